@@ -1,0 +1,93 @@
+"""The methods: one module per algorithm, one dictionary that lists them.
+
+A method is a function ``(points, k, options) -> Grouping``. It knows neither DuckDB nor Polars.
+Its module is imported when the method is first used, since that loads the compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from kanon_sql.grouping.points import Grouping, Points
+
+__all__ = ["METHODS", "Grouping", "Method", "Points"]
+
+GroupFunction = Callable[[Points, int, Mapping[str, Any]], Grouping]
+
+
+@dataclass(frozen=True)
+class Method:
+    """What ``anonymize_methods()`` tells about a method.
+
+    Attributes:
+        name: what a user types; also the module and the function under kanon_sql.grouping.
+        summary: one sentence.
+        guarantee: what holds for its result, beyond classes of k or more.
+        cost: time, by the number of rows n.
+        options: the options that only some methods take, of those this one takes.
+        representation: how it releases its classes unless the call says otherwise.
+        source: paper and section.
+    """
+
+    name: str
+    summary: str
+    guarantee: str
+    cost: str
+    options: tuple[str, ...]
+    representation: str
+    source: str
+
+    def load(self) -> GroupFunction:
+        """The function itself; imports its module, and with it the compiler."""
+        function: GroupFunction = getattr(import_module(f"{__name__}.{self.name}"), self.name)
+        return function
+
+
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        Method(
+            name="mdav",
+            summary="Two groups of k a round, around the record furthest from the centroid of "
+            "the rest and around the one furthest from that.",
+            guarantee="groups of k, the last of k to 2k-1; no bound on the loss",
+            cost="O(n^2 / k)",
+            options=(),
+            representation="centroid",
+            source="Domingo-Ferrer 2009, as cited in thaeter2021, section 2",
+        ),
+        Method(
+            name="mdav_plus",
+            summary="One group of k a round, around the record furthest from the centroid; "
+            "leftovers join the closest group.",
+            guarantee="groups of k, a few larger; no bound on the loss",
+            cost="O(n^2 / k)",
+            options=(),
+            representation="centroid",
+            source="thaeter2021, section 2, MDAV+",
+        ),
+        Method(
+            name="v_mdav",
+            summary="As mdav_plus, but a new group takes in records that are closer to it than "
+            "to their neighbours, by the factor gamma.",
+            guarantee="groups of k to 2k-1, a few larger; no bound on the loss",
+            cost="O(n^2); 21 times that with gamma 'best'",
+            options=("gamma",),
+            representation="centroid",
+            source="thaeter2021, section 2, V-MDAV",
+        ),
+        Method(
+            name="mdav_star",
+            summary="Before a group is made, compares what it costs with what it costs to extend "
+            "the group whose squared error grows least.",
+            guarantee="groups of k or more; no bound on the loss",
+            cost="O(n^2)",
+            options=(),
+            representation="centroid",
+            source="thaeter2021, section 3, MDAV*",
+        ),
+    )
+}

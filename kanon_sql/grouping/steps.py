@@ -1,0 +1,230 @@
+"""The compiled steps that the MDAV family shares.
+
+Every distance is summed over the attributes in their order, without fastmath, and every tie goes
+to the record that comes first in canonical order: so a kernel returns exactly what the readable
+reference in tests/reference.py returns.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def squared_distance(numeric: Any, codes: Any, scale: Any, i: int, j: int) -> float:
+    """Squared distance between records i and j."""
+    total = 0.0
+    for a in range(numeric.shape[1]):
+        gap = numeric[i, a] - numeric[j, a]
+        total += gap * gap
+    for a in range(codes.shape[1]):
+        if codes[i, a] != codes[j, a]:
+            total += 2.0 * scale[a]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def nearest(
+    numeric: Any, codes: Any, scale: Any, active: Any, m: int, origin: int, without: int,
+    found: Any, gaps: Any, q: int,
+) -> None:
+    """N(origin): found[0] is the origin, found[1..q] its q nearest among active[:m].
+
+    ``without`` is a record to pass over (-1: none). gaps holds the squared distances.
+    """
+    found[0], gaps[0] = origin, 0.0
+    held = 0
+    for p in range(m if q > 0 else 0):
+        i = active[p]
+        if i == origin or i == without:
+            continue
+        total = 0.0
+        limit = gaps[held] if held == q else np.inf
+        for a in range(numeric.shape[1]):
+            gap = numeric[origin, a] - numeric[i, a]
+            total += gap * gap
+        if total >= limit:
+            continue
+        for a in range(codes.shape[1]):
+            if codes[origin, a] != codes[i, a]:
+                total += 2.0 * scale[a]
+        if total >= limit:
+            continue
+        spot = held + 1 if held < q else q
+        while spot > 1 and gaps[spot - 1] > total:
+            gaps[spot], found[spot] = gaps[spot - 1], found[spot - 1]
+            spot -= 1
+        gaps[spot], found[spot] = total, i
+        if held < q:
+            held += 1
+
+
+@njit(cache=True, nogil=True)
+def category_counts(codes: Any) -> Any:
+    """How often each category occurs: int64, shape (c, widest domain)."""
+    width = 1
+    for a in range(codes.shape[1]):
+        for i in range(codes.shape[0]):
+            width = max(width, codes[i, a] + 1)
+    counts = np.zeros((codes.shape[1], width), np.int64)
+    for i in range(codes.shape[0]):
+        for a in range(codes.shape[1]):
+            counts[a, codes[i, a]] += 1
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def centroid_distances(
+    numeric: Any, codes: Any, scale: Any, active: Any, m: int, sums: Any, counts: Any, divisor: float
+) -> Any:
+    """Squared distance of each active record to the centroid sums / divisor of m records."""
+    d, c = numeric.shape[1], codes.shape[1]
+    center = sums / divisor
+    squares = np.zeros(c, np.int64)
+    for a in range(c):
+        for v in range(counts.shape[1]):
+            squares[a] += counts[a, v] * counts[a, v]
+    out = np.empty(m)
+    for p in range(m):
+        i = active[p]
+        total = 0.0
+        for a in range(d):
+            gap = numeric[i, a] - center[a]
+            total += gap * gap
+        for a in range(c):
+            total += scale[a] * ((squares[a] - 2 * m * counts[a, codes[i, a]] + m * m) / (m * m))
+        out[p] = total
+    return out
+
+
+@njit(cache=True, nogil=True)
+def furthest_first(numeric: Any, codes: Any, scale: Any) -> Any:
+    """All records, the one furthest from the global centroid first."""
+    n = numeric.shape[0]
+    sums = np.zeros(numeric.shape[1])
+    for i in range(n):
+        for a in range(numeric.shape[1]):
+            sums[a] += numeric[i, a]
+    everyone = np.arange(n)
+    gaps = centroid_distances(
+        numeric, codes, scale, everyone, n, sums, category_counts(codes), float(n)
+    )
+    return np.argsort(-gaps, kind="mergesort")
+
+
+@njit(cache=True, nogil=True)
+def drop_assigned(active: Any, m: int, labels: Any) -> int:
+    """Closes the gaps that newly labelled records leave in active[:m]; returns the new m."""
+    kept = 0
+    for p in range(m):
+        if labels[active[p]] < 0:
+            active[kept] = active[p]
+            kept += 1
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def sse_of(numeric: Any, codes: Any, scale: Any, members: Any, m: int) -> float:
+    """d_SSE of the group members[:m]: squared distances to its mean in the embedding."""
+    d, c = numeric.shape[1], codes.shape[1]
+    center = np.zeros(d)
+    for p in range(m):
+        for a in range(d):
+            center[a] += numeric[members[p], a]
+    center /= m
+    total = 0.0
+    for p in range(m):
+        for a in range(d):
+            gap = numeric[members[p], a] - center[a]
+            total += gap * gap
+    for a in range(c):
+        same = 0
+        for p in range(m):
+            for q in range(m):
+                if codes[members[p], a] == codes[members[q], a]:
+                    same += 1
+        total += scale[a] * ((m * m - same) / m)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def empty_groups(numeric: Any, codes: Any, room: int) -> Any:
+    """Room for that many groups: sizes, sums, centroids, sums of squared category counts, and
+    the members of each as a chain (head[group], then chain[record], -1 at the end)."""
+    d, c = numeric.shape[1], codes.shape[1]
+    return (
+        np.zeros(room, np.int64),
+        np.zeros((room, d)),
+        np.zeros((room, d)),
+        np.zeros((room, c), np.int64),
+        np.full(room, -1, np.int64),
+        np.full(numeric.shape[0], -1, np.int64),
+    )
+
+
+@njit(cache=True, nogil=True)
+def count_alike(codes: Any, a: int, i: int, member: int, chain: Any) -> int:
+    """How many records of a chain share record i's category of attribute a."""
+    same = 0
+    while member >= 0:
+        if codes[member, a] == codes[i, a]:
+            same += 1
+        member = chain[member]
+    return same
+
+
+@njit(cache=True, nogil=True)
+def join_group(numeric: Any, codes: Any, i: int, group: int, labels: Any, groups: Any) -> None:
+    """Puts record i into a group and keeps the group's sums, centroid and category counts."""
+    sizes, sums, centers, squares, head, chain = groups
+    for a in range(codes.shape[1]):
+        squares[group, a] += 2 * count_alike(codes, a, i, head[group], chain) + 1
+    labels[i] = group
+    sizes[group] += 1
+    for a in range(numeric.shape[1]):
+        sums[group, a] += numeric[i, a]
+        centers[group, a] = sums[group, a] / sizes[group]
+    chain[i] = head[group]
+    head[group] = i
+
+
+@njit(cache=True, nogil=True)
+def closest_group(
+    numeric: Any, codes: Any, scale: Any, i: int, made: int, grow: bool, groups: Any
+) -> Any:
+    """The closest of the groups made so far to record i, and how far it is.
+
+    With ``grow`` the measure is the growth of SSE, n/(n+1) |x - c|^2 (clos(x) of thaeter2021,
+    section 3); else it is |x - c|^2.
+    """
+    sizes, _, centers, squares, head, chain = groups
+    best, best_gap = -1, np.inf
+    for g in range(made):
+        size = sizes[g]
+        factor = size / (size + 1.0) if grow else 1.0
+        total = 0.0
+        for a in range(numeric.shape[1]):
+            gap = numeric[i, a] - centers[g, a]
+            total += gap * gap
+        if factor * total >= best_gap:
+            continue
+        for a in range(codes.shape[1]):
+            same = count_alike(codes, a, i, head[g], chain)
+            total += scale[a] * ((squares[g, a] - 2 * size * same + size * size) / (size * size))
+        if factor * total < best_gap:
+            best, best_gap = g, factor * total
+    return best, best_gap
+
+
+@njit(cache=True, nogil=True)
+def place_leftovers(
+    numeric: Any, codes: Any, scale: Any, active: Any, m: int, made: int, grow: bool,
+    labels: Any, groups: Any,
+) -> None:
+    """Puts the records that are left, one by one, into their closest group."""
+    for p in range(m):
+        group, _ = closest_group(numeric, codes, scale, active[p], made, grow, groups)
+        join_group(numeric, codes, active[p], group, labels, groups)
