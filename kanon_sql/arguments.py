@@ -1,0 +1,106 @@
+"""Reads the arguments of a SQL call as DuckDB hands them to the planner.
+
+``k := 5`` arrives as the value of a named parameter. ``k=5`` is, to DuckDB, a positional argument:
+the comparison of the text 'k' with 5. The macro passes it on as the text of the bound expression
+(``alias`` of a branch that is never taken, so that nothing of it is evaluated), for example
+``CASE  WHEN (false) THEN ((CAST('k' AS INTEGER) = CAST(5 AS INTEGER))) ELSE ... END``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import duckdb
+
+from kanon_sql.errors import OptionError
+
+BRANCH = re.compile(
+    r"CASE\s+WHEN \(.*?\) THEN \((.*)\) ELSE (?:CAST\(NULL AS .*\)|NULL) END", re.DOTALL
+)
+NAME = re.compile(r"(?:CAST\()?'(\w+)'(?: AS (.*)\))?", re.DOTALL)
+TOKEN = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\w+|\s+|.", re.DOTALL)
+
+_lock = threading.Lock()
+_calculator: list[duckdb.DuckDBPyConnection] = []
+
+
+def _evaluate(expression: str, sql_type: str | None) -> Any:
+    """The value of a constant SQL expression, by way of JSON."""
+    typed = f"CAST({expression} AS {sql_type})" if sql_type else expression
+    with _lock:
+        if not _calculator:
+            _calculator.append(duckdb.connect())
+        found = _calculator[0].execute(f"SELECT to_json({typed})::VARCHAR").fetchone()
+    return None if found is None or found[0] is None else json.loads(found[0])
+
+
+def _split_comparison(text: str) -> tuple[str, str] | None:
+    """Both sides of ``(left = right)``, split at its outermost equals sign."""
+    tokens = TOKEN.findall(text)
+    depth = 0
+    for spot, token in enumerate(tokens):
+        depth += (token == "(") - (token == ")")
+        if depth == 1 and token == "=" and tokens[spot - 1].isspace():
+            return "".join(tokens[1:spot]).strip(), "".join(tokens[spot + 1 : -1]).strip()
+    return None
+
+
+def read_positional(text: str) -> tuple[str, Any] | None:
+    """Option name and value of one positional argument, or None where the slot is empty.
+
+    Raises:
+        OptionError: the argument isn't of the form name=value.
+    """
+    branch = BRANCH.fullmatch(text.strip())
+    inner = branch[1].strip() if branch else text.strip()
+    if inner in ("NULL", "CAST(NULL AS INTEGER)"):
+        return None
+    sides = _split_comparison(inner) if inner.startswith("(") else None
+    name = NAME.fullmatch(sides[0]) if sides else None
+    if sides is None or name is None:
+        raise OptionError(
+            "An argument after the relation is not of the form name=value. Give each option by "
+            "its name, for example k=5."
+        )
+    # a struct is printed without its field names; they are in the type of the cast beside it
+    value = "".join("row" if t == "struct_pack" else t for t in TOKEN.findall(sides[1]))
+    try:
+        return name[1], _evaluate(value, name[2])
+    except duckdb.Error:
+        raise OptionError(
+            f"The value of {name[1]} can't be read. Write it as {name[1]} := value, after all "
+            "arguments of the form name=value."
+        ) from None
+
+
+def read_arguments(
+    positional: Sequence[str | None], named: Iterator[tuple[str, str | None, str | None]]
+) -> dict[str, Any]:
+    """The options of one SQL call by name, as raw values.
+
+    Args:
+        positional: the texts of the positional slots.
+        named: name, value as JSON, and expression text of each named parameter.
+
+    Raises:
+        OptionError: an option given twice, or one that can't be read.
+    """
+    given: dict[str, Any] = {}
+    for text in positional:
+        pair = read_positional(text) if text else None
+        if pair is not None:
+            if pair[0] in given:
+                raise OptionError(f"The option {pair[0]!r} is given twice. Give it once.")
+            given[pair[0]] = pair[1]
+    for name, value, text in named:
+        if value is None and (text or "NULL").startswith('"'):
+            raise OptionError(f"The value of {name} reads as a column name. Put it in quotes.")
+        if value is not None and value != "null":
+            if name in given:
+                raise OptionError(f"The option {name!r} is given twice. Give it once.")
+            given[name] = json.loads(value)
+    return given

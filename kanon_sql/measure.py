@@ -1,0 +1,77 @@
+"""What a release loses, measured in the embedding of its quasi-identifiers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from kanon_sql.encode import Encoded, Nominal, Ordered, _numbers, _take_column
+from kanon_sql.grouping.points import Floats, Labels
+from kanon_sql.loss import information_loss, sse, sst
+
+
+def _squared_errors(
+    encoded: Encoded, source: pa.StructArray, centers: pa.StructArray, j: int
+) -> Floats:
+    """Squared distance of each record to its class's center along attribute j; shape (n,)."""
+    attribute, width = encoded.attributes[j], len(encoded.attributes)
+    if isinstance(attribute, Ordered):
+        here = attribute.coordinates(_numbers(source, j, width))
+        there = attribute.coordinates(_numbers(centers, j, width))
+        errors: Floats = np.sum((here - there) ** 2, axis=1)
+        return errors[encoded.order]
+    assert isinstance(attribute, Nominal)
+    here_words = _take_column(source, "category", j, width).dictionary_encode()
+    there_words = _take_column(centers, "category", j, width).dictionary_encode()
+
+    def codes(words: pa.DictionaryArray) -> Labels:
+        table = np.append(attribute.code(words.dictionary.to_pylist()), attribute.code([None]))
+        spots = words.indices.fill_null(len(words.dictionary)).to_numpy(zero_copy_only=False)
+        return table[spots]
+
+    differs = codes(here_words) != codes(there_words)
+    return np.where(differs, 2.0 * attribute.scale, 0.0)[encoded.order]
+
+
+def _mixes(missing: Floats, labels: Labels, groups: int) -> Labels:
+    """Whether each record's class holds both NULL and values."""
+    count = np.bincount(labels, weights=missing, minlength=groups)
+    sizes = np.bincount(labels, minlength=groups)
+    mixed = (count > 0) & (count < sizes)
+    return mixed[labels]
+
+
+def measure(
+    encoded: Encoded, labels: Labels, source: pa.StructArray, centers: pa.StructArray
+) -> tuple[dict[str, float], Floats]:
+    """The losses of a grouping and the radius of each class.
+
+    Args:
+        encoded: the relation.
+        labels: int64, shape (n,), canonical order, 0 .. groups-1.
+        source, centers: the cells of each row and of its class's released point, input order.
+
+    Returns:
+        sse, sse_released, sst (squared standard deviations), information_loss (percent),
+        max_radius, cellular_cost (standard deviations); and the radii, float64, shape (groups,).
+    """
+    groups = int(labels.max()) + 1
+    squared, charged = np.zeros(len(labels)), 0.0
+    for j, attribute in enumerate(encoded.attributes):
+        errors = _squared_errors(encoded, source, centers, j)
+        squared += errors
+        mixed = _mixes(encoded.missing[:, j].astype(np.float64), labels, groups)
+        charged += float(np.sum(np.where(mixed, attribute.weight, errors)))
+    radii = np.zeros(groups)
+    np.maximum.at(radii, labels, np.sqrt(squared))
+    lost, total = sse(encoded.points, labels), sst(encoded.points)
+    sizes = np.bincount(labels, minlength=groups)
+    facts = {
+        "sse": lost,
+        "sse_released": charged,
+        "sst": total,
+        "information_loss": information_loss(lost, total),
+        "max_radius": float(radii.max()),
+        "cellular_cost": float(np.sum(np.sort(sizes * radii))),
+    }
+    return facts, radii

@@ -1,0 +1,261 @@
+"""Options in, SQL text out. Nothing here touches data or a connection.
+
+The whole of kanon_sql is one SQL query; this module writes it. The stages are in
+sql/pipeline.sql, in the order in which they run: source, cells, grouped, labels, classes,
+released, sizes, check. What stands around them depends on the call.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kanon_sql.grouping import METHODS
+from kanon_sql.metrics import METRICS
+from kanon_sql.options import OPTIONS, POINTS, read_options
+from kanon_sql.relation import Catalog, Relation, find_relation, literal, quoted
+from kanon_sql.roles import Roles, resolve_roles
+from kanon_sql.sql import statement
+from kanon_sql.version import __version__
+
+SMALL = (
+    "The release was stopped: a class of released values has {{}} rows, fewer than k = {k}. "
+    "Nothing came out; please report this as a bug of the method {method}."
+)
+LOST = (
+    "The release was stopped: it has {} rows, but {} were to be released. Nothing came out; "
+    "please report this as a bug."
+)
+UNDECLARED = (
+    "The column comments of {relation} declare roles that are not committed yet. Commit first, or "
+    "give the roles in the call."
+)
+
+ROW = ("__kanon_row", "__kanon_hash")
+
+
+def plan(call: str, relation: object, given: Mapping[str, Any], catalog: Catalog) -> str:
+    """The SQL text that one call runs.
+
+    Args:
+        call: one of CALLS, such as 'anonymize'.
+        relation: what the user calls the relation.
+        given: raw option values by name.
+        catalog: finds the columns and comments of a committed table or view.
+
+    Raises:
+        OptionError: anything about the call that can't be used as given.
+    """
+    source = find_relation(relation, catalog)
+    options = read_options(call, given)
+    roles = resolve_roles(options, source.columns)
+    return CALLS[call](source, options, roles)
+
+
+def _names(names: tuple[str, ...]) -> str:
+    return ", ".join(map(quoted, names))
+
+
+def _quasi(roles: Roles, helpers: tuple[str, ...]) -> str:
+    """The quasi-identifiers, as a COLUMNS expression over a stage with these helper columns."""
+    if roles.quasi_identifiers:
+        return f"COLUMNS([{', '.join(map(literal, roles.quasi_identifiers))}])"
+    away = (*helpers, *roles.sensitive, *roles.identifiers, *roles.other)
+    return f"COLUMNS(* EXCLUDE ({_names(away)}))" if away else "COLUMNS(*)"
+
+
+def _where(roles: Roles) -> str:
+    """Names every column that has a role, so that a missing one is refused by its name."""
+    checks = " AND ".join(f"__kanon_has({quoted(name)})" for name in roles.named)
+    return f"\n    WHERE {checks}" if checks else ""
+
+
+def _declared(source: Relation) -> str:
+    """True where the roles that the planner saw are those that the query sees."""
+    database, schema, table = ("", "", *source.parts)[-3:]
+    seen = sorted(
+        f"{column} {comment}"
+        for column, comment in (source.columns or {}).items()
+        if "kanon:" in (comment or "")
+    )
+    here = {
+        "table_name": literal(table),
+        "schema_name": literal(schema) if schema else "current_schema()",
+        "database_name": literal(database) if database else "current_database()",
+    }
+    place = " AND ".join(f"lower({column}) = lower({name})" for column, name in here.items())
+    return (
+        "(SELECT list_sort(coalesce(list(concat(column_name, ' ', comment)), [])) "
+        f"FROM duckdb_columns() WHERE comment LIKE '%kanon:%' AND {place})"
+        f" = [{', '.join(map(literal, seen))}]::VARCHAR[]"
+    )
+
+
+def _run_options(options: Mapping[str, Any]) -> str:
+    """The options that the functions inside the query need, as a JSON literal."""
+    names = ("k", "method", "weights", "gamma", "nulls", "seed")
+    kept = {name: options[name] for name in names}
+    if "gamma" not in METHODS[options["method"]].options:
+        del kept["gamma"]
+    return literal(json.dumps(kept, sort_keys=True))
+
+
+def _classes(representation: str, quasi: str) -> str:
+    return (
+        f"SELECT __kanon_class, __kanon_{representation}({quasi})"
+        " FROM _labelled GROUP BY __kanon_class"
+    )
+
+
+def _pipeline(source: Relation, options: Mapping[str, Any], roles: Roles, clock: str = "") -> str:
+    seed, labelled = options["seed"], _quasi(roles, ("__kanon_class", *ROW))
+    classes = _classes(options["representation"], labelled)
+    if options["class_id"]:
+        classes = (
+            "SELECT *, dense_rank() OVER (ORDER BY md5(concat("
+            f"'{seed} ', row(*COLUMNS(* EXCLUDE (__kanon_class)))::VARCHAR))) AS class_id\n"
+            f"    FROM ({classes})"
+        )
+    if roles.quasi_identifiers:
+        away = ("__kanon_class", *ROW, *roles.quasi_identifiers, *roles.identifiers)
+        passing = f", _labelled.* EXCLUDE ({_names(away)})"
+    else:
+        passing = "".join(f", _labelled.{quoted(n)}" for n in (*roles.sensitive, *roles.other))
+    if options["keep_order"]:
+        passing += ", _labelled.__kanon_row"
+    hidden = ("__kanon_row",) if options["keep_order"] else ()
+    quasi_released = _quasi(roles, hidden)
+    if options["class_id"] and roles.quasi_identifiers:
+        quasi_released += ", class_id"
+    k, method = options["k"], options["method"]
+    return statement(
+        "pipeline",
+        seed=seed,
+        k=k,
+        relation=source.sql,
+        clock=clock,
+        where=_where(roles),
+        quasi=_quasi(roles, ROW),
+        suppress=(
+            f" WHERE __kanon_value({_quasi(roles, ROW)}) IS NOT NULL"
+            if options["nulls"] == "suppress"
+            else ""
+        ),
+        options=_run_options(options),
+        classes=classes,
+        dropped=_names((*ROW, *roles.identifiers)),
+        passing=passing,
+        quasi_released=quasi_released,
+        declared=_declared(source),
+        declared_error=literal(UNDECLARED.format(relation=source.sql)),
+        small_error=literal(SMALL.format(k=k, method=method)),
+        lost_error=literal(LOST),
+    )
+
+
+def _measured(options: Mapping[str, Any], roles: Roles) -> str:
+    point = options["representation"] if options["representation"] in POINTS else "centroid"
+    labelled = _quasi(roles, ("__kanon_class", *ROW))
+    return statement(
+        "measured",
+        quasi_classes="COLUMNS(* EXCLUDE (__kanon_class))",
+        centers=_classes(point, labelled),
+        options=_run_options(options),
+    )
+
+
+def _release(source: Relation, options: Mapping[str, Any], roles: Roles) -> str:
+    hash_order = f"md5(concat('{options['seed']} ', __kanon::VARCHAR))"
+    return statement(
+        "release",
+        pipeline=_pipeline(source, options, roles),
+        hidden=" EXCLUDE (__kanon_row)" if options["keep_order"] else "",
+        order="__kanon_row" if options["keep_order"] else hash_order,
+    )
+
+
+def _clusters(source: Relation, options: Mapping[str, Any], roles: Roles) -> str:
+    listed = ", ".join(map(literal, roles.sensitive))
+    return statement(
+        "clusters",
+        pipeline=_pipeline(source, options, roles),
+        measured=_measured(options, roles),
+        multisets=f",\n                 __kanon_multiset(COLUMNS([{listed}]))" if listed else "",
+        k=options["k"],
+        seed=options["seed"],
+        small_error=literal(SMALL.format(k=options["k"], method=options["method"])),
+    )
+
+
+def _metrics(source: Relation, options: Mapping[str, Any], roles: Roles) -> str:
+    used = {**options, "quasi_identifiers": list(roles.quasi_identifiers) or "all other columns",
+            "sensitive": list(roles.sensitive), "identifiers": list(roles.identifiers)}
+    if "gamma" not in METHODS[options["method"]].options:
+        del used["gamma"]
+    values = {
+        "${k}": str(options["k"]),
+        "${method}": literal(options["method"]),
+        "${options}": literal(json.dumps(used, sort_keys=True)),
+        "${seed}": str(options["seed"]),
+        "${version}": literal(f"kanon_sql {__version__}, DuckDB ") + " || version()",
+    }
+    rows = []
+    for metric in METRICS:
+        value = values.get(metric.expression, metric.expression)
+        number, text = ("NULL", value) if metric.is_text else (f"({value})::DOUBLE", "NULL")
+        point = options["representation"] in POINTS
+        if metric.name == "sse_released" and not point:
+            number = "NULL"
+        rows.append(
+            f"{{'metric': {literal(metric.name)}, 'value': {number}::DOUBLE, "
+            f"'text': {text}::VARCHAR, 'unit': {literal(metric.unit)}, "
+            f"'description': {literal(metric.description)}}}"
+        )
+    return statement(
+        "metrics",
+        pipeline=_pipeline(source, options, roles, clock=", _started"),
+        measured=_measured(options, roles),
+        rows=",\n    ".join(rows),
+    )
+
+
+def _sql(source: Relation, options: Mapping[str, Any], roles: Roles) -> str:
+    return f"SELECT {literal(_release(source, options, roles))} AS sql"
+
+
+def _audit(source: Relation, options: Mapping[str, Any], roles: Roles) -> str:
+    return statement(
+        "k_anonymity",
+        quasi=_quasi(roles, ()),
+        relation=source.sql,
+        where=_where(roles),
+        k="NULL" if options["k"] is None else options["k"],
+        declared=_declared(source),
+        declared_error=literal(UNDECLARED.format(relation=source.sql)),
+    )
+
+
+def methods_sql() -> str:
+    """The SQL of anonymize_methods(): the dictionary of methods as a table."""
+    rows = ",\n    ".join(
+        f"({literal(m.name)}, {literal(m.summary)}, {literal(m.guarantee)}, {literal(m.cost)}, "
+        f"[{', '.join(map(literal, m.options))}]::VARCHAR[], {literal(m.representation)}, "
+        f"{literal(m.source)})"
+        for m in METHODS.values()
+    )
+    return (
+        f"SELECT * FROM (VALUES\n    {rows}\n) AS methods"
+        "(method, summary, guarantee, cost, options, representation, source)"
+    )
+
+
+CALLS: dict[str, Callable[[Relation, Mapping[str, Any], Roles], str]] = {
+    "anonymize": _release,
+    "anonymize_clusters": _clusters,
+    "anonymize_metrics": _metrics,
+    "anonymize_sql": _sql,
+    "k_anonymity": _audit,
+}
+
+assert all(set(option.calls) <= set(CALLS) for option in OPTIONS.values())

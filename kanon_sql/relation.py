@@ -1,0 +1,75 @@
+"""From what a user calls a relation to what stands in FROM."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from kanon_sql.errors import OptionError
+
+PART = r'"(?:[^"]|"")+"|[^".]+'
+QUALIFIED = re.compile(rf"(?:{PART})(?:\.(?:{PART})){{0,2}}")
+
+Catalog = Callable[[tuple[str, ...]], "Mapping[str, str | None] | None"]
+"""Columns (name to comment) of a committed table or view, or None where there is none."""
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A relation of the caller.
+
+    Attributes:
+        sql: its name as it stands in FROM.
+        parts: its name, part by part: (table,), (schema, table) or (database, schema, table).
+        columns: column names and their comments, as far as the catalog shows them: None for
+            files, variables, CTEs, temporary and uncommitted tables.
+    """
+
+    sql: str
+    parts: tuple[str, ...]
+    columns: Mapping[str, str | None] | None = None
+
+
+def quoted(name: str) -> str:
+    """An identifier in double quotes."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """A text in single quotes."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _parts(name: str) -> tuple[str, ...] | None:
+    if not QUALIFIED.fullmatch(name):
+        return None
+    found = re.findall(PART, name)
+    return tuple(p[1:-1].replace('""', '"') if p.startswith('"') else p for p in found)
+
+
+def find_relation(name: object, catalog: Catalog) -> Relation:
+    """The relation that a user means by a name.
+
+    A name reads as SQL reads it (``t``, ``s.t``, ``"my schema"."t"``) or, where that isn't in the
+    catalog, as one identifier with dots and quotes in it, or as a qualified name whose outer
+    quotes are missing. What the catalog doesn't know (files, variables, CTEs, temporary tables)
+    is left for DuckDB to find.
+
+    Raises:
+        OptionError: no name was given.
+    """
+    if not isinstance(name, str) or not name.strip():
+        raise OptionError(
+            "The relation is missing. Give a table, view, file or variable first, for example "
+            "'patients'."
+        )
+    readings = dict.fromkeys(filter(None, (_parts(name), (name,), _parts(f'"{name}"'))))
+    if re.search(r"[/\\*?]|\.(parquet|csv|tsv|json|ndjson|jsonl|txt)(\.\w+)?$", name, re.I):
+        readings = {(name,): None, **readings}
+    for parts in readings:
+        columns = catalog(parts)
+        if columns is not None:
+            return Relation(".".join(map(quoted, parts)), parts, columns)
+    parts = next(iter(readings))
+    return Relation(".".join(map(quoted, parts)), parts)

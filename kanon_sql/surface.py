@@ -1,0 +1,41 @@
+"""The SQL calls, made from the registry of options."""
+
+from __future__ import annotations
+
+from kanon_sql.options import ALL_CALLS, OPTIONS
+from kanon_sql.plan import methods_sql
+from kanon_sql.sql import statement, statements
+
+PLANNER = "__kanon_plan"
+SLOTS = 16
+MACRO_FILES = (
+    "columns", "most_frequent", "centroid", "median", "interval", "bounds", "multiset",
+)
+
+
+def parameters(call: str) -> list[str]:
+    """The named parameters of a call, in the order in which the macro passes them on."""
+    return [name for name, option in OPTIONS.items() if call in option.calls]
+
+
+def _call_macro(call: str) -> str:
+    slots = [f"option_{i}" for i in range(1, SLOTS + 1)]
+    named = parameters(call)
+    return statement(
+        "call",
+        call=call,
+        planner=PLANNER,
+        slots=", ".join(f"{slot} := NULL" for slot in slots),
+        parameters=", ".join(f"{name} := NULL" for name in named),
+        positional=", ".join(f"alias(CASE WHEN false THEN {slot} END)" for slot in slots),
+        named=", ".join(f"to_json({name})::VARCHAR, alias({name})" for name in named),
+    ).rstrip(";\n")
+
+
+def macros() -> list[str]:
+    """Every CREATE TEMP MACRO statement of kanon_sql."""
+    return [
+        *(text for name in MACRO_FILES for text in statements(name)),
+        *(_call_macro(call) for call in ALL_CALLS),
+        f"CREATE OR REPLACE TEMP MACRO anonymize_methods() AS TABLE {methods_sql()}",
+    ]

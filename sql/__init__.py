@@ -1,0 +1,28 @@
+"""The SQL of kanon_sql: one macro set or query template per file, each headed by an example.
+
+``${name}`` in a template is filled in by kanon_sql.plan.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from string import Template
+
+
+@cache
+def _text(name: str) -> str:
+    return files(__package__).joinpath(f"{name}.sql").read_text(encoding="utf-8")
+
+
+def statement(name: str, **values: object) -> str:
+    """The SQL of a file, without its heading, with the values filled in."""
+    lines = _text(name).splitlines()
+    while lines and (lines[0].startswith("--") or not lines[0].strip()):
+        lines.pop(0)
+    return Template("\n".join(lines).strip()).substitute(values)
+
+
+def statements(name: str) -> list[str]:
+    """The statements of a file of macros."""
+    return [part.strip() for part in statement(name).split(";\n") if part.strip(" \n;")]

@@ -1,0 +1,20 @@
+-- The audit of any table: FROM k_anonymity('release', quasi_identifiers := ['age', 'zip'], k := 5).
+WITH _sizes AS (
+    SELECT ${quasi}, count(*) AS __kanon_size FROM ${relation} AS __kanon${where} GROUP BY ALL
+)
+SELECT min(__kanon_size) AS k,
+       coalesce(sum(__kanon_size), 0)::BIGINT AS "rows",
+       count(*) AS classes,
+       avg(__kanon_size) AS class_size_mean,
+       max(__kanon_size) AS class_size_max,
+       count(*) FILTER (WHERE __kanon_size = 1) AS uniques,
+       ${k}::BIGINT AS k_asked,
+       CASE WHEN k_asked IS NOT NULL
+           THEN count(*) FILTER (WHERE __kanon_size < k_asked) END AS classes_below_k,
+       CASE WHEN k_asked IS NOT NULL
+           THEN coalesce(sum(__kanon_size) FILTER (WHERE __kanon_size < k_asked), 0)::BIGINT
+           END AS rows_below_k,
+       1.0::DOUBLE / min(__kanon_size) AS risk_max,
+       count(*)::DOUBLE / sum(__kanon_size) AS risk_mean
+FROM _sizes
+WHERE ${declared} OR error(${declared_error})

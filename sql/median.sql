@@ -1,0 +1,8 @@
+-- The representation 'median': SELECT __kanon_median(COLUMNS(*)) FROM patients.
+-- Of an even number of values the lower of the middle two: a value of the column's own type.
+CREATE OR REPLACE TEMP MACRO __kanon_median
+    (x VARCHAR) AS __kanon_most_frequent(x),
+    (x BOOLEAN) AS __kanon_most_frequent(x),
+    (x UUID) AS __kanon_most_frequent(x),
+    (x BLOB) AS __kanon_most_frequent(x),
+    (x) AS quantile_disc(__kanon_value(x), 0.5);

@@ -1,0 +1,26 @@
+-- One row per metric: FROM anonymize_metrics('patients', k=5).
+WITH _started AS MATERIALIZED (SELECT __kanon_clock(0) AS moment),
+${pipeline},
+_generalized AS MATERIALIZED (SELECT __kanon_clock(count(*)) AS moment FROM _classes),
+_verified AS MATERIALIZED (SELECT __kanon_clock(passed::BIGINT) AS moment FROM _check),
+${measured},
+_facts AS (
+    SELECT *, rows_in - rows_released AS rows_suppressed
+    FROM (SELECT (SELECT count(*) FROM _source) AS rows_in,
+                 sum(__kanon_size)::BIGINT AS rows_released,
+                 count(*) AS classes,
+                 min(__kanon_size) AS smallest,
+                 max(__kanon_size) AS largest,
+                 sum(__kanon_size::HUGEINT * __kanon_size)::DOUBLE AS squares,
+                 (SELECT moment FROM _started) AS started,
+                 (SELECT moment FROM _generalized) AS generalized,
+                 (SELECT moment FROM _verified) AS verified,
+                 (SELECT grouped.facts FROM _grouped)::JSON AS grouped,
+                 (SELECT measured.facts FROM _measured)::JSON AS measured
+          FROM _sizes)
+)
+SELECT unnest([
+    ${rows}
+], max_depth := 2)
+FROM _facts, _check
+WHERE passed

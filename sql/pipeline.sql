@@ -1,0 +1,58 @@
+-- From a relation to its verified release; SELECT sql FROM anonymize_sql('patients', k=5) shows it
+-- with the names filled in.
+_source AS MATERIALIZED (  -- each row with a number, and a hash of all its columns to break ties
+    SELECT row_number() OVER () AS __kanon_row,
+           md5_number_lower(concat('${seed} ', __kanon::VARCHAR)) AS __kanon_hash,
+           __kanon.*
+    FROM ${relation} AS __kanon${clock}${where}
+),
+_kept AS (  -- the rows that take part
+    FROM _source${suppress}
+),
+_columns AS (  -- name and type of each quasi-identifier
+    SELECT [*COLUMNS(*)] AS columns
+    FROM (SELECT __kanon_describe(${quasi}) FROM _source LIMIT 1)
+),
+_cells AS (  -- the quasi-identifiers of each row, as numbers and categories
+    SELECT __kanon_row, __kanon_hash, [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash))] AS cells
+    FROM (SELECT __kanon_row, __kanon_hash, __kanon_cell(${quasi}) FROM _kept)
+),
+_grouped AS MATERIALIZED (  -- the method: all rows in, one class per row out
+    SELECT __kanon_group(
+        list({'row': __kanon_row, 'hash': __kanon_hash, 'cells': cells}),
+        (SELECT columns FROM _columns),
+        ${options}) AS grouped
+    FROM _cells
+),
+_labels AS MATERIALIZED (
+    SELECT label.row AS __kanon_row, label.class AS __kanon_class
+    FROM (SELECT unnest(CASE WHEN grouped.error IS NULL THEN grouped.labels
+                             ELSE error(grouped.error) END) AS label FROM _grouped)
+),
+_labelled AS (
+    SELECT _labels.__kanon_class, _kept.* FROM _kept JOIN _labels USING (__kanon_row)
+),
+_classes AS MATERIALIZED (  -- what each class releases
+    ${classes}
+),
+_released AS MATERIALIZED (  -- every row with its class's values, columns in their old order
+    (SELECT __kanon_blank(COLUMNS(* EXCLUDE (${dropped}))) FROM _source LIMIT 0)
+    UNION ALL BY NAME
+    (SELECT _classes.* EXCLUDE (__kanon_class)${passing}
+     FROM _labelled JOIN _classes USING (__kanon_class))
+),
+_sizes AS MATERIALIZED (  -- rows per combination of released values
+    SELECT ${quasi_released}, count(*) AS __kanon_size FROM _released GROUP BY ALL
+),
+_check AS MATERIALIZED (  -- nothing comes out unless this passes
+    SELECT CASE
+        WHEN NOT (${declared})
+            THEN error(${declared_error})
+        WHEN min(__kanon_size) < ${k}
+            THEN error(format(${small_error}, min(__kanon_size)))
+        WHEN sum(__kanon_size) <> (SELECT count(*) FROM _kept)
+            THEN error(format(${lost_error}, sum(__kanon_size)::BIGINT,
+                              (SELECT count(*) FROM _kept)))
+        ELSE true END AS passed
+    FROM _sizes
+)

@@ -1,0 +1,6 @@
+-- The released rows, in an order that tells nothing: by a seeded hash of what is released.
+WITH ${pipeline}
+SELECT __kanon.*${hidden}
+FROM _released AS __kanon, _check
+WHERE passed
+ORDER BY ${order}

@@ -1,0 +1,13 @@
+"""The functions that DuckDB calls: arguments in, Arrow out. None of them has a connection."""
+
+from __future__ import annotations
+
+from kanon_sql.udfs.clock import CLOCK
+from kanon_sql.udfs.group import GROUP
+from kanon_sql.udfs.measure import MEASURE
+from kanon_sql.udfs.planner import planner
+from kanon_sql.udfs.signature import Signature
+
+__all__ = ["FUNCTIONS", "Signature", "planner"]
+
+FUNCTIONS: tuple[Signature, ...] = (GROUP, MEASURE, CLOCK)

@@ -1,0 +1,38 @@
+"""__kanon_measure(rows, columns, options): the losses of a grouping and the radius per class."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pyarrow as pa
+
+from kanon_sql.stages import Rows, measure_rows
+from kanon_sql.udfs.signature import CELLS, Signature
+
+
+def measure(rows: Any, columns: Any, options: Any) -> Any:
+    """Struct of facts (JSON) and radii (class, radius)."""
+    facts, classes, radii = measure_rows(
+        Rows.of(rows), columns[0].as_py() or [], json.loads(options[0].as_py())
+    )
+    pairs = pa.StructArray.from_arrays([pa.array(classes), pa.array(radii)], ["class", "radius"])
+    return pa.StructArray.from_arrays(
+        [
+            pa.array([json.dumps(facts)], pa.string()),
+            pa.ListArray.from_arrays(pa.array([0, len(pairs)], pa.int32()), pairs),
+        ],
+        ["facts", "radii"],
+    )
+
+
+MEASURE = Signature(
+    "__kanon_measure",
+    measure,
+    (
+        f'STRUCT(row BIGINT, hash UBIGINT, "class" BIGINT, cells {CELLS}, center {CELLS})[]',
+        "VARCHAR[][]",
+        "VARCHAR",
+    ),
+    'STRUCT(facts VARCHAR, radii STRUCT("class" BIGINT, radius DOUBLE)[])',
+)
