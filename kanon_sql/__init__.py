@@ -1,9 +1,32 @@
-"""k-anonymity for DuckDB: ``SELECT * FROM anonymize('patients', k=5)``."""
+"""k-anonymity for DuckDB: ``SELECT * FROM anonymize('patients', k=5)``.
+
+In SQL, after ``kanon_sql.register(con)``: anonymize, anonymize_clusters, anonymize_metrics,
+anonymize_sql, anonymize_methods, k_anonymity. In Python the same calls take a frame or a file.
+"""
 
 from __future__ import annotations
 
 from kanon_sql.errors import DataError, KanonError, OptionError, ReleaseError
+from kanon_sql.frame import (
+    anonymize,
+    anonymize_clusters,
+    anonymize_metrics,
+    anonymize_sql,
+    k_anonymity,
+)
 from kanon_sql.register import register
 from kanon_sql.version import __version__
 
-__all__ = ["DataError", "KanonError", "OptionError", "ReleaseError", "__version__", "register"]
+__all__ = [
+    "DataError",
+    "KanonError",
+    "OptionError",
+    "ReleaseError",
+    "__version__",
+    "anonymize",
+    "anonymize_clusters",
+    "anonymize_metrics",
+    "anonymize_sql",
+    "k_anonymity",
+    "register",
+]

@@ -88,23 +88,24 @@ class Nominal:
     scale: float
 
     @staticmethod
-    def fit(name: str, weight: float, values: pa.Array) -> tuple[Nominal, Codes]:
-        """Learns the categories, sorted, NULL last, and gives each value its code."""
-        found = values.dictionary_encode()
-        words = found.dictionary.to_pylist()
-        rank = np.empty(len(words) + 1, np.int32)
-        rank[np.argsort(np.array(words, dtype=object), kind="stable")] = np.arange(len(words))
-        rank[len(words)] = len(words)
-        codes = rank[found.indices.fill_null(len(words)).to_numpy(zero_copy_only=False)]
-        shares = np.bincount(codes) / max(len(codes), 1)
-        variance = 1.0 - float(np.sum(np.sort(shares) ** 2))
-        scale = weight / variance if len(shares[shares > 0]) > 1 else 0.0
-        return Nominal(name, weight, (*sorted(words), None), scale), codes
+    def fit(name: str, weight: float, values: pa.Array) -> Nominal:
+        """Learns the categories, sorted, NULL last, and their shares."""
+        counts = values.value_counts()
+        words = (word for word in counts.field("values").to_pylist() if word is not None)
+        shares = np.sort(counts.field("counts").to_numpy() / len(values))
+        variance = 1.0 - float(np.sum(shares**2))
+        scale = weight / variance if len(shares) > 1 else 0.0
+        return Nominal(name, weight, (*sorted(words), None), scale)
 
-    def code(self, values: Sequence[str | None]) -> Codes:
-        """Codes of values; -1 for one that is not among the categories."""
+    def codes(self, values: pa.Array) -> Codes:
+        """Category codes of values; int32, shape (n,); -1 for one that is no category."""
         code = {word: c for c, word in enumerate(self.categories)}
-        return np.array([code.get(value, -1) for value in values], dtype=np.int32)
+        found = values.dictionary_encode()
+        words = [*found.dictionary.to_pylist(), None]
+        table = np.array([code.get(word, -1) for word in words], dtype=np.int32)
+        spots = found.indices.fill_null(len(words) - 1).to_numpy(zero_copy_only=False)
+        coded: Codes = table[spots]
+        return coded
 
 
 @dataclass(frozen=True)
@@ -170,16 +171,22 @@ def _mixed(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """The finalizer of splitmix64: a bijection that scatters neighbouring numbers."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+    return np.asarray(x ^ (x >> np.uint64(31)), dtype=np.uint64)
 
 
-def _take_column(cells: pa.StructArray, field: str, column: int, width: int) -> pa.Array:
+def _column(cells: pa.StructArray, field: str, column: int, width: int) -> pa.Array:
     return cells.field(field).take(pa.array(np.arange(column, len(cells), width)))
 
 
-def _numbers(cells: pa.StructArray, column: int, width: int) -> Floats:
-    values = _take_column(cells, "number", column, width).to_numpy(zero_copy_only=False)
-    return np.asarray(values, dtype=np.float64) + 0.0  # -0.0 is 0.0
+def number_column(cells: pa.StructArray, column: int, width: int) -> Floats:
+    """The numbers of one of ``width`` columns; NaN where missing, 0.0 for -0.0."""
+    values = _column(cells, "number", column, width).to_numpy(zero_copy_only=False)
+    return np.asarray(values, dtype=np.float64) + 0.0
+
+
+def category_column(cells: pa.StructArray, column: int, width: int) -> pa.Array:
+    """The categories of one of ``width`` columns."""
+    return _column(cells, "category", column, width)
 
 
 def _refuse(name: str, values: Floats | None, missing: Mask, nulls: str) -> None:
@@ -217,36 +224,37 @@ def encode(
     _check(names, types, options)
     weights = {name.lower(): weight for name, weight in options["weights"].items()}
     width = len(columns)
-    raw: list[Floats | Codes] = []
+    numbers: dict[int, Floats] = {}
+    codes: dict[int, Codes] = {}
     nominal: dict[int, Nominal] = {}
     missing = np.zeros((len(hashes), width), np.bool_)
     for j, (name, kind) in enumerate(zip(names, types, strict=True)):
         if ORDERED.fullmatch(kind):
-            values = _numbers(cells, j, width)
-            missing[:, j] = np.isnan(values)
-            _refuse(name, values, missing[:, j], options["nulls"])
-            raw.append(values)
+            numbers[j] = number_column(cells, j, width)
+            missing[:, j] = np.isnan(numbers[j])
         else:
-            words = _take_column(cells, "category", j, width)
+            words = category_column(cells, j, width)
             missing[:, j] = words.is_null().to_numpy(zero_copy_only=False)
-            _refuse(name, None, missing[:, j], options["nulls"])
-            nominal[j], codes = Nominal.fit(name, weights.get(name.lower(), 1.0), words)
-            raw.append(codes)
-    order = _canonical_order([pl.Series(column) for column in raw], hashes)
+            nominal[j] = Nominal.fit(name, weights.get(name.lower(), 1.0), words)
+            codes[j] = nominal[j].codes(words)
+        _refuse(name, numbers.get(j), missing[:, j], options["nulls"])
+    columns_in_order = [pl.Series(numbers[j] if j in numbers else codes[j]) for j in range(width)]
+    order = _canonical_order(columns_in_order, hashes)
     attributes: list[Ordered | Nominal] = []
     coordinates: list[Floats] = []
     for j, name in enumerate(names):
         if j in nominal:
             attributes.append(nominal[j])
         else:
-            ordered = Ordered.fit(name, weights.get(name.lower(), 1.0), raw[j][order])
+            values = numbers[j][order]
+            ordered = Ordered.fit(name, weights.get(name.lower(), 1.0), values)
             attributes.append(ordered)
             if ordered.factor > 0.0 or ordered.indicator > 0.0:
-                coordinates.append(ordered.coordinates(raw[j][order]))
+                coordinates.append(ordered.coordinates(values))
     coded = [j for j, attribute in nominal.items() if attribute.scale > 0.0]
     points = Points.of(
         np.column_stack(coordinates) if coordinates else np.zeros((len(order), 0)),
-        np.column_stack([raw[j][order] for j in coded]) if coded else np.zeros((len(order), 0)),
+        np.column_stack([codes[j][order] for j in coded]) if coded else np.zeros((len(order), 0)),
         np.array([nominal[j].scale for j in coded]),
     )
     return Encoded(points, order, tuple(attributes), missing[order])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from kanon_sql.encode import Encoded, Nominal, Ordered, _numbers, _take_column
+from kanon_sql.encode import Encoded, Mask, Ordered, category_column, number_column
 from kanon_sql.grouping.points import Floats, Labels
 from kanon_sql.loss import information_loss, sse, sst
 
@@ -16,29 +16,23 @@ def _squared_errors(
     """Squared distance of each record to its class's center along attribute j; shape (n,)."""
     attribute, width = encoded.attributes[j], len(encoded.attributes)
     if isinstance(attribute, Ordered):
-        here = attribute.coordinates(_numbers(source, j, width))
-        there = attribute.coordinates(_numbers(centers, j, width))
-        errors: Floats = np.sum((here - there) ** 2, axis=1)
-        return errors[encoded.order]
-    assert isinstance(attribute, Nominal)
-    here_words = _take_column(source, "category", j, width).dictionary_encode()
-    there_words = _take_column(centers, "category", j, width).dictionary_encode()
-
-    def codes(words: pa.DictionaryArray) -> Labels:
-        table = np.append(attribute.code(words.dictionary.to_pylist()), attribute.code([None]))
-        spots = words.indices.fill_null(len(words.dictionary)).to_numpy(zero_copy_only=False)
-        return table[spots]
-
-    differs = codes(here_words) != codes(there_words)
-    return np.where(differs, 2.0 * attribute.scale, 0.0)[encoded.order]
+        here = attribute.coordinates(number_column(source, j, width))
+        there = attribute.coordinates(number_column(centers, j, width))
+        errors = np.sum((here - there) ** 2, axis=1)
+    else:
+        differs = attribute.codes(category_column(source, j, width)) != attribute.codes(
+            category_column(centers, j, width)
+        )
+        errors = np.where(differs, 2.0 * attribute.scale, 0.0)
+    return np.asarray(errors[encoded.order], dtype=np.float64)
 
 
-def _mixes(missing: Floats, labels: Labels, groups: int) -> Labels:
+def _mixes(missing: Mask, labels: Labels, groups: int) -> Mask:
     """Whether each record's class holds both NULL and values."""
-    count = np.bincount(labels, weights=missing, minlength=groups)
+    count = np.bincount(labels, weights=missing.astype(np.float64), minlength=groups)
     sizes = np.bincount(labels, minlength=groups)
     mixed = (count > 0) & (count < sizes)
-    return mixed[labels]
+    return np.asarray(mixed[labels], dtype=np.bool_)
 
 
 def measure(
@@ -60,7 +54,7 @@ def measure(
     for j, attribute in enumerate(encoded.attributes):
         errors = _squared_errors(encoded, source, centers, j)
         squared += errors
-        mixed = _mixes(encoded.missing[:, j].astype(np.float64), labels, groups)
+        mixed = _mixes(encoded.missing[:, j], labels, groups)
         charged += float(np.sum(np.where(mixed, attribute.weight, errors)))
     radii = np.zeros(groups)
     np.maximum.at(radii, labels, np.sqrt(squared))

@@ -228,6 +228,8 @@ def read_options(call: str, given: Mapping[str, Any]) -> dict[str, Any]:
 def _check_method_options(options: dict[str, Any], given: Mapping[str, Any]) -> None:
     method = METHODS[options["method"]]
     if given.get("gamma") is not None and "gamma" not in method.options:
-        raise OptionError(f"The method {method.name!r} takes no gamma. Leave it out, or use v_mdav.")
+        raise OptionError(
+            f"The method {method.name!r} takes no gamma. Leave it out, or use v_mdav."
+        )
     if options["representation"] is None:
         options["representation"] = method.representation

@@ -10,7 +10,7 @@ import duckdb
 from kanon_sql.relation import Catalog
 from kanon_sql.surface import PLANNER, macros
 from kanon_sql.udfs import FUNCTIONS, Signature, planner
-from kanon_sql.udfs.planner import PARAMETERS
+from kanon_sql.udfs.planner import PARAMETERS, CatalogOf
 
 COLUMNS = """
     SELECT column_name, comment FROM duckdb_columns()
@@ -19,13 +19,10 @@ COLUMNS = """
     ORDER BY column_index
 """
 
-_connections: weakref.WeakSet[duckdb.DuckDBPyConnection] = weakref.WeakSet()
-
-
 def _create(con: duckdb.DuckDBPyConnection, function: Signature) -> None:
     """Creates a function, unless this database instance has it already."""
     try:
-        con.create_function(
+        con.create_function(  # type: ignore[call-overload]
             function.name,
             function.function,
             list(function.parameters),
@@ -39,7 +36,7 @@ def _create(con: duckdb.DuckDBPyConnection, function: Signature) -> None:
             raise
 
 
-def _catalog_of(con: weakref.ref[duckdb.DuckDBPyConnection]) -> object:
+def _catalog_of(con: weakref.ref[duckdb.DuckDBPyConnection]) -> CatalogOf:
     """Reads the catalog by a cursor of its own; holds no connection open."""
 
     def for_caller(database: str, schema: str) -> Catalog:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from kanon_sql.encode import encode
 from kanon_sql.errors import DataError
 from kanon_sql.grouping import METHODS
+from kanon_sql.grouping.compiling import make_ready
 from kanon_sql.grouping.points import Floats, Labels
 from kanon_sql.measure import measure
 from kanon_sql.recall import digest, recall
@@ -77,6 +78,8 @@ def group_rows(
     encoded = encode(rows.fields["cells"], rows.numbers("hash"), columns, options)
     encoded_at = perf_counter()
     method = METHODS[options["method"]]
+    make_ready(method)
+    ready_at = perf_counter()
     chosen = {name: options[name] for name in ("k", "method", *method.options)}
     grouping, remembered = recall(
         digest(encoded.points, chosen),
@@ -87,7 +90,7 @@ def group_rows(
         **grouping.facts,
         "labels": "remembered" if remembered else "computed",
         "seconds_encode": encoded_at - started,
-        "seconds_group": 0.0 if remembered else finished - encoded_at,
+        "seconds_group": 0.0 if remembered else finished - ready_at,
     }
     return Labelled(rows.numbers("row")[encoded.order], grouping.labels), facts
 

@@ -9,10 +9,10 @@ SELECT min(__kanon_size) AS k,
        max(__kanon_size) AS class_size_max,
        count(*) FILTER (WHERE __kanon_size = 1) AS uniques,
        ${k}::BIGINT AS k_asked,
-       CASE WHEN k_asked IS NOT NULL
-           THEN count(*) FILTER (WHERE __kanon_size < k_asked) END AS classes_below_k,
-       CASE WHEN k_asked IS NOT NULL
-           THEN coalesce(sum(__kanon_size) FILTER (WHERE __kanon_size < k_asked), 0)::BIGINT
+       CASE WHEN ${k} IS NOT NULL
+           THEN count(*) FILTER (WHERE __kanon_size < ${k}) END AS classes_below_k,
+       CASE WHEN ${k} IS NOT NULL
+           THEN coalesce(sum(__kanon_size) FILTER (WHERE __kanon_size < ${k}), 0)::BIGINT
            END AS rows_below_k,
        1.0::DOUBLE / min(__kanon_size) AS risk_max,
        count(*)::DOUBLE / sum(__kanon_size) AS risk_mean

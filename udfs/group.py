@@ -18,7 +18,7 @@ LABELS = pa.list_(pa.struct([("row", pa.int64()), ("class", pa.int64())]))
 def group(rows: Any, columns: Any, options: Any) -> Any:
     """Struct of labels (row, class), facts (JSON) and error (NULL where all went well)."""
     started = perf_counter()
-    labels, facts, error = pa.nulls(1, LABELS), None, None
+    labels, text, error = pa.nulls(1, LABELS), None, None
     try:
         found, facts = group_rows(
             Rows.of(rows), columns[0].as_py() or [], json.loads(options[0].as_py())
@@ -27,10 +27,10 @@ def group(rows: Any, columns: Any, options: Any) -> Any:
             [pa.array(found.rows), pa.array(found.labels)], ["row", "class"]
         )
         labels = pa.ListArray.from_arrays(pa.array([0, len(pairs)], pa.int32()), pairs)
-        facts = json.dumps({**facts, "started": started, "finished": perf_counter()})
+        text = json.dumps({**facts, "started": started, "finished": perf_counter()})
     except KanonError as refusal:
         error = str(refusal)
-    texts = pa.array([facts], pa.string()), pa.array([error], pa.string())
+    texts = pa.array([text], pa.string()), pa.array([error], pa.string())
     return pa.StructArray.from_arrays([labels, *texts], ["labels", "facts", "error"])
 
 

@@ -63,7 +63,7 @@ METHODS: dict[str, Method] = {
             name="mdav_plus",
             summary="One group of k a round, around the record furthest from the centroid; "
             "leftovers join the closest group.",
-            guarantee="groups of k, a few larger; no bound on the loss",
+            guarantee="n // k groups of k to 2k-1; no bound on the loss",
             cost="O(n^2 / k)",
             options=(),
             representation="centroid",
@@ -73,7 +73,7 @@ METHODS: dict[str, Method] = {
             name="v_mdav",
             summary="As mdav_plus, but a new group takes in records that are closer to it than "
             "to their neighbours, by the factor gamma.",
-            guarantee="groups of k to 2k-1, a few larger; no bound on the loss",
+            guarantee="groups of k to 3k-2, few above 2k-1; no bound on the loss",
             cost="O(n^2); 21 times that with gamma 'best'",
             options=("gamma",),
             representation="centroid",

@@ -1,4 +1,4 @@
-"""MDAV+ (thaeter2021, section 2): one group a round, around the record furthest from the centroid."""
+"""MDAV+ (thaeter2021, section 2): one group a round, around the furthest record."""
 
 from __future__ import annotations
 

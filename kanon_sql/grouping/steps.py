@@ -39,7 +39,7 @@ def nearest(
     held = 0
     for p in range(m if q > 0 else 0):
         i = active[p]
-        if i == origin or i == without:
+        if i == origin or i == without:  # noqa: SIM109 (a tuple test is slower compiled)
             continue
         total = 0.0
         limit = gaps[held] if held == q else np.inf
@@ -78,7 +78,8 @@ def category_counts(codes: Any) -> Any:
 
 @njit(cache=True, nogil=True)
 def centroid_distances(
-    numeric: Any, codes: Any, scale: Any, active: Any, m: int, sums: Any, counts: Any, divisor: float
+    numeric: Any, codes: Any, scale: Any, active: Any, m: int,
+    sums: Any, counts: Any, divisor: float,
 ) -> Any:
     """Squared distance of each active record to the centroid sums / divisor of m records."""
     d, c = numeric.shape[1], codes.shape[1]

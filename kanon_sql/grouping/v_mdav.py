@@ -87,7 +87,8 @@ def v_mdav(points: Points, k: int, options: Mapping[str, Any]) -> Grouping:
     for gamma in GAMMAS if wanted == "best" else (float(wanted),):
         labels = _v_mdav(points.numeric, points.codes, points.scale, k, gamma)
         loss = sse(points, labels) if wanted == "best" else 0.0
-        if best is None or loss < best[0]:
+        # a gain within rounding is a tie, and ties go to the smaller gamma
+        if best is None or loss < best[0] * (1.0 - 1e-12):
             best = loss, gamma, labels
     assert best is not None
     return Grouping(best[2], {"gamma": best[1]})
