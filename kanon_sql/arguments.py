@@ -69,7 +69,7 @@ def read_positional(text: str) -> tuple[str, Any] | None:
     # a struct is printed without its field names; they are in the type of the cast beside it
     value = "".join("row" if t == "struct_pack" else t for t in TOKEN.findall(sides[1]))
     try:
-        return name[1], _evaluate(value, name[2])
+        return name[1].lower(), _evaluate(value, name[2])
     except duckdb.Error:
         raise OptionError(
             f"The value of {name[1]} can't be read. Write it as {name[1]} := value, after all "

@@ -57,11 +57,13 @@ def _names(names: tuple[str, ...]) -> str:
     return ", ".join(map(quoted, names))
 
 
-def _quasi(roles: Roles, helpers: tuple[str, ...]) -> str:
-    """The quasi-identifiers, as a COLUMNS expression over a stage with these helper columns."""
+def _quasi(roles: Roles, helpers: tuple[str, ...], dropped: tuple[str, ...] = ()) -> str:
+    """The quasi-identifiers, as a COLUMNS expression over a stage with these helper columns,
+    where the columns ``dropped`` are gone."""
     if roles.quasi_identifiers:
         return f"COLUMNS([{', '.join(map(literal, roles.quasi_identifiers))}])"
-    away = (*helpers, *roles.sensitive, *roles.identifiers, *roles.other)
+    others = (*roles.sensitive, *roles.identifiers, *roles.other)
+    away = (*helpers, *(name for name in others if name not in dropped))
     return f"COLUMNS(* EXCLUDE ({_names(away)}))" if away else "COLUMNS(*)"
 
 
@@ -125,7 +127,7 @@ def _pipeline(source: Relation, options: Mapping[str, Any], roles: Roles, clock:
     if options["keep_order"]:
         passing += ", _labelled.__kanon_row"
     hidden = ("__kanon_row",) if options["keep_order"] else ()
-    quasi_released = _quasi(roles, hidden)
+    quasi_released = _quasi(roles, hidden, dropped=roles.identifiers)
     if options["class_id"] and roles.quasi_identifiers:
         quasi_released += ", class_id"
     k, method = options["k"], options["method"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import weakref
 from collections.abc import Mapping
 
@@ -12,17 +14,39 @@ from kanon_sql.surface import PLANNER, macros
 from kanon_sql.udfs import FUNCTIONS, Signature, planner
 from kanon_sql.udfs.planner import PARAMETERS, CatalogOf
 
+INSTANCE = "__kanon_instance"
+
 COLUMNS = """
     SELECT column_name, comment FROM duckdb_columns()
-    WHERE lower(table_name) = lower(?) AND lower(schema_name) = lower(?)
-      AND lower(database_name) = lower(?)
+    WHERE lower(database_name) = lower(?) AND lower(schema_name) = lower(?)
+      AND lower(table_name) = lower(?)
     ORDER BY column_index
 """
 
+_registered: dict[int, weakref.WeakSet[duckdb.DuckDBPyConnection]] = {}
+"""The registered connections of each open database, by the number that __kanon_instance() gives."""
+
+_numbers = itertools.count()
+
+_functions: list[Signature] = []
+"""Every function ever created. DuckDB keeps one alive only as long as the connection that made
+it, though other connections of the database go on calling it."""
+
+
+def _knows(con: duckdb.DuckDBPyConnection, name: str) -> bool:
+    found = con.execute("SELECT 1 FROM duckdb_functions() WHERE function_name = ?", [name])
+    return found.fetchone() is not None
+
+
 def _create(con: duckdb.DuckDBPyConnection, function: Signature) -> None:
-    """Creates a function, unless this database instance has it already."""
-    try:
-        con.create_function(  # type: ignore[call-overload]
+    """Creates a function, unless the database has it already."""
+    if _knows(con, function.name):
+        return
+
+    _functions.append(function)
+
+    def create(maker: duckdb.DuckDBPyConnection) -> None:
+        maker.create_function(  # type: ignore[call-overload]
             function.name,
             function.function,
             list(function.parameters),
@@ -31,23 +55,36 @@ def _create(con: duckdb.DuckDBPyConnection, function: Signature) -> None:
             null_handling="special",
             side_effects=function.side_effects,
         )
-    except duckdb.NotImplementedException as known:
-        if "already created" not in str(known):
-            raise
+
+    try:
+        create(con)
+    except duckdb.NotImplementedException:
+        # the connection remembers a function that a rollback took away
+        with con.cursor() as other:
+            create(other)
 
 
-def _catalog_of(con: weakref.ref[duckdb.DuckDBPyConnection]) -> CatalogOf:
-    """Reads the catalog by a cursor of its own; holds no connection open."""
+def _instance(con: duckdb.DuckDBPyConnection) -> int:
+    """The number of the database that the connection belongs to; a new one gets the next."""
+    number = next(_numbers)
+    _create(con, Signature(INSTANCE, lambda: number, (), "BIGINT", "native"))
+    found = con.execute(f"SELECT {INSTANCE}()").fetchone()
+    assert found is not None
+    return int(found[0])
+
+
+def _catalog_of(instance: int) -> CatalogOf:
+    """Reads the catalog of a database by a cursor of its own; keeps no connection open."""
+
+    def rows(place: tuple[str, ...]) -> list[tuple[str, str | None]]:
+        for con in list(_registered[instance]):
+            with contextlib.suppress(duckdb.ConnectionException), con.cursor() as cursor:
+                return cursor.execute(COLUMNS, list(place)).fetchall()
+        return []
 
     def for_caller(database: str, schema: str) -> Catalog:
         def columns(parts: tuple[str, ...]) -> Mapping[str, str | None] | None:
-            place = (*(database, schema)[: 3 - len(parts)], *parts)
-            owner = con()
-            if owner is None:
-                return None
-            with owner.cursor() as cursor:
-                found = cursor.execute(COLUMNS, [place[2], place[1], place[0]]).fetchall()
-            return dict(found) or None
+            return dict(rows((*(database, schema)[: 3 - len(parts)], *parts))) or None
 
         return columns
 
@@ -65,7 +102,9 @@ def register(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     """
     for function in FUNCTIONS:
         _create(con, function)
-    plan_call = planner(_catalog_of(weakref.ref(con)))
+    instance = _instance(con)
+    _registered.setdefault(instance, weakref.WeakSet()).add(con)
+    plan_call = planner(_catalog_of(instance))
     _create(con, Signature(PLANNER, plan_call, PARAMETERS, "VARCHAR", "native"))
     for statement in macros():
         con.execute(statement)

@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import duckdb
+import pytest
+
+import kanon_sql
+
+PATIENTS = """
+    CREATE TABLE patients AS
+    SELECT 'person ' || i AS name, 20 + (i * 7) % 50 AS age, 10000 + (i * 37) % 90 AS zip,
+           ['Private', 'State-gov', 'Never-worked'][1 + (i * i) % 3] AS job,
+           ['Flu', 'Cold', 'Hypertension'][1 + (i // 4) % 3] AS disease
+    FROM range(60) AS r(i)
+"""
+
+
+@pytest.fixture
+def con() -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection with kanon_sql registered and a table of sixty patients."""
+    connection = kanon_sql.register(duckdb.connect())
+    connection.execute("SET enable_progress_bar = false")
+    connection.execute(PATIENTS)
+    yield connection
+    connection.close()

@@ -1,0 +1,102 @@
+"""register: idempotent, per connection, and without a trace in the database."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import kanon_sql
+
+TABLE = "CREATE TABLE t AS SELECT i % 7 AS a, 'v' || i % 3 AS b FROM range(30) AS r(i)"
+CALL = "SELECT count(*) FROM anonymize('t', k=5)"
+
+
+def test_twice_on_one_connection() -> None:
+    con = kanon_sql.register(kanon_sql.register(duckdb.connect()))
+    con.execute(TABLE)
+    assert con.execute(CALL).fetchone() == (30,)
+
+
+def test_on_two_cursors_of_one_database() -> None:
+    con = duckdb.connect()
+    con.execute(TABLE)
+    cursors = [kanon_sql.register(con.cursor()) for _ in range(2)]
+    for cursor in cursors:
+        assert cursor.execute(CALL).fetchone() == (30,)
+    cursors[0].close()
+    assert cursors[1].execute(CALL).fetchone() == (30,)
+
+
+def test_roles_are_read_after_the_first_registered_cursor_is_gone() -> None:
+    con = duckdb.connect()
+    con.execute(TABLE)
+    con.execute("COMMENT ON COLUMN t.b IS 'kanon: identifier'")
+    kanon_sql.register(con.cursor()).close()
+    gc.collect()
+    second = kanon_sql.register(con.cursor())
+    result = second.execute("FROM anonymize('t', k=5)")
+    assert [column[0] for column in result.description or ()] == ["a"]
+
+
+def test_on_two_databases_in_one_process(tmp_path: Path) -> None:
+    first = kanon_sql.register(duckdb.connect())
+    second = kanon_sql.register(duckdb.connect(str(tmp_path / "b.duckdb")))
+    for con in (first, second):
+        con.execute(TABLE)
+        assert con.execute(CALL).fetchone() == (30,)
+
+
+def test_an_unregistered_connection_of_the_same_database_sees_no_macro() -> None:
+    con = duckdb.connect()
+    con.execute(TABLE)
+    kanon_sql.register(con.cursor())
+    with pytest.raises(duckdb.CatalogException):
+        con.execute(CALL)
+
+
+def test_a_read_only_database(tmp_path: Path) -> None:
+    path = str(tmp_path / "a.duckdb")
+    with duckdb.connect(path) as con:
+        con.execute(TABLE)
+    con = kanon_sql.register(duckdb.connect(path, read_only=True))
+    assert con.execute(CALL).fetchone() == (30,)
+
+
+def test_nothing_is_left_in_database_or_folder(tmp_path: Path, monkeypatch: object) -> None:
+    path = tmp_path / "a.duckdb"
+    with duckdb.connect(str(path)) as con:
+        con.execute(TABLE)
+    with kanon_sql.register(duckdb.connect(str(path))) as con:
+        con.execute(CALL).fetchall()
+        con.execute("FROM anonymize_metrics('t', k=5)").fetchall()
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.duckdb"]
+    with duckdb.connect(str(path)) as con:
+        kept = con.execute(
+            "SELECT function_name FROM duckdb_functions() WHERE function_name LIKE '%anonym%' "
+            "OR function_name LIKE '%kanon%'"
+        ).fetchall()
+        assert kept == []
+        assert con.execute("SELECT table_name FROM duckdb_tables()").fetchall() == [("t",)]
+
+
+def test_the_database_closes_although_its_functions_were_made_by_us(tmp_path: Path) -> None:
+    path = str(tmp_path / "a.duckdb")
+    con = kanon_sql.register(duckdb.connect(path))
+    con.execute(TABLE)
+    con.execute(CALL).fetchall()
+    con.close()
+    # a database that were still open here could not be opened with another configuration
+    duckdb.connect(path, read_only=True, config={"threads": 1}).close()
+
+
+def test_register_inside_a_transaction_that_is_rolled_back() -> None:
+    con = duckdb.connect()
+    con.execute(TABLE)
+    con.execute("BEGIN")
+    kanon_sql.register(con)
+    con.execute("ROLLBACK")
+    kanon_sql.register(con)
+    assert con.execute(CALL).fetchone() == (30,)
