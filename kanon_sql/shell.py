@@ -7,11 +7,11 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
-from importlib.resources import as_file, files
 from typing import Any
 
 import duckdb
 
+from kanon_sql.data import adult
 from kanon_sql.errors import KanonError
 from kanon_sql.options import OPTIONS
 from kanon_sql.register import register
@@ -100,8 +100,7 @@ def demo(arguments: argparse.Namespace) -> None:
     width = shutil.get_terminal_size((120, 24)).columns
     con = register(duckdb.connect())
     con.execute("SET enable_progress_bar = false")
-    with as_file(files("kanon_sql.data").joinpath("adult.parquet")) as path:
-        con.execute("CREATE TABLE adult AS FROM read_parquet(?)", [str(path)])
+    con.execute("CREATE TABLE adult AS FROM read_parquet(?)", [adult()])
     _, [(count,)] = _fetch(con, "SELECT count(*) FROM adult")
     print(f"UCI Adult: {count:,} rows in the table adult. This call:\n")
     print(f"  SELECT * FROM anonymize('adult', {call});\n")

@@ -267,8 +267,11 @@ def test_infinite_values_are_counted_not_shown(con: Connection) -> None:
         assert len(con.execute("FROM anonymize('far', k=2, sensitive=['x'])").fetchall()) == 9
 
 
-@pytest.mark.parametrize("value", ["[i]", "{'a': i}", "MAP {i: 1}", "INTERVAL (i) DAY", "[i]::INT[1]",
-                                   "'10:00:00+01'::TIMETZ", "'101'::BIT"])
+@pytest.mark.parametrize(
+    "value",
+    ["[i]", "{'a': i}", "MAP {i: 1}", "INTERVAL (i) DAY", "[i]::INT[1]", "'10:00:00+01'::TIMETZ",
+     "'101'::BIT"],
+)
 def test_types_without_order_or_single_values_are_refused_but_pass(
     con: Connection, value: str
 ) -> None:

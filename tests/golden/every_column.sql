@@ -1,0 +1,61 @@
+-- anonymize('patients', k := 5)
+WITH _source AS MATERIALIZED (  -- each row with a number, and a hash of all its columns to break ties
+    SELECT row_number() OVER () AS __kanon_row,
+           md5_number_lower(concat('0 ', __kanon::VARCHAR)) AS __kanon_hash,
+           __kanon.*
+    FROM "patients" AS __kanon
+),
+_kept AS (  -- the rows that take part
+    FROM _source
+),
+_columns AS (  -- name and type of each quasi-identifier
+    SELECT [*COLUMNS(*)] AS columns
+    FROM (SELECT __kanon_describe(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash"))) FROM _source LIMIT 1)
+),
+_cells AS (  -- the quasi-identifiers of each row, as numbers and categories
+    SELECT __kanon_row, __kanon_hash, [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash))] AS cells
+    FROM (SELECT __kanon_row, __kanon_hash, __kanon_cell(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash"))) FROM _kept)
+),
+_grouped AS MATERIALIZED (  -- the method: all rows in, one class per row out
+    SELECT __kanon_group(
+        list({'row': __kanon_row, 'hash': __kanon_hash, 'cells': cells}),
+        (SELECT columns FROM _columns),
+        '{"k": 5, "method": "mdav_star", "nulls": "value", "seed": 0, "weights": {}}') AS grouped
+    FROM _cells
+),
+_labels AS MATERIALIZED (
+    SELECT label.row AS __kanon_row, label.class AS __kanon_class
+    FROM (SELECT unnest(CASE WHEN grouped.error IS NULL THEN grouped.labels
+                             ELSE error(grouped.error) END) AS label FROM _grouped)
+),
+_labelled AS (
+    SELECT _labels.__kanon_class, _kept.* FROM _kept JOIN _labels USING (__kanon_row)
+),
+_classes AS MATERIALIZED (  -- what each class releases
+    SELECT __kanon_class, __kanon_centroid(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash"))) FROM _labelled GROUP BY __kanon_class
+),
+_released AS MATERIALIZED (  -- every row with its class's values, columns in their old order
+    (SELECT __kanon_blank(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash"))) FROM _source LIMIT 0)
+    UNION ALL BY NAME
+    (SELECT _classes.* EXCLUDE (__kanon_class)
+     FROM _labelled JOIN _classes USING (__kanon_class))
+),
+_sizes AS MATERIALIZED (  -- rows per combination of released values
+    SELECT COLUMNS(*), count(*) AS __kanon_size FROM _released GROUP BY ALL
+),
+_check AS MATERIALIZED (  -- nothing comes out unless this passes
+    SELECT CASE
+        WHEN NOT ((SELECT list_sort(coalesce(list(concat(column_name, ' ', comment)), [])) FROM duckdb_columns() WHERE comment LIKE '%kanon:%' AND lower(table_name) = lower('patients') AND lower(schema_name) = lower(current_schema()) AND lower(database_name) = lower(current_database())) = []::VARCHAR[])
+            THEN error('The column comments of "patients" declare roles that are not committed yet. Commit first, or give the roles in the call.')
+        WHEN min(__kanon_size) < 5
+            THEN error(format('The release was stopped: a class of released values has {} rows, fewer than k = 5. Nothing came out; please report this as a bug of the method mdav_star.', min(__kanon_size)))
+        WHEN sum(__kanon_size) <> (SELECT count(*) FROM _kept)
+            THEN error(format('The release was stopped: it has {} rows, but {} were to be released. Nothing came out; please report this as a bug.', sum(__kanon_size)::BIGINT,
+                              (SELECT count(*) FROM _kept)))
+        ELSE true END AS passed
+    FROM _sizes
+)
+SELECT __kanon.*
+FROM _released AS __kanon, _check
+WHERE passed
+ORDER BY md5(concat('0 ', __kanon::VARCHAR))

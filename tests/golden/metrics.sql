@@ -1,0 +1,125 @@
+-- anonymize_metrics('patients', k := 5, method := 'mdav', representation := 'bounds')
+WITH _started AS MATERIALIZED (SELECT __kanon_clock(0) AS moment),
+_source AS MATERIALIZED (  -- each row with a number, and a hash of all its columns to break ties
+    SELECT row_number() OVER () AS __kanon_row,
+           md5_number_lower(concat('0 ', __kanon::VARCHAR)) AS __kanon_hash,
+           __kanon.*
+    FROM "patients" AS __kanon, _started
+),
+_kept AS (  -- the rows that take part
+    FROM _source
+),
+_columns AS (  -- name and type of each quasi-identifier
+    SELECT [*COLUMNS(*)] AS columns
+    FROM (SELECT __kanon_describe(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash"))) FROM _source LIMIT 1)
+),
+_cells AS (  -- the quasi-identifiers of each row, as numbers and categories
+    SELECT __kanon_row, __kanon_hash, [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash))] AS cells
+    FROM (SELECT __kanon_row, __kanon_hash, __kanon_cell(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash"))) FROM _kept)
+),
+_grouped AS MATERIALIZED (  -- the method: all rows in, one class per row out
+    SELECT __kanon_group(
+        list({'row': __kanon_row, 'hash': __kanon_hash, 'cells': cells}),
+        (SELECT columns FROM _columns),
+        '{"k": 5, "method": "mdav", "nulls": "value", "seed": 0, "weights": {}}') AS grouped
+    FROM _cells
+),
+_labels AS MATERIALIZED (
+    SELECT label.row AS __kanon_row, label.class AS __kanon_class
+    FROM (SELECT unnest(CASE WHEN grouped.error IS NULL THEN grouped.labels
+                             ELSE error(grouped.error) END) AS label FROM _grouped)
+),
+_labelled AS (
+    SELECT _labels.__kanon_class, _kept.* FROM _kept JOIN _labels USING (__kanon_row)
+),
+_classes AS MATERIALIZED (  -- what each class releases
+    SELECT __kanon_class, __kanon_bounds(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash"))) FROM _labelled GROUP BY __kanon_class
+),
+_released AS MATERIALIZED (  -- every row with its class's values, columns in their old order
+    (SELECT __kanon_blank(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash"))) FROM _source LIMIT 0)
+    UNION ALL BY NAME
+    (SELECT _classes.* EXCLUDE (__kanon_class)
+     FROM _labelled JOIN _classes USING (__kanon_class))
+),
+_sizes AS MATERIALIZED (  -- rows per combination of released values
+    SELECT COLUMNS(*), count(*) AS __kanon_size FROM _released GROUP BY ALL
+),
+_check AS MATERIALIZED (  -- nothing comes out unless this passes
+    SELECT CASE
+        WHEN NOT ((SELECT list_sort(coalesce(list(concat(column_name, ' ', comment)), [])) FROM duckdb_columns() WHERE comment LIKE '%kanon:%' AND lower(table_name) = lower('patients') AND lower(schema_name) = lower(current_schema()) AND lower(database_name) = lower(current_database())) = []::VARCHAR[])
+            THEN error('The column comments of "patients" declare roles that are not committed yet. Commit first, or give the roles in the call.')
+        WHEN min(__kanon_size) < 5
+            THEN error(format('The release was stopped: a class of released values has {} rows, fewer than k = 5. Nothing came out; please report this as a bug of the method mdav.', min(__kanon_size)))
+        WHEN sum(__kanon_size) <> (SELECT count(*) FROM _kept)
+            THEN error(format('The release was stopped: it has {} rows, but {} were to be released. Nothing came out; please report this as a bug.', sum(__kanon_size)::BIGINT,
+                              (SELECT count(*) FROM _kept)))
+        ELSE true END AS passed
+    FROM _sizes
+),
+_generalized AS MATERIALIZED (SELECT __kanon_clock(count(*)) AS moment FROM _classes),
+_verified AS MATERIALIZED (SELECT __kanon_clock(passed::BIGINT) AS moment FROM _check),
+_centers AS (
+    SELECT __kanon_class, [*COLUMNS(* EXCLUDE (__kanon_class))] AS center
+    FROM (SELECT __kanon_class, __kanon_cell(COLUMNS(* EXCLUDE (__kanon_class))) FROM (SELECT __kanon_class, __kanon_centroid(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash"))) FROM _labelled GROUP BY __kanon_class))
+),
+_measured AS MATERIALIZED (
+    SELECT __kanon_measure(
+        list({'row': __kanon_row, 'hash': __kanon_hash, 'class': __kanon_class,
+              'cells': cells, 'center': center}),
+        (SELECT columns FROM _columns),
+        '{"k": 5, "method": "mdav", "nulls": "value", "seed": 0, "weights": {}}') AS measured
+    FROM _cells JOIN _labels USING (__kanon_row) JOIN _centers USING (__kanon_class)
+),
+_radii AS (
+    SELECT entry.class AS __kanon_class, entry.radius AS radius
+    FROM (SELECT unnest(measured.radii) AS entry FROM _measured)
+),
+_facts AS (
+    SELECT *, rows_in - rows_released AS rows_suppressed
+    FROM (SELECT (SELECT count(*) FROM _source) AS rows_in,
+                 sum(__kanon_size)::BIGINT AS rows_released,
+                 count(*) AS classes,
+                 min(__kanon_size) AS smallest,
+                 max(__kanon_size) AS largest,
+                 sum(__kanon_size::HUGEINT * __kanon_size)::DOUBLE AS squares,
+                 (SELECT moment FROM _started) AS started,
+                 (SELECT moment FROM _generalized) AS generalized,
+                 (SELECT moment FROM _verified) AS verified,
+                 (SELECT grouped.facts FROM _grouped)::JSON AS grouped,
+                 (SELECT measured.facts FROM _measured)::JSON AS measured
+          FROM _sizes)
+)
+SELECT unnest([
+    {'metric': 'rows_in', 'value': (rows_in)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows of the relation'},
+    {'metric': 'rows_released', 'value': (rows_released)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows that came out'},
+    {'metric': 'rows_suppressed', 'value': (rows_suppressed)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows left out; rows_in = rows_released + rows_suppressed'},
+    {'metric': 'classes', 'value': (classes)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'classes', 'description': 'distinct combinations of released values'},
+    {'metric': 'class_size_min', 'value': (smallest)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows of the smallest class'},
+    {'metric': 'class_size_mean', 'value': (rows_released / classes)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows per class on average'},
+    {'metric': 'class_size_max', 'value': (largest)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows of the largest class'},
+    {'metric': 'k_requested', 'value': (5)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'the k that was asked for'},
+    {'metric': 'k_reached', 'value': (smallest)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'the k that holds, counted on the released values; at least k_requested'},
+    {'metric': 'information_loss', 'value': ((measured ->> 'information_loss')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'percent', 'description': '100 * sse / sst (thaeter2021, definition 1.5); lower is better'},
+    {'metric': 'sse', 'value': ((measured ->> 'sse')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'squared standard deviations', 'description': 'squared errors of the grouping, to the mean of each class; lower is better'},
+    {'metric': 'sse_released', 'value': NULL::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'squared standard deviations', 'description': 'squared errors to the released point, 1 for a cell whose class mixes NULL and values; NULL where the representation is no point; lower is better'},
+    {'metric': 'sst', 'value': ((measured ->> 'sst')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'squared standard deviations', 'description': 'squared errors if all rows were one class'},
+    {'metric': 'max_radius', 'value': ((measured ->> 'max_radius')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'standard deviations', 'description': 'largest distance of a row to the center of its class (aggarwal2006, definition 2.1); lower is better'},
+    {'metric': 'cellular_cost', 'value': ((measured ->> 'cellular_cost')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'standard deviations', 'description': 'sum over the classes of size times radius (aggarwal2006, section 1); lower is better'},
+    {'metric': 'discernibility', 'value': (squares + rows_in::DOUBLE * rows_suppressed)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows squared', 'description': 'sum of squared class sizes, and rows_in for each suppressed row; lower is better'},
+    {'metric': 'risk_max', 'value': (1.0 / smallest)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'probability', 'description': 'largest chance that a prosecutor finds a person''s row: 1 / class_size_min'},
+    {'metric': 'risk_mean', 'value': (classes / rows_released)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'probability', 'description': 'chance that a prosecutor finds a person''s row, on average over the rows'},
+    {'metric': 'seconds_total', 'value': (verified - started)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'from the start of the query to the end of the verification'},
+    {'metric': 'seconds_read', 'value': ((grouped ->> 'started')::DOUBLE - started)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'reading and collecting the rows'},
+    {'metric': 'seconds_encode', 'value': ((grouped ->> 'seconds_encode')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'standardizing, coding and ordering the rows'},
+    {'metric': 'seconds_group', 'value': ((grouped ->> 'seconds_group')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'the method itself; 0 where the labels were remembered'},
+    {'metric': 'seconds_generalize', 'value': (generalized - (grouped ->> 'finished')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'aggregating what each class releases, and building the released rows'},
+    {'metric': 'seconds_verify', 'value': (verified - generalized)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'counting the classes of the released rows'},
+    {'metric': 'method', 'value': NULL::DOUBLE, 'text': 'mdav'::VARCHAR, 'unit': '', 'description': 'how the rows were grouped'},
+    {'metric': 'gamma', 'value': ((grouped ->> 'gamma')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': '', 'description': 'the gamma that v_mdav used, given or best'},
+    {'metric': 'labels', 'value': NULL::DOUBLE, 'text': grouped ->> 'labels'::VARCHAR, 'unit': '', 'description': '''computed'', or ''remembered'' from an earlier call on the same content'},
+    {'metric': 'options', 'value': NULL::DOUBLE, 'text': '{"class_id": false, "identifiers": [], "k": 5, "keep_order": false, "method": "mdav", "nulls": "value", "quasi_identifiers": "all other columns", "representation": "bounds", "seed": 0, "sensitive": [], "weights": {}}'::VARCHAR, 'unit': 'JSON', 'description': 'all options as they were used'},
+    {'metric': 'seed', 'value': NULL::DOUBLE, 'text': 0::VARCHAR, 'unit': '', 'description': 'the seed'},
+    {'metric': 'version', 'value': NULL::DOUBLE, 'text': 'kanon_sql 0.1.0, DuckDB ' || version()::VARCHAR, 'unit': '', 'description': 'of kanon_sql, and of DuckDB'}
+], max_depth := 2)
+FROM _facts, _check
+WHERE passed

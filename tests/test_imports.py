@@ -1,0 +1,87 @@
+"""The import rules: a stage imports no later stage, and grouping knows no database."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+# what each module or folder may import of kanon_sql, and of the outside
+MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
+    "sql": (set(), set()),
+    "kanon_sql/errors.py": (set(), set()),
+    "kanon_sql/version.py": (set(), set()),
+    "kanon_sql/metrics.py": (set(), set()),
+    "kanon_sql/grouping": ({"grouping", "loss"}, {"numpy", "numba"}),
+    "kanon_sql/loss.py": ({"grouping"}, {"numpy"}),
+    "kanon_sql/options.py": ({"errors", "grouping"}, set()),
+    "kanon_sql/relation.py": ({"errors"}, set()),
+    "kanon_sql/roles.py": ({"errors"}, set()),
+    "kanon_sql/arguments.py": ({"errors"}, {"duckdb"}),
+    "kanon_sql/plan.py": (
+        {"grouping", "metrics", "options", "relation", "roles", "sql", "version"}, set()
+    ),
+    "kanon_sql/surface.py": ({"options", "plan", "sql"}, set()),
+    "kanon_sql/encode.py": ({"errors", "grouping"}, {"numpy", "polars", "pyarrow"}),
+    "kanon_sql/measure.py": ({"encode", "grouping", "loss"}, {"numpy", "pyarrow"}),
+    "kanon_sql/recall.py": ({"grouping"}, {"numpy"}),
+    "kanon_sql/stages.py": (
+        {"encode", "errors", "grouping", "measure", "recall"}, {"numpy", "pyarrow"}
+    ),
+    "udfs": (
+        {"arguments", "errors", "plan", "relation", "stages", "surface", "udfs"}, {"pyarrow"}
+    ),
+}
+
+
+def imports_of(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+    return found
+
+
+@pytest.mark.parametrize("place", MAY_IMPORT)
+def test_a_stage_imports_only_what_it_may(place: str) -> None:
+    ours, outside = MAY_IMPORT[place]
+    target = ROOT / place
+    for path in [target] if target.is_file() else sorted(target.rglob("*.py")):
+        for name in imports_of(path):
+            first, _, rest = name.partition(".")
+            if first == "kanon_sql":
+                assert rest.partition(".")[0] in ours, f"{path.name} imports {name}"
+            elif first not in sys.stdlib_module_names:
+                assert first in outside, f"{path.name} imports {name}"
+
+
+def test_the_udfs_are_short() -> None:
+    for path in (ROOT / "udfs").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                assert (node.end_lineno or 0) - node.lineno < 40, f"{path.name}: {node.name}"
+
+
+def test_the_compiler_is_not_loaded_before_a_kernel_is_needed() -> None:
+    code = (
+        "import sys, duckdb, kanon_sql; kanon_sql.register(duckdb.connect())"
+        ".execute('FROM anonymize_methods()').fetchall(); print('numba' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_no_file_is_too_long_to_read() -> None:
+    for folder in ("kanon_sql", "udfs", "sql", "tests", "examples"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix in (".py", ".sql") and "golden" not in path.parts:
+                lines = len(path.read_text(encoding="utf-8").splitlines())
+                assert lines <= 400, f"{path.name} has {lines} lines"
