@@ -26,7 +26,7 @@ Mask = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.int64]
 
 ORDERED = re.compile(
-    r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*\)|DATE|TIME|BIGNUM|\"?NULL\"?|"
+    r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*\)|DATE|TIME|\"?NULL\"?|"
     r"TIMESTAMP(_S|_MS|_NS)?|TIMESTAMP WITH TIME ZONE"
 )
 NOMINAL = re.compile(r"VARCHAR|BOOLEAN|UUID|BLOB|JSON|ENUM\(.*\)", re.DOTALL)

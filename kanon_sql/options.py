@@ -3,7 +3,6 @@ made from it, so that each option is described once."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +18,9 @@ REPRESENTATIONS = {
 }
 POINTS = ("centroid", "median")
 NULLS = ("value", "suppress", "error")
+
+LARGEST = 1e9
+"""The largest weight and gamma: far beyond use, and far from where squares overflow."""
 
 GROUPING_CALLS = ("anonymize", "anonymize_clusters", "anonymize_metrics", "anonymize_sql")
 ALL_CALLS = (*GROUPING_CALLS, "k_anonymity")
@@ -66,7 +68,7 @@ def _names(option: str) -> Callable[[Any], tuple[str, ...]]:
 def _number(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    return float(value) if math.isfinite(value) and value >= 0 else None
+    return float(value) if 0 <= value <= LARGEST else None
 
 
 def _weights(value: Any) -> dict[str, float]:
@@ -74,8 +76,8 @@ def _weights(value: Any) -> dict[str, float]:
     numbers = {str(name): _number(weight) for name, weight in pairs.items()}
     if not isinstance(value, Mapping) or None in numbers.values():
         raise OptionError(
-            "weights must map column names to numbers of 0 or more, such as {'age': 2}. "
-            f"Got {value!r}."
+            f"weights must map column names to numbers from 0 to {LARGEST:g}, such as "
+            f"{{'age': 2}}. Got {value!r}."
         )
     return {name: number for name, number in numbers.items() if number is not None}
 
@@ -85,7 +87,7 @@ def _gamma(value: Any) -> float | str:
     if value == "best":
         return "best"
     if number is None:
-        raise OptionError(f"gamma must be 'best' or a number of 0 or more. Got {value!r}.")
+        raise OptionError(f"gamma must be 'best' or a number from 0 to {LARGEST:g}. Got {value!r}.")
     return number
 
 

@@ -24,8 +24,8 @@ SMALL = (
     "Nothing came out; please report this as a bug of the method {method}."
 )
 LOST = (
-    "The release was stopped: it has {} rows, but {} were to be released. Nothing came out; "
-    "please report this as a bug."
+    "The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing came "
+    "out; please report this as a bug."
 )
 UNDECLARED = (
     "The column comments of {relation} declare roles that are not committed yet. Commit first, or "
@@ -116,7 +116,7 @@ def _pipeline(source: Relation, options: Mapping[str, Any], roles: Roles, clock:
     if options["class_id"]:
         classes = (
             "SELECT *, dense_rank() OVER (ORDER BY md5(concat("
-            f"'{seed} ', row(*COLUMNS(* EXCLUDE (__kanon_class)))::VARCHAR))) AS class_id\n"
+            f"'{seed} ', row(*COLUMNS(* EXCLUDE (__kanon_class)))::VARCHAR)) ASC) AS class_id\n"
             f"    FROM ({classes})"
         )
     if roles.quasi_identifiers:
@@ -168,12 +168,12 @@ def _measured(options: Mapping[str, Any], roles: Roles) -> str:
 
 
 def _release(source: Relation, options: Mapping[str, Any], roles: Roles) -> str:
-    hash_order = f"md5(concat('{options['seed']} ', __kanon::VARCHAR))"
+    hash_order = f"md5(concat('{options['seed']} ', row(*COLUMNS(__kanon.*))::VARCHAR))"
     return statement(
         "release",
         pipeline=_pipeline(source, options, roles),
         hidden=" EXCLUDE (__kanon_row)" if options["keep_order"] else "",
-        order="__kanon_row" if options["keep_order"] else hash_order,
+        order="__kanon_row ASC" if options["keep_order"] else f"{hash_order} ASC",
     )
 
 
@@ -183,7 +183,7 @@ def _clusters(source: Relation, options: Mapping[str, Any], roles: Roles) -> str
         "clusters",
         pipeline=_pipeline(source, options, roles),
         measured=_measured(options, roles),
-        multisets=f",\n                 __kanon_multiset(COLUMNS([{listed}]))" if listed else "",
+        multisets=f",\n           __kanon_multiset(COLUMNS([{listed}]))" if listed else "",
         k=options["k"],
         seed=options["seed"],
         small_error=literal(SMALL.format(k=options["k"], method=options["method"])),
@@ -216,7 +216,7 @@ def _metrics(source: Relation, options: Mapping[str, Any], roles: Roles) -> str:
         )
     return statement(
         "metrics",
-        pipeline=_pipeline(source, options, roles, clock=", _started"),
+        pipeline=_pipeline(source, options, roles, clock=", __kanon_started"),
         measured=_measured(options, roles),
         rows=",\n    ".join(rows),
     )

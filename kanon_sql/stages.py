@@ -20,6 +20,10 @@ from kanon_sql.measure import measure
 from kanon_sql.recall import digest, recall
 
 
+FLAT = (pa.Int64Array, pa.UInt64Array)
+"""What a field is that holds one value per row; all others are lists of some kind."""
+
+
 @dataclass(frozen=True)
 class Rows:
     """Rows as DuckDB hands them over: one list of structs, flattened.
@@ -40,7 +44,7 @@ class Rows:
         fields = {}
         for field in structs.type:
             values = structs.field(field.name)
-            fields[field.name] = values.flatten() if pa.types.is_list(field.type) else values
+            fields[field.name] = values if isinstance(values, FLAT) else values.flatten()
         return Rows(fields, len(structs))
 
     def numbers(self, name: str) -> npt.NDArray[Any]:

@@ -1,15 +1,19 @@
 -- The published clusters: FROM anonymize_clusters('patients', k=5, sensitive := ['disease']).
 WITH ${pipeline},
 ${measured},
+_members AS (  -- what the rows of a class tell, and once more that they are k or more
+    SELECT _labelled.__kanon_class,
+           CASE WHEN count(*) < ${k} THEN error(format(${small_error}, count(*)))
+                ELSE count(*) END AS num_points,
+           any_value(_radii.radius) AS radius${multisets}
+    FROM _labelled JOIN _radii USING (__kanon_class)
+    GROUP BY _labelled.__kanon_class
+),
 _clusters AS (
-    SELECT _classes.* EXCLUDE (__kanon_class), members.* EXCLUDE (__kanon_class)
-    FROM _classes
-    JOIN (SELECT __kanon_class, count(*) AS num_points, any_value(radius) AS radius${multisets}
-          FROM _labelled JOIN _radii USING (__kanon_class)
-          GROUP BY __kanon_class) AS members USING (__kanon_class)
+    SELECT _classes.* EXCLUDE (__kanon_class), _members.* EXCLUDE (__kanon_class)
+    FROM _classes JOIN _members USING (__kanon_class)
 )
 SELECT __kanon.*
 FROM _clusters AS __kanon, _check
-WHERE passed AND CASE WHEN num_points < ${k} THEN error(format(${small_error}, num_points))
-                      ELSE true END
-ORDER BY md5(concat('${seed} ', __kanon::VARCHAR))
+WHERE _check.passed
+ORDER BY md5(concat('${seed} ', row(*COLUMNS(__kanon.*))::VARCHAR)) ASC

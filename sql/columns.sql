@@ -5,9 +5,13 @@ CREATE OR REPLACE TEMP MACRO __kanon_blank(x) AS NULL;
 
 CREATE OR REPLACE TEMP MACRO __kanon_describe(x) AS [alias(x), typeof(x)];
 
--- NaN is a missing value, as NULL is
+-- NaN is a missing value, as NULL is, and -0.0 is 0.0
 CREATE OR REPLACE TEMP MACRO __kanon_value(x) AS
-    CASE WHEN typeof(x) IN ('FLOAT', 'DOUBLE') AND x::VARCHAR LIKE '%nan' THEN NULL ELSE x END;
+    CASE WHEN typeof(x) IN ('FLOAT', 'DOUBLE') THEN
+        CASE WHEN x::VARCHAR LIKE '%nan' THEN NULL
+             WHEN x::VARCHAR = '-0.0' THEN cast_to_type('0.0', x)
+             ELSE x END
+    ELSE x END;
 
 -- one cell of the encoding: a number for what has an order, else a category
 CREATE OR REPLACE TEMP MACRO __kanon_cell

@@ -1,5 +1,5 @@
 -- One row per metric: FROM anonymize_metrics('patients', k=5).
-WITH _started AS MATERIALIZED (SELECT __kanon_clock(0) AS moment),
+WITH __kanon_started AS MATERIALIZED (SELECT __kanon_clock(0) AS __kanon_moment),
 ${pipeline},
 _generalized AS MATERIALIZED (SELECT __kanon_clock(count(*)) AS moment FROM _classes),
 _verified AS MATERIALIZED (SELECT __kanon_clock(passed::BIGINT) AS moment FROM _check),
@@ -12,7 +12,7 @@ _facts AS (
                  min(__kanon_size) AS smallest,
                  max(__kanon_size) AS largest,
                  sum(__kanon_size::HUGEINT * __kanon_size)::DOUBLE AS squares,
-                 (SELECT moment FROM _started) AS started,
+                 (SELECT __kanon_moment FROM __kanon_started) AS started,
                  (SELECT moment FROM _generalized) AS generalized,
                  (SELECT moment FROM _verified) AS verified,
                  (SELECT grouped.facts FROM _grouped)::JSON AS grouped,
@@ -23,4 +23,4 @@ SELECT unnest([
     ${rows}
 ], max_depth := 2)
 FROM _facts, _check
-WHERE passed
+WHERE _check.passed

@@ -2,7 +2,7 @@
 -- with the names filled in.
 _source AS MATERIALIZED (  -- each row with a number, and a hash of all its columns to break ties
     SELECT row_number() OVER () AS __kanon_row,
-           md5_number_lower(concat('${seed} ', __kanon::VARCHAR)) AS __kanon_hash,
+           md5_number_lower(concat('${seed} ', row(*COLUMNS(__kanon.*))::VARCHAR)) AS __kanon_hash,
            __kanon.*
     FROM ${relation} AS __kanon${clock}${where}
 ),
@@ -50,9 +50,13 @@ _check AS MATERIALIZED (  -- nothing comes out unless this passes
             THEN error(${declared_error})
         WHEN min(__kanon_size) < ${k}
             THEN error(format(${small_error}, min(__kanon_size)))
-        WHEN sum(__kanon_size) <> (SELECT count(*) FROM _kept)
-            THEN error(format(${lost_error}, sum(__kanon_size)::BIGINT,
-                              (SELECT count(*) FROM _kept)))
+        WHEN [coalesce(sum(__kanon_size), 0), any_value(__kanon_labels), any_value(__kanon_once)]
+             <> [any_value(__kanon_kept), any_value(__kanon_kept), any_value(__kanon_kept)]
+            THEN error(format(${lost_error}, coalesce(sum(__kanon_size), 0)::BIGINT,
+                              any_value(__kanon_kept), any_value(__kanon_once)))
         ELSE true END AS passed
-    FROM _sizes
+    FROM (SELECT count(*) AS __kanon_labels, count(DISTINCT __kanon_row) AS __kanon_once
+          FROM _labels)
+    CROSS JOIN (SELECT count(*) AS __kanon_kept FROM _kept)
+    LEFT JOIN _sizes ON true
 )

@@ -2,5 +2,5 @@
 WITH ${pipeline}
 SELECT __kanon.*${hidden}
 FROM _released AS __kanon, _check
-WHERE passed
+WHERE _check.passed
 ORDER BY ${order}

@@ -63,10 +63,14 @@ def fetch(con: duckdb.DuckDBPyConnection, query: str) -> pa.Table:
 
 
 def arrow_bytes(table: pa.Table) -> bytes:
-    """A table as an Arrow IPC stream of one batch."""
+    """A table as an Arrow IPC stream of one batch.
+
+    Behind a NULL, Arrow leaves what happened to lie in memory; taking every row writes zeros.
+    """
+    table = table.combine_chunks().take(pa.array(np.arange(table.num_rows)))
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table.combine_chunks())
+        writer.write_table(table)
     return bytes(sink.getvalue())
 
 
@@ -360,9 +364,11 @@ def is_mean(kind: Kind, values: Sequence[Any], released: Any) -> bool:
 def is_interval(kind: Kind, values: Sequence[Any], texts: Sequence[Any], released: Any) -> bool:
     """Whether a released text names the range or the set of the values.
 
-    Equal values may have two texts (0.0 and -0.0), so each of them is right.
+    Equal values may have two texts (0.0 and -0.0), so each of them is right, and so is 0.0 for
+    -0.0.
     """
     pairs = [(v, t) for v, t in zip(values, texts, strict=True) if not is_missing(v)]
+    pairs += [(v, "0.0") for v, t in pairs if kind.nan and t == "-0.0"]
     if not pairs:
         return released is None
     low, high = min(v for v, _ in pairs), max(v for v, _ in pairs)

@@ -80,9 +80,9 @@ BOUNDS = {
     "flag": ("BOOLEAN[]", "[false, true]"),
     "word": ("VARCHAR[]", "[a, b]"),
     "feel": ("VARCHAR[]", "[ok, sad]"),
-    "id": ("UUID[]", "[b5ad51c0-0000-4000-8000-000000000001, "
-           "b5ad51c0-0000-4000-8000-000000000002]"),
-    "raw": ("BLOB[]", "[x, y]"),
+    "id": ("STRUCT(min UUID, max UUID)", "{'min': b5ad51c0-0000-4000-8000-000000000001, "
+           "'max': b5ad51c0-0000-4000-8000-000000000002}"),
+    "raw": ("STRUCT(min BLOB, max BLOB)", "{'min': x, 'max': y}"),
 }
 
 

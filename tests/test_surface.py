@@ -74,6 +74,23 @@ def test_every_legal_column_name(con: Connection) -> None:
         assert len(con.execute(f"FROM k_anonymity('odd', {role}=[{quoted}])").fetchall()) == 1
 
 
+def test_columns_named_like_the_parts_of_the_query(con: Connection) -> None:
+    names = ["passed", "radius", "num_points", "cells", "columns", "label", "grouped", "k", "row",
+             "class", "size", "hash", "center", "moment", "_check", "_released", "rows", "x"]
+    columns = ", ".join(f'(i * {j + 3}) % 20 AS "{name}"' for j, name in enumerate(names))
+    con.execute(f"CREATE TABLE odd AS SELECT {columns} FROM range(40) AS r(i)")
+    for roles in ("", ", sensitive=['x', 'radius', 'passed']", ", quasi_identifiers=['x', 'k']"):
+        result = con.execute(f"FROM anonymize('odd', k=4{roles})")
+        assert [column[0] for column in result.description or ()] == names
+        assert len(result.fetchall()) == 40
+        metrics = con.execute(
+            f"SELECT value FROM anonymize_metrics('odd', k=4{roles}) WHERE metric = 'k_reached'"
+        ).fetchall()
+        assert metrics[0][0] >= 4
+        clusters = con.execute(f"FROM anonymize_clusters('odd', k=4{roles})").fetchall()
+        assert 0 < len(clusters) <= 10
+
+
 def test_views_temporary_tables_and_ctes(con: Connection) -> None:
     con.execute("CREATE VIEW v AS FROM patients WHERE age < 40")
     con.execute("CREATE TEMP TABLE t AS FROM patients WHERE age >= 40")
@@ -199,8 +216,8 @@ REFUSED = {
     "'patients', k=5, nulls='drop'": ANY,
     "'patients', k=5, representation='centre'": "The representation 'centre' is not known. Did "
     "you mean 'centroid'?",
-    "'patients', k=5, gamma=-1, method='v_mdav'": "gamma must be 'best' or a number of 0 or more. "
-    "Got -1.",
+    "'patients', k=5, gamma=-1, method='v_mdav'": "gamma must be 'best' or a number from 0 to "
+    "1e+09. Got -1.",
     "'patients', k=5, gamma=0.5": "The method 'mdav_star' takes no gamma. Leave it out, or use "
     "v_mdav.",
     "'patients', k=5, seed=-1": "seed must be a whole number of 0 or more. Got -1.",

@@ -1,7 +1,7 @@
 -- anonymize('patients', k := 3, method := 'v_mdav', gamma := 0.5, sensitive := ['disease'], identifiers := ['name'], representation := 'interval', nulls := 'suppress', seed := 7, class_id := True, keep_order := True, weights := {'age': 2})
 WITH _source AS MATERIALIZED (  -- each row with a number, and a hash of all its columns to break ties
     SELECT row_number() OVER () AS __kanon_row,
-           md5_number_lower(concat('7 ', __kanon::VARCHAR)) AS __kanon_hash,
+           md5_number_lower(concat('7 ', row(*COLUMNS(__kanon.*))::VARCHAR)) AS __kanon_hash,
            __kanon.*
     FROM "patients" AS __kanon
     WHERE __kanon_has("disease") AND __kanon_has("name")
@@ -33,7 +33,7 @@ _labelled AS (
     SELECT _labels.__kanon_class, _kept.* FROM _kept JOIN _labels USING (__kanon_row)
 ),
 _classes AS MATERIALIZED (  -- what each class releases
-    SELECT *, dense_rank() OVER (ORDER BY md5(concat('7 ', row(*COLUMNS(* EXCLUDE (__kanon_class)))::VARCHAR))) AS class_id
+    SELECT *, dense_rank() OVER (ORDER BY md5(concat('7 ', row(*COLUMNS(* EXCLUDE (__kanon_class)))::VARCHAR)) ASC) AS class_id
     FROM (SELECT __kanon_class, __kanon_interval(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash", "disease", "name"))) FROM _labelled GROUP BY __kanon_class)
 ),
 _released AS MATERIALIZED (  -- every row with its class's values, columns in their old order
@@ -51,13 +51,17 @@ _check AS MATERIALIZED (  -- nothing comes out unless this passes
             THEN error('The column comments of "patients" declare roles that are not committed yet. Commit first, or give the roles in the call.')
         WHEN min(__kanon_size) < 3
             THEN error(format('The release was stopped: a class of released values has {} rows, fewer than k = 3. Nothing came out; please report this as a bug of the method v_mdav.', min(__kanon_size)))
-        WHEN sum(__kanon_size) <> (SELECT count(*) FROM _kept)
-            THEN error(format('The release was stopped: it has {} rows, but {} were to be released. Nothing came out; please report this as a bug.', sum(__kanon_size)::BIGINT,
-                              (SELECT count(*) FROM _kept)))
+        WHEN [coalesce(sum(__kanon_size), 0), any_value(__kanon_labels), any_value(__kanon_once)]
+             <> [any_value(__kanon_kept), any_value(__kanon_kept), any_value(__kanon_kept)]
+            THEN error(format('The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing came out; please report this as a bug.', coalesce(sum(__kanon_size), 0)::BIGINT,
+                              any_value(__kanon_kept), any_value(__kanon_once)))
         ELSE true END AS passed
-    FROM _sizes
+    FROM (SELECT count(*) AS __kanon_labels, count(DISTINCT __kanon_row) AS __kanon_once
+          FROM _labels)
+    CROSS JOIN (SELECT count(*) AS __kanon_kept FROM _kept)
+    LEFT JOIN _sizes ON true
 )
 SELECT __kanon.* EXCLUDE (__kanon_row)
 FROM _released AS __kanon, _check
-WHERE passed
-ORDER BY __kanon_row
+WHERE _check.passed
+ORDER BY __kanon_row ASC

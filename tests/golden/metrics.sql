@@ -1,10 +1,10 @@
 -- anonymize_metrics('patients', k := 5, method := 'mdav', representation := 'bounds')
-WITH _started AS MATERIALIZED (SELECT __kanon_clock(0) AS moment),
+WITH __kanon_started AS MATERIALIZED (SELECT __kanon_clock(0) AS __kanon_moment),
 _source AS MATERIALIZED (  -- each row with a number, and a hash of all its columns to break ties
     SELECT row_number() OVER () AS __kanon_row,
-           md5_number_lower(concat('0 ', __kanon::VARCHAR)) AS __kanon_hash,
+           md5_number_lower(concat('0 ', row(*COLUMNS(__kanon.*))::VARCHAR)) AS __kanon_hash,
            __kanon.*
-    FROM "patients" AS __kanon, _started
+    FROM "patients" AS __kanon, __kanon_started
 ),
 _kept AS (  -- the rows that take part
     FROM _source
@@ -50,11 +50,15 @@ _check AS MATERIALIZED (  -- nothing comes out unless this passes
             THEN error('The column comments of "patients" declare roles that are not committed yet. Commit first, or give the roles in the call.')
         WHEN min(__kanon_size) < 5
             THEN error(format('The release was stopped: a class of released values has {} rows, fewer than k = 5. Nothing came out; please report this as a bug of the method mdav.', min(__kanon_size)))
-        WHEN sum(__kanon_size) <> (SELECT count(*) FROM _kept)
-            THEN error(format('The release was stopped: it has {} rows, but {} were to be released. Nothing came out; please report this as a bug.', sum(__kanon_size)::BIGINT,
-                              (SELECT count(*) FROM _kept)))
+        WHEN [coalesce(sum(__kanon_size), 0), any_value(__kanon_labels), any_value(__kanon_once)]
+             <> [any_value(__kanon_kept), any_value(__kanon_kept), any_value(__kanon_kept)]
+            THEN error(format('The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing came out; please report this as a bug.', coalesce(sum(__kanon_size), 0)::BIGINT,
+                              any_value(__kanon_kept), any_value(__kanon_once)))
         ELSE true END AS passed
-    FROM _sizes
+    FROM (SELECT count(*) AS __kanon_labels, count(DISTINCT __kanon_row) AS __kanon_once
+          FROM _labels)
+    CROSS JOIN (SELECT count(*) AS __kanon_kept FROM _kept)
+    LEFT JOIN _sizes ON true
 ),
 _generalized AS MATERIALIZED (SELECT __kanon_clock(count(*)) AS moment FROM _classes),
 _verified AS MATERIALIZED (SELECT __kanon_clock(passed::BIGINT) AS moment FROM _check),
@@ -82,7 +86,7 @@ _facts AS (
                  min(__kanon_size) AS smallest,
                  max(__kanon_size) AS largest,
                  sum(__kanon_size::HUGEINT * __kanon_size)::DOUBLE AS squares,
-                 (SELECT moment FROM _started) AS started,
+                 (SELECT __kanon_moment FROM __kanon_started) AS started,
                  (SELECT moment FROM _generalized) AS generalized,
                  (SELECT moment FROM _verified) AS verified,
                  (SELECT grouped.facts FROM _grouped)::JSON AS grouped,
@@ -95,7 +99,7 @@ SELECT unnest([
     {'metric': 'rows_suppressed', 'value': (rows_suppressed)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows left out; rows_in = rows_released + rows_suppressed'},
     {'metric': 'classes', 'value': (classes)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'classes', 'description': 'distinct combinations of released values'},
     {'metric': 'class_size_min', 'value': (smallest)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows of the smallest class'},
-    {'metric': 'class_size_mean', 'value': (rows_released / classes)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows per class on average'},
+    {'metric': 'class_size_mean', 'value': (rows_released::DOUBLE / classes)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows per class on average'},
     {'metric': 'class_size_max', 'value': (largest)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows of the largest class'},
     {'metric': 'k_requested', 'value': (5)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'the k that was asked for'},
     {'metric': 'k_reached', 'value': (smallest)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'the k that holds, counted on the released values; at least k_requested'},
@@ -106,8 +110,8 @@ SELECT unnest([
     {'metric': 'max_radius', 'value': ((measured ->> 'max_radius')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'standard deviations', 'description': 'largest distance of a row to the center of its class (aggarwal2006, definition 2.1); lower is better'},
     {'metric': 'cellular_cost', 'value': ((measured ->> 'cellular_cost')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'standard deviations', 'description': 'sum over the classes of size times radius (aggarwal2006, section 1); lower is better'},
     {'metric': 'discernibility', 'value': (squares + rows_in::DOUBLE * rows_suppressed)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows squared', 'description': 'sum of squared class sizes, and rows_in for each suppressed row; lower is better'},
-    {'metric': 'risk_max', 'value': (1.0 / smallest)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'probability', 'description': 'largest chance that a prosecutor finds a person''s row: 1 / class_size_min'},
-    {'metric': 'risk_mean', 'value': (classes / rows_released)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'probability', 'description': 'chance that a prosecutor finds a person''s row, on average over the rows'},
+    {'metric': 'risk_max', 'value': (1.0::DOUBLE / smallest)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'probability', 'description': 'largest chance that a prosecutor finds a person''s row: 1 / class_size_min'},
+    {'metric': 'risk_mean', 'value': (classes::DOUBLE / rows_released)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'probability', 'description': 'chance that a prosecutor finds a person''s row, on average over the rows'},
     {'metric': 'seconds_total', 'value': (verified - started)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'from the start of the query to the end of the verification'},
     {'metric': 'seconds_read', 'value': ((grouped ->> 'started')::DOUBLE - started)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'reading and collecting the rows'},
     {'metric': 'seconds_encode', 'value': ((grouped ->> 'seconds_encode')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'standardizing, coding and ordering the rows'},
@@ -122,4 +126,4 @@ SELECT unnest([
     {'metric': 'version', 'value': NULL::DOUBLE, 'text': 'kanon_sql 0.1.0, DuckDB ' || version()::VARCHAR, 'unit': '', 'description': 'of kanon_sql, and of DuckDB'}
 ], max_depth := 2)
 FROM _facts, _check
-WHERE passed
+WHERE _check.passed

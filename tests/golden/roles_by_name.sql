@@ -1,7 +1,7 @@
 -- anonymize('patients', k := 5, quasi_identifiers := ['age', 'zip'], identifiers := ['name'])
 WITH _source AS MATERIALIZED (  -- each row with a number, and a hash of all its columns to break ties
     SELECT row_number() OVER () AS __kanon_row,
-           md5_number_lower(concat('0 ', __kanon::VARCHAR)) AS __kanon_hash,
+           md5_number_lower(concat('0 ', row(*COLUMNS(__kanon.*))::VARCHAR)) AS __kanon_hash,
            __kanon.*
     FROM "patients" AS __kanon
     WHERE __kanon_has("age") AND __kanon_has("zip") AND __kanon_has("name")
@@ -50,13 +50,17 @@ _check AS MATERIALIZED (  -- nothing comes out unless this passes
             THEN error('The column comments of "patients" declare roles that are not committed yet. Commit first, or give the roles in the call.')
         WHEN min(__kanon_size) < 5
             THEN error(format('The release was stopped: a class of released values has {} rows, fewer than k = 5. Nothing came out; please report this as a bug of the method mdav_star.', min(__kanon_size)))
-        WHEN sum(__kanon_size) <> (SELECT count(*) FROM _kept)
-            THEN error(format('The release was stopped: it has {} rows, but {} were to be released. Nothing came out; please report this as a bug.', sum(__kanon_size)::BIGINT,
-                              (SELECT count(*) FROM _kept)))
+        WHEN [coalesce(sum(__kanon_size), 0), any_value(__kanon_labels), any_value(__kanon_once)]
+             <> [any_value(__kanon_kept), any_value(__kanon_kept), any_value(__kanon_kept)]
+            THEN error(format('The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing came out; please report this as a bug.', coalesce(sum(__kanon_size), 0)::BIGINT,
+                              any_value(__kanon_kept), any_value(__kanon_once)))
         ELSE true END AS passed
-    FROM _sizes
+    FROM (SELECT count(*) AS __kanon_labels, count(DISTINCT __kanon_row) AS __kanon_once
+          FROM _labels)
+    CROSS JOIN (SELECT count(*) AS __kanon_kept FROM _kept)
+    LEFT JOIN _sizes ON true
 )
 SELECT __kanon.*
 FROM _released AS __kanon, _check
-WHERE passed
-ORDER BY md5(concat('0 ', __kanon::VARCHAR))
+WHERE _check.passed
+ORDER BY md5(concat('0 ', row(*COLUMNS(__kanon.*))::VARCHAR)) ASC
