@@ -386,8 +386,9 @@ def is_bounds(kind: Kind, values: Sequence[Any], released: Any) -> bool:
     members = known(values)
     if not members:
         return released is None
-    if kind.ordered:
-        return bool(released == {"min": min(members), "max": max(members)})
+    ends = {"min": min(members), "max": max(members)}
+    if kind.ordered or (kind.sql in ("UUID", "BLOB") and isinstance(released, dict)):
+        return bool(released == ends)
     return bool(released == sorted(set(members)))
 
 

@@ -142,8 +142,7 @@ TWINS = {
     "capitals": "unnest(['a', 'A', 'b', 'B', 'a', 'A'])",
     "zero bytes": "unnest(['a' || chr(0), 'a', 'a\\0', 'a' || chr(0), 'a', 'a\\0'])",
     "blobs": r"unnest(['\x00', '\x5Cx00', 'x00', '\x00', '\x5Cx00', 'x00'])::BLOB",
-    "moments": "unnest(['2020-10-25 00:30+00', '2020-10-25 01:30+00', '2020-10-25 00:30+00', "
-    "'2020-10-25 01:30+00', '2020-10-25 00:30+00', '2020-10-25 02:30+00'])::TIMESTAMPTZ",
+    "moments": "unnest([0, 1, 0, 1, 2, 0]) * INTERVAL 1 hour + '2020-10-25 00:30:00+00'::TIMESTAMPTZ",
 }
 PASSING_TWINS = {
     "lists": "unnest([['a, b'], ['a', 'b'], ['NULL'], [NULL], ['a, b'], ['a', 'b']])",
@@ -252,7 +251,19 @@ def test_a_setting_of_the_session_changes_no_result(setting: str) -> None:
         small_table(con)
         con.execute(f"SET {setting}")
         for query, expected in queries_of_all_calls().items():
-            assert con.execute(query).fetchall() == expected, query
+            found = con.execute(query).fetchall()
+            if "clusters" in query:
+                assert unordered(found) == unordered(expected), query
+            else:
+                assert found == expected, query
+
+
+def unordered(rows: list[Any]) -> list[Any]:
+    """Sorted rows of sorted multisets: a setting may change the order of DuckDB's histograms."""
+    return sorted(
+        tuple(sorted(map(str, cell)) if isinstance(cell, list) else cell for cell in row)
+        for row in rows
+    )
 
 
 # --- the order of the release -------------------------------------------------------------------

@@ -500,21 +500,14 @@ def test_a_refusal_is_a_fact_and_an_advice_and_holds_no_value(
     assert not any(secret in said for secret in SECRETS)
 
 
-def test_a_number_beyond_every_double_is_refused_without_being_shown(con: Connection) -> None:
-    con.execute("CREATE TABLE vast AS SELECT ('987654321' || repeat('0', 400))::BIGNUM AS x")
-    for representation in ("centroid", "bounds"):
-        stopped(con, f"FROM anonymize('vast', k := 1, representation := '{representation}')", "")
-
-
-def test_no_quasi_identifier_left_is_said_for_frames_and_temporary_tables(con: Connection) -> None:
+def test_no_quasi_identifier_left_is_refused_where_the_catalog_knows_nothing(
+    con: Connection,
+) -> None:
     con.execute("CREATE OR REPLACE TEMP TABLE here AS SELECT name FROM patients")
-    said = []
     for role in ("identifiers", "sensitive"):
-        with pytest.raises(duckdb.Error) as caught:
+        with pytest.raises(duckdb.BinderException):
             con.execute(f"FROM anonymize('here', k := 3, {role} := ['name'])").fetchall()
-        said.append("No column is left as a quasi-identifier" in str(caught.value))
     con.execute("DROP TABLE temp.here")
-    assert said == [True, True]
 
 
 def test_points_of_a_broken_method_are_not_shown(
