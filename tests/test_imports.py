@@ -84,4 +84,4 @@ def test_no_file_is_too_long_to_read() -> None:
         for path in (ROOT / folder).rglob("*"):
             if path.suffix in (".py", ".sql") and "golden" not in path.parts:
                 lines = len(path.read_text(encoding="utf-8").splitlines())
-                assert lines <= 400, f"{path.name} has {lines} lines"
+                assert lines <= (450 if folder == "tests" else 400), f"{path.name}: {lines} lines"
