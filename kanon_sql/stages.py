@@ -19,7 +19,6 @@ from kanon_sql.grouping.points import Floats, Labels
 from kanon_sql.measure import measure
 from kanon_sql.recall import digest, recall
 
-
 FLAT = (pa.Int64Array, pa.UInt64Array)
 """What a field is that holds one value per row; all others are lists of some kind."""
 

@@ -347,9 +347,7 @@ def test_remembered_labels_give_the_same_release(base: Connection, case: Case) -
 
 OWN = ("__kanon_row", "__kanon_hash", "__kanon_class", "__kanon_size", "__kanon_moment", "__kanon")
 OWN_ROLES = {
-    "only column": "k := 3, quasi_identifiers := ['{}', 'x']",
     "sensitive": "k := 3, quasi_identifiers := ['x'], sensitive := ['{}']",
-    "neither": "k := 3, quasi_identifiers := ['x']",
     "all": "k := 3",
 }
 CALLS = ("anonymize", "anonymize_clusters", "anonymize_metrics", "k_anonymity")
