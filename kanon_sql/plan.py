@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from kanon_sql.errors import OptionError
 from kanon_sql.grouping import METHODS
 from kanon_sql.metrics import METRICS
 from kanon_sql.options import OPTIONS, POINTS, read_options
@@ -26,6 +27,9 @@ SMALL = (
 LOST = (
     "The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing came "
     "out; please report this as a bug."
+)
+TAKEN = (
+    "The relation has a column '{}', a name that the query needs for itself. Rename it first."
 )
 UNDECLARED = (
     "The column comments of {relation} declare roles that are not committed yet. Commit first, or "
@@ -49,6 +53,11 @@ def plan(call: str, relation: object, given: Mapping[str, Any], catalog: Catalog
     """
     source = find_relation(relation, catalog)
     options = read_options(call, given)
+    for name in source.columns or ():
+        if name.lower().startswith("__kanon_") or (
+            name.lower() == "class_id" and options.get("class_id")
+        ):
+            raise OptionError(TAKEN.format(name))
     roles = resolve_roles(options, source.columns)
     return CALLS[call](source, options, roles)
 
@@ -139,6 +148,8 @@ def _pipeline(source: Relation, options: Mapping[str, Any], roles: Roles, clock:
         clock=clock,
         where=_where(roles),
         quasi=_quasi(roles, ROW),
+        class_id=" OR lower(name) = 'class_id'" if options["class_id"] else "",
+        taken_error=literal(TAKEN),
         suppress=(
             f" WHERE __kanon_value({_quasi(roles, ROW)}) IS NOT NULL"
             if options["nulls"] == "suppress"

@@ -3,6 +3,8 @@ CREATE OR REPLACE TEMP MACRO __kanon_has(x) AS typeof(x) IS NOT NULL;
 
 CREATE OR REPLACE TEMP MACRO __kanon_blank(x) AS NULL;
 
+CREATE OR REPLACE TEMP MACRO __kanon_name(x) AS alias(x);
+
 CREATE OR REPLACE TEMP MACRO __kanon_describe(x) AS [alias(x), typeof(x)];
 
 -- NaN is a missing value, as NULL is, and -0.0 is 0.0

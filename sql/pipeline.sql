@@ -13,6 +13,11 @@ _columns AS (  -- name and type of each quasi-identifier
     SELECT [*COLUMNS(*)] AS columns
     FROM (SELECT __kanon_describe(${quasi}) FROM _source LIMIT 1)
 ),
+_taken AS (  -- columns with a name that the query needs for itself
+    SELECT list_filter([*COLUMNS(*)], lambda name:
+        starts_with(lower(name), '__kanon_')${class_id}) AS names
+    FROM (SELECT __kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash))) FROM _source LIMIT 1)
+),
 _cells AS (  -- the quasi-identifiers of each row, as numbers and categories
     SELECT __kanon_row, __kanon_hash, [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash))] AS cells
     FROM (SELECT __kanon_row, __kanon_hash, __kanon_cell(${quasi}) FROM _kept)
@@ -42,10 +47,12 @@ _released AS MATERIALIZED (  -- every row with its class's values, columns in th
      FROM _labelled JOIN _classes USING (__kanon_class))
 ),
 _sizes AS MATERIALIZED (  -- rows per combination of released values
-    SELECT ${quasi_released}, count(*) AS __kanon_size FROM _released GROUP BY ALL
+    SELECT count(*) AS __kanon_size, ${quasi_released} FROM _released GROUP BY ALL
 ),
 _check AS MATERIALIZED (  -- nothing comes out unless this passes
     SELECT CASE
+        WHEN (SELECT len(names) FROM _taken) > 0
+            THEN error(format(${taken_error}, (SELECT names[1] FROM _taken)))
         WHEN NOT (${declared})
             THEN error(${declared_error})
         WHEN min(__kanon_size) < ${k}

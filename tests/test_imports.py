@@ -24,7 +24,7 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
     "kanon_sql/roles.py": ({"errors"}, set()),
     "kanon_sql/arguments.py": ({"errors"}, {"duckdb"}),
     "kanon_sql/plan.py": (
-        {"grouping", "metrics", "options", "relation", "roles", "sql", "version"}, set()
+        {"errors", "grouping", "metrics", "options", "relation", "roles", "sql", "version"}, set()
     ),
     "kanon_sql/surface.py": ({"options", "plan", "sql"}, set()),
     "kanon_sql/encode.py": ({"errors", "grouping"}, {"numpy", "polars", "pyarrow"}),

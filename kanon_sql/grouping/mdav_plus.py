@@ -9,14 +9,8 @@ import numpy as np
 from numba import njit
 
 from kanon_sql.grouping.points import Grouping, Points
-from kanon_sql.grouping.steps import (
-    drop_assigned,
-    empty_groups,
-    furthest_first,
-    join_group,
-    nearest,
-    place_leftovers,
-)
+from kanon_sql.grouping.pool import fill_pool, find_nearest, list_active, settle
+from kanon_sql.grouping.steps import empty_groups, furthest_first, join_group, place_leftovers
 
 
 @njit(cache=True, nogil=True)
@@ -25,18 +19,19 @@ def _mdav_plus(numeric: Any, codes: Any, scale: Any, k: int) -> Any:
     labels = np.full(n, -1, np.int64)
     groups = empty_groups(numeric, codes, n // k)
     order = furthest_first(numeric, codes, scale)
-    active, m = np.arange(n), n
+    pool = fill_pool(numeric, codes, scale, n // k)
     found, gaps = np.empty(k, np.int64), np.empty(k)
-    made, next_origin = 0, 0
-    while m >= k:
+    next_origin = 0
+    for made in range(n // k):
         while labels[order[next_origin]] >= 0:
             next_origin += 1
-        nearest(numeric, codes, scale, active, m, order[next_origin], -1, found, gaps, k - 1)
+        origin = order[next_origin]
+        find_nearest(numeric, codes, scale, pool, labels, origin, -1, found, gaps, k - 1)
         for p in range(k):
             join_group(numeric, codes, found[p], made, labels, groups)
-        made += 1
-        m = drop_assigned(active, m, labels)
-    place_leftovers(numeric, codes, scale, active, m, made, False, labels, groups)
+        settle(pool, labels, found, k)
+    left = list_active(pool, labels)
+    place_leftovers(numeric, codes, scale, left, len(left), n // k, False, labels, groups)
     return labels
 
 

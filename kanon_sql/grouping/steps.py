@@ -193,30 +193,36 @@ def join_group(numeric: Any, codes: Any, i: int, group: int, labels: Any, groups
 
 
 @njit(cache=True, nogil=True)
+def group_distance(
+    numeric: Any, codes: Any, scale: Any, i: int, g: int, grow: bool, limit: float, groups: Any
+) -> float:
+    """How far record i is from group g: |x - c|^2, or with ``grow`` the growth of the group's
+    SSE, n/(n+1) |x - c|^2 (thaeter2021, section 3). Infinite where it is above the limit."""
+    sizes, _, centers, squares, head, chain = groups
+    size = sizes[g]
+    factor = size / (size + 1.0) if grow else 1.0
+    total = 0.0
+    for a in range(numeric.shape[1]):
+        gap = numeric[i, a] - centers[g, a]
+        total += gap * gap
+    if factor * total > limit:
+        return np.inf
+    for a in range(codes.shape[1]):
+        same = count_alike(codes, a, i, head[g], chain)
+        total += scale[a] * ((squares[g, a] - 2 * size * same + size * size) / (size * size))
+    return factor * total
+
+
+@njit(cache=True, nogil=True)
 def closest_group(
     numeric: Any, codes: Any, scale: Any, i: int, made: int, grow: bool, groups: Any
 ) -> Any:
-    """The closest of the groups made so far to record i, and how far it is.
-
-    With ``grow`` the measure is the growth of SSE, n/(n+1) |x - c|^2 (clos(x) of thaeter2021,
-    section 3); else it is |x - c|^2.
-    """
-    sizes, _, centers, squares, head, chain = groups
+    """The closest of the groups made so far to record i (clos(x) with ``grow``), and how far."""
     best, best_gap = -1, np.inf
     for g in range(made):
-        size = sizes[g]
-        factor = size / (size + 1.0) if grow else 1.0
-        total = 0.0
-        for a in range(numeric.shape[1]):
-            gap = numeric[i, a] - centers[g, a]
-            total += gap * gap
-        if factor * total >= best_gap:
-            continue
-        for a in range(codes.shape[1]):
-            same = count_alike(codes, a, i, head[g], chain)
-            total += scale[a] * ((squares[g, a] - 2 * size * same + size * size) / (size * size))
-        if factor * total < best_gap:
-            best, best_gap = g, factor * total
+        gap = group_distance(numeric, codes, scale, i, g, grow, best_gap, groups)
+        if gap < best_gap:
+            best, best_gap = g, gap
     return best, best_gap
 
 

@@ -9,31 +9,21 @@ import numpy as np
 from numba import njit
 
 from kanon_sql.grouping.points import Grouping, Points
-from kanon_sql.grouping.steps import (
-    drop_assigned,
-    empty_groups,
-    furthest_first,
-    join_group,
-    nearest,
-    place_leftovers,
-    squared_distance,
-)
+from kanon_sql.grouping.pool import fill_pool, find_nearest, list_active, settle
+from kanon_sql.grouping.steps import empty_groups, furthest_first, join_group, place_leftovers
 from kanon_sql.loss import sse
 
 GAMMAS = tuple(step / 10 for step in range(21))
 
 
 @njit(cache=True, nogil=True)
-def _closest_pair(
-    numeric: Any, codes: Any, scale: Any, active: Any, m: int, newest: Any, fresh: int, gap_in: Any
-) -> int:
-    """Position of the active record closest to the group, after newest[:fresh] joined it."""
+def _closest_outsider(near: Any, near_gaps: Any, size: int) -> int:
+    """The member whose nearest unassigned record is nearest, ties by that record's index."""
     best = 0
-    for p in range(m):
-        i = active[p]
-        for q in range(fresh):
-            gap_in[i] = min(gap_in[i], squared_distance(numeric, codes, scale, i, newest[q]))
-        if gap_in[i] < gap_in[active[best]]:
+    for p in range(1, size):
+        if near_gaps[p] < near_gaps[best] or (
+            near_gaps[p] == near_gaps[best] and near[p] < near[best]
+        ):
             best = p
     return best
 
@@ -44,32 +34,43 @@ def _v_mdav(numeric: Any, codes: Any, scale: Any, k: int, gamma: float) -> Any:
     labels = np.full(n, -1, np.int64)
     groups = empty_groups(numeric, codes, n // k)
     order = furthest_first(numeric, codes, scale)
-    active, m = np.arange(n), n
-    found, gaps = np.empty(k, np.int64), np.empty(k)
+    pool = fill_pool(numeric, codes, scale, n // k)
+    members, gaps = np.empty(2 * k, np.int64), np.empty(2 * k)
+    near, near_gaps = np.empty(2 * k, np.int64), np.empty(2 * k)
     pair, pair_gaps = np.empty(2, np.int64), np.empty(2)
-    gap_in = np.empty(n)
-    made, next_origin = 0, 0
-    while m >= k:
+    made, next_origin, left = 0, 0, n
+    while left >= k:
         while labels[order[next_origin]] >= 0:
             next_origin += 1
-        nearest(numeric, codes, scale, active, m, order[next_origin], -1, found, gaps, k - 1)
+        origin = order[next_origin]
+        find_nearest(numeric, codes, scale, pool, labels, origin, -1, members, gaps, k - 1)
         for p in range(k):
-            join_group(numeric, codes, found[p], made, labels, groups)
-        m = drop_assigned(active, m, labels)
-        size, fresh = k, k
-        if gamma > 0.0:
-            gap_in[:] = np.inf
-        while gamma > 0.0 and size < 2 * k - 1 and m > 0:
-            i = active[_closest_pair(numeric, codes, scale, active, m, found, fresh, gap_in)]
+            join_group(numeric, codes, members[p], made, labels, groups)
+        settle(pool, labels, members, k)
+        left -= k
+        size = k
+        near[:] = -1
+        while gamma > 0.0 and size < 2 * k - 1 and left > 0:
+            for p in range(size):
+                if near[p] < 0 or labels[near[p]] >= 0:
+                    find_nearest(
+                        numeric, codes, scale, pool, labels, members[p], -1, pair, pair_gaps, 1
+                    )
+                    near[p], near_gaps[p] = pair[1], pair_gaps[1]
+            best = _closest_outsider(near, near_gaps, size)
+            outsider, gap_in = near[best], near_gaps[best]
             pair_gaps[1] = np.inf
-            nearest(numeric, codes, scale, active, m, i, -1, pair, pair_gaps, 1)
-            if not gap_in[i] < gamma * pair_gaps[1]:
+            find_nearest(numeric, codes, scale, pool, labels, outsider, -1, pair, pair_gaps, 1)
+            if not gap_in < gamma * pair_gaps[1]:
                 break
-            join_group(numeric, codes, i, made, labels, groups)
-            m = drop_assigned(active, m, labels)
-            size, fresh, found[0] = size + 1, 1, i
+            members[size] = outsider
+            join_group(numeric, codes, outsider, made, labels, groups)
+            settle(pool, labels, members[size:], 1)
+            size += 1
+            left -= 1
         made += 1
-    place_leftovers(numeric, codes, scale, active, m, made, False, labels, groups)
+    rest = list_active(pool, labels)
+    place_leftovers(numeric, codes, scale, rest, len(rest), made, False, labels, groups)
     return labels
 
 

@@ -1,6 +1,6 @@
 -- k_anonymity('patients', k := 5, quasi_identifiers := ['age', 'zip'])
 WITH _sizes AS (
-    SELECT COLUMNS(['age', 'zip']), count(*) AS __kanon_size FROM "patients" AS __kanon
+    SELECT count(*) AS __kanon_size, COLUMNS(['age', 'zip']) FROM "patients" AS __kanon
     WHERE __kanon_has("age") AND __kanon_has("zip") GROUP BY ALL
 )
 SELECT min(__kanon_size) AS k,
