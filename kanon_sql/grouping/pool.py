@@ -22,10 +22,14 @@ from kanon_sql.grouping.tree import (
 
 LEFT, BY_TREE, LOOKED, POSSIBLE, GROUPS_BY_TREE, GROUPS_LOOKED, GROUPS_POSSIBLE = range(7)
 TRIAL = 64
-"""Full looks over all records that the tree is given before it is judged."""
+"""Searches, and one more for as many records, after which the tree is judged anew. The first
+ones are not typical: they are around the records furthest out."""
+
+FEW = 256
+"""Groups or records that are looked through as fast as a tree is asked."""
 
 WORTH = 4
-"""The tree must look at less than one in WORTH, since each of its looks costs more."""
+"""The tree must look at less than one in WORTH, since each of its looks costs several of a scan."""
 
 
 @njit(cache=True, nogil=True)
@@ -63,8 +67,10 @@ def find_nearest(
         numeric, codes, scale, tree, labels, origin, without, found, gaps, q
     )
     state[POSSIBLE] += state[LEFT]
-    if state[POSSIBLE] > TRIAL * state[LEFT] and state[LOOKED] * WORTH > state[POSSIBLE]:
-        list_active(pool, labels)
+    if state[POSSIBLE] > (TRIAL + state[LEFT] // TRIAL) * state[LEFT]:
+        if state[LOOKED] * WORTH > state[POSSIBLE] and state[LEFT] > FEW:
+            list_active(pool, labels)
+        state[LOOKED] = state[POSSIBLE] = 0
 
 
 @njit(cache=True, nogil=True)
@@ -94,7 +100,7 @@ def find_group(
 ) -> Any:
     """The closest of the groups that were entered, and how far it is."""
     tree, planted, _, state = pool
-    if state[GROUPS_BY_TREE] == 0:
+    if state[GROUPS_BY_TREE] == 0 or made < FEW:
         return closest_group(numeric, codes, scale, i, made, grow, groups)
     least = k / (k + 1.0) if grow else 1.0
     best, gap, looked = tree_closest_group(
@@ -102,10 +108,8 @@ def find_group(
     )
     state[GROUPS_LOOKED] += looked
     state[GROUPS_POSSIBLE] += made
-    if (
-        state[GROUPS_POSSIBLE] > TRIAL * made
-        and state[GROUPS_LOOKED] * 2 > state[GROUPS_POSSIBLE]
-        and made > TRIAL
-    ):
-        state[GROUPS_BY_TREE] = 0
+    if state[GROUPS_POSSIBLE] > (TRIAL + made // TRIAL) * made:
+        if state[GROUPS_LOOKED] * WORTH > state[GROUPS_POSSIBLE]:
+            state[GROUPS_BY_TREE] = 0
+        state[GROUPS_LOOKED] = state[GROUPS_POSSIBLE] = 0
     return best, gap

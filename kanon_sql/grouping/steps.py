@@ -192,7 +192,7 @@ def join_group(numeric: Any, codes: Any, i: int, group: int, labels: Any, groups
     head[group] = i
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def group_distance(
     numeric: Any, codes: Any, scale: Any, i: int, g: int, grow: bool, limit: float, groups: Any
 ) -> float:
