@@ -170,7 +170,7 @@ def words_of_the_queries() -> list[str]:
 
 
 def test_columns_may_have_every_name_that_the_query_uses_too(base: Connection) -> None:
-    words = words_of_the_queries()
+    words = [w for w in words_of_the_queries() if w != "class_id" and w[:8] != "__kanon_"]
     assert {"passed", "radius", "labels", "num_points"} <= set(words)
     columns = ", ".join(f"i % 3 AS {tables.quoted(word)}" for word in words)
     base.execute(f"CREATE OR REPLACE TABLE t AS SELECT {columns} FROM range(9) AS r(i)")
