@@ -6,6 +6,12 @@ anonymize_sql, anonymize_methods, k_anonymity. In Python the same calls take a f
 
 from __future__ import annotations
 
+from pathlib import Path
+
+if not (Path(__file__).parent / "sql").is_dir():
+    # started inside a clone: there, kanon_sql.sql and kanon_sql.udfs lie beside this folder
+    __path__.append(str(Path(__file__).parents[1]))
+
 from kanon_sql.errors import DataError, KanonError, OptionError, ReleaseError
 from kanon_sql.frame import (
     anonymize,

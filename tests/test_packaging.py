@@ -93,6 +93,18 @@ def test_the_wheel_works_outside_the_repository(wheel: Path, tmp_path: Path) -> 
     assert done.stdout.strip() == "20", done.stderr[-2000:]
 
 
+def test_a_clone_works_when_python_is_started_in_it(tmp_path: Path) -> None:
+    code = (
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); import kanon_sql.sql, kanon_sql.udfs;"
+        "print(kanon_sql.sql.__file__)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", _with_site_packages(code)],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )
+    assert done.stdout.strip() == str(ROOT / "sql" / "__init__.py"), done.stderr[-2000:]
+
+
 def _with_site_packages(code: str) -> str:
     """The code behind the packages of this environment, without its editable installs."""
     import site

@@ -6,7 +6,7 @@ import sys
 import threading
 from time import perf_counter
 
-from kanon_sql.grouping import METHODS, Method
+from kanon_sql.grouping import Method
 from kanon_sql.grouping.points import Points
 
 PATIENCE = 1.5
@@ -40,9 +40,3 @@ def make_ready(method: Method) -> None:
         if seconds > PATIENCE:
             _say(f"compiled the kernel of {method.name} in {seconds:.1f} s.")
         _ready.add(method.name)
-
-
-def compile_all() -> None:
-    """Compiles every method, as an image build would want to."""
-    for method in METHODS.values():
-        make_ready(method)
