@@ -49,12 +49,6 @@ def con(shared: Connection) -> Iterator[Connection]:
     shared.execute("USE memory; DETACH fresh")
 
 
-def tables_of(con: Connection) -> list[str]:
-    """Every table there is."""
-    rows = con.execute("SELECT table_name FROM duckdb_tables() ORDER BY ALL").fetchall()
-    return [name for (name,) in rows]
-
-
 SENTENCES = re.compile(r"\S[^\n]*[.] [A-Z][^\n]*[.?]")
 REFUSALS = {
     "k = 0": "k := 0",
