@@ -162,7 +162,7 @@ def grouping(row: str, points: Points, k: int) -> Grouping:
     """Runs the method of a table row, V-MDAV with its best gamma of 0.0, 0.1 .. 2.0."""
     if row == SLIP:
         return mdav_with_slip(points, k)
-    return METHODS[row].load()(points, k, {"gamma": "best"} if row == "v_mdav" else {})
+    return METHODS[row].group(points, k, {"gamma": "best"} if row == "v_mdav" else {})
 
 
 def measure(row: str, points: Points, k: int) -> tuple[float, float]:

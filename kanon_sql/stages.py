@@ -86,7 +86,7 @@ def group_rows(
     chosen = {name: options[name] for name in ("k", "method", *method.options)}
     grouping, remembered = recall(
         digest(encoded.points, chosen),
-        lambda: method.load()(encoded.points, options["k"], options),
+        lambda: method.group(encoded.points, options["k"], options),
     )
     finished = perf_counter()
     facts = {

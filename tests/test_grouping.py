@@ -46,7 +46,7 @@ def points_of(records: Records) -> Points:
 
 def labels_by(name: str, points: Points, k: int, gamma: float | str = 0.2) -> list[int]:
     """The labels that a kernel gives."""
-    labels: list[int] = METHODS[name].load()(points, k, {"gamma": gamma}).labels.tolist()
+    labels: list[int] = METHODS[name].group(points, k, {"gamma": gamma}).labels.tolist()
     return labels
 
 
@@ -132,7 +132,7 @@ def test_best_gamma_is_the_smallest_with_the_least_error(case: tuple[Records, in
     """'best' takes the least measured error and, of those that tie, the smallest gamma."""
     records, k = case
     points = points_of(records)
-    result = METHODS["v_mdav"].load()(points, k, {"gamma": "best"})
+    result = METHODS["v_mdav"].group(points, k, {"gamma": "best"})
     gamma, labels = result.facts["gamma"], result.labels.tolist()
     assert labels == reference.v_mdav(records, k, gamma)
     measured = sse(points, result.labels)
@@ -284,6 +284,6 @@ def test_standard_mdav_keeps_its_losses(data: str) -> None:
 def test_best_gamma_of_table_4() -> None:
     """On CENSUS the best of 21 gain factors is the one in the paper, for every k."""
     points = benchmark("census")
-    best = METHODS["v_mdav"].load()
+    best = METHODS["v_mdav"].group
     found = tuple(best(points, k, {"gamma": "best"}).facts["gamma"] for k in KS)
     assert found == TABLE_4["census"]

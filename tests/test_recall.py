@@ -10,6 +10,7 @@ import pytest
 
 from kanon_sql import recall
 from kanon_sql.grouping import METHODS, Grouping, Method, Points
+from kanon_sql.grouping.watch import Watch
 
 
 @pytest.fixture
@@ -21,10 +22,12 @@ def count(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     def counting(method: Method) -> Any:
         function = load(method)
 
-        def group(points: Points, k: int, options: Mapping[str, Any]) -> Grouping:
+        def group(
+            points: Points, k: int, options: Mapping[str, Any], watch: Watch
+        ) -> Grouping:
             if len(points) > 3:
                 calls.append(len(points))
-            return function(points, k, options)
+            return function(points, k, options, watch)
 
         return group
 
@@ -73,7 +76,7 @@ def test_a_changed_value_groups_again(con: duckdb.DuckDBPyConnection, count: lis
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recall, "ROOM", 10)
     recall.forget()
-    method = METHODS["mdav_plus"].load()
+    method = METHODS["mdav_plus"].group
     for start in range(5):
         points = Points.of([[float(start + i)] for i in range(6)])
         recall.recall(recall.digest(points, {"k": 2}), lambda p=points: method(p, 2, {}))

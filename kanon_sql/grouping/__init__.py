@@ -1,7 +1,7 @@
 """The methods: one module per algorithm, one dictionary that lists them.
 
-A method is a function ``(points, k, options) -> Grouping``. It knows neither DuckDB nor Polars.
-Its module is imported when the method is first used, since that loads the compiler.
+A method is a function ``(points, k, options, watch) -> Grouping``. It knows neither DuckDB nor
+Polars. Its module is imported when the method is first used, since that loads the compiler.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from importlib import import_module
 from typing import Any
 
 from kanon_sql.grouping.points import Grouping, Points
+from kanon_sql.grouping.watch import Watch
 
 __all__ = ["METHODS", "Grouping", "Method", "Points"]
 
-GroupFunction = Callable[[Points, int, Mapping[str, Any]], Grouping]
+GroupFunction = Callable[[Points, int, Mapping[str, Any], Watch], Grouping]
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,12 @@ class Method:
         function: GroupFunction = getattr(import_module(f"{__name__}.{self.name}"), self.name)
         return function
 
+    def group(
+        self, points: Points, k: int, options: Mapping[str, Any], watch: Watch | None = None
+    ) -> Grouping:
+        """Runs the method. Raises StoppedError when the watch was asked to stop."""
+        return self.load()(points, k, options, watch or Watch())
+
 
 METHODS: dict[str, Method] = {
     method.name: method
@@ -54,7 +61,7 @@ METHODS: dict[str, Method] = {
             summary="Two groups of k a round, around the record furthest from the centroid of "
             "the rest and around the one furthest from that.",
             guarantee="groups of k, the last of k to 2k-1; no bound on the loss",
-            cost="O(n^2 / k)",
+            cost="near O(n log n)",
             options=(),
             representation="centroid",
             source="Domingo-Ferrer 2009, as cited in thaeter2021, section 2",
@@ -64,7 +71,7 @@ METHODS: dict[str, Method] = {
             summary="One group of k a round, around the record furthest from the centroid; "
             "leftovers join the closest group.",
             guarantee="n // k groups of k to 2k-1; no bound on the loss",
-            cost="O(n^2 / k)",
+            cost="near O(n log n)",
             options=(),
             representation="centroid",
             source="thaeter2021, section 2, MDAV+",
@@ -74,7 +81,7 @@ METHODS: dict[str, Method] = {
             summary="As mdav_plus, but a new group takes in records that are closer to it than "
             "to their neighbours, by the factor gamma.",
             guarantee="groups of k to 3k-2, few above 2k-1; no bound on the loss",
-            cost="O(n^2); 21 times that with gamma 'best'",
+            cost="near O(n log n); 21 times that with gamma 'best'",
             options=("gamma",),
             representation="centroid",
             source="thaeter2021, section 2, V-MDAV",
@@ -84,10 +91,20 @@ METHODS: dict[str, Method] = {
             summary="Before a group is made, compares what it costs with what it costs to extend "
             "the group whose squared error grows least.",
             guarantee="groups of k or more; no bound on the loss",
-            cost="O(n^2)",
+            cost="near O(n log n)",
             options=(),
             representation="centroid",
             source="thaeter2021, section 3, MDAV*",
+        ),
+        Method(
+            name="optimal_1d",
+            summary="The grouping with the least squared error, for one quasi-identifier that is "
+            "a number, date or time.",
+            guarantee="groups of k to 2k-1; no grouping into groups of k or more loses less",
+            cost="O(n log n)",
+            options=(),
+            representation="centroid",
+            source="Hansen and Mukherjee 2003, IEEE TKDE 15(4)",
         ),
     )
 }

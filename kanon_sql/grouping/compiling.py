@@ -33,7 +33,7 @@ def make_ready(method: Method) -> None:
         started = perf_counter()
         notice.start()
         try:
-            method.load()(Points.of([[0.0], [1.0], [3.0]], [[0]] * 3, [1.0]), 1, {"gamma": 0.5})
+            method.group(Points.of([[0.0], [1.0], [3.0]]), 1, {"gamma": 0.5})
         finally:
             notice.cancel()
         seconds = perf_counter() - started

@@ -9,17 +9,39 @@ import numpy as np
 from numba import njit
 
 from kanon_sql.grouping.points import Grouping, Points
-from kanon_sql.grouping.steps import (
-    category_counts,
-    centroid_distances,
-    drop_assigned,
-    nearest,
-    squared_distance,
-)
+from kanon_sql.grouping.pool import find_furthest, find_nearest, list_left, plant, settle
+from kanon_sql.grouping.space import make_space
+from kanon_sql.grouping.steps import category_counts
+from kanon_sql.grouping.watch import DONE, STOP, Watch
 
 
 @njit(cache=True, nogil=True)
-def _mdav(numeric: Any, codes: Any, scale: Any, k: int, over_all: bool) -> Any:
+def _terms_of_centroid(scale: Any, counts: Any, m: int, terms: Any, most: Any) -> None:
+    """What each category adds to the squared distance from the centroid of m records with these
+    category counts, and the most that the categories of each bit add."""
+    most[:] = 0.0
+    for a in range(counts.shape[0]):
+        squares = np.int64(0)
+        for v in range(counts.shape[1]):
+            squares += counts[a, v] * counts[a, v]
+        for v in range(counts.shape[1]):
+            if counts[a, v] > 0:
+                terms[a, v] = scale[a] * ((squares - 2 * m * counts[a, v] + m * m) / (m * m))
+                most[a, v % most.shape[1]] = max(most[a, v % most.shape[1]], terms[a, v])
+
+
+@njit(cache=True, nogil=True)
+def _terms_of_record(apart: Any, codes: Any, i: int, terms: Any, most: Any) -> None:
+    """The same for the squared distance from record i."""
+    for a in range(codes.shape[1]):
+        terms[a, :] = apart[a]
+        most[a, :] = apart[a]
+        terms[a, codes[i, a]] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def _mdav(space: Any, k: int, over_all: bool, beat: Any) -> Any:
+    numeric, codes, scale, apart = space[0], space[1], space[2], space[3]
     n, d, c = numeric.shape[0], numeric.shape[1], codes.shape[1]
     labels = np.full(n, -1, np.int64)
     sums = np.zeros(d)
@@ -27,23 +49,20 @@ def _mdav(numeric: Any, codes: Any, scale: Any, k: int, over_all: bool) -> Any:
         for a in range(d):
             sums[a] += numeric[i, a]
     counts = category_counts(codes)
-    active, m = np.arange(n), n
+    terms, most = np.zeros(counts.shape), np.zeros((c, min(64, counts.shape[1])))
+    pool = plant(space, np.arange(n))
     found, gaps = np.empty(k, np.int64), np.empty(k)
-    made = 0
-    while m >= 2 * k:
+    made, m = 0, n
+    while m >= 2 * k and beat[STOP] == 0:
         divisor = float(n) if over_all else float(m)
-        origin = active[
-            np.argmax(centroid_distances(numeric, codes, scale, active, m, sums, counts, divisor))
-        ]
+        _terms_of_centroid(scale, counts, m, terms, most)
+        origin = find_furthest(space, pool, sums / divisor, terms, most)
         for side in range(2 if m >= 3 * k else 1):
             first = origin
             if side == 1:
-                furthest = -1.0
-                for p in range(m):
-                    gap = squared_distance(numeric, codes, scale, active[p], origin)
-                    if gap > furthest:
-                        furthest, first = gap, active[p]
-            nearest(numeric, codes, scale, active, m, first, -1, found, gaps, k - 1)
+                _terms_of_record(apart, codes, origin, terms, most)
+                first = find_furthest(space, pool, numeric[origin].copy(), terms, most)
+            find_nearest(space, pool, first, -1, found, gaps, k - 1)
             for p in range(k):
                 labels[found[p]] = made
                 for a in range(d):
@@ -51,25 +70,29 @@ def _mdav(numeric: Any, codes: Any, scale: Any, k: int, over_all: bool) -> Any:
                 for a in range(c):
                     counts[a, codes[found[p], a]] -= 1
             made += 1
-            m = drop_assigned(active, m, labels)
-    for p in range(m):
-        labels[active[p]] = made
+            m -= k
+            pool = settle(space, pool, labels, found, k)
+            beat[DONE] += k
+    for i in list_left(labels):
+        labels[i] = made
     return labels
 
 
-def mdav(points: Points, k: int, options: Mapping[str, Any]) -> Grouping:
+def mdav(points: Points, k: int, options: Mapping[str, Any], watch: Watch) -> Grouping:
     """Groups of k records, the last one of k to 2k-1.
 
     While 3k records or more remain, one group is made around the record furthest from their
     centroid, and one around the record furthest from that one (of those then left, which differs
     only where many records tie). The centroid is kept by subtracting each grouped record.
 
-    Source: [D09] as cited in thaeter2021, section 2. Needs len(points) >= k >= 1. O(n^2 / k).
+    Source: [D09] as cited in thaeter2021, section 2. Needs len(points) >= k >= 1.
     """
-    return Grouping(_mdav(points.numeric, points.codes, points.scale, k, False), {})
+    labels = _mdav(make_space(points, whole=True), k, False, watch.beat())
+    watch.check()
+    return Grouping(labels, {})
 
 
 def mdav_with_slip(points: Points, k: int) -> Grouping:
     """MDAV as it must have run for thaeter2021's table 1: the remaining records' sum is divided
     by the original n. Kept only to reproduce that table; not offered as a method."""
-    return Grouping(_mdav(points.numeric, points.codes, points.scale, k, True), {})
+    return Grouping(_mdav(make_space(points, whole=True), k, True, Watch().beat()), {})

@@ -8,31 +8,21 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from kanon_sql.grouping.groups import find_group, join, new_groups, show
 from kanon_sql.grouping.points import Grouping, Points
-from kanon_sql.grouping.pool import (
-    enter_group,
-    fill_pool,
-    find_group,
-    find_nearest,
-    list_active,
-    settle,
-)
-from kanon_sql.grouping.steps import (
-    empty_groups,
-    furthest_first,
-    join_group,
-    place_leftovers,
-    sse_of,
-)
+from kanon_sql.grouping.pool import find_nearest, list_left, plant, settle
+from kanon_sql.grouping.space import make_space
+from kanon_sql.grouping.steps import furthest_first, place_leftovers, sse_of
+from kanon_sql.grouping.watch import DONE, STOP, Watch
 
 
 @njit(cache=True, nogil=True)
-def _mdav_star(numeric: Any, codes: Any, scale: Any, k: int) -> Any:
+def _mdav_star(space: Any, order: Any, k: int, beat: Any) -> Any:
+    numeric, codes, scale = space[0], space[1], space[2]
     n = numeric.shape[0]
     labels = np.full(n, -1, np.int64)
-    groups = empty_groups(numeric, codes, n // k)
-    order = furthest_first(numeric, codes, scale)
-    pool = fill_pool(numeric, codes, scale, n // k)
+    pool = plant(space, np.arange(n))
+    store = new_groups(space, pool[0][1], n // k, k, True)
     found, gaps = np.empty(max(k, 2), np.int64), np.empty(max(k, 2))
     around, around_gaps = np.empty(k, np.int64), np.empty(k)
     made, next_origin, left = 0, 0, n
@@ -40,38 +30,33 @@ def _mdav_star(numeric: Any, codes: Any, scale: Any, k: int) -> Any:
         while labels[order[next_origin]] >= 0:
             next_origin += 1
         origin = order[next_origin]
-        find_nearest(numeric, codes, scale, pool, labels, origin, -1, found, gaps, k - 1)
+        find_nearest(space, pool, origin, -1, found, gaps, k - 1)
         cost_new = sse_of(numeric, codes, scale, found, k) / k
-        group = -1
+        group, count = made, k
         # cost (2) is never negative, so it can only win against a positive cost (1)
         if made > 0 and left > k and cost_new > 0.0:
-            group, growth = find_group(
-                numeric, codes, scale, pool, origin, made, k, True, groups
-            )
-            find_nearest(
-                numeric, codes, scale, pool, labels, found[1], origin, around, around_gaps, k - 1
-            )
-            cost_extend = (growth + sse_of(numeric, codes, scale, around, k)) / (k + 1)
-            if not cost_extend < cost_new:
-                group = -1
-        if group >= 0:
-            join_group(numeric, codes, origin, group, labels, groups)
-            settle(pool, labels, found, 1)
-            left -= 1
-        else:
-            group = made
-            for p in range(k):
-                join_group(numeric, codes, found[p], group, labels, groups)
-            settle(pool, labels, found, k)
-            made += 1
-            left -= k
-        enter_group(pool, groups, group, origin)
-    rest = list_active(pool, labels)
-    place_leftovers(numeric, codes, scale, rest, len(rest), made, True, labels, groups)
+            closest, growth = find_group(space, store, origin, k)
+            # the cost of the other group only adds to this: most often it need not be known
+            if growth / (k + 1) < cost_new:
+                find_nearest(space, pool, found[1], origin, around, around_gaps, k - 1)
+                cost_extend = (growth + sse_of(numeric, codes, scale, around, k)) / (k + 1)
+                if cost_extend < cost_new:
+                    group, count = closest, 1
+        for p in range(count):
+            join(space, store, found[p], group, labels)
+        show(space, store, group, found[k // 2 if count > 1 else 0])
+        pool = settle(space, pool, labels, found, count)
+        made = max(made, group + 1)
+        left -= count
+        beat[DONE] += count
+        if beat[STOP] != 0:
+            return labels
+    rest = list_left(labels)
+    place_leftovers(numeric, codes, scale, rest, len(rest), made, True, labels, store[0])
     return labels
 
 
-def mdav_star(points: Points, k: int, options: Mapping[str, Any]) -> Grouping:
+def mdav_star(points: Points, k: int, options: Mapping[str, Any], watch: Watch) -> Grouping:
     """Groups of k records or more, without an upper bound.
 
     The unassigned record x furthest from the centroid either founds a group with its k-1 nearest
@@ -79,6 +64,9 @@ def mdav_star(points: Points, k: int, options: Mapping[str, Any]) -> Grouping:
     the growth and the SSE of a group around x's nearest neighbour, over k+1 records). Leftovers
     join the group whose SSE grows least.
 
-    Source: thaeter2021, section 3, algorithm MDAV*. Needs len(points) >= k >= 1. O(n^2).
+    Source: thaeter2021, section 3, algorithm MDAV*. Needs len(points) >= k >= 1.
     """
-    return Grouping(_mdav_star(points.numeric, points.codes, points.scale, k), {})
+    space = make_space(points)
+    labels = _mdav_star(space, furthest_first(space), k, watch.beat())
+    watch.check()
+    return Grouping(labels, {})

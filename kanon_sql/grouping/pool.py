@@ -1,7 +1,5 @@
-"""The records that are still unassigned: by the tree while it prunes, by a scan where it doesn't.
-
-Both ways find the same records; which one runs is decided by how much the tree had to look at.
-"""
+"""The records that are still unassigned. A kernel asks for the nearest, and settles those that it
+put into a group. As they grow fewer the tree over them is built anew, so that it stays tight."""
 
 from __future__ import annotations
 
@@ -10,106 +8,61 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from kanon_sql.grouping.steps import closest_group, drop_assigned, nearest
-from kanon_sql.grouping.tree import (
-    build_tree,
-    place_group,
-    plant_groups,
-    remove,
-    tree_closest_group,
-    tree_nearest,
-)
+from kanon_sql.grouping.leaves import fill_leaves, furthest_in_tree, nearest_in_tree, take_out
+from kanon_sql.grouping.steps import drop_assigned
+from kanon_sql.grouping.tree import build_tree, new_stack
 
-LEFT, BY_TREE, LOOKED, POSSIBLE, GROUPS_BY_TREE, GROUPS_LOOKED, GROUPS_POSSIBLE = range(7)
-TRIAL = 64
-"""Searches, and one more for as many records, after which the tree is judged anew. The first
-ones are not typical: they are around the records furthest out."""
+RENEWED = 0.5
+"""The share of a tree's records at which a new one is built of those that are left."""
 
-FEW = 256
-"""Groups or records that are looked through as fast as a tree is asked."""
-
-WORTH = 4
-"""The tree must look at less than one in WORTH, since each of its looks costs several of a scan."""
+SMALL = 256
+"""Records that need no new tree."""
 
 
 @njit(cache=True, nogil=True)
-def fill_pool(numeric: Any, codes: Any, scale: Any, room: int) -> Any:
-    """A pool of all records: tree, groups in the tree, active records (for scans), and its state,
-    indexed by the names above."""
-    n = numeric.shape[0]
-    tree = build_tree(numeric, codes, scale)
-    state = np.zeros(7, np.int64)
-    state[LEFT], state[BY_TREE], state[GROUPS_BY_TREE] = n, 1, 1
-    return tree, plant_groups(tree, room, numeric.shape[1]), np.arange(n), state
-
-
-@njit(cache=True, nogil=True)
-def list_active(pool: Any, labels: Any) -> Any:
-    """The unassigned records in canonical order."""
-    active, state = pool[2], pool[3]
-    if state[BY_TREE] == 1:
-        state[LEFT] = drop_assigned(active, active.shape[0], labels)
-        state[BY_TREE] = 0
-    return active[: state[LEFT]]
+def plant(space: Any, members: Any) -> Any:
+    """A pool of some records: (tree, leaves, stack, counts: those left, those in the tree)."""
+    tree = build_tree(space[4], space[5], space[2], members)
+    counts = np.array([len(members), len(members)])
+    return tree, fill_leaves(space[0], space[1], tree), new_stack(), counts
 
 
 @njit(cache=True, nogil=True)
 def find_nearest(
-    numeric: Any, codes: Any, scale: Any, pool: Any, labels: Any, origin: int, without: int,
-    found: Any, gaps: Any, q: int,
+    space: Any, pool: Any, origin: int, without: int, found: Any, gaps: Any, q: int
 ) -> None:
-    """N(origin) among the unassigned: found[0] the origin, found[1..q] its q nearest."""
-    tree, _, active, state = pool
-    if state[BY_TREE] == 0:
-        nearest(numeric, codes, scale, active, state[LEFT], origin, without, found, gaps, q)
-        return
-    state[LOOKED] += tree_nearest(
-        numeric, codes, scale, tree, labels, origin, without, found, gaps, q
-    )
-    state[POSSIBLE] += state[LEFT]
-    if state[POSSIBLE] > (TRIAL + state[LEFT] // TRIAL) * state[LEFT]:
-        if state[LOOKED] * WORTH > state[POSSIBLE] and state[LEFT] > FEW:
-            list_active(pool, labels)
-        state[LOOKED] = state[POSSIBLE] = 0
+    """N(origin) among those left: found[0] is the origin, found[1..q] its q nearest."""
+    tree, leaves, stack, _ = pool
+    nearest_in_tree(space, tree, leaves, stack, origin, without, found, gaps, q)
 
 
 @njit(cache=True, nogil=True)
-def settle(pool: Any, labels: Any, members: Any, count: int) -> None:
-    """Takes members[:count], which have just got their labels, out of the pool."""
-    tree, _, active, state = pool
-    if state[BY_TREE] == 1:
-        for p in range(count):
-            remove(tree, members[p])
-        state[LEFT] -= count
-    else:
-        state[LEFT] = drop_assigned(active, state[LEFT], labels)
+def find_furthest(space: Any, pool: Any, center: Any, terms: Any, most: Any) -> int:
+    """The record furthest from a point, among those left; see furthest_in_tree."""
+    tree, leaves, stack, _ = pool
+    return furthest_in_tree(space, tree, leaves, stack, center, terms, most)
 
 
 @njit(cache=True, nogil=True)
-def enter_group(pool: Any, groups: Any, group: int, origin: int) -> None:
-    """Makes a new or changed group known to the pool."""
-    tree, planted, _, state = pool
-    if state[GROUPS_BY_TREE] == 1:
-        place_group(tree, planted, groups[2], group, origin)
+def settle(space: Any, pool: Any, labels: Any, members: Any, count: int) -> Any:
+    """Takes members[:count], which have just got their labels, out; returns the pool."""
+    tree, leaves, _, counts = pool
+    for p in range(count):
+        take_out(tree, leaves, members[p])
+    counts[0] -= count
+    if counts[0] < RENEWED * counts[1] and counts[0] > SMALL:
+        order, kept = tree[0], 0
+        rest = np.empty(counts[0], np.int64)
+        for q in range(len(order)):
+            if order[q] >= 0 and labels[order[q]] < 0:
+                rest[kept] = order[q]
+                kept += 1
+        return plant(space, rest)
+    return pool
 
 
 @njit(cache=True, nogil=True)
-def find_group(
-    numeric: Any, codes: Any, scale: Any, pool: Any, i: int, made: int, k: int, grow: bool,
-    groups: Any,
-) -> Any:
-    """The closest of the groups that were entered, and how far it is."""
-    tree, planted, _, state = pool
-    if state[GROUPS_BY_TREE] == 0 or made < FEW:
-        return closest_group(numeric, codes, scale, i, made, grow, groups)
-    least = k / (k + 1.0) if grow else 1.0
-    best, gap, looked = tree_closest_group(
-        numeric, codes, scale, i, grow, least, tree, planted, groups
-    )
-    state[GROUPS_LOOKED] += looked
-    state[GROUPS_POSSIBLE] += made
-    if state[GROUPS_POSSIBLE] > (TRIAL + made // TRIAL) * made:
-        if state[GROUPS_LOOKED] * WORTH > state[GROUPS_POSSIBLE]:
-            state[GROUPS_BY_TREE] = 0
-        state[GROUPS_LOOKED] = state[GROUPS_POSSIBLE] = 0
-    return best, gap
+def list_left(labels: Any) -> Any:
+    """The unassigned records in canonical order."""
+    left = np.arange(len(labels))
+    return left[: drop_assigned(left, len(labels), labels)]

@@ -27,42 +27,6 @@ def squared_distance(numeric: Any, codes: Any, scale: Any, i: int, j: int) -> fl
 
 
 @njit(cache=True, nogil=True)
-def nearest(
-    numeric: Any, codes: Any, scale: Any, active: Any, m: int, origin: int, without: int,
-    found: Any, gaps: Any, q: int,
-) -> None:
-    """N(origin): found[0] is the origin, found[1..q] its q nearest among active[:m].
-
-    ``without`` is a record to pass over (-1: none). gaps holds the squared distances.
-    """
-    found[0], gaps[0] = origin, 0.0
-    held = 0
-    for p in range(m if q > 0 else 0):
-        i = active[p]
-        if i == origin or i == without:  # noqa: SIM109 (a tuple test is slower compiled)
-            continue
-        total = 0.0
-        limit = gaps[held] if held == q else np.inf
-        for a in range(numeric.shape[1]):
-            gap = numeric[origin, a] - numeric[i, a]
-            total += gap * gap
-        if total >= limit:
-            continue
-        for a in range(codes.shape[1]):
-            if codes[origin, a] != codes[i, a]:
-                total += 2.0 * scale[a]
-        if total >= limit:
-            continue
-        spot = held + 1 if held < q else q
-        while spot > 1 and gaps[spot - 1] > total:
-            gaps[spot], found[spot] = gaps[spot - 1], found[spot - 1]
-            spot -= 1
-        gaps[spot], found[spot] = total, i
-        if held < q:
-            held += 1
-
-
-@njit(cache=True, nogil=True)
 def category_counts(codes: Any) -> Any:
     """How often each category occurs: int64, shape (c, widest domain)."""
     width = 1
@@ -77,43 +41,38 @@ def category_counts(codes: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def centroid_distances(
-    numeric: Any, codes: Any, scale: Any, active: Any, m: int,
-    sums: Any, counts: Any, divisor: float,
-) -> Any:
-    """Squared distance of each active record to the centroid sums / divisor of m records."""
-    d, c = numeric.shape[1], codes.shape[1]
-    center = sums / divisor
+def centroid_distances(numeric: Any, codes: Any, scale: Any, center: Any, counts: Any) -> Any:
+    """Squared distance of each record to the centroid of all: float64, shape (n,)."""
+    n, d, c = numeric.shape[0], numeric.shape[1], codes.shape[1]
     squares = np.zeros(c, np.int64)
     for a in range(c):
         for v in range(counts.shape[1]):
             squares[a] += counts[a, v] * counts[a, v]
-    out = np.empty(m)
-    for p in range(m):
-        i = active[p]
+    out = np.empty(n)
+    for i in range(n):
         total = 0.0
         for a in range(d):
             gap = numeric[i, a] - center[a]
             total += gap * gap
         for a in range(c):
-            total += scale[a] * ((squares[a] - 2 * m * counts[a, codes[i, a]] + m * m) / (m * m))
-        out[p] = total
+            total += scale[a] * ((squares[a] - 2 * n * counts[a, codes[i, a]] + n * n) / (n * n))
+        out[i] = total
     return out
 
 
 @njit(cache=True, nogil=True)
-def furthest_first(numeric: Any, codes: Any, scale: Any) -> Any:
-    """All records, the one furthest from the global centroid first."""
+def _gaps_to_centroid(numeric: Any, codes: Any, scale: Any) -> Any:
     n = numeric.shape[0]
     sums = np.zeros(numeric.shape[1])
     for i in range(n):
         for a in range(numeric.shape[1]):
             sums[a] += numeric[i, a]
-    everyone = np.arange(n)
-    gaps = centroid_distances(
-        numeric, codes, scale, everyone, n, sums, category_counts(codes), float(n)
-    )
-    return np.argsort(-gaps, kind="mergesort")
+    return centroid_distances(numeric, codes, scale, sums / float(n), category_counts(codes))
+
+
+def furthest_first(space: Any) -> Any:
+    """All records, the one furthest from the global centroid first: int64, shape (n,)."""
+    return np.argsort(-_gaps_to_centroid(*space[:3]), kind="stable")
 
 
 @njit(cache=True, nogil=True)

@@ -1,9 +1,15 @@
-"""A static k-d tree over the records, whose nodes count the records that are still unassigned.
+"""A shallow tree over points: leaves of 16 records, nodes of 16 children.
 
-It answers "the nearest unassigned records" exactly: a bound is summed over the same attributes in
-the same order as a distance, with gaps that are never larger, and rounding keeps such an order.
-So a bound is never above the distance of a record below it, to the last bit, and a branch is left
-out only if its bound is strictly worse than what was found.
+Leaves and boxes are stored attribute by attribute, so that one sweep of vector instructions
+measures 16 records, or bounds 16 children. The tree only ever leaves out what can't be the
+answer, so what a search returns does not depend on it.
+
+Boxes lie in ``axes``: the numeric attributes themselves, or their leading principal axes, which
+bound correlated data more tightly (see space.py). Categories are bounded by a set of 64 bits per
+attribute (category modulo 64).
+
+Group g of level l holds the 16 children that are nodes g*16 .. g*16+15 of the next level, so the
+tree needs no pointers; the levels' groups lie behind each other, the root's group first.
 """
 
 from __future__ import annotations
@@ -13,32 +19,30 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from kanon_sql.grouping.steps import group_distance
+from kanon_sql.grouping.lanes import LANES, lowest_lane
 
-LEAF = 16
-"""Records in a leaf at most."""
+LEAF = FAN = LANES
+"""Records in a leaf; children of a node."""
 
-
-@njit(cache=True, nogil=True)
-def _value(numeric: Any, codes: Any, i: int, axis: int) -> float:
-    d = numeric.shape[1]
-    return numeric[i, axis] if axis < d else float(codes[i, axis - d])
+SAMPLE = 128
+"""Records that are looked at to choose the axis of a cut."""
 
 
 @njit(cache=True, nogil=True)
-def _halve(numeric: Any, codes: Any, order: Any, lo: int, hi: int, axis: int) -> int:
-    """Partitions order[lo:hi] about its median along an axis (quickselect); returns the middle."""
-    middle = (lo + hi) // 2
+def _select(key: Any, order: Any, lo: int, hi: int, middle: int) -> None:
+    """Partitions key[lo:hi], and order with it, about the value that belongs at ``middle``."""
     left, right = lo, hi - 1
     while left < right:
-        pivot = _value(numeric, codes, order[(left + right) // 2], axis)
+        a, b, c = key[left], key[(left + right) // 2], key[right]
+        pivot = max(min(a, b), min(max(a, b), c))
         i, j = left, right
         while i <= j:
-            while _value(numeric, codes, order[i], axis) < pivot:
+            while key[i] < pivot:
                 i += 1
-            while _value(numeric, codes, order[j], axis) > pivot:
+            while key[j] > pivot:
                 j -= 1
             if i <= j:
+                key[i], key[j] = key[j], key[i]
                 order[i], order[j] = order[j], order[i]
                 i += 1
                 j -= 1
@@ -48,259 +52,220 @@ def _halve(numeric: Any, codes: Any, order: Any, lo: int, hi: int, axis: int) ->
             left = i
         else:
             break
-    return middle
 
 
 @njit(cache=True, nogil=True)
-def _measure_node(
-    numeric: Any, codes: Any, scale: Any, order: Any, node: int, lo: int, hi: int,
-    low: Any, high: Any, common: Any,
-) -> int:
-    """Box and common categories of order[lo:hi]; returns its widest axis, -1 where all agree."""
-    d, c = numeric.shape[1], codes.shape[1]
+def widest_axis(axes: Any, masks: Any, scale: Any, order: Any, lo: int, hi: int) -> int:
+    """The axis along which a sample of order[lo:hi] varies most; -1 where it doesn't vary."""
+    p, step = axes.shape[1], max(1, (hi - lo) // SAMPLE)
     widest, axis = 0.0, -1
-    for a in range(d):
-        least = most = numeric[order[lo], a]
-        for p in range(lo + 1, hi):
-            value = numeric[order[p], a]
-            least, most = min(least, value), max(most, value)
-        low[node, a], high[node, a] = least, most
-        if (most - least) ** 2 > widest:
-            widest, axis = (most - least) ** 2, a
-    for a in range(c):
-        common[node, a] = codes[order[lo], a]
-        for p in range(lo + 1, hi):
-            if codes[order[p], a] != common[node, a]:
-                common[node, a] = -1
-                break
-        if common[node, a] < 0 and 2.0 * scale[a] > widest:
-            widest, axis = 2.0 * scale[a], d + a
+    for a in range(p):
+        base, total, squares, m = axes[order[lo], a], 0.0, 0.0, 0
+        for q in range(lo, hi, step):
+            value = axes[order[q], a] - base
+            total += value
+            squares += value * value
+            m += 1
+        variance = squares / m - (total / m) ** 2
+        if variance > widest:
+            widest, axis = variance, a
+    for a in range(masks.shape[1]):
+        changes, m = 0, 0
+        for q in range(lo + step, hi, step):
+            m += 1
+            if masks[order[q], a] != masks[order[q - step], a]:
+                changes += 1
+        if m > 0 and scale[a] * changes / m > widest:
+            widest, axis = scale[a] * changes / m, p + a
     return axis
 
 
 @njit(cache=True, nogil=True)
-def build_tree(numeric: Any, codes: Any, scale: Any) -> Any:
-    """The tree: order of records, start, stop, left child (right is the next), parent, records
-    unassigned, box (low, high), common categories (-1: none), and the leaf of each record."""
-    n, d, c = numeric.shape[0], numeric.shape[1], codes.shape[1]
-    room = 4 * (n // LEAF + 1) + 3
-    order = np.arange(n)
-    start, stop = np.zeros(room, np.int64), np.zeros(room, np.int64)
-    left, parent = np.full(room, -1, np.int64), np.full(room, -1, np.int64)
-    low, high = np.zeros((room, d)), np.zeros((room, d))
-    common = np.full((room, c), -1, np.int32)
-    leaf_of = np.zeros(n, np.int64)
-    stop[0] = n
-    nodes, node = 1, 0
-    while node < nodes:
-        lo, hi = start[node], stop[node]
-        axis = _measure_node(numeric, codes, scale, order, node, lo, hi, low, high, common)
-        if hi - lo > LEAF and axis >= 0:
-            middle = _halve(numeric, codes, order, lo, hi, axis)
-            left[node] = nodes
-            for child, (a, b) in enumerate(((lo, middle), (middle, hi))):
-                start[nodes + child], stop[nodes + child] = a, b
-                parent[nodes + child] = node
-            nodes += 2
+def cut(axes: Any, masks: Any, order: Any, key: Any, lo: int, hi: int, axis: int, at: int) -> None:
+    """Partitions order[lo:hi] about position ``at`` along an axis; -1 stands for the index."""
+    p = axes.shape[1]
+    for q in range(lo, hi):
+        if axis < 0:
+            key[q] = float(order[q])
+        elif axis < p:
+            key[q] = axes[order[q], axis]
         else:
-            if axis < 0:  # all alike: in the order of their index, so that the first ones do
-                order[lo:hi] = np.sort(order[lo:hi])
-            for p in range(lo, hi):
-                leaf_of[order[p]] = node
-        node += 1
-    alive = stop[:nodes] - start[:nodes]
+            bits = masks[order[q], axis - p]
+            key[q] = float(bits & (~bits + np.uint64(1)))
+    _select(key, order, lo, hi, at)
+
+
+@njit(cache=True, nogil=True)
+def _arrange(axes: Any, masks: Any, scale: Any, order: Any, n: int) -> None:
+    """Orders order[:n] so that each run of LEAF records is a leaf, and each aligned run of
+    LEAF * FAN^l records a node."""
+    key = np.empty(n)
+    waiting = np.empty((128, 2), np.int64)
+    waiting[0, 0], waiting[0, 1], top = 0, (n + LEAF - 1) // LEAF, 1
+    while top > 0:
+        top -= 1
+        first, last = waiting[top]
+        if last - first <= 1:
+            continue
+        lo, hi = first * LEAF, min(last * LEAF, n)
+        capacity = 1
+        while capacity * FAN < last - first:
+            capacity *= FAN
+        middle = first + capacity * ((last - first + capacity - 1) // capacity // 2)
+        # alike, as far as a sample tells: by their index, which breaks ties
+        axis = widest_axis(axes, masks, scale, order, lo, hi)
+        cut(axes, masks, order, key, lo, hi, axis, middle * LEAF)
+        waiting[top, 0], waiting[top, 1] = middle, last
+        waiting[top + 1, 0], waiting[top + 1, 1] = first, middle
+        top += 2
+
+
+@njit(cache=True, nogil=True)
+def _levels(leaves: int) -> Any:
+    """Nodes of each level, from the leaves up, and the first group of each, from the root down."""
+    counts = [leaves, (leaves + FAN - 1) // FAN]
+    while counts[-1] > 1:
+        counts.append((counts[-1] + FAN - 1) // FAN)
+    height = len(counts) - 1
+    first = np.zeros(height + 1, np.int64)
+    for level in range(height):
+        first[level + 1] = first[level] + counts[height - level]
+    return counts, first
+
+
+@njit(cache=True, nogil=True)
+def _boxes(room: int, p: int, c: int) -> Any:
+    """Empty boxes for that many groups of nodes."""
     return (
-        order, start[:nodes], stop[:nodes], left[:nodes], parent[:nodes], alive,
-        low[:nodes], high[:nodes], common[:nodes], leaf_of,
+        np.full((room, p, FAN), np.inf),
+        np.full((room, p, FAN), -np.inf),
+        np.zeros((room, c, FAN), np.uint64),
+        np.full((room, FAN), np.int64(2**62)),
+        np.full((room, FAN), np.inf),
+        np.zeros((room, FAN), np.int64),
     )
+
+
+@njit(cache=True, nogil=True)
+def empty_tree(leaves: int, p: int, c: int) -> Any:
+    """A tree of that many empty leaves, to be filled by ``insert``."""
+    low, high, sets, lead, start, live = _boxes(_levels(leaves)[1][-1], p, c)
+    order = np.full(leaves * LEAF, -1, np.int64)
+    return order, np.full(0, -1), low, high, sets, lead, start, live, _levels(leaves)[1]
+
+
+@njit(cache=True, nogil=True)
+def insert(tree: Any, leaf: int, i: int, at: Any, bits: Any) -> None:
+    """Widens the boxes above a leaf so that they hold point i, at these axes and categories."""
+    low, high, sets, lead, start, first = tree[2], tree[3], tree[4], tree[5], tree[6], tree[8]
+    node = leaf
+    for level in range(len(first) - 2, -1, -1):
+        g, s = first[level] + node // FAN, node % FAN
+        start[g, s], lead[g, s] = 0.0, min(lead[g, s], i)
+        for a in range(low.shape[1]):
+            low[g, a, s], high[g, a, s] = min(low[g, a, s], at[a]), max(high[g, a, s], at[a])
+        for a in range(sets.shape[1]):
+            sets[g, a, s] |= bits[a]
+        node //= FAN
+
+
+@njit(cache=True, nogil=True)
+def build_tree(axes: Any, masks: Any, scale: Any, members: Any) -> Any:
+    """A tree over some records.
+
+    Returns: order (record at each leaf place, -1: none), place (of each record, -1: not here),
+    low and high (box of each child: group, axis, child), sets (of categories: group, attribute,
+    child), lead (lowest index below each child), start (0.0, or inf where no live record is below:
+    group, child), live (number of live records or children below), first (group of each level).
+    """
+    n, p, c = len(members), axes.shape[1], masks.shape[1]
+    leaves = (n + LEAF - 1) // LEAF
+    order = np.full(leaves * LEAF, -1, np.int64)
+    order[:n] = members
+    _arrange(axes, masks, scale, order, n)
+    counts, first = _levels(leaves)
+    height, room = len(first) - 1, first[-1]
+    low, high, sets, lead, start, live = _boxes(room, p, c)
+    place = np.full(axes.shape[0], -1, np.int64)
+    for q in range(n):
+        i, leaf = order[q], q // LEAF
+        place[i] = q
+        g, s = first[height - 1] + leaf // FAN, leaf % FAN
+        live[g, s] += 1
+        start[g, s] = 0.0
+        lead[g, s] = min(lead[g, s], i)
+        for a in range(p):
+            value = axes[i, a]
+            low[g, a, s], high[g, a, s] = min(low[g, a, s], value), max(high[g, a, s], value)
+        for a in range(c):
+            sets[g, a, s] |= masks[i, a]
+    for level in range(height - 1, 0, -1):
+        for j in range(counts[height - level]):
+            below, g, s = first[level] + j, first[level - 1] + j // FAN, j % FAN
+            start[g, s] = 0.0
+            for t in range(FAN):
+                if live[below, t] == 0:
+                    continue
+                live[g, s] += 1
+                lead[g, s] = min(lead[g, s], lead[below, t])
+                for a in range(p):
+                    low[g, a, s] = min(low[g, a, s], low[below, a, t])
+                    high[g, a, s] = max(high[g, a, s], high[below, a, t])
+                for a in range(c):
+                    sets[g, a, s] |= sets[below, a, t]
+    return order, place, low, high, sets, lead, start, live, first
 
 
 @njit(cache=True, nogil=True)
 def remove(tree: Any, i: int) -> None:
-    """Counts record i as assigned."""
-    parent, alive, leaf_of = tree[4], tree[5], tree[9]
-    node = leaf_of[i]
-    while node >= 0:
-        alive[node] -= 1
-        node = parent[node]
+    """Takes a record out; a node without live records is never visited again."""
+    start, live, first = tree[6], tree[7], tree[8]
+    node = tree[1][i] // LEAF
+    for level in range(len(first) - 2, -1, -1):
+        g, s = first[level] + node // FAN, node % FAN
+        live[g, s] -= 1
+        if live[g, s] > 0:
+            break
+        start[g, s] = np.inf
+        node //= FAN
 
 
 @njit(cache=True, nogil=True)
-def _bound(numeric: Any, codes: Any, scale: Any, origin: int, tree: Any, node: int) -> float:
-    """No record below the node is nearer to the origin than this (squared)."""
-    low, high, common = tree[6], tree[7], tree[8]
-    total = 0.0
-    for a in range(numeric.shape[1]):
-        value = numeric[origin, a]
-        if value < low[node, a]:
-            gap = value - low[node, a]
-            total += gap * gap
-        elif value > high[node, a]:
-            gap = value - high[node, a]
-            total += gap * gap
-    for a in range(codes.shape[1]):
-        if common[node, a] >= 0 and common[node, a] != codes[origin, a]:
-            total += 2.0 * scale[a]
-    return total
-
-
-@njit(cache=True, nogil=True)
-def _offer(found: Any, gaps: Any, held: int, q: int, i: int, gap: float) -> int:
-    """Takes record i into the q nearest, ordered by (distance, index); returns how many."""
-    if held == q and (gap > gaps[q] or (gap == gaps[q] and i > found[q])):
-        return held
-    spot = held + 1 if held < q else q
-    while spot > 1 and (
-        gaps[spot - 1] > gap or (gaps[spot - 1] == gap and found[spot - 1] > i)
-    ):
-        gaps[spot], found[spot] = gaps[spot - 1], found[spot - 1]
-        spot -= 1
-    gaps[spot], found[spot] = gap, i
-    return min(held + 1, q)
-
-
-@njit(cache=True, nogil=True)
-def tree_nearest(
-    numeric: Any, codes: Any, scale: Any, tree: Any, labels: Any, origin: int, without: int,
-    found: Any, gaps: Any, q: int,
-) -> int:
-    """As ``nearest`` in steps.py, over all unassigned records; returns how many it looked at."""
-    order, start, stop, left, alive = tree[0], tree[1], tree[2], tree[3], tree[5]
-    found[0], gaps[0] = origin, 0.0
-    held, looked = 0, 0
-    waiting = np.empty(128, np.int64)
-    bounds = np.empty(128)
-    waiting[0], bounds[0], top = 0, 0.0, 1 if q > 0 else 0
-    while top > 0:
-        top -= 1
-        node = waiting[top]
-        if held == q and bounds[top] > gaps[q]:
-            continue
-        if left[node] >= 0:
-            near, far = left[node], left[node] + 1
-            near_bound = _bound(numeric, codes, scale, origin, tree, near)
-            far_bound = _bound(numeric, codes, scale, origin, tree, far)
-            if far_bound < near_bound:
-                near, far, near_bound, far_bound = far, near, far_bound, near_bound
-            looked += 2
-            if alive[far] > 0 and (held < q or far_bound <= gaps[q]):
-                waiting[top], bounds[top] = far, far_bound
-                top += 1
-            if alive[near] > 0 and (held < q or near_bound <= gaps[q]):
-                waiting[top], bounds[top] = near, near_bound
-                top += 1
-            continue
-        while labels[order[start[node]]] >= 0:
-            start[node] += 1
-        alike = stop[node] - start[node] > LEAF
-        for p in range(start[node], stop[node]):
-            i = order[p]
-            if labels[i] >= 0 or i == origin or i == without:  # noqa: SIM109
-                continue
-            limit = gaps[q] if held == q else np.inf
-            looked += 1
-            total = 0.0
-            for a in range(numeric.shape[1]):
-                gap = numeric[origin, a] - numeric[i, a]
-                total += gap * gap
-            if total > limit:
-                continue
-            for a in range(codes.shape[1]):
-                if codes[origin, a] != codes[i, a]:
-                    total += 2.0 * scale[a]
-            if alike and held == q and (total > gaps[q] or (total == gaps[q] and i > found[q])):
-                break
-            held = _offer(found, gaps, held, q, i, total)
-    return looked
-
-
-@njit(cache=True, nogil=True)
-def plant_groups(tree: Any, room: int, d: int) -> Any:
-    """Room for groups in the tree: per node whether it has any and the box of their centroids;
-    per leaf its groups as a chain; per group its leaf."""
-    nodes = tree[1].shape[0]
+def new_stack() -> Any:
+    """What a search keeps: the bounds, nodes and lowest indices that wait, the sums over a leaf,
+    the sums over the children of a node."""
+    room = 16 * FAN
     return (
-        np.zeros(nodes, np.bool_),
-        np.full((nodes, d), np.inf),
-        np.full((nodes, d), -np.inf),
-        np.full(nodes, -1, np.int64),
-        np.full(room, -1, np.int64),
-        np.full(room, -1, np.int64),
+        np.empty(room), np.empty(room, np.int64), np.empty(room, np.int64),
+        np.empty(LEAF), np.empty(FAN),
     )
 
 
 @njit(cache=True, nogil=True)
-def place_group(tree: Any, planted: Any, centers: Any, group: int, origin: int) -> None:
-    """Enters a new group at the leaf of its origin, or widens the boxes above a changed one."""
-    has, low, high, head, chain, leaf = planted
-    if leaf[group] < 0:
-        leaf[group] = tree[9][origin]
-        chain[group] = head[leaf[group]]
-        head[leaf[group]] = group
-    node = leaf[group]
-    while node >= 0:
-        has[node] = True
-        for a in range(centers.shape[1]):
-            low[node, a] = min(low[node, a], centers[group, a])
-            high[node, a] = max(high[node, a], centers[group, a])
-        node = tree[4][node]
-
-
-@njit(cache=True, nogil=True)
-def _group_bound(numeric: Any, i: int, low: Any, high: Any, node: int) -> float:
-    """No centroid below the node is nearer to record i than this (squared)."""
-    total = 0.0
-    for a in range(numeric.shape[1]):
-        value = numeric[i, a]
-        if value < low[node, a]:
-            gap = value - low[node, a]
-            total += gap * gap
-        elif value > high[node, a]:
-            gap = value - high[node, a]
-            total += gap * gap
-    return total
-
-
-@njit(cache=True, nogil=True)
-def tree_closest_group(
-    numeric: Any, codes: Any, scale: Any, i: int, grow: bool, least: float,
-    tree: Any, planted: Any, groups: Any,
-) -> Any:
-    """As ``closest_group`` in steps.py; every group has a growth factor of ``least`` or more.
-    Returns the group, how far it is, and how many groups and nodes were looked at."""
-    left = tree[3]
-    has, low, high, leaf_head, leaf_chain, _ = planted
-    best, best_gap, looked = -1, np.inf, 0
-    waiting = np.empty(128, np.int64)
-    bounds = np.empty(128)
-    waiting[0], bounds[0], top = 0, 0.0, 1
-    while top > 0:
-        top -= 1
-        node = waiting[top]
-        if bounds[top] > best_gap:
+def push_children(
+    lead: Any, first: Any, stack: Any, top: int, node: int, hits: int
+) -> int:
+    """Puts the children of a node that are among the hits (bits) on the stack, so that the least
+    bound (in stack[4]), and of equal ones the lowest index below it, is on top."""
+    wait_bound, wait_node, wait_lead, _, bounds = stack
+    level = 0
+    while first[level + 1] <= node:
+        level += 1
+    base, bottom = first[level + 1] + (node - first[level]) * FAN, top
+    while hits != 0:
+        s = lowest_lane(hits)
+        hits &= hits - 1
+        bound, least = bounds[s], lead[node, s]
+        if bound == np.inf:
             continue
-        if left[node] >= 0:
-            near, far = left[node], left[node] + 1
-            near_bound = far_bound = np.inf
-            if has[near]:
-                near_bound = least * _group_bound(numeric, i, low, high, near)
-            if has[far]:
-                far_bound = least * _group_bound(numeric, i, low, high, far)
-            if far_bound < near_bound:
-                near, far, near_bound, far_bound = far, near, far_bound, near_bound
-            looked += 2
-            if has[far] and far_bound <= best_gap:
-                waiting[top], bounds[top] = far, far_bound
-                top += 1
-            if has[near] and near_bound <= best_gap:
-                waiting[top], bounds[top] = near, near_bound
-                top += 1
-            continue
-        g = leaf_head[node]
-        while g >= 0:
-            looked += 1
-            gap = group_distance(numeric, codes, scale, i, g, grow, best_gap, groups)
-            if gap < best_gap or (gap == best_gap and g < best):
-                best, best_gap = g, gap
-            g = leaf_chain[g]
-    return best, best_gap, looked
+        spot = top
+        while spot > bottom and (
+            wait_bound[spot - 1] < bound
+            or (wait_bound[spot - 1] == bound and wait_lead[spot - 1] < least)
+        ):
+            wait_bound[spot], wait_node[spot] = wait_bound[spot - 1], wait_node[spot - 1]
+            wait_lead[spot] = wait_lead[spot - 1]
+            spot -= 1
+        wait_bound[spot], wait_node[spot], wait_lead[spot] = bound, base + s, least
+        top += 1
+    return top

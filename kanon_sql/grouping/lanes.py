@@ -1,0 +1,206 @@
+"""Sixteen lanes at a time: the innermost steps of all searches, written as vector instructions.
+
+The compiler vectorizes such short loops badly, since it can't know that the arrays do not overlap:
+the steps below are four times as fast. They are plain IEEE operations in the written order, lane
+by lane, so each lane has the bits that a loop over the attributes gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+LANES = 16
+
+_INDEX = ir.IntType(32)
+_DOUBLES = ir.VectorType(ir.DoubleType(), LANES)
+
+
+class _Writer:
+    """Writes the instructions of one step; arguments are known by their position."""
+
+    def __init__(self, context: Any, builder: Any, signature: Any, args: Any) -> None:
+        self.context, self.builder, self.signature, self.args = context, builder, signature, args
+
+    def _array(self, k: int) -> Any:
+        return self.context.make_array(self.signature.args[k])(
+            self.context, self.builder, self.args[k]
+        )
+
+    def whole(self, k: int) -> Any:
+        """A whole number."""
+        return self.context.cast(self.builder, self.args[k], self.signature.args[k], types.intp)
+
+    def number(self, k: int) -> Any:
+        """A float."""
+        return self.context.cast(self.builder, self.args[k], self.signature.args[k], types.float64)
+
+    def row(self, k: int, row: Any) -> Any:
+        """Where array[row] begins, and the length of its axis 1."""
+        array = self._array(k)
+        shape = cgutils.unpack_tuple(self.builder, array.shape)
+        stride = shape[1]
+        for more in shape[2:]:
+            stride = self.builder.mul(stride, more)
+        return self.builder.gep(array.data, [self.builder.mul(row, stride)]), shape[1]
+
+    def start(self, k: int) -> Any:
+        """Where a one-dimensional array begins."""
+        return self._array(k).data
+
+    def at(self, pointer: Any, index: Any) -> Any:
+        """The value at an index."""
+        return self.builder.load(self.builder.gep(pointer, [index]))
+
+    def lanes(self, pointer: Any, index: Any = None) -> Any:
+        """The 16 values from 16 * index on."""
+        if index is not None:
+            offset = self.builder.mul(index, index.type(LANES))
+            pointer = self.builder.gep(pointer, [offset])
+        kind = pointer.type.pointee
+        vector = ir.VectorType(kind, LANES).as_pointer()
+        align = self.context.get_abi_sizeof(kind)
+        return self.builder.load(self.builder.bitcast(pointer, vector), align=align)
+
+    def spread(self, value: Any) -> Any:
+        """A value in all lanes."""
+        vector = ir.VectorType(value.type, LANES)
+        undefined = ir.Constant(vector, ir.Undefined)
+        one = self.builder.insert_element(undefined, value, _INDEX(0))
+        mask = ir.Constant(ir.VectorType(_INDEX, LANES), [0] * LANES)
+        return self.builder.shuffle_vector(one, undefined, mask)
+
+    def same(self, value: float) -> Any:
+        """A constant in all lanes."""
+        return ir.Constant(_DOUBLES, [ir.DoubleType()(value)] * LANES)
+
+    def larger(self, one: Any, other: Any) -> Any:
+        """The larger of two, lane by lane."""
+        return self.builder.select(self.builder.fcmp_ordered(">", one, other), one, other)
+
+    def add_up(self, count: Any, total: Any, term: Callable[[Any], Any]) -> Any:
+        """total + term(0) + term(1) + ... + term(count - 1), in that order."""
+        kept = cgutils.alloca_once_value(self.builder, total)
+        with cgutils.for_range(self.builder, count) as loop:
+            more = term(loop.index)
+            self.builder.store(self.builder.fadd(self.builder.load(kept), more), kept)
+        return self.builder.load(kept)
+
+    def finish(self, k: int, totals: Any, limit: Any) -> Any:
+        """Writes the totals to a one-dimensional array; returns the lanes within the limit."""
+        builder, out = self.builder, self.start(k)
+        builder.store(totals, builder.bitcast(out, _DOUBLES.as_pointer()), align=8)
+        hits = builder.fcmp_ordered("<=", totals, self.spread(limit))
+        return builder.zext(builder.bitcast(hits, ir.IntType(LANES)), ir.IntType(64))
+
+    def squares(self, values: Any, count: Any, total: Any, query: Any) -> Any:
+        """total + the squared gaps between a query's values and those of the lanes."""
+
+        def term(a: Any) -> Any:
+            gap = self.builder.fsub(self.spread(self.at(query, a)), self.lanes(values, a))
+            return self.builder.fmul(gap, gap)
+
+        return self.add_up(count, total, term)
+
+    def outside(self, sets: Any, count: Any, total: Any, bits: Any, more: Any) -> Any:
+        """total + what is added for each set that does not hold the query's category."""
+        zero = ir.Constant(ir.VectorType(ir.IntType(64), LANES), [0] * LANES)
+
+        def term(a: Any) -> Any:
+            held = self.builder.and_(self.lanes(sets, a), self.spread(self.at(bits, a)))
+            empty = self.builder.icmp_unsigned("==", held, zero)
+            return self.builder.select(empty, self.spread(self.at(more, a)), self.same(0.0))
+
+        return self.add_up(count, total, term)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def lowest_lane(typing: Any, hits: Any) -> Any:
+    """The number of the lowest lane among hits; hits is not 0."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.IntType(1)(1))
+
+    return types.int64(types.int64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def record_lanes(
+    typing: Any, values: Any, kinds: Any, absent: Any, leaf: Any,
+    numeric: Any, codes: Any, i: Any, apart: Any, limit: Any, sums: Any,
+) -> Any:
+    """Squared distances of record i to the 16 records of a leaf, written to sums; absent ones are
+    inf. Returns the lanes within the limit as bits."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        w = _Writer(context, builder, signature, args)
+        leaf, i = w.whole(3), w.whole(6)
+        block, d = w.row(0, leaf)
+        kind, c = w.row(1, leaf)
+        query, code, more = w.row(4, i)[0], w.row(5, i)[0], w.start(7)
+
+        def differs(a: Any) -> Any:
+            other = builder.icmp_signed("!=", w.lanes(kind, a), w.spread(w.at(code, a)))
+            return builder.select(other, w.spread(w.at(more, a)), w.same(0.0))
+
+        total = w.squares(block, d, w.lanes(w.row(2, leaf)[0]), query)
+        return w.finish(9, w.add_up(c, total, differs), w.number(8))
+
+    args = (values, kinds, absent, leaf, numeric, codes, i, apart, limit, sums)
+    return types.int64(*args), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def group_lanes(
+    typing: Any, values: Any, kinds: Any, factors: Any, absent: Any, leaf: Any,
+    numeric: Any, sets: Any, i: Any, scale: Any, limit: Any, sums: Any,
+) -> Any:
+    """Factor times squared distances of record i to the 16 centroids of a leaf, written to sums:
+    lower bounds where there are categories. Returns the lanes within the limit as bits."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        w = _Writer(context, builder, signature, args)
+        leaf, i = w.whole(4), w.whole(7)
+        block, d = w.row(0, leaf)
+        kind, c = w.row(1, leaf)
+        total = w.squares(block, d, w.lanes(w.row(3, leaf)[0]), w.row(5, i)[0])
+        total = w.outside(kind, c, total, w.row(6, i)[0], w.start(8))
+        total = builder.fmul(w.lanes(w.row(2, leaf)[0]), total)
+        return w.finish(10, total, w.number(9))
+
+    args = (values, kinds, factors, absent, leaf, numeric, sets, i, scale, limit, sums)
+    return types.int64(*args), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def box_lanes(
+    typing: Any, low: Any, high: Any, held: Any, start: Any, node: Any,
+    axes: Any, sets: Any, i: Any, more: Any, factor: Any, limit: Any, bounds: Any,
+) -> Any:
+    """Factor times lower bounds of the squared distance of record i to anything in the boxes of
+    the 16 children of a node, written to bounds. Returns the lanes within the limit as bits."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        w = _Writer(context, builder, signature, args)
+        node, i = w.whole(4), w.whole(7)
+        lows, p = w.row(0, node)
+        highs, (kind, c), query = w.row(1, node)[0], w.row(2, node), w.row(5, i)[0]
+
+        def gap(a: Any) -> Any:
+            value = w.spread(w.at(query, a))
+            below = builder.fsub(w.lanes(lows, a), value)
+            above = builder.fsub(value, w.lanes(highs, a))
+            out = w.larger(w.larger(below, above), w.same(0.0))
+            return builder.fmul(out, out)
+
+        total = w.add_up(p, w.lanes(w.row(3, node)[0]), gap)
+        total = w.outside(kind, c, total, w.row(6, i)[0], w.start(8))
+        return w.finish(11, builder.fmul(w.spread(w.number(9)), total), w.number(10))
+
+    args = (low, high, held, start, node, axes, sets, i, more, factor, limit, bounds)
+    return types.int64(*args), generate

@@ -1,0 +1,25 @@
+"""Independent pieces of work on all cores. Kernels release the interpreter lock, so threads do."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def in_parallel(pieces: Sequence[Callable[[], Result]]) -> list[Result]:
+    """The results of all pieces, in their order; the first error in that order is raised."""
+    if len(pieces) < 2 or cores() < 2:
+        return [piece() for piece in pieces]
+    with ThreadPoolExecutor(cores(), thread_name_prefix="kanon") as pool:
+        return list(pool.map(lambda piece: piece(), pieces))
