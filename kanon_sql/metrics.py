@@ -81,6 +81,13 @@ METRICS = (
            "counting the classes of the released rows"),
     Metric("method", "${method}", "", "how the rows were grouped", True),
     Metric("gamma", _grouped("gamma"), "", "the gamma that v_mdav used, given or best"),
+    Metric("blocks", _grouped("blocks"), "blocks",
+           "blocks that were grouped each on its own; 1 where the rows were grouped as one"),
+    Metric("refine_steps", _grouped("refine_steps"), "steps",
+           "rows that refine or the method best visited; given as refine_steps, the same release"),
+    Metric("refine_end", "CASE grouped ->> 'refine_stopped' WHEN '0.0' THEN 'steps' "
+           "WHEN '1.0' THEN 'seconds' END", "",
+           "what ended the search: its 'steps', or its 'seconds'", True),
     Metric("labels", "grouped ->> 'labels'", "",
            "'computed', or 'remembered' from an earlier call on the same content", True),
     Metric("options", "${options}", "JSON", "all options as they were used", True),

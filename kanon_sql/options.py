@@ -17,6 +17,7 @@ REPRESENTATIONS = {
     "bounds": "STRUCT(min, max) of ordered values, a LIST of the distinct values of all others",
 }
 POINTS = ("centroid", "median")
+REFINES = ("none", "local")
 NULLS = ("value", "suppress", "error")
 
 LARGEST = 1e9
@@ -80,6 +81,17 @@ def _weights(value: Any) -> dict[str, float]:
             f"{{'age': 2}}. Got {value!r}."
         )
     return {name: number for name, number in numbers.items() if number is not None}
+
+
+def _count(name: str, least: int) -> Callable[[Any], int]:
+    return lambda value: _whole(name, value, least)
+
+
+def _seconds(value: Any) -> float:
+    number = _number(value)
+    if number is None or number == 0.0:
+        raise OptionError(f"refine_seconds must be a number above 0. Got {value!r}.")
+    return number
 
 
 def _gamma(value: Any) -> float | str:
@@ -185,6 +197,34 @@ OPTIONS: dict[str, Option] = {
             _seed,
         ),
         Option(
+            "refine", "VARCHAR", "none", "'none'",
+            "Whether the groups of the method are refined: 'local' searches for moves, swaps, "
+            "splits and mergers of groups that lower the squared error, and never ends higher.",
+            lambda value: _one_of("refine", value, REFINES),
+        ),
+        Option(
+            "refine_steps", "BIGINT", None, "by the number of rows",
+            "How many rows refine, or the method best, visits; the release depends on it.",
+            _count("refine_steps", 1),
+        ),
+        Option(
+            "refine_seconds", "DOUBLE", None, "no limit",
+            "Stops refine, or the method best, after that time; anonymize_metrics tells the steps "
+            "made, which as refine_steps give the same release again.",
+            _seconds,
+        ),
+        Option(
+            "block_rows", "BIGINT", None, "500,000; 250,000 where there are more",
+            "The most rows that are grouped as one; more are cut into blocks of rows close to each "
+            "other, which are grouped on all cores.",
+            _count("block_rows", 1),
+        ),
+        Option(
+            "progress", "BOOLEAN", True, "true",
+            "Shows how far a long call is, if the standard error stream is a terminal.",
+            _flag("progress"),
+        ),
+        Option(
             "class_id", "BOOLEAN", False, "false",
             "Adds the number of each row's class as the column class_id.",
             _flag("class_id"),
@@ -233,5 +273,15 @@ def _check_method_options(options: dict[str, Any], given: Mapping[str, Any]) -> 
         raise OptionError(
             f"The method {method.name!r} takes no gamma. Leave it out, or use v_mdav."
         )
+    if given.get("refine") is not None and "refine_steps" in method.options:
+        raise OptionError(f"The method {method.name!r} refines by itself. Leave refine out.")
+    for name in ("refine_steps", "refine_seconds"):
+        if given.get(name) is not None and not (
+            options["refine"] == "local" or name in method.options
+        ):
+            raise OptionError(
+                f"{name} is given, but nothing is refined. Add refine='local', or use the method "
+                "'best'."
+            )
     if options["representation"] is None:
         options["representation"] = method.representation

@@ -105,7 +105,10 @@ def _declared(source: Relation) -> str:
 
 def _run_options(options: Mapping[str, Any]) -> str:
     """The options that the functions inside the query need, as a JSON literal."""
-    names = ("k", "method", "weights", "gamma", "nulls", "seed")
+    names = (
+        "k", "method", "weights", "gamma", "nulls", "seed", "refine", "refine_steps",
+        "refine_seconds", "block_rows", "progress",
+    )
     kept = {name: options[name] for name in names}
     if "gamma" not in METHODS[options["method"]].options:
         del kept["gamma"]

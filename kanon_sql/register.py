@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 import duckdb
 
+from kanon_sql.interrupts import listen
 from kanon_sql.relation import Catalog
 from kanon_sql.surface import PLANNER, macros
 from kanon_sql.udfs import FUNCTIONS, Signature, planner
@@ -100,6 +101,7 @@ def register(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     Returns:
         The connection itself.
     """
+    listen()
     for function in FUNCTIONS:
         _create(con, function)
     instance = _instance(con)

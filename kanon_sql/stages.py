@@ -16,11 +16,17 @@ from kanon_sql.errors import DataError
 from kanon_sql.grouping import METHODS
 from kanon_sql.grouping.compiling import make_ready
 from kanon_sql.grouping.points import Floats, Labels
+from kanon_sql.grouping.run import group_points
+from kanon_sql.grouping.watch import Watch
 from kanon_sql.measure import measure
 from kanon_sql.recall import digest, recall
 
 FLAT = (pa.Int64Array, pa.UInt64Array)
 """What a field is that holds one value per row; all others are lists of some kind."""
+
+
+GROUPED_BY = ("k", "method", "block_rows", "refine", "refine_steps", "refine_seconds")
+"""The options that decide the labels, beside those of the method."""
 
 
 @dataclass(frozen=True)
@@ -60,11 +66,15 @@ class Labelled:
 
 
 def group_rows(
-    rows: Rows, columns: Sequence[tuple[str, str]], options: Mapping[str, Any]
+    rows: Rows,
+    columns: Sequence[tuple[str, str]],
+    options: Mapping[str, Any],
+    watch: Watch | None = None,
 ) -> tuple[Labelled, dict[str, Any]]:
     """Groups the rows by the method of the options; labels and the facts of the run.
 
     Raises:
+        StoppedError: the watch was asked to stop.
         DataError: no rows, fewer than k, or values that can't be encoded.
     """
     if rows.count == 0:
@@ -83,10 +93,10 @@ def group_rows(
     method = METHODS[options["method"]]
     make_ready(method)
     ready_at = perf_counter()
-    chosen = {name: options[name] for name in ("k", "method", *method.options)}
+    chosen = {name: options[name] for name in (*GROUPED_BY, *method.options)}
     grouping, remembered = recall(
         digest(encoded.points, chosen),
-        lambda: method.group(encoded.points, options["k"], options),
+        lambda: group_points(encoded.points, options, watch),
     )
     finished = perf_counter()
     facts = {

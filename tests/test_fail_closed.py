@@ -75,7 +75,7 @@ class Broken(Method):
 
     def load(self) -> Callable[..., Grouping]:
         """The broken method."""
-        return lambda points, k, options: Grouping(self.labels(len(points), k), {})
+        return lambda points, k, options, watch: Grouping(self.labels(len(points), k), {})
 
 
 def singletons(n: int, k: int) -> Any:

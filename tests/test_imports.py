@@ -17,7 +17,10 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
     "kanon_sql/errors.py": (set(), set()),
     "kanon_sql/version.py": (set(), set()),
     "kanon_sql/metrics.py": (set(), set()),
-    "kanon_sql/grouping": ({"grouping", "loss"}, {"numpy", "numba"}),
+    "kanon_sql/grouping": ({"errors", "grouping", "loss"}, {"llvmlite", "numpy", "numba"}),
+    "kanon_sql/progress.py": ({"grouping"}, set()),
+    "kanon_sql/interrupts.py": (set(), set()),
+    "kanon_sql/jobs.py": ({"errors", "grouping", "interrupts", "progress"}, set()),
     "kanon_sql/loss.py": ({"grouping"}, {"numpy"}),
     "kanon_sql/options.py": ({"errors", "grouping"}, set()),
     "kanon_sql/relation.py": ({"errors"}, set()),
@@ -34,7 +37,8 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
         {"encode", "errors", "grouping", "measure", "recall"}, {"numpy", "pyarrow"}
     ),
     "udfs": (
-        {"arguments", "errors", "plan", "relation", "stages", "surface", "udfs"}, {"pyarrow"}
+        {"arguments", "errors", "grouping", "jobs", "plan", "progress", "relation", "stages",
+         "surface", "udfs"}, {"pyarrow"}
     ),
 }
 

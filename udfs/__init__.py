@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from kanon_sql.udfs.clock import CLOCK
-from kanon_sql.udfs.group import GROUP
+from kanon_sql.udfs.group import FINISH, START, WAIT
 from kanon_sql.udfs.measure import MEASURE
 from kanon_sql.udfs.planner import planner
 from kanon_sql.udfs.signature import Signature
 
 __all__ = ["FUNCTIONS", "Signature", "planner"]
 
-FUNCTIONS: tuple[Signature, ...] = (GROUP, MEASURE, CLOCK)
+FUNCTIONS: tuple[Signature, ...] = (START, WAIT, FINISH, MEASURE, CLOCK)

@@ -1,4 +1,4 @@
-"""__kanon_group(rows, columns, options): one class per row, by the method that options name."""
+"""The grouping, in three functions: start it, wait for it, fetch the labels (see jobs.py)."""
 
 from __future__ import annotations
 
@@ -9,34 +9,62 @@ from typing import Any
 import pyarrow as pa
 
 from kanon_sql.errors import KanonError
+from kanon_sql.grouping.watch import Watch
+from kanon_sql.jobs import finish as finish_job
+from kanon_sql.jobs import start as start_job
+from kanon_sql.jobs import wait as wait_for
+from kanon_sql.progress import Progress
 from kanon_sql.stages import Rows, group_rows
 from kanon_sql.udfs.signature import CELLS, Signature
 
 LABELS = pa.list_(pa.struct([("row", pa.int64()), ("class", pa.int64())]))
 
 
-def group(rows: Any, columns: Any, options: Any) -> Any:
+def start(rows: Any, columns: Any, options: Any) -> Any:
+    """Starts the method that the options name; the ticket."""
+    begun = perf_counter()
+    given, names, chosen = Rows.of(rows), columns[0].as_py() or [], json.loads(options[0].as_py())
+
+    def work(watch: Watch) -> Any:
+        found, facts = group_rows(given, names, chosen, watch)
+        return found, {**facts, "started": begun, "finished": perf_counter()}
+
+    return pa.array([start_job(work, Progress(chosen["progress"]))], pa.int64())
+
+
+def wait(tickets: Any, turns: Any) -> Any:
+    """Waits a moment; whether the grouping is done, for each turn."""
+    return pa.repeat(pa.scalar(wait_for(tickets[0].as_py())), len(turns))
+
+
+def finish(tickets: Any, turns: Any) -> Any:
     """Struct of labels (row, class), facts (JSON) and error (NULL where all went well)."""
-    started = perf_counter()
     labels, text, error = pa.nulls(1, LABELS), None, None
     try:
-        found, facts = group_rows(
-            Rows.of(rows), columns[0].as_py() or [], json.loads(options[0].as_py())
-        )
+        found, facts = finish_job(tickets[0].as_py())
         pairs = pa.StructArray.from_arrays(
             [pa.array(found.rows), pa.array(found.labels)], ["row", "class"]
         )
         labels = pa.ListArray.from_arrays(pa.array([0, len(pairs)], pa.int32()), pairs)
-        text = json.dumps({**facts, "started": started, "finished": perf_counter()})
+        text = json.dumps(facts)
     except KanonError as refusal:
         error = str(refusal)
     texts = pa.array([text], pa.string()), pa.array([error], pa.string())
     return pa.StructArray.from_arrays([labels, *texts], ["labels", "facts", "error"])
 
 
-GROUP = Signature(
-    "__kanon_group",
-    group,
+START = Signature(
+    "__kanon_start",
+    start,
     (f"STRUCT(row BIGINT, hash UBIGINT, cells {CELLS})[]", "VARCHAR[][]", "VARCHAR"),
+    "BIGINT",
+    side_effects=True,
+)
+WAIT = Signature("__kanon_wait", wait, ("BIGINT", "BIGINT"), "BOOLEAN", side_effects=True)
+FINISH = Signature(
+    "__kanon_finish",
+    finish,
+    ("BIGINT", "BIGINT"),
     'STRUCT(labels STRUCT("row" BIGINT, "class" BIGINT)[], facts VARCHAR, error VARCHAR)',
+    side_effects=True,
 )

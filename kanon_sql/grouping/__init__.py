@@ -31,6 +31,7 @@ class Method:
         options: the options that only some methods take, of those this one takes.
         representation: how it releases its classes unless the call says otherwise.
         source: paper and section.
+        in_blocks: whether large inputs may be grouped block by block.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Method:
     options: tuple[str, ...]
     representation: str
     source: str
+    in_blocks: bool = True
 
     def load(self) -> GroupFunction:
         """The function itself; imports its module, and with it the compiler."""
@@ -105,6 +107,18 @@ METHODS: dict[str, Method] = {
             options=(),
             representation="centroid",
             source="Hansen and Mukherjee 2003, IEEE TKDE 15(4)",
+            in_blocks=False,
+        ),
+        Method(
+            name="best",
+            summary="The better of mdav_plus and mdav_star, then a long search for groups with "
+            "less squared error.",
+            guarantee="groups of k to 2k-1; never more loss than mdav_plus or mdav_star",
+            cost="near O(n log n) and refine_steps",
+            options=("refine_steps", "refine_seconds"),
+            representation="centroid",
+            source="simulated annealing over moves, swaps, splits and mergers of groups",
+            in_blocks=False,
         ),
     )
 }

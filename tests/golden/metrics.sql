@@ -22,12 +22,19 @@ _cells AS (  -- the quasi-identifiers of each row, as numbers and categories
     SELECT __kanon_row, __kanon_hash, [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash))] AS cells
     FROM (SELECT __kanon_row, __kanon_hash, __kanon_cell(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash"))) FROM _kept)
 ),
-_grouped AS MATERIALIZED (  -- the method: all rows in, one class per row out
-    SELECT __kanon_group(
+_begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
+    SELECT __kanon_start(
         list({'row': __kanon_row, 'hash': __kanon_hash, 'cells': cells}),
         (SELECT columns FROM _columns),
-        '{"k": 5, "method": "mdav", "nulls": "value", "seed": 0, "weights": {}}') AS grouped
+        '{"block_rows": null, "k": 5, "method": "mdav", "nulls": "value", "progress": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "weights": {}}') AS ticket
     FROM _cells
+),
+_waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an interrupt is heard
+    SELECT turn FROM range(1000000000000) AS _turns(turn) CROSS JOIN _begun
+    WHERE __kanon_wait(ticket, turn) LIMIT 1
+),
+_grouped AS MATERIALIZED (  -- one class per row
+    SELECT __kanon_finish(ticket, turn) AS grouped FROM _begun CROSS JOIN _waited
 ),
 _labels AS MATERIALIZED (
     SELECT label.row AS __kanon_row, label.class AS __kanon_class
@@ -78,7 +85,7 @@ _measured AS MATERIALIZED (
         list({'row': __kanon_row, 'hash': __kanon_hash, 'class': __kanon_class,
               'cells': cells, 'center': center}),
         (SELECT columns FROM _columns),
-        '{"k": 5, "method": "mdav", "nulls": "value", "seed": 0, "weights": {}}') AS measured
+        '{"block_rows": null, "k": 5, "method": "mdav", "nulls": "value", "progress": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "weights": {}}') AS measured
     FROM _cells JOIN _labels USING (__kanon_row) JOIN _centers USING (__kanon_class)
 ),
 _radii AS (
@@ -127,8 +134,11 @@ SELECT unnest([
     {'metric': 'seconds_verify', 'value': (verified - generalized)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'counting the classes of the released rows'},
     {'metric': 'method', 'value': NULL::DOUBLE, 'text': 'mdav'::VARCHAR, 'unit': '', 'description': 'how the rows were grouped'},
     {'metric': 'gamma', 'value': ((grouped ->> 'gamma')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': '', 'description': 'the gamma that v_mdav used, given or best'},
+    {'metric': 'blocks', 'value': ((grouped ->> 'blocks')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'blocks', 'description': 'blocks that were grouped each on its own; 1 where the rows were grouped as one'},
+    {'metric': 'refine_steps', 'value': ((grouped ->> 'refine_steps')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'steps', 'description': 'rows that refine or the method best visited; given as refine_steps, the same release'},
+    {'metric': 'refine_end', 'value': NULL::DOUBLE, 'text': CASE grouped ->> 'refine_stopped' WHEN '0.0' THEN 'steps' WHEN '1.0' THEN 'seconds' END::VARCHAR, 'unit': '', 'description': 'what ended the search: its ''steps'', or its ''seconds'''},
     {'metric': 'labels', 'value': NULL::DOUBLE, 'text': grouped ->> 'labels'::VARCHAR, 'unit': '', 'description': '''computed'', or ''remembered'' from an earlier call on the same content'},
-    {'metric': 'options', 'value': NULL::DOUBLE, 'text': '{"class_id": false, "identifiers": [], "k": 5, "keep_order": false, "method": "mdav", "nulls": "value", "quasi_identifiers": "all other columns", "representation": "bounds", "seed": 0, "sensitive": [], "weights": {}}'::VARCHAR, 'unit': 'JSON', 'description': 'all options as they were used'},
+    {'metric': 'options', 'value': NULL::DOUBLE, 'text': '{"block_rows": null, "class_id": false, "identifiers": [], "k": 5, "keep_order": false, "method": "mdav", "nulls": "value", "progress": true, "quasi_identifiers": "all other columns", "refine": "none", "refine_seconds": null, "refine_steps": null, "representation": "bounds", "seed": 0, "sensitive": [], "weights": {}}'::VARCHAR, 'unit': 'JSON', 'description': 'all options as they were used'},
     {'metric': 'seed', 'value': NULL::DOUBLE, 'text': 0::VARCHAR, 'unit': '', 'description': 'the seed'},
     {'metric': 'version', 'value': NULL::DOUBLE, 'text': 'kanon_sql 0.1.0, DuckDB ' || version()::VARCHAR, 'unit': '', 'description': 'of kanon_sql, and of DuckDB'}
 ], max_depth := 2)

@@ -22,12 +22,19 @@ _cells AS (  -- the quasi-identifiers of each row, as numbers and categories
     SELECT __kanon_row, __kanon_hash, [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash))] AS cells
     FROM (SELECT __kanon_row, __kanon_hash, __kanon_cell(COLUMNS(['age', 'zip'])) FROM _kept)
 ),
-_grouped AS MATERIALIZED (  -- the method: all rows in, one class per row out
-    SELECT __kanon_group(
+_begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
+    SELECT __kanon_start(
         list({'row': __kanon_row, 'hash': __kanon_hash, 'cells': cells}),
         (SELECT columns FROM _columns),
-        '{"k": 5, "method": "mdav_star", "nulls": "value", "seed": 0, "weights": {}}') AS grouped
+        '{"block_rows": null, "k": 5, "method": "mdav_star", "nulls": "value", "progress": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "weights": {}}') AS ticket
     FROM _cells
+),
+_waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an interrupt is heard
+    SELECT turn FROM range(1000000000000) AS _turns(turn) CROSS JOIN _begun
+    WHERE __kanon_wait(ticket, turn) LIMIT 1
+),
+_grouped AS MATERIALIZED (  -- one class per row
+    SELECT __kanon_finish(ticket, turn) AS grouped FROM _begun CROSS JOIN _waited
 ),
 _labels AS MATERIALIZED (
     SELECT label.row AS __kanon_row, label.class AS __kanon_class

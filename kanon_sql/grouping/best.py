@@ -1,0 +1,31 @@
+"""The method to ask for when the loss matters more than the time: several starts, long search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from kanon_sql.grouping.mdav_plus import mdav_plus
+from kanon_sql.grouping.mdav_star import mdav_star
+from kanon_sql.grouping.parallel import in_parallel
+from kanon_sql.grouping.points import Grouping, Points
+from kanon_sql.grouping.refine import SEARCH_STEPS, default_steps, search
+from kanon_sql.grouping.watch import Watch
+
+
+def best(points: Points, k: int, options: Mapping[str, Any], watch: Watch) -> Grouping:
+    """Groups of k to 2k-1 records: the better of mdav_plus and mdav_star, then a search that goes
+    on for refine_steps (by default the fourth cycle and on, see refine.py) or refine_seconds.
+
+    Needs len(points) >= k >= 1. Raises StoppedError when the watch was asked to stop.
+    """
+    seeds = (mdav_plus, mdav_star)
+    starts = in_parallel([partial(seed, points, k, {}, watch) for seed in seeds])
+    steps = options.get("refine_steps") or default_steps(len(points), SEARCH_STEPS)
+    watch.begin("refining", steps)
+    found = search(
+        points, [start.labels for start in starts], k, steps, options.get("refine_seconds"), watch
+    )
+    facts = {"refine_steps": float(found.steps), "refine_stopped": float(found.stopped)}
+    return Grouping(found.labels, facts)

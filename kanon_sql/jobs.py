@@ -1,0 +1,114 @@
+"""Long work that a query waits for, and that stops when the query does.
+
+DuckDB tells a running function nothing of an interrupt; it only calls no further one. So the work
+runs in a thread of its own, the query asks again and again whether it is done, and when it no
+longer asks, the work is stopped. See _begun, _waited and _grouped in sql/pipeline.sql.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable
+from time import perf_counter
+from typing import Generic, TypeVar
+
+from kanon_sql.errors import KanonError
+from kanon_sql.grouping.watch import StoppedError, Watch
+from kanon_sql.interrupts import heard
+from kanon_sql.progress import Progress
+
+Result = TypeVar("Result")
+
+TURN = 0.05
+"""Seconds that the query waits in one turn, and between two looks at the work."""
+
+FIRST, PATIENCE = 20.0, 0.4
+"""Seconds until the query must have asked for the first time, and again. A query that was only
+slow to ask finds its work stopped; it is begun anew, with twice the patience."""
+
+
+class Job(Generic[Result]):
+    """One piece of work: ``work(watch)`` gives the result."""
+
+    def __init__(self, work: Callable[[Watch], Result], progress: Progress) -> None:
+        self._work, self._progress = work, progress
+        self._patience = PATIENCE
+        self._waiting = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        self.done = threading.Event()
+        self.result: Result | None = None
+        self.error: BaseException | None = None
+        self.abandoned = False
+        self._watch = Watch()
+        self._asked = perf_counter() + FIRST
+        self._heard = heard()
+        for part in (self._run, self._look_after):
+            threading.Thread(target=part, daemon=True, name="kanon").start()
+
+    def _run(self) -> None:
+        watch, done = self._watch, self.done
+        try:
+            self.result = self._work(watch)
+        except BaseException as error:
+            self.error = error
+        finally:
+            done.set()
+
+    def _look_after(self) -> None:
+        watch, done = self._watch, self.done
+        while not done.wait(TURN):
+            self._progress.show(watch)
+            if heard() > self._heard:
+                watch.stop()
+            elif not self._waiting and perf_counter() > self._asked + self._patience:
+                self.abandoned = True
+                watch.stop()
+        self._progress.clear()
+
+    def wait(self) -> bool:
+        """Waits for a turn; whether the work is done, well or not."""
+        if self.abandoned and self.done.wait(TURN):
+            self._patience *= 2
+            self._begin()
+        self._waiting += 1
+        try:
+            return self.done.wait(TURN) and not self.abandoned
+        finally:
+            self._asked = perf_counter()
+            self._waiting -= 1
+
+
+_jobs: dict[int, Job[object]] = {}
+_tickets = itertools.count()
+
+
+def start(work: Callable[[Watch], object], progress: Progress) -> int:
+    """Starts work; returns the ticket by which to ask for it."""
+    ticket = next(_tickets)
+    for old, job in list(_jobs.items()):
+        if job.abandoned and job.done.is_set():
+            _jobs.pop(old, None)
+    _jobs[ticket] = Job(work, progress)
+    return ticket
+
+
+def wait(ticket: int) -> bool:
+    """Waits a twentieth of a second; whether the work is done."""
+    return _jobs[ticket].wait()
+
+
+def finish(ticket: int) -> object:
+    """The result of work that is done.
+
+    Raises:
+        KanonError: what the work raised, or that it was stopped.
+    """
+    job = _jobs.pop(ticket)
+    if isinstance(job.error, StoppedError):
+        raise KanonError("The call was stopped by Ctrl-C. Nothing came out.")
+    if job.error is not None:
+        raise job.error
+    return job.result
