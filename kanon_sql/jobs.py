@@ -7,8 +7,10 @@ longer asks, the work is stopped. See _begun, _waited and _grouped in sql/pipeli
 
 from __future__ import annotations
 
+import _thread
 import itertools
 import threading
+import time
 from collections.abc import Callable
 from time import perf_counter
 from typing import Generic, TypeVar
@@ -27,6 +29,10 @@ FIRST, PATIENCE = 20.0, 0.4
 """Seconds until the query must have asked for the first time, and again. A query that was only
 slow to ask finds its work stopped; it is begun anew, with twice the patience."""
 
+LEAVE = 0.2
+"""Seconds after Ctrl-C that are left to DuckDB to end the query in its own way, before the call
+ends with an error of ours: DuckDB 2.0 hears nothing of Ctrl-C while a query runs."""
+
 
 class Job(Generic[Result]):
     """One piece of work: ``work(watch)`` gives the result."""
@@ -42,9 +48,11 @@ class Job(Generic[Result]):
         self.result: Result | None = None
         self.error: BaseException | None = None
         self.abandoned = False
+        self.swallowed = False
         self._watch = Watch()
         self._asked = perf_counter() + FIRST
         self._heard = heard()
+        self._silent = 0.0
         for part in (self._run, self._look_after):
             threading.Thread(target=part, daemon=True, name="kanon").start()
 
@@ -62,11 +70,18 @@ class Job(Generic[Result]):
         while not done.wait(TURN):
             self._progress.show(watch)
             if heard() > self._heard:
+                self._silent = perf_counter() + LEAVE
                 watch.stop()
             elif not self._waiting and perf_counter() > self._asked + self._patience:
                 self.abandoned = True
                 watch.stop()
         self._progress.clear()
+
+    def press(self) -> None:
+        """Ctrl-C was raised where the query waits. There it would become an error of DuckDB's, so
+        it is swallowed, and raised again after the query."""
+        self.swallowed = True
+        self._watch.stop()
 
     def wait(self) -> bool:
         """Waits for a turn; whether the work is done, well or not."""
@@ -75,6 +90,9 @@ class Job(Generic[Result]):
             self._begin()
         self._waiting += 1
         try:
+            if perf_counter() < self._silent:
+                time.sleep(TURN)
+                return False
             return self.done.wait(TURN) and not self.abandoned
         finally:
             self._asked = perf_counter()
@@ -100,6 +118,11 @@ def wait(ticket: int) -> bool:
     return _jobs[ticket].wait()
 
 
+def press(ticket: int) -> None:
+    """Stops the work, since Ctrl-C was raised in the one who waits."""
+    _jobs[ticket].press()
+
+
 def finish(ticket: int) -> object:
     """The result of work that is done.
 
@@ -107,6 +130,8 @@ def finish(ticket: int) -> object:
         KanonError: what the work raised, or that it was stopped.
     """
     job = _jobs.pop(ticket)
+    if job.swallowed:
+        threading.Timer(TURN, _thread.interrupt_main).start()
     if isinstance(job.error, StoppedError):
         raise KanonError("The call was stopped by Ctrl-C. Nothing came out.")
     if job.error is not None:

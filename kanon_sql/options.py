@@ -214,7 +214,7 @@ OPTIONS: dict[str, Option] = {
             _seconds,
         ),
         Option(
-            "block_rows", "BIGINT", None, "500,000; 250,000 where there are more",
+            "block_rows", "BIGINT", None, "500,000, where there are more than 1,000,000",
             "The most rows that are grouped as one; more are cut into blocks of rows close to each "
             "other, which are grouped on all cores.",
             _count("block_rows", 1),

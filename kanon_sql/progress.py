@@ -15,8 +15,8 @@ AFTER = 1.0
 def _short(number: float) -> str:
     for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if number >= size:
-            return f"{number / size:.1f} {unit}"
-    return f"{number:.0f} "
+            return f"{number / size:.1f}{unit}"
+    return f"{number:.0f}"
 
 
 class Progress:
@@ -37,7 +37,7 @@ class Progress:
         left = f", {(total - done) / rate:.0f} s left" if 0 < done <= total else ""
         return (
             f"kanon_sql: {watch.stage} {min(done, total):,} of {total:,} {unit} "
-            f"({100 * min(done, total) // total} %), {_short(rate)}{unit}/s{left}"
+            f"({100 * min(done, total) // total} %), {_short(rate)} {unit}/s{left}"
         )
 
     def show(self, watch: Watch) -> None:

@@ -11,6 +11,7 @@ import pyarrow as pa
 from kanon_sql.errors import KanonError
 from kanon_sql.grouping.watch import Watch
 from kanon_sql.jobs import finish as finish_job
+from kanon_sql.jobs import press
 from kanon_sql.jobs import start as start_job
 from kanon_sql.jobs import wait as wait_for
 from kanon_sql.progress import Progress
@@ -34,7 +35,12 @@ def start(rows: Any, columns: Any, options: Any) -> Any:
 
 def wait(tickets: Any, turns: Any) -> Any:
     """Waits a moment; whether the grouping is done, for each turn."""
-    return pa.repeat(pa.scalar(wait_for(tickets[0].as_py())), len(turns))
+    ticket = tickets[0].as_py()
+    try:
+        return pa.repeat(pa.scalar(wait_for(ticket)), len(turns))
+    except KeyboardInterrupt:
+        press(ticket)
+        return pa.repeat(pa.scalar(False), len(turns))
 
 
 def finish(tickets: Any, turns: Any) -> Any:

@@ -18,7 +18,7 @@ from kanon_sql.grouping.space import category_sets
 from kanon_sql.grouping.tree import cut, widest_axis
 from kanon_sql.grouping.watch import Watch
 
-AUTOMATIC = 250_000
+AUTOMATIC = 500_000
 """Records in a block unless the call says otherwise; up to twice that are grouped as one."""
 
 LEAST = 50

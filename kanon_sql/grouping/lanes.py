@@ -17,6 +17,9 @@ from numba.extending import intrinsic
 
 LANES = 16
 
+_step: Any = intrinsic
+"""Makes a step of a function that writes it; the step is called without its first argument."""
+
 _INDEX = ir.IntType(32)
 _DOUBLES = ir.VectorType(ir.DoubleType(), LANES)
 
@@ -119,7 +122,7 @@ class _Writer:
         return self.add_up(count, total, term)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@_step
 def lowest_lane(typing: Any, hits: Any) -> Any:
     """The number of the lowest lane among hits; hits is not 0."""
 
@@ -129,7 +132,7 @@ def lowest_lane(typing: Any, hits: Any) -> Any:
     return types.int64(types.int64), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@_step
 def record_lanes(
     typing: Any, values: Any, kinds: Any, absent: Any, leaf: Any,
     numeric: Any, codes: Any, i: Any, apart: Any, limit: Any, sums: Any,
@@ -155,7 +158,7 @@ def record_lanes(
     return types.int64(*args), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@_step
 def group_lanes(
     typing: Any, values: Any, kinds: Any, factors: Any, absent: Any, leaf: Any,
     numeric: Any, sets: Any, i: Any, scale: Any, limit: Any, sums: Any,
@@ -177,7 +180,7 @@ def group_lanes(
     return types.int64(*args), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@_step
 def box_lanes(
     typing: Any, low: Any, high: Any, held: Any, start: Any, node: Any,
     axes: Any, sets: Any, i: Any, more: Any, factor: Any, limit: Any, bounds: Any,

@@ -63,6 +63,63 @@ def _offer(found: Any, gaps: Any, held: int, q: int, i: int, gap: float) -> int:
     return min(held + 1, q)
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _sweep(
+    space: Any, tree: Any, leaves: Any, leaf: int, sums: Any, origin: int, without: int,
+    found: Any, gaps: Any, held: int, q: int, limit: float,
+) -> Any:
+    """Takes the records of a leaf into the q nearest; how many there are, and the new limit."""
+    hits = record_lanes(
+        leaves[0], leaves[1], leaves[2], leaf, space[0], space[1], origin, space[3], limit, sums
+    )
+    while hits != 0:
+        s = lowest_lane(hits)
+        hits &= hits - 1
+        if sums[s] <= limit and sums[s] < np.inf:
+            i = tree[0][leaf * LEAF + s]
+            if i != origin and i != without:
+                held = _offer(found, gaps, held, q, i, sums[s])
+                if held == q:
+                    limit = gaps[q]
+    return held, limit
+
+
+@njit(cache=True, nogil=True)
+def nearest_in_order(
+    space: Any, tree: Any, leaves: Any, stack: Any, origin: int, without: int,
+    found: Any, gaps: Any, q: int,
+) -> Any:
+    """The same as ``nearest_in_tree``, by all lowest boxes as they lie, from the origin's own on:
+    faster where there is little to leave out."""
+    _, _, _, apart, axes, sets, _, slack = space
+    low, high, held_sets, start, first = tree[2], tree[3], tree[4], tree[6], tree[8]
+    sums, bounds = stack[3], stack[4]
+    found[0], gaps[0] = origin, 0.0
+    limit = loose = np.inf
+    base, room = first[len(first) - 2], first[-1]
+    home = max(0, tree[1][origin] // (LEAF * FAN))
+    held, opened, swept = 0, 0, 0
+    for turn in range(-1, room - base if q > 0 else -1):
+        g = home if turn < 0 else turn
+        if turn == home:
+            continue
+        opened += 1
+        hits = box_lanes(
+            low, high, held_sets, start, base + g, axes, sets, origin, apart, 1.0, loose, bounds
+        )
+        while hits != 0:
+            s = lowest_lane(hits)
+            hits &= hits - 1
+            if bounds[s] <= loose and bounds[s] < np.inf:
+                swept += 1
+                held, limit = _sweep(
+                    space, tree, leaves, g * FAN + s, sums, origin, without, found, gaps, held,
+                    q, limit,
+                )
+                loose = padded(limit, slack)
+    return opened, swept
+
+
 @njit(cache=True, nogil=True)
 def nearest_in_tree(
     space: Any, tree: Any, leaves: Any, stack: Any, origin: int, without: int,
@@ -78,11 +135,10 @@ def nearest_in_tree(
     Returns:
         How many nodes were opened and how many leaves were swept.
     """
-    numeric, codes, _, apart, axes, sets, _, slack = space
-    order, low, high, held_sets, lead, start, first = (
-        tree[0], tree[2], tree[3], tree[4], tree[5], tree[6], tree[8],
+    _, _, _, apart, axes, sets, _, slack = space
+    low, high, held_sets, lead, start, first = (
+        tree[2], tree[3], tree[4], tree[5], tree[6], tree[8],
     )
-    values, kinds, absent = leaves
     wait_bound, wait_node, wait_lead, sums, bounds = stack
     room = first[-1]
     found[0], gaps[0] = origin, 0.0
@@ -107,20 +163,10 @@ def nearest_in_tree(
                 top = push_children(lead, first, stack, top, node, hits)
             continue
         swept += 1
-        leaf = node - room
-        hits = record_lanes(
-            values, kinds, absent, leaf, numeric, codes, origin, apart, limit, sums
+        held, limit = _sweep(
+            space, tree, leaves, node - room, sums, origin, without, found, gaps, held, q, limit
         )
-        while hits != 0:
-            s = lowest_lane(hits)
-            hits &= hits - 1
-            if sums[s] <= limit and sums[s] < np.inf:
-                i = order[leaf * LEAF + s]
-                if i != origin and i != without:
-                    held = _offer(found, gaps, held, q, i, sums[s])
-                    if held == q:
-                        limit = gaps[q]
-                        loose = padded(limit, slack)
+        loose = padded(limit, slack)
     return opened, swept
 
 

@@ -8,9 +8,15 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from kanon_sql.grouping.leaves import fill_leaves, furthest_in_tree, nearest_in_tree, take_out
+from kanon_sql.grouping.leaves import (
+    fill_leaves,
+    furthest_in_tree,
+    nearest_in_order,
+    nearest_in_tree,
+    take_out,
+)
 from kanon_sql.grouping.steps import drop_assigned
-from kanon_sql.grouping.tree import build_tree, new_stack
+from kanon_sql.grouping.tree import LEAF, build_tree, new_stack
 
 RENEWED = 0.5
 """The share of a tree's records at which a new one is built of those that are left."""
@@ -18,12 +24,23 @@ RENEWED = 0.5
 SMALL = 256
 """Records that need no new tree."""
 
+JUDGED = 32
+"""Searches after which it is judged anew whether to go by the tree or in order."""
+
+MUCH, LITTLE = 0.08, 0.04
+"""In order, if by the tree more than this share of the leaves is swept; by the tree again, if in
+order less than that share is."""
+
+LEFT, BUILT, SEARCHES, SWEPT, IN_ORDER = range(5)
+"""Places in a pool's counts."""
+
 
 @njit(cache=True, nogil=True)
 def plant(space: Any, members: Any) -> Any:
-    """A pool of some records: (tree, leaves, stack, counts: those left, those in the tree)."""
+    """A pool of some records: tree, leaves, stack, counts (see LEFT)."""
     tree = build_tree(space[4], space[5], space[2], members)
-    counts = np.array([len(members), len(members)])
+    counts = np.zeros(5, np.int64)
+    counts[LEFT] = counts[BUILT] = len(members)
     return tree, fill_leaves(space[0], space[1], tree), new_stack(), counts
 
 
@@ -32,8 +49,20 @@ def find_nearest(
     space: Any, pool: Any, origin: int, without: int, found: Any, gaps: Any, q: int
 ) -> None:
     """N(origin) among those left: found[0] is the origin, found[1..q] its q nearest."""
-    tree, leaves, stack, _ = pool
-    nearest_in_tree(space, tree, leaves, stack, origin, without, found, gaps, q)
+    tree, leaves, stack, counts = pool
+    if counts[IN_ORDER] == 1:
+        _, swept = nearest_in_order(space, tree, leaves, stack, origin, without, found, gaps, q)
+    else:
+        _, swept = nearest_in_tree(space, tree, leaves, stack, origin, without, found, gaps, q)
+    counts[SEARCHES] += 1
+    counts[SWEPT] += swept
+    if counts[SEARCHES] == JUDGED:
+        share = counts[SWEPT] * LEAF / (JUDGED * max(counts[LEFT], 1))
+        if share > MUCH:
+            counts[IN_ORDER] = 1
+        elif share < LITTLE:
+            counts[IN_ORDER] = 0
+        counts[SEARCHES] = counts[SWEPT] = 0
 
 
 @njit(cache=True, nogil=True)
@@ -49,15 +78,17 @@ def settle(space: Any, pool: Any, labels: Any, members: Any, count: int) -> Any:
     tree, leaves, _, counts = pool
     for p in range(count):
         take_out(tree, leaves, members[p])
-    counts[0] -= count
-    if counts[0] < RENEWED * counts[1] and counts[0] > SMALL:
+    counts[LEFT] -= count
+    if counts[LEFT] < RENEWED * counts[BUILT] and counts[LEFT] > SMALL:
         order, kept = tree[0], 0
-        rest = np.empty(counts[0], np.int64)
+        rest = np.empty(counts[LEFT], np.int64)
         for q in range(len(order)):
             if order[q] >= 0 and labels[order[q]] < 0:
                 rest[kept] = order[q]
                 kept += 1
-        return plant(space, rest)
+        renewed = plant(space, rest)
+        renewed[3][IN_ORDER] = counts[IN_ORDER]
+        return renewed
     return pool
 
 

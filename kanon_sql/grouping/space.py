@@ -64,6 +64,8 @@ def _turned(points: Points, sets: Any, kept: float) -> Any:
         return None
     center = np.cumsum(numeric, axis=0)[-1] / n
     values, vectors = np.linalg.eigh((numeric - center).T @ (numeric - center) / n)
+    if not np.sum(values) > 0.0:
+        return None
     share = np.cumsum(values[::-1]) / np.sum(values)
     p = d if kept == 1.0 else min(d, 1 + int(np.searchsorted(share, kept)))
     turn = np.ascontiguousarray(vectors[:, ::-1][:, :p])
