@@ -13,10 +13,10 @@ import threading
 import time
 from collections.abc import Callable
 from time import perf_counter
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from kanon_sql.errors import KanonError
-from kanon_sql.grouping.watch import StoppedError, Watch
+from kanon_sql.grouping.watch import Watch
 from kanon_sql.interrupts import heard
 from kanon_sql.progress import Progress
 
@@ -29,6 +29,9 @@ FIRST, PATIENCE = 20.0, 0.4
 """Seconds until the query must have asked for the first time, and again. A query that was only
 slow to ask finds its work stopped; it is begun anew, with twice the patience."""
 
+KEPT = 30.0
+"""Seconds for which stopped work can still be begun anew."""
+
 LEAVE = 0.2
 """Seconds after Ctrl-C that are left to DuckDB to end the query in its own way, before the call
 ends with an error of ours: DuckDB 2.0 hears nothing of Ctrl-C while a query runs."""
@@ -37,7 +40,10 @@ ends with an error of ours: DuckDB 2.0 hears nothing of Ctrl-C while a query run
 class Job(Generic[Result]):
     """One piece of work: ``work(watch)`` gives the result."""
 
-    def __init__(self, work: Callable[[Watch], Result], progress: Progress) -> None:
+    def __init__(
+        self, ticket: int, work: Callable[[Watch], Result], progress: Progress
+    ) -> None:
+        self.ticket = ticket
         self._work, self._progress = work, progress
         self._patience = PATIENCE
         self._waiting = 0
@@ -52,7 +58,7 @@ class Job(Generic[Result]):
         self._watch = Watch()
         self._asked = perf_counter() + FIRST
         self._heard = heard()
-        self._silent = 0.0
+        self.stopped_at: float | None = None
         for part in (self._run, self._look_after):
             threading.Thread(target=part, daemon=True, name="kanon").start()
 
@@ -70,17 +76,29 @@ class Job(Generic[Result]):
         while not done.wait(TURN):
             self._progress.show(watch)
             if heard() > self._heard:
-                self._silent = perf_counter() + LEAVE
-                watch.stop()
+                self._stop()
             elif not self._waiting and perf_counter() > self._asked + self._patience:
                 self.abandoned = True
                 watch.stop()
         self._progress.clear()
+        if self.abandoned:
+            forgetting = threading.Timer(KEPT, self._forget, [done])
+            forgetting.daemon = True
+            forgetting.start()
+
+    def _forget(self, done: threading.Event) -> None:
+        """Lets go of the rows, unless the query came back."""
+        if self.done is done:
+            _jobs.pop(self.ticket, None)
 
     def press(self) -> None:
         """Ctrl-C was raised where the query waits. There it would become an error of DuckDB's, so
         it is swallowed, and raised again after the query."""
         self.swallowed = True
+        self._stop()
+
+    def _stop(self) -> None:
+        self.stopped_at = self.stopped_at or perf_counter()
         self._watch.stop()
 
     def wait(self) -> bool:
@@ -90,9 +108,9 @@ class Job(Generic[Result]):
             self._begin()
         self._waiting += 1
         try:
-            if perf_counter() < self._silent:
+            if self.stopped_at is not None:
                 time.sleep(TURN)
-                return False
+                return perf_counter() > self.stopped_at + LEAVE
             return self.done.wait(TURN) and not self.abandoned
         finally:
             self._asked = perf_counter()
@@ -106,15 +124,14 @@ _tickets = itertools.count()
 def start(work: Callable[[Watch], object], progress: Progress) -> int:
     """Starts work; returns the ticket by which to ask for it."""
     ticket = next(_tickets)
-    for old, job in list(_jobs.items()):
-        if job.abandoned and job.done.is_set():
-            _jobs.pop(old, None)
-    _jobs[ticket] = Job(work, progress)
+    _jobs[ticket] = Job(ticket, work, progress)
     return ticket
 
 
 def wait(ticket: int) -> bool:
     """Waits a twentieth of a second; whether the work is done."""
+    if ticket not in _jobs:
+        raise KanonError("The query was asleep for too long, and its work is gone. Run it again.")
     return _jobs[ticket].wait()
 
 
@@ -123,7 +140,7 @@ def press(ticket: int) -> None:
     _jobs[ticket].press()
 
 
-def finish(ticket: int) -> object:
+def finish(ticket: int) -> Any:
     """The result of work that is done.
 
     Raises:
@@ -132,7 +149,7 @@ def finish(ticket: int) -> object:
     job = _jobs.pop(ticket)
     if job.swallowed:
         threading.Timer(TURN, _thread.interrupt_main).start()
-    if isinstance(job.error, StoppedError):
+    if job.stopped_at is not None:
         raise KanonError("The call was stopped by Ctrl-C. Nothing came out.")
     if job.error is not None:
         raise job.error

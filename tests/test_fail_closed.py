@@ -18,8 +18,7 @@ import pyarrow as pa
 import pytest
 
 import kanon_sql
-import kanon_sql.udfs.group as group_udf
-from kanon_sql import recall
+from kanon_sql import recall, stages
 from kanon_sql.grouping import METHODS, Grouping, Method
 from kanon_sql.stages import Labelled
 
@@ -409,14 +408,14 @@ def test_every_reader_of_a_relation_object_fails(
 
 def rows_changed(monkeypatch: pytest.MonkeyPatch, change: Callable[[Any], Any]) -> None:
     """Changes the row numbers, and their labels, that leave the grouping stage."""
-    group_rows = group_udf.group_rows
+    group_rows = stages.group_rows
 
     def changed(*arguments: Any) -> Any:
         found, facts = group_rows(*arguments)
         spots = change(np.arange(len(found.rows)))
         return Labelled(found.rows[spots], found.labels[spots]), facts
 
-    monkeypatch.setattr(group_udf, "group_rows", changed)
+    monkeypatch.setattr(stages, "group_rows", changed)
     recall.forget()
 
 

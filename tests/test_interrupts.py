@@ -134,6 +134,7 @@ def test_a_query_that_was_slow_to_ask_gets_its_result_all_the_same() -> None:
 
 def test_work_that_is_never_asked_for_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "FIRST", 0.0)
+    monkeypatch.setattr(jobs, "KEPT", 0.1)
     stopped = threading.Event()
 
     def work(watch: Watch) -> None:
@@ -145,8 +146,9 @@ def test_work_that_is_never_asked_for_stops(monkeypatch: pytest.MonkeyPatch) -> 
 
     ticket = jobs.start(work, Progress(False))
     assert stopped.wait(10)
-    with pytest.raises(KanonError, match="stopped"):
-        jobs.finish(ticket)
+    assert eventually(lambda: ticket not in jobs._jobs)
+    with pytest.raises(KanonError, match="asleep"):
+        jobs.wait(ticket)
 
 
 class Terminal(io.StringIO):

@@ -15,7 +15,6 @@ from kanon_sql.jobs import press
 from kanon_sql.jobs import start as start_job
 from kanon_sql.jobs import wait as wait_for
 from kanon_sql.progress import Progress
-from kanon_sql.stages import Rows, group_rows
 from kanon_sql.udfs.signature import CELLS, Signature
 
 LABELS = pa.list_(pa.struct([("row", pa.int64()), ("class", pa.int64())]))
@@ -23,6 +22,8 @@ LABELS = pa.list_(pa.struct([("row", pa.int64()), ("class", pa.int64())]))
 
 def start(rows: Any, columns: Any, options: Any) -> Any:
     """Starts the method that the options name; the ticket."""
+    from kanon_sql.stages import Rows, group_rows  # here: Polars takes a while to load
+
     begun = perf_counter()
     given, names, chosen = Rows.of(rows), columns[0].as_py() or [], json.loads(options[0].as_py())
 

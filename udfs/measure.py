@@ -7,12 +7,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from kanon_sql.stages import Rows, measure_rows
 from kanon_sql.udfs.signature import CELLS, Signature
 
 
 def measure(rows: Any, columns: Any, options: Any) -> Any:
     """Struct of facts (JSON) and radii (class, radius)."""
+    from kanon_sql.stages import Rows, measure_rows  # here: Polars takes a while to load
+
     facts, classes, radii = measure_rows(
         Rows.of(rows), columns[0].as_py() or [], json.loads(options[0].as_py())
     )

@@ -63,7 +63,7 @@ METHODS: dict[str, Method] = {
             summary="Two groups of k a round, around the record furthest from the centroid of "
             "the rest and around the one furthest from that.",
             guarantee="groups of k, the last of k to 2k-1; no bound on the loss",
-            cost="near O(n log n)",
+            cost="near O(n log n) with few columns, O(n^2 / k) at most",
             options=(),
             representation="centroid",
             source="Domingo-Ferrer 2009, as cited in thaeter2021, section 2",
@@ -73,7 +73,7 @@ METHODS: dict[str, Method] = {
             summary="One group of k a round, around the record furthest from the centroid; "
             "leftovers join the closest group.",
             guarantee="n // k groups of k to 2k-1; no bound on the loss",
-            cost="near O(n log n)",
+            cost="near O(n log n) with few columns, O(n^2 / k) at most",
             options=(),
             representation="centroid",
             source="thaeter2021, section 2, MDAV+",
@@ -83,7 +83,8 @@ METHODS: dict[str, Method] = {
             summary="As mdav_plus, but a new group takes in records that are closer to it than "
             "to their neighbours, by the factor gamma.",
             guarantee="groups of k to 3k-2, few above 2k-1; no bound on the loss",
-            cost="near O(n log n); 21 times that with gamma 'best'",
+            cost="near O(n log n) with few columns, O(n^2) at most; 21 times that with gamma "
+            "'best'",
             options=("gamma",),
             representation="centroid",
             source="thaeter2021, section 2, V-MDAV",
@@ -93,7 +94,7 @@ METHODS: dict[str, Method] = {
             summary="Before a group is made, compares what it costs with what it costs to extend "
             "the group whose squared error grows least.",
             guarantee="groups of k or more; no bound on the loss",
-            cost="near O(n log n)",
+            cost="near O(n log n) with few columns, O(n^2) at most",
             options=(),
             representation="centroid",
             source="thaeter2021, section 3, MDAV*",
@@ -114,7 +115,7 @@ METHODS: dict[str, Method] = {
             summary="The better of mdav_plus and mdav_star, then a long search for groups with "
             "less squared error.",
             guarantee="groups of k to 2k-1; never more loss than mdav_plus or mdav_star",
-            cost="near O(n log n) and refine_steps",
+            cost="that of mdav_star, and refine_steps",
             options=("refine_steps", "refine_seconds"),
             representation="centroid",
             source="simulated annealing over moves, swaps, splits and mergers of groups",

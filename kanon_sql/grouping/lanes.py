@@ -17,9 +17,10 @@ from numba.extending import intrinsic
 
 LANES = 16
 
-_step: Any = intrinsic
+_step: Callable[[Callable[..., Any]], Any] = intrinsic
 """Makes a step of a function that writes it; the step is called without its first argument."""
 
+_TOOLS: Any = cgutils
 _INDEX = ir.IntType(32)
 _DOUBLES = ir.VectorType(ir.DoubleType(), LANES)
 
@@ -46,7 +47,7 @@ class _Writer:
     def row(self, k: int, row: Any) -> Any:
         """Where array[row] begins, and the length of its axis 1."""
         array = self._array(k)
-        shape = cgutils.unpack_tuple(self.builder, array.shape)
+        shape = _TOOLS.unpack_tuple(self.builder, array.shape)
         stride = shape[1]
         for more in shape[2:]:
             stride = self.builder.mul(stride, more)
@@ -88,8 +89,8 @@ class _Writer:
 
     def add_up(self, count: Any, total: Any, term: Callable[[Any], Any]) -> Any:
         """total + term(0) + term(1) + ... + term(count - 1), in that order."""
-        kept = cgutils.alloca_once_value(self.builder, total)
-        with cgutils.for_range(self.builder, count) as loop:
+        kept = _TOOLS.alloca_once_value(self.builder, total)
+        with _TOOLS.for_range(self.builder, count) as loop:
             more = term(loop.index)
             self.builder.store(self.builder.fadd(self.builder.load(kept), more), kept)
         return self.builder.load(kept)

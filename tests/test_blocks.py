@@ -1,0 +1,136 @@
+"""Blocks, refine and best: what a whole run gives, beyond the single methods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kanon_sql.grouping import METHODS, Points, blocks, parallel
+from kanon_sql.grouping.blocks import cut_blocks
+from kanon_sql.grouping.run import group_points
+from kanon_sql.loss import sse
+
+IN_BLOCKS = [name for name, method in METHODS.items() if method.in_blocks]
+
+
+def mixed(n: int, seed: int, distinct: int = 10**6) -> Points:
+    """Records with two numbers and a category, some of them equal."""
+    draw = np.random.default_rng(seed)
+    pick = draw.integers(0, min(n, distinct), n)
+    numbers = np.round(draw.standard_normal((n, 2)), 2)[pick]
+    return Points.of(numbers, draw.integers(0, 5, (n, 1))[pick], [1.25])
+
+
+def options(**given: Any) -> dict[str, Any]:
+    return {"k": 3, "method": "mdav_plus", "gamma": 0.2, **given}
+
+
+@pytest.mark.parametrize("method", IN_BLOCKS)
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 1000), distinct=st.sampled_from((5, 10**6)), n=st.integers(301, 900))
+def test_groups_made_in_blocks_are_groups(method: str, seed: int, distinct: int, n: int) -> None:
+    found = group_points(mixed(n, seed, distinct), options(method=method, block_rows=150))
+    sizes = np.bincount(found.labels)
+    assert len(found.labels) == n
+    assert sizes.min() >= 3
+    assert found.facts["blocks"] == -(-n // 150)
+
+
+def test_a_block_has_far_more_rows_than_k() -> None:
+    found = group_points(mixed(2000, 1), options(k=10, block_rows=20))
+    assert found.facts["blocks"] == 2000 // (10 * blocks.LEAST)
+
+
+def test_blocks_are_close_records_in_canonical_order() -> None:
+    points = Points.of(np.random.default_rng(5).uniform(size=(4000, 2)))
+    parts = cut_blocks(points, 1000)
+    assert sorted(np.concatenate(parts).tolist()) == list(range(4000))
+    assert all(len(part) == 1000 and (np.diff(part) > 0).all() for part in parts)
+    spread = [float(np.ptp(points.numeric[part], axis=0).prod()) for part in parts]
+    assert max(spread) < 0.3  # a quarter of the square each
+
+
+def test_blocks_do_not_depend_on_the_number_of_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = mixed(1500, 2)
+    many = group_points(points, options(method="mdav_star", block_rows=200)).labels
+    monkeypatch.setattr(parallel, "cores", lambda: 1)
+    assert (group_points(points, options(method="mdav_star", block_rows=200)).labels == many).all()
+
+
+def test_automatic_blocks_only_above_a_million_rows() -> None:
+    assert blocks.block_size({}, 5) * 2 == 1_000_000
+    assert group_points(mixed(1000, 3), options()).facts["blocks"] == 1.0
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if name != "optimal_1d"])
+def test_refine_after_any_method_loses_no_more(method: str) -> None:
+    points = mixed(600, 4)
+    plain = group_points(points, options(method=method, refine_steps=20_000))
+    better = group_points(points, options(method=method, refine="local", refine_steps=20_000))
+    assert sse(points, better.labels) <= sse(points, plain.labels)
+    assert np.bincount(better.labels).min() >= 3
+    assert better.facts["refine_steps"] == 20_000
+
+
+@settings(max_examples=25, deadline=None)
+@given(n=st.integers(3, 60), seed=st.integers(0, 1000), distinct=st.sampled_from((2, 10**6)))
+def test_best_is_never_worse_than_its_starts(n: int, seed: int, distinct: int) -> None:
+    points = mixed(n, seed, distinct)
+    found = group_points(points, options(method="best", refine_steps=5_000)).labels
+    starts = [group_points(points, options(method=name)) for name in ("mdav_plus", "mdav_star")]
+    assert np.bincount(found).min() >= 3
+    assert sse(points, found) <= min(sse(points, start.labels) for start in starts) + 1e-9
+
+
+@pytest.mark.parametrize("call", ["refine := 'local'", "method := 'best'"])
+def test_the_steps_told_give_the_same_release(con: duckdb.DuckDBPyConnection, call: str) -> None:
+    con.execute(
+        "CREATE TABLE t AS SELECT hash(i) % 997 AS a, hash(i + 1) % 991 AS b, i AS s "
+        "FROM range(3000) AS r(i)"
+    )
+    given = f"'t', k := 5, {call}, sensitive := ['s']"
+    facts = dict(
+        con.execute(
+            f"SELECT metric, coalesce(text, value::BIGINT::VARCHAR) FROM "
+            f"anonymize_metrics({given}, refine_seconds := 0.3) WHERE metric LIKE 'refine_%'"
+        ).fetchall()
+    )
+    assert facts["refine_end"] == "seconds"
+    first = con.execute(f"FROM anonymize({given}, refine_seconds := 0.3)").fetchall()
+    again = f"refine_steps := {facts['refine_steps']}"
+    assert con.execute(f"FROM anonymize({given}, {again})").fetchall() == first
+    ended = f"SELECT text FROM anonymize_metrics({given}, {again}) WHERE metric = 'refine_end'"
+    assert con.execute(ended).fetchone() == ("steps",)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("refine_steps := 5", "nothing is refined. Add refine='local'"),
+        ("refine_seconds := 5", "nothing is refined. Add refine='local'"),
+        ("method := 'best', refine := 'local'", "refines by itself. Leave refine out."),
+        ("refine := 'lokal'", "Did you mean 'local'?"),
+        ("refine := 'local', refine_seconds := 0", "a number above 0"),
+        ("block_rows := 0", "block_rows must be a whole number of 1 or more"),
+        ("progress := 'no'", "progress must be true or false"),
+        ("method := 'optimal_1d'", "optimal_1d"),
+    ],
+)
+def test_refusals(con: duckdb.DuckDBPyConnection, call: str, message: str) -> None:
+    with pytest.raises(duckdb.Error) as refused:
+        con.execute(f"FROM anonymize('patients', k := 5, {call})")
+    assert message in str(refused.value)
+    assert "Traceback" not in str(refused.value)
+
+
+def test_optimal_1d_through_sql(con: duckdb.DuckDBPyConnection) -> None:
+    con.execute("CREATE TABLE ages AS SELECT [1, 2, 3, 50, 51, 52, 90, 91, 92][i] AS age "
+                "FROM range(1, 10) AS r(i)")
+    rows = con.execute("SELECT age, count(*) FROM anonymize('ages', k := 3, "
+                       "method := 'optimal_1d') GROUP BY age ORDER BY age").fetchall()
+    assert rows == [(2.0, 3), (51.0, 3), (91.0, 3)]
