@@ -214,9 +214,9 @@ OPTIONS: dict[str, Option] = {
             _seconds,
         ),
         Option(
-            "block_rows", "BIGINT", None, "500,000, where there are more than 1,000,000",
+            "block_rows", "BIGINT", None, "500,000",
             "The most rows that are grouped as one; more are cut into blocks of rows close to each "
-            "other, which are grouped on all cores.",
+            "other, which are grouped on all cores, and the groups along the cuts refined.",
             _count("block_rows", 1),
         ),
         Option(

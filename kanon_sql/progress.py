@@ -32,7 +32,7 @@ class Progress:
         seconds, done, total = perf_counter() - watch.started, watch.done, watch.total
         if not watch.stage or seconds < AFTER or not total:
             return ""
-        unit = "steps" if watch.stage == "refining" else "rows"
+        unit = "rows" if watch.stage == "grouping" else "steps"
         rate = done / seconds
         left = f", {(total - done) / rate:.0f} s left" if 0 < done <= total else ""
         return (
