@@ -1,44 +1,60 @@
 """Ctrl-C, heard in any thread.
 
 Python runs its signal handlers in the main thread only, and that one may be deep inside DuckDB
-while a method runs. The wakeup descriptor of the signal module tells of a signal at once.
+while a method runs. The wakeup descriptor of the signal module tells of a signal at once. A process
+has one such descriptor: if somebody else uses it (an event loop), it is left to them.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import threading
 
 _heard = 0
-_ear: socket.socket | None = None
-_mouth: socket.socket | None = None
+_pair: tuple[socket.socket, socket.socket] | None = None
 _lock = threading.Lock()
 
 
 def listen() -> None:
-    """Begins to listen, if this is the main thread and nobody else listens."""
-    global _ear, _mouth
-    if _ear is not None or threading.current_thread() is not threading.main_thread():
+    """Listens from now on, if this is the main thread and nobody else listens."""
+    global _pair
+    if threading.current_thread() is not threading.main_thread():
         return
-    before = signal.set_wakeup_fd(-1)
-    if before >= 0:
+    if _pair is None:
+        _pair = socket.socketpair()
+        for end in _pair:
+            end.setblocking(False)
+    ours = _pair[1].fileno()
+    before = signal.set_wakeup_fd(ours, warn_on_full_buffer=False)
+    if before not in (-1, ours):
         signal.set_wakeup_fd(before)
-        return
-    _ear, _mouth = socket.socketpair()
-    _ear.setblocking(False)
-    _mouth.setblocking(False)
-    signal.set_wakeup_fd(_mouth.fileno(), warn_on_full_buffer=False)
 
 
 def heard() -> int:
-    """How often Ctrl-C was pressed since listening began."""
+    """How often Ctrl-C was pressed while listening."""
     global _heard
     with _lock:
-        while _ear is not None:
+        while _pair is not None:
             try:
-                told = _ear.recv(64)
+                told = _pair[0].recv(64)
             except OSError:
                 break
             _heard += told.count(signal.SIGINT)
         return _heard
+
+
+def _after_fork() -> None:
+    """A child must not share its parent's ear."""
+    global _pair, _lock
+    if _pair is not None:
+        _lock = threading.Lock()
+        ours, _pair = _pair[1].fileno(), None
+        before = signal.set_wakeup_fd(-1)
+        if before not in (-1, ours):
+            signal.set_wakeup_fd(before)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

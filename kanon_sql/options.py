@@ -90,7 +90,9 @@ def _count(name: str, least: int) -> Callable[[Any], int]:
 def _seconds(value: Any) -> float:
     number = _number(value)
     if number is None or number == 0.0:
-        raise OptionError(f"refine_seconds must be a number above 0. Got {value!r}.")
+        raise OptionError(
+            f"refine_seconds must be a number above 0 and up to {LARGEST:g}. Got {value!r}."
+        )
     return number
 
 
@@ -181,7 +183,7 @@ OPTIONS: dict[str, Option] = {
         Option(
             "gamma", "DOUBLE or 'best'", "best", "'best'",
             "v_mdav only: how readily a group is extended; 'best' takes the one of 0.0, 0.1 .. "
-            "2.0 with the least information loss.",
+            "2.0 with the least information loss, in each block its own.",
             _gamma,
         ),
         Option(
@@ -205,18 +207,20 @@ OPTIONS: dict[str, Option] = {
         Option(
             "refine_steps", "BIGINT", None, "by the number of rows",
             "How many rows refine, or the method best, visits; the release depends on it.",
-            _count("refine_steps", 1),
+            _count("refine_steps", 0),
         ),
         Option(
             "refine_seconds", "DOUBLE", None, "no limit",
-            "Stops refine, or the method best, after that time; anonymize_metrics tells the steps "
-            "made, which as refine_steps give the same release again.",
+            "Stops the search of refine, or of the method best, after that time (beside what it "
+            "starts from); anonymize_metrics tells the steps made, which as refine_steps give the "
+            "same release again.",
             _seconds,
         ),
         Option(
             "block_rows", "BIGINT", None, "500,000",
-            "The most rows that are grouped as one; more are cut into blocks of rows close to each "
-            "other, which are grouped on all cores, and the groups along the cuts refined.",
+            "The most rows that are grouped as one, at least 50 times k; more are cut into blocks "
+            "of rows close to each other, which are grouped on all cores, and the groups along the "
+            "cuts refined. best and optimal_1d always group all rows as one.",
             _count("block_rows", 1),
         ),
         Option(
@@ -275,6 +279,10 @@ def _check_method_options(options: dict[str, Any], given: Mapping[str, Any]) -> 
         )
     if given.get("refine") is not None and "refine_steps" in method.options:
         raise OptionError(f"The method {method.name!r} refines by itself. Leave refine out.")
+    if given.get("block_rows") is not None and not method.in_blocks:
+        raise OptionError(
+            f"The method {method.name!r} groups all rows as one. Leave block_rows out."
+        )
     for name in ("refine_steps", "refine_seconds"):
         if given.get(name) is not None and not (
             options["refine"] == "local" or name in method.options

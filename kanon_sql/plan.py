@@ -1,8 +1,8 @@
 """Options in, SQL text out. Nothing here touches data or a connection.
 
 The whole of kanon_sql is one SQL query; this module writes it. The stages are in
-sql/pipeline.sql, in the order in which they run: source, cells, grouped, labels, classes,
-released, sizes, check. What stands around them depends on the call.
+sql/pipeline.sql, in the order in which they run: source, cells, begun, waited, grouped, labels,
+classes, released, sizes, check. What stands around them depends on the call.
 """
 
 from __future__ import annotations

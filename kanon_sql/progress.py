@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from time import perf_counter
 from typing import TextIO
@@ -24,7 +25,9 @@ class Progress:
 
     def __init__(self, wanted: bool = True, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
-        self._shown = wanted and self._stream is not None and self._stream.isatty()
+        self._shown = False
+        with contextlib.suppress(Exception):  # a stream that is closed, or isn't one
+            self._shown = wanted and self._stream.isatty()
         self._width = 0
 
     def line(self, watch: Watch) -> str:
@@ -42,8 +45,9 @@ class Progress:
 
     def show(self, watch: Watch) -> None:
         """Writes the line over the last one."""
-        if self._shown:
-            self._write(self.line(watch))
+        line = self.line(watch) if self._shown else ""
+        if line:
+            self._write(line)
 
     def clear(self) -> None:
         """Takes the line away."""

@@ -91,7 +91,7 @@ def group_rows(
     encoded = encode(rows.fields["cells"], rows.numbers("hash"), columns, options)
     encoded_at = perf_counter()
     method = METHODS[options["method"]]
-    make_ready(method.name, options["refine"] == "local")
+    make_ready(options, len(encoded.points))
     ready_at = perf_counter()
     chosen = {name: options[name] for name in (*GROUPED_BY, *method.options)}
     grouping, remembered = recall(

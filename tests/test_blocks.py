@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon_sql.grouping import METHODS, Points, blocks, parallel
+from kanon_sql.grouping import METHODS, Points, blocks, neighbours, parallel
 from kanon_sql.grouping.blocks import cut_blocks
 from kanon_sql.grouping.run import group_points
+from kanon_sql.grouping.watch import Watch
 from kanon_sql.loss import sse
 
 IN_BLOCKS = [name for name, method in METHODS.items() if method.in_blocks]
@@ -67,9 +68,14 @@ def test_blocks_are_close_records_in_canonical_order() -> None:
 
 def test_blocks_do_not_depend_on_the_number_of_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     points = mixed(1500, 2)
-    many = group_points(points, options(method="mdav_star", block_rows=200)).labels
-    monkeypatch.setattr(parallel, "cores", lambda: 1)
-    assert (group_points(points, options(method="mdav_star", block_rows=200)).labels == many).all()
+    wanted = options(method="mdav_star", block_rows=200, refine="local", refine_steps=3000)
+    labels = []
+    for count in (1, 2, 5):
+        monkeypatch.setattr(parallel, "cores", lambda count=count: count)
+        monkeypatch.setattr(neighbours, "cores", lambda count=count: count)
+        monkeypatch.setattr(neighbours, "PIECE", 100)
+        labels.append(group_points(points, wanted).labels.tolist())
+    assert labels[0] == labels[1] == labels[2]
 
 
 def test_a_small_table_is_one_block() -> None:
@@ -95,6 +101,39 @@ def test_best_is_never_worse_than_its_starts(n: int, seed: int, distinct: int) -
     starts = [group_points(points, options(method=name)) for name in ("mdav_plus", "mdav_star")]
     assert np.bincount(found).min() >= 3
     assert sse(points, found) <= min(sse(points, start.labels) for start in starts) + 1e-9
+
+
+@pytest.mark.parametrize("gamma", [0.4, "best"])
+def test_gamma_is_told_where_all_blocks_agree(gamma: float | str) -> None:
+    points = mixed(900, 6)
+    found = group_points(points, options(method="v_mdav", gamma=gamma, block_rows=150))
+    assert found.facts["blocks"] == 6
+    assert found.facts.get("gamma", 0.4) == 0.4 if gamma == 0.4 else True
+
+
+def test_progress_counts_all_passes_of_all_blocks() -> None:
+    watch = Watch()
+    group_points(mixed(900, 6), options(method="v_mdav", gamma="best", block_rows=150), watch)
+    assert watch.stage == "mending"
+    watch = Watch()
+    group_points(mixed(900, 6), options(method="v_mdav", gamma="best"), watch)
+    assert (watch.stage, watch.total) == ("grouping", 900 * 21)
+    assert 0.95 * watch.total < watch.done <= watch.total
+
+
+def test_two_calls_in_one_query(con: duckdb.DuckDBPyConnection) -> None:
+    con.execute("SET threads = 1")
+    calls = " UNION ALL ".join(
+        f"SELECT count(*) FROM anonymize('patients', k := {k}, method := '{method}')"
+        for k, method in ((3, "mdav_plus"), (4, "mdav_star"), (5, "mdav"))
+    )
+    assert con.execute(calls).fetchall() == [(60,)] * 3
+
+
+@pytest.mark.parametrize("steps", [0, 1])
+def test_few_steps(con: duckdb.DuckDBPyConnection, steps: int) -> None:
+    call = f"'patients', k := 3, refine := 'local', refine_steps := {steps}"
+    assert len(con.execute(f"FROM anonymize({call})").fetchall()) == 60
 
 
 @pytest.mark.parametrize("call", ["refine := 'local'", "method := 'best'"])
@@ -128,7 +167,9 @@ def test_the_steps_told_give_the_same_release(con: duckdb.DuckDBPyConnection, ca
         ("refine := 'local', refine_seconds := 0", "a number above 0"),
         ("block_rows := 0", "block_rows must be a whole number of 1 or more"),
         ("progress := 'no'", "progress must be true or false"),
-        ("method := 'optimal_1d'", "optimal_1d"),
+        ("method := 'optimal_1d'", "groups by one numeric quasi-identifier, and"),
+        ("method := 'best', block_rows := 5000", "groups all rows as one. Leave block_rows out."),
+        ("refine := 'local', refine_seconds := 1e10", "and up to 1e+09"),
     ],
 )
 def test_refusals(con: duckdb.DuckDBPyConnection, call: str, message: str) -> None:

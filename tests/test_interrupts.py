@@ -58,6 +58,7 @@ def test_an_interrupt_stops_the_call_and_the_kernel(long: duckdb.DuckDBPyConnect
         long.execute(LONG)
     assert time.perf_counter() - told[0] < SOON
     assert eventually(lambda: not kanon_threads())
+    assert not any(job._work for job in jobs._jobs.values() if job.begun and not job.abandoned)
     assert long.execute("SELECT count(*) FROM long").fetchone() == (2000,)
     assert len(long.execute("FROM anonymize('long', k=5, sensitive=['s'])").fetchall()) == 2000
 
@@ -125,6 +126,7 @@ def test_a_query_that_was_slow_to_ask_gets_its_result_all_the_same() -> None:
         return "result"
 
     ticket = jobs.start(work, Progress(False))
+    assert not runs  # work begins when it is asked for
     assert not jobs.wait(ticket)
     time.sleep(1.0)
     assert eventually(lambda: jobs.wait(ticket))
@@ -132,23 +134,53 @@ def test_a_query_that_was_slow_to_ask_gets_its_result_all_the_same() -> None:
     assert len(runs) == 2
 
 
-def test_work_that_is_never_asked_for_stops(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "FIRST", 0.0)
-    monkeypatch.setattr(jobs, "KEPT", 0.1)
-    stopped = threading.Event()
+def until_stopped(watch: Watch) -> None:
+    beat = watch.beat()
+    while not beat[STOP]:
+        time.sleep(0.01)
+    watch.check()
 
+
+def test_work_that_is_no_longer_asked_for_stops_and_is_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(jobs, "ASLEEP", 0.1)
+    ticket = jobs.start(until_stopped, Progress(False))
+    assert not jobs.wait(ticket)
+    assert eventually(lambda: jobs._jobs[ticket]._work is None)
+    assert eventually(lambda: jobs.wait(ticket))
+    with pytest.raises(KanonError, match="asleep"):
+        jobs.finish(ticket)
+    monkeypatch.setattr(jobs, "FORGOTTEN", 0.0)
+    old = jobs.start(until_stopped, Progress(False))
+    new = jobs.start(until_stopped, Progress(False))
+    assert old not in jobs._jobs
+    assert jobs.wait(old)
+    with pytest.raises(KanonError, match="asleep"):
+        jobs.finish(old)
+    jobs._jobs.pop(new)
+
+
+def test_ctrl_c_lets_go_of_the_rows() -> None:
+    ticket = jobs.start(until_stopped, Progress(False))
+    assert not jobs.wait(ticket)
+    jobs.press(ticket)
+    assert eventually(lambda: jobs.wait(ticket) and jobs._jobs[ticket]._work is None)
+    job = jobs._jobs[ticket]
+    job.swallowed = False  # no Ctrl-C for the test itself
+    with pytest.raises(KanonError, match="stopped by Ctrl-C"):
+        jobs.finish(ticket)
+
+
+def test_an_error_of_ours_is_one_sentence() -> None:
     def work(watch: Watch) -> None:
-        beat = watch.beat()
-        while not beat[STOP]:
-            time.sleep(0.01)
-        stopped.set()
-        watch.check()
+        raise ValueError("a secret value")
 
     ticket = jobs.start(work, Progress(False))
-    assert stopped.wait(10)
-    assert eventually(lambda: ticket not in jobs._jobs)
-    with pytest.raises(KanonError, match="asleep"):
-        jobs.wait(ticket)
+    assert eventually(lambda: jobs.wait(ticket))
+    with pytest.raises(KanonError, match="failed with ValueError") as raised:
+        jobs.finish(ticket)
+    assert "secret" not in str(raised.value)
 
 
 class Terminal(io.StringIO):
@@ -168,6 +200,13 @@ def test_progress_is_shown_to_a_person_only() -> None:
     assert "250,000 of 1,000,000 rows (25 %), 25.0k rows/s, 30 s left" in shown.getvalue()
     assert shown.getvalue().endswith("\r")
     assert piped.getvalue() == off.getvalue() == ""
+
+
+def test_a_stream_that_is_no_stream_shows_nothing() -> None:
+    closed = Terminal()
+    closed.close()
+    for stream in (object(), closed):
+        Progress(True, stream).show(Watch())  # type: ignore[arg-type]
 
 
 def test_no_progress_of_what_takes_no_time() -> None:

@@ -179,8 +179,9 @@ def test_more_steps_are_no_worse_at_the_ends_of_cycles() -> None:
 
 
 def test_default_steps_end_with_a_cycle() -> None:
-    assert default_steps(1000, 10**7) == steps_through(1000, 4)
-    assert default_steps(10**6, 1) == steps_through(10**6, 1) == 80 * 10**6
+    assert default_steps(1000, 5, 10**7) == steps_through(1000, 4)
+    assert default_steps(10**6, 5, 1) == steps_through(10**6, 1) == 80 * 10**6
+    assert default_steps(1000, 50) < default_steps(1000, 5)
 
 
 def test_search_starts_from_the_best() -> None:
@@ -216,3 +217,14 @@ def test_nearest_lists_are_the_nearest(task: Task, count: int) -> None:
         others = [j for j in range(n) if j != i]
         others.sort(key=lambda j: (reference.squared_distance(task.records, i, j), j))
         assert lists[i].tolist() == others[:count]
+
+
+def test_a_large_group_that_nothing_beats_is_split_before_the_search_goes_on() -> None:
+    """One far record hides all other losses in rounding: the groups given stay the best, with one
+    of seven records for k = 3, and the search must not write beyond a group's room."""
+    values = [5, 14, 14, 17, 18, 29, 50, 68, 87, 91, 96, 97, 1e12]
+    points = Points.of([[float(value)] for value in values])
+    labels = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2])
+    found = refine(points, labels, 3, 50_000, None, Watch())
+    assert np.bincount(found.labels).min() >= 3
+    assert sse(points, found.labels) <= sse(points, labels)

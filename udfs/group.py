@@ -36,12 +36,12 @@ def start(rows: Any, columns: Any, options: Any) -> Any:
 
 def wait(tickets: Any, turns: Any) -> Any:
     """Waits a moment; whether the grouping is done, for each turn."""
-    ticket = tickets[0].as_py()
+    done = False
     try:
-        return pa.repeat(pa.scalar(wait_for(ticket)), len(turns))
+        done = wait_for(tickets[0].as_py())
     except KeyboardInterrupt:
-        press(ticket)
-        return pa.repeat(pa.scalar(False), len(turns))
+        press(tickets[0].as_py())
+    return pa.repeat(pa.scalar(done), len(turns))
 
 
 def finish(tickets: Any, turns: Any) -> Any:

@@ -16,13 +16,16 @@ from kanon_sql.grouping.watch import Watch
 
 def best(points: Points, k: int, options: Mapping[str, Any], watch: Watch) -> Grouping:
     """Groups of k to 2k-1 records: the better of mdav_plus and mdav_star, then a search that goes
-    on for refine_steps (by default the fourth cycle and on, see refine.py) or refine_seconds.
+    on for refine_steps (by default as ``default_steps`` says) or refine_seconds.
 
     Needs len(points) >= k >= 1. Raises StoppedError when the watch was asked to stop.
     """
     seeds = (mdav_plus, mdav_star)
+    watch.expect((len(seeds) - 1) * len(points))
     starts = in_parallel([partial(seed, points, k, {}, watch) for seed in seeds])
-    steps = options.get("refine_steps") or default_steps(len(points), SEARCH_STEPS)
+    steps = options.get("refine_steps")
+    if steps is None:
+        steps = default_steps(len(points), k, SEARCH_STEPS)
     watch.begin("refining", steps)
     found = search(
         points, [start.labels for start in starts], k, steps, options.get("refine_seconds"), watch

@@ -78,31 +78,25 @@ class Blocks:
 
     Attributes:
         members: the records of each block in canonical order, int64 arrays.
-        seams: for each cut, the records on its two sides (int64) and how far each is from it
-            (float64; inf where the cut is between categories and the record's is whole).
+        order: all records, block by block: int64, shape (n,).
+        cuts: first and last place in the order of the records on the two sides of each cut, and
+            its axis: int64, shape (blocks - 1, 3).
+        values: where on its axis each cut is: float64, shape (blocks - 1,).
     """
 
     members: Sequence[Any]
-    seams: Sequence[tuple[Any, Any]]
+    order: Any
+    cuts: Any
+    values: Any
 
 
 def cut_blocks(points: Points, size: int) -> Blocks:
     """Blocks of at most ``size`` records, by cuts at the median of the widest attribute."""
-    order, sets, d = np.arange(len(points)), category_sets(points.codes), points.numeric.shape[1]
+    order = np.arange(len(points))
     bounds, cuts, values = _cut_blocks(
-        points.numeric, sets, points.scale, order, -(-len(points) // size)
+        points.numeric, category_sets(points.codes), points.scale, order, -(-len(points) // size)
     )
-    seams = []
-    for (lo, hi, axis), value in zip(cuts.tolist(), values.tolist(), strict=True):
-        both = order[lo:hi].copy()
-        if axis < 0:
-            away = np.zeros(len(both))
-        elif axis < d:
-            away = np.abs(points.numeric[both, axis] - value)
-        else:
-            away = np.where(sets[both, axis - d].astype(np.float64) == value, 0.0, np.inf)
-        seams.append((both, away))
-    return Blocks([np.sort(order[lo:hi]) for lo, hi in pairwise(bounds)], seams)
+    return Blocks([np.sort(order[lo:hi]) for lo, hi in pairwise(bounds)], order, cuts, values)
 
 
 def _at_seams(points: Points, blocks: Blocks, labels: Labels) -> Any:
@@ -114,9 +108,17 @@ def _at_seams(points: Points, blocks: Blocks, labels: Labels) -> Any:
         radius += np.bincount(labels, weights=(column - means[labels]) ** 2)
     radius = REACH * np.sqrt(radius / sizes)
     near = np.zeros(len(sizes), np.bool_)
-    for both, away in blocks.seams:
+    d = points.numeric.shape[1]
+    for (lo, hi, axis), value in zip(blocks.cuts.tolist(), blocks.values.tolist(), strict=True):
+        both = blocks.order[lo:hi]
         groups = labels[both]
-        near[groups[away <= radius[groups]]] = True
+        if axis < 0:  # all alike
+            close = np.ones(len(both), np.bool_)
+        elif axis < d:
+            close = np.abs(points.numeric[both, axis] - value) <= radius[groups]
+        else:  # a category that the cut divides
+            close = category_sets(points.codes[both, axis - d]).astype(np.float64) == value
+        near[groups[close]] = True
     return np.flatnonzero(near[labels])
 
 
@@ -142,7 +144,8 @@ def group_in_blocks(
 
     At the cuts, groups come out longer than they need be; those are refined together afterwards.
     The cuts follow from the records alone, so the result is the same for any number of cores.
-    ``facts`` has the number of blocks; what a method decided on its own is not told of blocks.
+    ``facts`` has the number of blocks; what a method decided in each is told only where all
+    blocks decided the same.
     """
     size = block_size(options, k)
     if len(points) <= size or not method.in_blocks:
@@ -151,17 +154,21 @@ def group_in_blocks(
     blocks = cut_blocks(points, size)
     members_of = blocks.members
 
-    def group(members: Any) -> Any:
+    def group(members: Any) -> Grouping:
         watch.check()
         part = Points(points.numeric[members], points.codes[members], points.scale)
-        return method.group(part, k, options, watch).labels
+        return method.group(part, k, options, watch)
 
     labels = np.empty(len(points), np.int64)
     made = 0
     found = in_parallel([partial(group, members) for members in members_of])
     for members, part in zip(members_of, found, strict=True):
-        labels[members] = part + made
-        made += int(part.max()) + 1
-    return Grouping(
-        _mend(points, blocks, labels, k, watch), {"blocks": float(len(members_of))}
-    )
+        labels[members] = part.labels + made
+        made += int(part.labels.max()) + 1
+    same = {
+        name: value
+        for name, value in found[0].facts.items()
+        if all(part.facts.get(name) == value for part in found)
+    }
+    mended = _mend(points, blocks, labels, k, watch)
+    return Grouping(mended, {**same, "blocks": float(len(members_of))})

@@ -14,25 +14,84 @@ from kanon_sql.grouping.space import make_space
 from kanon_sql.grouping.steps import category_counts
 from kanon_sql.grouping.watch import DONE, STOP, Watch
 
+WORTH = 8
+"""A new order is worth it when as many records were looked at as this many times those left."""
+
 
 @njit(cache=True, nogil=True)
-def _terms_of_centroid(scale: Any, counts: Any, m: int, terms: Any, most: Any) -> None:
+def _terms_of_centroid(scale: Any, counts: Any, m: int, terms: Any) -> None:
     """What each category adds to the squared distance from the centroid of m records with these
-    category counts, and the most that the categories of each bit add."""
-    most[:] = 0.0
+    category counts."""
     for a in range(counts.shape[0]):
         squares = np.int64(0)
         for v in range(counts.shape[1]):
             squares += counts[a, v] * counts[a, v]
         for v in range(counts.shape[1]):
-            if counts[a, v] > 0:
-                terms[a, v] = scale[a] * ((squares - 2 * m * counts[a, v] + m * m) / (m * m))
-                most[a, v % most.shape[1]] = max(most[a, v % most.shape[1]], terms[a, v])
+            terms[a, v] = scale[a] * ((squares - 2 * m * counts[a, v] + m * m) / (m * m))
+
+
+@njit(cache=True, nogil=True)
+def _gap(numeric: Any, codes: Any, terms: Any, center: Any, i: int) -> float:
+    """Squared distance of record i to the centroid."""
+    total = 0.0
+    for a in range(numeric.shape[1]):
+        gap = numeric[i, a] - center[a]
+        total += gap * gap
+    for a in range(codes.shape[1]):
+        total += terms[a, codes[i, a]]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _sort_by_distance(numeric: Any, codes: Any, terms: Any, center: Any, left: Any) -> Any:
+    """The records left, the furthest from the centroid first, and how far each is."""
+    far = np.empty(len(left))
+    for p in range(len(left)):
+        far[p] = np.sqrt(_gap(numeric, codes, terms, center, left[p]))
+    order = np.argsort(-far, kind="mergesort")
+    return left[order], far[order]
+
+
+@njit(cache=True, nogil=True)
+def _moved(scale: Any, center: Any, shares: Any, old_center: Any, old_shares: Any) -> float:
+    """How far the centroid has moved, in the embedding."""
+    total = 0.0
+    for a in range(len(center)):
+        total += (center[a] - old_center[a]) ** 2
+    for a in range(shares.shape[0]):
+        for v in range(shares.shape[1]):
+            total += scale[a] * (shares[a, v] - old_shares[a, v]) ** 2
+    return float(np.sqrt(total))
+
+
+@njit(cache=True, nogil=True)
+def _furthest_from_centroid(
+    numeric: Any, codes: Any, terms: Any, center: Any, moved: float, labels: Any,
+    order: Any, far: Any, next_place: int,
+) -> Any:
+    """The unassigned record furthest from the centroid, and how many records were looked at.
+
+    No record is further from it now than it was from the old one and the way that it has moved
+    (with a margin for rounding), so the search ends early in the old order.
+    """
+    best, furthest, looked = -1, -1.0, 0
+    for p in range(next_place, len(order)):
+        if (far[p] + moved) * (1.0 + 1e-11) + 1e-11 * (1.0 + far[0]) < np.sqrt(max(furthest, 0.0)):
+            break
+        i = order[p]
+        looked += 1
+        if labels[i] >= 0:
+            continue
+        gap = _gap(numeric, codes, terms, center, i)
+        if gap > furthest or (gap == furthest and i < best):
+            best, furthest = i, gap
+    return best, looked
 
 
 @njit(cache=True, nogil=True)
 def _terms_of_record(apart: Any, codes: Any, i: int, terms: Any, most: Any) -> None:
-    """The same for the squared distance from record i."""
+    """What each category adds to the squared distance from record i, and the most that the
+    categories of each bit add."""
     for a in range(codes.shape[1]):
         terms[a, :] = apart[a]
         most[a, :] = apart[a]
@@ -52,11 +111,23 @@ def _mdav(space: Any, k: int, over_all: bool, beat: Any) -> Any:
     terms, most = np.zeros(counts.shape), np.zeros((c, min(64, counts.shape[1])))
     pool = plant(space, np.arange(n))
     found, gaps = np.empty(k, np.int64), np.empty(k)
-    made, m = 0, n
+    order, far = np.empty(0, np.int64), np.empty(0)
+    old_center, old_shares = np.zeros(d), np.zeros(counts.shape)
+    made, m, next_place, looked = 0, n, 0, n * WORTH
     while m >= 2 * k and beat[STOP] == 0:
-        divisor = float(n) if over_all else float(m)
-        _terms_of_centroid(scale, counts, m, terms, most)
-        origin = find_furthest(space, pool, sums / divisor, terms, most)
+        center, shares = sums / (float(n) if over_all else float(m)), counts / m
+        _terms_of_centroid(scale, counts, m, terms)
+        if looked >= m * WORTH:
+            order, far = _sort_by_distance(numeric, codes, terms, center, list_left(labels))
+            old_center, old_shares = center, shares
+            next_place = looked = 0
+        while labels[order[next_place]] >= 0:
+            next_place += 1
+        moved = _moved(scale, center, shares, old_center, old_shares)
+        origin, more = _furthest_from_centroid(
+            numeric, codes, terms, center, moved, labels, order, far, next_place
+        )
+        looked += more
         for side in range(2 if m >= 3 * k else 1):
             first = origin
             if side == 1:

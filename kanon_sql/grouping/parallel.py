@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 Result = TypeVar("Result")
+
+_place = threading.local()
 
 
 def cores() -> int:
@@ -18,8 +21,16 @@ def cores() -> int:
 
 
 def in_parallel(pieces: Sequence[Callable[[], Result]]) -> list[Result]:
-    """The results of all pieces, in their order; the first error in that order is raised."""
-    if len(pieces) < 2 or cores() < 2:
+    """The results of all pieces, in their order; the first error in that order is raised.
+
+    Pieces of a piece run one after another, so that there are never more than there are cores.
+    """
+    if len(pieces) < 2 or cores() < 2 or getattr(_place, "inside", False):
         return [piece() for piece in pieces]
+
+    def run(piece: Callable[[], Result]) -> Result:
+        _place.inside = True
+        return piece()
+
     with ThreadPoolExecutor(cores(), thread_name_prefix="kanon") as pool:
-        return list(pool.map(lambda piece: piece(), pieces))
+        return list(pool.map(run, pieces))

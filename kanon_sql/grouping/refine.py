@@ -38,6 +38,9 @@ FINISH = 10
 REFINE_STEPS, SEARCH_STEPS = 15_000_000, 100_000_000
 """What ``default_steps`` may spend on refine and on search; a step takes about 0.2 microseconds."""
 
+LARGE = 50
+"""The k up to which the first hot cycle is made in full by default."""
+
 CHUNK = 1 << 15
 """Steps between two looks at the clock."""
 
@@ -63,13 +66,16 @@ def steps_through(n: int, cycles: int) -> int:
     return max(n, FEW) * (DESCENT + sum(lengths))
 
 
-def default_steps(n: int, most: int = REFINE_STEPS) -> int:
+def default_steps(n: int, k: int, most: int = REFINE_STEPS) -> int:
     """Steps up to the end of the last cycle that ends within ``most``, of the first hot one at
-    least: a search that ends within a cycle gets less for its time."""
+    least: a search that ends within a cycle gets less for its time. ``most`` is meant for k = 5;
+    a step takes longer where groups are larger. Above k = LARGE even the first hot cycle is cut
+    short."""
     cycles = 1
-    while steps_through(n, cycles + 1) <= most:
+    while steps_through(n, cycles + 1) * (5 + k) <= most * 10:
         cycles += 1
-    return steps_through(n, cycles)
+    steps = steps_through(n, cycles)
+    return steps if k <= LARGE else max(n, steps * LARGE // k)
 
 
 def _cycles(n: int) -> Iterator[tuple[int, int, float]]:
@@ -170,8 +176,9 @@ def _small(data: Any, labels: Labels, k: int) -> Labels:
     """The same groups, those of 2k or more split."""
     sizes = np.bincount(labels)
     made, out = len(sizes), labels.copy()
+    order, stops = np.argsort(labels, kind="stable"), np.cumsum(sizes)
     for g in np.flatnonzero(sizes >= 2 * k):
-        made = _split(data, np.flatnonzero(labels == g), k, out, made)
+        made = _split(data, order[stops[g] - sizes[g] : stops[g]].copy(), k, out, made)
     return _numbered(out)
 
 
@@ -240,7 +247,7 @@ def refine(
         best.offer(_numbered(groups[0]))
         if stopped or step >= steps or best.loss <= 0.0:
             break
-        groups, spare = _load(data, best.labels, k)
+        groups, spare = _load(data, _small(data, best.labels, k), k)
     return Refined(labels if best.labels is given else best.labels, step, stopped)
 
 

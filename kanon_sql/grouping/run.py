@@ -34,7 +34,9 @@ def group_points(
         return grouping
     from kanon_sql.grouping.refine import default_steps, refine
 
-    steps = options.get("refine_steps") or default_steps(len(points))
+    steps = options.get("refine_steps")
+    if steps is None:
+        steps = default_steps(len(points), k)
     watch.begin("refining", steps)
     better = refine(points, grouping.labels, k, steps, options.get("refine_seconds"), watch)
     facts = {"refine_steps": float(better.steps), "refine_stopped": float(better.stopped)}

@@ -98,7 +98,7 @@ def v_mdav(points: Points, k: int, options: Mapping[str, Any], watch: Watch) -> 
         watch.check()
         return sse(points, labels), labels
 
-    watch.total *= len(GAMMAS)
+    watch.expect((len(GAMMAS) - 1) * len(points))
     tried = in_parallel([partial(attempt, gamma) for gamma in GAMMAS])
     best = 0
     for g in range(1, len(GAMMAS)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from time import perf_counter
 from typing import Any
 
@@ -31,16 +32,23 @@ class Watch:
         self.started = perf_counter()
         self._beats: list[Beat] = []
         self._stop = False
+        self._lock = threading.Lock()
 
     def begin(self, stage: str, total: int) -> None:
         """A new stage of that many units of work."""
         self.check()
         self.stage, self.total, self.started, self._beats = stage, total, perf_counter(), []
 
+    def expect(self, more: int) -> None:
+        """The stage has that many more units of work than was said."""
+        with self._lock:
+            self.total += more
+
     def beat(self) -> Any:
         """A beat for one part of the stage."""
         beat = np.array([0, int(self._stop)], np.int64)
-        self._beats = [*self._beats, beat]
+        with self._lock:
+            self._beats = [*self._beats, beat]
         return beat
 
     def stop(self) -> None:

@@ -133,7 +133,7 @@ SELECT unnest([
     {'metric': 'seconds_generalize', 'value': (generalized - (grouped ->> 'finished')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'aggregating what each class releases, and building the released rows'},
     {'metric': 'seconds_verify', 'value': (verified - generalized)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'counting the classes of the released rows'},
     {'metric': 'method', 'value': NULL::DOUBLE, 'text': 'mdav'::VARCHAR, 'unit': '', 'description': 'how the rows were grouped'},
-    {'metric': 'gamma', 'value': ((grouped ->> 'gamma')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': '', 'description': 'the gamma that v_mdav used, given or best'},
+    {'metric': 'gamma', 'value': ((grouped ->> 'gamma')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': '', 'description': 'the gamma that v_mdav used, given or best; NULL where blocks chose different ones'},
     {'metric': 'blocks', 'value': ((grouped ->> 'blocks')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'blocks', 'description': 'blocks that were grouped each on its own; 1 where the rows were grouped as one'},
     {'metric': 'refine_steps', 'value': ((grouped ->> 'refine_steps')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'steps', 'description': 'rows that refine or the method best visited; given as refine_steps, the same release'},
     {'metric': 'refine_end', 'value': NULL::DOUBLE, 'text': CASE grouped ->> 'refine_stopped' WHEN '0.0' THEN 'steps' WHEN '1.0' THEN 'seconds' END::VARCHAR, 'unit': '', 'description': 'what ended the search: its ''steps'', or its ''seconds'''},
