@@ -10,8 +10,14 @@ import pytest
 
 from kanon_sql.grouping import METHODS, Points, space
 from kanon_sql.grouping.groups import find_group, join, new_groups, show
-from kanon_sql.grouping.leaves import furthest_in_tree, nearest_in_tree
-from kanon_sql.grouping.mdav import _terms_of_centroid, _terms_of_record
+from kanon_sql.grouping.leaves import furthest_in_tree, nearest_in_order, nearest_in_tree
+from kanon_sql.grouping.mdav import (
+    _furthest_from_centroid,
+    _moved,
+    _sort_by_distance,
+    _terms_of_centroid,
+    _terms_of_record,
+)
 from kanon_sql.grouping.pool import list_left, plant, settle
 from kanon_sql.grouping.steps import closest_group
 from tests import reference, reference_fast
@@ -106,10 +112,11 @@ def check_nearest(points: Points, where: Any, pool: Any, labels: Any, origin: in
         count = min(q, len(others))
         found, gaps = np.full(q + 1, -7), np.full(q + 1, np.nan)
         tree, leaves, stack, _ = pool
-        nearest_in_tree(where, tree, leaves, stack, origin, without, found, gaps, count)
         expected, expected_gaps = reference_fast.nearest(points, origin, others, count)
-        assert found[: count + 1].tolist() == [origin, *expected.tolist()]
-        assert gaps[: count + 1].tolist() == [0.0, *expected_gaps.tolist()]
+        for search in (nearest_in_tree, nearest_in_order):
+            search(where, tree, leaves, stack, origin, without, found, gaps, count)
+            assert found[: count + 1].tolist() == [origin, *expected.tolist()]
+            assert gaps[: count + 1].tolist() == [0.0, *expected_gaps.tolist()]
 
 
 def terms_of(points: Points) -> tuple[Any, Any]:
@@ -123,14 +130,25 @@ def check_furthest(points: Points, where: Any, pool: Any, labels: Any, origin: i
     """The records furthest from the centroid of those left, and from one record."""
     left = np.flatnonzero(labels < 0)
     m, (terms, most), (tree, leaves, stack, _) = len(left), terms_of(points), pool
-    center = reference_fast.sum_of(points, left) / m
+    # the centroid has moved here from that of the first half of those left
+    places = []
+    for some in (left[: (m + 1) // 2], left):
+        table = np.zeros(terms.shape, np.int64)
+        for a, count in enumerate(reference_fast.category_counts(points, some)):
+            table[a, : len(count)] = count
+        _terms_of_centroid(points.scale, table, len(some), terms)
+        places.append((reference_fast.sum_of(points, some) / len(some), table / len(some)))
+        if len(places) == 1:
+            order, far = _sort_by_distance(
+                points.numeric, points.codes, terms, places[0][0], left
+            )
+    (old, old_shares), (center, shares) = places
+    moved = _moved(points.scale, center, shares, old, old_shares)
     counts = reference_fast.category_counts(points, left)
-    table = np.zeros(terms.shape, np.int64)
-    for a, count in enumerate(counts):
-        table[a, : len(count)] = count
-    _terms_of_centroid(points.scale, table, m, terms, most)
     gaps = reference_fast.gaps_to_centroid(points, center, counts, m, left)
-    found = furthest_in_tree(where, tree, leaves, stack, center, terms, most)
+    found, _ = _furthest_from_centroid(
+        points.numeric, points.codes, terms, center, moved, labels, order, far, 0
+    )
     assert found == left[np.argmax(gaps)]
     _terms_of_record(where[3], points.codes, origin, terms, most)
     gaps = reference_fast.gaps_to_record(points, origin, left)
