@@ -35,7 +35,7 @@ def block_size(options: Mapping[str, Any], k: int) -> int:
 REACH = 1.0
 """A group is at a seam if a record of it is nearer to a cut than this many times its radius."""
 
-MENDING = 10
+MENDING = 15
 """Steps of refine for each record of a group at a seam."""
 
 
