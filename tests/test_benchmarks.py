@@ -37,7 +37,8 @@ def cells_of(page: str, title: str) -> list[list[str]]:
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("results")
-    run(out, "--quick", "--scale", "0.01", "--steps", "1000", "--only", "sql", "reference", "peers")
+    quick = ("--quick", "--scale", "0.01", "--steps", "1000", "--limit", "300")
+    run(out, *quick, "--only", "sql", "reference", "peers")
     run(out, "--full", "--scale", "0.00005", "--only", "large")
     return out
 

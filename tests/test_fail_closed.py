@@ -214,7 +214,7 @@ def test_a_method_that_fails_releases_nothing(
         raise RuntimeError("the kernel failed")
 
     broken(monkeypatch, fail)
-    stopped(con, f"FROM {CALL}", "the kernel failed")
+    stopped(con, f"FROM {CALL}", "failed with RuntimeError")
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -15,8 +15,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import kanon_sql
-import kanon_sql.udfs.group as group_udf
-from kanon_sql import recall
+from kanon_sql import recall, stages
 from tests import embedding, tables
 from tests.embedding import Attribute
 from tests.tables import KINDS, Case
@@ -91,7 +90,7 @@ def case_call(case: Case, name: str = "anonymize", **more: Any) -> str:
 def grouped_as() -> Iterator[dict[int, int]]:
     """The label of each row (numbered from 0) that the package gives while this is open."""
     labels: dict[int, int] = {}
-    group_rows = group_udf.group_rows
+    group_rows = stages.group_rows
 
     def spy(*arguments: Any) -> Any:
         found, facts = group_rows(*arguments)
@@ -99,7 +98,7 @@ def grouped_as() -> Iterator[dict[int, int]]:
         labels.update(zip((found.rows - 1).tolist(), found.labels.tolist(), strict=True))
         return found, facts
 
-    with mock.patch.object(group_udf, "group_rows", spy):
+    with mock.patch.object(stages, "group_rows", spy):
         yield labels
 
 
