@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from kanon_sql.grouping.lanes import box_lanes, group_lanes, lowest_lane
-from kanon_sql.grouping.leaves import padded
+from kanon_sql.grouping.leaves import NOBODY, padded
 from kanon_sql.grouping.steps import empty_groups, group_distance, join_group
 from kanon_sql.grouping.tree import FAN, LEAF, empty_tree, insert, new_stack, push_children
 
@@ -166,7 +166,7 @@ def find_group(space: Any, store: Any, i: int, k: int) -> Any:
         store[3], store[4], store[5], store[8], store[9], store[10],
     )
     wait_bound, wait_node, wait_lead, _, _ = stack
-    best, best_gap = -1, np.inf
+    best, best_gap = NOBODY, np.inf
     for leaf in range((counts[1] + LEAF - 1) // LEAF):
         best, best_gap = _sweep(space, store, spare, leaf, i, best, best_gap)
     factor = k / (k + 1.0) if grow else 1.0

@@ -14,6 +14,10 @@ from numba import njit
 from kanon_sql.grouping.lanes import box_lanes, lowest_lane, record_lanes
 from kanon_sql.grouping.tree import FAN, LEAF, push_children, remove
 
+NOBODY = np.int64(-1)
+"""Stands for no record. A plain -1 would have the searches compiled twice: once for that number,
+once for all others."""
+
 
 @njit(cache=True, nogil=True)
 def fill_leaves(numeric: Any, codes: Any, tree: Any) -> Any:

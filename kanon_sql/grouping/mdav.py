@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from kanon_sql.grouping.leaves import NOBODY
 from kanon_sql.grouping.points import Grouping, Points
 from kanon_sql.grouping.pool import find_furthest, find_nearest, list_left, plant, settle
 from kanon_sql.grouping.space import make_space
@@ -133,7 +134,7 @@ def _mdav(space: Any, k: int, over_all: bool, beat: Any) -> Any:
             if side == 1:
                 _terms_of_record(apart, codes, origin, terms, most)
                 first = find_furthest(space, pool, numeric[origin].copy(), terms, most)
-            find_nearest(space, pool, first, -1, found, gaps, k - 1)
+            find_nearest(space, pool, first, NOBODY, found, gaps, k - 1)
             for p in range(k):
                 labels[found[p]] = made
                 for a in range(d):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from kanon_sql.grouping.leaves import NOBODY
 from kanon_sql.grouping.points import Grouping, Points
 from kanon_sql.grouping.pool import find_nearest, list_left, plant, settle
 from kanon_sql.grouping.space import make_space
@@ -27,7 +28,7 @@ def _mdav_plus(space: Any, order: Any, k: int, beat: Any) -> Any:
     for made in range(n // k):
         while labels[order[next_origin]] >= 0:
             next_origin += 1
-        find_nearest(space, pool, order[next_origin], -1, found, gaps, k - 1)
+        find_nearest(space, pool, order[next_origin], NOBODY, found, gaps, k - 1)
         for p in range(k):
             join_group(numeric, codes, found[p], made, labels, groups)
         pool = settle(space, pool, labels, found, k)

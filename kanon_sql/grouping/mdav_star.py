@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 
 from kanon_sql.grouping.groups import find_group, join, new_groups, show
+from kanon_sql.grouping.leaves import NOBODY
 from kanon_sql.grouping.points import Grouping, Points
 from kanon_sql.grouping.pool import find_nearest, list_left, plant, settle
 from kanon_sql.grouping.space import make_space
@@ -30,7 +31,7 @@ def _mdav_star(space: Any, order: Any, k: int, beat: Any) -> Any:
         while labels[order[next_origin]] >= 0:
             next_origin += 1
         origin = order[next_origin]
-        find_nearest(space, pool, origin, -1, found, gaps, k - 1)
+        find_nearest(space, pool, origin, NOBODY, found, gaps, k - 1)
         cost_new = sse_of(numeric, codes, scale, found, k) / k
         group, count = made, k
         # cost (2) is never negative, so it can only win against a positive cost (1)

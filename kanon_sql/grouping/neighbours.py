@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from kanon_sql.grouping.leaves import nearest_in_tree
+from kanon_sql.grouping.leaves import NOBODY, nearest_in_tree
 from kanon_sql.grouping.parallel import cores, in_parallel
 from kanon_sql.grouping.points import Points
 from kanon_sql.grouping.pool import plant
@@ -35,7 +35,7 @@ def _fill_lists(space: Any, pool: Any, lo: int, hi: int, lists: Any, beat: Any) 
             continue
         if beat[STOP] == 1:
             return
-        nearest_in_tree(space, tree, leaves, stack, i, -1, found, gaps, count)
+        nearest_in_tree(space, tree, leaves, stack, i, NOBODY, found, gaps, count)
         for p in range(count):
             lists[i, p] = found[p + 1]
 

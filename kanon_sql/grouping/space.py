@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from kanon_sql.grouping.leaves import fill_leaves, nearest_in_tree
+from kanon_sql.grouping.leaves import NOBODY, fill_leaves, nearest_in_tree
 from kanon_sql.grouping.points import Points
 from kanon_sql.grouping.tree import build_tree, new_stack
 
@@ -111,7 +111,7 @@ def _work_of(space: Any, members: Any, queries: int) -> int:
     for q in range(queries):
         origin = members[q * (m - 1) // (queries - 1)]
         opened, swept = nearest_in_tree(
-            space, tree, leaves, stack, origin, -1, found, gaps, min(5, m - 1)
+            space, tree, leaves, stack, origin, NOBODY, found, gaps, min(5, m - 1)
         )
         work += opened * 2 * axes.shape[1] + swept * numeric.shape[1]
     return work

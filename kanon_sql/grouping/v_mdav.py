@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from kanon_sql.grouping.leaves import NOBODY
 from kanon_sql.grouping.parallel import in_parallel
 from kanon_sql.grouping.points import Grouping, Points
 from kanon_sql.grouping.pool import find_nearest, list_left, plant, settle
@@ -46,7 +47,7 @@ def _v_mdav(space: Any, order: Any, k: int, gamma: float, beat: Any) -> Any:
     while left >= k and beat[STOP] == 0:
         while labels[order[next_origin]] >= 0:
             next_origin += 1
-        find_nearest(space, pool, order[next_origin], -1, members, gaps, k - 1)
+        find_nearest(space, pool, order[next_origin], NOBODY, members, gaps, k - 1)
         for p in range(k):
             join_group(numeric, codes, members[p], made, labels, groups)
         pool = settle(space, pool, labels, members, k)
@@ -56,12 +57,12 @@ def _v_mdav(space: Any, order: Any, k: int, gamma: float, beat: Any) -> Any:
         while gamma > 0.0 and size < 2 * k - 1 and left > 0:
             for p in range(size):
                 if near[p] < 0 or labels[near[p]] >= 0:
-                    find_nearest(space, pool, members[p], -1, pair, pair_gaps, 1)
+                    find_nearest(space, pool, members[p], NOBODY, pair, pair_gaps, 1)
                     near[p], near_gaps[p] = pair[1], pair_gaps[1]
             best = _closest_outsider(near, near_gaps, size)
             outsider, gap_in = near[best], near_gaps[best]
             pair_gaps[1] = np.inf
-            find_nearest(space, pool, outsider, -1, pair, pair_gaps, 1)
+            find_nearest(space, pool, outsider, NOBODY, pair, pair_gaps, 1)
             if not gap_in < gamma * pair_gaps[1]:
                 break
             members[size] = outsider
