@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kanon_sql.grouping.points import Labels, Points
+from kanon_sql.grouping.points import Floats, Labels, LossPoints, Points
 
 
 def sse(points: Points, labels: Labels) -> float:
@@ -37,3 +37,33 @@ def information_loss(sse_value: float, sst_value: float) -> float:
     """Percent of the total sum of squares that grouping loses (definition 1.5); 0 where all
     records are equal."""
     return 100.0 * sse_value / sst_value if sst_value > 0.0 else 0.0
+
+
+def class_losses(points: LossPoints, labels: Labels) -> Floats:
+    """D(e) of each class (byun2006, definition 7): float64, shape (groups,).
+
+    Labels: int64, shape (n,), 0 .. groups-1. Summed over the columns in their order, as every
+    kernel does.
+    """
+    groups = int(labels.max()) + 1 if len(labels) else 0
+    total = np.zeros(groups)
+    if groups == 0:
+        return total
+    order = np.argsort(labels, kind="stable")
+    starts = np.searchsorted(labels[order], np.arange(groups))
+    for column, cap in zip(points.numeric.T, points.cap, strict=True):
+        values = column[order]
+        span = np.maximum.reduceat(values, starts) - np.minimum.reduceat(values, starts)
+        total += np.minimum(span, cap)
+    for codes, scale, limit in zip(points.codes.T, points.scale, points.limit, strict=True):
+        width = int(codes.max()) + 1
+        owner = np.unique(labels * width + codes) // width
+        more = np.minimum(np.bincount(owner, minlength=groups) - 1, limit)
+        total += scale * more
+    return total
+
+
+def total_il(points: LossPoints, labels: Labels) -> float:
+    """Total-IL, the sum of |e| D(e) over the classes (byun2006, definition 8), in cells."""
+    sizes = np.bincount(labels)
+    return float(np.sum(np.sort(sizes * class_losses(points, labels))))

@@ -129,7 +129,7 @@ def _mend(points: Points, blocks: Blocks, labels: Labels, k: int, watch: Watch) 
     members = _at_seams(points, blocks, labels)
     steps = MENDING * len(members)
     watch.begin("mending", steps)
-    part = Points(points.numeric[members], points.codes[members], points.scale)
+    part = points.part(members)
     _, inner = np.unique(labels[members], return_inverse=True)
     better = refine(part, inner, k, steps, None, watch)
     mended = labels.copy()
@@ -156,7 +156,7 @@ def group_in_blocks(
 
     def group(members: Any) -> Grouping:
         watch.check()
-        part = Points(points.numeric[members], points.codes[members], points.scale)
+        part = points.part(members)
         return method.group(part, k, options, watch)
 
     labels = np.empty(len(points), np.int64)

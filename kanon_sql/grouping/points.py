@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,10 @@ class Points:
     def __len__(self) -> int:
         return int(self.numeric.shape[0])
 
+    def part(self, members: Any) -> Points:
+        """Some of the records, in the order given: int64 indices, shape (m,)."""
+        return Points(self.numeric[members], self.codes[members], self.scale)
+
     @staticmethod
     def of(numeric: Any, codes: Any = None, scale: Any = None) -> Points:
         """Points from anything array-like; without codes all attributes are numeric."""
@@ -45,6 +49,76 @@ class Points:
             matrix,
             np.ascontiguousarray(codes, dtype=np.int32),
             np.ascontiguousarray(scale, dtype=np.float64),
+        )
+
+
+@dataclass(frozen=True)
+class LossPoints(Points):
+    """n records in the geometry of information loss (byun2006, definitions 4 to 8).
+
+    A class e of records loses IL(e) = |e| D(e), and D(e) is a sum over the columns: for a numeric
+    column min(max - min, cap), for a column of codes scale * min(distinct codes - 1, limit), added
+    up in the order of the columns, numeric ones first. The distance of two records is D of the two.
+
+    A hierarchy of height N is N columns, one per level below its root, that hold the record's node
+    at that level; each is charged, once, the share of the tree's height that lies above it. So
+    their sum is the height of the lowest common ancestor over the height of the tree, and a kernel
+    need not know what a tree is. A flat taxonomy is one such column.
+
+    Attributes:
+        numeric: float64, shape (n, d), C-contiguous; values over the size of the column's domain,
+            times its weight, so that all together span 0 .. weight. A missing value lies 3 weights
+            above them, where a range with any other value reaches the cap.
+        codes: int32, shape (n, c), C-contiguous; codes 0 .. m-1 per column.
+        scale: float64, shape (c,); what each distinct code after the first costs.
+        cap: float64, shape (d,); the most that a numeric column loses: its weight.
+        limit: int32, shape (c,); how many distinct codes after the first are charged. 1 where all
+            codes are equally far apart; more where the loss counts distinct values.
+        first: int32, shape (c,); the first column of the attribute that each column belongs to.
+        label: int32, shape (n,); the code of the class label (byun2006, section 5.2), 0 if unused.
+        secret: int32, shape (n,); the code of the sensitive value (section 5.1), 0 if unused.
+        grave: bool, shape (secrets,); whether each sensitive value is truly sensitive.
+    """
+
+    cap: Floats
+    limit: Codes
+    first: Codes
+    label: Codes
+    secret: Codes
+    grave: npt.NDArray[np.bool_]
+
+    def part(self, members: Any) -> LossPoints:
+        """Some of the records, in the order given: int64 indices, shape (m,)."""
+        return replace(
+            self,
+            numeric=self.numeric[members],
+            codes=self.codes[members],
+            label=self.label[members],
+            secret=self.secret[members],
+        )
+
+    @staticmethod
+    def of(  # type: ignore[override]
+        numeric: Any, codes: Any = None, scale: Any = None, cap: Any = None, limit: Any = None,
+        first: Any = None, label: Any = None, secret: Any = None, grave: Any = None,
+    ) -> LossPoints:
+        """Points from anything array-like. Without more: flat taxonomies, caps of 1."""
+        plain = Points.of(numeric, codes, scale)
+        n, d, c = len(plain), plain.numeric.shape[1], plain.codes.shape[1]
+
+        def array(given: Any, otherwise: Any, kind: Any) -> Any:
+            return np.ascontiguousarray(otherwise if given is None else given, dtype=kind)
+
+        return LossPoints(
+            plain.numeric,
+            plain.codes,
+            plain.scale,
+            array(cap, np.ones(d), np.float64),
+            array(limit, np.ones(c), np.int32),
+            array(first, np.arange(c), np.int32),
+            array(label, np.zeros(n), np.int32),
+            array(secret, np.zeros(n), np.int32),
+            array(grave, np.ones(1), np.bool_),
         )
 
 
