@@ -1,8 +1,6 @@
-"""The encoding: from cells to points. The only place that knows about NULLs, scaling and codes.
+"""The encoding: from cells to points. With attributes.py the only place that knows about NULLs,
+scaling, codes and hierarchies.
 
-Each attribute has the same total variance, 1, unless ``weights`` says otherwise. A number is
-standardized. A NULL among numbers is the column's mean plus an indicator coordinate, the two
-together with variance 1. Any other type is nominal: equidistant points, NULL one more category.
 Rows come out in canonical order: by their encoded quasi-identifiers, then by a seeded hash, so
 that nothing downstream can depend on the order in which they came in.
 """
@@ -18,9 +16,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from kanon_sql.attributes import Attribute, Nominal, Ordered
 from kanon_sql.errors import DataError, OptionError, did_you_mean
-from kanon_sql.grouping.points import Codes, Floats, Points
+from kanon_sql.grouping.chance import mixed
+from kanon_sql.grouping.points import Codes, Floats, LossPoints, Points
 
 Mask = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.int64]
@@ -33,99 +34,82 @@ NOMINAL = re.compile(r"VARCHAR|BOOLEAN|UUID|BLOB|JSON|ENUM\(.*\)", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Ordered:
-    """How a column of numbers, dates or times lies in the embedding.
-
-    A value x becomes (x * 2^-exponent - low - mean) * factor, a NULL 0; ``indicator`` is the
-    coordinate that says NULL, 0 where the column has none.
-    """
-
-    name: str
-    weight: float
-    exponent: int
-    low: float
-    mean: float
-    factor: float
-    indicator: float
-
-    @staticmethod
-    def fit(name: str, weight: float, values: Floats) -> Ordered:
-        """Learns the scale from values in canonical order; NaN is missing."""
-        known = values[~np.isnan(values)]
-        share = len(known) / len(values)
-        exponent, low, mean, deviation = 0, 0.0, 0.0, 0.0
-        if len(known) and known.min() < known.max():
-            # a power of two brings any finite range near 1, so that no square overflows
-            exponent = int(np.frexp(np.abs(known).max())[1])
-            small = np.ldexp(known, -exponent)
-            low = float(small.min())
-            mean = float(np.sum(small - low)) / len(known)
-            deviation = float(np.sqrt(np.sum((small - low - mean) ** 2) / len(known)))
-        factor = np.sqrt(weight) / deviation if deviation > 0.0 else 0.0
-        indicator = 0.0
-        if 0.0 < share < 1.0:
-            left = 1.0 - (share if factor > 0.0 or weight == 0.0 else 0.0)
-            indicator = float(np.sqrt(weight * left / (share * (1.0 - share))))
-        return Ordered(name, weight, exponent, low, mean, float(factor), indicator)
-
-    def coordinates(self, values: Floats) -> Floats:
-        """Coordinates of values (NaN: missing); float64, shape (n, 1 or 2)."""
-        missing = np.isnan(values)
-        place = (np.ldexp(values, -self.exponent) - self.low - self.mean) * self.factor
-        place[missing] = 0.0
-        if self.indicator == 0.0:
-            return place[:, None]
-        return np.column_stack([place, np.where(missing, self.indicator, 0.0)])
-
-
-@dataclass(frozen=True)
-class Nominal:
-    """How a column of categories lies in the embedding: one-hot vectors of squared length scale."""
-
-    name: str
-    weight: float
-    categories: tuple[str | None, ...]
-    scale: float
-
-    @staticmethod
-    def fit(name: str, weight: float, values: pa.Array) -> Nominal:
-        """Learns the categories, sorted, NULL last, and their shares."""
-        counts = values.value_counts()
-        words = (word for word in counts.field("values").to_pylist() if word is not None)
-        shares = np.sort(counts.field("counts").to_numpy() / len(values))
-        variance = 1.0 - float(np.sum(shares**2))
-        scale = weight / variance if len(shares) > 1 else 0.0
-        return Nominal(name, weight, (*sorted(words), None), scale)
-
-    def codes(self, values: pa.Array) -> Codes:
-        """Category codes of values; int32, shape (n,); -1 for one that is no category."""
-        code = {word: c for c, word in enumerate(self.categories)}
-        found = values.dictionary_encode()
-        words = [*found.dictionary.to_pylist(), None]
-        table = np.array([code.get(word, -1) for word in words], dtype=np.int32)
-        spots = found.indices.fill_null(len(words) - 1).to_numpy(zero_copy_only=False)
-        coded: Codes = table[spots]
-        return coded
-
-
-@dataclass(frozen=True)
 class Encoded:
     """The encoded relation, in canonical order.
 
     Attributes:
-        points: what a method works on; attributes without variance or weight are left out.
+        attributes: how each quasi-identifier lies in the geometries, in the relation's order.
+        columns: its values: float64 shape (n,) with NaN for a missing number, or codes, int32
+            shape (n, height).
         order: int64, shape (n,); the position in the input of each canonical record.
-        attributes: how each quasi-identifier was encoded, in the relation's order.
         missing: bool, shape (n, attributes); where the value is NULL or NaN.
+        label, secret: int32, shape (n,); codes of the class label and of the sensitive value.
+        grave: bool, shape (secrets,); whether each sensitive value is truly sensitive.
     """
 
-    points: Points
+    attributes: tuple[Attribute, ...]
+    columns: tuple[Floats | Codes, ...]
     order: Indices
-    attributes: tuple[Ordered | Nominal, ...]
     missing: Mask
+    label: Codes
+    secret: Codes
+    grave: Mask
+
+    def squared(self) -> Points:
+        """Points for squared distances; attributes without variance or weight are left out."""
+        places = [
+            attribute.coordinates(column)
+            for attribute, column in zip(self.attributes, self.columns, strict=True)
+            if isinstance(attribute, Ordered)
+            and (attribute.factor > 0.0 or attribute.indicator > 0.0)
+        ]
+        used = [
+            (attribute, column)
+            for attribute, column in zip(self.attributes, self.columns, strict=True)
+            if isinstance(attribute, Nominal) and attribute.squared.any()
+        ]
+        nothing = np.zeros((len(self.order), 0))
+        return Points.of(
+            np.column_stack(places) if places else nothing,
+            np.column_stack([column for _, column in used]) if used else nothing,
+            np.concatenate([[], *(attribute.squared for attribute, _ in used)]),
+        )
+
+    def losses(self, loss: str = "range_flat") -> LossPoints:
+        """Points for information loss; every attribute is there.
+
+        Args:
+            loss: 'range_flat' or 'range_distinct', for categories without a hierarchy.
+        """
+        places, caps = [], []
+        codes, scale, limit, first = [], [], [], []
+        for attribute, column in zip(self.attributes, self.columns, strict=True):
+            if isinstance(attribute, Ordered):
+                places.append(attribute.place(column.astype(np.float64)))
+                caps.append(attribute.weight)
+                continue
+            height = attribute.nodes.shape[1]
+            most = attribute.present - 1 if loss == "range_distinct" and height == 1 else 1
+            first += [len(scale)] * height
+            codes.append(column)
+            scale += [attribute.weight / max(most, 1) / height] * height
+            limit += [max(most, 1)] * height
+        nothing = np.zeros((len(self.order), 0))
+        return LossPoints.of(
+            np.column_stack(places) if places else nothing,
+            np.column_stack(codes) if codes else nothing,
+            scale, caps, limit, first, self.label, self.secret, self.grave,
+        )
+
+    def points(self, distance: str, loss_points: bool, loss: str) -> Points:
+        """What a method works on."""
+        return self.losses(loss) if distance == "loss" and loss_points else self.squared()
 
 
-def _check(names: Sequence[str], types: Sequence[str], options: Mapping[str, Any]) -> None:
+def _check(
+    names: Sequence[str], types: Sequence[str], options: Mapping[str, Any],
+    trees: Mapping[str, Any],
+) -> None:
     for name, kind in zip(names, types, strict=True):
         if not ORDERED.fullmatch(kind) and not NOMINAL.fullmatch(kind):
             raise DataError(
@@ -134,12 +118,13 @@ def _check(names: Sequence[str], types: Sequence[str], options: Mapping[str, Any
                 "role."
             )
     known = {name.lower() for name in names}
-    for name in options["weights"]:
-        if name.lower() not in known:
-            raise OptionError(
-                f"weights names the column {name!r}, which is no quasi-identifier. "
-                f"{did_you_mean(name, names)}"
-            )
+    for option, named in (("weights", options["weights"]), ("hierarchies", trees)):
+        for name in named:
+            if name.lower() not in known:
+                raise OptionError(
+                    f"{option} names the column {name!r}, which is no quasi-identifier. "
+                    f"{did_you_mean(name, names)}"
+                )
 
 
 def _canonical_order(columns: Sequence[pl.Series], hashes: npt.NDArray[np.uint64]) -> Indices:
@@ -163,15 +148,8 @@ def _canonical_order(columns: Sequence[pl.Series], hashes: npt.NDArray[np.uint64
         return order
     starts = np.flatnonzero(np.concatenate([[True], ~repeats]))
     copy = np.arange(len(order)) - np.repeat(starts, np.diff([*starts, len(order)]))
-    salted = _mixed(sorted_hashes + copy.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+    salted = mixed(sorted_hashes + copy.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
     return order[np.lexsort((salted, block))]
-
-
-def _mixed(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """The finalizer of splitmix64: a bijection that scatters neighbouring numbers."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(x ^ (x >> np.uint64(31)), dtype=np.uint64)
 
 
 def _column(cells: pa.StructArray, field: str, column: int, width: int) -> pa.Array:
@@ -202,11 +180,23 @@ def _refuse(name: str, values: Floats | None, missing: Mask, nulls: str) -> None
         )
 
 
+def _coded(values: pa.Array | None, count: int) -> tuple[Codes, list[str | None]]:
+    """Codes of the values, sorted, NULL last; zeros where there are none."""
+    if values is None:
+        return np.zeros(count, np.int32), [None]
+    words = [*sorted(values.drop_null().unique().to_pylist()), None]
+    found = pc.index_in(values, pa.array(words[:-1], pa.string())).fill_null(len(words) - 1)
+    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int32), words
+
+
 def encode(
     cells: pa.StructArray,
     hashes: npt.NDArray[np.uint64],
     columns: Sequence[tuple[str, str]],
     options: Mapping[str, Any],
+    trees: Mapping[str, Sequence[pa.Array]] | None = None,
+    label: pa.Array | None = None,
+    secret: pa.Array | None = None,
 ) -> Encoded:
     """Encodes the quasi-identifiers of a relation.
 
@@ -214,19 +204,22 @@ def encode(
         cells: struct<number: double, category: string>, one per row and column, row by row.
         hashes: uint64, shape (n,); a seeded hash of all columns of each row.
         columns: name and SQL type of each quasi-identifier.
-        options: weights and nulls are read.
+        options: weights, nulls, distance and sensitive_values are read.
+        trees: hierarchies by column name: the labels of their leaves, level by level.
+        label, secret: the class label and the sensitive value of each row as text, or None.
 
     Raises:
         DataError: a type that can't be encoded, infinite values, NULLs where nulls is 'error'.
-        OptionError: a weight for a column that is no quasi-identifier.
+        OptionError: a weight or hierarchy for a column that is no quasi-identifier.
     """
     names, types = [name for name, _ in columns], [kind for _, kind in columns]
-    _check(names, types, options)
+    given = {name.lower(): levels for name, levels in (trees or {}).items()}
+    _check(names, types, options, given)
     weights = {name.lower(): weight for name, weight in options["weights"].items()}
-    width = len(columns)
+    distance, width = options.get("distance", "sse"), len(columns)
     numbers: dict[int, Floats] = {}
     codes: dict[int, Codes] = {}
-    nominal: dict[int, Nominal] = {}
+    attributes: dict[int, Attribute] = {}
     missing = np.zeros((len(hashes), width), np.bool_)
     for j, (name, kind) in enumerate(zip(names, types, strict=True)):
         if ORDERED.fullmatch(kind):
@@ -235,26 +228,26 @@ def encode(
         else:
             words = category_column(cells, j, width)
             missing[:, j] = words.is_null().to_numpy(zero_copy_only=False)
-            nominal[j] = Nominal.fit(name, weights.get(name.lower(), 1.0), words)
-            codes[j] = nominal[j].codes(words)
+            fitted = Nominal.fit(
+                name, weights.get(name.lower(), 1.0), words, given.get(name.lower()), distance
+            )
+            attributes[j], codes[j] = fitted, fitted.codes(words)
         _refuse(name, numbers.get(j), missing[:, j], options["nulls"])
-    columns_in_order = [pl.Series(numbers[j] if j in numbers else codes[j]) for j in range(width)]
-    order = _canonical_order(columns_in_order, hashes)
-    attributes: list[Ordered | Nominal] = []
-    coordinates: list[Floats] = []
-    for j, name in enumerate(names):
-        if j in nominal:
-            attributes.append(nominal[j])
-        else:
-            values = numbers[j][order]
-            ordered = Ordered.fit(name, weights.get(name.lower(), 1.0), values)
-            attributes.append(ordered)
-            if ordered.factor > 0.0 or ordered.indicator > 0.0:
-                coordinates.append(ordered.coordinates(values))
-    coded = [j for j, attribute in nominal.items() if attribute.scale > 0.0]
-    points = Points.of(
-        np.column_stack(coordinates) if coordinates else np.zeros((len(order), 0)),
-        np.column_stack([codes[j][order] for j in coded]) if coded else np.zeros((len(order), 0)),
-        np.array([nominal[j].scale for j in coded]),
+    order = _canonical_order(
+        [pl.Series(numbers[j] if j in numbers else codes[j][:, 0]) for j in range(width)], hashes
     )
-    return Encoded(points, order, tuple(attributes), missing[order])
+    for j in numbers:
+        weight = weights.get(names[j].lower(), 1.0)
+        attributes[j] = Ordered.fit(names[j], weight, numbers[j][order], distance)
+    labels, _ = _coded(label, len(order))
+    secrets, known = _coded(secret, len(order))
+    grave = np.array([word in options.get("sensitive_values", ()) for word in known])
+    return Encoded(
+        tuple(attributes[j] for j in range(width)),
+        tuple(numbers[j][order] if j in numbers else codes[j][order] for j in range(width)),
+        order,
+        missing[order],
+        labels[order],
+        secrets[order],
+        grave,
+    )

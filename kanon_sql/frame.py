@@ -74,7 +74,8 @@ def run(call: str, data: Any, options: Mapping[str, Any]) -> Any:
     with con:
         columns = _columns(con, relation)
         for option in (o for o in OPTIONS.values() if o.roles and options.get(o.name) is not None):
-            for name in option.read(options[option.name]):
+            named = option.read(options[option.name])
+            for name in [named] if isinstance(named, str) else named:
                 if name.lower() not in map(str.lower, columns):
                     raise OptionError(
                         f"{option.name} names the column {name!r}, which doesn't exist. "

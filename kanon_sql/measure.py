@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 
-from kanon_sql.encode import Encoded, Mask, Ordered, category_column, number_column
+from kanon_sql.attributes import Ordered
+from kanon_sql.encode import Encoded, Mask, category_column, number_column
 from kanon_sql.grouping.points import Floats, Labels
 from kanon_sql.loss import information_loss, sse, sst
 
@@ -23,7 +26,7 @@ def _squared_errors(
         differs = attribute.codes(category_column(source, j, width)) != attribute.codes(
             category_column(centers, j, width)
         )
-        errors = np.where(differs, 2.0 * attribute.scale, 0.0)
+        errors = np.sum(np.where(differs, 2.0 * attribute.squared, 0.0), axis=1)
     return np.asarray(errors[encoded.order], dtype=np.float64)
 
 
@@ -36,29 +39,33 @@ def _mixes(missing: Mask, labels: Labels, groups: int) -> Mask:
 
 
 def measure(
-    encoded: Encoded, labels: Labels, source: pa.StructArray, centers: pa.StructArray
-) -> tuple[dict[str, float], Floats]:
+    encoded: Encoded, labels: Labels, source: pa.StructArray, centers: pa.StructArray,
+    loss: str = "range_flat",
+) -> tuple[dict[str, Any], Floats]:
     """The losses of a grouping and the radius of each class.
 
     Args:
         encoded: the relation.
-        labels: int64, shape (n,), canonical order, 0 .. groups-1.
+        labels: int64, shape (n,), canonical order, 0 .. groups-1; -1 where a row is suppressed.
         source, centers: the cells of each row and of its class's released point, input order.
+        loss: what categories without a hierarchy lose, 'range_flat' or 'range_distinct'.
 
     Returns:
         sse, sse_released, sst (squared standard deviations), information_loss (percent),
         max_radius, cellular_cost (standard deviations); and the radii, float64, shape (groups,).
     """
-    groups = int(labels.max()) + 1
+    groups, released = int(labels.max()) + 1, np.flatnonzero(labels >= 0)
+    labels = labels[released]
     squared, charged = np.zeros(len(labels)), 0.0
     for j, attribute in enumerate(encoded.attributes):
-        errors = _squared_errors(encoded, source, centers, j)
+        errors = _squared_errors(encoded, source, centers, j)[released]
         squared += errors
-        mixed = _mixes(encoded.missing[:, j], labels, groups)
+        mixed = _mixes(encoded.missing[released, j], labels, groups)
         charged += float(np.sum(np.where(mixed, attribute.weight, errors)))
     radii = np.zeros(groups)
     np.maximum.at(radii, labels, np.sqrt(squared))
-    lost, total = sse(encoded.points, labels), sst(encoded.points)
+    points = encoded.squared().part(released)
+    lost, total = sse(points, labels), sst(points)
     sizes = np.bincount(labels, minlength=groups)
     facts = {
         "sse": lost,

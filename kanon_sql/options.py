@@ -3,10 +3,11 @@ made from it, so that each option is described once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from kanon_sql import checks
 from kanon_sql.errors import OptionError, did_you_mean
 from kanon_sql.grouping import METHODS
 
@@ -15,103 +16,32 @@ REPRESENTATIONS = {
     "median": "the (lower) median of ordered values, the most frequent value of all others",
     "interval": "text: '[20, 29]', '{Private, State-gov}', or the value where all agree",
     "bounds": "STRUCT(min, max) of ordered values, a LIST of the distinct values of all others",
+    "hierarchy": "text: the label of the lowest common ancestor in the column's hierarchy",
 }
 POINTS = ("centroid", "median")
 REFINES = ("none", "local")
+RECODINGS = ("local", "global")
+DIVERSITIES = ("equal", "sensitive")
+STARTS = ("last", "seed")
+PARTITIONINGS = ("strict", "relaxed")
 NULLS = ("value", "suppress", "error")
 
-LARGEST = 1e9
-"""The largest weight and gamma: far beyond use, and far from where squares overflow."""
+DISTANCES = {
+    "sse": "squared distances between standardized values, as the MDAV family needs them",
+    "loss": "information loss: a number's difference over its range, a category's lowest common "
+    "ancestor over the height of its hierarchy",
+}
+LOSSES = {
+    "range_flat": "categories without a hierarchy lose 1 unless all of a class agree",
+    "range_distinct": "they lose (distinct values - 1) / (values of the column - 1)",
+}
 
-GROUPING_CALLS = ("anonymize", "anonymize_clusters", "anonymize_metrics", "anonymize_sql")
-ALL_CALLS = (*GROUPING_CALLS, "k_anonymity")
-
-
-def _whole(name: str, value: Any, least: int) -> int:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 2**63:
-        raise OptionError(f"{name} must be a whole number of {least} or more. Got {value!r}.")
-    return value
-
-
-def _k(value: Any) -> int:
-    return _whole("k", value, 1)
-
-
-def _seed(value: Any) -> int:
-    return _whole("seed", value, 0)
-
-
-def _one_of(name: str, value: Any, known: Iterable[str]) -> str:
-    if isinstance(value, str) and value in known:
-        return value
-    hint = did_you_mean(str(value), known)
-    raise OptionError(f"The {name} {value!r} is not known. {hint}")
-
-
-def _names(option: str) -> Callable[[Any], tuple[str, ...]]:
-    def read(value: Any) -> tuple[str, ...]:
-        names = [value] if isinstance(value, str) else value
-        if not isinstance(names, (list, tuple)) or not all(isinstance(n, str) for n in names):
-            raise OptionError(
-                f"{option} must be a list of column names, such as ['age', 'zip']. Got {value!r}."
-            )
-        lowered = [name.lower() for name in names]
-        twice = [name for name in names if lowered.count(name.lower()) > 1]
-        if twice:
-            raise OptionError(f"{option} names the column {twice[0]!r} twice. Name it once.")
-        return tuple(names)
-
-    return read
-
-
-def _number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    return float(value) if 0 <= value <= LARGEST else None
-
-
-def _weights(value: Any) -> dict[str, float]:
-    pairs = dict(value) if isinstance(value, Mapping) else {}
-    numbers = {str(name): _number(weight) for name, weight in pairs.items()}
-    if not isinstance(value, Mapping) or None in numbers.values():
-        raise OptionError(
-            f"weights must map column names to numbers from 0 to {LARGEST:g}, such as "
-            f"{{'age': 2}}. Got {value!r}."
-        )
-    return {name: number for name, number in numbers.items() if number is not None}
-
-
-def _count(name: str, least: int) -> Callable[[Any], int]:
-    return lambda value: _whole(name, value, least)
-
-
-def _seconds(value: Any) -> float:
-    number = _number(value)
-    if number is None or number == 0.0:
-        raise OptionError(
-            f"refine_seconds must be a number above 0 and up to {LARGEST:g}. Got {value!r}."
-        )
-    return number
-
-
-def _gamma(value: Any) -> float | str:
-    number = _number(value)
-    if value == "best":
-        return "best"
-    if number is None:
-        raise OptionError(f"gamma must be 'best' or a number from 0 to {LARGEST:g}. Got {value!r}.")
-    return number
-
-
-def _flag(name: str) -> Callable[[Any], bool]:
-    def read(value: Any) -> bool:
-        if not isinstance(value, bool):
-            raise OptionError(f"{name} must be true or false. Got {value!r}.")
-        return value
-
-    return read
+GROUPING_CALLS = (
+    "anonymize", "anonymize_clusters", "anonymize_metrics", "anonymize_suppressed", "anonymize_sql"
+)
+AUDITS = ("k_anonymity", "anonymize_audit")
+ALL_CALLS = (*GROUPING_CALLS, *AUDITS)
+MEASURED_CALLS = (*GROUPING_CALLS, "anonymize_audit")
 
 
 @dataclass(frozen=True)
@@ -146,100 +76,195 @@ OPTIONS: dict[str, Option] = {
             "k", "INTEGER", None, "must be given",
             "The least number of released rows that share each combination of quasi-identifiers; "
             "for k_anonymity, the k below which classes and rows are counted (optional there).",
-            _k, ALL_CALLS,
+            checks.whole("k", 1), ALL_CALLS,
         ),
         Option(
             "method", "VARCHAR", "mdav_star", "'mdav_star'",
             "How rows are put into groups; anonymize_methods() lists all.",
-            lambda value: _one_of("method", value, METHODS),
+            checks.one_of("method", METHODS),
         ),
         Option(
             "quasi_identifiers", "VARCHAR[]", (), "declared, else all other columns",
             "The columns to generalize, because together they may identify a person.",
-            _names("quasi_identifiers"), ALL_CALLS, roles=True,
+            checks.names("quasi_identifiers"), ALL_CALLS, roles=True,
         ),
         Option(
             "sensitive", "VARCHAR[]", (), "declared, else none",
             "The columns that pass unchanged because they are what the release is for.",
-            _names("sensitive"), ALL_CALLS, roles=True,
+            checks.names("sensitive"), ALL_CALLS, roles=True,
         ),
         Option(
             "identifiers", "VARCHAR[]", (), "declared, else none",
             "The columns to drop, because each alone identifies a person.",
-            _names("identifiers"), ALL_CALLS, roles=True,
+            checks.names("identifiers"), ALL_CALLS, roles=True,
         ),
         Option(
-            "representation", "VARCHAR", None, "the method's own, 'centroid' for the MDAV family",
+            "hierarchies", "STRUCT or MAP", {}, "none",
+            "A generalization hierarchy for each of some quasi-identifiers: the name of a table, "
+            "view or file with columns level0 (leaf) .. levelN or child and parent, or a kind such "
+            "as 'prefix', or {'kind': 'bins', 'width': 10}; see hierarchy().",
+            checks.hierarchies, MEASURED_CALLS,
+        ),
+        Option(
+            "representation", "VARCHAR", None,
+            "'hierarchy' for columns that have one, else the method's own",
             "What a class releases in place of its values: "
             + "; ".join(f"'{name}' is {text}" for name, text in REPRESENTATIONS.items()) + ".",
-            lambda value: _one_of("representation", value, REPRESENTATIONS),
+            checks.one_of("representation", REPRESENTATIONS),
+        ),
+        Option(
+            "distance", "VARCHAR", None, "the method's own, 'sse' for the MDAV family",
+            "The geometry in which a method works: "
+            + "; ".join(f"'{name}' is {text}" for name, text in DISTANCES.items()) + ".",
+            checks.one_of("distance", DISTANCES),
+        ),
+        Option(
+            "loss", "VARCHAR", "range_flat", "'range_flat'",
+            "What distance 'loss' charges beside the range of numbers: with "
+            + "; with ".join(f"'{name}' {text}" for name, text in LOSSES.items()) + ".",
+            checks.one_of("loss", LOSSES),
+        ),
+        Option(
+            "recoding", "VARCHAR", "local", "'local'",
+            "'local' generalizes each class as little as it needs; 'global' brings all values of a "
+            "column to the same level of its hierarchy (method full_domain), and gives numbers, "
+            "dates and texts without a hierarchy the built-in 'bins', 'date' and 'flat'.",
+            checks.one_of("recoding", RECODINGS),
+        ),
+        Option(
+            "suppress", "DOUBLE", 0.0, "0",
+            "The share of the rows that may be left out where that lowers the loss; each costs "
+            "what a row costs that is generalized to nothing in every quasi-identifier.",
+            checks.share("suppress"),
+        ),
+        Option(
+            "class_label", "VARCHAR", None, "none",
+            "A column that a classifier is to learn from the release; it passes unchanged, "
+            "classification_metric is measured for it, and k_member prefers rows with the label "
+            "of the majority of their class.",
+            checks.name("class_label", "'income'"), MEASURED_CALLS, roles=True,
+        ),
+        Option(
+            "class_penalty", "DOUBLE", None, "0.5",
+            "k_member only: what a row of another class label costs, in quasi-identifier cells.",
+            checks.number("class_penalty"),
+        ),
+        Option(
+            "diversity", "VARCHAR", None, "none",
+            "k_member only: 'equal' avoids classes that have one sensitive value only, 'sensitive' "
+            "those whose one value is among sensitive_values. Needs one sensitive column.",
+            checks.one_of("diversity", DIVERSITIES),
+        ),
+        Option(
+            "diversity_penalty", "DOUBLE", None, "0.5",
+            "k_member only: what a row costs that leaves its class without diversity, in "
+            "quasi-identifier cells.",
+            checks.number("diversity_penalty"),
+        ),
+        Option(
+            "sensitive_values", "VARCHAR[]", (), "none",
+            "The values of sensitive columns that are truly sensitive, for sensitive_diversity.",
+            checks.texts("sensitive_values"), MEASURED_CALLS,
+        ),
+        Option(
+            "start", "VARCHAR", None, "'last'",
+            "k_member only: a class starts with the row furthest from the 'last' row added "
+            "(byun2006, figure 8), or from the one before's start, its 'seed' (section 4.3).",
+            checks.one_of("start", STARTS),
+        ),
+        Option(
+            "partitioning", "VARCHAR", None, "'strict'",
+            "mondrian only: 'strict' keeps equal values on one side of a cut, 'relaxed' may put "
+            "them on both.",
+            checks.one_of("partitioning", PARTITIONINGS),
+        ),
+        Option(
+            "release", "VARCHAR", None, "must be given",
+            "anonymize_audit only: the released table, view or file that is held against the "
+            "relation.",
+            checks.name("release", "'released'"), ("anonymize_audit",),
         ),
         Option(
             "weights", "STRUCT or MAP", {}, "1 for every column",
             "How much a quasi-identifier counts in the grouping: its total variance, so squared "
             "distances along it are multiplied by it; 0 leaves it out of the grouping only.",
-            _weights,
+            checks.weights, MEASURED_CALLS,
         ),
         Option(
             "gamma", "DOUBLE or 'best'", "best", "'best'",
             "v_mdav only: how readily a group is extended; 'best' takes the one of 0.0, 0.1 .. "
             "2.0 with the least information loss, in each block its own.",
-            _gamma,
+            checks.gamma,
         ),
         Option(
             "nulls", "VARCHAR", "value", "'value'",
             "What a NULL or NaN in a quasi-identifier is: 'value' groups it nearest to its like, "
             "'suppress' leaves such rows out and counts them, 'error' refuses.",
-            lambda value: _one_of("nulls", value, NULLS),
+            checks.one_of("nulls", NULLS),
         ),
         Option(
             "seed", "BIGINT", 0, "0",
             "Decides the order among equal rows, the order of the release and class_id; the same "
             "seed gives the same release.",
-            _seed,
+            checks.whole("seed", 0),
         ),
         Option(
             "refine", "VARCHAR", "none", "'none'",
             "Whether the groups of the method are refined: 'local' searches for moves, swaps, "
             "splits and mergers of groups that lower the squared error, and never ends higher.",
-            lambda value: _one_of("refine", value, REFINES),
+            checks.one_of("refine", REFINES),
         ),
         Option(
             "refine_steps", "BIGINT", None, "by the number of rows",
             "How many rows refine, or the method best, visits; the release depends on it.",
-            _count("refine_steps", 0),
+            checks.whole("refine_steps", 0),
         ),
         Option(
             "refine_seconds", "DOUBLE", None, "no limit",
             "Stops the search of refine, or of the method best, after that time (beside what it "
             "starts from); anonymize_metrics tells the steps made, which as refine_steps give the "
             "same release again.",
-            _seconds,
+            checks.seconds,
         ),
         Option(
             "block_rows", "BIGINT", None, "500,000",
             "The most rows that are grouped as one, at least 50 times k; more are cut into blocks "
             "of rows close to each other, which are grouped on all cores, and the groups along the "
             "cuts refined. best and optimal_1d always group all rows as one.",
-            _count("block_rows", 1),
+            checks.whole("block_rows", 1),
         ),
         Option(
             "progress", "BOOLEAN", True, "true",
             "Shows how far a long call is, if the standard error stream is a terminal.",
-            _flag("progress"),
+            checks.flag("progress"),
+        ),
+        Option(
+            "show_values", "BOOLEAN", False, "false",
+            "Errors about hierarchies show the values concerned, and anonymize_suppressed the "
+            "suppressed rows. Never part of a release.",
+            checks.flag("show_values"), MEASURED_CALLS,
         ),
         Option(
             "class_id", "BOOLEAN", False, "false",
             "Adds the number of each row's class as the column class_id.",
-            _flag("class_id"),
+            checks.flag("class_id"),
         ),
         Option(
             "keep_order", "BOOLEAN", False, "false",
             "Releases the rows in the order of the relation. That order may say who they are.",
-            _flag("keep_order"),
+            checks.flag("keep_order"),
         ),
     )
 }
+
+
+SPECIAL = tuple(
+    dict.fromkeys(
+        name for method in METHODS.values() for name in method.options
+        if not name.startswith("refine")
+    )
+)
+"""The options that only some methods take."""
 
 
 def read_options(call: str, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -268,17 +293,56 @@ def read_options(call: str, given: Mapping[str, Any]) -> dict[str, Any]:
         )
     if call in GROUPING_CALLS:
         _check_method_options(options, given)
+    if call == "anonymize_audit" and options["release"] is None:
+        raise OptionError(
+            "release is not given. Name the released table beside its source, for example "
+            "anonymize_audit('patients', release='released')."
+        )
     return options
 
 
 def _check_method_options(options: dict[str, Any], given: Mapping[str, Any]) -> None:
+    if options["recoding"] == "global":
+        if given.get("method") not in (None, "full_domain"):
+            raise OptionError(
+                "recoding 'global' searches the levels by itself. Leave method out."
+            )
+        options["method"] = "full_domain"
     method = METHODS[options["method"]]
-    if given.get("gamma") is not None and "gamma" not in method.options:
+    if method.name == "full_domain":
+        options["recoding"] = "global"
+    for name in SPECIAL:
+        if given.get(name) is not None and name not in method.options:
+            takers = [m.name for m in METHODS.values() if name in m.options]
+            raise OptionError(
+                f"The method {method.name!r} takes no {name}. Leave it out, or use "
+                f"{' or '.join(takers)}."
+            )
+    if options["distance"] is None:
+        options["distance"] = method.distances[0]
+    if options["distance"] not in method.distances:
         raise OptionError(
-            f"The method {method.name!r} takes no gamma. Leave it out, or use v_mdav."
+            f"The method {method.name!r} works in the distance {method.distances[0]!r} only. "
+            "Leave distance out, or use another method."
+        )
+    if given.get("loss") is not None and options["distance"] != "loss":
+        raise OptionError(
+            f"The method {method.name!r} works in squared distances, where loss has no meaning. "
+            "Add distance='loss', or leave loss out."
+        )
+    if options["diversity"] is not None and len(options["sensitive"]) > 1:
+        raise OptionError(
+            "diversity looks at one sensitive column, and the call names more. Name one only."
+        )
+    if options["diversity"] == "sensitive" and not options["sensitive_values"]:
+        raise OptionError(
+            "diversity 'sensitive' needs to know which values are sensitive. Add "
+            "sensitive_values := [...]."
         )
     if given.get("refine") is not None and "refine_steps" in method.options:
         raise OptionError(f"The method {method.name!r} refines by itself. Leave refine out.")
+    if options["refine"] == "local" and not method.refinable:
+        raise OptionError(f"The method {method.name!r} can't be refined. Leave refine out.")
     if given.get("block_rows") is not None and not method.in_blocks:
         raise OptionError(
             f"The method {method.name!r} groups all rows as one. Leave block_rows out."
@@ -291,5 +355,14 @@ def _check_method_options(options: dict[str, Any], given: Mapping[str, Any]) -> 
                 f"{name} is given, but nothing is refined. Add refine='local', or use the method "
                 "'best'."
             )
-    if options["representation"] is None:
-        options["representation"] = method.representation
+    if options["representation"] == "hierarchy" and not (
+        options["hierarchies"] or options["recoding"] == "global"
+    ):
+        raise OptionError(
+            "The representation 'hierarchy' needs hierarchies. Add hierarchies := {'zip': "
+            "'prefix'}, for example."
+        )
+    options["by_hierarchy"] = options["representation"] in (None, "hierarchy")
+    if options["by_hierarchy"]:
+        own = method.representation
+        options["representation"] = "interval" if own == "hierarchy" else own

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from kanon_sql.errors import OptionError
 from kanon_sql.grouping import METHODS
 from kanon_sql.metrics import METRICS
-from kanon_sql.options import OPTIONS, POINTS, read_options
+from kanon_sql.options import POINTS, SPECIAL, read_options
+from kanon_sql.plan_hierarchies import Hierarchies, all_hierarchies, hierarchy_sql
 from kanon_sql.relation import Catalog, Relation, find_relation, literal, quoted
 from kanon_sql.roles import Roles, resolve_roles
 from kanon_sql.sql import statement
@@ -28,6 +30,10 @@ LOST = (
     "The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing came "
     "out; please report this as a bug."
 )
+MANY = (
+    "The release was stopped: it leaves out {{}} rows, more than suppress = {share} allows. "
+    "Nothing came out; please report this as a bug of the method {method}."
+)
 TAKEN = (
     "The relation has a column '{}', a name that the query needs for itself. Rename it first."
 )
@@ -37,6 +43,7 @@ UNDECLARED = (
 )
 
 ROW = ("__kanon_row", "__kanon_hash")
+HIERARCHY = "hierarchy"
 
 
 def plan(call: str, relation: object, given: Mapping[str, Any], catalog: Catalog) -> str:
@@ -52,6 +59,8 @@ def plan(call: str, relation: object, given: Mapping[str, Any], catalog: Catalog
         OptionError: anything about the call that can't be used as given.
     """
     source = find_relation(relation, catalog)
+    if call == HIERARCHY:
+        return hierarchy_sql(source, given, catalog)
     options = read_options(call, given)
     for name in source.columns or ():
         if name.lower().startswith("__kanon_") or (
@@ -59,7 +68,21 @@ def plan(call: str, relation: object, given: Mapping[str, Any], catalog: Catalog
         ):
             raise OptionError(TAKEN.format(name))
     roles = resolve_roles(options, source.columns)
-    return CALLS[call](source, options, roles)
+    if call == "k_anonymity":
+        return _audit(source, options, roles)
+    found = all_hierarchies(options, roles, source)
+    hierarchies = Hierarchies(found, catalog, options["show_values"], "_kept")
+    return CALLS[call](Call(source, options, roles, hierarchies))
+
+
+@dataclass(frozen=True)
+class Call:
+    """What one call asks for: its relation, options, roles and hierarchies."""
+
+    source: Relation
+    options: Mapping[str, Any]
+    roles: Roles
+    hierarchies: Hierarchies
 
 
 def _names(names: tuple[str, ...]) -> str:
@@ -105,26 +128,36 @@ def _declared(source: Relation) -> str:
 
 def _run_options(options: Mapping[str, Any]) -> str:
     """The options that the functions inside the query need, as a JSON literal."""
-    names = (
-        "k", "method", "weights", "gamma", "nulls", "seed", "refine", "refine_steps",
-        "refine_seconds", "block_rows", "progress",
-    )
+    names = [
+        "k", "method", "weights", "nulls", "seed", "refine", "refine_steps", "refine_seconds",
+        "block_rows", "progress", "distance", "loss", "suppress", "class_label", "diversity",
+        "sensitive_values",
+    ]
+    names += [name for name in METHODS[options["method"]].options if name not in names]
     kept = {name: options[name] for name in names}
-    if "gamma" not in METHODS[options["method"]].options:
-        del kept["gamma"]
     return literal(json.dumps(kept, sort_keys=True))
 
 
-def _classes(representation: str, quasi: str) -> str:
+def _classes(representation: str, quasi: str, stage: str = "_labelled") -> str:
     return (
         f"SELECT __kanon_class, __kanon_{representation}({quasi})"
-        " FROM _labelled GROUP BY __kanon_class"
+        f" FROM {stage} GROUP BY __kanon_class"
     )
 
 
-def _pipeline(source: Relation, options: Mapping[str, Any], roles: Roles, clock: str = "") -> str:
-    seed, labelled = options["seed"], _quasi(roles, ("__kanon_class", *ROW))
-    classes = _classes(options["representation"], labelled)
+def _released_classes(call: Call) -> str:
+    """What each class releases."""
+    options, trees = call.options, call.hierarchies
+    labelled = _quasi(call.roles, ("__kanon_class", *ROW))
+    if not (trees and options["by_hierarchy"]):
+        return _classes(options["representation"], labelled)
+    plain = _classes(options["representation"], labelled, trees.emptied("_labelled"))
+    return trees.classes(plain, options["recoding"] == "global")
+
+
+def _pipeline(call: Call, clock: str = "") -> str:
+    source, options, roles, trees = call.source, call.options, call.roles, call.hierarchies
+    seed, classes = options["seed"], _released_classes(call)
     if options["class_id"]:
         classes = (
             "SELECT *, dense_rank() OVER (ORDER BY md5(concat("
@@ -150,6 +183,14 @@ def _pipeline(source: Relation, options: Mapping[str, Any], roles: Roles, clock:
         relation=source.sql,
         clock=clock,
         where=_where(roles),
+        trees=trees.stages(),
+        keyed=trees.keyed("_kept"),
+        keyed_source=trees.keyed("_source"),
+        hierarchies=trees.argument(),
+        label=quoted(options["class_label"]) if options["class_label"] else "NULL",
+        secret=quoted(roles.sensitive[0]) if options["diversity"] else "NULL",
+        suppressed=options["suppress"],
+        out_error=literal(MANY.format(share=options["suppress"], method=method)),
         quasi=_quasi(roles, ROW),
         class_id=" OR lower(name) = 'class_id'" if options["class_id"] else "",
         taken_error=literal(TAKEN),
@@ -170,45 +211,58 @@ def _pipeline(source: Relation, options: Mapping[str, Any], roles: Roles, clock:
     )
 
 
-def _measured(options: Mapping[str, Any], roles: Roles) -> str:
-    point = options["representation"] if options["representation"] in POINTS else "centroid"
-    labelled = _quasi(roles, ("__kanon_class", *ROW))
+def _measured(call: Call) -> str:
+    representation = call.options["representation"]
+    point = representation if representation in POINTS else "centroid"
+    labelled = _quasi(call.roles, ("__kanon_class", *ROW))
     return statement(
         "measured",
         quasi_classes="COLUMNS(* EXCLUDE (__kanon_class))",
-        centers=_classes(point, labelled),
-        options=_run_options(options),
+        centers=_classes(point, labelled, call.hierarchies.keyed("_labelled")),
+        options=_run_options(call.options),
+        hierarchies=call.hierarchies.argument(),
     )
 
 
-def _release(source: Relation, options: Mapping[str, Any], roles: Roles) -> str:
-    hash_order = f"md5(concat('{options['seed']} ', row(*COLUMNS(__kanon.*))::VARCHAR))"
+def _release(call: Call) -> str:
+    keep, seed = call.options["keep_order"], call.options["seed"]
+    hash_order = f"md5(concat('{seed} ', row(*COLUMNS(__kanon.*))::VARCHAR))"
     return statement(
         "release",
-        pipeline=_pipeline(source, options, roles),
-        hidden=" EXCLUDE (__kanon_row)" if options["keep_order"] else "",
-        order="__kanon_row ASC" if options["keep_order"] else f"{hash_order} ASC",
+        pipeline=_pipeline(call),
+        hidden=" EXCLUDE (__kanon_row)" if keep else "",
+        order="__kanon_row ASC" if keep else f"{hash_order} ASC",
     )
 
 
-def _clusters(source: Relation, options: Mapping[str, Any], roles: Roles) -> str:
-    listed = ", ".join(map(literal, roles.sensitive))
+def _clusters(call: Call) -> str:
+    k, listed = call.options["k"], ", ".join(map(literal, call.roles.sensitive))
     return statement(
         "clusters",
-        pipeline=_pipeline(source, options, roles),
-        measured=_measured(options, roles),
+        pipeline=_pipeline(call),
+        measured=_measured(call),
         multisets=f",\n           __kanon_multiset(COLUMNS([{listed}]))" if listed else "",
-        k=options["k"],
-        seed=options["seed"],
-        small_error=literal(SMALL.format(k=options["k"], method=options["method"])),
+        k=k,
+        seed=call.options["seed"],
+        small_error=literal(SMALL.format(k=k, method=call.options["method"])),
     )
 
 
-def _metrics(source: Relation, options: Mapping[str, Any], roles: Roles) -> str:
+def _suppressed(call: Call) -> str:
+    shown = ", _source.* EXCLUDE (__kanon_row, __kanon_hash)"
+    return statement(
+        "suppressed",
+        pipeline=_pipeline(call),
+        values=shown if call.options["show_values"] else "",
+    )
+
+
+def _metrics(call: Call) -> str:
+    options, roles = call.options, call.roles
     used = {**options, "quasi_identifiers": list(roles.quasi_identifiers) or "all other columns",
             "sensitive": list(roles.sensitive), "identifiers": list(roles.identifiers)}
-    if "gamma" not in METHODS[options["method"]].options:
-        del used["gamma"]
+    for name in {*SPECIAL, "by_hierarchy"} - set(METHODS[options["method"]].options):
+        del used[name]
     values = {
         "${k}": str(options["k"]),
         "${method}": literal(options["method"]),
@@ -230,14 +284,14 @@ def _metrics(source: Relation, options: Mapping[str, Any], roles: Roles) -> str:
         )
     return statement(
         "metrics",
-        pipeline=_pipeline(source, options, roles, clock=", __kanon_started"),
-        measured=_measured(options, roles),
+        pipeline=_pipeline(call, clock=", __kanon_started"),
+        measured=_measured(call),
         rows=",\n    ".join(rows),
     )
 
 
-def _sql(source: Relation, options: Mapping[str, Any], roles: Roles) -> str:
-    return f"SELECT {literal(_release(source, options, roles))} AS sql"
+def _sql(call: Call) -> str:
+    return f"SELECT {literal(_release(call))} AS sql"
 
 
 def _audit(source: Relation, options: Mapping[str, Any], roles: Roles) -> str:
@@ -266,12 +320,10 @@ def methods_sql() -> str:
     )
 
 
-CALLS: dict[str, Callable[[Relation, Mapping[str, Any], Roles], str]] = {
+CALLS: dict[str, Callable[[Call], str]] = {
     "anonymize": _release,
     "anonymize_clusters": _clusters,
     "anonymize_metrics": _metrics,
+    "anonymize_suppressed": _suppressed,
     "anonymize_sql": _sql,
-    "k_anonymity": _audit,
 }
-
-assert all(set(option.calls) <= set(CALLS) for option in OPTIONS.values())

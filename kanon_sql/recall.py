@@ -7,6 +7,7 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,8 @@ _kept: OrderedDict[bytes, Grouping] = OrderedDict()
 def digest(points: Points, options: Mapping[str, Any]) -> bytes:
     """Identifies the encoded content together with the options."""
     seal = hashlib.blake2b(digest_size=32)
-    for array in (points.numeric, points.codes, points.scale):
+    for field in fields(points):
+        array = getattr(points, field.name)
         seal.update(f"{array.dtype} {array.shape} ".encode())
         seal.update(np.ascontiguousarray(array).data)
     seal.update(json.dumps(options, sort_keys=True).encode())

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from kanon_sql.encode import encode
+from kanon_sql.encode import ORDERED, encode
 from kanon_sql.errors import DataError
 from kanon_sql.grouping import METHODS
 from kanon_sql.grouping.compiling import make_ready
@@ -21,11 +21,15 @@ from kanon_sql.grouping.watch import Watch
 from kanon_sql.measure import measure
 from kanon_sql.recall import digest, recall
 
-FLAT = (pa.Int64Array, pa.UInt64Array)
+FLAT = (pa.Int64Array, pa.UInt64Array, pa.StringArray, pa.LargeStringArray)
 """What a field is that holds one value per row; all others are lists of some kind."""
 
+AUTO = "auto"
+DATES = ("DATE", "TIMESTAMP")
 
-GROUPED_BY = ("k", "method", "block_rows", "refine", "refine_steps", "refine_seconds")
+GROUPED_BY = (
+    "k", "method", "block_rows", "refine", "refine_steps", "refine_seconds", "suppress",
+)
 """The options that decide the labels, beside those of the method."""
 
 
@@ -65,11 +69,74 @@ class Labelled:
     labels: Labels
 
 
+def read_trees(argument: Any) -> dict[str, list[pa.Array]]:
+    """Hierarchies as DuckDB hands them over, STRUCT(name VARCHAR, paths VARCHAR[][])[]: the labels
+    of their leaves level by level, by column name; NULL is none."""
+    array = argument.combine_chunks() if isinstance(argument, pa.ChunkedArray) else argument
+    trees = {}
+    for entry in array.flatten():
+        paths = entry["paths"].values
+        labels, count = paths.flatten(), len(paths)
+        height = len(labels) // count
+        trees[entry["name"].as_py()] = [
+            labels.take(pa.array(np.arange(level, len(labels), height))) for level in range(height)
+        ]
+    return trees
+
+
+def read_hierarchy(
+    values: Any, kind: str | None, names: Any, rows: Any, spec: Mapping[str, Any]
+) -> pa.Array:
+    """The paths of a hierarchy's leaves, root last: list<string>, one per leaf.
+
+    Args:
+        values: list of the distinct values of the column, as text, one entry.
+        kind: the SQL type of the column.
+        names, rows: column names and rows of the relation that holds the levels, one entry each.
+        spec: column, show_values, and relation or the kind and its options.
+
+    Raises:
+        DataError: the hierarchy is none, or values are missing from it.
+    """
+    from kanon_sql.hierarchies import built_in, check_values, read_tree
+
+    known, column = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values, ""
+    known, column = known.flatten().drop_null().cast(pa.string()), spec["column"]
+    ordered = bool(ORDERED.fullmatch(kind or "NULL"))
+    if "relation" in spec:
+        titles = names[0].as_py()
+        if not titles:
+            raise DataError(f"The hierarchy of {column!r}, {spec['relation']}, has no rows.")
+        cells = rows[0].values.flatten()
+        tree = read_tree(
+            column,
+            titles,
+            [cells.take(pa.array(np.arange(c, len(cells), len(titles))))
+             for c in range(len(titles))],
+            spec["show_values"],
+        )
+    else:
+        chosen = {n: v for n, v in spec.items() if n not in ("column", "kind", "show_values")}
+        name = spec["kind"]
+        if name == AUTO:
+            dated = (kind or "").startswith(DATES)
+            name = "date" if dated else "bins" if ordered and kind != "TIME" else "flat"
+        tree = built_in(column, name, chosen, known, ordered)
+    check_values(column, tree, known, spec["show_values"])
+    count, height = len(tree.levels[0]), len(tree.levels)
+    labels = pa.concat_arrays(list(tree.levels)).take(
+        pa.array(np.arange(count * height).reshape(height, count).T.ravel())
+    )
+    bounds = pa.array(np.arange(0, count * height + 1, height), pa.int32())
+    return pa.ListArray.from_arrays(bounds, labels)
+
+
 def group_rows(
     rows: Rows,
     columns: Sequence[tuple[str, str]],
     options: Mapping[str, Any],
     watch: Watch | None = None,
+    trees: Mapping[str, Sequence[pa.Array]] | None = None,
 ) -> tuple[Labelled, dict[str, Any]]:
     """Groups the rows by the method of the options; labels and the facts of the run.
 
@@ -88,15 +155,20 @@ def group_rows(
             "or release nothing."
         )
     started = perf_counter()
-    encoded = encode(rows.fields["cells"], rows.numbers("hash"), columns, options)
-    encoded_at = perf_counter()
     method = METHODS[options["method"]]
-    make_ready(options, len(encoded.points))
+    encoded = encode(
+        rows.fields["cells"], rows.numbers("hash"), columns, options, trees,
+        rows.fields["label"] if options["class_label"] else None,
+        rows.fields["secret"] if options["diversity"] else None,
+    )
+    points = encoded.points(options["distance"], method.loss_points, options["loss"])
+    encoded_at = perf_counter()
+    make_ready(options, len(points))
     ready_at = perf_counter()
-    chosen = {name: options[name] for name in (*GROUPED_BY, *method.options)}
+    seed = ("seed",) if method.seeded else ()
+    chosen = {name: options[name] for name in (*GROUPED_BY, *method.options, *seed)}
     grouping, remembered = recall(
-        digest(encoded.points, chosen),
-        lambda: group_points(encoded.points, options, watch),
+        digest(points, chosen), lambda: group_points(points, options, watch)
     )
     finished = perf_counter()
     facts = {
@@ -109,12 +181,18 @@ def group_rows(
 
 
 def measure_rows(
-    rows: Rows, columns: Sequence[tuple[str, str]], options: Mapping[str, Any]
-) -> tuple[dict[str, float], Labels, Floats]:
-    """The losses of labelled rows, the classes, and the radius of each."""
-    encoded = encode(rows.fields["cells"], rows.numbers("hash"), columns, options)
+    rows: Rows,
+    columns: Sequence[tuple[str, str]],
+    options: Mapping[str, Any],
+    trees: Mapping[str, Sequence[pa.Array]] | None = None,
+) -> tuple[dict[str, Any], Labels, Floats]:
+    """The losses of labelled rows, the classes, and the radius of each; class -1 is suppressed."""
+    given = {**options, "distance": "sse"}
+    encoded = encode(rows.fields["cells"], rows.numbers("hash"), columns, given, trees)
     classes, labels = np.unique(rows.numbers("class"), return_inverse=True)
+    labels = labels.reshape(-1) - int(np.sum(classes < 0))
     facts, radii = measure(
-        encoded, labels[encoded.order], rows.fields["cells"], rows.fields["center"]
+        encoded, labels[encoded.order], rows.fields["cells"], rows.fields["center"],
+        options["loss"],
     )
-    return facts, classes, radii
+    return facts, classes[classes >= 0], radii

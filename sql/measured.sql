@@ -7,10 +7,11 @@ _centers AS (
 _measured AS MATERIALIZED (
     SELECT __kanon_measure(
         list({'row': __kanon_row, 'hash': __kanon_hash, 'class': __kanon_class,
-              'cells': cells, 'center': center}),
+              'cells': cells, 'center': coalesce(center, cells)}),
         (SELECT columns FROM _columns),
-        ${options}) AS measured
-    FROM _cells JOIN _labels USING (__kanon_row) JOIN _centers USING (__kanon_class)
+        ${options},
+        ${hierarchies}) AS measured
+    FROM _cells JOIN _labels USING (__kanon_row) LEFT JOIN _centers USING (__kanon_class)
 ),
 _radii AS (
     SELECT entry.class AS __kanon_class, entry.radius AS radius

@@ -9,9 +9,9 @@ _source AS MATERIALIZED (  -- each row with a number, and a hash of all its colu
 _kept AS (  -- the rows that take part
     FROM _source${suppress}
 ),
-_columns AS (  -- name and type of each quasi-identifier
+${trees}_columns AS (  -- name and type of each quasi-identifier
     SELECT [*COLUMNS(*)] AS columns
-    FROM (SELECT __kanon_describe(${quasi}) FROM _source LIMIT 1)
+    FROM (SELECT __kanon_describe(${quasi}) FROM ${keyed_source} LIMIT 1)
 ),
 _taken AS (  -- columns with a name that the query needs for itself
     SELECT list_filter([*COLUMNS(*)], lambda name:
@@ -19,14 +19,18 @@ _taken AS (  -- columns with a name that the query needs for itself
     FROM (SELECT __kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash))) FROM _source LIMIT 1)
 ),
 _cells AS (  -- the quasi-identifiers of each row, as numbers and categories
-    SELECT __kanon_row, __kanon_hash, [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash))] AS cells
-    FROM (SELECT __kanon_row, __kanon_hash, __kanon_cell(${quasi}) FROM _kept)
+    SELECT __kanon_row, __kanon_hash, __kanon_label, __kanon_secret,
+           [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secret))] AS cells
+    FROM (SELECT __kanon_row, __kanon_hash, ${label}::VARCHAR AS __kanon_label,
+                 ${secret}::VARCHAR AS __kanon_secret, __kanon_cell(${quasi}) FROM ${keyed})
 ),
 _begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
     SELECT __kanon_start(
-        list({'row': __kanon_row, 'hash': __kanon_hash, 'cells': cells}),
+        list({'row': __kanon_row, 'hash': __kanon_hash, 'cells': cells,
+              'label': __kanon_label, 'secret': __kanon_secret}),
         (SELECT columns FROM _columns),
-        ${options}) AS ticket
+        ${options},
+        ${hierarchies}) AS ticket
     FROM _cells
 ),
 _waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an interrupt is heard
@@ -36,13 +40,14 @@ _waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an inter
 _grouped AS MATERIALIZED (  -- one class per row
     SELECT __kanon_finish(ticket, turn) AS grouped FROM _begun CROSS JOIN _waited
 ),
-_labels AS MATERIALIZED (
+_labels AS MATERIALIZED (  -- class -1 is a suppressed row
     SELECT label.row AS __kanon_row, label.class AS __kanon_class
     FROM (SELECT unnest(CASE WHEN grouped.error IS NULL THEN grouped.labels
                              ELSE error(grouped.error) END) AS label FROM _grouped)
 ),
 _labelled AS (
     SELECT _labels.__kanon_class, _kept.* FROM _kept JOIN _labels USING (__kanon_row)
+    WHERE _labels.__kanon_class >= 0
 ),
 _classes AS MATERIALIZED (  -- what each class releases
     ${classes}
@@ -64,12 +69,17 @@ _check AS MATERIALIZED (  -- nothing comes out unless this passes
             THEN error(${declared_error})
         WHEN min(__kanon_size) < ${k}
             THEN error(format(${small_error}, min(__kanon_size)))
-        WHEN [coalesce(sum(__kanon_size), 0), any_value(__kanon_labels), any_value(__kanon_once)]
+        WHEN [coalesce(sum(__kanon_size), 0) + any_value(__kanon_out),
+              any_value(__kanon_labels), any_value(__kanon_once)]
              <> [any_value(__kanon_kept), any_value(__kanon_kept), any_value(__kanon_kept)]
             THEN error(format(${lost_error}, coalesce(sum(__kanon_size), 0)::BIGINT,
-                              any_value(__kanon_kept), any_value(__kanon_once)))
+                              any_value(__kanon_kept) - any_value(__kanon_out),
+                              any_value(__kanon_once)))
+        WHEN any_value(__kanon_out) > floor(${suppressed}::DOUBLE * any_value(__kanon_kept))
+            THEN error(format(${out_error}, any_value(__kanon_out)::BIGINT))
         ELSE true END AS passed
-    FROM (SELECT count(*) AS __kanon_labels, count(DISTINCT __kanon_row) AS __kanon_once
+    FROM (SELECT count(*) AS __kanon_labels, count(DISTINCT __kanon_row) AS __kanon_once,
+                 count(*) FILTER (WHERE __kanon_class < 0) AS __kanon_out
           FROM _labels)
     CROSS JOIN (SELECT count(*) AS __kanon_kept FROM _kept)
     LEFT JOIN _sizes ON true

@@ -7,7 +7,8 @@ from kanon_sql.udfs.group import FINISH, START, WAIT
 from kanon_sql.udfs.measure import MEASURE
 from kanon_sql.udfs.planner import planner
 from kanon_sql.udfs.signature import Signature
+from kanon_sql.udfs.tree import TREE
 
 __all__ = ["FUNCTIONS", "Signature", "planner"]
 
-FUNCTIONS: tuple[Signature, ...] = (START, WAIT, FINISH, MEASURE, CLOCK)
+FUNCTIONS: tuple[Signature, ...] = (START, WAIT, FINISH, MEASURE, TREE, CLOCK)

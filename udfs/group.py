@@ -15,20 +15,21 @@ from kanon_sql.jobs import press
 from kanon_sql.jobs import start as start_job
 from kanon_sql.jobs import wait as wait_for
 from kanon_sql.progress import Progress
-from kanon_sql.udfs.signature import CELLS, Signature
+from kanon_sql.udfs.signature import CELLS, TREES, Signature
 
 LABELS = pa.list_(pa.struct([("row", pa.int64()), ("class", pa.int64())]))
 
 
-def start(rows: Any, columns: Any, options: Any) -> Any:
+def start(rows: Any, columns: Any, options: Any, hierarchies: Any) -> Any:
     """Starts the method that the options name; the ticket."""
-    from kanon_sql.stages import Rows, group_rows  # here: Polars takes a while to load
+    from kanon_sql.stages import Rows, group_rows, read_trees  # here: Polars takes a while to load
 
     begun = perf_counter()
     given, names, chosen = Rows.of(rows), columns[0].as_py() or [], json.loads(options[0].as_py())
+    trees = read_trees(hierarchies)
 
     def work(watch: Watch) -> Any:
-        found, facts = group_rows(given, names, chosen, watch)
+        found, facts = group_rows(given, names, chosen, watch, trees)
         return found, {**facts, "started": begun, "finished": perf_counter()}
 
     return pa.array([start_job(work, Progress(chosen["progress"]))], pa.int64())
@@ -63,7 +64,12 @@ def finish(tickets: Any, turns: Any) -> Any:
 START = Signature(
     "__kanon_start",
     start,
-    (f"STRUCT(row BIGINT, hash UBIGINT, cells {CELLS})[]", "VARCHAR[][]", "VARCHAR"),
+    (
+        f"STRUCT(row BIGINT, hash UBIGINT, cells {CELLS}, label VARCHAR, secret VARCHAR)[]",
+        "VARCHAR[][]",
+        "VARCHAR",
+        TREES,
+    ),
     "BIGINT",
     side_effects=True,
 )

@@ -1,4 +1,4 @@
-"""__kanon_measure(rows, columns, options): the losses of a grouping and the radius per class."""
+"""__kanon_measure(rows, columns, options, hierarchies): the losses, and the radius per class."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from typing import Any
 
 import pyarrow as pa
 
-from kanon_sql.udfs.signature import CELLS, Signature
+from kanon_sql.udfs.signature import CELLS, TREES, Signature
 
 
-def measure(rows: Any, columns: Any, options: Any) -> Any:
+def measure(rows: Any, columns: Any, options: Any, hierarchies: Any) -> Any:
     """Struct of facts (JSON) and radii (class, radius)."""
-    from kanon_sql.stages import Rows, measure_rows  # here: Polars takes a while to load
+    from kanon_sql.stages import Rows, measure_rows, read_trees  # here: Polars is slow to load
 
     facts, classes, radii = measure_rows(
-        Rows.of(rows), columns[0].as_py() or [], json.loads(options[0].as_py())
+        Rows.of(rows), columns[0].as_py() or [], json.loads(options[0].as_py()),
+        read_trees(hierarchies),
     )
     pairs = pa.StructArray.from_arrays([pa.array(classes), pa.array(radii)], ["class", "radius"])
     return pa.StructArray.from_arrays(
@@ -34,6 +35,7 @@ MEASURE = Signature(
         f'STRUCT(row BIGINT, hash UBIGINT, "class" BIGINT, cells {CELLS}, center {CELLS})[]',
         "VARCHAR[][]",
         "VARCHAR",
+        TREES,
     ),
     'STRUCT(facts VARCHAR, radii STRUCT("class" BIGINT, radius DOUBLE)[])',
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 CELLS = "STRUCT(number DOUBLE, category VARCHAR)[]"
+TREES = "STRUCT(name VARCHAR, paths VARCHAR[][])[]"
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,12 @@ class Method:
         options: the options that only some methods take, of those this one takes.
         representation: how it releases its classes unless the call says otherwise.
         source: paper and section.
+        distances: the geometries it can work in, its own first (see DISTANCES in options.py).
         in_blocks: whether large inputs may be grouped block by block.
+        seeded: whether its result depends on the seed.
+        refinable: whether refine may change its groups.
+        loss_points: whether distance 'loss' is that of byun2006, sums of ranges; else the same
+            distances along each attribute, combined as squares, for methods that need means.
     """
 
     name: str
@@ -41,7 +46,11 @@ class Method:
     options: tuple[str, ...]
     representation: str
     source: str
+    distances: tuple[str, ...] = ("sse", "loss")
     in_blocks: bool = True
+    seeded: bool = False
+    refinable: bool = True
+    loss_points: bool = False
 
     def load(self) -> GroupFunction:
         """The function itself; imports its module, and with it the compiler."""
@@ -108,18 +117,73 @@ METHODS: dict[str, Method] = {
             options=(),
             representation="centroid",
             source="Hansen and Mukherjee 2003, IEEE TKDE 15(4)",
+            distances=("sse",),
             in_blocks=False,
         ),
         Method(
             name="best",
-            summary="The better of mdav_plus and mdav_star, then a long search for groups with "
-            "less squared error.",
-            guarantee="groups of k to 2k-1; never more loss than mdav_plus or mdav_star",
-            cost="that of mdav_star, and refine_steps",
+            summary="The better of mdav_plus and mdav_star (k_member with distance 'loss'), then a "
+            "long search for groups that lose less.",
+            guarantee="groups of k to 2k-1; never more loss than what it starts from",
+            cost="that of its starts, and refine_steps",
             options=("refine_steps", "refine_seconds"),
             representation="centroid",
             source="simulated annealing over moves, swaps, splits and mergers of groups",
             in_blocks=False,
+            loss_points=True,
+        ),
+        Method(
+            name="k_member",
+            summary="One class of k a round: a record furthest away, then those that add least to "
+            "the class's information loss; leftovers join where they add least.",
+            guarantee="n // k classes of k to 2k-1; no bound on the loss",
+            cost="O(n^2) at most; blocks beyond 50,000 rows",
+            options=("start", "class_penalty", "diversity", "diversity_penalty"),
+            representation="interval",
+            source="byun2006, figure 8; class labels section 5.2, diversity section 5.1",
+            distances=("loss",),
+            seeded=True,
+            loss_points=True,
+        ),
+        Method(
+            name="nearest",
+            summary="One class of k a round: a record picked at random, and the k-1 nearest.",
+            guarantee="n // k classes of k to 2k-1; no bound on the loss",
+            cost="O(n^2 / k) at most; blocks beyond 50,000 rows",
+            options=(),
+            representation="interval",
+            source="Aggarwal and Yu 2004, as byun2006, section 6, compares with it",
+            distances=("loss",),
+            seeded=True,
+            loss_points=True,
+        ),
+        Method(
+            name="mondrian",
+            summary="Cuts the table at the median of the widest attribute, again and again, as "
+            "long as both sides keep k.",
+            guarantee="classes of k or more that no median cut can divide; relaxed: of k to 2k-1, "
+            "unless all records are equal",
+            cost="O(n log n)",
+            options=("partitioning",),
+            representation="interval",
+            source="LeFevre, DeWitt and Ramakrishnan 2006, ICDE",
+            distances=("loss",),
+            in_blocks=False,
+            loss_points=True,
+        ),
+        Method(
+            name="full_domain",
+            summary="Brings every value of a column to the same level of its hierarchy: the levels "
+            "of least loss that leave classes of k (recoding 'global').",
+            guarantee="no other choice of levels loses less",
+            cost="grows with the number of combinations of levels that must be tried",
+            options=(),
+            representation="hierarchy",
+            source="exact search in the lattice of Samarati 2001 and LeFevre et al. 2005",
+            distances=("loss",),
+            in_blocks=False,
+            refinable=False,
+            loss_points=True,
         ),
     )
 }

@@ -9,20 +9,26 @@ from typing import Any
 from kanon_sql.grouping.mdav_plus import mdav_plus
 from kanon_sql.grouping.mdav_star import mdav_star
 from kanon_sql.grouping.parallel import in_parallel
-from kanon_sql.grouping.points import Grouping, Points
+from kanon_sql.grouping.points import Grouping, LossPoints, Points
 from kanon_sql.grouping.refine import SEARCH_STEPS, default_steps, search
 from kanon_sql.grouping.watch import Watch
 
 
 def best(points: Points, k: int, options: Mapping[str, Any], watch: Watch) -> Grouping:
-    """Groups of k to 2k-1 records: the better of mdav_plus and mdav_star, then a search that goes
+    """Groups of k to 2k-1 records: the better of mdav_plus and mdav_star, or k_member where the
+    loss is that of byun2006, then a search that goes
     on for refine_steps (by default as ``default_steps`` says) or refine_seconds.
 
     Needs len(points) >= k >= 1. Raises StoppedError when the watch was asked to stop.
     """
     seeds = (mdav_plus, mdav_star)
+    if isinstance(points, LossPoints):
+        from kanon_sql.grouping.k_member import k_member  # here, since only this needs it
+
+        seeds = (k_member,)
     watch.expect((len(seeds) - 1) * len(points))
-    starts = in_parallel([partial(seed, points, k, {}, watch) for seed in seeds])
+    given = {"seed": options.get("seed", 0)}
+    starts = in_parallel([partial(seed, points, k, given, watch) for seed in seeds])
     steps = options.get("refine_steps")
     if steps is None:
         steps = default_steps(len(points), k, SEARCH_STEPS)

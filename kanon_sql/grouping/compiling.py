@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from kanon_sql.grouping import METHODS
-from kanon_sql.grouping.points import Points
+from kanon_sql.grouping import METHODS, Method
+from kanon_sql.grouping.points import LossPoints, Points
 from kanon_sql.grouping.run import group_points
 
 PATIENCE = 1.5
@@ -25,10 +25,15 @@ def _say(text: str) -> None:
     print(f"kanon_sql: {text}", file=sys.stderr, flush=True)
 
 
-def _probe(columns: int) -> Points:
+def _probe(method: Method, distance: str) -> Points:
     """Records enough for every kernel to be needed, by numbers that look like chance."""
     spread = np.arange(1_100.0)
-    return Points.of(np.column_stack([spread * 37 % 1009, spread * 611 % 997][:columns]))
+    places = np.column_stack([spread * 37 % 1009, spread * 611 % 997])
+    if not (distance == "loss" and method.loss_points):
+        return Points.of(places[:, :1] if method.name == "optimal_1d" else places)
+    codes = np.column_stack([spread * 7 % 5, spread // 8 % 6, spread // 16 % 3]).astype(np.int32)
+    numeric = places[:, :0] if method.name == "full_domain" else places / 1009.0
+    return LossPoints.of(numeric, codes, [1.0, 0.5, 0.5], first=[0, 1, 1])
 
 
 def make_ready(options: Mapping[str, Any], n: int) -> None:
@@ -39,7 +44,12 @@ def make_ready(options: Mapping[str, Any], n: int) -> None:
     method, k = METHODS[options["method"]], options["k"]
     refined = options["refine"] == "local"
     in_blocks = method.in_blocks and n > block_size(options, k)
-    parts = [method.name, *["refine"] * refined, *["blocks"] * in_blocks]
+    distance, suppress = options["distance"], options["suppress"]
+    refining = ["refine by loss" if distance == "loss" and method.loss_points else "refine"]
+    parts = [
+        method.name, *refining * refined, *["blocks"] * in_blocks,
+        *["suppression"] * (suppress > 0.0),
+    ]
     name = " and ".join(parts)
     with _lock:
         if name in _ready:
@@ -50,13 +60,13 @@ def make_ready(options: Mapping[str, Any], n: int) -> None:
         )
         notice.daemon = True
         small = {
-            "k": 2, "method": method.name, "gamma": 0.5, "refine": options["refine"],
-            "refine_steps": 1, "block_rows": 500 if in_blocks else None,
+            **options, "k": 2, "gamma": 0.5, "refine_steps": 1,
+            "block_rows": 500 if in_blocks else None,
         }
         started = perf_counter()
         notice.start()
         try:
-            group_points(_probe(1 if method.name == "optimal_1d" else 2), small)
+            group_points(_probe(method, distance), small)
         finally:
             notice.cancel()
         seconds = perf_counter() - started
