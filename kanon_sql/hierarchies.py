@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,9 @@ def _key(values: pl.Series) -> pl.Series:
 
 
 def _series(array: Any) -> pl.Series:
-    return pl.Series(pl.from_arrow(array)).cast(pl.String)
+    values = pl.from_arrow(array)
+    assert isinstance(values, pl.Series)
+    return values.cast(pl.String)
 
 
 def _to_arrow(values: pl.Series) -> pa.Array:
@@ -106,7 +109,8 @@ def read_tree(
         names: the table's column names.
         rows: its columns, as text, all of one length.
         show_values: messages may name values.
-        numbers: read values by their key, so that 39.0 is 39.
+        numbers: read values by their key, so that 39.0 is 39; false for a column of text, whose
+            250.0 and 250 are two codes.
 
     Raises:
         DataError: columns or rows that make no tree, with the number of values concerned.
@@ -138,8 +142,9 @@ def read_tree(
 
 def _from_levels(column: str, levels: list[pl.Series], show_values: bool) -> Tree:
     names = [f"level{i}" for i in range(len(levels))]
-    frame = pl.DataFrame(dict(zip(names, levels, strict=True))).filter(pl.col("level0").is_not_null())
-    for below, name in zip(names, names[1:], strict=False):
+    frame = pl.DataFrame(dict(zip(names, levels, strict=True)))
+    frame = frame.filter(pl.col("level0").is_not_null())
+    for below, name in pairwise(names):
         empty = pl.col(name).is_null() | (pl.col(name) == "")
         frame = frame.with_columns(pl.when(empty).then(below).otherwise(name).alias(name))
     frame = frame.unique()
@@ -151,7 +156,7 @@ def _from_levels(column: str, levels: list[pl.Series], show_values: bool) -> Tre
     if len(twice):
         fact = f"puts {counted(len(twice), 'value', 'values')} of level0 under two parents or more"
         raise _refusal(column, fact, twice, show_values, "Give each value one path to the root.")
-    for below, name in zip(names[1:], names[2:], strict=False):
+    for below, name in pairwise(names[1:]):
         pairs = frame.select(below, name).unique()
         split = pairs.group_by(below).len().filter(pl.col("len") > 1)[below]
         if len(split):
@@ -248,8 +253,6 @@ def built_in(
     options: Mapping[str, Any],
     values: pa.Array,
     ordered: bool,
-    *,
-    numbers: bool = True,
 ) -> Tree:
     """The hierarchy of a kind over a column's values.
 
@@ -258,8 +261,8 @@ def built_in(
         kind: one of KINDS.
         options: of the kind, checked or as given.
         values: the values, as text, in any order.
-        ordered: whether the column has an ordered type (numbers, dates); messages use it.
-        numbers: bring values to their key, so that 39.0 is 39.
+        ordered: whether the column has an ordered type (numbers, dates): then values are read by
+            their key, so that 39.0 is 39.
 
     Raises:
         OptionError: as check_kind.
@@ -267,7 +270,7 @@ def built_in(
     """
     checked = check_kind(column, {**options, "kind": kind})
     texts = _series(values).drop_nulls()
-    distinct = (_key(texts) if numbers else texts).unique()
+    distinct = (_key(texts) if ordered else texts).unique()
     levels = KINDS[kind].build(column, distinct, ordered, checked)
     return _arrange(levels, KINDS[kind].in_order)
 
@@ -275,14 +278,15 @@ def built_in(
 def check_values(column: str, tree: Tree, values: pa.Array, show_values: bool) -> None:
     """Raises DataError, with the number of them, where values are no leaves of the tree.
 
-    Values are looked up as they are or by their key; NULL is passed over.
+    Values must be as in the tree (numbers by their key); NULL is passed over.
     """
     texts = _series(values).drop_nulls().unique()
     leaves = _series(tree.levels[0])
-    missing = texts.filter(~(texts.is_in(leaves.implode()) | _key(texts).is_in(leaves.implode())))
+    missing = texts.filter(~texts.is_in(leaves.implode()))
     if len(missing) == 0:
         return
-    fact = f"lacks {len(missing):,} of the {counted(len(texts), 'distinct value', 'distinct values')}"
+    of = counted(len(texts), "distinct value", "distinct values")
+    fact = f"lacks {len(missing):,} of the {of}"
     plain = leaves.str.strip_chars().str.to_lowercase()
     near = int(missing.str.strip_chars().str.to_lowercase().is_in(plain.implode()).sum())
     hint = f" ({near:,} would be there but for spaces or upper and lower case)" if near else ""

@@ -9,28 +9,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from kanon_sql.bins import BINS, bin_levels, read_numbers
 from kanon_sql.errors import DataError, OptionError, did_you_mean
 
 ROOT = "*"
 MOST_LEVELS = 64
 MASKS = "*#?_~@"
-BINS = 32
-"""The most bins that an automatic width makes at the first level, about."""
-
-NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 DATE = (
     r"^([0-9]{4,6})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
     r"([ T][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[+-][0-9]{2}(?::?[0-9]{2}){0,2})?)?$"
 )
-EXACT = Context(prec=1500, Emax=MAX_EMAX, Emin=MIN_EMIN)
-"""Holds sums and quotients of any two doubles without rounding."""
-
 Options = Mapping[str, Any]
 
 
@@ -124,9 +118,9 @@ def _list(name: str, value: Any) -> tuple[str, ...]:
             f"Got {value!r}."
         )
     texts = tuple(_value_text(v) for v in value)
-    twice = [text for text in texts if texts.count(text) > 1] if len(set(texts)) < len(texts) else []
-    if twice:
-        raise OptionError(f"{name} lists {twice[0]!r} twice. List it once.")
+    if len(set(texts)) < len(texts):
+        twice = next(text for text in texts if texts.count(text) > 1)
+        raise OptionError(f"{name} lists {twice!r} twice. List it once.")
     return texts
 
 
@@ -156,7 +150,7 @@ def _prefix(column: str, values: pl.Series, ordered: bool, options: Options) -> 
     """A node is what the codes below it begin with. Its label is masked to the longest of them."""
     mask = _choose_mask(column, values, options["mask"])
     frame = pl.DataFrame({"code": values}).with_columns(length=pl.col("code").str.len_chars())
-    longest = int(frame["length"].max() or 0)  # type: ignore[call-overload]
+    longest = max(frame["length"].to_list(), default=0)
     step = max(1, -(-longest // options["levels"]))
     levels = [values]
     for keep in (longest - level * step for level in range(1, options["levels"])):
@@ -193,102 +187,18 @@ def _date(column: str, values: pl.Series, ordered: bool, options: Options) -> li
     return [values, *days, months, quarters, parts["year"], decades, _constant(values)]
 
 
-def _nice_width(numbers: Any) -> Decimal:
-    """The least of 1, 2, 2.5 and 5 times a power of ten that makes about BINS bins or fewer.
-
-    Whole numbers get a whole width; one number alone, one of about an eighth of it.
-    """
-    whole = bool(np.all(numbers == np.floor(numbers)))
-    if len(numbers) == 0:
-        return Decimal(1)
-    low, high = Decimal(float(numbers.min())), Decimal(float(numbers.max()))
-    wanted = (high - low) / BINS or abs(high) / 8 or Decimal(1)
-    power = Decimal(1).scaleb(max(wanted.adjusted(), 0) if whole else wanted.adjusted())
-    return next(
-        width
-        for width in (power * Decimal(times) for times in ("1", "2", "2.5", "5", "10"))
-        if width >= wanted and not (whole and width % 1)
-    )
-
-
-def _bin_numbers(values: pl.Series, numbers: Any, width: Decimal, start: Decimal) -> Any:
-    """floor((value - start) / width), exactly: int64, or Python ints where those are too small.
-
-    Doubles decide, against the edges as doubles, which is exact but where a text of more digits
-    than a double tells rounds to an edge: there, and far out, decimals decide.
-    """
-
-    def number(text: str) -> int:
-        quotient, rest = divmod(Decimal(text) - start, width)
-        return int(quotient) - (rest < 0)
-
-    power = min(int(d.normalize().as_tuple().exponent) for d in (width, start))
-    unit, first = int(width.scaleb(-power)), int(start.scaleb(-power))
-    reach = max((abs(float(n)) for n in (numbers.min(), numbers.max())), default=0.0)
-    far = Decimal(reach).scaleb(-power) + abs(first) + unit
-    if abs(power) > 22 or far > 10**14:
-        found = np.empty(len(values), object)
-        found[:] = [number(text) for text in values.to_list()]
-        return found
-
-    def edge(bins: Any) -> Any:
-        whole = (first + bins * unit).astype(np.float64)
-        return whole / 10.0**-power if power < 0 else whole * 10.0**power
-
-    bins = np.floor((numbers - float(start)) / float(width)).astype(np.int64)
-    bins -= numbers < edge(bins)
-    bins += numbers >= edge(bins + 1)
-    long = (values.str.len_chars() > 15) | values.str.contains("[eE]")
-    for row in np.flatnonzero((numbers == edge(bins)) & long.to_numpy()):
-        bins[row] = number(values[int(row)])
-    return bins
-
-
-def _number_text(number: Decimal) -> str:
-    number = number.normalize()
-    if number.is_zero():
-        return "0"
-    return format(number, "f" if -7 <= number.adjusted() < 16 else "e")
-
-
 def _bins(column: str, values: pl.Series, ordered: bool, options: Options) -> list[pl.Series]:
-    """Bins [start + n width, start + (n + 1) width); `factor` neighbours make one, level by level."""
-    texts = pl.when(values.str.contains(NUMBER)).then(values).otherwise(None)
-    numbers = pl.select(texts).to_series().cast(pl.Float64, strict=False)
+    numbers = read_numbers(values)
     wrong = len(values) - int(numbers.is_finite().sum())
     if wrong:
         instead = "" if ordered else "; for other values use the kind 'prefix', 'date' or 'flat'"
+        distinct = counted(wrong, "distinct value", "distinct values")
         raise DataError(
-            f"The kind 'bins' needs numbers, and {counted(wrong, 'distinct value', 'distinct values')}"
-            f" of {column!r} {'is' if wrong == 1 else 'are'} no finite number. Make "
+            f"The kind 'bins' needs numbers, and {distinct} of {column!r} "
+            f"{'is' if wrong == 1 else 'are'} no finite number. Make "
             f"{'it' if wrong == 1 else 'them'} NULL{instead}."
         )
-    if len(values) == 0:
-        return [values] * (options["levels"] + 1)
-    levels = [values]
-    with localcontext(EXACT):
-        start, factor = options["start"], options["factor"]
-        width = options["width"] or _nice_width(numbers.to_numpy())
-        bins, home = np.unique(
-            _bin_numbers(values, numbers.to_numpy(), width, start), return_inverse=True
-        )
-        known: dict[int, str] = {}
-
-        def edge(step: int) -> str:
-            if step not in known:
-                known[step] = _number_text(start + step * width)
-            return known[step]
-
-        for level in range(options["levels"] - 1):
-            mine, above = np.unique(bins, return_inverse=True)
-            size = factor**level
-            labels = pl.Series(
-                [f"[{edge(b * size)}, {edge(b * size + size)})" for b in mine.tolist()],
-                dtype=pl.String,
-            )
-            levels.append(labels.gather(above).gather(home))
-            bins = bins // factor
-    return [*levels, _constant(values)]
+    return [values, *bin_levels(values, numbers, options), _constant(values)]
 
 
 def _ordered(column: str, values: pl.Series, ordered: bool, options: Options) -> list[pl.Series]:
@@ -403,7 +313,7 @@ def check_kind(column: str, spec: Mapping[str, Any]) -> dict[str, Any]:
     given = {name: value for name, value in spec.items() if name != "kind" and value is not None}
     for name in given:
         if name not in kind.options:
-            hint = did_you_mean(name, kind.options) if kind.options else "It has none: leave it out."
+            hint = did_you_mean(name, kind.options) if kind.options else "It takes none."
             raise OptionError(
                 f"The kind {kind.name!r} of the hierarchy of {column!r} has no option {name!r}. "
                 f"{hint}"

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from kanon_sql.attributes import Ordered
+from kanon_sql.attributes import Nominal, Ordered
 from kanon_sql.encode import Encoded, Mask, category_column, number_column
 from kanon_sql.grouping.points import Floats, Labels
-from kanon_sql.loss import information_loss, sse, sst
+from kanon_sql.loss import information_loss, sse, sst, total_il
+from kanon_sql.quality import attribute_ncp, entropy_loss, intra_cluster_distance
 
 
 def _squared_errors(
@@ -40,7 +41,6 @@ def _mixes(missing: Mask, labels: Labels, groups: int) -> Mask:
 
 def measure(
     encoded: Encoded, labels: Labels, source: pa.StructArray, centers: pa.StructArray,
-    loss: str = "range_flat",
 ) -> tuple[dict[str, Any], Floats]:
     """The losses of a grouping and the radius of each class.
 
@@ -48,7 +48,6 @@ def measure(
         encoded: the relation.
         labels: int64, shape (n,), canonical order, 0 .. groups-1; -1 where a row is suppressed.
         source, centers: the cells of each row and of its class's released point, input order.
-        loss: what categories without a hierarchy lose, 'range_flat' or 'range_distinct'.
 
     Returns:
         sse, sse_released, sst (squared standard deviations), information_loss (percent),
@@ -74,5 +73,29 @@ def measure(
         "information_loss": information_loss(lost, total),
         "max_radius": float(radii.max()),
         "cellular_cost": float(np.sum(np.sort(sizes * radii))),
+        **_information(encoded, released, labels),
     }
     return facts, radii
+
+
+def _information(encoded: Encoded, released: Labels, labels: Labels) -> dict[str, Any]:
+    """What byun2006 and others measure; suppressed rows lose every cell."""
+    rows, weight = len(encoded.order), sum(a.weight for a in encoded.attributes)
+    out = (rows - len(released)) * weight
+    facts: dict[str, Any] = {}
+    for name, loss in (("ncp", "range_flat"), ("ncp_distinct", "range_distinct")):
+        points = encoded.losses(loss).part(released)
+        total = total_il(points, labels) + out
+        facts[name] = total / (rows * weight) if weight > 0.0 else 0.0
+        if loss == "range_flat":
+            facts["total_il"] = total
+            facts["entropy_loss"] = entropy_loss(points, labels, rows - len(released))
+            facts["intra_cluster_distance"] = intra_cluster_distance(points, labels)
+            ncps = attribute_ncp(points, labels, rows - len(released))
+    names = [a.name for a in (
+        *(a for a in encoded.attributes if isinstance(a, Ordered)),
+        *(a for a in encoded.attributes if isinstance(a, Nominal)),
+    )]
+    by_name = dict(zip(names, ncps, strict=True))
+    facts["attributes"] = [{"name": a.name, "ncp": by_name[a.name]} for a in encoded.attributes]
+    return facts

@@ -61,8 +61,30 @@ METRICS = (
     Metric("cellular_cost", _measured("cellular_cost"), "standard deviations",
            "sum over the classes of size times radius (aggarwal2006, section 1); "
            "lower is better"),
+    Metric("total_il", _measured("total_il"), "cells",
+           "Total-IL: over all classes, rows times the sum of range / domain of numbers and height "
+           "of the lowest common ancestor / height of the hierarchy of categories, and every "
+           "quasi-identifier of a suppressed row (byun2006, definitions 7 and 8); lower is better"),
+    Metric("ncp", _measured("ncp"), "share",
+           "total_il per cell: 0 where nothing is lost, 1 where everything is; lower is better"),
+    Metric("ncp_distinct", _measured("ncp_distinct"), "share",
+           "as ncp, but a category without a hierarchy loses (distinct values - 1) / (values of "
+           "the column - 1); lower is better"),
+    Metric("entropy_loss", _measured("entropy_loss"), "bits per cell",
+           "what it takes on average to tell a cell's value from those that its class releases "
+           "with it, by their frequencies in the relation (non-uniform entropy, Gionis and Tassa "
+           "2009), of the released rows; lower is better"),
+    Metric("intra_cluster_distance", _measured("intra_cluster_distance"), "cells",
+           "sum over the classes of rows times the largest distance of two rows (byun2006, "
+           "definition 3); NULL where classes are too large to compare all pairs; lower is better"),
     Metric("discernibility", "squares + rows_in::DOUBLE * rows_suppressed", "rows squared",
            "sum of squared class sizes, and rows_in for each suppressed row; lower is better"),
+    Metric("class_size_ratio", "rows_released::DOUBLE / classes / ${k}", "ratio",
+           "rows per class on average over k (LeFevre et al. 2006); 1 is best"),
+    Metric("classification_metric", "(strangers + rows_in - rows_released)::DOUBLE / rows_in",
+           "share",
+           "rows that are suppressed or whose class_label is not that of the majority of their "
+           "class (Iyengar 2002); NULL without class_label; lower is better"),
     Metric("risk_max", "1.0::DOUBLE / smallest", "probability",
            "largest chance that a prosecutor finds a person's row: 1 / class_size_min"),
     Metric("risk_mean", "classes::DOUBLE / rows_released", "probability",
@@ -95,3 +117,43 @@ METRICS = (
     Metric("seed", "${seed}", "", "the seed", True),
     Metric("version", "${version}", "", "of kanon_sql, and of DuckDB", True),
 )
+
+DIVERSITY = (
+    Metric("equal_diversity", "", "rows",
+           "released rows whose class has one value of the sensitive column only (byun2006, "
+           "definition 10); lower is better"),
+    Metric("sensitive_diversity", "", "rows",
+           "those of them whose one value is among sensitive_values; lower is better"),
+)
+"""Measured once for each sensitive column."""
+
+ATTRIBUTE = Metric(
+    "ncp", "", "share",
+    "total_il of this quasi-identifier per row, over its weight; lower is better",
+)
+"""Measured once for each quasi-identifier."""
+
+AUDIT = (
+    *(m for m in METRICS if m.name in (
+        "rows_in", "rows_released", "rows_suppressed", "classes", "class_size_min",
+        "class_size_mean", "class_size_max", "k_requested",
+    )),
+    Metric("k_reached", "smallest", "rows", "the k that holds, counted on the released values"),
+    Metric("rows_below_k", "CASE WHEN ${k} IS NOT NULL THEN below END", "rows",
+           "rows in classes smaller than k; NULL without k"),
+    *(m for m in METRICS if m.name in ("total_il", "ncp")),
+    Metric("entropy_loss", _measured("entropy_loss"), "bits per cell",
+           "what it takes on average to tell a value from those that are released with it, by "
+           "their frequencies in the source (non-uniform entropy, Gionis and Tassa 2009); lower "
+           "is better"),
+    Metric("cells_unread", _measured("unread"), "cells",
+           "released values that are no value, interval, set or label of the source; they count "
+           "as lost"),
+    Metric("cells_points", _measured("points"), "cells",
+           "released numbers that are no value of the source, such as centroids; they say nothing "
+           "of a range, and count as not lost"),
+    *(m for m in METRICS if m.name in (
+        "discernibility", "class_size_ratio", "classification_metric", "risk_max", "risk_mean"
+    )),
+)
+"""What can be measured on any pair of a source and a release of it."""

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from kanon_sql.errors import OptionError
 from kanon_sql.grouping import METHODS
-from kanon_sql.metrics import METRICS
-from kanon_sql.options import POINTS, SPECIAL, read_options
+from kanon_sql.options import POINTS, read_options
 from kanon_sql.plan_hierarchies import Hierarchies, all_hierarchies, hierarchy_sql
-from kanon_sql.relation import Catalog, Relation, find_relation, literal, quoted
-from kanon_sql.roles import Roles, resolve_roles
+from kanon_sql.plan_metrics import audit_sql, k_anonymity_sql, metrics_sql
+from kanon_sql.plan_parts import UNDECLARED, Call, declared, listed, quasi, where
+from kanon_sql.relation import Catalog, find_relation, literal, quoted
+from kanon_sql.roles import resolve_roles
 from kanon_sql.sql import statement
-from kanon_sql.version import __version__
 
 SMALL = (
     "The release was stopped: a class of released values has {{}} rows, fewer than k = {k}. "
@@ -37,11 +36,6 @@ MANY = (
 TAKEN = (
     "The relation has a column '{}', a name that the query needs for itself. Rename it first."
 )
-UNDECLARED = (
-    "The column comments of {relation} declare roles that are not committed yet. Commit first, or "
-    "give the roles in the call."
-)
-
 ROW = ("__kanon_row", "__kanon_hash")
 HIERARCHY = "hierarchy"
 
@@ -69,61 +63,13 @@ def plan(call: str, relation: object, given: Mapping[str, Any], catalog: Catalog
             raise OptionError(TAKEN.format(name))
     roles = resolve_roles(options, source.columns)
     if call == "k_anonymity":
-        return _audit(source, options, roles)
+        return k_anonymity_sql(source, options, roles)
     found = all_hierarchies(options, roles, source)
     hierarchies = Hierarchies(found, catalog, options["show_values"], "_kept")
+    if call == "anonymize_audit":
+        other = find_relation(options["release"], catalog)
+        return audit_sql(Call(source, options, roles, hierarchies), other)
     return CALLS[call](Call(source, options, roles, hierarchies))
-
-
-@dataclass(frozen=True)
-class Call:
-    """What one call asks for: its relation, options, roles and hierarchies."""
-
-    source: Relation
-    options: Mapping[str, Any]
-    roles: Roles
-    hierarchies: Hierarchies
-
-
-def _names(names: tuple[str, ...]) -> str:
-    return ", ".join(map(quoted, names))
-
-
-def _quasi(roles: Roles, helpers: tuple[str, ...], dropped: tuple[str, ...] = ()) -> str:
-    """The quasi-identifiers, as a COLUMNS expression over a stage with these helper columns,
-    where the columns ``dropped`` are gone."""
-    if roles.quasi_identifiers:
-        return f"COLUMNS([{', '.join(map(literal, roles.quasi_identifiers))}])"
-    others = (*roles.sensitive, *roles.identifiers, *roles.other)
-    away = (*helpers, *(name for name in others if name not in dropped))
-    return f"COLUMNS(* EXCLUDE ({_names(away)}))" if away else "COLUMNS(*)"
-
-
-def _where(roles: Roles) -> str:
-    """Names every column that has a role, so that a missing one is refused by its name."""
-    checks = " AND ".join(f"__kanon_has({quoted(name)})" for name in roles.named)
-    return f"\n    WHERE {checks}" if checks else ""
-
-
-def _declared(source: Relation) -> str:
-    """True where the roles that the planner saw are those that the query sees."""
-    database, schema, table = ("", "", *source.parts)[-3:]
-    seen = sorted(
-        f"{column} {comment}"
-        for column, comment in (source.columns or {}).items()
-        if "kanon:" in (comment or "")
-    )
-    here = {
-        "table_name": literal(table),
-        "schema_name": literal(schema) if schema else "current_schema()",
-        "database_name": literal(database) if database else "current_database()",
-    }
-    place = " AND ".join(f"lower({column}) = lower({name})" for column, name in here.items())
-    return (
-        "(SELECT list_sort(coalesce(list(concat(column_name, ' ', comment)), [])) "
-        f"FROM duckdb_columns() WHERE comment LIKE '%kanon:%' AND {place})"
-        f" = [{', '.join(map(literal, seen))}]::VARCHAR[]"
-    )
 
 
 def _run_options(options: Mapping[str, Any]) -> str:
@@ -148,11 +94,19 @@ def _classes(representation: str, quasi: str, stage: str = "_labelled") -> str:
 def _released_classes(call: Call) -> str:
     """What each class releases."""
     options, trees = call.options, call.hierarchies
-    labelled = _quasi(call.roles, ("__kanon_class", *ROW))
+    labelled = quasi(call.roles, ("__kanon_class", *ROW))
     if not (trees and options["by_hierarchy"]):
         return _classes(options["representation"], labelled)
     plain = _classes(options["representation"], labelled, trees.emptied("_labelled"))
     return trees.classes(plain, options["recoding"] == "global")
+
+
+def _quasi_released(call: Call) -> str:
+    """The quasi-identifiers of _released."""
+    options, roles = call.options, call.roles
+    hidden = ("__kanon_row",) if options["keep_order"] else ()
+    away = quasi(roles, hidden, dropped=roles.identifiers)
+    return away + ", class_id" if options["class_id"] and roles.quasi_identifiers else away
 
 
 def _pipeline(call: Call, clock: str = "") -> str:
@@ -166,15 +120,11 @@ def _pipeline(call: Call, clock: str = "") -> str:
         )
     if roles.quasi_identifiers:
         away = ("__kanon_class", *ROW, *roles.quasi_identifiers, *roles.identifiers)
-        passing = f", _labelled.* EXCLUDE ({_names(away)})"
+        passing = f", _labelled.* EXCLUDE ({listed(away)})"
     else:
         passing = "".join(f", _labelled.{quoted(n)}" for n in (*roles.sensitive, *roles.other))
     if options["keep_order"]:
         passing += ", _labelled.__kanon_row"
-    hidden = ("__kanon_row",) if options["keep_order"] else ()
-    quasi_released = _quasi(roles, hidden, dropped=roles.identifiers)
-    if options["class_id"] and roles.quasi_identifiers:
-        quasi_released += ", class_id"
     k, method = options["k"], options["method"]
     return statement(
         "pipeline",
@@ -182,7 +132,7 @@ def _pipeline(call: Call, clock: str = "") -> str:
         k=k,
         relation=source.sql,
         clock=clock,
-        where=_where(roles),
+        where=where(roles),
         trees=trees.stages(),
         keyed=trees.keyed("_kept"),
         keyed_source=trees.keyed("_source"),
@@ -191,20 +141,20 @@ def _pipeline(call: Call, clock: str = "") -> str:
         secret=quoted(roles.sensitive[0]) if options["diversity"] else "NULL",
         suppressed=options["suppress"],
         out_error=literal(MANY.format(share=options["suppress"], method=method)),
-        quasi=_quasi(roles, ROW),
+        quasi=quasi(roles, ROW),
         class_id=" OR lower(name) = 'class_id'" if options["class_id"] else "",
         taken_error=literal(TAKEN),
         suppress=(
-            f" WHERE __kanon_value({_quasi(roles, ROW)}) IS NOT NULL"
+            f" WHERE __kanon_value({quasi(roles, ROW)}) IS NOT NULL"
             if options["nulls"] == "suppress"
             else ""
         ),
         options=_run_options(options),
         classes=classes,
-        dropped=_names((*ROW, *roles.identifiers)),
+        dropped=listed((*ROW, *roles.identifiers)),
         passing=passing,
-        quasi_released=quasi_released,
-        declared=_declared(source),
+        quasi_released=_quasi_released(call),
+        declared=declared(source),
         declared_error=literal(UNDECLARED.format(relation=source.sql)),
         small_error=literal(SMALL.format(k=k, method=method)),
         lost_error=literal(LOST),
@@ -214,7 +164,7 @@ def _pipeline(call: Call, clock: str = "") -> str:
 def _measured(call: Call) -> str:
     representation = call.options["representation"]
     point = representation if representation in POINTS else "centroid"
-    labelled = _quasi(call.roles, ("__kanon_class", *ROW))
+    labelled = quasi(call.roles, ("__kanon_class", *ROW))
     return statement(
         "measured",
         quasi_classes="COLUMNS(* EXCLUDE (__kanon_class))",
@@ -257,53 +207,8 @@ def _suppressed(call: Call) -> str:
     )
 
 
-def _metrics(call: Call) -> str:
-    options, roles = call.options, call.roles
-    used = {**options, "quasi_identifiers": list(roles.quasi_identifiers) or "all other columns",
-            "sensitive": list(roles.sensitive), "identifiers": list(roles.identifiers)}
-    for name in {*SPECIAL, "by_hierarchy"} - set(METHODS[options["method"]].options):
-        del used[name]
-    values = {
-        "${k}": str(options["k"]),
-        "${method}": literal(options["method"]),
-        "${options}": literal(json.dumps(used, sort_keys=True)),
-        "${seed}": str(options["seed"]),
-        "${version}": literal(f"kanon_sql {__version__}, DuckDB ") + " || version()",
-    }
-    rows = []
-    for metric in METRICS:
-        value = values.get(metric.expression, metric.expression)
-        number, text = ("NULL", value) if metric.is_text else (f"({value})::DOUBLE", "NULL")
-        point = options["representation"] in POINTS
-        if metric.name == "sse_released" and not point:
-            number = "NULL"
-        rows.append(
-            f"{{'metric': {literal(metric.name)}, 'value': {number}::DOUBLE, "
-            f"'text': {text}::VARCHAR, 'unit': {literal(metric.unit)}, "
-            f"'description': {literal(metric.description)}}}"
-        )
-    return statement(
-        "metrics",
-        pipeline=_pipeline(call, clock=", __kanon_started"),
-        measured=_measured(call),
-        rows=",\n    ".join(rows),
-    )
-
-
 def _sql(call: Call) -> str:
     return f"SELECT {literal(_release(call))} AS sql"
-
-
-def _audit(source: Relation, options: Mapping[str, Any], roles: Roles) -> str:
-    return statement(
-        "k_anonymity",
-        quasi=_quasi(roles, ()),
-        relation=source.sql,
-        where=_where(roles),
-        k="NULL" if options["k"] is None else options["k"],
-        declared=_declared(source),
-        declared_error=literal(UNDECLARED.format(relation=source.sql)),
-    )
 
 
 def methods_sql() -> str:
@@ -323,7 +228,9 @@ def methods_sql() -> str:
 CALLS: dict[str, Callable[[Call], str]] = {
     "anonymize": _release,
     "anonymize_clusters": _clusters,
-    "anonymize_metrics": _metrics,
+    "anonymize_metrics": lambda call: metrics_sql(
+        call, _pipeline(call, clock=", __kanon_started"), _measured(call), _quasi_released(call)
+    ),
     "anonymize_suppressed": _suppressed,
     "anonymize_sql": _sql,
 }

@@ -192,7 +192,6 @@ def measure_rows(
     classes, labels = np.unique(rows.numbers("class"), return_inverse=True)
     labels = labels.reshape(-1) - int(np.sum(classes < 0))
     facts, radii = measure(
-        encoded, labels[encoded.order], rows.fields["cells"], rows.fields["center"],
-        options["loss"],
+        encoded, labels[encoded.order], rows.fields["cells"], rows.fields["center"]
     )
     return facts, classes[classes >= 0], radii

@@ -10,7 +10,8 @@ from kanon_sql.sql import statement, statements
 PLANNER = "__kanon_plan"
 SLOTS = 16
 MACRO_FILES = (
-    "columns", "key", "most_frequent", "centroid", "median", "interval", "bounds", "multiset",
+    "columns", "key", "diversity", "most_frequent", "centroid", "median", "interval", "bounds",
+    "multiset",
 )
 
 

@@ -4,6 +4,11 @@ ${pipeline},
 _generalized AS MATERIALIZED (SELECT __kanon_clock(count(*)) AS moment FROM _classes),
 _verified AS MATERIALIZED (SELECT __kanon_clock(passed::BIGINT) AS moment FROM _check),
 ${measured},
+_diversity AS (  -- what the rows of a class have in common, per combination of released values
+    SELECT ${alike} FROM (
+        SELECT count(*) AS __kanon_size${aggregates}, ${quasi_released}
+        FROM _released GROUP BY ALL)
+),
 _facts AS (
     SELECT *, rows_in - rows_released AS rows_suppressed
     FROM (SELECT (SELECT count(*) FROM _source) AS rows_in,
@@ -18,9 +23,15 @@ _facts AS (
                  (SELECT grouped.facts FROM _grouped)::JSON AS grouped,
                  (SELECT measured.facts FROM _measured)::JSON AS measured
           FROM _sizes)
+    CROSS JOIN _diversity
 )
-SELECT unnest([
+SELECT unnest(list_concat([
     ${rows}
-], max_depth := 2)
+], list_transform(
+    from_json(measured -> 'attributes', '[{"name": "VARCHAR", "ncp": "DOUBLE"}]'),
+    lambda attribute: {
+        'metric': 'ncp (' || attribute.name || ')', 'value': attribute.ncp,
+        'text': NULL::VARCHAR, 'unit': ${attribute_unit}, 'description': ${attribute_text}}
+)), max_depth := 2)
 FROM _facts, _check
 WHERE _check.passed

@@ -38,12 +38,12 @@ def encoded(
 
 
 def total_variance(result: Encoded) -> float:
-    return sst(result.points) / len(result.points)
+    return sst(result.squared()) / len(result.squared())
 
 
 def test_a_number_is_standardized() -> None:
     result = encoded([(NUMBER, [1.0, 3.0, 5.0, 7.0])])
-    assert result.points.numeric[:, 0] == pytest.approx(np.array([-3, -1, 1, 3]) / np.sqrt(5))
+    assert result.squared().numeric[:, 0] == pytest.approx(np.array([-3, -1, 1, 3]) / np.sqrt(5))
 
 
 @given(st.lists(st.none() | st.integers(-50, 50), min_size=2, max_size=30))
@@ -57,7 +57,7 @@ def test_a_column_with_nulls_has_variance_one_in_all(values: list[int | None]) -
 def test_a_null_is_the_mean_plus_an_indicator() -> None:
     result = encoded([(NUMBER, [0.0, 2.0, None, None])])
     by_input = np.empty((4, 2))
-    by_input[result.order] = result.points.numeric
+    by_input[result.order] = result.squared().numeric
     # known values keep their own deviation; the indicator brings the variance to 1
     assert by_input[:, 0] == pytest.approx([-1, 1, 0, 0])
     assert by_input[:, 1] == pytest.approx([0, 0, np.sqrt(2), np.sqrt(2)])
@@ -66,9 +66,9 @@ def test_a_null_is_the_mean_plus_an_indicator() -> None:
 def test_categories_are_equidistant_and_null_is_one_of_them() -> None:
     result = encoded([(TEXT, ["x", "y", None, "x"])])
     # shares 1/2, 1/4, 1/4: the variance of the one-hot vectors is 1 - 3/8
-    assert result.points.scale == pytest.approx([1 / (1 - 3 / 8)])
+    assert result.squared().scale == pytest.approx([1 / (1 - 3 / 8)])
     assert total_variance(result) == pytest.approx(1.0)
-    assert len(set(result.points.codes[:, 0])) == 3
+    assert len(set(result.squared().codes[:, 0])) == 3
 
 
 def test_weights_are_the_total_variance_of_a_column() -> None:
@@ -82,13 +82,13 @@ def test_weights_are_the_total_variance_of_a_column() -> None:
 def test_no_range_is_too_large_or_too_small(scale: float) -> None:
     result = encoded([(NUMBER, [-scale, 0.0, scale, scale])])
     plain = encoded([(NUMBER, [-1.0, 0.0, 1.0, 1.0])])
-    assert result.points.numeric == pytest.approx(plain.points.numeric, rel=1e-12)
+    assert result.squared().numeric == pytest.approx(plain.squared().numeric, rel=1e-12)
 
 
 def test_constant_columns_take_no_part() -> None:
     result = encoded([(NUMBER, [0.1] * 5), (TEXT, ["x"] * 5), (NUMBER, [None] * 5)])
-    assert result.points.numeric.shape == (5, 0)
-    assert result.points.codes.shape == (5, 0)
+    assert result.squared().numeric.shape == (5, 0)
+    assert result.squared().codes.shape == (5, 0)
 
 
 def test_zeros_of_both_signs_are_one_value() -> None:
@@ -109,8 +109,8 @@ def test_the_order_comes_from_content_alone(rows: list[tuple[Any, Any]], random:
     random.shuffle(keyed)
     second = encoded([(NUMBER, [r[0] for r, _ in keyed]), (TEXT, [r[1] for r, _ in keyed])],
                      [h for _, h in keyed])
-    assert np.array_equal(first.points.numeric, second.points.numeric)
-    assert np.array_equal(first.points.codes, second.points.codes)
+    assert np.array_equal(first.squared().numeric, second.squared().numeric)
+    assert np.array_equal(first.squared().codes, second.squared().codes)
 
 
 def test_copies_of_a_row_are_scattered_among_others_that_tie() -> None:

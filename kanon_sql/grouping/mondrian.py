@@ -192,24 +192,28 @@ def _median(x: Any, start: Any, stop: Any, low: Any, high: Any, room: Any) -> An
     """
     n = np.int64(stop - start)
     place = n // 2
+    source, first, last, lowest, highest = x, start, stop, low, high
     while n > _WHOLE and low < high:
         zero, size = np.uint64(0), np.uint64(_SAMPLE)
         for i in range(_SAMPLE):
-            room[np.uint64(i)] = x[start + np.uint64(i * n // _SAMPLE)]
+            room[np.uint64(i)] = source[first + np.uint64(i * n // _SAMPLE)]
         middle = place * _SAMPLE // n
         least = _value_at(room, zero, size, max(middle - 50, 0), low, high)
         most = _value_at(room, zero, size, min(middle + 50, _SAMPLE - 1), low, high)
-        below, kept = 0, np.uint64(0)
-        for i in range(start, stop):
-            value = x[i]
+        below, kept = 0, size
+        for i in range(first, last):
+            value = source[i]
             below += value < least
             room[kept] = value
             kept += np.uint64((value >= least) & (value <= most))
-        if place < below or place >= below + np.int64(kept) or np.int64(kept) > n // 2:
-            break
-        x, start, stop, low, high = room, zero, kept, least, most
-        n, place = np.int64(kept), place - below
-    return _value_at(x, start, stop, place, low, high)
+        m = np.int64(kept - size)
+        if place < below or place >= below + m or m > n // 2:
+            break  # the whole is needed, and room may have held what is left of it
+        source, first, last, low, high = room, size, kept, least, most
+        n, place = m, place - below
+        if n <= _WHOLE or low == high:
+            return _value_at(source, first, last, place, low, high)
+    return _value_at(x, start, stop, np.int64(stop - start) // 2, lowest, highest)
 
 
 @njit(cache=True, nogil=True)
@@ -304,7 +308,7 @@ def _cut(table: Any, both: Any, start: Any, stop: Any, side: Any, k: int, strict
 def _room(attributes: int, n: int) -> Any:
     return (
         np.zeros(attributes, np.int64), np.zeros(attributes, np.int64), np.zeros(attributes),
-        np.zeros(max(n if n > _WHOLE else 0, _SAMPLE) + 1, np.int32),
+        np.zeros(_SAMPLE + 1 + (n if n > _WHOLE else 0), np.int32),
     )
 
 
@@ -402,7 +406,7 @@ def mondrian(points: LossPoints, k: int, options: Mapping[str, Any], watch: Watc
 def _first_parts(table: Any, both: Any, k: int, strict: bool) -> list[tuple[int, int, int]]:
     """Parts (start, stop, side of ``both``) in order, enough to keep all cores busy."""
     parts, size = [(0, both.shape[2], 0)], 0
-    while ALONE < both.shape[2] and size < len(parts) < PARTS:
+    while both.shape[2] > ALONE and size < len(parts) < PARTS:
         size = len(parts)
         middles = in_parallel(
             [partial(_cut_once, table, both, part, k, strict) for part in parts]

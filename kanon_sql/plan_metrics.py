@@ -1,0 +1,130 @@
+"""The SQL of the calls that measure: anonymize_metrics, anonymize_audit and k_anonymity."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from kanon_sql.grouping import METHODS
+from kanon_sql.metrics import ATTRIBUTE, AUDIT, DIVERSITY, METRICS, Metric
+from kanon_sql.options import POINTS, SPECIAL
+from kanon_sql.plan_parts import UNDECLARED, Call, declared, quasi, where
+from kanon_sql.relation import Relation, literal, quoted
+from kanon_sql.roles import Roles
+from kanon_sql.sql import statement
+from kanon_sql.version import __version__
+
+
+def _rows(metrics: Iterable[Metric], values: Mapping[str, str]) -> str:
+    """One struct per metric; ``values`` stand in for parts of expressions."""
+    rows = []
+    for metric in metrics:
+        value = metric.expression
+        for name, text in values.items():
+            value = value.replace(name, text)
+        number, text = ("NULL", value) if metric.is_text else (f"({value})::DOUBLE", "NULL")
+        rows.append(
+            f"{{'metric': {literal(metric.name)}, 'value': {number}::DOUBLE, "
+            f"'text': {text}::VARCHAR, 'unit': {literal(metric.unit)}, "
+            f"'description': {literal(metric.description)}}}"
+        )
+    return ",\n    ".join(rows)
+
+
+def _diversity(options: Mapping[str, Any], roles: Roles) -> tuple[list[Metric], str, str]:
+    """The metrics of each sensitive column, SQL of what they need of each class, and of all."""
+    label, grave = options["class_label"], ", ".join(map(literal, options["sensitive_values"]))
+    metrics, per_class, total = [], [], ["sum(NULL::BIGINT) AS strangers"]
+    if label is not None:
+        per_class.append(f"__kanon_majority({quoted(label)}) AS __kanon_most")
+        total = ["sum(__kanon_size - __kanon_most) AS strangers"]
+    for i, column in enumerate(roles.sensitive):
+        alike = f"__kanon_alike({quoted(column)})"
+        per_class.append(f"{alike} AS __kanon_alike_{i}")
+        per_class.append(
+            f"{alike} AND bool_or({quoted(column)}::VARCHAR IN ({grave})) AS __kanon_grave_{i}"
+            if grave else f"NULL::BOOLEAN AS __kanon_grave_{i}"
+        )
+        for metric, kind in zip(DIVERSITY, ("alike", "grave"), strict=True):
+            total.append(
+                f"coalesce(sum(__kanon_size) FILTER (WHERE __kanon_{kind}_{i}), 0) AS {kind}_{i}"
+            )
+            known = kind == "alike" or grave
+            metrics.append(replace(
+                metric,
+                name=metric.name + (f" ({column})" if len(roles.sensitive) > 1 else ""),
+                expression=f"{kind}_{i}" if known else "NULL",
+            ))
+    return metrics, "".join(f", {part}" for part in per_class), ", ".join(total)
+
+
+def metrics_sql(call: Call, pipeline: str, measured: str, quasi_released: str) -> str:
+    """The SQL of anonymize_metrics(), around the stages of the release."""
+    options, roles = call.options, call.roles
+    used = {**options, "quasi_identifiers": list(roles.quasi_identifiers) or "all other columns",
+            "sensitive": list(roles.sensitive), "identifiers": list(roles.identifiers)}
+    for name in {*SPECIAL, "by_hierarchy"} - set(METHODS[options["method"]].options):
+        del used[name]
+    diverse, aggregates, alike = _diversity(options, roles)
+    hidden = () if options["representation"] in POINTS else ("sse_released",)
+    shown = [replace(m, expression="NULL") if m.name in hidden else m for m in METRICS]
+    values = {
+        "${k}": str(options["k"]),
+        "${method}": literal(options["method"]),
+        "${options}": literal(json.dumps(used, sort_keys=True)),
+        "${seed}": literal(str(options["seed"])),
+        "${version}": literal(f"kanon_sql {__version__}, DuckDB ") + " || version()",
+    }
+    return statement(
+        "metrics",
+        pipeline=pipeline,
+        measured=measured,
+        rows=_rows([*shown, *diverse], values),
+        aggregates=aggregates,
+        alike=alike,
+        quasi_released=quasi_released,
+        attribute_unit=literal(ATTRIBUTE.unit),
+        attribute_text=literal(ATTRIBUTE.description),
+    )
+
+
+def audit_sql(call: Call, release: Relation) -> str:
+    """The SQL of anonymize_audit(): a release held against its source."""
+    source, options, roles, trees = call.source, call.options, call.roles, call.hierarchies
+    diverse, aggregates, alike = _diversity(options, roles)
+    k = "NULL" if options["k"] is None else str(options["k"])
+    told = {name: options[name] for name in ("weights",)}
+    return statement(
+        "audit",
+        relation=source.sql,
+        release=release.sql,
+        where=where(roles),
+        trees=trees.stages(),
+        keyed=trees.keyed("_kept"),
+        hierarchies=trees.argument(),
+        quasi=quasi(roles, ()),
+        options=literal(json.dumps(told, sort_keys=True)),
+        k=k,
+        aggregates=aggregates,
+        alike=alike,
+        rows=_rows([*AUDIT, *diverse], {"${k}": k}),
+        attribute_unit=literal(ATTRIBUTE.unit),
+        attribute_text=literal(ATTRIBUTE.description),
+        declared=declared(source),
+        declared_error=literal(UNDECLARED.format(relation=source.sql)),
+    )
+
+
+def k_anonymity_sql(source: Relation, options: Mapping[str, Any], roles: Roles) -> str:
+    """The SQL of k_anonymity()."""
+    return statement(
+        "k_anonymity",
+        quasi=quasi(roles, ()),
+        relation=source.sql,
+        where=where(roles),
+        k="NULL" if options["k"] is None else options["k"],
+        declared=declared(source),
+        declared_error=literal(UNDECLARED.format(relation=source.sql)),
+    )

@@ -1,0 +1,57 @@
+-- Any release held against its source: FROM anonymize_audit('patients', release='released').
+WITH _kept AS (SELECT __kanon.* FROM ${relation} AS __kanon${where}),
+_released AS MATERIALIZED (SELECT __kanon.* FROM ${release} AS __kanon${where}),
+${trees}_columns AS (
+    SELECT [*COLUMNS(*)] AS columns
+    FROM (SELECT __kanon_describe(${quasi}) FROM ${keyed} LIMIT 1)
+),
+_released_columns AS (
+    SELECT [*COLUMNS(*)] AS columns
+    FROM (SELECT __kanon_describe(${quasi}) FROM _released LIMIT 1)
+),
+_cells AS (
+    SELECT [*COLUMNS(*)] AS cells FROM (SELECT __kanon_key(${quasi}) FROM _kept)
+),
+_released_cells AS (
+    SELECT [*COLUMNS(*)] AS cells FROM (SELECT __kanon_key(${quasi}) FROM _released)
+),
+_measured AS MATERIALIZED (
+    SELECT CASE WHEN audited.error IS NULL THEN audited.facts ELSE error(audited.error) END AS facts
+    FROM (SELECT __kanon_audit(
+        (SELECT list(cells) FROM _cells),
+        (SELECT columns FROM _columns),
+        (SELECT list(cells) FROM _released_cells),
+        (SELECT columns FROM _released_columns),
+        ${options},
+        ${hierarchies}) AS audited)
+),
+_sizes AS (
+    SELECT count(*) AS __kanon_size, ${quasi} FROM _released GROUP BY ALL
+),
+_diversity AS (
+    SELECT ${alike} FROM (
+        SELECT count(*) AS __kanon_size${aggregates}, ${quasi} FROM _released GROUP BY ALL)
+),
+_facts AS (
+    SELECT *, rows_in - rows_released AS rows_suppressed
+    FROM (SELECT (SELECT count(*) FROM _kept) AS rows_in,
+                 coalesce(sum(__kanon_size), 0)::BIGINT AS rows_released,
+                 count(*) AS classes,
+                 min(__kanon_size) AS smallest,
+                 max(__kanon_size) AS largest,
+                 sum(__kanon_size::HUGEINT * __kanon_size)::DOUBLE AS squares,
+                 coalesce(sum(__kanon_size) FILTER (WHERE __kanon_size < ${k}), 0) AS below,
+                 (SELECT facts FROM _measured)::JSON AS measured
+          FROM _sizes)
+    CROSS JOIN _diversity
+)
+SELECT unnest(list_concat([
+    ${rows}
+], list_transform(
+    from_json(measured -> 'attributes', '[{"name": "VARCHAR", "ncp": "DOUBLE"}]'),
+    lambda attribute: {
+        'metric': 'ncp (' || attribute.name || ')', 'value': attribute.ncp,
+        'text': NULL::VARCHAR, 'unit': ${attribute_unit}, 'description': ${attribute_text}}
+)), max_depth := 2)
+FROM _facts
+WHERE ${declared} OR error(${declared_error})
