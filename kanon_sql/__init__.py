@@ -1,7 +1,8 @@
 """k-anonymity for DuckDB: ``SELECT * FROM anonymize('patients', k=5)``.
 
 In SQL, after ``kanon_sql.register(con)``: anonymize, anonymize_clusters, anonymize_metrics,
-anonymize_sql, anonymize_methods, k_anonymity. In Python the same calls take a frame or a file.
+anonymize_suppressed, anonymize_sql, anonymize_methods, hierarchy, k_anonymity and anonymize_audit.
+In Python the same calls take a frame or a file.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ if not (Path(__file__).parent / "sql").is_dir():
 from kanon_sql.errors import DataError, KanonError, OptionError, ReleaseError
 from kanon_sql.frame import (
     anonymize,
+    anonymize_audit,
     anonymize_clusters,
     anonymize_metrics,
     anonymize_sql,
+    anonymize_suppressed,
+    hierarchy,
     k_anonymity,
 )
 from kanon_sql.register import register
@@ -30,9 +34,12 @@ __all__ = [
     "ReleaseError",
     "__version__",
     "anonymize",
+    "anonymize_audit",
     "anonymize_clusters",
     "anonymize_metrics",
     "anonymize_sql",
+    "anonymize_suppressed",
+    "hierarchy",
     "k_anonymity",
     "register",
 ]

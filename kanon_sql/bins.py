@@ -25,7 +25,8 @@ EXACT = Context(prec=1500, Emax=MAX_EMAX, Emin=MIN_EMIN)
 def read_numbers(values: pl.Series) -> pl.Series:
     """Texts as doubles; null where a text is no number, infinite where it is too large."""
     texts = pl.when(values.str.contains(NUMBER)).then(values).otherwise(None)
-    return pl.select(texts).to_series().cast(pl.Float64, strict=False)
+    doubles: pl.Series = pl.select(texts).to_series().cast(pl.Float64, strict=False)
+    return doubles
 
 
 def _nice_width(numbers: Any) -> Decimal:

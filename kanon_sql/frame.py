@@ -14,7 +14,7 @@ from kanon_sql.plan import plan
 from kanon_sql.register import register
 from kanon_sql.relation import quoted
 
-FRAME = "frame"
+FRAME, RELEASE = "frame", "release"
 
 
 def _open(data: Any) -> tuple[duckdb.DuckDBPyConnection, str]:
@@ -33,6 +33,27 @@ def _open(data: Any) -> tuple[duckdb.DuckDBPyConnection, str]:
             )
     con.register(FRAME, data)
     return con, FRAME
+
+
+def _hold(con: duckdb.DuckDBPyConnection, name: str, given: Any) -> Any:
+    """A frame given as an option becomes a relation of the connection; its name, or the option."""
+    if not hasattr(given, "columns") and not hasattr(given, "column_names"):
+        return given
+    con.register(name, given.collect() if hasattr(given, "collect") else given)
+    return name
+
+
+def _relations(con: duckdb.DuckDBPyConnection, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options, where frames may stand for names of relations."""
+    held = dict(options)
+    if "release" in held:
+        held["release"] = _hold(con, RELEASE, held["release"])
+    if isinstance(held.get("hierarchies"), Mapping):
+        held["hierarchies"] = {
+            column: _hold(con, f"hierarchy_{i}", given)
+            for i, (column, given) in enumerate(held["hierarchies"].items(), start=1)
+        }
+    return held
 
 
 def _like(data: Any, result: duckdb.DuckDBPyRelation) -> Any:
@@ -81,7 +102,14 @@ def run(call: str, data: Any, options: Mapping[str, Any]) -> Any:
                         f"{option.name} names the column {name!r}, which doesn't exist. "
                         f"{did_you_mean(name, columns)}"
                     )
-        text = plan(call, relation, options, lambda parts: columns)
+        column = options.get("column_name")
+        if column is not None and column.lower() not in map(str.lower, columns):
+            raise OptionError(
+                f"The column {column!r} doesn't exist. {did_you_mean(column, columns)}"
+            )
+        held = _relations(con, options)
+        known = {relation: columns}
+        text = plan(call, relation, held, lambda parts: known.get(parts[-1]))
         try:
             return _like(data, con.sql(text))
         except duckdb.InvalidInputException as error:
@@ -125,5 +153,28 @@ def _face(call: str, promise: str) -> Callable[..., Any]:
 anonymize = _face("anonymize", "The released rows: each combination shared by k rows or more.")
 anonymize_clusters = _face("anonymize_clusters", "One row per published cluster.")
 anonymize_metrics = _face("anonymize_metrics", "One row per metric of the release.")
+anonymize_suppressed = _face(
+    "anonymize_suppressed", "The rows that the release leaves out: row numbers of the source."
+)
+anonymize_audit = _face(
+    "anonymize_audit", "Metrics of any release, ours or not, held against its source."
+)
 anonymize_sql = _face("anonymize_sql", "The SQL text that anonymize runs, as a frame of one row.")
 k_anonymity = _face("k_anonymity", "The audit of any table, released by us or not.")
+
+
+def hierarchy(data: Any, column: str, /, **options: Any) -> Any:
+    """The level table of a column: level0 (its values) .. levelN, to inspect, edit and pass back.
+
+    Args:
+        data: a Polars, pandas or Arrow frame, or the path of a file that DuckDB reads.
+        column: the column.
+        options: kind, and the options of that kind, as in SQL (kanon_sql.kinds.KINDS lists them).
+
+    Returns:
+        A frame of the kind that came in; an Arrow table for a file.
+
+    Raises:
+        OptionError, DataError: as the SQL call, in the same words.
+    """
+    return run("hierarchy", data, {"column_name": column, **options})

@@ -69,7 +69,8 @@ def _key(values: pl.Series) -> pl.Series:
 def _series(array: Any) -> pl.Series:
     values = pl.from_arrow(array)
     assert isinstance(values, pl.Series)
-    return values.cast(pl.String)
+    texts: pl.Series = values.cast(pl.String)
+    return texts
 
 
 def _to_arrow(values: pl.Series) -> pa.Array:

@@ -22,9 +22,17 @@ LOWEST = """CASE
                                   lambda level: low.path[level] = high.path[level])[1]] END"""
 
 SAME_LEVEL = """CASE
+        WHEN {level} IS NULL OR low.path[{level} + 1] <> high.path[{level} + 1]
+            OR (span.known < span.total AND {level} < (SELECT len(paths[1]) - 1 FROM _tree_{i})
+                AND span.known > 0) THEN error({mixed})
         WHEN span.known > 0 THEN low.path[{level} + 1]
         WHEN {level} = (SELECT len(paths[1]) - 1 FROM _tree_{i})
             THEN (SELECT paths[1][{level} + 1] FROM _tree_{i}) END"""
+
+MIXED = (
+    "The release was stopped: a class has more than one value at the level chosen for its column. "
+    "Nothing came out; please report this as a bug."
+)
 
 
 def _spec(column: str, given: str | Mapping[str, Any], catalog: Catalog) -> Any:
@@ -152,7 +160,9 @@ class Hierarchies:
 
     def _label(self, i: int, same_level: bool) -> str:
         level = f"(SELECT (grouped.facts::JSON ->> 'level {i - 1}')::DOUBLE::BIGINT FROM _grouped)"
-        return SAME_LEVEL.format(level=level, i=i) if same_level else LOWEST
+        if not same_level:
+            return LOWEST
+        return SAME_LEVEL.format(level=level, i=i, mixed=literal(MIXED))
 
     def emptied(self, stage: str) -> str:
         """A stage in which these columns hold nothing, so that aggregating them costs nothing."""

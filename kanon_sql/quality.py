@@ -72,7 +72,8 @@ def ncp(points: LossPoints, labels: Labels, suppressed: int = 0) -> float:
     rows = len(labels) + suppressed
     if rows == 0 or weights <= 0.0:
         return 0.0
-    return (total_il(points, labels) / weights + suppressed) / rows
+    lost: float = total_il(points, labels) / weights
+    return (lost + suppressed) / rows
 
 
 def entropy_loss(points: LossPoints, labels: Labels, suppressed: int = 0) -> float:

@@ -69,6 +69,12 @@ class Labelled:
     labels: Labels
 
 
+def flat_cells(argument: Any) -> pa.Array:
+    """The cells of an argument of type VARCHAR[][], row by row; NULL is none."""
+    array = argument.combine_chunks() if isinstance(argument, pa.ChunkedArray) else argument
+    return array.flatten().flatten().cast(pa.string())
+
+
 def read_trees(argument: Any) -> dict[str, list[pa.Array]]:
     """Hierarchies as DuckDB hands them over, STRUCT(name VARCHAR, paths VARCHAR[][])[]: the labels
     of their leaves level by level, by column name; NULL is none."""

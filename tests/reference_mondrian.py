@@ -32,9 +32,9 @@ class Attribute(ABC):
     def width(self, members: Sequence[int]) -> float:
         """How wide the attribute is among the members."""
 
-    def piece(self, members: Sequence[int], i: int) -> object:
-        """What a strict cut of the members may not part."""
-        return self.position(i)
+    def pieces(self, members: Sequence[int]) -> list[float]:
+        """For each member what no strict cut of them parts: its value, as a number."""
+        return [self.position(i) for i in members]
 
 
 class Number(Attribute):
@@ -84,8 +84,9 @@ class Tree(Attribute):
             total += self.scale[j]
         return total
 
-    def piece(self, members: Sequence[int], i: int) -> object:
-        return self.levels[max(self.differing(members))][i]
+    def pieces(self, members: Sequence[int]) -> list[float]:
+        child = self.levels[max(self.differing(members))]
+        return [child[i] for i in members]
 
 
 def attributes(points: LossPoints) -> list[Attribute]:
@@ -107,7 +108,7 @@ def attributes(points: LossPoints) -> list[Attribute]:
 def strict_cut(attribute: Attribute, members: Sequence[int], k: int) -> list[int] | None:
     """The left half of a strict cut, None where there is no allowed one."""
     ordered = sorted(members, key=attribute.position)
-    pieces = [attribute.piece(members, i) for i in ordered]
+    pieces = attribute.pieces(ordered)
     n = len(members)
     sizes = [m for m in range(k, n - k + 1) if pieces[m - 1] != pieces[m]]
     if not sizes:
@@ -115,7 +116,9 @@ def strict_cut(attribute: Attribute, members: Sequence[int], k: int) -> list[int
     return ordered[: min(sizes, key=lambda m: (abs(2 * m - n), m))]
 
 
-def cut(parts: Sequence[Attribute], members: Sequence[int], k: int, strict: bool) -> list[int] | None:
+def cut(
+    parts: Sequence[Attribute], members: Sequence[int], k: int, strict: bool
+) -> list[int] | None:
     """The left half of the members, None where they stay together."""
     if len(members) < 2 * k:
         return None

@@ -22,19 +22,39 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
     "kanon_sql/interrupts.py": (set(), set()),
     "kanon_sql/jobs.py": ({"errors", "grouping", "interrupts", "progress"}, set()),
     "kanon_sql/loss.py": ({"grouping"}, {"numpy"}),
-    "kanon_sql/options.py": ({"errors", "grouping"}, set()),
+    "kanon_sql/checks.py": ({"errors"}, set()),
+    "kanon_sql/options.py": ({"checks", "errors", "grouping"}, set()),
     "kanon_sql/relation.py": ({"errors"}, set()),
     "kanon_sql/roles.py": ({"errors"}, set()),
     "kanon_sql/arguments.py": ({"errors"}, {"duckdb"}),
-    "kanon_sql/plan.py": (
-        {"errors", "grouping", "metrics", "options", "relation", "roles", "sql", "version"}, set()
+    "kanon_sql/kinds.py": ({"errors"}, set()),
+    "kanon_sql/hierarchies.py": ({"errors", "kinds", "levels"}, {"numpy", "polars", "pyarrow"}),
+    "kanon_sql/plan_hierarchies.py": (
+        {"errors", "kinds", "relation", "roles", "sql"}, set()
     ),
-    "kanon_sql/surface.py": ({"options", "plan", "sql"}, set()),
-    "kanon_sql/encode.py": ({"errors", "grouping"}, {"numpy", "polars", "pyarrow"}),
-    "kanon_sql/measure.py": ({"encode", "grouping", "loss"}, {"numpy", "pyarrow"}),
+    "kanon_sql/plan_parts.py": ({"plan_hierarchies", "relation", "roles"}, set()),
+    "kanon_sql/plan_metrics.py": (
+        {"grouping", "metrics", "options", "plan_parts", "relation", "roles", "sql", "version"},
+        set(),
+    ),
+    "kanon_sql/plan.py": (
+        {"errors", "grouping", "options", "plan_hierarchies", "plan_metrics", "plan_parts",
+         "relation", "roles", "sql"}, set()
+    ),
+    "kanon_sql/surface.py": ({"kinds", "options", "plan", "sql"}, set()),
+    "kanon_sql/attributes.py": ({"grouping"}, {"numpy", "pyarrow"}),
+    "kanon_sql/encode.py": (
+        {"attributes", "errors", "grouping"}, {"numpy", "polars", "pyarrow"}
+    ),
+    "kanon_sql/quality.py": ({"grouping", "loss"}, {"numpy"}),
+    "kanon_sql/audit.py": ({"attributes", "errors", "hierarchies"}, {"numpy", "polars", "pyarrow"}),
+    "kanon_sql/measure.py": (
+        {"attributes", "encode", "grouping", "loss", "quality"}, {"numpy", "pyarrow"}
+    ),
     "kanon_sql/recall.py": ({"grouping"}, {"numpy"}),
     "kanon_sql/stages.py": (
-        {"encode", "errors", "grouping", "measure", "recall"}, {"numpy", "pyarrow"}
+        {"audit", "encode", "errors", "grouping", "hierarchies", "measure", "recall"},
+        {"numpy", "pyarrow"},
     ),
     "udfs": (
         {"arguments", "errors", "grouping", "jobs", "plan", "progress", "relation", "stages",

@@ -131,15 +131,13 @@ def test_no_class_can_be_cut_any_further(mode: str, case: tuple[LossPoints, int]
 
 @often(60)
 @given(case=cases(most=300))
-def test_strict_classes_are_boxes_that_share_no_record(case: tuple[LossPoints, int]) -> None:
-    """Two classes never overlap in all attributes: strict partitioning is single-dimensional cuts
-    of a space, so equal records share a class wherever all attributes have a width."""
+def test_strict_cuts_never_part_equal_records(case: tuple[LossPoints, int]) -> None:
+    """Strict cuts part values, so equal records share a class, however many they are."""
     points, k = case
     labels = labels_by("strict", points, k)
     parts = reference.attributes(points)
-    everyone = range(len(points))
     seen: dict[tuple[float, ...], int] = {}
-    for i in everyone:
+    for i in range(len(points)):
         key = tuple(attribute.position(i) for attribute in parts)
         assert seen.setdefault(key, int(labels[i])) == labels[i]
 
@@ -168,7 +166,8 @@ def test_kernel_and_reference_agree_on_many_records(mode: str, kind: str) -> Non
 def test_cores_do_not_matter(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     points = many("ties")
     found = []
-    for cores, alone, parts in ((1, 10, 16), (3, 10, 16), (2, 10, 2), (2, 10**9, 16), (2, 10, 10**4)):
+    ways = ((1, 10, 16), (3, 10, 16), (2, 10, 2), (2, 10**9, 16), (2, 10, 10**4))
+    for cores, alone, parts in ways:
         monkeypatch.setattr("kanon_sql.grouping.parallel.cores", lambda cores=cores: cores)
         monkeypatch.setattr(module, "ALONE", alone)
         monkeypatch.setattr(module, "PARTS", parts)
@@ -200,14 +199,16 @@ def test_adult(mode: str, k: int) -> None:
     hold(people(), labels, k, mode)
 
 
-def test_strict_by_hand() -> None:
-    """Medians of 1 2 2 2 3 at k=1: of the boundaries after 1 and after 2 the one nearer to 2.5 is
-    missing; both are 1.5 away, so the lower one is cut."""
+def test_numbers_by_hand() -> None:
+    """1 2 2 2 3: the boundaries after the first and the fourth are equally far from the middle, so
+    the lower one is cut; relaxed, the middle is between two equal values."""
     points = LossPoints.of([[0.1], [0.2], [0.2], [0.2], [0.3]])
     assert labels_by("strict", points, 1).tolist() == [0, 1, 1, 1, 2]
     assert labels_by("strict", points, 2).tolist() == [0, 0, 0, 0, 0]
     assert labels_by("relaxed", points, 2).tolist() == [0, 0, 1, 1, 1]
-    assert labels_by("relaxed", points, 1).tolist() == [0, 1, 2, 2, 3]
+    assert labels_by("relaxed", points, 1).tolist() == [0, 1, 2, 3, 4]
+    points = LossPoints.of([[0.1], [0.2], [0.2], [0.2], [0.2]])
+    assert labels_by("relaxed", points, 1).tolist() == [0, 1, 2, 2, 2]
 
 
 def test_frequent_categories_come_first() -> None:

@@ -88,9 +88,8 @@ def fill_chunks(points: LossPoints, bins: Index, order: Index) -> Any:
     m = -(-count // WIDE)
     padded = np.append(order, np.full(m * WIDE - count, order[-1]))
     gone = np.where(np.arange(m * WIDE) < count, 0.0, np.inf).reshape(m, WIDE)
-    held = np.sort(padded.reshape(m, WIDE)[:, :], axis=1)
-    if m * WIDE > count:  # the last chunk: its records, then places that are free
-        held[-1] = np.append(np.sort(order[(m - 1) * WIDE :]), padded[count:])
+    held = np.sort(padded.reshape(m, WIDE), axis=1)
+    held[-1] = np.append(np.sort(order[(m - 1) * WIDE :]), padded[count:])  # free places last
     flat = held.reshape(-1)
     place = np.full(len(points), -1, np.int64)
     place[flat[:count]] = np.arange(count)
@@ -242,7 +241,8 @@ def find_record(
         fresh: whether the class is another one than that of the search before; if not, it is the
             same or has grown.
         start: the chunk to begin with; -1: that with the best bound.
-        dues: penalties by label, float64, and by secret, float64; empty ones are not charged.
+        dues: penalties by label, float64, and by secret, float64, charged where D counts for more
+            than 0.0; empty where there are none.
     """
     gone, records, label, secret, lowest = chunks[2], chunks[3], chunks[4], chunks[5], chunks[10]
     sums, bits, values, _, bounds, bound_bits = scratch
@@ -271,10 +271,10 @@ def find_record(
             bound_bits[q] = least
         for p in range(WIDE):
             values[p] = sums[p] * more
-        if len(by_label) > 0:
+        if len(by_label) > 0 and more > 0.0:
             for p in range(WIDE):
                 values[p] += by_label[label[q, p]]
-        if len(by_secret) > 0:
+        if len(by_secret) > 0 and more > 0.0:
             for p in range(WIDE):
                 values[p] += by_secret[secret[q, p]]
         hits = 0

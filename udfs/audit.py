@@ -1,0 +1,41 @@
+"""__kanon_audit(source, columns, release, released, options, hierarchies): what a release loses."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pyarrow as pa
+
+from kanon_sql.errors import KanonError
+from kanon_sql.udfs.signature import TREES, Signature
+
+
+def audit(
+    source: Any, columns: Any, release: Any, released: Any, options: Any, hierarchies: Any
+) -> Any:
+    """Struct of facts (JSON) and error (NULL if all is well)."""
+    from kanon_sql.audit_rows import audit_rows  # here: Polars takes a while to load
+    from kanon_sql.stages import flat_cells, read_trees
+
+    facts, error = None, None
+    try:
+        facts = json.dumps(
+            audit_rows(
+                flat_cells(source), columns[0].as_py() or [],
+                flat_cells(release), released[0].as_py() or [],
+                json.loads(options[0].as_py())["weights"], read_trees(hierarchies),
+            )
+        )
+    except KanonError as refusal:
+        error = str(refusal)
+    texts = pa.array([facts], pa.string()), pa.array([error], pa.string())
+    return pa.StructArray.from_arrays([*texts], ["facts", "error"])
+
+
+AUDIT = Signature(
+    "__kanon_audit",
+    audit,
+    ("VARCHAR[][]", "VARCHAR[][]", "VARCHAR[][]", "VARCHAR[][]", "VARCHAR", TREES),
+    "STRUCT(facts VARCHAR, error VARCHAR)",
+)
