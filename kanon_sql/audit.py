@@ -282,8 +282,10 @@ class Reader:
 
     def _between(self, low: float, high: float, ends: str = "[]") -> Reading:
         numbers, order, rows, logs = self._ordered
-        low = min(self.low, high) if low == -np.inf else low
-        high = max(self.high, low) if high == np.inf else high
+        if low == -np.inf:
+            low, ends = min(self.low, high), "[" + ends[1]
+        if high == np.inf:
+            high, ends = max(self.high, low), ends[0] + "]"
         a = int(np.searchsorted(numbers, low, "left" if ends[0] == "[" else "right"))
         b = max(a, int(np.searchsorted(numbers, high, "right" if ends[1] == "]" else "left")))
         many = rows[b] - rows[a]

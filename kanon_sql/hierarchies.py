@@ -18,15 +18,22 @@ import polars as pl
 import pyarrow as pa
 
 from kanon_sql.errors import DataError
-from kanon_sql.kinds import KINDS, ROOT, Kind, KindOption, check_kind, counted, level_count
+from kanon_sql.kinds import (
+    KEY_PATTERN,
+    KINDS,
+    ROOT,
+    Kind,
+    KindOption,
+    check_kind,
+    counted,
+    keys,
+    level_count,
+)
 
 __all__ = [
     "KEY_PATTERN", "KINDS", "Kind", "KindOption", "Tree", "built_in", "check_kind",
     "check_values", "key", "level_count", "read_tree",
 ]
-
-KEY_PATTERN = r"^([+-]?[0-9]+)\.0+$"
-"""Numbers that end in zeros only; their key is the group, so that 39.0 and 39 are one value."""
 
 HIGHEST = 256
 """The most levels that a child/parent table may have."""
@@ -59,11 +66,7 @@ class Tree:
 
 def key(text_array: pa.Array) -> pa.Array:
     """The text under which values are looked up: whole numbers without '.0', all others as is."""
-    return _to_arrow(_key(_series(text_array)))
-
-
-def _key(values: pl.Series) -> pl.Series:
-    return values.str.replace(KEY_PATTERN, "$1")
+    return _to_arrow(keys(_series(text_array)))
 
 
 def _series(array: Any) -> pl.Series:
@@ -118,7 +121,7 @@ def read_tree(
     """
     table = {name.lower(): _series(array) for name, array in zip(names, rows, strict=True)}
     if len(table) == len(names) and set(table) == {"child", "parent"}:
-        child, parent = (_key(table[n]) if numbers else table[n] for n in ("child", "parent"))
+        child, parent = (keys(table[n]) if numbers else table[n] for n in ("child", "parent"))
         return _from_edges(column, child, parent, show_values)
     number_of = {n: int(m[1]) for n in table if (m := re.fullmatch(r"level(0|[1-9]\d{0,3})", n))}
     there = ", ".join(names)
@@ -137,7 +140,7 @@ def read_tree(
         lacks = ", ".join(f"level{n}" for n in missing[:SHOWN]) + (", ..." * (len(missing) > SHOWN))
         raise DataError(f"The hierarchy of {column!r} lacks {lacks}. {SHAPE}.")
     levels = [table[name] for name in sorted(number_of, key=number_of.__getitem__)]
-    return _from_levels(column, [_key(levels[0]) if numbers else levels[0], *levels[1:]],
+    return _from_levels(column, [keys(levels[0]) if numbers else levels[0], *levels[1:]],
                         show_values)
 
 
@@ -271,7 +274,7 @@ def built_in(
     """
     checked = check_kind(column, {**options, "kind": kind})
     texts = _series(values).drop_nulls()
-    distinct = (_key(texts) if ordered else texts).unique()
+    distinct = (keys(texts) if ordered else texts).unique()
     levels = KINDS[kind].build(column, distinct, ordered, checked)
     return _arrange(levels, KINDS[kind].in_order)
 

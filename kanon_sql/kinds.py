@@ -21,6 +21,9 @@ from kanon_sql.errors import DataError, OptionError, did_you_mean
 ROOT = "*"
 MOST_LEVELS = 64
 MASKS = "*#?_~@"
+KEY_PATTERN = r"^([+-]?[0-9]+)\.0+$"
+"""Numbers that end in zeros only; their key is the group, so that 39.0 and 39 are one value."""
+
 DATE = (
     r"^([0-9]{4,6})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
     r"([ T][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[+-][0-9]{2}(?::?[0-9]{2}){0,2})?)?$"
@@ -65,6 +68,11 @@ class Kind:
     build: Callable[[str, pl.Series, bool, Options], list[pl.Series]]
     options: Mapping[str, KindOption] = field(default_factory=dict)
     in_order: bool = False
+
+
+def keys(values: pl.Series) -> pl.Series:
+    """The texts under which values are looked up: whole numbers without '.0', others as is."""
+    return values.str.replace(KEY_PATTERN, "$1")
 
 
 def counted(number: int, one: str, many: str) -> str:
@@ -203,8 +211,9 @@ def _bins(column: str, values: pl.Series, ordered: bool, options: Options) -> li
 
 def _ordered(column: str, values: pl.Series, ordered: bool, options: Options) -> list[pl.Series]:
     """Level i joins 2^i neighbours of the list; the label names the first and the last of them."""
-    listed: tuple[str, ...] = options["values"]
-    wrong = int((~values.is_in(pl.Series(listed, dtype=pl.String))).sum())
+    texts = pl.Series(options["values"], dtype=pl.String)
+    listed: list[str] = (keys(texts) if ordered else texts).unique(maintain_order=True).to_list()
+    wrong = int((~values.is_in(listed)).sum())
     if wrong:
         raise DataError(
             f"{counted(wrong, 'distinct value', 'distinct values')} of {column!r} "
@@ -216,11 +225,12 @@ def _ordered(column: str, values: pl.Series, ordered: bool, options: Options) ->
     while any(between in text for text in listed):
         between = f" .{between.strip()} "
     levels = [pl.Series(listed, dtype=pl.String)]
-    for level in range(1, _ordered_columns(options) - 1):
-        size = 2**level
+    size = 2
+    while size < len(listed):
         groups = [listed[at : at + size] for at in range(0, len(listed), size)]
         labels = [g[0] if len(g) == 1 else f"{g[0]}{between}{g[-1]}" for g in groups]
         levels.append(pl.Series([labels[at // size] for at in range(len(listed))]))
+        size *= 2
     return [*levels, _constant(levels[0])]
 
 
@@ -336,5 +346,5 @@ def level_count(kind: str, options: Mapping[str, Any]) -> int:
     Raises:
         OptionError: as check_kind.
     """
-    checked = check_kind(str(options.get("column", kind)), {**options, "kind": kind})
+    checked = check_kind(kind, {**options, "kind": kind})
     return KINDS[kind].columns(checked)

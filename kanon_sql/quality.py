@@ -72,8 +72,7 @@ def ncp(points: LossPoints, labels: Labels, suppressed: int = 0) -> float:
     rows = len(labels) + suppressed
     if rows == 0 or weights <= 0.0:
         return 0.0
-    lost: float = total_il(points, labels) / weights
-    return (lost + suppressed) / rows
+    return (total_il(points, labels) / weights + suppressed) / rows
 
 
 def entropy_loss(points: LossPoints, labels: Labels, suppressed: int = 0) -> float:
@@ -107,7 +106,7 @@ def entropy_loss(points: LossPoints, labels: Labels, suppressed: int = 0) -> flo
         of_set = _published_node if levels.shape[1] > 1 else _published_codes
         counts, published = of_set(view, levels)
         bits += _bits(view, counts, published, suppressed)
-    return bits / (rows * attributes)
+    return float(bits / (rows * attributes))
 
 
 def intra_cluster_distance(

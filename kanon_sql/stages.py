@@ -169,12 +169,13 @@ def group_rows(
     )
     points = encoded.points(options["distance"], method.loss_points, options["loss"])
     encoded_at = perf_counter()
-    make_ready(options, len(points))
+    make_ready({n: v for n, v in options.items() if v is not None}, len(points))
     ready_at = perf_counter()
     seed = ("seed",) if method.seeded else ()
-    chosen = {name: options[name] for name in (*GROUPED_BY, *method.options, *seed)}
+    chosen = {name: options.get(name) for name in (*GROUPED_BY, *method.options, *seed)}
+    told = {name: value for name, value in options.items() if value is not None}
     grouping, remembered = recall(
-        digest(points, chosen), lambda: group_points(points, options, watch)
+        digest(points, chosen), lambda: group_points(points, told, watch)
     )
     finished = perf_counter()
     facts = {

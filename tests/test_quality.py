@@ -136,7 +136,8 @@ def slow_attribute_losses(points: LossPoints, labels: Labels) -> list[float]:
         losses.append(math.fsum(len(part) * min(max(part) - min(part), cap) for part in parts))
     for columns in attributes_of(points):
         losses.append(math.fsum(
-            len(e) * points.scale[a] * min(len({points.codes[i, a] for i in e}) - 1, points.limit[a])
+            len(e) * points.scale[a]
+            * min(len({points.codes[i, a] for i in e}) - 1, points.limit[a])
             for a in columns for e in members_of(labels)
         ))
     return losses
@@ -156,9 +157,9 @@ def slow_entropy(points: LossPoints, labels: Labels) -> float:
     """-log2 P(value | published set), cell by cell; None stands for a missing number."""
     cells: list[float] = []
     for raw, cap in zip(points.numeric.T.tolist(), points.cap.tolist(), strict=True):
-        column = [None if cap and x > 2 * cap else x for x in raw]
+        column: list[float | None] = [None if cap and x > 2 * cap else x for x in raw]
         for e in members_of(labels):
-            known = [column[i] for i in e if column[i] is not None]
+            known = [x for i in e if (x := column[i]) is not None]
             with_none = any(column[i] is None for i in e)
             inside = [
                 x for x in column
@@ -191,20 +192,24 @@ def groupings(draw: Draw) -> tuple[LossPoints, Labels]:
     numeric = rng.integers(0, grain + 1, (n, len(caps))) / grain * caps
     numeric[rng.random(numeric.shape) < draw(st.sampled_from([0.0, 0.3, 1.0]))] = np.inf
     numeric = np.where(np.isinf(numeric), 4 * caps, numeric)
-    codes, scale, limit, first = [], [], [], []
+    codes: list[Any] = []
+    scale: list[float] = []
+    limit: list[int] = []
+    first: list[int] = []
     for _ in range(draw(st.integers(0 if len(caps) else 1, 3))):
         height = draw(st.integers(1, 3))
         leaves = rng.integers(0, draw(st.integers(1, 8)), n)
         weight = draw(st.sampled_from([1.0, 0.3]))
-        distinct = max(len(set(leaves.tolist())) - 1, 1) if height == 1 and rng.random() < 0.5 else 1
+        counted = height == 1 and rng.random() < 0.5
+        distinct = max(len(np.unique(leaves)) - 1, 1) if counted else 1
         first += [len(scale)] * height
         codes += [leaves // 2**level for level in range(height)]
         scale += [weight / distinct / height] * height
         limit += [distinct] * height
     matrix = np.column_stack(codes) if codes else np.zeros((n, 0))
     order = np.lexsort([*matrix.T[::-1], *numeric.T[::-1]])
-    labels = rng.integers(0, draw(st.integers(1, n)), n)
-    labels = np.unique(labels, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    drawn = rng.integers(0, draw(st.integers(1, n)), n)
+    labels = np.unique(drawn, return_inverse=True)[1].reshape(-1).astype(np.int64)
     points = LossPoints.of(numeric[order], matrix[order], scale, caps, limit, first)
     return points, labels
 

@@ -57,13 +57,12 @@ def _slot(slots: Any, keys: Any, key: Any) -> int:
 
 @njit(cache=True, nogil=True)
 def _roll_up(
-    leaves: Any, counts: Any, nodes: Any, starts: Any, word: Any, shift: Any, mask: Any
+    leaves: Any, counts: Any, nodes: Any, starts: Any, word: Any, shift: Any, mask: Any, most: int
 ) -> Any:
     """Classes of the rows."""
     rows, words = leaves.shape
-    keys, key = np.empty((rows, words), np.uint64), np.empty(words, np.uint64)
-    first, sizes = np.empty(rows, np.int32), np.empty(rows, np.int64)
-    owner = np.empty(rows, np.int32)
+    keys, key = np.empty((rows, words + 1), np.uint64), np.empty(words, np.uint64)
+    first, owner = np.empty(rows, np.int32), np.empty(rows, np.int32)
     slots = np.full(1024, -1, np.int32)
     classes = 0
     for i in range(rows):
@@ -73,19 +72,22 @@ def _roll_up(
             key[word[a]] |= nodes[starts[a] + np.int64(leaf)]
         place = _slot(slots, keys, key)
         if slots[place] < 0:
+            if classes == most:
+                classes += 1
+                break
             if 2 * classes >= len(slots):
                 slots = np.full(4 * len(slots), -1, np.int32)
                 for c in range(classes):
-                    slots[_slot(slots, keys, keys[c])] = c
+                    slots[_slot(slots, keys, keys[c, :words])] = c
                 place = _slot(slots, keys, key)
             slots[place] = classes
-            keys[classes] = key
+            keys[classes, :words] = key
+            keys[classes, words] = np.uint64(0)
             first[classes] = i
-            sizes[classes] = 0
             classes += 1
         owner[i] = slots[place]
-        sizes[owner[i]] += counts[i]
-    return leaves[first[:classes]], sizes[:classes].copy(), owner
+        keys[owner[i], words] += np.uint64(counts[i])
+    return leaves[first[:classes]], keys[:classes, words].astype(np.int64), owner
 
 
 @njit(cache=True, nogil=True)
@@ -103,7 +105,7 @@ def _sweep(
         levels[a] -= 1
         for b in range(a, last + 1):
             sums[b + 1] = sums[b] + rise[b, levels[b]]
-        tag = 0
+        tag = tags[here]
         for b in range(last + 1):
             if levels[b] < top[b]:
                 tag = max(tag, tags[here + stride[b]])
@@ -128,3 +130,41 @@ def _sweep(
                     continue
         return here
     return -1
+
+
+@njit(cache=True, nogil=True)
+def _meet(
+    tags: Any, start: int, levels: Any, fixed: int, floor: Any, top: Any, stride: Any, rise: Any,
+    sums: Any, unit: float, n: int, full: int, out: int, most: int,
+) -> Any:
+    """The most general node below all nodes that may still be checked, of those that share the
+    first ``fixed`` levels."""
+    last = len(levels) - 1
+    here = start
+    meet = top.copy()
+    meet[:fixed] = levels[:fixed]
+    levels[fixed:] = top[fixed:]
+    for b in range(last + 1):
+        sums[b + 1] = sums[b] + rise[b, levels[b]]
+    while True:
+        tag = tags[here]
+        for b in range(last + 1):
+            if levels[b] < top[b]:
+                tag = max(tag, tags[here + stride[b]])
+        tags[here] = tag
+        if tag != 255:
+            lost = (tag * out + 253) // 254
+            charge = np.int64(np.rint(sums[last + 1] * unit))
+            if (n - lost) * charge + lost * full <= most:
+                for b in range(fixed, last + 1):
+                    meet[b] = min(meet[b], levels[b])
+        here -= 1
+        a = last
+        while a >= fixed and levels[a] == floor[a]:
+            levels[a] = top[a]
+            a -= 1
+        if a < fixed:
+            return meet
+        levels[a] -= 1
+        for b in range(a, last + 1):
+            sums[b + 1] = sums[b] + rise[b, levels[b]]

@@ -14,6 +14,7 @@ from kanon_sql.grouping.chunks import (
     bins_of,
     fill_chunks,
     find_record,
+    inner,
     join_class,
     near_order,
     new_class,
@@ -45,20 +46,23 @@ class Rules:
             start.
         furthest: starts are the records furthest from one before, not the next of the order.
         by_start: that one is the start of the class before, not the last record added.
-        label_due: penalty for a label that is not a majority label of the class; 0.0: none.
-        secret_due: penalty for the only secret of the class; 0.0: none.
-        diversity: 0, EQUAL or SENSITIVE.
+        by_label: whether a label that is not a majority label of the class is penalized.
+        label_due: by how much, 0.0 or more.
+        diversity: EQUAL: the only secret of a class is penalized; SENSITIVE: where it is truly
+            sensitive; 0: never.
+        secret_due: by how much, 0.0 or more.
     """
 
     grow: bool
     furthest: bool
     by_start: bool = False
+    by_label: bool = False
     label_due: float = 0.0
-    secret_due: float = 0.0
     diversity: int = 0
+    secret_due: float = 0.0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _charge(points: Any, members: Any, size: int, counts: Any, dues: Any, rules: Any) -> None:
     """Updates the penalties when members[size - 1] has joined a class as one of ``size``."""
     label, secret, grave = points
@@ -144,7 +148,7 @@ def gather(points: LossPoints, k: int, order: Labels, rules: Rules, watch: Watch
     space = new_space(points, bins)
     group = new_class(space, k)
     dues = (
-        np.zeros(int(points.label.max()) + 1 if rules.label_due > 0.0 else 0),
+        np.zeros(int(points.label.max()) + 1 if rules.by_label else 0),
         np.zeros(int(points.secret.max()) + 1 if rules.diversity > 0 else 0),
     )
     charges = (rules.label_due, rules.secret_due, rules.diversity)

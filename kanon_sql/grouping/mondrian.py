@@ -217,20 +217,23 @@ def _median(x: Any, start: Any, stop: Any, low: Any, high: Any, room: Any) -> An
 
 
 @njit(cache=True, nogil=True)
-def _widths(table: Any, ranks: Any, start: Any, stop: Any, low: Any, high: Any, wide: Any) -> None:
+def _widths(
+    table: Any, cells: Any, row: Any, rows: Any, start: Any, stop: Any, extent: Any, wide: Any
+) -> None:
     """Least and greatest rank and the width of a part, per attribute."""
     places, places_at, unit, cap, begin, _, begin_at, costs, costs_at = table
     for a in range(len(unit)):
-        least = most = ranks[a, start]
-        for i in range(start, stop):
-            rank = ranks[a, i]
+        base = row + np.uint64(a) * rows
+        least = most = cells[base + start]
+        for i in range(base + start, base + stop):
+            rank = cells[i]
             least = rank if rank < least else least
             most = rank if rank > most else most
-        low[a], high[a] = least, most
-        wide[a] = min(unit[a] * (places[places_at[a] + most] - places[places_at[a] + least]), cap[a])
-        m = places_at[a + 1] - places_at[a]
+        extent[a, 0], extent[a, 1] = least, most
+        first = places_at[a]
+        wide[a] = min(unit[a] * (places[first + most] - places[first + least]), cap[a])
         for level in range(costs_at[a + 1] - costs_at[a]):
-            at = begin_at[a] + level * m
+            at = begin_at[a] + level * (places_at[a + 1] - first)
             if begin[at + least] != begin[at + most]:
                 wide[a] += costs[costs_at[a] + level]
 
@@ -249,19 +252,39 @@ def _bounds(table: Any, a: int, least: int, most: int, value: int) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _cut(table: Any, both: Any, start: Any, stop: Any, side: Any, k: int, strict: bool, room: Any
+def _move(
+    cells: Any, row: Any, other: Any, rows: Any, columns: int, key: Any, most: Any,
+    start: Any, stop: Any, left: Any, right: Any,
+) -> Any:
+    """Moves records whose key is at most that to the left, others to the right, in their order;
+    returns where the next on the left comes."""
+    next_left = left
+    for b in range(columns):
+        source, target, next_left = row + np.uint64(b) * rows, other + np.uint64(b) * rows, left
+        for i in range(start, stop):
+            smaller = np.uint64(cells[key + i] <= most)
+            to = right + (i - start) - (next_left - left)
+            cells[target + to + smaller * (next_left - to)] = cells[source + i]
+            next_left += smaller
+    return next_left
+
+
+@njit(cache=True, nogil=True)
+def _cut(
+    table: Any, cells: Any, start: Any, stop: Any, side: Any, k: int, strict: bool, room: Any
 ) -> Any:
     """Cuts a part: its records move to the other side, still in canonical order in each half.
 
     Returns where the second half begins; start where the part can't be cut.
     """
-    ranks, other = both[side], both[1 - side]
-    n = np.int64(stop - start)
-    attributes = len(table[2])
+    n, attributes = np.int64(stop - start), len(table[2])
     if n < 2 * k:
         return start
-    low, high, wide, drawn = room
-    _widths(table, ranks, start, stop, low, high, wide)
+    extent, wide, drawn = room
+    columns = attributes + 1
+    rows = np.uint64(len(cells) // (2 * columns))
+    row, other = side * rows * np.uint64(columns), (np.uint64(1) - side) * rows * np.uint64(columns)
+    _widths(table, cells, row, rows, start, stop, extent, wide)
     for _ in range(attributes):
         a = 0
         for b in range(attributes):
@@ -269,37 +292,31 @@ def _cut(table: Any, both: Any, start: Any, stop: Any, side: Any, k: int, strict
         if not wide[a] > 0.0:
             return start
         wide[a] = 0.0
-        key = ranks[a]
-        value = _median(key, start, stop, low[a], high[a], drawn)
-        most, turn = value, stop
+        key = row + np.uint64(a) * rows
+        low, high = extent[a, 0], extent[a, 1]
+        value = _median(cells, key + start, key + stop, low, high, drawn)
         if strict:
-            first, last = _bounds(table, a, low[a], high[a], value)
-            size, more = _count(key, start, stop, first - 1), _count(key, start, stop, last)
+            first, last = _bounds(table, a, low, high, value)
             most = first - 1
+            size = _count(cells, key + start, key + stop, most)
+            more = _count(cells, key + start, key + stop, last)
             if size < k or (n - more >= k and abs(2 * more - n) < abs(2 * size - n)):
                 size, most = more, last
             if size < k or n - size < k:
                 continue
-        else:
-            size = n // 2
-            quota = size - _count(key, start, stop, value - 1)
-            turn = start
-            while quota > 0:
-                quota -= key[turn] == value
-                turn += np.uint64(1)
+            middle = start + np.uint64(size)
+            _move(cells, row, other, rows, columns, key, most, start, stop, start, middle)
+            return middle
+        size = n // 2
+        quota = size - _count(cells, key + start, key + stop, value - 1)
+        turn = start
+        while quota > 0:
+            quota -= cells[key + turn] == value
+            turn += np.uint64(1)
         middle = start + np.uint64(size)
-        for b in range(attributes + 1):
-            source, target, left, right = ranks[b], other[b], start, middle
-            for i in range(start, turn):
-                smaller = key[i] <= most
-                target[left if smaller else right] = source[i]
-                left += np.uint64(smaller)
-                right += np.uint64(not smaller)
-            for i in range(turn, stop):
-                smaller = key[i] < most
-                target[left if smaller else right] = source[i]
-                left += np.uint64(smaller)
-                right += np.uint64(not smaller)
+        left = _move(cells, row, other, rows, columns, key, value, start, turn, start, middle)
+        right = middle + (turn - start) - (left - start)
+        _move(cells, row, other, rows, columns, key, value - 1, turn, stop, left, right)
         return middle
     return start
 
@@ -307,32 +324,34 @@ def _cut(table: Any, both: Any, start: Any, stop: Any, side: Any, k: int, strict
 @njit(cache=True, nogil=True)
 def _room(attributes: int, n: int) -> Any:
     return (
-        np.zeros(attributes, np.int64), np.zeros(attributes, np.int64), np.zeros(attributes),
+        np.zeros((attributes, 2), np.int64), np.zeros(attributes),
         np.zeros(_SAMPLE + 1 + (n if n > _WHOLE else 0), np.int32),
     )
 
 
 @njit(cache=True, nogil=True)
-def _cut_once(table: Any, both: Any, part: Any, k: int, strict: bool) -> int:
+def _cut_once(table: Any, cells: Any, part: Any, k: int, strict: bool) -> int:
     """Where the second half of the part (start, stop, side) begins, or its start."""
     start, stop, side = np.uint64(part[0]), np.uint64(part[1]), np.uint64(part[2])
     room = _room(len(table[2]), part[1] - part[0])
-    return np.int64(_cut(table, both, start, stop, side, k, strict, room))
+    return np.int64(_cut(table, cells, start, stop, side, k, strict, room))
 
 
 @njit(cache=True, nogil=True)
 def _cut_all(
-    table: Any, both: Any, part: Any, k: int, strict: bool, opens: Any, beat: Any
+    table: Any, cells: Any, part: Any, k: int, strict: bool, opens: Any, beat: Any
 ) -> int:
     """Cuts a part (start, stop, side) as long as possible. Marks where classes begin in ``opens``,
-    leaves the records in both[0, -1], and returns how many classes there are."""
+    leaves the records on side 0, and returns how many classes there are."""
     room = _room(len(table[2]), part[1] - part[0])
+    rows = np.uint64(len(opens))
+    records = rows * np.uint64(len(table[2]))
     wait, top, made = np.empty((64, 3), np.uint64), 1, 0
     wait[0, 0], wait[0, 1], wait[0, 2] = part[0], part[1], part[2]
     while top > 0 and beat[STOP] == 0:
         top -= 1
         start, stop, side = wait[top]
-        middle = _cut(table, both, start, stop, side, k, strict, room)
+        middle = _cut(table, cells, start, stop, side, k, strict, room)
         while middle > start:
             # the larger half waits, so that there are never more than 64
             side = np.uint64(1) - side
@@ -342,13 +361,13 @@ def _cut_all(
             else:
                 wait[top, 0], wait[top, 1], stop = middle, stop, middle
             top += 1
-            middle = _cut(table, both, start, stop, side, k, strict, room)
+            middle = _cut(table, cells, start, stop, side, k, strict, room)
         opens[start] = True
         made += 1
         beat[DONE] += np.int64(stop - start)
         if side == 1:
             for i in range(start, stop):
-                both[0, -1, i] = both[1, -1, i]
+                cells[records + i] = cells[records + records + rows + i]
     return made
 
 
@@ -385,11 +404,12 @@ def mondrian(points: LossPoints, k: int, options: Mapping[str, Any], watch: Watc
         both[0, a] = order.ranks
     both[0, -1] = np.arange(n)
     watch.check()
-    parts = _first_parts(table, both, k, strict)
+    cells = both.reshape(-1)
+    parts = _first_parts(table, cells, n, k, strict)
     watch.check()
     opens = np.zeros(n, np.bool_)
     made = in_parallel(
-        [partial(_cut_all, table, both, part, k, strict, opens, watch.beat()) for part in parts]
+        [partial(_cut_all, table, cells, part, k, strict, opens, watch.beat()) for part in parts]
     )
     watch.check()
     labels = np.empty(n, np.int64)
@@ -403,13 +423,15 @@ def mondrian(points: LossPoints, k: int, options: Mapping[str, Any], watch: Watc
     return Grouping(labels, {})
 
 
-def _first_parts(table: Any, both: Any, k: int, strict: bool) -> list[tuple[int, int, int]]:
-    """Parts (start, stop, side of ``both``) in order, enough to keep all cores busy."""
-    parts, size = [(0, both.shape[2], 0)], 0
-    while both.shape[2] > ALONE and size < len(parts) < PARTS:
+def _first_parts(
+    table: Any, cells: Any, n: int, k: int, strict: bool
+) -> list[tuple[int, int, int]]:
+    """Parts (start, stop, side of ``cells``) in order, enough to keep all cores busy."""
+    parts, size = [(0, n, 0)], 0
+    while n > ALONE and size < len(parts) < PARTS:
         size = len(parts)
         middles = in_parallel(
-            [partial(_cut_once, table, both, part, k, strict) for part in parts]
+            [partial(_cut_once, table, cells, part, k, strict) for part in parts]
         )
         parts = [
             half

@@ -22,5 +22,5 @@ def nearest(points: LossPoints, k: int, options: Mapping[str, Any], watch: Watch
 
     Options: ``seed`` of the order, 0 by default.
     """
-    order = content_order(points, int(options.get("seed", 0)))
+    order = content_order(points, int(options.get("seed") or 0))
     return Grouping(gather(points, k, order, Rules(grow=False, furthest=False), watch), {})
