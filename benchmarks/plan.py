@@ -35,6 +35,8 @@ class Plan:
         sql, sql_methods: rows and methods of the SQL part.
         reference: rows of the comparison with the reference.
         loss_ks, loss_methods, loss_data: of the loss part.
+        opponent, opponent_trees: the runs of the opponent part, without and with hierarchies.
+        opponent_copies: how many times Adult is recoded globally, beside once.
         blocks, block_parts: shapes of the block part, and into how many blocks they are cut
             beside the automatic number.
         large: rows of the large part; 0 leaves it out.
@@ -55,6 +57,16 @@ class Plan:
     loss_ks: tuple[int, ...] = (3, 5, 10)
     loss_methods: tuple[str, ...] = ("mdav", "mdav_plus", "v_mdav", "mdav_star")
     loss_data: tuple[str, ...] = ("CENSUS", "EIA", "Adult")
+    opponent: tuple[str, ...] = (
+        "k_member", "k_member, refined", "best", "nearest", "mondrian, strict",
+        "mondrian, relaxed", "mdav_star", "mdav_star, refined", "mdav_star, distance 'loss'",
+        "mdav_plus, distance 'loss'", "k_member, refined, suppress 0.01",
+    )
+    opponent_trees: tuple[str, ...] = (
+        "k_member", "k_member, refined", "best", "k_member, refined, suppress 0.01", "global",
+        "global, suppress 0.01",
+    )
+    opponent_copies: tuple[int, ...] = (34,)
     blocks: Shapes = ((1_000_000, 4), (1_000_000, 8), (2_000_000, 4))
     block_parts: tuple[int, ...] = (2, 4)
     large: int = 0
@@ -79,6 +91,7 @@ PLANS = {
         at=30_000, swept=("mdav_plus", "mdav_star"), mixed=(10_000,), sql=(10_000, 100_000),
         sql_methods=("mdav_star",), reference=(500,), loss_ks=(5,),
         loss_methods=("mdav_star",), loss_data=("CENSUS", "EIA"),
+        opponent=("k_member, refined",), opponent_trees=("k_member, refined",), opponent_copies=(),
         blocks=((50_000, 4),), block_parts=(4,), steps=500_000,
     ),
 }

@@ -15,7 +15,9 @@ Its loss is that of byun2006, definition 7; its entropy that of the source's val
 
 from __future__ import annotations
 
+import math
 import re
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -28,6 +30,8 @@ from kanon_sql.readings import Parser, number_parser, quoted_items, split_known
 
 Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
+
+_INFINITE = {"-inf": -np.inf, "-infinity": -np.inf, "inf": np.inf, "infinity": np.inf}
 
 
 @dataclass(frozen=True)
@@ -172,7 +176,7 @@ class Reader:
             return reading if len(reading.members) else Reading(0.0, reading.members, 0.0, "point")
         if re.fullmatch(r"\*+", text):
             return self.everything
-        return self._range(text) or self._set(text) or self._dash(text) or self.unread
+        return self._range(text) or self._dash(text) or self._set(text) or self.unread
 
     # -- values and labels --------------------------------------------------------------------
 
@@ -182,8 +186,10 @@ class Reader:
         return self._items[text]
 
     def _look_up(self, text: str) -> _Item | None:
-        key = re.sub(KEY_PATTERN, r"\1", text)
         own = self.place.get(text)
+        if self.tree is None:
+            return None if own is None else _Item(np.array([own]), 0, -1)
+        key = re.sub(KEY_PATTERN, r"\1", text)
         if own is not None:
             leaf = self._leaves.get(text, self._leaves.get(key, -1))
             return _Item(np.array([own]), 0, leaf)
@@ -266,15 +272,15 @@ class Reader:
     # -- ranges and sets ----------------------------------------------------------------------
 
     @cached_property
-    def _ordered(self) -> tuple[Floats, Places, Floats, Floats]:
+    def _ordered(self) -> tuple[list[float], Places, list[float], list[float]]:
         """The numbers, sorted, their places, and sums of their rows c and of c log2 c so far."""
         assert self.numbers is not None
         order = np.argsort(self.numbers, kind="stable").astype(np.int64)
         rows = self.counts[order]
         logs = rows * np.log2(np.maximum(rows, 1.0))
         return (
-            self.numbers[order], order,
-            np.append(0.0, np.cumsum(rows)), np.append(0.0, np.cumsum(logs)),
+            self.numbers[order].tolist(), order,
+            [0.0, *np.cumsum(rows).tolist()], [0.0, *np.cumsum(logs).tolist()],
         )
 
     def _width(self, low: float, high: float) -> float:
@@ -286,22 +292,16 @@ class Reader:
             low, ends = min(self.low, high), "[" + ends[1]
         if high == np.inf:
             high, ends = max(self.high, low), ends[0] + "]"
-        a = int(np.searchsorted(numbers, low, "left" if ends[0] == "[" else "right"))
-        b = max(a, int(np.searchsorted(numbers, high, "right" if ends[1] == "]" else "left")))
+        a = (bisect_left if ends[0] == "[" else bisect_right)(numbers, low)
+        b = max(a, (bisect_right if ends[1] == "]" else bisect_left)(numbers, high))
         many = rows[b] - rows[a]
-        bits = np.log2(many) - (logs[b] - logs[a]) / many if many > 0.0 and b > a + 1 else 0.0
-        return Reading(self._width(low, high), order[a:b], max(float(bits), 0.0))
+        bits = math.log2(many) - (logs[b] - logs[a]) / many if many > 0.0 and b > a + 1 else 0.0
+        return Reading(self._width(low, high), order[a:b], max(bits, 0.0))
 
     def _bounds(self, low: str, high: str, ends: str = "[]") -> Reading | None:
-        edges = [
-            {"-inf": -np.inf, "-infinity": -np.inf, "inf": np.inf, "infinity": np.inf}.get(
-                word.strip().strip("'\"").lower(), self.number(word.strip().strip("'\""))
-            )
-            for word in (low, high)
-        ]
-        if edges[0] is None or edges[1] is None or edges[0] > edges[1]:
-            return None
-        return self._between(edges[0], edges[1], ends)
+        edges = [word.strip().strip("'\"") for word in (low, high)]
+        a, b = (_INFINITE.get(edge.lower(), self.number(edge)) for edge in edges)
+        return None if a is None or b is None or a > b else self._between(a, b, ends)
 
     def _range(self, text: str) -> Reading | None:
         """[a, b], [a, b), (a, b], (a, b), and a struct of min and max, of what has an order."""

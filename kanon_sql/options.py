@@ -330,10 +330,6 @@ def _check_method_options(options: dict[str, Any], given: Mapping[str, Any]) -> 
             f"The method {method.name!r} works in squared distances, where loss has no meaning. "
             "Add distance='loss', or leave loss out."
         )
-    if options["diversity"] is not None and len(options["sensitive"]) > 1:
-        raise OptionError(
-            "diversity looks at one sensitive column, and the call names more. Name one only."
-        )
     if options["diversity"] == "sensitive" and not options["sensitive_values"]:
         raise OptionError(
             "diversity 'sensitive' needs to know which values are sensitive. Add "

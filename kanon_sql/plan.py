@@ -64,6 +64,11 @@ def plan(call: str, relation: object, given: Mapping[str, Any], catalog: Catalog
     roles = resolve_roles(options, source.columns)
     if call == "k_anonymity":
         return k_anonymity_sql(source, options, roles)
+    if options.get("diversity") and len(roles.sensitive) != 1:
+        raise OptionError(
+            f"diversity needs one sensitive column, and there are {len(roles.sensitive)}. Name it "
+            "in sensitive := [...]."
+        )
     found = all_hierarchies(options, roles, source)
     hierarchies = Hierarchies(found, catalog, options["show_values"], "_kept")
     if call == "anonymize_audit":

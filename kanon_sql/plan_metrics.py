@@ -95,12 +95,15 @@ def audit_sql(call: Call, release: Relation) -> str:
     source, options, roles, trees = call.source, call.options, call.roles, call.hierarchies
     diverse, aggregates, alike = _diversity(options, roles)
     k = "NULL" if options["k"] is None else str(options["k"])
-    told = {name: options[name] for name in ("weights",)}
+    told = {"weights": options["weights"]}
+    published = replace(roles, identifiers=())
     return statement(
         "audit",
         relation=source.sql,
         release=release.sql,
         where=where(roles),
+        released_where=where(published),
+        quasi_released=quasi(roles, (), dropped=roles.identifiers),
         trees=trees.stages(),
         keyed=trees.keyed("_kept"),
         hierarchies=trees.argument(),

@@ -1,19 +1,19 @@
 -- Any release held against its source: FROM anonymize_audit('patients', release='released').
 WITH _kept AS (SELECT __kanon.* FROM ${relation} AS __kanon${where}),
-_released AS MATERIALIZED (SELECT __kanon.* FROM ${release} AS __kanon${where}),
+_released AS MATERIALIZED (SELECT __kanon.* FROM ${release} AS __kanon${released_where}),
 ${trees}_columns AS (
     SELECT [*COLUMNS(*)] AS columns
     FROM (SELECT __kanon_describe(${quasi}) FROM ${keyed} LIMIT 1)
 ),
 _released_columns AS (
     SELECT [*COLUMNS(*)] AS columns
-    FROM (SELECT __kanon_describe(${quasi}) FROM _released LIMIT 1)
+    FROM (SELECT __kanon_describe(${quasi_released}) FROM _released LIMIT 1)
 ),
 _cells AS (
     SELECT [*COLUMNS(*)] AS cells FROM (SELECT __kanon_key(${quasi}) FROM _kept)
 ),
 _released_cells AS (
-    SELECT [*COLUMNS(*)] AS cells FROM (SELECT __kanon_key(${quasi}) FROM _released)
+    SELECT [*COLUMNS(*)] AS cells FROM (SELECT __kanon_key(${quasi_released}) FROM _released)
 ),
 _measured AS MATERIALIZED (
     SELECT CASE WHEN audited.error IS NULL THEN audited.facts ELSE error(audited.error) END AS facts
@@ -26,11 +26,11 @@ _measured AS MATERIALIZED (
         ${hierarchies}) AS audited)
 ),
 _sizes AS (
-    SELECT count(*) AS __kanon_size, ${quasi} FROM _released GROUP BY ALL
+    SELECT count(*) AS __kanon_size, ${quasi_released} FROM _released GROUP BY ALL
 ),
 _diversity AS (
     SELECT ${alike} FROM (
-        SELECT count(*) AS __kanon_size${aggregates}, ${quasi} FROM _released GROUP BY ALL)
+        SELECT count(*) AS __kanon_size${aggregates}, ${quasi_released} FROM _released GROUP BY ALL)
 ),
 _facts AS (
     SELECT *, rows_in - rows_released AS rows_suppressed

@@ -231,6 +231,13 @@ def test_an_inner_node_that_is_a_value_in_the_tree_only() -> None:
     assert members(column, "Asia") == {"India", "Iran"}
 
 
+def test_of_several_readings_the_one_with_most_values() -> None:
+    column = domain(dict.fromkeys(["a", "a, b", "b", "b, c", "c"], 1))
+    assert members(column, "{a, b, c}") == {"a", "b", "c"}
+    assert members(column, "{a, b, c, c}") == {"a", "b, c", "c"}  # in order, nothing twice
+    assert members(column, "{b, c, a}") == {"a", "b", "c"}
+
+
 # -- texts of known sets are read back ----------------------------------------------------------
 
 PARTS = ["a", "b", "", " ", "a, b", "b, c", "c", "it's", '"', "'", "{a, b}", "[a]", "\\", "NULL",

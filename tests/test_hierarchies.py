@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_sql import data
@@ -55,6 +55,7 @@ def naive_trees(draw: Any) -> Naive:
 # --- child/parent and level tables
 
 
+@settings(deadline=None)
 @given(naive_trees(), st.randoms(use_true_random=False), st.booleans())
 def test_a_child_parent_table_is_the_tree_of_a_naive_walk(
     naive: Naive, chance: random.Random, root_row: bool
@@ -72,6 +73,7 @@ def test_a_child_parent_table_is_the_tree_of_a_naive_walk(
                 assert meet(tree, one, other) == naive.meet(one, other)
 
 
+@settings(deadline=None)
 @given(naive_trees(), st.randoms(use_true_random=False), st.booleans())
 def test_a_level_table_is_the_tree_of_a_naive_walk(
     naive: Naive, chance: random.Random, ragged: bool
@@ -98,6 +100,7 @@ def test_a_level_table_is_the_tree_of_a_naive_walk(
                 assert meet(tree, one, other) == naive.meet(one, other)
 
 
+@settings(deadline=None)
 @given(naive_trees(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_does_not_matter_and_a_tree_reads_back_as_itself(
     naive: Naive, chance: random.Random
@@ -108,19 +111,19 @@ def test_the_order_of_rows_does_not_matter_and_a_tree_reads_back_as_itself(
     assert read({"child": [c for c, _ in edges], "parent": [p for _, p in edges]}) == first
     rows = paths(first)
     chance.shuffle(rows)
-    again = {f"level{i}": list(cells) for i, cells in enumerate(zip(*rows, strict=True))}
+    again: Table = {f"level{i}": list(cells) for i, cells in enumerate(zip(*rows, strict=True))}
     assert read(again) == first
 
 
 def test_a_hierarchy_by_hand() -> None:
     # the country taxonomy of byun2006, figure 1: height 3
-    countries = {
+    countries: Table = {
         "child": ["USA", "Canada", "Brazil", "India", "Iran", "North", "South", "West", "East",
                   "America", "Asia"],
         "parent": ["North", "North", "South", "East", "West", "America", "America", "Asia", "Asia",
                    "World", "World"],
     }
-    tree = read(countries)  # type: ignore[arg-type]
+    tree = read(countries)
     assert tree.height == 3
     assert meet(tree, "USA", "Canada") == ("North", 1)
     assert meet(tree, "India", "Iran") == ("Asia", 2)
@@ -206,7 +209,7 @@ def test_what_is_no_tree_is_refused_without_its_values(name: str) -> None:
 
 
 def test_a_chain_without_end_is_refused() -> None:
-    chain = [str(i) for i in range(400)]
+    chain: list[str | None] = [str(i) for i in range(400)]
     with pytest.raises(DataError, match="'zip' has more than 256 levels"):
         read({"child": chain[1:], "parent": chain[:-1]})
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from kanon_sql.data import adult
 from kanon_sql.grouping import mondrian as module
 from kanon_sql.grouping.mondrian import mondrian
+from kanon_sql.grouping.orders import attribute_orders
 from kanon_sql.grouping.points import Labels, LossPoints
 from kanon_sql.grouping.watch import StoppedError, Watch
 from tests import reference_mondrian as reference
@@ -173,6 +174,22 @@ def test_cores_do_not_matter(mode: str, monkeypatch: pytest.MonkeyPatch) -> None
         monkeypatch.setattr(module, "PARTS", parts)
         found.append(labels_by(mode, points, 5).tolist())
     assert all(labels == found[0] for labels in found)
+
+
+@pytest.mark.parametrize("kind", ("signs", "few close", "close", "whole", "sorted"))
+def test_ranks_of_numbers(kind: str) -> None:
+    """Also of numbers that agree in all leading bits, of which there may be many or few."""
+    rng = np.random.default_rng(2)
+    column = {
+        "signs": np.concatenate([rng.normal(size=3000), [0.0, -0.0, 1e300, -1e300, 5e-324]]),
+        "few close": np.append(rng.random(3000), 1 + rng.permutation(9) * 2.0**-50),
+        "close": 1 + rng.permutation(4000) * 2.0**-50,
+        "whole": rng.integers(-5, 5, 3000).astype(float),
+        "sorted": np.sort(rng.integers(-5, 5, 3000)).astype(float),
+    }[kind]
+    order = attribute_orders(LossPoints.of(np.column_stack([np.zeros(len(column)), column])))[1]
+    values, ranks = np.unique(column, return_inverse=True)
+    assert (order.places == values).all() and (order.ranks == ranks).all()
 
 
 @lru_cache

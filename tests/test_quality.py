@@ -103,6 +103,18 @@ def test_suppressed_rows_lose_every_cell() -> None:
     )
 
 
+def test_missing_numbers_are_published_where_a_class_has_one() -> None:
+    """0, 0.5, 1 and two missing values, which lie 3 weights above 1."""
+    points = LossPoints.of(np.array([[0.0], [0.5], [1.0], [4.0], [4.0]]))
+    apart, mixed = np.array([0, 0, 1, 2, 2]), np.array([0, 1, 1, 0, 1])
+    assert quality.entropy_loss(points, apart) == pytest.approx(2 * 1 / 5)
+    # 0 or one of two missing; 0.5, 1 or one of two missing
+    expected = (math.log2(3) + math.log2(3 / 2) + 2 + 2 + 1) / 5
+    assert quality.entropy_loss(points, mixed) == pytest.approx(expected)
+    assert quality.attribute_ncp(points, apart) == [pytest.approx(0.2)]
+    assert quality.attribute_ncp(points, mixed) == [1.0]
+
+
 def test_no_records_and_nothing_lost() -> None:
     none = FIGURE_5.part(np.arange(0))
     nobody = np.zeros(0, np.int64)

@@ -15,6 +15,7 @@ import duckdb
 import pytest
 
 from kanon_sql.grouping import METHODS
+from kanon_sql.kinds import KINDS
 from kanon_sql.options import ALL_CALLS, OPTIONS
 
 README = Path(__file__).parents[1] / "README.md"
@@ -38,9 +39,19 @@ def methods_table() -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("name", ["options", "methods"])
+def kinds_table() -> str:
+    lines = ["| kind | what it does | options |", "|---|---|---|"]
+    for kind in KINDS.values():
+        options = "; ".join(f"`{name}`: {o.description}" for name, o in kind.options.items())
+        lines.append(f"| `{kind.name}` | {kind.description} | {options} |")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("name", ["options", "methods", "kinds"])
 def test_the_tables_are_those_of_the_registries(name: str) -> None:
-    expected = {"options": options_table, "methods": methods_table}[name]()
+    expected = {
+        "options": options_table, "methods": methods_table, "kinds": kinds_table
+    }[name]()
     text = README.read_text(encoding="utf-8")
     section = re.compile(rf"(<!-- {name} -->\n)(.*?)(<!-- end -->)", re.DOTALL)
     if WRITE:
@@ -53,7 +64,7 @@ def test_the_tables_are_those_of_the_registries(name: str) -> None:
 
 def test_every_call_is_documented() -> None:
     text = README.read_text(encoding="utf-8")
-    for call in (*ALL_CALLS, "anonymize_methods"):
+    for call in (*ALL_CALLS, "anonymize_methods", "hierarchy"):
         assert f"| `{call}(" in text
 
 

@@ -82,6 +82,20 @@ def near_order(points: LossPoints, bins: Index) -> Index:
     return order.astype(np.int64)
 
 
+def far_order(points: LossPoints, bins: Index) -> Index:
+    """All records in an order that keeps rare codes together: int64, shape (n,).
+
+    A record far from others differs from them in all columns, also in those where nearly all
+    records are alike. So these columns come first.
+    """
+    n, d, c = len(points), points.numeric.shape[1], points.codes.shape[1]
+    alike = [
+        float(np.sum(np.square(np.bincount(bins[:, a], minlength=64) / n))) for a in range(c)
+    ]
+    columns = [points.codes[:, a] for a in np.argsort(alike)]
+    return np.lexsort((*(points.numeric[:, a] for a in range(d)), *columns)).astype(np.int64)
+
+
 def fill_chunks(points: LossPoints, bins: Index, order: Index) -> Any:
     """The records of an order in chunks, those of each chunk in canonical order.
 

@@ -12,6 +12,7 @@ from numba import njit
 from kanon_sql.grouping.chunks import (
     WIDE,
     bins_of,
+    far_order,
     fill_chunks,
     find_record,
     inner,
@@ -64,39 +65,36 @@ class Rules:
 
 @inner
 def _charge(points: Any, members: Any, size: int, counts: Any, dues: Any, rules: Any) -> None:
-    """Updates the penalties when members[size - 1] has joined a class as one of ``size``."""
+    """Updates the penalties when members[size - 1] has joined a class as one of ``size``; size 0
+    takes all back, so that the next class can begin."""
     label, secret, grave = points
     by_label, by_secret = dues
     label_due, secret_due, diversity = rules
     if len(by_label) > 0:
-        if size == 1:  # the class before may have left counts
-            for y in range(len(counts)):
-                counts[y] = 0
-                by_label[y] = label_due
-        mine = label[members[size - 1]]
-        counts[mine] += 1
+        if size > 0:
+            counts[label[members[size - 1]]] += 1
         most = 0
         for q in range(size):
             count = counts[label[members[q]]]
             most = count if count > most else most
-        for q in range(size):
+        for q in range(size if size > 0 else len(members)):
             y = label[members[q]]
-            by_label[y] = 0.0 if counts[y] == most else label_due
+            if size == 0:
+                counts[y] = 0
+            by_label[y] = 0.0 if counts[y] == most and size > 0 else label_due
     if len(by_secret) > 0:
         first = secret[members[0]]
         if size == 1:
-            for y in range(len(by_secret)):
-                by_secret[y] = 0.0
             if diversity == EQUAL or grave[first]:
                 by_secret[first] = secret_due
-        elif secret[members[size - 1]] != first:
+        elif size == 0 or secret[members[size - 1]] != first:
             by_secret[first] = 0.0
 
 
 @njit(cache=True, nogil=True)
 def _gather(
-    space: Any, chunks: Any, group: Any, scratch: Any, k: int, order: Any, rules: Any, points: Any,
-    dues: Any, state: Any, until: int, labels: Any, beat: Any,
+    space: Any, near: Any, far: Any, group: Any, scratch: Any, k: int, order: Any, rules: Any,
+    points: Any, dues: Any, state: Any, until: int, labels: Any, beat: Any,
 ) -> None:
     """Makes classes of k until fewer than k records, or no more than ``until``, are left."""
     grow, furthest, by_start, charges = rules
@@ -109,21 +107,23 @@ def _gather(
                     state[NEXT] += 1
                 i = order[state[NEXT]]
             else:
-                more = -1.0
+                more, chunks = size + 1.0 if grow else 1.0, near
                 if size == 0:
+                    more, chunks = -1.0, far
                     join_class(space, group, i, size == 0)
-                else:
-                    more = size + 1.0 if grow else 1.0
                 i = find_record(
                     space, chunks, group, more, size < 2, state[CHUNK], dues, scratch
                 )
             labels[i] = state[MADE]
             members[size] = i
-            state[CHUNK] = take_out(chunks, i)
+            take_out(far, i)
+            state[CHUNK] = take_out(near, i)
             if size == 0 or grow:
                 join_class(space, group, i, size == 0)
             if len(dues[0]) + len(dues[1]) > 0:
                 _charge(points, members, size + 1, counts, dues, charges)
+        if len(dues[0]) + len(dues[1]) > 0:
+            _charge(points, members, 0, counts, dues, charges)
         state[FIRST] = members[0] if by_start else i
         state[MADE] += 1
         state[LEFT] -= k
@@ -148,18 +148,18 @@ def gather(points: LossPoints, k: int, order: Labels, rules: Rules, watch: Watch
     space = new_space(points, bins)
     group = new_class(space, k)
     dues = (
-        np.zeros(int(points.label.max()) + 1 if rules.by_label else 0),
+        np.full(int(points.label.max()) + 1 if rules.by_label else 0, rules.label_due),
         np.zeros(int(points.secret.max()) + 1 if rules.diversity > 0 else 0),
     )
     charges = (rules.label_due, rules.secret_due, rules.diversity)
-    labels, near = np.full(n, -1, np.int64), near_order(points, bins)
+    labels, near, far = np.full(n, -1, np.int64), near_order(points, bins), far_order(points, bins)
     state, beat = np.array([order[0], 0, n, 0, -1], np.int64), watch.beat()
     while state[LEFT] >= k and beat[STOP] == 0:
-        near = near[labels[near] < 0]
+        near, far = near[labels[near] < 0], far[labels[far] < 0]
         until = int(len(near) * RENEWED) if len(near) > 4 * WIDE else 0
-        chunks = fill_chunks(points, bins, near)
         _gather(
-            space, chunks, group, new_scratch(len(chunks[9])), k, order,
+            space, fill_chunks(points, bins, near), fill_chunks(points, bins, far), group,
+            new_scratch(-(-len(near) // WIDE)), k, order,
             (rules.grow, rules.furthest, rules.by_start, charges),
             (points.label, points.secret, points.grave), dues, state, until, labels, beat,
         )
