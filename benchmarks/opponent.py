@@ -132,7 +132,7 @@ def leaf_shares(con: Any, named: Mapping[str, str], suppressed: int) -> dict[str
             raise ValueError(f"{rows - known} released values of {column} are not in {path}")
         domain = con.execute(f"SELECT count(*) FROM read_parquet('{path}')").fetchone()[0]
         total = rows + suppressed
-        shares.append((leaves / domain + suppressed) / total)
+        shares.append(float(leaves / domain + suppressed) / total)
         more.append(((leaves - rows) / (domain - 1) + suppressed) / total)
     return {"leaves": float(np.mean(shares)), "leaves_more": float(np.mean(more))}
 

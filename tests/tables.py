@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-METHODS = ("mdav", "mdav_plus", "v_mdav", "mdav_star")
+METHODS = ("mdav", "mdav_plus", "v_mdav", "mdav_star", "k_member", "nearest", "mondrian")
 REPRESENTATIONS = ("centroid", "median", "interval", "bounds")
 EPOCH = dt.datetime(1970, 1, 1)
 EPOCH_UTC = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)

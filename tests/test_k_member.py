@@ -126,6 +126,16 @@ def test_equals_reference_in_several_chunks(options: Mapping[str, Any]) -> None:
         assert_equals_reference(points, k, options)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_equals_reference_where_many_codes_are_close(seed: int) -> None:
+    """Codes so many that those near each other share a bit of the chunks' sets."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 3, (200, 2))
+    codes[-1] = 6399
+    points = LossPoints.of(rng.integers(0, 3, (200, 1)) / 2.0, np.sort(codes, axis=0), [1.0, 0.5])
+    assert_equals_reference(points, 3, {})
+
+
 @often(60)
 @given(tables(most=60), st.integers(1, 9), st.sampled_from(VARIANTS))
 def test_groups_have_k_to_2k_minus_1_records(
@@ -349,7 +359,8 @@ def test_chunks_do_not_matter(renewed: float, monkeypatch: pytest.MonkeyPatch) -
     points = adult(2000, distinct=True)
     expected = [method(points, 7, {}, Watch()).labels for method in (k_member, nearest)]
     monkeypatch.setattr(greedy, "RENEWED", renewed)
-    monkeypatch.setattr(greedy, "near_order", lambda points, bins: np.arange(len(points)))
+    for name in ("near_order", "far_order"):
+        monkeypatch.setattr(greedy, name, lambda points, bins: np.arange(len(points)))
     for method, labels in zip((k_member, nearest), expected, strict=True):
         assert (method(points, 7, {}, Watch()).labels == labels).all()
 

@@ -65,7 +65,10 @@ def random_points(n: int, d: int, flat: int, trees: int, distinct: int, seed: in
     for _ in range(d):
         numeric = np.column_stack([numeric, random_numbers(rng, n, str(rng.choice(kinds)))])
     cap = rng.choice([1.0, 0.5, 0.3], d)
-    columns, scale, limit, first = [np.zeros((n, 0), np.int32)], [], [], []
+    columns = [np.zeros((n, 0), np.int32)]
+    scale: list[float] = []
+    limit: list[int] = []
+    first: list[int] = []
     for is_tree in rng.permutation([0] * flat + [1] * trees):
         levels, leaves = (int(rng.integers(2, 5)) if is_tree else 1), int(rng.integers(1, 14))
         first += [len(first)] * levels

@@ -5,7 +5,7 @@ change is made if it costs less than a random allowance, which is proportional t
 The temperature falls over a cycle from ``hot`` to 0. All chance is a hash of the step's number, so
 that a search can stop after any step and go on from there as if it had not stopped.
 
-What a group costs is known to squared_error.py alone.
+What a group costs is known to squared_error.py and to information_loss.py alone (see costs.py).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from kanon_sql.grouping.squared_error import cost, exchange, growth, join, leave, relief
+from kanon_sql.grouping.costs import choose, cost, exchange, growth, join, leave, relief, swap
 from kanon_sql.grouping.watch import DONE, STOP
 
 BLOCK = 256
@@ -31,6 +31,9 @@ RARELY = 12
 
 PULL = 64
 """PULL of 256 other steps bring the neighbour to the record's group, the rest the record to its."""
+
+CLOSE = 16
+"""How many of the nearest sites are looked at when a group is dissolved."""
 
 ALIKE = 8
 """How many records of one site are looked at when a group is made."""
@@ -68,11 +71,13 @@ def _at_site(start: Any, order: Any, site: int, bits: Any) -> Any:
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def _neighbour(site_of: Any, start: Any, order: Any, near: Any, i: int, bits: Any) -> Any:
+def _neighbour(
+    data: Any, site_of: Any, start: Any, order: Any, near: Any, i: int, bits: Any
+) -> Any:
     """A record at the site of i or at one of the nearest, which may be i itself."""
     site = site_of[i]
     own = 1 if start[site + 1] - start[site] > 1 else 0
-    rank = _pick(bits, 20, 12, near.shape[1] + own)
+    rank = choose(data, _pick(bits, 20, 12, 4096), near.shape[1], own)
     return _at_site(start, order, site if rank == near.shape[1] else near[site, rank], bits)
 
 
@@ -91,7 +96,7 @@ def _dissolve(
     while done < count:
         i = moved[done]
         best, least = -1, np.inf
-        for rank in range(near.shape[1] + 1):
+        for rank in range(min(near.shape[1], CLOSE) + 1):
             site = site_of[i] if rank == 0 else near[site_of[i], rank - 1]
             b = labels[_at_site(start, order, site, bits)]
             if b in (g, best) or sizes[b] >= 2 * k - 1:
@@ -164,7 +169,7 @@ def anneal(
     ``order``, that order, and the nearest sites of each. Spare are the numbers of groups that are
     empty, and how many. Unit is what an allowance counts at temperature 1, per record.
     """
-    labels, _, sizes, members, _, _, _ = groups
+    labels, _, sizes, members = groups[:4]
     site_of, start, order, near = sites
     n = labels.shape[0]
     begin, length, hot = cycle
@@ -187,7 +192,7 @@ def anneal(
             else:
                 _create(data, sites, groups, spare, k, i, bits, limit, moved, origin)
             continue
-        mover, stays = i, _neighbour(site_of, start, order, near, i, bits)
+        mover, stays = i, _neighbour(data, site_of, start, order, near, i, bits)
         if _pick(bits, 32, 8, 256) < PULL:
             mover, stays = stays, mover
         a, b = labels[mover], labels[stays]
@@ -202,8 +207,5 @@ def anneal(
         other = np.int64(members[b, _pick(bits, 40, 24, sizes[b])])
         if other == stays and mover != i:
             continue
-        if exchange(data, mover, other, groups) < limit:
-            leave(data, mover, groups)
-            leave(data, other, groups)
-            join(data, mover, b, groups)
-            join(data, other, a, groups)
+        if exchange(data, mover, other, groups, limit) < limit:
+            swap(data, mover, other, groups)

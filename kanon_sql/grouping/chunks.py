@@ -3,7 +3,8 @@
 A chunk knows the box of its records: the range of each numeric column, a set of 64 bits for each
 column of codes. What the box adds to a class at least is a bound for all its records, and what was
 once measured in a chunk bounds all later steps, since a class that grows loses no less. A search
-measures only the chunks whose bounds leave it a chance.
+measures only the chunks whose bounds leave it a chance. There are two orders to fill chunks by: one
+for the records that add the least, one for those that are furthest.
 
 Bounds are summed over the columns in the same order as losses, by operations that are monotone
 also where they round. So a bound is never above the loss that is computed for a record, and a

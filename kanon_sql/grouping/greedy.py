@@ -96,7 +96,10 @@ def _gather(
     space: Any, near: Any, far: Any, group: Any, scratch: Any, k: int, order: Any, rules: Any,
     points: Any, dues: Any, state: Any, until: int, labels: Any, beat: Any,
 ) -> None:
-    """Makes classes of k until fewer than k records, or no more than ``until``, are left."""
+    """Makes classes of k until fewer than k records, or no more than ``until``, are left.
+
+    ``near`` and ``far`` are the records left in chunks, for the one and the other kind of search.
+    """
     grow, furthest, by_start, charges = rules
     members, counts = np.zeros(k, np.int64), np.zeros(len(dues[0]), np.int64)
     while state[LEFT] >= k and state[LEFT] > until and beat[STOP] == 0:

@@ -28,6 +28,7 @@ _SAMPLE = 1024
 _WHOLE = 4096
 """Ranks up to which a median is searched for in all of them."""
 _HEADER = 5
+"""Words at the start of a tree for each attribute; see _table."""
 
 
 def _table(orders: list[Order]) -> Any:
@@ -35,8 +36,8 @@ def _table(orders: list[Order]) -> Any:
     as much as cutting a record.
 
     Returns: numbers (unit and cap of each attribute; then costs and places), tree (of each
-    attribute: levels, values, where its costs and places start, where its nodes start; then begin
-    and end of the nodes).
+    attribute: levels, values, where its costs, its places and its nodes start; then begin and end of
+    the nodes).
     """
     numbers, header, nodes = [[order.unit, order.cap] for order in orders], [], []
     numbers_at, nodes_at = 2 * len(orders), _HEADER * len(orders)
@@ -236,7 +237,7 @@ def _room(attributes: int, n: int) -> Any:
 @njit(cache=True, nogil=True)
 def _cut_once(
     table: Any, cells: Any, attributes: int, part: Any, k: int, strict: bool
-) -> int:
+) -> Any:
     """Where the second half of the part (start, stop, side) begins, or its start."""
     numbers, tree = table
     start, stop, side = np.uint64(part[0]), np.uint64(part[1]), np.uint64(part[2])

@@ -44,35 +44,37 @@ class Order:
 
 
 @njit(cache=True, nogil=True)
-def _rank(values: Any, keys: Any, order: Any, ranks: Any, places: Any) -> int:
-    """Writes the rank of each value and the distinct values; returns how many those are.
+def _sort(values: Any, keys: Any, order: Any, places: Any) -> bool:
+    """Writes order and sorted values; not where too many values have the same leading bits.
 
     Args:
-        keys: nonempty if the order is yet to be made. Sorted; leading bits of the values, in the
-            others the records. Values with the same leading bits are sorted here.
-
-    Returns -1 where those are too many.
+        keys: sorted words of the leading bits of a value and its record, which follows from order.
     """
-    n = len(values)
-    shifts, mask = 0, np.int64(1)
-    while mask < n:
+    mask, shifts = np.int64(1), 0
+    while mask < len(keys):
         mask *= 2
     for i in range(len(keys)):
         record = keys[i] & (mask - 1)
         value, j = values[record], i
-        while j > 0 and values[order[j - 1]] > value:
-            order[j] = order[j - 1]
+        while j > 0 and places[j - 1] > value:
+            order[j], places[j] = order[j - 1], places[j - 1]
             j -= 1
-        order[j] = record
+        order[j], places[j] = record, value
         shifts += i - j
-        if shifts > n:
-            return -1
-    rank = -1
-    for i in range(n):
-        value = values[order[i]]
-        if rank < 0 or value != places[rank]:
+        if shifts > len(keys):
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _rank(order: Any, places: Any, ranks: Any) -> int:
+    """Writes the ranks and leaves the distinct of the sorted values in places; returns how many."""
+    rank, last = -1, 0.0
+    for i in range(len(order)):
+        value = places[i]
+        if rank < 0 or value != last:
             rank += 1
-            places[rank] = value
+            places[rank] = last = value
         ranks[order[i]] = rank
     return rank + 1
 
@@ -80,20 +82,18 @@ def _rank(values: Any, keys: Any, order: Any, ranks: Any, places: Any) -> int:
 def _number(column: Any, cap: float) -> Order:
     """Sorting bits and record in one word is much faster than sorting records by value."""
     values = np.ascontiguousarray(column) + 0.0
-    n = len(values)
-    ranks, places = np.empty(n, np.int32), np.empty(n)
-    order, none, distinct = np.arange(n), np.zeros(0, np.int64), -1
-    if bool(np.all(values[1:] >= values[:-1])):
-        distinct = _rank(values, none, order, ranks, places)
-    else:
-        bits = values.view(np.int64)
+    n, order, places = len(values), np.arange(len(values)), values
+    if bool(np.any(values[1:] < values[:-1])):
+        bits, places = values.view(np.int64), np.empty(n)
         keys = bits ^ ((bits >> 63) & np.int64(2**63 - 1))
         keys &= np.int64(-(1 << (n - 1).bit_length()))
         keys |= order
         keys.sort()
-        distinct = _rank(values, keys, order, ranks, places)
-    if distinct < 0:
-        distinct = _rank(values, none, np.argsort(values), ranks, places)
+        if not _sort(values, keys, order, places):
+            order = np.argsort(values)
+            places = values[order]
+    ranks = np.empty(n, np.int32)
+    distinct = _rank(order, places, ranks)
     nodes = np.zeros((0, distinct), np.int32)
     return Order(ranks, places[:distinct], 1.0, cap, nodes, nodes, np.zeros(0))
 

@@ -1,4 +1,5 @@
-"""Groupings made better by search: fewer squared errors, groups of k to 2k - 1."""
+"""Groupings made better by search: fewer squared errors or less information loss, groups of k to
+2k - 1."""
 
 from __future__ import annotations
 
@@ -13,14 +14,21 @@ from numba import njit
 
 from kanon_sql.grouping.annealing import anneal
 from kanon_sql.grouping.neighbours import nearest_lists
-from kanon_sql.grouping.points import Labels, Points
-from kanon_sql.grouping.squared_error import hold_groups, join
-from kanon_sql.grouping.steps import squared_distance
+from kanon_sql.grouping.points import Labels, LossPoints, Points
+from kanon_sql.grouping.costs import distance, hold_groups, join
+from kanon_sql.grouping.information_loss import pack_records
 from kanon_sql.grouping.watch import DONE, Watch
-from kanon_sql.loss import sse
+from kanon_sql.loss import sse, total_il
 
 NEAR = 10
 """How many of the nearest distinct points are a record's neighbours."""
+
+LOSS_NEAR = 40
+"""The same for information loss: there many are equally near, and the nearer of them are proposed
+more often."""
+
+STRETCH = 4.0
+"""By how much squares of numbers are stretched to be like the numbers themselves."""
 
 FEW = 256
 """A search among fewer records takes as many steps as one among so many."""
@@ -103,8 +111,23 @@ def _sites(points: Points, watch: Watch) -> Any:
     order = np.argsort(site_of, kind="stable")
     start = np.append(0, np.cumsum(np.bincount(site_of)))
     firsts = order[start[:-1]]
-    apart = Points.of(points.numeric[firsts], points.codes[firsts], points.scale)
-    return site_of, start, order, nearest_lists(apart, NEAR, watch.beat())
+    if isinstance(points, LossPoints):
+        near = nearest_lists(_embedded(points, firsts), LOSS_NEAR, watch.beat())
+    else:
+        apart = Points.of(points.numeric[firsts], points.codes[firsts], points.scale)
+        near = nearest_lists(apart, NEAR, watch.beat())
+    return site_of, start, order, near
+
+
+def _embedded(points: LossPoints, members: Any) -> Points:
+    """Points whose squared distances are much like the losses of two records.
+
+    Two codes are as far apart as their loss; two numbers x and y, for a domain of size 1,
+    STRETCH (x - y)^2 instead of abs(x - y). Missing values are moved closer, above the domain.
+    """
+    cap = np.where(points.cap > 0.0, points.cap, 1.0)
+    numeric = np.minimum(points.numeric[members], 1.5 * cap) * np.sqrt(STRETCH / cap)
+    return Points.of(numeric, points.codes[members], points.scale / 2.0)
 
 
 @njit(cache=True, nogil=True)
@@ -113,7 +136,6 @@ def _split(data: Any, members: Any, k: int, labels: Any, made: int) -> int:
 
     Halves them along the way from one end to the other until they are few enough.
     """
-    numeric, codes, scale = data
     waiting = [(0, members.shape[0])]
     while len(waiting) > 0:
         first, last = waiting.pop()
@@ -127,7 +149,7 @@ def _split(data: Any, members: Any, k: int, labels: Any, made: int) -> int:
         ends, gaps = part[:1].copy(), np.zeros((2, m))
         for end in range(3):
             for p in range(m):
-                gaps[end % 2, p] = squared_distance(numeric, codes, scale, ends[0], part[p])
+                gaps[end % 2, p] = distance(data, ends[0], part[p])
             ends[0] = part[np.argmax(gaps[end % 2])]
         part[:] = part[np.argsort(gaps[0] - gaps[1], kind="mergesort")]
         waiting.append((first, first + m // 2))
@@ -153,14 +175,13 @@ def _load(data: Any, labels: Any, k: int) -> Any:
 @njit(cache=True, nogil=True)
 def _spread(data: Any, sites: Any, count: int) -> Any:
     """Mean squared distance of each record to the nearest ``count`` other sites."""
-    numeric, codes, scale = data
     site_of, start, order, near = sites
     out = np.empty(site_of.shape[0])
     for i in range(out.shape[0]):
         total = 0.0
         for rank in range(count):
             j = order[start[near[site_of[i], rank]]]
-            total += squared_distance(numeric, codes, scale, i, j)
+            total += distance(data, i, j)
         out[i] = total / count
     return out
 
@@ -182,15 +203,27 @@ def _small(data: Any, labels: Labels, k: int) -> Labels:
     return _numbered(out)
 
 
+def loss_of(points: Points, labels: Labels) -> float:
+    """What refine makes less of: Total-IL of LossPoints, else squared errors."""
+    return total_il(points, labels) if isinstance(points, LossPoints) else sse(points, labels)
+
+
+def _data(points: Points) -> Any:
+    """The records as the kernels take them."""
+    if isinstance(points, LossPoints):
+        return pack_records(points)
+    return points.numeric, points.codes, points.scale
+
+
 class _Best:
     """The best grouping seen so far; a later one has to be strictly better."""
 
     def __init__(self, points: Points, labels: Labels) -> None:
-        self.points, self.labels, self.loss = points, labels, sse(points, labels)
+        self.points, self.labels, self.loss = points, labels, loss_of(points, labels)
 
     def offer(self, labels: Labels) -> None:
         """Another grouping."""
-        loss = sse(self.points, labels)
+        loss = loss_of(self.points, labels)
         if loss < self.loss:
             self.labels, self.loss = labels, loss
 
@@ -198,11 +231,13 @@ class _Best:
 def refine(
     points: Points, labels: Labels, k: int, steps: int, seconds: float | None, watch: Watch
 ) -> Refined:
-    """Looks for a grouping with fewer squared errors and all groups of k or more.
+    """Looks for a grouping of less loss, with all groups of k or more.
+
+    What it makes less of is ``total_il`` where the points are LossPoints, else ``sse``.
 
     Cycles of simulated annealing, each four times as long as the one before, the first one cold.
     The result is the best grouping at the end of a cycle or of the search, or the labels given if
-    none has a lower ``sse``. It depends on the records, the partition, k and the steps made, not
+    none has a lower loss. It depends on the records, the partition, k and the steps made, not
     on how groups are numbered. Time O(steps), besides the neighbours of n records.
 
     Args:
@@ -217,7 +252,7 @@ def refine(
     started = perf_counter()
     best = _Best(points, _numbered(labels))
     given = best.labels
-    data = (points.numeric, points.codes, points.scale)
+    data = _data(points)
     small = _small(data, given, k)
     best.offer(small)
     if k == 1 or len(points) < 2 * k or best.loss <= 0.0:
@@ -227,10 +262,14 @@ def refine(
     if sites[3].shape[1] == 0:  # one point: the loss is a rounding error
         return Refined(labels, 0, False)
     groups, spare = _load(data, small, k)
-    spread = _spread(data, sites, max(1, min(k - 1, sites[3].shape[1])))
+    spread = None
+    if not isinstance(points, LossPoints):
+        spread = _spread(data, sites, max(1, min(k - 1, sites[3].shape[1])))
     beat, step, stopped = watch.beat(), 0, False
     for begin, length, hot in _cycles(len(points)):
-        unit = np.sqrt(spread * (best.loss / len(points)))
+        unit = np.full(len(points), best.loss / len(points))
+        if spread is not None:
+            unit = np.sqrt(spread * unit)
         cycle = (begin, length, hot)
         while step < min(begin + length, steps) and not stopped:
             stopped = seconds is not None and perf_counter() - started >= seconds
@@ -256,5 +295,5 @@ def search(
     watch: Watch,
 ) -> Refined:
     """The same from the best of several groupings, the first of them on ties."""
-    losses = [sse(points, _numbered(labels)) for labels in starts]
+    losses = [loss_of(points, _numbered(labels)) for labels in starts]
     return refine(points, starts[int(np.argmin(losses))], k, steps, seconds, watch)

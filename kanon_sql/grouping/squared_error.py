@@ -1,8 +1,8 @@
 """Groups under change, and what a change does to their squared error.
 
 All that the search in annealing.py knows about the loss is here: what a group costs, and by how
-much the costs change when a record joins, leaves, or changes places with another. A search for
-another loss needs another module with these functions.
+much the costs change when a record joins, leaves, or changes places with another. What
+information_loss.py is for Total-IL; costs.py has the search use one or the other.
 
 Data is (numeric, codes, scale) of Points. With |i - g|^2 the squared distance of record i to the
 centroid of group g of m records, the squared error of g grows by m / (m + 1) |i - g|^2 when i
@@ -100,6 +100,17 @@ def leave(data: Any, i: int, groups: Any) -> None:
     _renew(numeric, g, groups)
 
 
+@njit(cache=True, nogil=True, error_model="numpy")
+def swap(data: Any, i: int, j: int, groups: Any) -> None:
+    """Lets two records of different groups change places."""
+    labels = groups[0]
+    a, b = labels[i], labels[j]
+    leave(data, i, groups)
+    leave(data, j, groups)
+    join(data, i, b, groups)
+    join(data, j, a, groups)
+
+
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _gap(data: Any, i: int, g: int, groups: Any) -> Any:
     """|i - g|^2."""
@@ -143,8 +154,9 @@ def relief(data: Any, i: int, groups: Any) -> Any:
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def exchange(data: Any, i: int, j: int, groups: Any) -> Any:
-    """By how much the cost grows when two records of different groups change places."""
+def exchange(data: Any, i: int, j: int, groups: Any, limit: float) -> Any:
+    """By how much the cost grows when two records of different groups change places; whatever the
+    limit."""
     numeric, codes, scale = data
     labels, sizes = groups[0], groups[2]
     a, b = labels[i], labels[j]
@@ -152,3 +164,17 @@ def exchange(data: Any, i: int, j: int, groups: Any) -> Any:
     there = _gap(data, i, b, groups) + _gap(data, j, a, groups)
     between = squared_distance(numeric, codes, scale, i, j)
     return there - away - between * (1.0 / sizes[a] + 1.0 / sizes[b])
+
+
+@njit(cache=True, nogil=True)
+def distance(data: Any, i: int, j: int) -> Any:
+    """|i - j|^2."""
+    numeric, codes, scale = data
+    return squared_distance(numeric, codes, scale, i, j)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def choose(data: Any, chance: int, count: int, own: int) -> Any:
+    """One of ``count`` neighbours, and of ``own`` behind these, by a number below 4096: all equally
+    often."""
+    return (chance * (count + own)) >> 12

@@ -1,0 +1,40 @@
+"""What a group costs, as the search sees it: squared errors or information loss.
+
+Both modules have functions of the same names. Which of them a kernel means is decided when the
+kernel is compiled, by the data that it is given, so that only the one that is used is compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numba.extending import overload
+
+from kanon_sql.grouping import information_loss, squared_error
+
+SQUARED = 3
+"""Data of that many arrays is that of squared_error.py; other data that of information_loss.py."""
+
+
+def _either(name: str, inline: str) -> Callable[..., Any]:
+    """The function of that name of one module or the other, callable in kernels alone."""
+    squared, loss = getattr(squared_error, name), getattr(information_loss, name)
+
+    def stub(*_: Any) -> Any:
+        raise NotImplementedError(name)
+
+    def chosen(data: Any, *_: Any) -> Any:
+        return (squared if len(data) == SQUARED else loss).py_func
+
+    options = {"error_model": "numpy", "nogil": True}
+    overload(stub, jit_options=options, strict=False, inline=inline)(chosen)
+    return stub
+
+
+hold_groups, join, leave, swap, distance = (
+    _either(name, "never") for name in ("hold_groups", "join", "leave", "swap", "distance")
+)
+cost, growth, relief, exchange, choose = (
+    _either(name, "always") for name in ("cost", "growth", "relief", "exchange", "choose")
+)
