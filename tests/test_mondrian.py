@@ -195,6 +195,24 @@ def test_ranks_of_numbers(kind: str) -> None:
     assert (order.places == values).all() and (order.ranks == ranks).all()
 
 
+@pytest.mark.parametrize("kind", ("ranks", "sorted", "two", "heap", "waves"))
+def test_median_of_very_many(kind: str) -> None:
+    """So many that the sample is drawn more than once; or in vain, where it misleads."""
+    rng = np.random.default_rng(6)
+    n = 200_001
+    ranks = {
+        "ranks": rng.permutation(n),
+        "sorted": np.arange(n),
+        "two": rng.integers(0, 2, n) * 100_000,
+        "heap": np.where(rng.random(n) < 0.49, 7, rng.permutation(n)),
+        "waves": np.where(np.arange(n) % 195 == 0, 0, rng.permutation(n)),
+    }[kind].astype(np.int32)
+    room = np.zeros(2 * n, np.int32)
+    least, most = int(ranks.min()), int(ranks.max())
+    found = module._median(ranks, np.uint64(0), np.uint64(n), least, most, room)
+    assert found == np.sort(ranks)[n // 2]
+
+
 @lru_cache
 def people() -> LossPoints:
     """3,000 records of Adult: age as a number, education in a tree of two levels."""

@@ -93,8 +93,9 @@ def far_order(points: LossPoints, bins: Index) -> Index:
     alike = [
         float(np.sum(np.square(np.bincount(bins[:, a], minlength=64) / n))) for a in range(c)
     ]
-    columns = [points.codes[:, a] for a in np.argsort(alike)]
-    return np.lexsort((*(points.numeric[:, a] for a in range(d)), *columns)).astype(np.int64)
+    columns: list[Any] = [np.zeros(n), *(points.numeric[:, a] for a in range(d))]
+    columns += [points.codes[:, a] for a in np.argsort(alike, kind="stable")]
+    return np.lexsort(columns).astype(np.int64)
 
 
 def fill_chunks(points: LossPoints, bins: Index, order: Index) -> Any:

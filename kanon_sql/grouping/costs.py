@@ -27,8 +27,8 @@ def _either(name: str, inline: str) -> Callable[..., Any]:
     def chosen(data: Any, *_: Any) -> Any:
         return (squared if len(data) == SQUARED else loss).py_func
 
-    options = {"error_model": "numpy", "nogil": True}
-    overload(stub, jit_options=options, strict=False, inline=inline)(chosen)
+    options: Any = {"jit_options": {"error_model": "numpy"}, "strict": False, "inline": inline}
+    overload(stub, **options)(chosen)
     return stub
 
 

@@ -44,7 +44,7 @@ MOST_NODES = 50_000_000
 """The largest lattice that is searched; a node takes a byte."""
 WIDEST = 2**62
 """Keys stay below it. Where the levels of a node have more combinations, some are ranked first."""
-TRIES = 3
+TRIES = 8
 """Checks in one box of the lattice before a smaller table is made for it."""
 SMALL_ROWS = 2048
 """A table of fewer rows is not made any smaller."""
@@ -287,7 +287,8 @@ class _Search:
             levels, at = self.top.copy(), list(pair)
             levels[at] = self.low[at]
             table, _ = self.rolled_up(self.base, tuple(levels.tolist()))
-            for levels[at] in product(*(range(self.top[a], self.low[a] - 1, -1) for a in at)):
+            for own in product(*(range(self.top[a], self.low[a] - 1, -1) for a in at)):
+                levels[at] = own
                 here = self.index(levels)
                 above = [self.tags[here + self.stride[a]] for a in at if levels[a] < self.top[a]]
                 if 255 in above:

@@ -36,8 +36,8 @@ def _table(orders: list[Order]) -> Any:
     as much as cutting a record.
 
     Returns: numbers (unit and cap of each attribute; then costs and places), tree (of each
-    attribute: levels, values, where its costs, its places and its nodes start; then begin and end of
-    the nodes).
+    attribute: levels, values, where its costs, its places and its nodes start; then begin and end
+    of the nodes).
     """
     numbers, header, nodes = [[order.unit, order.cap] for order in orders], [], []
     numbers_at, nodes_at = 2 * len(orders), _HEADER * len(orders)

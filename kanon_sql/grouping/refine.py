@@ -13,10 +13,10 @@ import numpy.typing as npt
 from numba import njit
 
 from kanon_sql.grouping.annealing import anneal
-from kanon_sql.grouping.neighbours import nearest_lists
-from kanon_sql.grouping.points import Labels, LossPoints, Points
 from kanon_sql.grouping.costs import distance, hold_groups, join
 from kanon_sql.grouping.information_loss import pack_records
+from kanon_sql.grouping.neighbours import nearest_lists
+from kanon_sql.grouping.points import Labels, LossPoints, Points
 from kanon_sql.grouping.watch import DONE, Watch
 from kanon_sql.loss import sse, total_il
 
