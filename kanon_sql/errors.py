@@ -5,7 +5,7 @@ KanonError (a ValueError)
 ├── DataError      the data can't be anonymized as asked: too few rows, infinite values ...
 └── ReleaseError   a release that failed its verification; nothing of it came out
 
-None of them ever holds a value from the data.
+None of them holds a value from the data, unless the call says show_values.
 """
 
 from __future__ import annotations

@@ -18,17 +18,8 @@ import polars as pl
 import pyarrow as pa
 
 from kanon_sql.errors import DataError
-from kanon_sql.kinds import (
-    KEY_PATTERN,
-    KINDS,
-    ROOT,
-    Kind,
-    KindOption,
-    check_kind,
-    counted,
-    keys,
-    level_count,
-)
+from kanon_sql.kind_levels import KEY_PATTERN, counted, keys
+from kanon_sql.kinds import KINDS, ROOT, Kind, KindOption, check_kind, level_count
 
 __all__ = [
     "KEY_PATTERN", "KINDS", "Kind", "KindOption", "Tree", "built_in", "check_kind",

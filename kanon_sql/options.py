@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kanon_sql import checks
+import kanon_sql.checks as checks
 from kanon_sql.errors import OptionError, did_you_mean
 from kanon_sql.grouping import METHODS
 
@@ -145,7 +145,7 @@ OPTIONS: dict[str, Option] = {
             checks.name("class_label", "'income'"), MEASURED_CALLS, roles=True,
         ),
         Option(
-            "class_penalty", "DOUBLE", None, "0.5",
+            "class_penalty", "DOUBLE", None, "1",
             "k_member only: what a row of another class label costs, in quasi-identifier cells.",
             checks.number("class_penalty"),
         ),
@@ -156,7 +156,7 @@ OPTIONS: dict[str, Option] = {
             checks.one_of("diversity", DIVERSITIES),
         ),
         Option(
-            "diversity_penalty", "DOUBLE", None, "0.5",
+            "diversity_penalty", "DOUBLE", None, "1",
             "k_member only: what a row costs that leaves its class without diversity, in "
             "quasi-identifier cells.",
             checks.number("diversity_penalty"),

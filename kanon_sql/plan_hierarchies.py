@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kanon_sql.errors import OptionError, did_you_mean
-from kanon_sql.hierarchies import KINDS, check_kind, level_count
+from kanon_sql.kinds import KINDS, check_kind, level_count
 from kanon_sql.relation import Catalog, Relation, find_relation, literal, quoted
 from kanon_sql.roles import Roles
 from kanon_sql.sql import statement

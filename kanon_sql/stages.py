@@ -120,6 +120,7 @@ def read_hierarchy(
             [cells.take(pa.array(np.arange(c, len(cells), len(titles))))
              for c in range(len(titles))],
             spec["show_values"],
+            ordered,
         )
     else:
         chosen = {n: v for n, v in spec.items() if n not in ("column", "kind", "show_values")}

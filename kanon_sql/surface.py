@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kanon_sql.hierarchies import KINDS
+from kanon_sql.kinds import KINDS
 from kanon_sql.options import ALL_CALLS, OPTIONS
 from kanon_sql.plan import HIERARCHY, methods_sql
 from kanon_sql.sql import statement, statements

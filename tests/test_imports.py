@@ -28,7 +28,11 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
     "kanon_sql/roles.py": ({"errors"}, set()),
     "kanon_sql/arguments.py": ({"errors"}, {"duckdb"}),
     "kanon_sql/kinds.py": ({"errors"}, set()),
-    "kanon_sql/hierarchies.py": ({"errors", "kinds", "levels"}, {"numpy", "polars", "pyarrow"}),
+    "kanon_sql/bins.py": (set(), {"numpy", "polars"}),
+    "kanon_sql/kind_levels.py": ({"bins", "errors", "kinds"}, {"numpy", "polars"}),
+    "kanon_sql/hierarchies.py": (
+        {"errors", "kind_levels", "kinds"}, {"numpy", "polars", "pyarrow"}
+    ),
     "kanon_sql/plan_hierarchies.py": (
         {"errors", "kinds", "relation", "roles", "sql"}, set()
     ),
@@ -47,18 +51,22 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
         {"attributes", "errors", "grouping"}, {"numpy", "polars", "pyarrow"}
     ),
     "kanon_sql/quality.py": ({"grouping", "loss"}, {"numpy"}),
-    "kanon_sql/audit.py": ({"attributes", "errors", "hierarchies"}, {"numpy", "polars", "pyarrow"}),
+    "kanon_sql/readings.py": (set(), {"numpy"}),
+    "kanon_sql/audit.py": ({"hierarchies", "readings"}, {"numpy", "pyarrow"}),
+    "kanon_sql/audit_rows.py": (
+        {"audit", "encode", "errors", "hierarchies", "readings"}, {"numpy", "pyarrow"}
+    ),
     "kanon_sql/measure.py": (
         {"attributes", "encode", "grouping", "loss", "quality"}, {"numpy", "pyarrow"}
     ),
     "kanon_sql/recall.py": ({"grouping"}, {"numpy"}),
     "kanon_sql/stages.py": (
-        {"audit", "encode", "errors", "grouping", "hierarchies", "measure", "recall"},
+        {"encode", "errors", "grouping", "hierarchies", "measure", "recall"},
         {"numpy", "pyarrow"},
     ),
     "udfs": (
-        {"arguments", "errors", "grouping", "jobs", "plan", "progress", "relation", "stages",
-         "surface", "udfs"}, {"pyarrow"}
+        {"arguments", "audit_rows", "errors", "grouping", "jobs", "plan", "progress", "relation",
+         "stages", "surface", "udfs"}, {"pyarrow"}
     ),
 }
 
