@@ -58,7 +58,7 @@ class Encoded:
     def squared(self) -> Points:
         """Points for squared distances; attributes without variance or weight are left out."""
         places = [
-            attribute.coordinates(column)
+            attribute.coordinates(column.astype(np.float64))
             for attribute, column in zip(self.attributes, self.columns, strict=True)
             if isinstance(attribute, Ordered)
             and (attribute.factor > 0.0 or attribute.indicator > 0.0)
@@ -82,7 +82,10 @@ class Encoded:
             loss: 'range_flat' or 'range_distinct', for categories without a hierarchy.
         """
         places, caps = [], []
-        codes, scale, limit, first = [], [], [], []
+        codes: list[Codes] = []
+        scale: list[float] = []
+        limit: list[int] = []
+        first: list[int] = []
         for attribute, column in zip(self.attributes, self.columns, strict=True):
             if isinstance(attribute, Ordered):
                 places.append(attribute.place(column.astype(np.float64)))
@@ -91,7 +94,7 @@ class Encoded:
             height = attribute.nodes.shape[1]
             most = attribute.present - 1 if loss == "range_distinct" and height == 1 else 1
             first += [len(scale)] * height
-            codes.append(column)
+            codes.append(column.astype(np.int32))
             scale += [attribute.weight / max(most, 1) / height] * height
             limit += [max(most, 1)] * height
         nothing = np.zeros((len(self.order), 0))

@@ -92,10 +92,8 @@ def _information(encoded: Encoded, released: Labels, labels: Labels) -> dict[str
             facts["entropy_loss"] = entropy_loss(points, labels, rows - len(released))
             facts["intra_cluster_distance"] = intra_cluster_distance(points, labels)
             ncps = attribute_ncp(points, labels, rows - len(released))
-    names = [a.name for a in (
-        *(a for a in encoded.attributes if isinstance(a, Ordered)),
-        *(a for a in encoded.attributes if isinstance(a, Nominal)),
-    )]
+    names = [a.name for a in encoded.attributes if isinstance(a, Ordered)]
+    names += [a.name for a in encoded.attributes if isinstance(a, Nominal)]
     by_name = dict(zip(names, ncps, strict=True))
     facts["attributes"] = [{"name": a.name, "ncp": by_name[a.name]} for a in encoded.attributes]
     return facts

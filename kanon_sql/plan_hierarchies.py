@@ -159,9 +159,10 @@ class Hierarchies:
         )
 
     def _label(self, i: int, same_level: bool) -> str:
-        level = f"(SELECT (grouped.facts::JSON ->> 'level {i - 1}')::DOUBLE::BIGINT FROM _grouped)"
         if not same_level:
             return LOWEST
+        fact = literal(f"level {self.columns[i - 1].lower()}")
+        level = f"(SELECT (grouped.facts::JSON ->> {fact})::DOUBLE::BIGINT FROM _grouped)"
         return SAME_LEVEL.format(level=level, i=i, mixed=literal(MIXED))
 
     def emptied(self, stage: str) -> str:

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from kanon_sql.encode import ORDERED, encode
+from kanon_sql.attributes import Nominal
+from kanon_sql.encode import ORDERED, Encoded, encode
 from kanon_sql.errors import DataError
 from kanon_sql.grouping import METHODS
 from kanon_sql.grouping.compiling import make_ready
@@ -120,7 +121,7 @@ def read_hierarchy(
             [cells.take(pa.array(np.arange(c, len(cells), len(titles))))
              for c in range(len(titles))],
             spec["show_values"],
-            ordered,
+            numbers=ordered,
         )
     else:
         chosen = {n: v for n, v in spec.items() if n not in ("column", "kind", "show_values")}
@@ -180,12 +181,19 @@ def group_rows(
     )
     finished = perf_counter()
     facts = {
-        **grouping.facts,
+        **_by_name(grouping.facts, encoded),
         "labels": "remembered" if remembered else "computed",
         "seconds_encode": encoded_at - started,
         "seconds_group": 0.0 if remembered else finished - ready_at,
     }
     return Labelled(rows.numbers("row")[encoded.order], grouping.labels), facts
+
+
+def _by_name(facts: Mapping[str, float], encoded: Encoded) -> dict[str, Any]:
+    """The facts, the levels of full_domain by the names of the columns, in lower case."""
+    named = [a.name.lower() for a in encoded.attributes if isinstance(a, Nominal)]
+    levels = {f"level {number}": f"level {name}" for number, name in enumerate(named)}
+    return {levels.get(fact, fact): value for fact, value in facts.items()}
 
 
 def measure_rows(

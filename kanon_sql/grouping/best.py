@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,7 @@ def best(points: Points, k: int, options: Mapping[str, Any], watch: Watch) -> Gr
 
     Needs len(points) >= k >= 1. Raises StoppedError when the watch was asked to stop.
     """
-    seeds = (mdav_plus, mdav_star)
+    seeds: tuple[Callable[..., Grouping], ...] = (mdav_plus, mdav_star)
     if isinstance(points, LossPoints):
         from kanon_sql.grouping.k_member import k_member  # here, since only this needs it
 

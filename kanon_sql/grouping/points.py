@@ -98,7 +98,7 @@ class LossPoints(Points):
         )
 
     @staticmethod
-    def of(  # type: ignore[override]
+    def of(
         numeric: Any, codes: Any = None, scale: Any = None, cap: Any = None, limit: Any = None,
         first: Any = None, label: Any = None, secret: Any = None, grave: Any = None,
     ) -> LossPoints:
