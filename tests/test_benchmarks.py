@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import numpy as np
 import pytest
 
-from benchmarks import apart
+from benchmarks import apart, opponent
 from benchmarks.__main__ import PARTS, arguments, measure, plan_of, told
 from benchmarks.kernels import exponent, growth
 from benchmarks.plan import PLANS
@@ -79,11 +81,13 @@ def test_the_runs_went_well(written: Path) -> None:
 def one_cell(*_: Any, **arguments: Any) -> dict[str, Any]:
     """Stands for a run: what it would give follows from what it is asked for."""
     n, blocks = arguments.get("n", 1000), arguments.get("block_rows") or 250
-    return {"seconds": n / 1e6, "peak": n * 64, "multiple": 2.0, "loss": 0.5, "blocks": blocks}
+    losses = dict.fromkeys(("loss", "ncp", "ncp_distinct", "leaves", "leaves_more"), 0.5)
+    return {"seconds": n / 1e6, "method_seconds": 0.0, "suppressed": 0.0, "peak": n * 64,
+            "multiple": 2.0, "blocks": blocks, **losses}
 
 
 @pytest.mark.parametrize("name", sorted(PLANS))
-@pytest.mark.parametrize("part", ["kernels", "loss", "blocks"])
+@pytest.mark.parametrize("part", ["kernels", "loss", "opponent", "blocks"])
 def test_the_tables_are_whole(name: str, part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"benchmarks.{part}.apart", one_cell)
     for table in measure(part, PLANS[name]):
@@ -103,6 +107,35 @@ def test_one_run_of_each_kind_apart() -> None:
     assert round(found["loss"], 3) == 0.911
     found = apart.apart("blocks:one", 120.0, row="mdav_plus", n=1000, d=4, block_rows=500)
     assert found["blocks"] == 2, found
+
+
+def test_the_leaves_below_released_labels(tmp_path: Path) -> None:
+    con, path = duckdb.connect(), str(tmp_path / "tree.parquet")
+    con.execute(
+        "COPY (SELECT * FROM (VALUES ('a', 'x', '*'), ('b', 'x', '*'), ('c', 'c', '*'), "
+        f"('d', 'y', '*'), ('e', 'y', '*')) AS t(level0, level1, level2)) TO '{path}'"
+    )
+    con.execute("CREATE TABLE r AS SELECT unnest(['a', 'x', 'c', '*']) AS place")
+    found = opponent.leaf_shares(con, {"place": path}, 1)  # leaves 1, 2, 1, 5, and a row out
+    assert found["leaves"] == pytest.approx((1 + 2 + 1 + 5 + 5) / 5 / 5)
+    assert found["leaves_more"] == pytest.approx((0 + 1 + 0 + 4 + 4) / 4 / 5)
+    con.execute("INSERT INTO r VALUES ('z')")
+    with pytest.raises(ValueError, match="1 released values of place"):
+        opponent.leaf_shares(con, {"place": path}, 0)
+
+
+def test_the_nearest_neighbours_behind_the_lower_bound() -> None:
+    rng = np.random.default_rng(7)
+    records = np.column_stack([rng.integers(0, 3, (60, 2)), rng.integers(0, 9, 60)])
+    rows, counts = np.unique(records, axis=0, return_counts=True)
+    codes, ages = rows[:, :2].astype(np.int32), rows[:, 2] / 8.0
+    assert counts.max() > 1
+    for costs in (np.ones(2), np.array([0.5, 0.25])):
+        found = np.full((len(rows), 4), np.inf)
+        opponent.neighbours(ages, codes, costs, counts, found)
+        for i, row in enumerate(rows):
+            gaps = abs(records[:, 2] - row[2]) / 8.0 + (records[:, :2] != row[:2]) @ costs
+            assert found[i] == pytest.approx(np.sort(gaps)[1:5])  # all but itself
 
 
 def test_a_run_that_fails_says_why() -> None:

@@ -31,6 +31,26 @@ CASES: dict[str, tuple[str, dict[str, object]]] = {
     ),
     "clusters": ("anonymize_clusters", {"k": 5, "sensitive": ["disease"]}),
     "metrics": ("anonymize_metrics", {"k": 5, "method": "mdav", "representation": "bounds"}),
+    "hierarchies": (
+        "anonymize",
+        {"k": 4, "method": "mondrian", "identifiers": ["name"], "sensitive": ["disease"],
+         "hierarchies": {"zip": "prefix", "age": {"kind": "bins", "width": 10}}},
+    ),
+    "same_levels": (
+        "anonymize",
+        {"k": 4, "recoding": "global", "suppress": 0.1, "quasi_identifiers": ["age", "job"],
+         "identifiers": ["name"]},
+    ),
+    "suppressed": (
+        "anonymize_suppressed",
+        {"k": 4, "recoding": "global", "suppress": 0.1, "quasi_identifiers": ["age", "job"],
+         "show_values": True},
+    ),
+    "pair": (
+        "anonymize_audit",
+        {"release": "patients", "k": 4, "sensitive": ["disease"], "class_label": "job",
+         "sensitive_values": ["Flu"], "hierarchies": {"zip": "prefix"}},
+    ),
     "audit": ("k_anonymity", {"k": 5, "quasi_identifiers": ["age", "zip"]}),
 }
 
@@ -52,7 +72,8 @@ def test_the_planned_text_is_the_reviewed_one(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", ["every_column", "roles_by_name", "all_but_sensitive",
-                                  "clusters", "audit"])
+                                  "clusters", "audit", "hierarchies", "same_levels",
+                                  "suppressed", "pair"])
 def test_the_reviewed_text_gives_what_the_call_gives(
     con: duckdb.DuckDBPyConnection, case: str
 ) -> None:

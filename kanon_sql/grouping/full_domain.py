@@ -12,7 +12,7 @@ What prunes it:
   So a node with too many of them shuts all nodes below it (Kohlmayer et al. 2012, Flash, IEEE
   PASSAT), and any other number is a lower bound on the suppressed records below.
 - Some attributes alone, the others at their roots, are a node above (Incognito, subset property).
-  These have few classes. All attributes and all pairs of them are checked first.
+  These have few classes. All attributes, pairs and perhaps triples of them are checked first.
 - The loss at the lower bound on the suppressed records is a lower bound on the node's loss. It
   grows upwards, so that nodes dear enough need no check.
 
@@ -44,6 +44,9 @@ MOST_NODES = 50_000_000
 """The largest lattice that is searched; a node takes a byte."""
 WIDEST = 2**62
 """Keys stay below it. Where the levels of a node have more combinations, some are ranked first."""
+TOGETHER = 2
+"""How many attributes are checked together first; one more where no record may be suppressed,
+since more of them fail then."""
 TRIES = 8
 """Checks in one box of the lattice before a smaller table is made for it."""
 SMALL_ROWS = 2048
@@ -279,14 +282,13 @@ class _Search:
             self.best[:] = found
         return True
 
-    def check_pairs(self, watch: Watch) -> None:
-        """Checks the nodes at which two attributes or fewer are below their roots."""
-        done = {self.index(self.top)}
-        for pair in combinations(range(len(self.top)), min(2, len(self.top))):
+    def check_few(self, watch: Watch) -> None:
+        """Checks the nodes at which few attributes are below their roots."""
+        done, count = {self.index(self.top)}, len(self.top)
+        most = min(TOGETHER if self.out else TOGETHER + 1, count)
+        for chosen in (c for size in range(1, most + 1) for c in combinations(range(count), size)):
             watch.check()
-            levels, at = self.top.copy(), list(pair)
-            levels[at] = self.low[at]
-            table, _ = self.rolled_up(self.base, tuple(levels.tolist()))
+            levels, at, table = self.top.copy(), list(chosen), None
             for own in product(*(range(self.top[a], self.low[a] - 1, -1) for a in at)):
                 levels[at] = own
                 here = self.index(levels)
@@ -295,6 +297,10 @@ class _Search:
                     self.tags[here] = 255
                 elif here not in done:
                     done.add(here)
+                    if table is None:
+                        lowest = self.top.copy()
+                        lowest[at] = self.low[at]
+                        table, _ = self.rolled_up(self.base, tuple(lowest.tolist()))
                     self.check(table, tuple(levels.tolist()))
 
     def table(self, levels: Node) -> _Table:
@@ -329,7 +335,7 @@ class _Search:
     def run(self, watch: Watch) -> None:
         """Finds the best node."""
         beat, n = watch.beat(), self.scalars[0]
-        self.check_pairs(watch)
+        self.check_few(watch)
         here, levels, sums = len(self.tags) - 1, self.top.copy(), self.sums(self.top)
         while here >= 0:
             here = _next_node(

@@ -19,14 +19,18 @@ _taken AS (  -- columns with a name that the query needs for itself
     FROM (SELECT __kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash))) FROM _source LIMIT 1)
 ),
 _cells AS (  -- the quasi-identifiers of each row, as numbers and categories
-    SELECT __kanon_row, __kanon_hash, [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash))] AS cells
-    FROM (SELECT __kanon_row, __kanon_hash, __kanon_cell(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "disease", "name"))) FROM _kept)
+    SELECT __kanon_row, __kanon_hash, __kanon_label, __kanon_secret,
+           [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secret))] AS cells
+    FROM (SELECT __kanon_row, __kanon_hash, NULL::VARCHAR AS __kanon_label,
+                 NULL::VARCHAR AS __kanon_secret, __kanon_cell(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "disease", "name"))) FROM _kept)
 ),
 _begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
     SELECT __kanon_start(
-        list({'row': __kanon_row, 'hash': __kanon_hash, 'cells': cells}),
+        list({'row': __kanon_row, 'hash': __kanon_hash, 'cells': cells,
+              'label': __kanon_label, 'secret': __kanon_secret}),
         (SELECT columns FROM _columns),
-        '{"block_rows": null, "gamma": 0.5, "k": 3, "method": "v_mdav", "nulls": "suppress", "progress": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 7, "weights": {"age": 2.0}}') AS ticket
+        '{"block_rows": null, "class_label": null, "distance": "sse", "diversity": null, "gamma": 0.5, "k": 3, "loss": "range_flat", "method": "v_mdav", "nulls": "suppress", "progress": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 7, "sensitive_values": [], "suppress": 0.0, "weights": {"age": 2.0}}',
+        NULL) AS ticket
     FROM _cells
 ),
 _waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an interrupt is heard
@@ -36,13 +40,14 @@ _waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an inter
 _grouped AS MATERIALIZED (  -- one class per row
     SELECT __kanon_finish(ticket, turn) AS grouped FROM _begun CROSS JOIN _waited
 ),
-_labels AS MATERIALIZED (
+_labels AS MATERIALIZED (  -- class -1 is a suppressed row
     SELECT label.row AS __kanon_row, label.class AS __kanon_class
     FROM (SELECT unnest(CASE WHEN grouped.error IS NULL THEN grouped.labels
                              ELSE error(grouped.error) END) AS label FROM _grouped)
 ),
 _labelled AS (
     SELECT _labels.__kanon_class, _kept.* FROM _kept JOIN _labels USING (__kanon_row)
+    WHERE _labels.__kanon_class >= 0
 ),
 _classes AS MATERIALIZED (  -- what each class releases
     SELECT *, dense_rank() OVER (ORDER BY md5(concat('7 ', row(*COLUMNS(* EXCLUDE (__kanon_class)))::VARCHAR)) ASC) AS class_id
@@ -65,12 +70,17 @@ _check AS MATERIALIZED (  -- nothing comes out unless this passes
             THEN error('The column comments of "patients" declare roles that are not committed yet. Commit first, or give the roles in the call.')
         WHEN min(__kanon_size) < 3
             THEN error(format('The release was stopped: a class of released values has {} rows, fewer than k = 3. Nothing came out; please report this as a bug of the method v_mdav.', min(__kanon_size)))
-        WHEN [coalesce(sum(__kanon_size), 0), any_value(__kanon_labels), any_value(__kanon_once)]
+        WHEN [coalesce(sum(__kanon_size), 0) + any_value(__kanon_out),
+              any_value(__kanon_labels), any_value(__kanon_once)]
              <> [any_value(__kanon_kept), any_value(__kanon_kept), any_value(__kanon_kept)]
             THEN error(format('The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing came out; please report this as a bug.', coalesce(sum(__kanon_size), 0)::BIGINT,
-                              any_value(__kanon_kept), any_value(__kanon_once)))
+                              any_value(__kanon_kept) - any_value(__kanon_out),
+                              any_value(__kanon_once)))
+        WHEN any_value(__kanon_out) > floor(0.0::DOUBLE * any_value(__kanon_kept))
+            THEN error(format('The release was stopped: it leaves out {} rows, more than suppress = 0.0 allows. Nothing came out; please report this as a bug of the method v_mdav.', any_value(__kanon_out)::BIGINT))
         ELSE true END AS passed
-    FROM (SELECT count(*) AS __kanon_labels, count(DISTINCT __kanon_row) AS __kanon_once
+    FROM (SELECT count(*) AS __kanon_labels, count(DISTINCT __kanon_row) AS __kanon_once,
+                 count(*) FILTER (WHERE __kanon_class < 0) AS __kanon_out
           FROM _labels)
     CROSS JOIN (SELECT count(*) AS __kanon_kept FROM _kept)
     LEFT JOIN _sizes ON true

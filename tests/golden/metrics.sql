@@ -19,14 +19,18 @@ _taken AS (  -- columns with a name that the query needs for itself
     FROM (SELECT __kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash))) FROM _source LIMIT 1)
 ),
 _cells AS (  -- the quasi-identifiers of each row, as numbers and categories
-    SELECT __kanon_row, __kanon_hash, [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash))] AS cells
-    FROM (SELECT __kanon_row, __kanon_hash, __kanon_cell(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash"))) FROM _kept)
+    SELECT __kanon_row, __kanon_hash, __kanon_label, __kanon_secret,
+           [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secret))] AS cells
+    FROM (SELECT __kanon_row, __kanon_hash, NULL::VARCHAR AS __kanon_label,
+                 NULL::VARCHAR AS __kanon_secret, __kanon_cell(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash"))) FROM _kept)
 ),
 _begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
     SELECT __kanon_start(
-        list({'row': __kanon_row, 'hash': __kanon_hash, 'cells': cells}),
+        list({'row': __kanon_row, 'hash': __kanon_hash, 'cells': cells,
+              'label': __kanon_label, 'secret': __kanon_secret}),
         (SELECT columns FROM _columns),
-        '{"block_rows": null, "k": 5, "method": "mdav", "nulls": "value", "progress": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "weights": {}}') AS ticket
+        '{"block_rows": null, "class_label": null, "distance": "sse", "diversity": null, "k": 5, "loss": "range_flat", "method": "mdav", "nulls": "value", "progress": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}',
+        NULL) AS ticket
     FROM _cells
 ),
 _waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an interrupt is heard
@@ -36,13 +40,14 @@ _waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an inter
 _grouped AS MATERIALIZED (  -- one class per row
     SELECT __kanon_finish(ticket, turn) AS grouped FROM _begun CROSS JOIN _waited
 ),
-_labels AS MATERIALIZED (
+_labels AS MATERIALIZED (  -- class -1 is a suppressed row
     SELECT label.row AS __kanon_row, label.class AS __kanon_class
     FROM (SELECT unnest(CASE WHEN grouped.error IS NULL THEN grouped.labels
                              ELSE error(grouped.error) END) AS label FROM _grouped)
 ),
 _labelled AS (
     SELECT _labels.__kanon_class, _kept.* FROM _kept JOIN _labels USING (__kanon_row)
+    WHERE _labels.__kanon_class >= 0
 ),
 _classes AS MATERIALIZED (  -- what each class releases
     SELECT __kanon_class, __kanon_bounds(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash"))) FROM _labelled GROUP BY __kanon_class
@@ -64,12 +69,17 @@ _check AS MATERIALIZED (  -- nothing comes out unless this passes
             THEN error('The column comments of "patients" declare roles that are not committed yet. Commit first, or give the roles in the call.')
         WHEN min(__kanon_size) < 5
             THEN error(format('The release was stopped: a class of released values has {} rows, fewer than k = 5. Nothing came out; please report this as a bug of the method mdav.', min(__kanon_size)))
-        WHEN [coalesce(sum(__kanon_size), 0), any_value(__kanon_labels), any_value(__kanon_once)]
+        WHEN [coalesce(sum(__kanon_size), 0) + any_value(__kanon_out),
+              any_value(__kanon_labels), any_value(__kanon_once)]
              <> [any_value(__kanon_kept), any_value(__kanon_kept), any_value(__kanon_kept)]
             THEN error(format('The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing came out; please report this as a bug.', coalesce(sum(__kanon_size), 0)::BIGINT,
-                              any_value(__kanon_kept), any_value(__kanon_once)))
+                              any_value(__kanon_kept) - any_value(__kanon_out),
+                              any_value(__kanon_once)))
+        WHEN any_value(__kanon_out) > floor(0.0::DOUBLE * any_value(__kanon_kept))
+            THEN error(format('The release was stopped: it leaves out {} rows, more than suppress = 0.0 allows. Nothing came out; please report this as a bug of the method mdav.', any_value(__kanon_out)::BIGINT))
         ELSE true END AS passed
-    FROM (SELECT count(*) AS __kanon_labels, count(DISTINCT __kanon_row) AS __kanon_once
+    FROM (SELECT count(*) AS __kanon_labels, count(DISTINCT __kanon_row) AS __kanon_once,
+                 count(*) FILTER (WHERE __kanon_class < 0) AS __kanon_out
           FROM _labels)
     CROSS JOIN (SELECT count(*) AS __kanon_kept FROM _kept)
     LEFT JOIN _sizes ON true
@@ -83,14 +93,20 @@ _centers AS (
 _measured AS MATERIALIZED (
     SELECT __kanon_measure(
         list({'row': __kanon_row, 'hash': __kanon_hash, 'class': __kanon_class,
-              'cells': cells, 'center': center}),
+              'cells': cells, 'center': coalesce(center, cells)}),
         (SELECT columns FROM _columns),
-        '{"block_rows": null, "k": 5, "method": "mdav", "nulls": "value", "progress": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "weights": {}}') AS measured
-    FROM _cells JOIN _labels USING (__kanon_row) JOIN _centers USING (__kanon_class)
+        '{"block_rows": null, "class_label": null, "distance": "sse", "diversity": null, "k": 5, "loss": "range_flat", "method": "mdav", "nulls": "value", "progress": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}',
+        NULL) AS measured
+    FROM _cells JOIN _labels USING (__kanon_row) LEFT JOIN _centers USING (__kanon_class)
 ),
 _radii AS (
     SELECT entry.class AS __kanon_class, entry.radius AS radius
     FROM (SELECT unnest(measured.radii) AS entry FROM _measured)
+),
+_diversity AS (  -- what the rows of a class have in common, per combination of released values
+    SELECT sum(NULL::BIGINT) AS strangers FROM (
+        SELECT count(*) AS __kanon_size, COLUMNS(*)
+        FROM _released GROUP BY ALL)
 ),
 _facts AS (
     SELECT *, rows_in - rows_released AS rows_suppressed
@@ -106,8 +122,9 @@ _facts AS (
                  (SELECT grouped.facts FROM _grouped)::JSON AS grouped,
                  (SELECT measured.facts FROM _measured)::JSON AS measured
           FROM _sizes)
+    CROSS JOIN _diversity
 )
-SELECT unnest([
+SELECT unnest(list_concat([
     {'metric': 'rows_in', 'value': (rows_in)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows of the relation'},
     {'metric': 'rows_released', 'value': (rows_released)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows that came out'},
     {'metric': 'rows_suppressed', 'value': (rows_suppressed)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows left out; rows_in = rows_released + rows_suppressed'},
@@ -119,11 +136,18 @@ SELECT unnest([
     {'metric': 'k_reached', 'value': (smallest)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'the k that holds, counted on the released values; at least k_requested'},
     {'metric': 'information_loss', 'value': ((measured ->> 'information_loss')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'percent', 'description': '100 * sse / sst (thaeter2021, definition 1.5); lower is better'},
     {'metric': 'sse', 'value': ((measured ->> 'sse')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'squared standard deviations', 'description': 'squared errors of the grouping, to the mean of each class; lower is better'},
-    {'metric': 'sse_released', 'value': NULL::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'squared standard deviations', 'description': 'squared errors to the released point, 1 for a cell whose class mixes NULL and values; NULL where the representation is no point; lower is better'},
+    {'metric': 'sse_released', 'value': (NULL)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'squared standard deviations', 'description': 'squared errors to the released point, 1 for a cell whose class mixes NULL and values; NULL where the representation is no point; lower is better'},
     {'metric': 'sst', 'value': ((measured ->> 'sst')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'squared standard deviations', 'description': 'squared errors if all rows were one class'},
     {'metric': 'max_radius', 'value': ((measured ->> 'max_radius')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'standard deviations', 'description': 'largest distance of a row to the center of its class (aggarwal2006, definition 2.1); lower is better'},
     {'metric': 'cellular_cost', 'value': ((measured ->> 'cellular_cost')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'standard deviations', 'description': 'sum over the classes of size times radius (aggarwal2006, section 1); lower is better'},
+    {'metric': 'total_il', 'value': ((measured ->> 'total_il')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'cells', 'description': 'Total-IL: over all classes, rows times the sum of range / domain of numbers and height of the lowest common ancestor / height of the hierarchy of categories, and every quasi-identifier of a suppressed row (byun2006, definitions 7 and 8); lower is better'},
+    {'metric': 'ncp', 'value': ((measured ->> 'ncp')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'total_il per cell: 0 where nothing is lost, 1 where everything is; lower is better'},
+    {'metric': 'ncp_distinct', 'value': ((measured ->> 'ncp_distinct')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'as ncp, but a category without a hierarchy loses (distinct values - 1) / (values of the column - 1); lower is better'},
+    {'metric': 'entropy_loss', 'value': ((measured ->> 'entropy_loss')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'bits per cell', 'description': 'what it takes on average to tell a cell''s value from those that its class releases with it, by their frequencies in the relation (non-uniform entropy, Gionis and Tassa 2009), of the released rows; lower is better'},
+    {'metric': 'intra_cluster_distance', 'value': ((measured ->> 'intra_cluster_distance')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'cells', 'description': 'sum over the classes of rows times the largest distance of two rows (byun2006, definition 3); NULL where classes are too large to compare all pairs; lower is better'},
     {'metric': 'discernibility', 'value': (squares + rows_in::DOUBLE * rows_suppressed)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows squared', 'description': 'sum of squared class sizes, and rows_in for each suppressed row; lower is better'},
+    {'metric': 'class_size_ratio', 'value': (rows_released::DOUBLE / classes / 5)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'ratio', 'description': 'rows per class on average over k (LeFevre et al. 2006); 1 is best'},
+    {'metric': 'classification_metric', 'value': ((strangers + rows_in - rows_released)::DOUBLE / rows_in)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'rows that are suppressed or whose class_label is not that of the majority of their class (Iyengar 2002); NULL without class_label; lower is better'},
     {'metric': 'risk_max', 'value': (1.0::DOUBLE / smallest)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'probability', 'description': 'largest chance that a prosecutor finds a person''s row: 1 / class_size_min'},
     {'metric': 'risk_mean', 'value': (classes::DOUBLE / rows_released)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'probability', 'description': 'chance that a prosecutor finds a person''s row, on average over the rows'},
     {'metric': 'seconds_total', 'value': (verified - started)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'from the start of the query to the end of the verification'},
@@ -138,9 +162,14 @@ SELECT unnest([
     {'metric': 'refine_steps', 'value': ((grouped ->> 'refine_steps')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'steps', 'description': 'rows that refine or the method best visited; given as refine_steps, the same release'},
     {'metric': 'refine_end', 'value': NULL::DOUBLE, 'text': CASE grouped ->> 'refine_stopped' WHEN '0.0' THEN 'steps' WHEN '1.0' THEN 'seconds' END::VARCHAR, 'unit': '', 'description': 'what ended the search: its ''steps'', or its ''seconds'''},
     {'metric': 'labels', 'value': NULL::DOUBLE, 'text': grouped ->> 'labels'::VARCHAR, 'unit': '', 'description': '''computed'', or ''remembered'' from an earlier call on the same content'},
-    {'metric': 'options', 'value': NULL::DOUBLE, 'text': '{"block_rows": null, "class_id": false, "identifiers": [], "k": 5, "keep_order": false, "method": "mdav", "nulls": "value", "progress": true, "quasi_identifiers": "all other columns", "refine": "none", "refine_seconds": null, "refine_steps": null, "representation": "bounds", "seed": 0, "sensitive": [], "weights": {}}'::VARCHAR, 'unit': 'JSON', 'description': 'all options as they were used'},
-    {'metric': 'seed', 'value': NULL::DOUBLE, 'text': 0::VARCHAR, 'unit': '', 'description': 'the seed'},
+    {'metric': 'options', 'value': NULL::DOUBLE, 'text': '{"block_rows": null, "class_id": false, "class_label": null, "distance": "sse", "hierarchies": {}, "identifiers": [], "k": 5, "keep_order": false, "loss": "range_flat", "method": "mdav", "nulls": "value", "progress": true, "quasi_identifiers": "all other columns", "recoding": "local", "refine": "none", "refine_seconds": null, "refine_steps": null, "representation": "bounds", "seed": 0, "sensitive": [], "sensitive_values": [], "show_values": false, "suppress": 0.0, "weights": {}}'::VARCHAR, 'unit': 'JSON', 'description': 'all options as they were used'},
+    {'metric': 'seed', 'value': NULL::DOUBLE, 'text': '0'::VARCHAR, 'unit': '', 'description': 'the seed'},
     {'metric': 'version', 'value': NULL::DOUBLE, 'text': 'kanon_sql 0.1.0, DuckDB ' || version()::VARCHAR, 'unit': '', 'description': 'of kanon_sql, and of DuckDB'}
-], max_depth := 2)
+], list_transform(
+    from_json(measured -> 'attributes', '[{"name": "VARCHAR", "ncp": "DOUBLE"}]'),
+    lambda attribute: {
+        'metric': 'ncp (' || attribute.name || ')', 'value': attribute.ncp,
+        'text': NULL::VARCHAR, 'unit': 'share', 'description': 'total_il of this quasi-identifier per row, over its weight; lower is better'}
+)), max_depth := 2)
 FROM _facts, _check
 WHERE _check.passed
