@@ -30,10 +30,24 @@ def group_points(
     method, k = METHODS[options["method"]], options["k"]
     watch.begin("grouping", len(points))
     grouping = group_in_blocks(method, points, k, options, watch)
-    if options.get("refine") != "local":
+    if options.get("refine") == "local":
+        grouping = _refined(points, grouping, options, watch)
+    out = int(options.get("suppress", 0.0) * len(points))
+    if out == 0 or method.name == "full_domain":
         return grouping
+    from kanon_sql.grouping.suppression import suppress_rows
+
+    watch.begin("suppressing", out)
+    return Grouping(suppress_rows(points, grouping.labels, k, out, watch), grouping.facts)
+
+
+def _refined(
+    points: Points, grouping: Grouping, options: Mapping[str, Any], watch: Watch
+) -> Grouping:
+    """The same groups, made better by search."""
     from kanon_sql.grouping.refine import default_steps, refine
 
+    k = options["k"]
     steps = options.get("refine_steps")
     if steps is None:
         steps = default_steps(len(points), k)
