@@ -26,7 +26,9 @@ from benchmarks.machine import describe, sentence
 from benchmarks.plan import PLANS, Plan
 from benchmarks.tables import Table, markdown, table_of
 
-PARTS = ("kernels", "sql", "reference", "peers", "loss", "opponent", "blocks", "large")
+PARTS = (
+    "kernels", "sql", "reference", "peers", "loss", "opponent", "categories", "blocks", "large"
+)
 FOLDER = Path(__file__).resolve().parent / "results"
 STARTED = time.perf_counter()
 

@@ -110,6 +110,7 @@ class Nominal:
         squared: float64, shape (height,); the squared length of a one-hot vector per level, so
             that two leaves whose ancestors differ up to level h are 2 * sum(squared[:h]) apart.
         present: how many categories the data has, NULL included.
+        in_tree: whether it has a hierarchy.
     """
 
     name: str
@@ -118,6 +119,7 @@ class Nominal:
     nodes: Codes
     squared: Floats
     present: int
+    in_tree: bool
 
     @staticmethod
     def fit(
@@ -143,7 +145,8 @@ class Nominal:
             own = np.column_stack([_runs(level) for level in levels[:-1]])
         null = own[-1:] + 1 if len(own) else np.zeros((1, own.shape[1]), np.int32)
         nodes = np.vstack([own, null, np.full((1, own.shape[1]), -1)]).astype(np.int32)
-        plain = Nominal(name, weight, leaves, nodes, np.zeros(nodes.shape[1]), 0)
+        in_tree = levels is not None
+        plain = Nominal(name, weight, leaves, nodes, np.zeros(nodes.shape[1]), 0, in_tree)
         codes = plain.codes(values)
         height = nodes.shape[1]
         steps = np.diff((np.arange(height + 1) / height) ** 2) / 2.0
@@ -156,7 +159,8 @@ class Nominal:
                 for step, part in zip(steps.tolist(), shares, strict=True)
             )
             squared = weight * steps / variance if len(shares[0]) > 1 else 0.0 * steps
-        return Nominal(name, weight, leaves, nodes, np.asarray(squared), len(shares[0]))
+        present = len(shares[0])
+        return Nominal(name, weight, leaves, nodes, np.asarray(squared), present, in_tree)
 
     def codes(self, values: pa.Array) -> Codes:
         """Nodes of values at each level; int32, shape (n, height); -1 for what is no category."""
@@ -165,6 +169,21 @@ class Nominal:
         table = np.append(words.to_numpy(zero_copy_only=False), len(self.leaves))
         spots = found.indices.fill_null(len(table) - 1).to_numpy(zero_copy_only=False)
         return np.ascontiguousarray(self.nodes[table[spots]], dtype=np.int32)
+
+    def shares(self, codes: Codes) -> Floats:
+        """For each level, by how many leaves the ancestors above it have more than those at it, on
+        average over the rows, as a share of all leaves but one; float64, shape (height,), sum 1.
+
+        Args:
+            codes: the nodes of the rows at each level, int32, shape (n, height).
+        """
+        total, height = len(self.leaves), self.nodes.shape[1]
+        if total < 2 or height == 1:
+            return np.full(height, 1.0 / height)
+        below = [np.bincount(self.nodes[:-1, level]) for level in range(height)]
+        counts = [below[level][codes[:, level]] for level in range(height)]
+        means = np.array([1.0, *(float(np.mean(c)) for c in counts[1:]), float(total)])
+        return np.diff(np.maximum.accumulate(means)) / (total - 1.0)
 
 
 def _runs(labels: pa.Array) -> Codes:

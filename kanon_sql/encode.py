@@ -79,7 +79,10 @@ class Encoded:
         """Points for information loss; every attribute is there.
 
         Args:
-            loss: 'range_flat' or 'range_distinct', for categories without a hierarchy.
+            loss: what categories lose. 'range_flat': the height of the lowest common ancestor
+                over that of the hierarchy, 1 without one. 'range_distinct': (values - 1) / (values
+                of the column - 1), of the class, or below the ancestor (each level counts what its
+                nodes have on average).
         """
         places, caps = [], []
         codes: list[Codes] = []
@@ -92,10 +95,12 @@ class Encoded:
                 caps.append(attribute.weight)
                 continue
             height = attribute.nodes.shape[1]
-            most = attribute.present - 1 if loss == "range_distinct" and height == 1 else 1
-            first += [len(scale)] * height
             codes.append(column.astype(np.int32))
-            scale += [attribute.weight / max(most, 1) / height] * height
+            counted = loss == "range_distinct"
+            most = attribute.present - 1 if counted and not attribute.in_tree else 1
+            shares = attribute.shares(codes[-1]) if counted else np.full(height, 1.0 / height)
+            first += [len(scale)] * height
+            scale += (attribute.weight / max(most, 1) * shares).tolist()
             limit += [max(most, 1)] * height
         nothing = np.zeros((len(self.order), 0))
         return LossPoints.of(

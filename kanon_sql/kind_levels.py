@@ -115,14 +115,14 @@ def bins(column: str, values: pl.Series, ordered: bool, options: Options) -> lis
 
 def ordered(column: str, values: pl.Series, ordered: bool, options: Options) -> list[pl.Series]:
     """Level i joins 2^i neighbours of the list; the label names the first and the last of them."""
-    texts = pl.Series(options["values"], dtype=pl.String)
+    texts = pl.Series(options["ranking"], dtype=pl.String)
     listed: list[str] = (keys(texts) if ordered else texts).unique(maintain_order=True).to_list()
     wrong = int((~values.is_in(listed)).sum())
     if wrong:
         raise DataError(
             f"{counted(wrong, 'distinct value', 'distinct values')} of {column!r} "
             f"{'is' if wrong == 1 else 'are'} not in the list of its hierarchy. Add "
-            f"{'it' if wrong == 1 else 'them'} to the option values, or make "
+            f"{'it' if wrong == 1 else 'them'} to the option ranking, or make "
             f"{'it' if wrong == 1 else 'them'} NULL."
         )
     between = " .. "

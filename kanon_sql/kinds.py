@@ -118,7 +118,7 @@ def _list(name: str, value: Any) -> tuple[str, ...]:
 
 
 def _ordered_columns(options: Options) -> int:
-    return max(2, math.ceil(math.log2(len(options["values"]))) + 1)
+    return max(2, math.ceil(math.log2(len(options["ranking"]))) + 1)
 
 
 def _levels_option(text: str) -> KindOption:
@@ -172,7 +172,7 @@ KINDS: dict[str, Kind] = {
             "A list from first to last, neighbours joined by two, four, eight: low, low .. mid, *.",
             _ordered_columns,
             {
-                "values": KindOption(
+                "ranking": KindOption(
                     "All values in their order.", None, _list, required=True
                 ),
             },

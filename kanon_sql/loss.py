@@ -57,9 +57,13 @@ def class_losses(points: LossPoints, labels: Labels) -> Floats:
         total += np.minimum(span, cap)
     for codes, scale, limit in zip(points.codes.T, points.scale, points.limit, strict=True):
         width = int(codes.max()) + 1
-        owner = np.unique(labels * width + codes) // width
-        more = np.minimum(np.bincount(owner, minlength=groups) - 1, limit)
-        total += scale * more
+        pairs = labels * width + codes
+        if groups * width <= 8 * len(labels):
+            seen = np.bincount(pairs, minlength=groups * width) > 0
+            distinct = seen.reshape(groups, width).sum(axis=1)
+        else:
+            distinct = np.bincount(np.unique(pairs) // width, minlength=groups)
+        total += scale * np.minimum(distinct - 1, limit)
     return total
 
 

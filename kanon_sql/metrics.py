@@ -68,8 +68,9 @@ METRICS = (
     Metric("ncp", _measured("ncp"), "share",
            "total_il per cell: 0 where nothing is lost, 1 where everything is; lower is better"),
     Metric("ncp_distinct", _measured("ncp_distinct"), "share",
-           "as ncp, but a category without a hierarchy loses (distinct values - 1) / (values of "
-           "the column - 1); lower is better"),
+           "as ncp, but a category loses (values - 1) / (values of the column - 1), of the class "
+           "or below its ancestor (each level of a hierarchy counts what its nodes have on "
+           "average); lower is better"),
     Metric("entropy_loss", _measured("entropy_loss"), "bits per cell",
            "what it takes on average to tell a cell's value from those that its class releases "
            "with it, by their frequencies in the relation (non-uniform entropy, Gionis and Tassa "

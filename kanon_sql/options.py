@@ -32,8 +32,10 @@ DISTANCES = {
     "ancestor over the height of its hierarchy",
 }
 LOSSES = {
-    "range_flat": "categories without a hierarchy lose 1 unless all of a class agree",
-    "range_distinct": "they lose (distinct values - 1) / (values of the column - 1)",
+    "range_flat": "categories lose the height of the lowest common ancestor over that of the "
+    "hierarchy, without one 1 unless all of a class agree",
+    "range_distinct": "they lose (values - 1) / (values of the column - 1), of the class or below "
+    "its ancestor (each level of a hierarchy counts what its nodes have on average)",
 }
 
 GROUPING_CALLS = (
@@ -187,7 +189,8 @@ OPTIONS: dict[str, Option] = {
         Option(
             "weights", "STRUCT or MAP", {}, "1 for every column",
             "How much a quasi-identifier counts in the grouping: its total variance, so squared "
-            "distances along it are multiplied by it; 0 leaves it out of the grouping only.",
+            "distances along it are multiplied by it, and so is its information loss; 0 leaves it "
+            "out of the grouping only.",
             checks.weights, MEASURED_CALLS,
         ),
         Option(
@@ -211,7 +214,8 @@ OPTIONS: dict[str, Option] = {
         Option(
             "refine", "VARCHAR", "none", "'none'",
             "Whether the groups of the method are refined: 'local' searches for moves, swaps, "
-            "splits and mergers of groups that lower the squared error, and never ends higher.",
+            "splits and mergers of groups that lower the squared error (with distance 'loss', "
+            "total_il), and never ends higher.",
             checks.one_of("refine", REFINES),
         ),
         Option(

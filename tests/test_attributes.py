@@ -119,3 +119,14 @@ def test_numbers_in_squared_distances_of_loss_span_their_weight() -> None:
     column = Ordered.fit("a", 4.0, values, "loss")
     place = column.coordinates(values)[:, 0]
     assert (place[2] - place[0]) ** 2 == pytest.approx(4.0)
+
+
+def test_levels_by_the_leaves_below_their_nodes() -> None:
+    values = pa.array(["USA", "USA", "India", None])
+    country = Nominal.fit("country", 1.0, values, taxonomy())
+    codes = country.codes(values)
+    # leaves at each level: USA 1, 2, 3, 6; India 1, 1, 2, 6; NULL 1, 1, 1, 6
+    means = [1.0, (2 + 2 + 1 + 1) / 4, (3 + 3 + 2 + 1) / 4, 6.0]
+    assert country.shares(codes) == pytest.approx(np.diff(means) / 5)
+    flat = Nominal.fit("job", 1.0, values)
+    assert flat.shares(flat.codes(values)).tolist() == [1.0]

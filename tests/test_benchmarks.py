@@ -87,7 +87,7 @@ def one_cell(*_: Any, **arguments: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", sorted(PLANS))
-@pytest.mark.parametrize("part", ["kernels", "loss", "opponent", "blocks"])
+@pytest.mark.parametrize("part", ["kernels", "loss", "opponent", "categories", "blocks"])
 def test_the_tables_are_whole(name: str, part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"benchmarks.{part}.apart", one_cell)
     for table in measure(part, PLANS[name]):

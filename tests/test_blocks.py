@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from kanon_sql.grouping import METHODS, Points, blocks, neighbours, parallel
 from kanon_sql.grouping.blocks import cut_blocks
+from kanon_sql.grouping.points import LossPoints
+from kanon_sql.grouping.refine import loss_of
 from kanon_sql.grouping.run import group_points
 from kanon_sql.grouping.watch import Watch
 from kanon_sql.loss import sse
@@ -19,12 +21,15 @@ from kanon_sql.loss import sse
 IN_BLOCKS = [name for name, method in METHODS.items() if method.in_blocks]
 
 
-def mixed(n: int, seed: int, distinct: int = 10**6) -> Points:
+def mixed(n: int, seed: int, distinct: int = 10**6, method: str = "mdav") -> Points:
     """Records with two numbers and a category, some of them equal."""
     draw = np.random.default_rng(seed)
     pick = draw.integers(0, min(n, distinct), n)
     numbers = np.round(draw.standard_normal((n, 2)), 2)[pick]
-    return Points.of(numbers, draw.integers(0, 5, (n, 1))[pick], [1.25])
+    codes = draw.integers(0, 5, (n, 1))[pick]
+    if METHODS[method].loss_points and method != "best":
+        return LossPoints.of(numbers / 7.0, codes, [1.0])
+    return Points.of(numbers, codes, [1.25])
 
 
 def options(**given: Any) -> dict[str, Any]:
@@ -35,7 +40,8 @@ def options(**given: Any) -> dict[str, Any]:
 @settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 1000), distinct=st.sampled_from((5, 10**6)), n=st.integers(301, 900))
 def test_groups_made_in_blocks_are_groups(method: str, seed: int, distinct: int, n: int) -> None:
-    found = group_points(mixed(n, seed, distinct), options(method=method, block_rows=150))
+    points = mixed(n, seed, distinct, method)
+    found = group_points(points, options(method=method, block_rows=150))
     sizes = np.bincount(found.labels)
     assert len(found.labels) == n
     assert sizes.min() >= 3
@@ -89,14 +95,24 @@ def test_a_small_table_is_one_block() -> None:
     assert group_points(mixed(1000, 3), options()).facts["blocks"] == 1.0
 
 
-@pytest.mark.parametrize("method", [name for name in METHODS if name != "optimal_1d"])
+@pytest.mark.parametrize(
+    "method",
+    [name for name, method in METHODS.items() if method.refinable and name != "optimal_1d"],
+)
 def test_refine_after_any_method_loses_no_more(method: str) -> None:
-    points = mixed(600, 4)
+    points = mixed(600, 4, method=method)
     plain = group_points(points, options(method=method, refine_steps=20_000))
     better = group_points(points, options(method=method, refine="local", refine_steps=20_000))
-    assert sse(points, better.labels) <= sse(points, plain.labels)
+    assert loss_of(points, better.labels) <= loss_of(points, plain.labels)
     assert np.bincount(better.labels).min() >= 3
     assert better.facts["refine_steps"] == 20_000
+
+
+def test_best_works_in_either_distance() -> None:
+    points = mixed(400, 4, method="k_member")
+    start = group_points(points, options(method="k_member"))
+    found = group_points(points, options(method="best", distance="loss", refine_steps=20_000))
+    assert loss_of(points, found.labels) < loss_of(points, start.labels)
 
 
 @settings(max_examples=25, deadline=None)

@@ -103,7 +103,7 @@ def test_any_relation_holds_levels(con: Connection, tmp_path: Any) -> None:
         ("age", "bins", {"width": 10, "levels": 3}),
         ("job", "flat", {}),
         ("seen", "date", {}),
-        ("job", "ordered", {"values": ["Never-worked", "Private", "State-gov"]}),
+        ("job", "ordered", {"ranking": ["Never-worked", "Private", "State-gov"]}),
     ],
 )
 def test_a_level_table_passed_back_gives_what_its_kind_gives(

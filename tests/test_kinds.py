@@ -196,23 +196,23 @@ def test_bins_refuse_what_is_no_number() -> None:
 
 
 def test_ordered_by_hand() -> None:
-    tree = build("ordered", ["mid", None], values=["low", "mid", "high"])
+    tree = build("ordered", ["mid", None], ranking=["low", "mid", "high"])
     assert paths(tree) == [
         ("low", "low .. mid", "*"), ("mid", "low .. mid", "*"), ("high", "high", "*"),
     ]
-    dotted = build("ordered", [], values=["a", "b", "a .. b"])
+    dotted = build("ordered", [], ranking=["a", "b", "a .. b"])
     assert dotted.levels[1].to_pylist() == ["a ... b", "a ... b", "a .. b"]
-    assert paths(build("ordered", ["1"], values=[1.0])) == [("1", "*")]
-    assert paths(build("ordered", ["2.00"], values=["2.0", "2"])) == [("2", "*")]
+    assert paths(build("ordered", ["1"], ranking=[1.0])) == [("1", "*")]
+    assert paths(build("ordered", ["2.00"], ranking=["2.0", "2"])) == [("2", "*")]
     with pytest.raises(DataError, match="2 distinct values of 'zip' are not in the list") as err:
-        build("ordered", ["low", "Quito", "Zanzibar"], values=["low", "high"])
+        build("ordered", ["low", "Quito", "Zanzibar"], ranking=["low", "high"])
     assert "Quito" not in str(err.value)
 
 
 @settings(deadline=None)
 @given(st.lists(st.text("a. ", max_size=5), min_size=1, max_size=17, unique=True))
 def test_ordered_keeps_the_order_and_nests(listed: list[str]) -> None:
-    tree = build("ordered", listed[:1], ordered=False, values=listed)
+    tree = build("ordered", listed[:1], ordered=False, ranking=listed)
     assert tree.levels[0].to_pylist() == listed
     for level, column in enumerate(tree.levels[:-1]):
         found = [list(group) for _, group in groupby(column.to_pylist())]
@@ -235,7 +235,7 @@ def test_check_kind_fills_in_defaults() -> None:
         "kind": "bins", "width": 10, "levels": 3, "factor": 2, "start": 0,
     }
     assert level_count("bins", {"levels": 3}) == 4
-    assert level_count("ordered", {"values": list("abcde")}) == 5 - 1
+    assert level_count("ordered", {"ranking": list("abcde")}) == 5 - 1
     assert [level_count(kind, {}) for kind in ("flat", "prefix", "date")] == [2, 6, 7]
 
 
@@ -255,10 +255,10 @@ def test_check_kind_fills_in_defaults() -> None:
         ({"kind": "prefix", "levels": 0}, "whole number from 1"),
         ({"kind": "prefix", "levels": 2.5}, "whole number from 1"),
         ({"kind": "prefix", "mask": "**"}, "must be one character"),
-        ({"kind": "ordered"}, "needs the option 'values'"),
-        ({"kind": "ordered", "values": []}, "must list the values"),
-        ({"kind": "ordered", "values": ["a", None]}, "must list the values"),
-        ({"kind": "ordered", "values": ["1", 1]}, "lists '1' twice"),
+        ({"kind": "ordered"}, "needs the option 'ranking'"),
+        ({"kind": "ordered", "ranking": []}, "must list the values"),
+        ({"kind": "ordered", "ranking": ["a", None]}, "must list the values"),
+        ({"kind": "ordered", "ranking": ["1", 1]}, "lists '1' twice"),
     ],
 )
 def test_specs_that_can_not_be_are_refused(spec: dict[str, Any], fact: str) -> None:

@@ -42,7 +42,8 @@ def methods_table() -> str:
 def kinds_table() -> str:
     lines = ["| kind | what it does | options |", "|---|---|---|"]
     for kind in KINDS.values():
-        options = "; ".join(f"`{name}`: {o.description.rstrip('.')}" for name, o in kind.options.items())
+        told = ((name, option.description.rstrip(".")) for name, option in kind.options.items())
+        options = "; ".join(f"`{name}`: {text}" for name, text in told)
         lines.append(f"| `{kind.name}` | {kind.description} | {options} |")
     return "\n".join(lines)
 
