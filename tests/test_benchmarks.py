@@ -81,7 +81,8 @@ def test_the_runs_went_well(written: Path) -> None:
 def one_cell(*_: Any, **arguments: Any) -> dict[str, Any]:
     """Stands for a run: what it would give follows from what it is asked for."""
     n, blocks = arguments.get("n", 1000), arguments.get("block_rows") or 250
-    losses = dict.fromkeys(("loss", "ncp", "ncp_distinct", "leaves", "leaves_more"), 0.5)
+    names = ("loss", "ncp", "ncp_distinct", "leaves", "leaves_more", "sort")
+    losses = dict.fromkeys(names, 0.5)
     return {"seconds": n / 1e6, "method_seconds": 0.0, "suppressed": 0.0, "peak": n * 64,
             "multiple": 2.0, "blocks": blocks, **losses}
 
@@ -105,6 +106,10 @@ def test_one_run_of_each_kind_apart() -> None:
     assert set(found) == {"seconds", "peak", "multiple", "loss"}, found
     found = apart.apart("loss:one", 120.0, name="EIA", row="mdav_star", k=5, steps=None)
     assert round(found["loss"], 3) == 0.911
+    found = apart.apart("categories:greedy", 120.0, method="nearest", n=500)
+    assert 0.0 < found["loss"] < 1.0
+    found = apart.apart("categories:cuts", 120.0, n=500, partitioning="strict")
+    assert found["sort"] > 0.0
     found = apart.apart("blocks:one", 120.0, row="mdav_plus", n=1000, d=4, block_rows=500)
     assert found["blocks"] == 2, found
 
