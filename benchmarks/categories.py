@@ -67,7 +67,7 @@ def cuts(n: int, partitioning: str) -> Outcome:
     places = (values - values.min(axis=0)) / np.ptp(values, axis=0)
     points = LossPoints.of(places[np.argsort(places[:, 0], kind="stable")])
     options = {"partitioning": partitioning}
-    mondrian(points.part(np.arange(2_000)), K, options, Watch())
+    mondrian(points.part(np.arange(min(n, 2_000))), K, options, Watch())
     con = duckdb.connect()
     con.register("source", pa.table({name: values[:, j] for j, name in enumerate("abcd")}))
     con.execute("CREATE TABLE t AS FROM source")
