@@ -82,12 +82,13 @@ class Ordered:
             return place[:, None]
         return np.column_stack([place, np.where(missing, self.indicator, 0.0)])
 
-    def place(self, values: Floats) -> Floats:
+    def place(self, values: Floats, weight: float | None = None) -> Floats:
         """Places of values in 0 .. weight, missing ones ABOVE; float64, shape (n,)."""
+        weight = self.weight if weight is None else weight
         place = np.zeros(len(values))
         if self.span > 0.0:
-            place = (np.ldexp(values, -self.exponent) - self.low) / self.span * self.weight
-        place[np.isnan(values)] = (1.0 + ABOVE) * self.weight
+            place = (np.ldexp(values, -self.exponent) - self.low) / self.span * weight
+        place[np.isnan(values)] = (1.0 + ABOVE) * weight
         return place
 
 

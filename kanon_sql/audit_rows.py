@@ -13,7 +13,7 @@ from kanon_sql.audit import Domain, Published, audit_column
 from kanon_sql.encode import ORDERED
 from kanon_sql.errors import DataError, OptionError, did_you_mean
 from kanon_sql.hierarchies import Tree
-from kanon_sql.readings import read_numbers
+from kanon_sql.readings import values_as_numbers
 
 Columns = Sequence[Sequence[str]]
 """Name and SQL type of each column."""
@@ -69,6 +69,13 @@ def audit_rows(
     place = {name.lower(): j for j, (name, _) in enumerate(released)}
     hierarchies = {name.lower(): tuple(levels) for name, levels in trees.items()}
     counting = {name.lower(): weight for name, weight in weights.items()}
+    names = [name for name, _ in columns]
+    for name in weights:
+        if name.lower() not in map(str.lower, names):
+            raise OptionError(
+                f"weights names the column {name!r}, which is no quasi-identifier. "
+                f"{did_you_mean(name, names)}"
+            )
     total = bits = weight_of_all = 0.0
     unread = points = 0
     attributes = []
@@ -83,7 +90,7 @@ def audit_rows(
         numeric = bool(ORDERED.fullmatch(kind)) and levels is None
         domain = Domain(
             name, numeric, values, counts, nulls,
-            read_numbers(values.to_pylist(), kind) if numeric else None,
+            values_as_numbers(values.to_pylist(), kind) if numeric else None,
             Tree(levels) if levels else None,
         )
         texts, shown, hidden = pa.array([], pa.string()), np.zeros(0, np.int64), 0

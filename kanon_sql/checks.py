@@ -74,9 +74,16 @@ def texts(option: str) -> Callable[[Any], tuple[str, ...]]:
         found = value if isinstance(value, (list, tuple)) else [value]
         if any(isinstance(item, (list, tuple, Mapping)) for item in found):
             raise OptionError(f"{option} must be a list of single values, such as ['HIV'].")
-        return tuple(str(item).lower() if isinstance(item, bool) else str(item) for item in found)
+        return tuple(_as_text(item) for item in found)
 
     return read
+
+
+def _as_text(value: Any) -> str:
+    """A value as DuckDB writes it, whole numbers without '.0'."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _number(value: Any) -> float | None:

@@ -75,7 +75,7 @@ class Encoded:
             np.concatenate([[], *(attribute.squared for attribute, _ in used)]),
         )
 
-    def losses(self, loss: str = "range_flat") -> LossPoints:
+    def losses(self, loss: str = "range_flat", weighted: bool = True) -> LossPoints:
         """Points for information loss; every attribute is there.
 
         Args:
@@ -83,6 +83,7 @@ class Encoded:
                 over that of the hierarchy, 1 without one. 'range_distinct': (values - 1) / (values
                 of the column - 1), of the class, or below the ancestor (each level counts what its
                 nodes have on average).
+            weighted: whether attributes have their weights; else all have 1.
         """
         places, caps = [], []
         codes: list[Codes] = []
@@ -90,9 +91,10 @@ class Encoded:
         limit: list[int] = []
         first: list[int] = []
         for attribute, column in zip(self.attributes, self.columns, strict=True):
+            weight = attribute.weight if weighted else 1.0
             if isinstance(attribute, Ordered):
-                places.append(attribute.place(column.astype(np.float64)))
-                caps.append(attribute.weight)
+                places.append(attribute.place(column.astype(np.float64), weight))
+                caps.append(weight)
                 continue
             height = attribute.nodes.shape[1]
             codes.append(column.astype(np.int32))
@@ -100,7 +102,7 @@ class Encoded:
             most = attribute.present - 1 if counted and not attribute.in_tree else 1
             shares = attribute.shares(codes[-1]) if counted else np.full(height, 1.0 / height)
             first += [len(scale)] * height
-            scale += (attribute.weight / max(most, 1) * shares).tolist()
+            scale += (weight / max(most, 1) * shares).tolist()
             limit += [max(most, 1)] * height
         nothing = np.zeros((len(self.order), 0))
         return LossPoints.of(
@@ -250,6 +252,11 @@ def encode(
     labels, _ = _coded(label, len(order))
     secrets, known = _coded(secret, len(order))
     grave = np.array([word in options.get("sensitive_values", ()) for word in known])
+    if options.get("diversity") == "sensitive" and not grave.any():
+        raise DataError(
+            f"None of the {len(options['sensitive_values'])} sensitive_values is a value of the "
+            "sensitive column. Check how they are written."
+        )
     return Encoded(
         tuple(attributes[j] for j in range(width)),
         tuple(numbers[j][order] if j in numbers else codes[j][order] for j in range(width)),

@@ -103,7 +103,7 @@ def run(call: str, data: Any, options: Mapping[str, Any]) -> Any:
                         f"{did_you_mean(name, columns)}"
                     )
         column = options.get("column_name")
-        if column is not None and column.lower() not in map(str.lower, columns):
+        if column is not None and str(column).lower() not in map(str.lower, columns):
             raise OptionError(
                 f"The column {column!r} doesn't exist. {did_you_mean(column, columns)}"
             )
@@ -112,6 +112,8 @@ def run(call: str, data: Any, options: Mapping[str, Any]) -> Any:
         text = plan(call, relation, held, lambda parts: known.get(parts[-1]))
         try:
             return _like(data, con.sql(text))
+        except (duckdb.CatalogException, duckdb.IOException) as error:
+            raise OptionError(str(error).partition("\n")[0].partition(": ")[2]) from None
         except duckdb.InvalidInputException as error:
             raise _refused(error) from None
 

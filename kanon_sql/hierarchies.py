@@ -161,6 +161,15 @@ def _from_levels(column: str, levels: list[pl.Series], show_values: bool) -> Tre
                 column, f"does not nest: {has}", split, show_values,
                 "Give each label one label above it; where two groups share a name, rename one.",
             )
+    for name in names[1:]:
+        label_elsewhere = pl.col("level0").is_in(frame[name].unique().to_list())
+        lent = frame.filter(label_elsewhere & (pl.col(name) != pl.col("level0")))["level0"]
+        if len(lent):
+            fact = f"uses {counted(len(lent), 'value', 'values')} of level0 as labels of {name} "
+            raise _refusal(
+                column, fact + "for other values", lent, show_values,
+                "Give the label another name, or put the value below it.",
+            )
     return _arrange(frame.get_columns())
 
 
@@ -227,6 +236,8 @@ def _check_no_cycle(column: str, nodes: pl.Series, above: Any, show_values: bool
 def _arrange(levels: Sequence[pl.Series], in_order: bool = False) -> Tree:
     """The tree of valid level columns: one root, true height, leaves in canonical order."""
     kept = list(levels)
+    if len(kept[0]) == 1 and kept[-1][0] == kept[0][0]:
+        kept = kept[:1]  # the only value is no label for what NULL and it have in common
     if len(kept) == 1 or kept[-1].n_unique() > 1:
         kept.append(pl.repeat(ROOT, len(kept[0]), dtype=pl.String, eager=True))
     while len(kept) > 2 and kept[-2].n_unique() <= 1 and kept[-2].equals(kept[-1]):

@@ -79,21 +79,28 @@ def measure(
 
 
 def _information(encoded: Encoded, released: Labels, labels: Labels) -> dict[str, Any]:
-    """What byun2006 and others measure; suppressed rows lose every cell."""
-    rows, weight = len(encoded.order), sum(a.weight for a in encoded.attributes)
-    out = (rows - len(released)) * weight
-    facts: dict[str, Any] = {}
-    for name, loss in (("ncp", "range_flat"), ("ncp_distinct", "range_distinct")):
-        points = encoded.losses(loss).part(released)
-        total = total_il(points, labels) + out
-        facts[name] = total / (rows * weight) if weight > 0.0 else 0.0
-        if loss == "range_flat":
-            facts["total_il"] = total
-            facts["entropy_loss"] = entropy_loss(points, labels, rows - len(released))
-            facts["intra_cluster_distance"] = intra_cluster_distance(points, labels)
-            ncps = attribute_ncp(points, labels, rows - len(released))
+    """What byun2006 and others measure, of the rows that were encoded: of those that are not
+    released every cell is lost, but entropy and distances are those of the released rows."""
+    rows, weights = len(encoded.order), sum(a.weight for a in encoded.attributes)
+    out = rows - len(released)
+    facts: dict[str, Any] = {"rows": rows, "weights": weights}
+    for name, loss in (("total_il", "range_flat"), ("total_distinct", "range_distinct")):
+        lost = total_il(encoded.losses(loss).part(released), labels)
+        facts[name] = lost + out * weights
+    plain = encoded.losses(weighted=False)
+    facts["intra_cluster_distance"] = intra_cluster_distance(
+        encoded.losses().part(released), labels
+    )
+    # rows that are not released stand alone, where they lose nothing, but count as values
+    alone = np.arange(rows) + len(labels)
+    alone[released] = labels
+    whole = np.unique(alone, return_inverse=True)[1].reshape(-1)
+    nominal = [a for a in encoded.attributes if isinstance(a, Nominal)]
+    starts = np.cumsum([0, *(a.nodes.shape[1] for a in nominal)]).tolist()
+    trees = [start for start, a in zip(starts, nominal, strict=False) if a.in_tree]
+    facts["entropy_loss"] = entropy_loss(plain, whole, trees=trees) * rows / len(released)
     names = [a.name for a in encoded.attributes if isinstance(a, Ordered)]
-    names += [a.name for a in encoded.attributes if isinstance(a, Nominal)]
-    by_name = dict(zip(names, ncps, strict=True))
-    facts["attributes"] = [{"name": a.name, "ncp": by_name[a.name]} for a in encoded.attributes]
+    names += [a.name for a in nominal]
+    ncps = dict(zip(names, attribute_ncp(plain.part(released), labels, out), strict=True))
+    facts["attributes"] = [{"name": a.name, "ncp": ncps[a.name]} for a in encoded.attributes]
     return facts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,17 @@ def _grouped(name: str) -> str:
     return f"(grouped ->> '{name}')::DOUBLE"
 
 
+TOTAL = (
+    "((measured ->> '{0}')::DOUBLE"
+    " + (rows_in - (measured ->> 'rows')::DOUBLE) * (measured ->> 'weights')::DOUBLE)"
+)
+"""A loss of the rows that took part, and every cell of those that nulls 'suppress' left out."""
+
+SHARE = (
+    f"CASE WHEN rows_in * (measured ->> 'weights')::DOUBLE > 0 THEN {TOTAL}"
+    " / (rows_in * (measured ->> 'weights')::DOUBLE) ELSE 0 END"
+)
+
 METRICS = (
     Metric("rows_in", "rows_in", "rows", "rows of the relation"),
     Metric("rows_released", "rows_released", "rows", "rows that came out"),
@@ -40,34 +51,34 @@ METRICS = (
            "rows left out; rows_in = rows_released + rows_suppressed"),
     Metric("classes", "classes", "classes", "distinct combinations of released values"),
     Metric("class_size_min", "smallest", "rows", "rows of the smallest class"),
-    Metric("class_size_mean", "rows_released::DOUBLE / classes", "rows",
+    Metric("class_size_mean", "rows_released::DOUBLE / nullif(classes, 0)", "rows",
            "rows per class on average"),
     Metric("class_size_max", "largest", "rows", "rows of the largest class"),
     Metric("k_requested", "${k}", "rows", "the k that was asked for"),
     Metric("k_reached", "smallest", "rows",
            "the k that holds, counted on the released values; at least k_requested"),
     Metric("information_loss", _measured("information_loss"), "percent",
-           "100 * sse / sst (thaeter2021, definition 1.5); lower is better"),
+           "100 * sse / sst (thaeter2021, definition 1.5), of the released rows; lower is better"),
     Metric("sse", _measured("sse"), "squared standard deviations",
            "squared errors of the grouping, to the mean of each class; lower is better"),
     Metric("sse_released", _measured("sse_released"), "squared standard deviations",
            "squared errors to the released point, 1 for a cell whose class mixes NULL and values; "
            "NULL where the representation is no point; lower is better"),
     Metric("sst", _measured("sst"), "squared standard deviations",
-           "squared errors if all rows were one class"),
+           "squared errors if all released rows were one class"),
     Metric("max_radius", _measured("max_radius"), "standard deviations",
            "largest distance of a row to the center of its class (aggarwal2006, definition 2.1); "
            "lower is better"),
     Metric("cellular_cost", _measured("cellular_cost"), "standard deviations",
            "sum over the classes of size times radius (aggarwal2006, section 1); "
            "lower is better"),
-    Metric("total_il", _measured("total_il"), "cells",
+    Metric("total_il", TOTAL.format("total_il"), "cells",
            "Total-IL: over all classes, rows times the sum of range / domain of numbers and height "
            "of the lowest common ancestor / height of the hierarchy of categories, and every "
            "quasi-identifier of a suppressed row (byun2006, definitions 7 and 8); lower is better"),
-    Metric("ncp", _measured("ncp"), "share",
+    Metric("ncp", SHARE.format("total_il"), "share",
            "total_il per cell: 0 where nothing is lost, 1 where everything is; lower is better"),
-    Metric("ncp_distinct", _measured("ncp_distinct"), "share",
+    Metric("ncp_distinct", SHARE.format("total_distinct"), "share",
            "as ncp, but a category loses (values - 1) / (values of the column - 1), of the class "
            "or below its ancestor (each level of a hierarchy counts what its nodes have on "
            "average); lower is better"),
@@ -78,17 +89,18 @@ METRICS = (
     Metric("intra_cluster_distance", _measured("intra_cluster_distance"), "cells",
            "sum over the classes of rows times the largest distance of two rows (byun2006, "
            "definition 3); NULL where classes are too large to compare all pairs; lower is better"),
-    Metric("discernibility", "squares + rows_in::DOUBLE * rows_suppressed", "rows squared",
+    Metric("discernibility", "coalesce(squares, 0) + rows_in::DOUBLE * rows_suppressed",
+           "rows squared",
            "sum of squared class sizes, and rows_in for each suppressed row; lower is better"),
-    Metric("class_size_ratio", "rows_released::DOUBLE / classes / ${k}", "ratio",
+    Metric("class_size_ratio", "rows_released::DOUBLE / nullif(classes, 0) / ${k}", "ratio",
            "rows per class on average over k (LeFevre et al. 2006); 1 is best"),
-    Metric("classification_metric", "(strangers + rows_in - rows_released)::DOUBLE / rows_in",
-           "share",
+    Metric("classification_metric",
+           "(strangers + rows_in - rows_released)::DOUBLE / nullif(rows_in, 0)", "share",
            "rows that are suppressed or whose class_label is not that of the majority of their "
            "class (Iyengar 2002); NULL without class_label; lower is better"),
     Metric("risk_max", "1.0::DOUBLE / smallest", "probability",
            "largest chance that a prosecutor finds a person's row: 1 / class_size_min"),
-    Metric("risk_mean", "classes::DOUBLE / rows_released", "probability",
+    Metric("risk_mean", "classes::DOUBLE / nullif(rows_released, 0)", "probability",
            "chance that a prosecutor finds a person's row, on average over the rows"),
     Metric("seconds_total", "verified - started", "seconds",
            "from the start of the query to the end of the verification"),
@@ -130,7 +142,7 @@ DIVERSITY = (
 
 ATTRIBUTE = Metric(
     "ncp", "", "share",
-    "total_il of this quasi-identifier per row, over its weight; lower is better",
+    "total_il of this quasi-identifier alone, per row, without its weight; lower is better",
 )
 """Measured once for each quasi-identifier."""
 
@@ -142,7 +154,8 @@ AUDIT = (
     Metric("k_reached", "smallest", "rows", "the k that holds, counted on the released values"),
     Metric("rows_below_k", "CASE WHEN ${k} IS NOT NULL THEN below END", "rows",
            "rows in classes smaller than k; NULL without k"),
-    *(m for m in METRICS if m.name in ("total_il", "ncp")),
+    *(replace(m, expression=_measured(m.name))
+      for m in METRICS if m.name in ("total_il", "ncp")),
     Metric("entropy_loss", _measured("entropy_loss"), "bits per cell",
            "what it takes on average to tell a value from those that are released with it, by "
            "their frequencies in the source (non-uniform entropy, Gionis and Tassa 2009); lower "

@@ -214,8 +214,8 @@ OPTIONS: dict[str, Option] = {
         Option(
             "refine", "VARCHAR", "none", "'none'",
             "Whether the groups of the method are refined: 'local' searches for moves, swaps, "
-            "splits and mergers of groups that lower the squared error (with distance 'loss', "
-            "total_il), and never ends higher.",
+            "splits and mergers of groups that lower the squared error (of k_member, nearest and "
+            "mondrian: total_il), and never ends higher.",
             checks.one_of("refine", REFINES),
         ),
         Option(
@@ -234,7 +234,7 @@ OPTIONS: dict[str, Option] = {
             "block_rows", "BIGINT", None, "500,000",
             "The most rows that are grouped as one, at least 50 times k; more are cut into blocks "
             "of rows close to each other, which are grouped on all cores, and the groups along the "
-            "cuts refined. best and optimal_1d always group all rows as one.",
+            "cuts refined. best, optimal_1d, mondrian and full_domain group all rows as one.",
             checks.whole("block_rows", 1),
         ),
         Option(
@@ -314,7 +314,13 @@ def _check_method_options(options: dict[str, Any], given: Mapping[str, Any]) -> 
         options["method"] = "full_domain"
     method = METHODS[options["method"]]
     if method.name == "full_domain":
+        if given.get("recoding") == "local":
+            raise OptionError("The method 'full_domain' is recoding 'global'. Leave recoding out.")
         options["recoding"] = "global"
+        if given.get("representation") not in (None, "hierarchy"):
+            raise OptionError(
+                "recoding 'global' releases the levels of hierarchies. Leave representation out."
+            )
     for name in SPECIAL:
         if given.get(name) is not None and name not in method.options:
             takers = [m.name for m in METHODS.values() if name in m.options]
@@ -329,11 +335,26 @@ def _check_method_options(options: dict[str, Any], given: Mapping[str, Any]) -> 
             f"The method {method.name!r} works in the distance {method.distances[0]!r} only. "
             "Leave distance out, or use another method."
         )
-    if given.get("loss") is not None and options["distance"] != "loss":
+    if given.get("loss") is not None and not (
+        options["distance"] == "loss" and method.loss_points
+    ):
         raise OptionError(
-            f"The method {method.name!r} works in squared distances, where loss has no meaning. "
-            "Add distance='loss', or leave loss out."
+            f"The method {method.name!r} works in squared distances here, where loss has no "
+            "meaning. Leave loss out, or use k_member, or best with distance='loss'."
         )
+    for name, needed in (("diversity_penalty", "diversity"), ("class_penalty", "class_label")):
+        if given.get(name) is not None and options[needed] is None:
+            raise OptionError(f"{name} is given without {needed}. Add it, or leave {name} out.")
+    if options["refine"] == "local" and method.name == "k_member":
+        if options["diversity"] is not None:
+            raise OptionError(
+                "refine knows nothing of diversity, and would undo it. Leave one of them out."
+            )
+        if options["class_label"] is not None and options["class_penalty"] != 0.0:
+            raise OptionError(
+                "refine knows nothing of class labels, and would undo what class_penalty does. "
+                "Leave refine out, or set class_penalty := 0."
+            )
     if options["diversity"] == "sensitive" and not options["sensitive_values"]:
         raise OptionError(
             "diversity 'sensitive' needs to know which values are sensitive. Add "

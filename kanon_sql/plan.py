@@ -14,7 +14,7 @@ from typing import Any
 from kanon_sql.errors import OptionError
 from kanon_sql.grouping import METHODS
 from kanon_sql.options import POINTS, read_options
-from kanon_sql.plan_hierarchies import Hierarchies, all_hierarchies, hierarchy_sql
+from kanon_sql.plan_hierarchies import Hierarchies, all_hierarchies, hierarchy_sql, outside
 from kanon_sql.plan_metrics import audit_sql, k_anonymity_sql, metrics_sql
 from kanon_sql.plan_parts import UNDECLARED, Call, declared, listed, quasi, where
 from kanon_sql.relation import Catalog, find_relation, literal, quoted
@@ -72,7 +72,7 @@ def plan(call: str, relation: object, given: Mapping[str, Any], catalog: Catalog
     found = all_hierarchies(options, roles, source)
     hierarchies = Hierarchies(found, catalog, options["show_values"], "_kept")
     if call == "anonymize_audit":
-        other = find_relation(options["release"], catalog)
+        other = outside(options["release"], catalog)
         return audit_sql(Call(source, options, roles, hierarchies), other)
     return CALLS[call](Call(source, options, roles, hierarchies))
 
@@ -114,6 +114,11 @@ def _quasi_released(call: Call) -> str:
     return away + ", class_id" if options["class_id"] and roles.quasi_identifiers else away
 
 
+def _key(column: str | None) -> str:
+    """A column as text; NULL without one."""
+    return "NULL" if column is None else f"__kanon_key({quoted(column)})"
+
+
 def _pipeline(call: Call, clock: str = "") -> str:
     source, options, roles, trees = call.source, call.options, call.roles, call.hierarchies
     seed, classes = options["seed"], _released_classes(call)
@@ -142,8 +147,8 @@ def _pipeline(call: Call, clock: str = "") -> str:
         keyed=trees.keyed("_kept"),
         keyed_source=trees.keyed("_source"),
         hierarchies=trees.argument(),
-        label=quoted(options["class_label"]) if options["class_label"] else "NULL",
-        secret=quoted(roles.sensitive[0]) if options["diversity"] else "NULL",
+        label=_key(options["class_label"]),
+        secret=_key(roles.sensitive[0] if options["diversity"] else None),
         suppressed=options["suppress"],
         out_error=literal(MANY.format(share=options["suppress"], method=method)),
         quasi=quasi(roles, ROW),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from kanon_sql.errors import OptionError, did_you_mean
@@ -12,17 +14,21 @@ from kanon_sql.relation import Catalog, Relation, find_relation, literal, quoted
 from kanon_sql.roles import Roles
 from kanon_sql.sql import statement
 
-AUTO = "auto"
-"""The kind that a column gets by its type where recoding 'global' needs a hierarchy."""
+AUTO = ""
+"""Stands for the kind that a column gets by its type, where recoding 'global' needs one."""
+
+STAGE = re.compile(r"_(source|kept|released|values|tree_\d+)", re.IGNORECASE)
+"""Names that mean a stage of the query where a hierarchy or a release is read."""
 
 LOWEST = """CASE
         WHEN span.known = 0 THEN NULL
         WHEN span.known < span.total THEN low.path[len(low.path)]
-        ELSE low.path[list_filter(range(1, len(low.path) + 1),
-                                  lambda level: low.path[level] = high.path[level])[1]] END"""
+        ELSE low.path[list_filter(
+            range(1, len(low.path) + 1),
+            lambda level: encode(low.path[level]) = encode(high.path[level]))[1]] END"""
 
 SAME_LEVEL = """CASE
-        WHEN {level} IS NULL OR low.path[{level} + 1] <> high.path[{level} + 1]
+        WHEN {level} IS NULL OR encode(low.path[{level} + 1]) <> encode(high.path[{level} + 1])
             OR (span.known < span.total AND {level} < (SELECT len(paths[1]) - 1 FROM _tree_{i})
                 AND span.known > 0) THEN error({mixed})
         WHEN span.known > 0 THEN low.path[{level} + 1]
@@ -38,11 +44,33 @@ MIXED = (
 def _spec(column: str, given: str | Mapping[str, Any], catalog: Catalog) -> Any:
     """The kind with its options, or the relation that holds the levels."""
     if isinstance(given, str):
-        source = None if given in KINDS or given == AUTO else find_relation(given, catalog)
-        return source or {"kind": given}
-    unknown = {name: value for name, value in given.items() if value is not None}
-    check_kind(column, unknown)
-    return unknown
+        return {"kind": given} if given in KINDS or given == AUTO else outside(given, catalog)
+    named = {
+        name: value.item() if hasattr(value, "item") else value  # a number of numpy
+        for name, value in given.items() if value is not None
+    }
+    check_kind(column, named)
+    return named
+
+
+def _plain(value: Any) -> Any:
+    """What JSON has no form for: a Decimal as a number, all else as text."""
+    return float(value) if isinstance(value, Decimal) else str(value)
+
+
+def outside(name: str, catalog: Catalog) -> Relation:
+    """The relation that a user means, which must not have the name of a stage of the query.
+
+    Raises:
+        OptionError: it has.
+    """
+    found = find_relation(name, catalog)
+    if len(found.parts) == 1 and STAGE.fullmatch(found.parts[0]):
+        raise OptionError(
+            f"The relation {name!r} has the name of a part of the query. Write it with its schema, "
+            f"such as 'main.{name}'."
+        )
+    return found
 
 
 def all_hierarchies(
@@ -63,7 +91,7 @@ def all_hierarchies(
         if name.lower() in others or (known and name.lower() not in map(str.lower, known)):
             raise OptionError(
                 f"hierarchies names the column {name!r}, which is no quasi-identifier. "
-                f"{did_you_mean(name, known)}"
+                + (did_you_mean(name, known) if known else "Give it another role, or leave it out.")
             )
     if options.get("recoding") != "global":
         return given
@@ -95,6 +123,18 @@ class Hierarchies:
     def __bool__(self) -> bool:
         return bool(self.columns)
 
+    def told(self) -> dict[str, Any]:
+        """What each column's hierarchy is, in words that can be written as JSON."""
+        told: dict[str, Any] = {}
+        for name, spec in self._specs.items():
+            if isinstance(spec, Relation):
+                told[name] = spec.sql
+            elif spec["kind"] == AUTO:
+                told[name] = "a kind by the column's type"
+            else:
+                told[name] = spec if len(spec) > 1 else spec["kind"]
+        return told
+
     def keyed(self, stage: str) -> str:
         """A stage with these columns as the texts by which they are found in their trees."""
         if not self.columns:
@@ -123,7 +163,7 @@ class Hierarchies:
         told = {"column": name, "show_values": self._show_values, **spec}
         return statement(
             "tree", i=i, column=quoted(name), values=self._values, names=names, rows=rows,
-            spec=literal(json.dumps(told, sort_keys=True)),
+            spec=literal(json.dumps(told, sort_keys=True, default=_plain)),
         )
 
     def argument(self) -> str:

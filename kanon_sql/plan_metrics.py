@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -16,14 +17,14 @@ from kanon_sql.roles import Roles
 from kanon_sql.sql import statement
 from kanon_sql.version import __version__
 
+PLACE = re.compile(r"\$\{\w+\}")
+
 
 def _rows(metrics: Iterable[Metric], values: Mapping[str, str]) -> str:
     """One struct per metric; ``values`` stand in for parts of expressions."""
     rows = []
     for metric in metrics:
-        value = metric.expression
-        for name, text in values.items():
-            value = value.replace(name, text)
+        value = PLACE.sub(lambda found: values.get(found[0], found[0]), metric.expression)
         number, text = ("NULL", value) if metric.is_text else (f"({value})::DOUBLE", "NULL")
         rows.append(
             f"{{'metric': {literal(metric.name)}, 'value': {number}::DOUBLE, "
@@ -44,7 +45,7 @@ def _diversity(options: Mapping[str, Any], roles: Roles) -> tuple[list[Metric], 
         alike = f"__kanon_alike({quoted(column)})"
         per_class.append(f"{alike} AS __kanon_alike_{i}")
         per_class.append(
-            f"{alike} AND bool_or({quoted(column)}::VARCHAR IN ({grave})) AS __kanon_grave_{i}"
+            f"{alike} AND bool_or(__kanon_key({quoted(column)}) IN ({grave})) AS __kanon_grave_{i}"
             if grave else f"NULL::BOOLEAN AS __kanon_grave_{i}"
         )
         for metric, kind in zip(DIVERSITY, ("alike", "grave"), strict=True):
@@ -63,17 +64,21 @@ def _diversity(options: Mapping[str, Any], roles: Roles) -> tuple[list[Metric], 
 def metrics_sql(call: Call, pipeline: str, measured: str, quasi_released: str) -> str:
     """The SQL of anonymize_metrics(), around the stages of the release."""
     options, roles = call.options, call.roles
+    shown = call.hierarchies and options["by_hierarchy"]
     used = {**options, "quasi_identifiers": list(roles.quasi_identifiers) or "all other columns",
             "sensitive": list(roles.sensitive), "identifiers": list(roles.identifiers)}
     for name in {*SPECIAL, "by_hierarchy"} - set(METHODS[options["method"]].options):
         del used[name]
     diverse, aggregates, alike = _diversity(options, roles)
-    hidden = () if options["representation"] in POINTS else ("sse_released",)
-    shown = [replace(m, expression="NULL") if m.name in hidden else m for m in METRICS]
+    if shown:
+        used["representation"] = f"hierarchy, else {options['representation']}"
+    used["hierarchies"] = call.hierarchies.told()
+    hidden = () if options["representation"] in POINTS and not shown else ("sse_released",)
+    known = [replace(m, expression="NULL") if m.name in hidden else m for m in METRICS]
     values = {
         "${k}": str(options["k"]),
         "${method}": literal(options["method"]),
-        "${options}": literal(json.dumps(used, sort_keys=True)),
+        "${options}": literal(json.dumps(used, sort_keys=True, default=str)),
         "${seed}": literal(str(options["seed"])),
         "${version}": literal(f"kanon_sql {__version__}, DuckDB ") + " || version()",
     }
@@ -81,7 +86,7 @@ def metrics_sql(call: Call, pipeline: str, measured: str, quasi_released: str) -
         "metrics",
         pipeline=pipeline,
         measured=measured,
-        rows=_rows([*shown, *diverse], values),
+        rows=_rows([*known, *diverse], values),
         aggregates=aggregates,
         alike=alike,
         quasi_released=quasi_released,

@@ -7,6 +7,7 @@ points: their number is ``suppressed``.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,9 @@ def ncp(points: LossPoints, labels: Labels, suppressed: int = 0) -> float:
     return (total_il(points, labels) / weights + suppressed) / rows
 
 
-def entropy_loss(points: LossPoints, labels: Labels, suppressed: int = 0) -> float:
+def entropy_loss(
+    points: LossPoints, labels: Labels, suppressed: int = 0, trees: Collection[int] = ()
+) -> float:
     """Non-uniform entropy in bits per cell: the mean of -log2 P(value | published set).
 
     What one cell doesn't tell who knows how frequent the values are among the records. The
@@ -86,8 +89,9 @@ def entropy_loss(points: LossPoints, labels: Labels, suppressed: int = 0) -> flo
     - of a hierarchy, the values below the lowest common ancestor;
     - of other categories, the values that the class has.
 
-    A suppressed row counts the entropy of each column, which it has on average. Weights don't
-    count: every attribute is one cell of a row.
+    A hierarchy is known by its several columns; ``trees`` holds the first column of those of
+    height 1. A suppressed row counts the entropy of each column, which it has on average. Weights
+    don't count: every attribute is one cell of a row.
 
     Source: Gionis and Tassa 2009, IEEE TKDE 21(2); de Waal and Willenborg 1999.
     """
@@ -103,7 +107,8 @@ def entropy_loss(points: LossPoints, labels: Labels, suppressed: int = 0) -> flo
         bits += _bits(view, counts, published, suppressed)
     for a in owners:
         levels = points.codes[:, points.first == a]
-        of_set = _published_node if levels.shape[1] > 1 else _published_codes
+        in_tree = levels.shape[1] > 1 or int(a) in trees
+        of_set = _published_node if in_tree else _published_codes
         counts, published = of_set(view, levels)
         bits += _bits(view, counts, published, suppressed)
     return float(bits / (rows * attributes))

@@ -156,7 +156,7 @@ def quoted_items(text: str) -> list[str | None] | None:
     return items
 
 
-def read_numbers(texts: Sequence[str], kind: str) -> npt.NDArray[np.float64]:
+def values_as_numbers(texts: Sequence[str], kind: str) -> npt.NDArray[np.float64]:
     """Values of a column of that SQL type as numbers: dates as days, timestamps and times as
     microseconds; float64, shape (texts,). What can't be read is NaN."""
     parse: Parser = _number

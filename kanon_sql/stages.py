@@ -25,7 +25,7 @@ from kanon_sql.recall import digest, recall
 FLAT = (pa.Int64Array, pa.UInt64Array, pa.StringArray, pa.LargeStringArray)
 """What a field is that holds one value per row; all others are lists of some kind."""
 
-AUTO = "auto"
+BY_TYPE = ""
 DATES = ("DATE", "TIMESTAMP")
 
 GROUPED_BY = (
@@ -105,9 +105,9 @@ def read_hierarchy(
     Raises:
         DataError: the hierarchy is none, or values are missing from it.
     """
-    from kanon_sql.hierarchies import built_in, check_values, read_tree
+    from kanon_sql.hierarchies import ROOT, built_in, check_values, read_tree
 
-    known, column = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values, ""
+    known = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     known, column = known.flatten().drop_null().cast(pa.string()), spec["column"]
     ordered = bool(ORDERED.fullmatch(kind or "NULL"))
     if "relation" in spec:
@@ -126,12 +126,14 @@ def read_hierarchy(
     else:
         chosen = {n: v for n, v in spec.items() if n not in ("column", "kind", "show_values")}
         name = spec["kind"]
-        if name == AUTO:
+        if name == BY_TYPE:
             dated = (kind or "").startswith(DATES)
             name = "date" if dated else "bins" if ordered and kind != "TIME" else "flat"
         tree = built_in(column, name, chosen, known, ordered)
     check_values(column, tree, known, spec["show_values"])
     count, height = len(tree.levels[0]), len(tree.levels)
+    if count == 0:  # nothing but NULL: a tree of its root alone
+        return pa.array([[None, ROOT]], pa.list_(pa.string()))
     labels = pa.concat_arrays(list(tree.levels)).take(
         pa.array(np.arange(count * height).reshape(height, count).T.ravel())
     )
@@ -203,7 +205,7 @@ def measure_rows(
     trees: Mapping[str, Sequence[pa.Array]] | None = None,
 ) -> tuple[dict[str, Any], Labels, Floats]:
     """The losses of labelled rows, the classes, and the radius of each; class -1 is suppressed."""
-    given = {**options, "distance": "sse"}
+    given = {**options, "distance": "sse", "diversity": None}
     encoded = encode(rows.fields["cells"], rows.numbers("hash"), columns, given, trees)
     classes, labels = np.unique(rows.numbers("class"), return_inverse=True)
     labels = labels.reshape(-1) - int(np.sum(classes < 0))

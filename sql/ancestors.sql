@@ -1,12 +1,13 @@
 -- What the classes release of a column with a hierarchy: a part of anonymize('t', k=5, ...).
-_leaves_${i} AS MATERIALIZED (  -- the leaves of ${column}, those below a node side by side
-    SELECT path, path[1] AS leaf, place
+_leaves_${i} AS MATERIALIZED (  -- those below a node side by side; encoded: without collation
+    SELECT path, encode(path[1]) AS leaf, place
     FROM (SELECT unnest(paths) AS path, generate_subscripts(paths, 1) AS place FROM _tree_${i})
 ),
 _spans_${i} AS (  -- the first and last leaf of each class; NULL is a leaf below the root
-    SELECT __kanon_class, count(*) AS total, count(place) AS known,
-           min(place) AS low, max(place) AS high
-    FROM _labelled LEFT JOIN _leaves_${i} ON __kanon_key(_labelled.${column}) = leaf
+    SELECT __kanon_class, count(*) AS total, count(_leaves_${i}.place) AS known,
+           min(_leaves_${i}.place) AS low, max(_leaves_${i}.place) AS high
+    FROM _labelled LEFT JOIN _leaves_${i} 
+        ON encode(__kanon_key(_labelled.${column})) = _leaves_${i}.leaf
     GROUP BY __kanon_class
 ),
 _ancestors_${i} AS (

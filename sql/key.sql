@@ -2,4 +2,4 @@
 CREATE OR REPLACE TEMP MACRO __kanon_key(x) AS
     CASE WHEN typeof(x) IN ('FLOAT', 'DOUBLE') OR starts_with(typeof(x), 'DECIMAL')
         THEN regexp_replace(__kanon_value(x)::VARCHAR, '\.0+$$', '')
-    ELSE x::VARCHAR END;
+    ELSE decode(encode(x::VARCHAR)) END;

@@ -30,7 +30,8 @@ SELECT unnest(list_concat([
 ], list_transform(
     from_json(measured -> 'attributes', '[{"name": "VARCHAR", "ncp": "DOUBLE"}]'),
     lambda attribute: {
-        'metric': 'ncp (' || attribute.name || ')', 'value': attribute.ncp,
+        'metric': 'ncp (' || attribute.name || ')', 'value': (attribute.ncp * (measured ->> 'rows')::DOUBLE
+                  + rows_in - (measured ->> 'rows')::DOUBLE) / rows_in,
         'text': NULL::VARCHAR, 'unit': ${attribute_unit}, 'description': ${attribute_text}}
 )), max_depth := 2)
 FROM _facts, _check

@@ -1,8 +1,9 @@
 -- The hierarchy of one column: a part of anonymize('t', k=5, hierarchies := {'zip': 'prefix'}).
-_tree_${i} AS MATERIALIZED (  -- the labels of each leaf of ${column}, from itself up to the root
+_tree_${i} AS MATERIALIZED (  -- the labels of each leaf, from itself up to the root
     SELECT CASE WHEN tree.error IS NULL THEN tree.paths ELSE error(tree.error) END AS paths
     FROM (SELECT __kanon_tree(
-        (SELECT list(value) FROM (SELECT DISTINCT __kanon_key(${column}) AS value FROM ${values})),
+        (SELECT list(decode(value))
+         FROM (SELECT DISTINCT encode(__kanon_key(${column})) AS value FROM ${values})),
         (SELECT any_value(typeof(${column})) FROM ${values}),
         ${names},
         ${rows},

@@ -139,9 +139,18 @@ def test_roots_are_added_and_repeated_roots_left_out() -> None:
     assert paths(many) == [("a", "*"), ("b", "*")]
     named = read({"level0": ["a", "b"], "level1": ["World", "World"], "level2": ["*", "*"]})
     assert named.height == 2  # two names for the root are two levels
-    assert paths(read({"level0": ["a"], "level1": ["a"], "level2": ["a"]})) == [("a", "a")]
+    assert paths(read({"level0": ["a"], "level1": ["a"], "level2": ["a"]})) == [("a", "*")]
     hangs_higher = read({"level0": ["A1", "B"], "level1": [None, "B1"], "level2": ["A", "A"]})
     assert path_of(hangs_higher, "A1") == ["A1", "A1", "A"]
+
+
+def test_a_value_is_no_label_of_others() -> None:
+    lent: Table = {"level0": ["a", "b", "x"], "level1": ["x", "x", "y"], "level2": ["*"] * 3}
+    with pytest.raises(DataError, match="uses 1 value of level0 as labels of level1") as caught:
+        read(lent)
+    assert "'x'" not in str(caught.value)
+    below = read({"level0": ["a", "b", "x"], "level1": ["x"] * 3, "level2": ["*"] * 3})
+    assert path_of(below, "x") == ["x", "x", "*"]
 
 
 def test_numbers_are_in_order_and_known_by_their_key() -> None:

@@ -9,19 +9,21 @@ WITH _source AS MATERIALIZED (  -- each row with a number, and a hash of all its
 _kept AS (  -- the rows that take part
     FROM _source
 ),
-_tree_1 AS MATERIALIZED (  -- the labels of each leaf of "zip", from itself up to the root
+_tree_1 AS MATERIALIZED (  -- the labels of each leaf, from itself up to the root
     SELECT CASE WHEN tree.error IS NULL THEN tree.paths ELSE error(tree.error) END AS paths
     FROM (SELECT __kanon_tree(
-        (SELECT list(value) FROM (SELECT DISTINCT __kanon_key("zip") AS value FROM _kept)),
+        (SELECT list(decode(value))
+         FROM (SELECT DISTINCT encode(__kanon_key("zip")) AS value FROM _kept)),
         (SELECT any_value(typeof("zip")) FROM _kept),
         NULL,
         NULL,
         '{"column": "zip", "kind": "prefix", "show_values": false}') AS tree)
 ),
-_tree_2 AS MATERIALIZED (  -- the labels of each leaf of "age", from itself up to the root
+_tree_2 AS MATERIALIZED (  -- the labels of each leaf, from itself up to the root
     SELECT CASE WHEN tree.error IS NULL THEN tree.paths ELSE error(tree.error) END AS paths
     FROM (SELECT __kanon_tree(
-        (SELECT list(value) FROM (SELECT DISTINCT __kanon_key("age") AS value FROM _kept)),
+        (SELECT list(decode(value))
+         FROM (SELECT DISTINCT encode(__kanon_key("age")) AS value FROM _kept)),
         (SELECT any_value(typeof("age")) FROM _kept),
         NULL,
         NULL,
@@ -68,42 +70,46 @@ _labelled AS (
     WHERE _labels.__kanon_class >= 0
 ),
 _classes AS MATERIALIZED (  -- what each class releases
-    WITH _leaves_1 AS MATERIALIZED (  -- the leaves of "zip", those below a node side by side
-    SELECT path, path[1] AS leaf, place
+    WITH _leaves_1 AS MATERIALIZED (  -- those below a node side by side; encoded: without collation
+    SELECT path, encode(path[1]) AS leaf, place
     FROM (SELECT unnest(paths) AS path, generate_subscripts(paths, 1) AS place FROM _tree_1)
 ),
 _spans_1 AS (  -- the first and last leaf of each class; NULL is a leaf below the root
-    SELECT __kanon_class, count(*) AS total, count(place) AS known,
-           min(place) AS low, max(place) AS high
-    FROM _labelled LEFT JOIN _leaves_1 ON __kanon_key(_labelled."zip") = leaf
+    SELECT __kanon_class, count(*) AS total, count(_leaves_1.place) AS known,
+           min(_leaves_1.place) AS low, max(_leaves_1.place) AS high
+    FROM _labelled LEFT JOIN _leaves_1 
+        ON encode(__kanon_key(_labelled."zip")) = _leaves_1.leaf
     GROUP BY __kanon_class
 ),
 _ancestors_1 AS (
     SELECT __kanon_class, CASE
         WHEN span.known = 0 THEN NULL
         WHEN span.known < span.total THEN low.path[len(low.path)]
-        ELSE low.path[list_filter(range(1, len(low.path) + 1),
-                                  lambda level: low.path[level] = high.path[level])[1]] END AS label
+        ELSE low.path[list_filter(
+            range(1, len(low.path) + 1),
+            lambda level: encode(low.path[level]) = encode(high.path[level]))[1]] END AS label
     FROM _spans_1 AS span
     LEFT JOIN _leaves_1 AS low ON low.place = span.low
     LEFT JOIN _leaves_1 AS high ON high.place = span.high
 ),
-_leaves_2 AS MATERIALIZED (  -- the leaves of "age", those below a node side by side
-    SELECT path, path[1] AS leaf, place
+_leaves_2 AS MATERIALIZED (  -- those below a node side by side; encoded: without collation
+    SELECT path, encode(path[1]) AS leaf, place
     FROM (SELECT unnest(paths) AS path, generate_subscripts(paths, 1) AS place FROM _tree_2)
 ),
 _spans_2 AS (  -- the first and last leaf of each class; NULL is a leaf below the root
-    SELECT __kanon_class, count(*) AS total, count(place) AS known,
-           min(place) AS low, max(place) AS high
-    FROM _labelled LEFT JOIN _leaves_2 ON __kanon_key(_labelled."age") = leaf
+    SELECT __kanon_class, count(*) AS total, count(_leaves_2.place) AS known,
+           min(_leaves_2.place) AS low, max(_leaves_2.place) AS high
+    FROM _labelled LEFT JOIN _leaves_2 
+        ON encode(__kanon_key(_labelled."age")) = _leaves_2.leaf
     GROUP BY __kanon_class
 ),
 _ancestors_2 AS (
     SELECT __kanon_class, CASE
         WHEN span.known = 0 THEN NULL
         WHEN span.known < span.total THEN low.path[len(low.path)]
-        ELSE low.path[list_filter(range(1, len(low.path) + 1),
-                                  lambda level: low.path[level] = high.path[level])[1]] END AS label
+        ELSE low.path[list_filter(
+            range(1, len(low.path) + 1),
+            lambda level: encode(low.path[level]) = encode(high.path[level]))[1]] END AS label
     FROM _spans_2 AS span
     LEFT JOIN _leaves_2 AS low ON low.place = span.low
     LEFT JOIN _leaves_2 AS high ON high.place = span.high

@@ -9,23 +9,25 @@ WITH _source AS MATERIALIZED (  -- each row with a number, and a hash of all its
 _kept AS (  -- the rows that take part
     FROM _source
 ),
-_tree_1 AS MATERIALIZED (  -- the labels of each leaf of "age", from itself up to the root
+_tree_1 AS MATERIALIZED (  -- the labels of each leaf, from itself up to the root
     SELECT CASE WHEN tree.error IS NULL THEN tree.paths ELSE error(tree.error) END AS paths
     FROM (SELECT __kanon_tree(
-        (SELECT list(value) FROM (SELECT DISTINCT __kanon_key("age") AS value FROM _kept)),
+        (SELECT list(decode(value))
+         FROM (SELECT DISTINCT encode(__kanon_key("age")) AS value FROM _kept)),
         (SELECT any_value(typeof("age")) FROM _kept),
         NULL,
         NULL,
-        '{"column": "age", "kind": "auto", "show_values": false}') AS tree)
+        '{"column": "age", "kind": "", "show_values": false}') AS tree)
 ),
-_tree_2 AS MATERIALIZED (  -- the labels of each leaf of "job", from itself up to the root
+_tree_2 AS MATERIALIZED (  -- the labels of each leaf, from itself up to the root
     SELECT CASE WHEN tree.error IS NULL THEN tree.paths ELSE error(tree.error) END AS paths
     FROM (SELECT __kanon_tree(
-        (SELECT list(value) FROM (SELECT DISTINCT __kanon_key("job") AS value FROM _kept)),
+        (SELECT list(decode(value))
+         FROM (SELECT DISTINCT encode(__kanon_key("job")) AS value FROM _kept)),
         (SELECT any_value(typeof("job")) FROM _kept),
         NULL,
         NULL,
-        '{"column": "job", "kind": "auto", "show_values": false}') AS tree)
+        '{"column": "job", "kind": "", "show_values": false}') AS tree)
 ),
 _columns AS (  -- name and type of each quasi-identifier
     SELECT [*COLUMNS(*)] AS columns
@@ -68,19 +70,20 @@ _labelled AS (
     WHERE _labels.__kanon_class >= 0
 ),
 _classes AS MATERIALIZED (  -- what each class releases
-    WITH _leaves_1 AS MATERIALIZED (  -- the leaves of "age", those below a node side by side
-    SELECT path, path[1] AS leaf, place
+    WITH _leaves_1 AS MATERIALIZED (  -- those below a node side by side; encoded: without collation
+    SELECT path, encode(path[1]) AS leaf, place
     FROM (SELECT unnest(paths) AS path, generate_subscripts(paths, 1) AS place FROM _tree_1)
 ),
 _spans_1 AS (  -- the first and last leaf of each class; NULL is a leaf below the root
-    SELECT __kanon_class, count(*) AS total, count(place) AS known,
-           min(place) AS low, max(place) AS high
-    FROM _labelled LEFT JOIN _leaves_1 ON __kanon_key(_labelled."age") = leaf
+    SELECT __kanon_class, count(*) AS total, count(_leaves_1.place) AS known,
+           min(_leaves_1.place) AS low, max(_leaves_1.place) AS high
+    FROM _labelled LEFT JOIN _leaves_1 
+        ON encode(__kanon_key(_labelled."age")) = _leaves_1.leaf
     GROUP BY __kanon_class
 ),
 _ancestors_1 AS (
     SELECT __kanon_class, CASE
-        WHEN (SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM _grouped) IS NULL OR low.path[(SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM _grouped) + 1] <> high.path[(SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM _grouped) + 1]
+        WHEN (SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM _grouped) IS NULL OR encode(low.path[(SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM _grouped) + 1]) <> encode(high.path[(SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM _grouped) + 1])
             OR (span.known < span.total AND (SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM _grouped) < (SELECT len(paths[1]) - 1 FROM _tree_1)
                 AND span.known > 0) THEN error('The release was stopped: a class has more than one value at the level chosen for its column. Nothing came out; please report this as a bug.')
         WHEN span.known > 0 THEN low.path[(SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM _grouped) + 1]
@@ -90,19 +93,20 @@ _ancestors_1 AS (
     LEFT JOIN _leaves_1 AS low ON low.place = span.low
     LEFT JOIN _leaves_1 AS high ON high.place = span.high
 ),
-_leaves_2 AS MATERIALIZED (  -- the leaves of "job", those below a node side by side
-    SELECT path, path[1] AS leaf, place
+_leaves_2 AS MATERIALIZED (  -- those below a node side by side; encoded: without collation
+    SELECT path, encode(path[1]) AS leaf, place
     FROM (SELECT unnest(paths) AS path, generate_subscripts(paths, 1) AS place FROM _tree_2)
 ),
 _spans_2 AS (  -- the first and last leaf of each class; NULL is a leaf below the root
-    SELECT __kanon_class, count(*) AS total, count(place) AS known,
-           min(place) AS low, max(place) AS high
-    FROM _labelled LEFT JOIN _leaves_2 ON __kanon_key(_labelled."job") = leaf
+    SELECT __kanon_class, count(*) AS total, count(_leaves_2.place) AS known,
+           min(_leaves_2.place) AS low, max(_leaves_2.place) AS high
+    FROM _labelled LEFT JOIN _leaves_2 
+        ON encode(__kanon_key(_labelled."job")) = _leaves_2.leaf
     GROUP BY __kanon_class
 ),
 _ancestors_2 AS (
     SELECT __kanon_class, CASE
-        WHEN (SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM _grouped) IS NULL OR low.path[(SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM _grouped) + 1] <> high.path[(SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM _grouped) + 1]
+        WHEN (SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM _grouped) IS NULL OR encode(low.path[(SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM _grouped) + 1]) <> encode(high.path[(SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM _grouped) + 1])
             OR (span.known < span.total AND (SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM _grouped) < (SELECT len(paths[1]) - 1 FROM _tree_2)
                 AND span.known > 0) THEN error('The release was stopped: a class has more than one value at the level chosen for its column. Nothing came out; please report this as a bug.')
         WHEN span.known > 0 THEN low.path[(SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM _grouped) + 1]
