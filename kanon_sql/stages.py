@@ -19,6 +19,7 @@ from kanon_sql.grouping.compiling import make_ready
 from kanon_sql.grouping.points import Floats, Labels
 from kanon_sql.grouping.run import group_points
 from kanon_sql.grouping.watch import Watch
+from kanon_sql.kinds import ROOT
 from kanon_sql.measure import measure
 from kanon_sql.recall import digest, recall
 
@@ -105,7 +106,7 @@ def read_hierarchy(
     Raises:
         DataError: the hierarchy is none, or values are missing from it.
     """
-    from kanon_sql.hierarchies import ROOT, built_in, check_values, read_tree
+    from kanon_sql.hierarchies import built_in, check_values, read_tree
 
     known = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     known, column = known.flatten().drop_null().cast(pa.string()), spec["column"]

@@ -61,7 +61,8 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
     ),
     "kanon_sql/recall.py": ({"grouping"}, {"numpy"}),
     "kanon_sql/stages.py": (
-        {"attributes", "encode", "errors", "grouping", "hierarchies", "measure", "recall"},
+        {"attributes", "encode", "errors", "grouping", "hierarchies", "kinds", "measure",
+         "recall"},
         {"numpy", "pyarrow"},
     ),
     "udfs": (

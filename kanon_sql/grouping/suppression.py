@@ -245,7 +245,7 @@ def _suppress(
         if beat[STOP] == 1:
             return
     while out > 0:
-        g = np.argmax(gains)
+        g = int(np.argmax(gains))
         if gains[g] <= 0.0 or beat[STOP] == 1:
             break
         now, _ = _try_group(data, near, first, follow, labels, g, k, charge, out, False, rooms)
