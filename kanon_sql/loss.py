@@ -1,4 +1,5 @@
-"""What a grouping loses: squared errors in the embedding (thaeter2021, section 1)."""
+"""What a grouping loses: squared errors (thaeter2021, section 1), and information loss (byun2006,
+definitions 7 and 8)."""
 
 from __future__ import annotations
 
