@@ -38,6 +38,7 @@ REFINED = {"method": "k_member", "refine": "local"}
 FLAT: dict[str, dict[str, Any]] = {
     "k_member": {"method": "k_member"},
     "k_member, refined": REFINED,
+    "k_member, refined, long": {**REFINED, "refine_steps": 9_651_840},
     "best": {"method": "best", "distance": "loss"},
     "nearest": {"method": "nearest"},
     "mondrian, strict": {"method": "mondrian", "partitioning": "strict"},
@@ -46,11 +47,11 @@ FLAT: dict[str, dict[str, Any]] = {
     "mdav_star, refined": {"method": "mdav_star", "refine": "local"},
     "mdav_star, distance 'loss'": {"method": "mdav_star", "distance": "loss"},
     "mdav_plus, distance 'loss'": {"method": "mdav_plus", "distance": "loss"},
-    "k_member, refined, suppress 0.01": {**REFINED, "suppress": 0.01},
+    "k_member, suppress 0.01": {"method": "k_member", "suppress": 0.01},
 }
 """The runs without hierarchies."""
 
-BOTH = ("k_member", "k_member, refined", "best", "k_member, refined, suppress 0.01")
+BOTH = ("k_member", "k_member, refined", "k_member, refined, long", "best")
 """Those of them that are made for either measure."""
 
 IN_TREES: dict[str, dict[str, Any]] = {

@@ -59,9 +59,10 @@ class Plan:
     loss_methods: tuple[str, ...] = ("mdav", "mdav_plus", "v_mdav", "mdav_star")
     loss_data: tuple[str, ...] = ("CENSUS", "EIA", "Adult")
     opponent: tuple[str, ...] = (
-        "k_member", "k_member, refined", "best", "nearest", "mondrian, strict",
+        "k_member", "k_member, refined", "k_member, refined, long", "best", "nearest",
+        "mondrian, strict",
         "mondrian, relaxed", "mdav_star", "mdav_star, refined", "mdav_star, distance 'loss'",
-        "mdav_plus, distance 'loss'", "k_member, refined, suppress 0.01",
+        "mdav_plus, distance 'loss'", "k_member, suppress 0.01",
     )
     opponent_trees: tuple[str, ...] = (
         "k_member", "k_member, refined", "k_member, refined, by leaves", "best, by leaves",

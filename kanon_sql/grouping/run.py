@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kanon_sql.grouping import METHODS
-from kanon_sql.grouping.points import Grouping, Points
+from kanon_sql.grouping.points import Grouping, LossPoints, Points
 from kanon_sql.grouping.watch import Watch
 
 
@@ -45,12 +45,13 @@ def _refined(
     points: Points, grouping: Grouping, options: Mapping[str, Any], watch: Watch
 ) -> Grouping:
     """The same groups, made better by search."""
-    from kanon_sql.grouping.refine import default_steps, refine
+    from kanon_sql.grouping.refine import LOSS_STEPS, REFINE_STEPS, default_steps, refine
 
     k = options["k"]
     steps = options.get("refine_steps")
     if steps is None:
-        steps = default_steps(len(points), k)
+        most = LOSS_STEPS if isinstance(points, LossPoints) else REFINE_STEPS
+        steps = default_steps(len(points), k, most)
     watch.begin("refining", steps)
     better = refine(points, grouping.labels, k, steps, options.get("refine_seconds"), watch)
     facts = {"refine_steps": float(better.steps), "refine_stopped": float(better.stopped)}
