@@ -85,12 +85,11 @@ def _information(encoded: Encoded, released: Labels, labels: Labels) -> dict[str
     out = rows - len(released)
     facts: dict[str, Any] = {"rows": rows, "weights": weights}
     for name, loss in (("total_il", "range_flat"), ("total_distinct", "range_distinct")):
-        lost = total_il(encoded.losses(loss).part(released), labels)
-        facts[name] = lost + out * weights
+        part = encoded.losses(loss).part(released)
+        facts[name] = total_il(part, labels) + out * weights
+        if loss == "range_flat":
+            facts["intra_cluster_distance"] = intra_cluster_distance(part, labels)
     plain = encoded.losses(weighted=False)
-    facts["intra_cluster_distance"] = intra_cluster_distance(
-        encoded.losses().part(released), labels
-    )
     # rows that are not released stand alone, where they lose nothing, but count as values
     alone = np.arange(rows) + len(labels)
     alone[released] = labels
