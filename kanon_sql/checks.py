@@ -104,6 +104,32 @@ def number(option: str) -> Callable[[Any], float]:
     return read
 
 
+def positive(option: str) -> Callable[[Any], float]:
+    """A number above 0."""
+
+    def read(value: Any) -> float:
+        found = _number(value)
+        if found is None or found == 0.0:
+            raise OptionError(
+                f"{option} must be a number above 0 and up to {LARGEST:g}. Got {value!r}."
+            )
+        return found
+
+    return read
+
+
+def facility_cost(value: Any) -> float | str:
+    """A number above 0, or the name of a column."""
+    if isinstance(value, str) and value.strip():
+        return value
+    if isinstance(value, str) or not _number(value):
+        raise OptionError(
+            f"facility_cost must be a number above 0 and up to {LARGEST:g}, or the name of a "
+            f"column. Got {value!r}."
+        )
+    return float(value)
+
+
 def share(option: str) -> Callable[[Any], float]:
     """A share of the rows, from 0 to 1."""
 
@@ -128,16 +154,6 @@ def weights(value: Any) -> dict[str, float]:
             f"{{'age': 2}}. Got {value!r}."
         )
     return {column: weight for column, weight in numbers.items() if weight is not None}
-
-
-def seconds(value: Any) -> float:
-    """A length of time."""
-    found = _number(value)
-    if found is None or found == 0.0:
-        raise OptionError(
-            f"refine_seconds must be a number above 0 and up to {LARGEST:g}. Got {value!r}."
-        )
-    return found
 
 
 def gamma(value: Any) -> float | str:

@@ -96,7 +96,9 @@ def run(call: str, data: Any, options: Mapping[str, Any]) -> Any:
         columns = _columns(con, relation)
         for option in (o for o in OPTIONS.values() if o.roles and options.get(o.name) is not None):
             named = option.read(options[option.name])
-            for name in [named] if isinstance(named, str) else named:
+            for name in [named] if isinstance(named, (str, float)) else named:
+                if isinstance(name, float):  # a facility_cost may be a number
+                    continue
                 if name.lower() not in map(str.lower, columns):
                     raise OptionError(
                         f"{option.name} names the column {name!r}, which doesn't exist. "

@@ -8,27 +8,12 @@ import numpy as np
 import pyarrow as pa
 
 from kanon_sql.attributes import Nominal, Ordered
-from kanon_sql.encode import Encoded, Mask, category_column, number_column
+from kanon_sql.encode import Encoded, Mask
+from kanon_sql.geometry import cell_points, center_distances, squared_error
+from kanon_sql.grouping import METHODS
 from kanon_sql.grouping.points import Floats, Labels
 from kanon_sql.loss import information_loss, sse, sst, total_il
 from kanon_sql.quality import attribute_ncp, entropy_loss, intra_cluster_distance
-
-
-def _squared_errors(
-    encoded: Encoded, source: pa.StructArray, centers: pa.StructArray, j: int
-) -> Floats:
-    """Squared distance of each record to its class's center along attribute j; shape (n,)."""
-    attribute, width = encoded.attributes[j], len(encoded.attributes)
-    if isinstance(attribute, Ordered):
-        here = attribute.coordinates(number_column(source, j, width))
-        there = attribute.coordinates(number_column(centers, j, width))
-        errors = np.sum((here - there) ** 2, axis=1)
-    else:
-        differs = attribute.codes(category_column(source, j, width)) != attribute.codes(
-            category_column(centers, j, width)
-        )
-        errors = np.sum(np.where(differs, 2.0 * attribute.squared, 0.0), axis=1)
-    return np.asarray(errors[encoded.order], dtype=np.float64)
 
 
 def _mixes(missing: Mask, labels: Labels, groups: int) -> Mask:
@@ -41,6 +26,7 @@ def _mixes(missing: Mask, labels: Labels, groups: int) -> Mask:
 
 def measure(
     encoded: Encoded, labels: Labels, source: pa.StructArray, centers: pa.StructArray,
+    method: str = "mdav_star", metric: str = "euclidean",
 ) -> tuple[dict[str, Any], Floats]:
     """The losses of a grouping and the radius of each class.
 
@@ -48,31 +34,41 @@ def measure(
         encoded: the relation.
         labels: int64, shape (n,), canonical order, 0 .. groups-1; -1 where a row is suppressed.
         source, centers: the cells of each row and of its class's released point, input order.
+        method: how the rows were grouped; its objective is what ``cost`` measures.
+        metric: what radii are measured in.
 
     Returns:
         sse, sse_released, sst (squared standard deviations), information_loss (percent),
-        max_radius, cellular_cost (standard deviations); and the radii, float64, shape (groups,).
+        max_radius, cellular_cost (in the metric), cost (None without an objective) and what
+        byun2006 measures; and the radii, float64, shape (groups,).
     """
     groups, released = int(labels.max()) + 1, np.flatnonzero(labels >= 0)
-    labels = labels[released]
-    squared, charged = np.zeros(len(labels)), 0.0
+    given, labels = labels, labels[released]
+    charged = 0.0
     for j, attribute in enumerate(encoded.attributes):
-        errors = _squared_errors(encoded, source, centers, j)[released]
-        squared += errors
+        errors = squared_error(encoded, source, centers, j)[encoded.order][released]
         mixed = _mixes(encoded.missing[released, j], labels, groups)
         charged += float(np.sum(np.where(mixed, attribute.weight, errors)))
     radii = np.zeros(groups)
-    np.maximum.at(radii, labels, np.sqrt(squared))
+    distances = center_distances(encoded, metric, source, centers)[released]
+    np.maximum.at(radii, labels, distances)
     points = encoded.squared().part(released)
     lost, total = sse(points, labels), sst(points)
     sizes = np.bincount(labels, minlength=groups)
+    cellular = float(np.sum(np.sort(sizes * radii)))
+    cost = {"radius": float(radii.max()), "cellular": cellular}.get(METHODS[method].objective)
+    if METHODS[method].objective == "cells":
+        from kanon_sql.grouping.cells import cost as cells_cost  # here: it loads the compiler
+
+        cost = cells_cost(cell_points(encoded), given)
     facts = {
         "sse": lost,
         "sse_released": charged,
         "sst": total,
         "information_loss": information_loss(lost, total),
         "max_radius": float(radii.max()),
-        "cellular_cost": float(np.sum(np.sort(sizes * radii))),
+        "cellular_cost": cellular,
+        "cost": cost,
         **_information(encoded, released, labels),
     }
     return facts, radii

@@ -13,7 +13,7 @@ class Metric:
         name: the metric.
         expression: SQL over the columns of ``_facts`` in sql/metrics.sql; a number, or a text
             where ``is_text``.
-        unit: its unit.
+        unit: its unit; ${distance} is that of distances, ${objective} that of the method's cost.
         description: what it means, and which direction is better.
         is_text: whether the value is a text, shown in the column ``text``.
     """
@@ -32,6 +32,18 @@ def _measured(name: str) -> str:
 def _grouped(name: str) -> str:
     return f"(grouped ->> '{name}')::DOUBLE"
 
+
+UNITS = {
+    "euclidean": "standard deviations",
+    "hamming": "quasi-identifiers",
+    "taxonomy": "heights of hierarchies",
+    "haversine": "kilometres",
+}
+"""The units of distances, by metric."""
+
+COST = (
+    "((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0))"
+)
 
 TOTAL = (
     "((measured ->> '{0}')::DOUBLE"
@@ -66,12 +78,24 @@ METRICS = (
            "NULL where the representation is no point; lower is better"),
     Metric("sst", _measured("sst"), "squared standard deviations",
            "squared errors if all released rows were one class"),
-    Metric("max_radius", _measured("max_radius"), "standard deviations",
+    Metric("max_radius", _measured("max_radius"), "${distance}",
            "largest distance of a row to the center of its class (aggarwal2006, definition 2.1); "
            "lower is better"),
-    Metric("cellular_cost", _measured("cellular_cost"), "standard deviations",
+    Metric("cellular_cost", _measured("cellular_cost"), "${distance}",
            "sum over the classes of size times radius (aggarwal2006, section 1); "
            "lower is better"),
+    Metric("cost", COST, "${objective}",
+           "what the method's guarantee is about: max_radius (r_gather), cellular_cost (r_cellular; "
+           "cellular adds the facility costs), or generalized cells, each by its share of the "
+           "levels (forest, pairs, triples); lower is better"),
+    Metric("lower_bound", _grouped("lower_bound"), "${objective}",
+           "the cost that no grouping is below, found on this run"),
+    Metric("ratio", f"CASE WHEN {COST} = 0 THEN 1 ELSE {COST} / nullif(LOWER, 0) END"
+           .replace("LOWER", _grouped("lower_bound")), "ratio",
+           "cost / lower_bound: how far from the best it may be, at most; 1 is best"),
+    Metric("guaranteed_ratio", _grouped("guaranteed_ratio"), "ratio",
+           "what cost / the least possible cost is at most, by proof; NULL where an option or "
+           "blocks void the proof"),
     Metric("total_il", TOTAL.format("total_il"), "cells",
            "Total-IL: over all classes, rows times the sum of range / domain of numbers and height "
            "of the lowest common ancestor / height of the hierarchy of categories, and every "

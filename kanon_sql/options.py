@@ -10,15 +10,26 @@ from typing import Any
 import kanon_sql.checks as checks
 from kanon_sql.errors import OptionError, did_you_mean
 from kanon_sql.grouping import METHODS
+from kanon_sql.option_rules import check_method_options
 
 REPRESENTATIONS = {
     "centroid": "the mean of numbers, dates and times, the most frequent value of all others",
     "median": "the (lower) median of ordered values, the most frequent value of all others",
     "interval": "text: '[20, 29]', '{Private, State-gov}', or the value where all agree",
     "bounds": "STRUCT(min, max) of ordered values, a LIST of the distinct values of all others",
+    "suppress": "the value where all agree, else '*' in columns of text and NULL in all others",
     "hierarchy": "text: the label of the lowest common ancestor in the column's hierarchy",
 }
 POINTS = ("centroid", "median")
+CENTERS = ("anywhere", "rows")
+METRICS = {
+    "euclidean": "the square root of the squared distances between standardized values",
+    "hamming": "the quasi-identifiers in which two rows differ",
+    "taxonomy": "over the quasi-identifiers, the height of the lowest common ancestor over that of "
+    "the hierarchy (without one the built-in 'bins', 'date' or 'flat')",
+    "haversine": "kilometres between places, for two quasi-identifiers with names such as lat and "
+    "lon",
+}
 REFINES = ("none", "local")
 RECODINGS = ("local", "global")
 DIVERSITIES = ("equal", "sensitive")
@@ -109,7 +120,8 @@ OPTIONS: dict[str, Option] = {
         ),
         Option(
             "representation", "VARCHAR", None,
-            "'hierarchy' for columns that have one, else the method's own",
+            "'hierarchy' for columns that have one, else the method's own; methods that choose "
+            "centers publish those",
             "What a class releases in place of its values: "
             + "; ".join(f"'{name}' is {text}" for name, text in REPRESENTATIONS.items()) + ".",
             checks.one_of("representation", REPRESENTATIONS),
@@ -181,6 +193,52 @@ OPTIONS: dict[str, Option] = {
             checks.one_of("partitioning", PARTITIONINGS),
         ),
         Option(
+            "metric", "VARCHAR", None, "'euclidean'",
+            "r_gather, cellular and r_cellular only: how far apart two rows are: "
+            + "; ".join(f"'{name}' is {text}" for name, text in METRICS.items()) + ".",
+            checks.one_of("metric", METRICS),
+        ),
+        Option(
+            "epsilon", "DOUBLE", None, "0",
+            "r_gather and r_cellular only: the share of the rows that may be left out, so that a "
+            "few outliers don't widen the classes.",
+            checks.share("epsilon"),
+        ),
+        Option(
+            "max_clusters", "BIGINT", None, "no limit",
+            "r_gather only: the most classes.",
+            checks.whole("max_clusters", 1),
+        ),
+        Option(
+            "centers", "VARCHAR", None, "'anywhere'",
+            "r_gather only: with 'rows' the published center of each class is a row, with "
+            "'anywhere' its centroid where that has no larger radius.",
+            checks.one_of("centers value", CENTERS),
+        ),
+        Option(
+            "facility_cost", "DOUBLE or VARCHAR", None,
+            "the mean distance to the fifth nearest row",
+            "cellular only: what it costs to open a cluster, a number or the column that has it "
+            "for each row as center (that column passes unchanged).",
+            checks.facility_cost, roles=True,
+        ),
+        Option(
+            "allow_small", "BOOLEAN", None, "false",
+            "cellular only: whether anonymize_clusters publishes clusters of one row.",
+            checks.flag("allow_small"),
+        ),
+        Option(
+            "max_diameter", "DOUBLE", None, "no limit",
+            "r_cellular only: the largest distance of two rows of a class, in the metric.",
+            checks.positive("max_diameter"),
+        ),
+        Option(
+            "neighbours", "BIGINT", None, "all rows",
+            "pairs and triples only: how many nearest rows of each row are looked at. Less than "
+            "all takes larger tables, without a guarantee.",
+            checks.whole("neighbours", 1),
+        ),
+        Option(
             "release", "VARCHAR", None, "must be given",
             "anonymize_audit only: the released table, view or file that is held against the "
             "relation.",
@@ -228,7 +286,7 @@ OPTIONS: dict[str, Option] = {
             "Stops the search of refine, or of the method best, after that time (beside what it "
             "starts from); anonymize_metrics tells the steps made, which as refine_steps give the "
             "same release again.",
-            checks.seconds,
+            checks.positive("refine_seconds"),
         ),
         Option(
             "block_rows", "BIGINT", None, "500,000",
@@ -262,15 +320,6 @@ OPTIONS: dict[str, Option] = {
 }
 
 
-SPECIAL = tuple(
-    dict.fromkeys(
-        name for method in METHODS.values() for name in method.options
-        if not name.startswith("refine")
-    )
-)
-"""The options that only some methods take."""
-
-
 def read_options(call: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """All options of a call: those given, checked, and the defaults of the others.
 
@@ -290,100 +339,11 @@ def read_options(call: str, given: Mapping[str, Any]) -> dict[str, Any]:
         name: option.default if given.get(name) is None else option.read(given[name])
         for name, option in known.items()
     }
-    if options["k"] is None and call in GROUPING_CALLS:
-        raise OptionError(
-            "k is not given. Say how many rows must share each combination of quasi-identifiers, "
-            "for example k=5."
-        )
     if call in GROUPING_CALLS:
-        _check_method_options(options, given)
+        check_method_options(call, options, given)
     if call == "anonymize_audit" and options["release"] is None:
         raise OptionError(
             "release is not given. Name the released table beside its source, for example "
             "anonymize_audit('patients', release='released')."
         )
     return options
-
-
-def _check_method_options(options: dict[str, Any], given: Mapping[str, Any]) -> None:
-    if options["recoding"] == "global":
-        if given.get("method") not in (None, "full_domain"):
-            raise OptionError(
-                "recoding 'global' searches the levels by itself. Leave method out."
-            )
-        options["method"] = "full_domain"
-    method = METHODS[options["method"]]
-    if method.name == "full_domain":
-        if given.get("recoding") == "local":
-            raise OptionError("The method 'full_domain' is recoding 'global'. Leave recoding out.")
-        options["recoding"] = "global"
-        if given.get("representation") not in (None, "hierarchy"):
-            raise OptionError(
-                "recoding 'global' releases the levels of hierarchies. Leave representation out."
-            )
-    for name in SPECIAL:
-        if given.get(name) is not None and name not in method.options:
-            takers = [m.name for m in METHODS.values() if name in m.options]
-            raise OptionError(
-                f"The method {method.name!r} takes no {name}. Leave it out, or use "
-                f"{' or '.join(takers)}."
-            )
-    if options["distance"] is None:
-        options["distance"] = method.distances[0]
-    if options["distance"] not in method.distances:
-        raise OptionError(
-            f"The method {method.name!r} works in the distance {method.distances[0]!r} only. "
-            "Leave distance out, or use another method."
-        )
-    if given.get("loss") is not None and not (
-        options["distance"] == "loss" and method.loss_points
-    ):
-        raise OptionError(
-            f"The method {method.name!r} works in squared distances here, where loss has no "
-            "meaning. Leave loss out, or use k_member, or best with distance='loss'."
-        )
-    for name, needed in (("diversity_penalty", "diversity"), ("class_penalty", "class_label")):
-        if given.get(name) is not None and options[needed] is None:
-            raise OptionError(f"{name} is given without {needed}. Add it, or leave {name} out.")
-    if options["refine"] == "local" and method.name == "k_member":
-        if options["diversity"] is not None:
-            raise OptionError(
-                "refine knows nothing of diversity, and would undo it. Leave one of them out."
-            )
-        if options["class_label"] is not None and options["class_penalty"] != 0.0:
-            raise OptionError(
-                "refine knows nothing of class labels, and would undo what class_penalty does. "
-                "Leave refine out, or set class_penalty := 0."
-            )
-    if options["diversity"] == "sensitive" and not options["sensitive_values"]:
-        raise OptionError(
-            "diversity 'sensitive' needs to know which values are sensitive. Add "
-            "sensitive_values := [...]."
-        )
-    if given.get("refine") is not None and "refine_steps" in method.options:
-        raise OptionError(f"The method {method.name!r} refines by itself. Leave refine out.")
-    if options["refine"] == "local" and not method.refinable:
-        raise OptionError(f"The method {method.name!r} can't be refined. Leave refine out.")
-    if given.get("block_rows") is not None and not method.in_blocks:
-        raise OptionError(
-            f"The method {method.name!r} groups all rows as one. Leave block_rows out."
-        )
-    for name in ("refine_steps", "refine_seconds"):
-        if given.get(name) is not None and not (
-            options["refine"] == "local" or name in method.options
-        ):
-            raise OptionError(
-                f"{name} is given, but nothing is refined. Add refine='local', or use the method "
-                "'best'."
-            )
-    if options["representation"] == "hierarchy" and not (
-        options["hierarchies"] or options["recoding"] == "global"
-    ):
-        raise OptionError(
-            "The representation 'hierarchy' needs hierarchies. Add hierarchies := {'zip': "
-            "'prefix'}, for example."
-        )
-    options["by_hierarchy"] = options["representation"] in (None, "hierarchy")
-    if options["by_hierarchy"]:
-        own = method.representation
-        options["representation"] = "interval" if own == "hierarchy" else own

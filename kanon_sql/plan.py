@@ -14,9 +14,10 @@ from typing import Any
 from kanon_sql.errors import OptionError
 from kanon_sql.grouping import METHODS
 from kanon_sql.options import POINTS, read_options
+from kanon_sql.plan_centers import centers_sql
 from kanon_sql.plan_hierarchies import Hierarchies, all_hierarchies, hierarchy_sql, outside
 from kanon_sql.plan_metrics import audit_sql, k_anonymity_sql, metrics_sql
-from kanon_sql.plan_parts import UNDECLARED, Call, declared, listed, quasi, where
+from kanon_sql.plan_parts import ROW, UNDECLARED, Call, declared, listed, quasi, where
 from kanon_sql.relation import Catalog, find_relation, literal, quoted
 from kanon_sql.roles import resolve_roles
 from kanon_sql.sql import statement
@@ -30,13 +31,16 @@ LOST = (
     "out; please report this as a bug."
 )
 MANY = (
-    "The release was stopped: it leaves out {{}} rows, more than suppress = {share} allows. "
+    "The release was stopped: it leaves out {{}} rows, more than {option} = {share} allows. "
     "Nothing came out; please report this as a bug of the method {method}."
+)
+ALONE = (
+    "A cluster has {} row. Publish it with allow_small := true, or use the method r_cellular, "
+    "which promises a class size."
 )
 TAKEN = (
     "The relation has a column '{}', a name that the query needs for itself. Rename it first."
 )
-ROW = ("__kanon_row", "__kanon_hash")
 HIERARCHY = "hierarchy"
 
 
@@ -96,11 +100,19 @@ def _classes(representation: str, quasi: str, stage: str = "_labelled") -> str:
     )
 
 
+def _publishes_centers(call: Call) -> bool:
+    """Whether the method has centers, and they are what its classes release."""
+    method = METHODS[call.options["method"]]
+    return method.has_centers and call.options["representation"] == "centroid"
+
+
 def _released_classes(call: Call) -> str:
     """What each class releases."""
     options, trees = call.options, call.hierarchies
     labelled = quasi(call.roles, ("__kanon_class", *ROW))
     if not (trees and options["by_hierarchy"]):
+        if _publishes_centers(call):
+            return "FROM _published"
         return _classes(options["representation"], labelled)
     plain = _classes(options["representation"], labelled, trees.emptied("_labelled"))
     return trees.classes(plain, options["recoding"] == "global")
@@ -112,6 +124,11 @@ def _quasi_released(call: Call) -> str:
     hidden = ("__kanon_row",) if options["keep_order"] else ()
     away = quasi(roles, hidden, dropped=roles.identifiers)
     return away + ", class_id" if options["class_id"] and roles.quasi_identifiers else away
+
+
+def _small(method: str, k: int) -> str:
+    """What is said of a class that is too small."""
+    return SMALL.format(k=k, method=method) if METHODS[method].promises_k else ALONE
 
 
 def _key(column: str | None) -> str:
@@ -135,7 +152,8 @@ def _pipeline(call: Call, clock: str = "") -> str:
         passing = "".join(f", _labelled.{quoted(n)}" for n in (*roles.sensitive, *roles.other))
     if options["keep_order"]:
         passing += ", _labelled.__kanon_row"
-    k, method = options["k"], options["method"]
+    k, method, facility = options["k"], options["method"], options["facility_cost"]
+    left_out = "suppress" if options.get("epsilon") is None else "epsilon"
     return statement(
         "pipeline",
         seed=seed,
@@ -149,8 +167,12 @@ def _pipeline(call: Call, clock: str = "") -> str:
         hierarchies=trees.argument(),
         label=_key(options["class_label"]),
         secret=_key(roles.sensitive[0] if options["diversity"] else None),
-        suppressed=options["suppress"],
-        out_error=literal(MANY.format(share=options["suppress"], method=method)),
+        facility=quoted(facility) if isinstance(facility, str) else "NULL",
+        centers=(
+            centers_sql(call, _run_options(options)) + "\n" if METHODS[method].has_centers else ""
+        ),
+        suppressed=options[left_out],
+        out_error=literal(MANY.format(option=left_out, share=options[left_out], method=method)),
         quasi=quasi(roles, ROW),
         class_id=" OR lower(name) = 'class_id'" if options["class_id"] else "",
         taken_error=literal(TAKEN),
@@ -166,7 +188,7 @@ def _pipeline(call: Call, clock: str = "") -> str:
         quasi_released=_quasi_released(call),
         declared=declared(source),
         declared_error=literal(UNDECLARED.format(relation=source.sql)),
-        small_error=literal(SMALL.format(k=k, method=method)),
+        small_error=literal(_small(method, k)),
         lost_error=literal(LOST),
     )
 
@@ -175,10 +197,13 @@ def _measured(call: Call) -> str:
     representation = call.options["representation"]
     point = representation if representation in POINTS else "centroid"
     labelled = quasi(call.roles, ("__kanon_class", *ROW))
+    centers = _classes(point, labelled, call.hierarchies.keyed("_labelled"))
+    if METHODS[call.options["method"]].has_centers and point == "centroid":
+        centers = f"FROM {call.hierarchies.keyed('_published')}"
     return statement(
         "measured",
         quasi_classes="COLUMNS(* EXCLUDE (__kanon_class))",
-        centers=_classes(point, labelled, call.hierarchies.keyed("_labelled")),
+        centers=centers,
         options=_run_options(call.options),
         hierarchies=call.hierarchies.argument(),
     )
@@ -204,7 +229,7 @@ def _clusters(call: Call) -> str:
         multisets=f",\n           __kanon_multiset(COLUMNS([{listed}]))" if listed else "",
         k=k,
         seed=call.options["seed"],
-        small_error=literal(SMALL.format(k=k, method=call.options["method"])),
+        small_error=literal(_small(call.options["method"], k)),
     )
 
 

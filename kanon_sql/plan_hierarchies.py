@@ -15,7 +15,7 @@ from kanon_sql.roles import Roles
 from kanon_sql.sql import statement
 
 AUTO = ""
-"""Stands for the kind that a column gets by its type, where recoding 'global' needs one."""
+"""Stands for the kind that a column gets by its type, where every column needs one."""
 
 STAGE = re.compile(r"_(source|kept|released|values|tree_\d+)", re.IGNORECASE)
 """Names that mean a stage of the query where a hierarchy or a release is read."""
@@ -76,7 +76,8 @@ def outside(name: str, catalog: Catalog) -> Relation:
 def all_hierarchies(
     options: Mapping[str, Any], roles: Roles, source: Relation
 ) -> dict[str, str | dict[str, Any]]:
-    """The hierarchy of each column that has one; with recoding 'global' every column gets one.
+    """The hierarchy of each column that has one; with recoding 'global' and metric 'taxonomy' every
+    column gets one.
 
     Raises:
         OptionError: a hierarchy for a column that is no quasi-identifier, or columns that are not
@@ -93,11 +94,13 @@ def all_hierarchies(
                 f"hierarchies names the column {name!r}, which is no quasi-identifier. "
                 + (did_you_mean(name, known) if known else "Give it another role, or leave it out.")
             )
-    if options.get("recoding") != "global":
+    globally, by_taxonomy = options.get("recoding") == "global", options.get("metric") == "taxonomy"
+    if not globally and not by_taxonomy:
         return given
     if not known:
+        choice = "recoding 'global'" if globally else "The metric 'taxonomy'"
         raise OptionError(
-            "recoding 'global' needs to know the columns before it runs. Name them in "
+            f"{choice} needs to know the columns before it runs. Name them in "
             "quasi_identifiers := [...]."
         )
     named = {name.lower() for name in given}

@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from kanon_sql.grouping import METHODS
-from kanon_sql.metrics import ATTRIBUTE, AUDIT, DIVERSITY, METRICS, Metric
-from kanon_sql.options import POINTS, SPECIAL
+from kanon_sql.metrics import ATTRIBUTE, AUDIT, DIVERSITY, METRICS, UNITS, Metric
+from kanon_sql.option_rules import SPECIAL
+from kanon_sql.options import POINTS
 from kanon_sql.plan_parts import UNDECLARED, Call, declared, quasi, where
 from kanon_sql.relation import Relation, literal, quoted
 from kanon_sql.roles import Roles
@@ -24,11 +25,14 @@ def _rows(metrics: Iterable[Metric], values: Mapping[str, str]) -> str:
     """One struct per metric; ``values`` stand in for parts of expressions."""
     rows = []
     for metric in metrics:
-        value = PLACE.sub(lambda found: values.get(found[0], found[0]), metric.expression)
+        value, unit = (
+            PLACE.sub(lambda found: values.get(found[0], found[0]), text)
+            for text in (metric.expression, metric.unit)
+        )
         number, text = ("NULL", value) if metric.is_text else (f"({value})::DOUBLE", "NULL")
         rows.append(
             f"{{'metric': {literal(metric.name)}, 'value': {number}::DOUBLE, "
-            f"'text': {text}::VARCHAR, 'unit': {literal(metric.unit)}, "
+            f"'text': {text}::VARCHAR, 'unit': {literal(unit)}, "
             f"'description': {literal(metric.description)}}}"
         )
     return ",\n    ".join(rows)
@@ -75,8 +79,14 @@ def metrics_sql(call: Call, pipeline: str, measured: str, quasi_released: str) -
     used["hierarchies"] = call.hierarchies.told()
     hidden = () if options["representation"] in POINTS and not shown else ("sse_released",)
     known = [replace(m, expression="NULL") if m.name in hidden else m for m in METRICS]
+    method = METHODS[options["method"]]
+    distance = UNITS[options["metric"] or "euclidean"]
+    k = options["k"] if method.promises_k else None
+    used["k"] = k
     values = {
-        "${k}": str(options["k"]),
+        "${k}": "NULL" if k is None else str(k),
+        "${distance}": distance,
+        "${objective}": distance if method.has_centers else "cells" if method.objective else "",
         "${method}": literal(options["method"]),
         "${options}": literal(json.dumps(used, sort_keys=True, default=str)),
         "${seed}": literal(str(options["seed"])),

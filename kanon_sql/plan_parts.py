@@ -15,6 +15,10 @@ UNDECLARED = (
     "give the roles in the call."
 )
 
+ROW = ("__kanon_row", "__kanon_hash")
+"""The helper columns of each row."""
+
+
 @dataclass(frozen=True)
 class Call:
     """What one call asks for: its relation, options, roles and hierarchies."""

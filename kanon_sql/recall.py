@@ -25,9 +25,9 @@ def digest(points: Points, options: Mapping[str, Any]) -> bytes:
     """Identifies the encoded content together with the options."""
     seal = hashlib.blake2b(digest_size=32)
     for field in fields(points):
-        array = getattr(points, field.name)
+        array = np.asarray(getattr(points, field.name))
         seal.update(f"{array.dtype} {array.shape} ".encode())
-        seal.update(np.ascontiguousarray(array).data)
+        seal.update(np.ascontiguousarray(array).view(np.uint8).data)
     seal.update(json.dumps(options, sort_keys=True).encode())
     return seal.digest()
 

@@ -80,15 +80,18 @@ def resolve_roles(
                 )
             taken[name.lower()] = role
     by_role = {role: list(given.get(role, ())) for role in ROLES}
-    label = options.get("class_label")
-    if label is not None and taken.get(label.lower()) in ("quasi_identifier", "identifier"):
-        raise OptionError(
-            f"The column {label!r} is given as {taken[label.lower()]} and as class_label, which "
-            "passes unchanged. Give it one role."
-        )
-    if label is not None and label.lower() not in taken:
-        taken[label.lower()] = "other"
-        by_role["other"].append(label)
+    for option in ("class_label", "facility_cost"):
+        column = options.get(option)
+        if not isinstance(column, str):
+            continue
+        if taken.get(column.lower()) in ("quasi_identifier", "identifier"):
+            raise OptionError(
+                f"The column {column!r} is given as {taken[column.lower()]} and as {option}, which "
+                "passes unchanged. Give it one role."
+            )
+        if column.lower() not in taken:
+            taken[column.lower()] = "other"
+            by_role["other"].append(column)
     for column, role in declared_roles(columns).items():
         replaced = role == "quasi_identifier" and given["quasi_identifier"]
         if column.lower() not in taken and not replaced:

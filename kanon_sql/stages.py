@@ -14,16 +14,17 @@ import pyarrow as pa
 from kanon_sql.attributes import Nominal
 from kanon_sql.encode import ORDERED, Encoded, encode
 from kanon_sql.errors import DataError
+from kanon_sql.geometry import cell_points, center_distances, facility_costs, metric_points
 from kanon_sql.grouping import METHODS
 from kanon_sql.grouping.compiling import make_ready
-from kanon_sql.grouping.points import Floats, Labels
+from kanon_sql.grouping.points import Floats, Labels, Points
 from kanon_sql.grouping.run import group_points
 from kanon_sql.grouping.watch import Watch
 from kanon_sql.kinds import ROOT
 from kanon_sql.measure import measure
 from kanon_sql.recall import digest, recall
 
-FLAT = (pa.Int64Array, pa.UInt64Array, pa.StringArray, pa.LargeStringArray)
+FLAT = (pa.Int64Array, pa.UInt64Array, pa.DoubleArray, pa.StringArray, pa.LargeStringArray)
 """What a field is that holds one value per row; all others are lists of some kind."""
 
 BY_TYPE = ""
@@ -65,10 +66,17 @@ class Rows:
 
 @dataclass(frozen=True)
 class Labelled:
-    """Row numbers and their labels, int64, shape (n,) each."""
+    """A grouping of numbered rows.
+
+    Attributes:
+        rows, labels: row numbers and their labels, int64, shape (n,) each.
+        centers: the row numbers of the centers that the method chose, int64, shape (groups,); or
+            none, shape (0,).
+    """
 
     rows: Labels
     labels: Labels
+    centers: Labels
 
 
 def flat_cells(argument: Any) -> pa.Array:
@@ -172,7 +180,7 @@ def group_rows(
         rows.fields["label"] if options["class_label"] else None,
         rows.fields["secret"] if options["diversity"] else None,
     )
-    points = encoded.points(options["distance"], method.loss_points, options["loss"])
+    points = _points(encoded, rows, options)
     encoded_at = perf_counter()
     make_ready({n: v for n, v in options.items() if v is not None}, len(points))
     ready_at = perf_counter()
@@ -189,7 +197,49 @@ def group_rows(
         "seconds_encode": encoded_at - started,
         "seconds_group": 0.0 if remembered else finished - ready_at,
     }
-    return Labelled(rows.numbers("row")[encoded.order], grouping.labels), facts
+    numbers = rows.numbers("row")[encoded.order]
+    centers = np.zeros(0, np.int64) if grouping.centers is None else numbers[grouping.centers]
+    return Labelled(numbers, grouping.labels, centers), facts
+
+
+def _points(encoded: Encoded, rows: Rows, options: Mapping[str, Any]) -> Points:
+    """What the method of the options works on."""
+    method = METHODS[options["method"]]
+    if method.objective == "cells":
+        return cell_points(encoded)
+    if not method.has_centers:
+        return encoded.points(options["distance"], method.loss_points, options["loss"])
+    points = metric_points(encoded, options["metric"])
+    if "facility_cost" not in method.options:
+        return points
+    given = options["facility_cost"]
+    if isinstance(given, str):
+        given = rows.numbers("facility")[encoded.order]
+    return facility_costs(points, given)
+
+
+def choose_centers(
+    rows: Rows,
+    columns: Sequence[tuple[str, str]],
+    options: Mapping[str, Any],
+    trees: Mapping[str, Sequence[pa.Array]] | None = None,
+) -> Labels:
+    """The classes that publish the center that the method chose, since their centroid has a larger
+    radius; all other classes publish their centroid. int64, ascending.
+
+    Published are so the radii that the guarantee is about, or smaller ones.
+    """
+    given = {**options, "diversity": None}
+    encoded = encode(rows.fields["cells"], rows.numbers("hash"), columns, given, trees)
+    classes, labels = np.unique(rows.numbers("class"), return_inverse=True)
+    labels = labels.reshape(-1)[encoded.order]
+    radii = np.zeros((2, len(classes)))
+    for radius, points in zip(radii, ("center", "own"), strict=True):
+        distances = center_distances(
+            encoded, options["metric"], rows.fields["cells"], rows.fields[points]
+        )
+        np.maximum.at(radius, labels, distances)
+    return np.asarray(classes[radii[0] > radii[1]], dtype=np.int64)
 
 
 def _by_name(facts: Mapping[str, float], encoded: Encoded) -> dict[str, Any]:
@@ -211,6 +261,7 @@ def measure_rows(
     classes, labels = np.unique(rows.numbers("class"), return_inverse=True)
     labels = labels.reshape(-1) - int(np.sum(classes < 0))
     facts, radii = measure(
-        encoded, labels[encoded.order], rows.fields["cells"], rows.fields["center"]
+        encoded, labels[encoded.order], rows.fields["cells"], rows.fields["center"],
+        options["method"], options.get("metric") or "euclidean",
     )
     return facts, classes[classes >= 0], radii

@@ -19,15 +19,19 @@ _taken AS (  -- columns with a name that the query needs for itself
     FROM (SELECT __kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash))) FROM _source LIMIT 1)
 ),
 _cells AS (  -- the quasi-identifiers of each row, as numbers and categories
-    SELECT __kanon_row, __kanon_hash, __kanon_label, __kanon_secret,
-           [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secret))] AS cells
+    SELECT __kanon_row, __kanon_hash, __kanon_label, __kanon_secret, __kanon_facility,
+           [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secret,
+                                __kanon_facility))] AS cells
     FROM (SELECT __kanon_row, __kanon_hash, ${label}::VARCHAR AS __kanon_label,
-                 ${secret}::VARCHAR AS __kanon_secret, __kanon_cell(${quasi}) FROM ${keyed})
+                 ${secret}::VARCHAR AS __kanon_secret, ${facility}::DOUBLE AS __kanon_facility,
+                 __kanon_cell(${quasi})
+          FROM ${keyed})
 ),
 _begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
     SELECT __kanon_start(
         list({'row': __kanon_row, 'hash': __kanon_hash, 'cells': cells,
-              'label': __kanon_label, 'secret': __kanon_secret}),
+              'label': __kanon_label, 'secret': __kanon_secret,
+              'facility': __kanon_facility}),
         (SELECT columns FROM _columns),
         ${options},
         ${hierarchies}) AS ticket
@@ -49,7 +53,7 @@ _labelled AS (
     SELECT _labels.__kanon_class, _kept.* FROM _kept JOIN _labels USING (__kanon_row)
     WHERE _labels.__kanon_class >= 0
 ),
-_classes AS MATERIALIZED (  -- what each class releases
+${centers}_classes AS MATERIALIZED (  -- what each class releases
     ${classes}
 ),
 _released AS MATERIALIZED (  -- every row with its class's values, columns in their old order

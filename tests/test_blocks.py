@@ -91,7 +91,7 @@ def test_blocks_do_not_depend_on_the_number_of_cores(monkeypatch: pytest.MonkeyP
 
 
 def test_a_small_table_is_one_block() -> None:
-    assert blocks.block_size({}, 5) == 500_000
+    assert blocks.block_size(METHODS["mdav"], {}, 5) == 500_000
     assert group_points(mixed(1000, 3), options()).facts["blocks"] == 1.0
 
 

@@ -17,13 +17,16 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
     "kanon_sql/errors.py": (set(), set()),
     "kanon_sql/version.py": (set(), set()),
     "kanon_sql/metrics.py": (set(), set()),
-    "kanon_sql/grouping": ({"errors", "grouping", "loss"}, {"llvmlite", "numpy", "numba"}),
+    "kanon_sql/grouping": (
+        {"errors", "grouping", "loss"}, {"llvmlite", "numpy", "numba", "rustworkx", "scipy"}
+    ),
     "kanon_sql/progress.py": ({"grouping"}, set()),
     "kanon_sql/interrupts.py": (set(), set()),
     "kanon_sql/jobs.py": ({"errors", "grouping", "interrupts", "progress"}, set()),
     "kanon_sql/loss.py": ({"grouping"}, {"numpy"}),
     "kanon_sql/checks.py": ({"errors"}, set()),
-    "kanon_sql/options.py": ({"checks", "errors", "grouping"}, set()),
+    "kanon_sql/option_rules.py": ({"errors", "grouping"}, set()),
+    "kanon_sql/options.py": ({"checks", "errors", "grouping", "option_rules"}, set()),
     "kanon_sql/relation.py": ({"errors"}, set()),
     "kanon_sql/roles.py": ({"errors"}, set()),
     "kanon_sql/arguments.py": ({"errors"}, {"duckdb"}),
@@ -38,17 +41,22 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
     ),
     "kanon_sql/plan_parts.py": ({"plan_hierarchies", "relation", "roles"}, set()),
     "kanon_sql/plan_metrics.py": (
-        {"grouping", "metrics", "options", "plan_parts", "relation", "roles", "sql", "version"},
+        {"grouping", "metrics", "option_rules", "options", "plan_parts", "relation", "roles",
+         "sql", "version"},
         set(),
     ),
+    "kanon_sql/plan_centers.py": ({"plan_parts", "relation", "sql"}, set()),
     "kanon_sql/plan.py": (
-        {"errors", "grouping", "options", "plan_hierarchies", "plan_metrics", "plan_parts",
-         "relation", "roles", "sql"}, set()
+        {"errors", "grouping", "options", "plan_centers", "plan_hierarchies", "plan_metrics",
+         "plan_parts", "relation", "roles", "sql"}, set()
     ),
     "kanon_sql/surface.py": ({"kinds", "options", "plan", "sql"}, set()),
     "kanon_sql/attributes.py": ({"grouping"}, {"numpy", "pyarrow"}),
     "kanon_sql/encode.py": (
         {"attributes", "errors", "grouping"}, {"numpy", "polars", "pyarrow"}
+    ),
+    "kanon_sql/geometry.py": (
+        {"attributes", "encode", "errors", "grouping"}, {"numpy", "pyarrow"}
     ),
     "kanon_sql/quality.py": ({"grouping", "loss"}, {"numpy"}),
     "kanon_sql/readings.py": (set(), {"numpy"}),
@@ -57,12 +65,13 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
         {"audit", "encode", "errors", "hierarchies", "readings"}, {"numpy", "pyarrow"}
     ),
     "kanon_sql/measure.py": (
-        {"attributes", "encode", "grouping", "loss", "quality"}, {"numpy", "pyarrow"}
+        {"attributes", "encode", "geometry", "grouping", "loss", "quality"},
+        {"numpy", "pyarrow"},
     ),
     "kanon_sql/recall.py": ({"grouping"}, {"numpy"}),
     "kanon_sql/stages.py": (
-        {"attributes", "encode", "errors", "grouping", "hierarchies", "kinds", "measure",
-         "recall"},
+        {"attributes", "encode", "errors", "geometry", "grouping", "hierarchies", "kinds",
+         "measure", "recall"},
         {"numpy", "pyarrow"},
     ),
     "udfs": (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kanon_sql.udfs.audit import AUDIT
+from kanon_sql.udfs.centers import CENTERS
 from kanon_sql.udfs.clock import CLOCK
 from kanon_sql.udfs.group import FINISH, START, WAIT
 from kanon_sql.udfs.measure import MEASURE
@@ -12,4 +13,6 @@ from kanon_sql.udfs.tree import TREE
 
 __all__ = ["FUNCTIONS", "Signature", "planner"]
 
-FUNCTIONS: tuple[Signature, ...] = (START, WAIT, FINISH, MEASURE, TREE, AUDIT, CLOCK)
+FUNCTIONS: tuple[Signature, ...] = (
+    START, WAIT, FINISH, CENTERS, MEASURE, TREE, AUDIT, CLOCK
+)

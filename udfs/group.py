@@ -18,6 +18,7 @@ from kanon_sql.progress import Progress
 from kanon_sql.udfs.signature import CELLS, TREES, Signature
 
 LABELS = pa.list_(pa.struct([("row", pa.int64()), ("class", pa.int64())]))
+LABELS_SQL = 'STRUCT("row" BIGINT, "class" BIGINT)[]'
 
 
 def start(rows: Any, columns: Any, options: Any, hierarchies: Any) -> Any:
@@ -45,27 +46,35 @@ def wait(tickets: Any, turns: Any) -> Any:
     return pa.repeat(pa.scalar(done), len(turns))
 
 
+def _pairs(rows: Any, classes: Any) -> Any:
+    """A list of structs (row, class), as the one entry of an array."""
+    pairs = pa.StructArray.from_arrays([pa.array(rows), pa.array(classes)], ["row", "class"])
+    return pa.ListArray.from_arrays(pa.array([0, len(pairs)], pa.int32()), pairs)
+
+
 def finish(tickets: Any, turns: Any) -> Any:
-    """Struct of labels (row, class), facts (JSON) and error (NULL where all went well)."""
-    labels, text, error = pa.nulls(1, LABELS), None, None
+    """Struct of labels (row, class), centers (row, class), facts (JSON) and error (NULL where all
+    went well)."""
+    labels, centers, text, error = pa.nulls(1, LABELS), pa.nulls(1, LABELS), None, None
     try:
         found, facts = finish_job(tickets[0].as_py())
-        pairs = pa.StructArray.from_arrays(
-            [pa.array(found.rows), pa.array(found.labels)], ["row", "class"]
-        )
-        labels = pa.ListArray.from_arrays(pa.array([0, len(pairs)], pa.int32()), pairs)
+        labels = _pairs(found.rows, found.labels)
+        centers = _pairs(found.centers, pa.array(range(len(found.centers)), pa.int64()))
         text = json.dumps(facts)
     except KanonError as refusal:
         error = str(refusal)
     texts = pa.array([text], pa.string()), pa.array([error], pa.string())
-    return pa.StructArray.from_arrays([labels, *texts], ["labels", "facts", "error"])
+    return pa.StructArray.from_arrays(
+        [labels, centers, *texts], ["labels", "centers", "facts", "error"]
+    )
 
 
 START = Signature(
     "__kanon_start",
     start,
     (
-        f"STRUCT(row BIGINT, hash UBIGINT, cells {CELLS}, label VARCHAR, secret VARCHAR)[]",
+        f"STRUCT(row BIGINT, hash UBIGINT, cells {CELLS}, label VARCHAR, secret VARCHAR, "
+        "facility DOUBLE)[]",
         "VARCHAR[][]",
         "VARCHAR",
         TREES,
@@ -78,6 +87,6 @@ FINISH = Signature(
     "__kanon_finish",
     finish,
     ("BIGINT", "BIGINT"),
-    'STRUCT(labels STRUCT("row" BIGINT, "class" BIGINT)[], facts VARCHAR, error VARCHAR)',
+    f"STRUCT(labels {LABELS_SQL}, centers {LABELS_SQL}, facts VARCHAR, error VARCHAR)",
     side_effects=True,
 )

@@ -31,12 +31,18 @@ class Method:
         options: the options that only some methods take, of those this one takes.
         representation: how it releases its classes unless the call says otherwise.
         source: paper and section.
-        distances: the geometries it can work in, its own first (see DISTANCES in options.py).
+        distances: the geometries it can work in, its own first (see DISTANCES in options.py);
+            none for methods with an objective, which have a geometry of their own.
+        objective: what it has a guarantee for. 'radius' or 'cellular': the largest radius or the
+            cellular cost, in the metric that the call chooses, around centers that the method
+            chooses; 'cells': the generalized cells.
         in_blocks: whether large inputs may be grouped block by block.
         seeded: whether its result depends on the seed.
         refinable: whether refine may change its groups.
         loss_points: whether distance 'loss' is that of byun2006, sums of ranges; else the same
             distances along each attribute, combined as squares, for methods that need means.
+        block_rows: the most rows of a block, unless the call says otherwise.
+        promises_k: whether classes have k rows or more.
     """
 
     name: str
@@ -47,10 +53,18 @@ class Method:
     representation: str
     source: str
     distances: tuple[str, ...] = ("sse", "loss")
+    objective: str = ""
     in_blocks: bool = True
     seeded: bool = False
     refinable: bool = True
     loss_points: bool = False
+    block_rows: int = 500_000
+    promises_k: bool = True
+
+    @property
+    def has_centers(self) -> bool:
+        """Whether it works in a metric space and chooses the center of each class."""
+        return self.objective in ("radius", "cellular")
 
     def load(self) -> GroupFunction:
         """The function itself; imports its module, and with it the compiler."""
@@ -183,6 +197,93 @@ METHODS: dict[str, Method] = {
             distances=("loss",),
             in_blocks=False,
             refinable=False,
+            loss_points=True,
+        ),
+        Method(
+            name="r_gather",
+            summary="The least radius for which a flow gives each greedy center k rows or more; "
+            "with epsilon some rows are left out, with max_clusters there are no more classes.",
+            guarantee="largest radius at most 2 times the least possible; with epsilon 4 times (3 "
+            "with centers 'rows'), with epsilon and max_clusters 6 times (3); in blocks none",
+            cost="the rows around each center, about 20 times; a flow network of all of them",
+            options=("metric", "epsilon", "max_clusters", "centers"),
+            representation="centroid",
+            source="aggarwal2006, section 2",
+            distances=(),
+            objective="radius",
+            block_rows=50_000,
+        ),
+        Method(
+            name="cellular",
+            summary="Opens clusters where facility_cost pays, by a primal-dual method; promises no "
+            "class size, so that anonymize refuses it.",
+            guarantee="facility costs and rows times radius at most 4 times the least possible; no "
+            "class size; in blocks none",
+            cost="grows with the rows within a facility_cost of each row",
+            options=("metric", "facility_cost", "allow_small"),
+            representation="centroid",
+            source="aggarwal2006, section 3, procedure 1",
+            distances=(),
+            objective="cellular",
+            block_rows=50_000,
+            promises_k=False,
+        ),
+        Method(
+            name="r_cellular",
+            summary="Clusters by a primal-dual method that makes small ones dear, shares rows "
+            "between them, and then makes them disjoint.",
+            guarantee="rows times radius at most 80 times the least possible (measured: near 2), "
+            "100 times with epsilon; with max_diameter or in blocks none",
+            cost="grows with the rows within twice the distance to the k-th nearest of each row",
+            options=("metric", "epsilon", "max_diameter"),
+            representation="centroid",
+            source="aggarwal2006, section 3.1",
+            distances=(),
+            objective="cellular",
+            block_rows=50_000,
+        ),
+        Method(
+            name="forest",
+            summary="Joins each small tree of rows to one of its k-1 nearest rows, and cuts trees "
+            "that have become large.",
+            guarantee="generalized cells at most max(2k-1, 3k-5) times the least possible; in "
+            "blocks none",
+            cost="near O(n log n) for the nearest rows, O(n k) for the trees",
+            options=(),
+            representation="suppress",
+            source="aggarwal2005, section 4",
+            distances=(),
+            objective="cells",
+            loss_points=True,
+        ),
+        Method(
+            name="pairs",
+            summary="For k = 2: the subgraph of least weight in which each row has one or two "
+            "neighbours.",
+            guarantee="suppressed cells at most 1.5 times the least possible if each column has at "
+            "most two values, else 2 times; with neighbours none",
+            cost="exact to some hundred rows, see its refusal; above with neighbours",
+            options=("neighbours",),
+            representation="suppress",
+            source="aggarwal2005, section 5",
+            distances=(),
+            objective="cells",
+            in_blocks=False,
+            loss_points=True,
+        ),
+        Method(
+            name="triples",
+            summary="For k = 3: the cycles of least weight through all rows, cut into classes of "
+            "3 to 5.",
+            guarantee="suppressed cells at most 2 times the least possible if each column has at "
+            "most two values, else 3 times; with neighbours none",
+            cost="exact to about a hundred rows, see its refusal; above with neighbours",
+            options=("neighbours",),
+            representation="suppress",
+            source="aggarwal2005, section 6",
+            distances=(),
+            objective="cells",
+            in_blocks=False,
             loss_points=True,
         ),
     )

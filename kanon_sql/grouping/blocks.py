@@ -4,7 +4,7 @@ its own, on all cores."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -12,25 +12,28 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from kanon_sql.errors import DataError
 from kanon_sql.grouping import Method
+from kanon_sql.grouping.bounds import neighbour_bound
+from kanon_sql.grouping.cells import neighbour_bound as cells_bound
 from kanon_sql.grouping.parallel import in_parallel
-from kanon_sql.grouping.points import Grouping, Labels, Points
+from kanon_sql.grouping.points import Grouping, Labels, LossPoints, MetricPoints, Points
 from kanon_sql.grouping.space import category_sets
 from kanon_sql.grouping.tree import cut, widest_axis
 from kanon_sql.grouping.watch import Watch
-
-AUTOMATIC = 500_000
-"""Records in a block at most, unless the call says otherwise."""
 
 LEAST = 50
 """Times k: the fewest records in a block."""
 
 
-def block_size(options: Mapping[str, Any], k: int) -> int:
-    """The largest number of records in a block, by the options."""
-    wanted = options.get("block_rows") or AUTOMATIC
+def block_size(method: Method, options: Mapping[str, Any], k: int) -> int:
+    """The largest number of records in a block, by the options or the method."""
+    wanted = options.get("block_rows") or method.block_rows
     return max(int(wanted), LEAST * k)
 
+
+BOUNDS = ("lower_bound", "guaranteed_ratio", "facility")
+"""Facts that hold for a block only."""
 
 REACH = 1.0
 """A group is at a seam if a record of it is nearer to a cut than this many times its radius."""
@@ -147,10 +150,15 @@ def group_in_blocks(
     ``facts`` has the number of blocks; what a method decided in each is told only where all
     blocks decided the same.
     """
-    size = block_size(options, k)
+    size = block_size(method, options, k)
     if len(points) <= size or not method.in_blocks:
         grouping = method.group(points, k, options, watch)
-        return Grouping(grouping.labels, {**grouping.facts, "blocks": 1.0})
+        return replace(grouping, facts={**grouping.facts, "blocks": 1.0})
+    if options.get("max_clusters") is not None:
+        raise DataError(
+            f"max_clusters needs all rows as one, and there are {len(points)}, more than the "
+            f"{size} of a block. Set block_rows to {len(points)}, or leave max_clusters out."
+        )
     blocks = cut_blocks(points, size)
     members_of = blocks.members
 
@@ -159,16 +167,39 @@ def group_in_blocks(
         part = points.part(members)
         return method.group(part, k, options, watch)
 
-    labels = np.empty(len(points), np.int64)
+    labels, centers = np.empty(len(points), np.int64), []
     made = 0
     found = in_parallel([partial(group, members) for members in members_of])
     for members, part in zip(members_of, found, strict=True):
-        labels[members] = part.labels + made
+        labels[members] = np.where(part.labels < 0, -1, part.labels + made)
+        if part.centers is not None:
+            centers.append(members[part.centers])
         made += int(part.labels.max()) + 1
     same = {
         name: value
         for name, value in found[0].facts.items()
         if all(part.facts.get(name) == value for part in found)
     }
-    mended = _mend(points, blocks, labels, k, watch)
-    return Grouping(mended, {**same, "blocks": float(len(members_of))})
+    facts = {**same, "blocks": float(len(members_of))}
+    if method.objective:
+        facts = {name: value for name, value in facts.items() if name not in BOUNDS}
+        facts |= _bounds(method, points, k, options, found)
+    if method.has_centers:  # refine lowers squared errors, which is not what these are about
+        return Grouping(labels, facts, np.concatenate(centers))
+    return Grouping(_mend(points, blocks, labels, k, watch), facts)
+
+
+def _bounds(
+    method: Method, points: Points, k: int, options: Mapping[str, Any], found: Sequence[Grouping]
+) -> dict[str, float]:
+    """The facts of an objective, over all blocks: no block knows what a class across a cut would
+    cost, so a lower bound follows from the nearest neighbours alone, and nothing is guaranteed."""
+    facts = {}
+    if isinstance(points, LossPoints):
+        facts["lower_bound"] = cells_bound(points, k)
+    elif isinstance(points, MetricPoints) and method.promises_k:
+        out = int((options.get("epsilon") or 0.0) * len(points))
+        facts["lower_bound"] = neighbour_bound(points, k, method.objective, out)
+    if any("facility" in part.facts for part in found):
+        facts["facility"] = sum(part.facts["facility"] for part in found)
+    return facts

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kanon_sql.grouping import METHODS, Method
-from kanon_sql.grouping.points import LossPoints, Points
+from kanon_sql.grouping.points import LossPoints, MetricPoints, Points
 from kanon_sql.grouping.run import group_points
 
 PATIENCE = 1.5
@@ -29,6 +29,13 @@ def _probe(method: Method, distance: str) -> Points:
     """Records enough for every kernel to be needed, by numbers that look like chance."""
     spread = np.arange(1_100.0)
     places = np.column_stack([spread * 37 % 1009, spread * 611 % 997])
+    if method.has_centers:
+        codes = (spread[:, None] // 8 % 5).astype(np.int32)
+        return MetricPoints.of(places / 1009.0, codes, [0.1], facility=np.full(len(places), 0.1))
+    if method.objective == "cells":
+        rows = np.arange(12 if "neighbours" in method.options else len(places))
+        codes = np.column_stack([rows * 7 % 5, rows // 8 % 6, rows // 16 % 3])
+        return LossPoints.of(places[rows, :0], codes, [1.0, 0.5, 0.5], first=[0, 1, 1])
     if not (distance == "loss" and method.loss_points):
         return Points.of(places[:, :1] if method.name == "optimal_1d" else places)
     codes = np.column_stack([spread * 7 % 5, spread // 8 % 6, spread // 16 % 3]).astype(np.int32)
@@ -43,9 +50,10 @@ def make_ready(options: Mapping[str, Any], n: int) -> None:
 
     method, k = METHODS[options["method"]], options["k"]
     refined = options["refine"] == "local"
-    in_blocks = method.in_blocks and n > block_size(options, k)
+    in_blocks = method.in_blocks and n > block_size(method, options, k)
     distance, suppress = options["distance"], options["suppress"]
-    refining = ["refine by loss" if distance == "loss" and method.loss_points else "refine"]
+    by_loss = method.objective == "cells" or (distance == "loss" and method.loss_points)
+    refining = ["refine by loss" if by_loss else "refine"]
     parts = [
         method.name, *refining * refined, *["blocks"] * in_blocks,
         *["suppression"] * (suppress > 0.0),
@@ -60,7 +68,7 @@ def make_ready(options: Mapping[str, Any], n: int) -> None:
         )
         notice.daemon = True
         small = {
-            **options, "k": 2, "gamma": 0.5, "refine_steps": 1,
+            **options, "k": 3 if method.name == "triples" else 2, "gamma": 0.5, "refine_steps": 1,
             "block_rows": 500 if in_blocks else None,
         }
         started = perf_counter()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -122,14 +122,80 @@ class LossPoints(Points):
         )
 
 
+Form = Literal["root", "plain", "arc"]
+EARTH = 6371.0088
+"""The mean radius of the earth, in kilometres."""
+
+
+@dataclass(frozen=True)
+class MetricPoints(Points):
+    """n records in a metric space (aggarwal2006, section 1).
+
+    The key of two records is the sum over the columns, in their order, numeric ones first: of
+    squared differences, and of 2 * scale where codes differ. Their distance grows with the key, so
+    that searches and comparisons go by keys; ``form`` says how:
+
+    - 'root': the square root of the key. Euclidean distance.
+    - 'plain': the key itself, where there are codes only. Hamming distance, and sums of heights of
+      lowest common ancestors (a column of codes per level).
+    - 'arc': kilometres along a great circle, where the numeric columns are places on the unit
+      sphere. A missing place lies beside the sphere, half way around the earth from everything.
+
+    Attributes:
+        numeric, codes, scale: as in Points.
+        form: how a distance follows from a key.
+        facility: float64, shape (n,); what it costs to open a cluster centered at each record.
+    """
+
+    form: Form
+    facility: Floats
+
+    def part(self, members: Any) -> MetricPoints:
+        """Some of the records, in the order given: int64 indices, shape (m,)."""
+        return replace(
+            self,
+            numeric=self.numeric[members],
+            codes=self.codes[members],
+            facility=self.facility[members],
+        )
+
+    def distances(self, keys: Any) -> Floats:
+        """The distances of these keys, any shape."""
+        keys = np.asarray(keys, dtype=np.float64)
+        if self.form == "plain":
+            return keys
+        roots = np.sqrt(keys)
+        return roots if self.form == "root" else 2.0 * EARTH * np.arcsin(
+            np.minimum(roots / 2.0, 1.0)
+        )
+
+    @staticmethod
+    def of(
+        numeric: Any, codes: Any = None, scale: Any = None, form: Form = "root",
+        facility: Any = None,
+    ) -> MetricPoints:
+        """Points from anything array-like."""
+        plain = Points.of(numeric, codes, scale)
+        costs = np.zeros(len(plain)) if facility is None else facility
+        return MetricPoints(
+            plain.numeric, plain.codes, plain.scale, form,
+            np.ascontiguousarray(costs, dtype=np.float64),
+        )
+
+
 @dataclass(frozen=True)
 class Grouping:
     """The result of a method.
 
     Attributes:
-        labels: int64, shape (n,); the group of each record, groups numbered as they were made.
-        facts: what the method decided on its own, to be reported (v_mdav: the gamma used).
+        labels: int64, shape (n,); the group of each record, groups numbered as they were made; -1
+            for a record that is left out.
+        facts: what the method decided on its own, to be reported (v_mdav: the gamma used;
+            methods with a guarantee: lower_bound and guaranteed_ratio).
+        centers: int64, shape (groups,); the record that the method chose as the center of each
+            group, where it has such.
     """
 
     labels: Labels
     facts: dict[str, float]
+    centers: Labels | None = None

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from kanon_sql.grouping import METHODS
-from kanon_sql.grouping.points import Grouping, LossPoints, Points
+import numpy as np
+
+from kanon_sql.grouping import METHODS, Method
+from kanon_sql.grouping.points import Grouping, LossPoints, MetricPoints, Points
 from kanon_sql.grouping.watch import Watch
 
 
@@ -31,7 +34,12 @@ def group_points(
     watch.begin("grouping", len(points))
     grouping = group_in_blocks(method, points, k, options, watch)
     if options.get("refine") == "local":
-        grouping = _refined(points, grouping, options, watch)
+        grouping = _refined(method, points, grouping, options, watch)
+    if isinstance(points, MetricPoints) and method.promises_k:
+        from kanon_sql.grouping.medoids import best_centers
+
+        centers = best_centers(points, grouping.labels, grouping.centers, watch)
+        grouping = replace(grouping, centers=centers)
     out = int(options.get("suppress", 0.0) * len(points))
     if out == 0 or method.name == "full_domain":
         return grouping
@@ -42,17 +50,31 @@ def group_points(
 
 
 def _refined(
-    points: Points, grouping: Grouping, options: Mapping[str, Any], watch: Watch
+    method: Method, points: Points, grouping: Grouping, options: Mapping[str, Any], watch: Watch
 ) -> Grouping:
-    """The same groups, made better by search."""
+    """The same groups, made better by search.
+
+    Of methods with an objective, generalized cells are what the search makes less of, so the
+    guarantee stays; squared errors are not what centers are about, so there it goes. Records that
+    are left out stay so.
+    """
     from kanon_sql.grouping.refine import LOSS_STEPS, REFINE_STEPS, default_steps, refine
 
     k = options["k"]
+    members = np.flatnonzero(grouping.labels >= 0)
+    part = points if len(members) == len(points) else points.part(members)
     steps = options.get("refine_steps")
     if steps is None:
         most = LOSS_STEPS if isinstance(points, LossPoints) else REFINE_STEPS
-        steps = default_steps(len(points), k, most)
+        steps = default_steps(len(part), k, most)
     watch.begin("refining", steps)
-    better = refine(points, grouping.labels, k, steps, options.get("refine_seconds"), watch)
+    better = refine(
+        part, grouping.labels[members], k, steps, options.get("refine_seconds"), watch
+    )
+    labels = np.full(len(points), -1, np.int64)
+    labels[members] = better.labels
     facts = {"refine_steps": float(better.steps), "refine_stopped": float(better.stopped)}
-    return Grouping(better.labels, {**grouping.facts, **facts})
+    kept = dict(grouping.facts)
+    if method.has_centers:
+        kept.pop("guaranteed_ratio", None)
+    return Grouping(labels, {**kept, **facts})

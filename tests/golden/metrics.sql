@@ -19,15 +19,19 @@ _taken AS (  -- columns with a name that the query needs for itself
     FROM (SELECT __kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash))) FROM _source LIMIT 1)
 ),
 _cells AS (  -- the quasi-identifiers of each row, as numbers and categories
-    SELECT __kanon_row, __kanon_hash, __kanon_label, __kanon_secret,
-           [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secret))] AS cells
+    SELECT __kanon_row, __kanon_hash, __kanon_label, __kanon_secret, __kanon_facility,
+           [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secret,
+                                __kanon_facility))] AS cells
     FROM (SELECT __kanon_row, __kanon_hash, NULL::VARCHAR AS __kanon_label,
-                 NULL::VARCHAR AS __kanon_secret, __kanon_cell(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash"))) FROM _kept)
+                 NULL::VARCHAR AS __kanon_secret, NULL::DOUBLE AS __kanon_facility,
+                 __kanon_cell(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash")))
+          FROM _kept)
 ),
 _begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
     SELECT __kanon_start(
         list({'row': __kanon_row, 'hash': __kanon_hash, 'cells': cells,
-              'label': __kanon_label, 'secret': __kanon_secret}),
+              'label': __kanon_label, 'secret': __kanon_secret,
+              'facility': __kanon_facility}),
         (SELECT columns FROM _columns),
         '{"block_rows": null, "class_label": null, "distance": "sse", "diversity": null, "k": 5, "loss": "range_flat", "method": "mdav", "nulls": "value", "progress": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}',
         NULL) AS ticket
@@ -140,6 +144,10 @@ SELECT unnest(list_concat([
     {'metric': 'sst', 'value': ((measured ->> 'sst')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'squared standard deviations', 'description': 'squared errors if all released rows were one class'},
     {'metric': 'max_radius', 'value': ((measured ->> 'max_radius')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'standard deviations', 'description': 'largest distance of a row to the center of its class (aggarwal2006, definition 2.1); lower is better'},
     {'metric': 'cellular_cost', 'value': ((measured ->> 'cellular_cost')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'standard deviations', 'description': 'sum over the classes of size times radius (aggarwal2006, section 1); lower is better'},
+    {'metric': 'cost', 'value': (((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': '', 'description': 'what the method''s guarantee is about: max_radius (r_gather), cellular_cost (r_cellular; cellular adds the facility costs), or generalized cells, each by its share of the levels (forest, pairs, triples); lower is better'},
+    {'metric': 'lower_bound', 'value': ((grouped ->> 'lower_bound')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': '', 'description': 'the cost that no grouping is below, found on this run'},
+    {'metric': 'ratio', 'value': (CASE WHEN ((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)) = 0 THEN 1 ELSE ((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)) / nullif((grouped ->> 'lower_bound')::DOUBLE, 0) END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'ratio', 'description': 'cost / lower_bound: how far from the best it may be, at most; 1 is best'},
+    {'metric': 'guaranteed_ratio', 'value': ((grouped ->> 'guaranteed_ratio')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'ratio', 'description': 'what cost / the least possible cost is at most, by proof; NULL where an option or blocks void the proof'},
     {'metric': 'total_il', 'value': (((measured ->> 'total_il')::DOUBLE + (rows_in - (measured ->> 'rows')::DOUBLE) * (measured ->> 'weights')::DOUBLE))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'cells', 'description': 'Total-IL: over all classes, rows times the sum of range / domain of numbers and height of the lowest common ancestor / height of the hierarchy of categories, and every quasi-identifier of a suppressed row (byun2006, definitions 7 and 8); lower is better'},
     {'metric': 'ncp', 'value': (CASE WHEN rows_in * (measured ->> 'weights')::DOUBLE > 0 THEN ((measured ->> 'total_il')::DOUBLE + (rows_in - (measured ->> 'rows')::DOUBLE) * (measured ->> 'weights')::DOUBLE) / (rows_in * (measured ->> 'weights')::DOUBLE) ELSE 0 END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'total_il per cell: 0 where nothing is lost, 1 where everything is; lower is better'},
     {'metric': 'ncp_distinct', 'value': (CASE WHEN rows_in * (measured ->> 'weights')::DOUBLE > 0 THEN ((measured ->> 'total_distinct')::DOUBLE + (rows_in - (measured ->> 'rows')::DOUBLE) * (measured ->> 'weights')::DOUBLE) / (rows_in * (measured ->> 'weights')::DOUBLE) ELSE 0 END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'as ncp, but a category loses (values - 1) / (values of the column - 1), of the class or below its ancestor (each level of a hierarchy counts what its nodes have on average); lower is better'},

@@ -1,0 +1,15 @@
+-- The classes whose centroid has a larger radius than the row that the method chose: a part of
+-- anonymize('t', k=5, method='r_gather').
+(SELECT __kanon_centers(
+        list({'row': __kanon_row, 'hash': __kanon_hash, 'class': __kanon_class, 'cells': cells,
+              'center': center, 'own': own}),
+        (SELECT columns FROM _columns),
+        ${options},
+        ${hierarchies})
+    FROM _cells JOIN _labels USING (__kanon_row)
+    JOIN (SELECT __kanon_class, [*COLUMNS(* EXCLUDE (__kanon_class))] AS center
+          FROM (SELECT __kanon_class, __kanon_cell(COLUMNS(* EXCLUDE (__kanon_class)))
+                FROM ${centroids})) USING (__kanon_class)
+    JOIN (SELECT __kanon_class, [*COLUMNS(* EXCLUDE (__kanon_class))] AS own
+          FROM (SELECT __kanon_class, __kanon_cell(COLUMNS(* EXCLUDE (__kanon_class)))
+                FROM ${chosen})) USING (__kanon_class))

@@ -1,0 +1,37 @@
+"""__kanon_centers(rows, columns, options, hierarchies): which classes publish their own center."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pyarrow as pa
+
+from kanon_sql.udfs.signature import CELLS, TREES, Signature
+
+
+def centers(rows: Any, columns: Any, options: Any, hierarchies: Any) -> Any:
+    """List of the classes whose centroid has a larger radius than the method's own center."""
+    from kanon_sql.stages import Rows, choose_centers, read_trees  # here: Polars is slow to load
+
+    found = Rows.of(rows)
+    if found.count == 0:
+        return pa.array([[]], pa.list_(pa.int64()))
+    classes = choose_centers(
+        found, columns[0].as_py() or [], json.loads(options[0].as_py()), read_trees(hierarchies)
+    )
+    return pa.array([classes.tolist()], pa.list_(pa.int64()))
+
+
+CENTERS = Signature(
+    "__kanon_centers",
+    centers,
+    (
+        f'STRUCT(row BIGINT, hash UBIGINT, "class" BIGINT, cells {CELLS}, center {CELLS}, '
+        f"own {CELLS})[]",
+        "VARCHAR[][]",
+        "VARCHAR",
+        TREES,
+    ),
+    "BIGINT[]",
+)
