@@ -19,7 +19,7 @@ def centers_sql(call: Call, run_options: str) -> str:
         f" FROM {trees.emptied('_labelled')} GROUP BY __kanon_class"
     )
     if trees:
-        modes = ", ".join(f"_modes.{quoted(name)}" for name in trees.columns)
+        modes = ", ".join(f"_modes.{quoted(n)} AS {quoted(n)}" for n in trees.columns)
         counted = ", ".join(
             f"__kanon_most_frequent({quoted(name)}) AS {quoted(name)}" for name in trees.columns
         )

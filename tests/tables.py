@@ -22,8 +22,12 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-METHODS = ("mdav", "mdav_plus", "v_mdav", "mdav_star", "k_member", "nearest", "mondrian")
-REPRESENTATIONS = ("centroid", "median", "interval", "bounds")
+METHODS = (
+    "mdav", "mdav_plus", "v_mdav", "mdav_star", "k_member", "nearest", "mondrian", "forest"
+)
+CENTERED = ("r_gather", "r_cellular")
+"""Methods that publish centers of their own where those have a smaller radius than the centroid."""
+REPRESENTATIONS = ("centroid", "median", "interval", "bounds", "suppress")
 EPOCH = dt.datetime(1970, 1, 1)
 EPOCH_UTC = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
 MICROSECOND = dt.timedelta(microseconds=1)
@@ -400,6 +404,16 @@ def is_median(kind: Kind, values: Sequence[Any], released: Any) -> bool:
     return type(released) is type(median) and bool(released == median)
 
 
+def is_suppressed(values: Sequence[Any], released: Any) -> bool:
+    """Whether a released value is the one that all agree on, else nothing."""
+    members = known(values)
+    if not members:
+        return released is None
+    if len(members) < len(values) or min(members) != max(members):
+        return bool(released == ("*" if isinstance(members[0], str) else None))
+    return released in members
+
+
 def is_released(
     representation: str, kind: Kind, values: Sequence[Any], texts: Sequence[Any], released: Any
 ) -> bool:
@@ -408,6 +422,8 @@ def is_released(
         return is_interval(kind, values, texts, released)
     if representation == "bounds":
         return is_bounds(kind, values, released)
+    if representation == "suppress":
+        return is_suppressed(values, released)
     if representation == "median":
         return is_median(kind, values, released)
     if kind.ordered:

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from kanon_sql.grouping import METHODS, Points, blocks, neighbours, parallel
 from kanon_sql.grouping.blocks import cut_blocks
-from kanon_sql.grouping.points import LossPoints
+from kanon_sql.grouping.points import LossPoints, MetricPoints
 from kanon_sql.grouping.refine import loss_of
 from kanon_sql.grouping.run import group_points
 from kanon_sql.grouping.watch import Watch
 from kanon_sql.loss import sse
 
-IN_BLOCKS = [name for name, method in METHODS.items() if method.in_blocks]
+IN_BLOCKS = [name for name, method in METHODS.items() if method.in_blocks and method.promises_k]
 
 
 def mixed(n: int, seed: int, distinct: int = 10**6, method: str = "mdav") -> Points:
@@ -27,6 +27,11 @@ def mixed(n: int, seed: int, distinct: int = 10**6, method: str = "mdav") -> Poi
     pick = draw.integers(0, min(n, distinct), n)
     numbers = np.round(draw.standard_normal((n, 2)), 2)[pick]
     codes = draw.integers(0, 5, (n, 1))[pick]
+    if METHODS[method].has_centers:
+        return MetricPoints.of(numbers, codes, [1.25])
+    if METHODS[method].objective == "cells":
+        levels = np.unique(numbers, return_inverse=True)[1].reshape(numbers.shape) // 9
+        return LossPoints.of(numbers[:, :0], np.column_stack([levels, codes]), [1.0] * 3)
     if METHODS[method].loss_points and method != "best":
         return LossPoints.of(numbers / 7.0, codes, [1.0])
     return Points.of(numbers, codes, [1.25])
@@ -97,7 +102,7 @@ def test_a_small_table_is_one_block() -> None:
 
 @pytest.mark.parametrize(
     "method",
-    [name for name, method in METHODS.items() if method.refinable and name != "optimal_1d"],
+    [name for name in IN_BLOCKS if METHODS[name].refinable] + ["mondrian"],
 )
 def test_refine_after_any_method_loses_no_more(method: str) -> None:
     points = mixed(600, 4, method=method)

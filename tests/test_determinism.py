@@ -17,7 +17,7 @@ import kanon_sql
 from kanon_sql import recall
 from kanon_sql.grouping import METHODS as REGISTRY
 from kanon_sql.grouping import Grouping, Method
-from tests.tables import METHODS, REPRESENTATIONS, arrow_bytes, fetch
+from tests.tables import CENTERED, METHODS, REPRESENTATIONS, arrow_bytes, fetch
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -88,7 +88,7 @@ def same_in_any_order(
                     assert found == first.setdefault(query, found), (query, order, threads)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", (*METHODS, *CENTERED))
 def test_the_release_has_the_same_bytes_over_threads_runs_and_orders(
     con: Connection, method: str
 ) -> None:

@@ -14,7 +14,7 @@ import pytest
 import kanon_sql
 from kanon_sql import recall
 from tests import tables
-from tests.tables import METHODS, arrow_bytes, fetch
+from tests.tables import CENTERED, METHODS, arrow_bytes, fetch
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -76,7 +76,7 @@ def swap(con: Connection, columns: Sequence[str], seed: int, within: Sequence[An
     con.unregister("swapped")
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", (*METHODS, *CENTERED))
 def test_the_order_tells_nothing_about_the_dropped_identifiers(
     con: Connection, method: str
 ) -> None:
@@ -87,7 +87,7 @@ def test_the_order_tells_nothing_about_the_dropped_identifiers(
 
 
 @pytest.mark.parametrize("class_id", [False, True])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", (*METHODS, *CENTERED))
 def test_who_in_a_class_has_which_sensitive_value_can_not_be_told_even_with_the_seed(
     con: Connection, method: str, class_id: bool
 ) -> None:

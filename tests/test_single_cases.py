@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, settings
 
 import kanon_sql
 from tests import tables
-from tests.tables import METHODS, REPRESENTATIONS
+from tests.tables import CENTERED, METHODS, REPRESENTATIONS
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -42,7 +42,7 @@ def close_to(value: float) -> Any:
     return pytest.approx(value, rel=1e-9, abs=1e-11)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", (*METHODS, *CENTERED))
 def test_k_of_one_releases_every_number_as_it_is(base: Connection, method: str) -> None:
     base.execute(
         "CREATE OR REPLACE TABLE t AS SELECT x::DOUBLE AS x, 'w' || i AS w FROM "
@@ -57,7 +57,7 @@ def test_k_of_one_releases_every_number_as_it_is(base: Connection, method: str) 
 
 
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", (*METHODS, *CENTERED))
 def test_identical_rows_are_one_class_that_releases_them(
     base: Connection, method: str, representation: str
 ) -> None:

@@ -225,6 +225,7 @@ METHODS: dict[str, Method] = {
             source="aggarwal2006, section 3, procedure 1",
             distances=(),
             objective="cellular",
+            refinable=False,
             block_rows=50_000,
             promises_k=False,
         ),
