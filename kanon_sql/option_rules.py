@@ -158,9 +158,9 @@ def _check_refine(
                 "refine knows nothing of class labels, and would undo what class_penalty does. "
                 "Leave refine out, or set class_penalty := 0."
             )
-    if options["refine"] == "local" and options.get("max_diameter") is not None:
+    if options["refine"] == "local" and options.get("max_clusters") is not None:
         raise OptionError(
-            "refine knows nothing of max_diameter, and would break it. Leave one of them out."
+            "refine divides classes, which max_clusters forbids. Leave one of them out."
         )
     if given.get("refine") is not None and "refine_steps" in method.options:
         raise OptionError(f"The method {method.name!r} refines by itself. Leave refine out.")

@@ -273,7 +273,8 @@ OPTIONS: dict[str, Option] = {
             "refine", "VARCHAR", "none", "'none'",
             "Whether the groups of the method are refined: 'local' searches for moves, swaps, "
             "splits and mergers of groups that lower the squared error (of k_member, nearest and "
-            "mondrian: total_il), and never ends higher.",
+            "mondrian total_il, of forest, pairs and triples the generalized cells), and never "
+            "ends higher; classes with centers are only divided, so that every guarantee stays.",
             checks.one_of("refine", REFINES),
         ),
         Option(
@@ -289,10 +290,13 @@ OPTIONS: dict[str, Option] = {
             checks.positive("refine_seconds"),
         ),
         Option(
-            "block_rows", "BIGINT", None, "500,000",
+            "block_rows", "BIGINT", None,
+            "500,000; 50,000 for methods that choose centers",
             "The most rows that are grouped as one, at least 50 times k; more are cut into blocks "
             "of rows close to each other, which are grouped on all cores, and the groups along the "
-            "cuts refined. best, optimal_1d, mondrian and full_domain group all rows as one.",
+            "cuts refined (not of methods that choose centers). "
+            + ", ".join(m.name for m in METHODS.values() if not m.in_blocks)
+            + " group all rows as one.",
             checks.whole("block_rows", 1),
         ),
         Option(

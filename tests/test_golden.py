@@ -36,6 +36,11 @@ CASES: dict[str, tuple[str, dict[str, object]]] = {
         {"k": 4, "method": "mondrian", "identifiers": ["name"], "sensitive": ["disease"],
          "hierarchies": {"zip": "prefix", "age": {"kind": "bins", "width": 10}}},
     ),
+    "centers": (
+        "anonymize",
+        {"k": 4, "method": "r_gather", "epsilon": 0.02, "identifiers": ["name"],
+         "sensitive": ["disease"], "hierarchies": {"zip": "prefix"}},
+    ),
     "same_levels": (
         "anonymize",
         {"k": 4, "recoding": "global", "suppress": 0.1, "quasi_identifiers": ["age", "job"],
@@ -72,7 +77,7 @@ def test_the_planned_text_is_the_reviewed_one(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", ["every_column", "roles_by_name", "all_but_sensitive",
-                                  "clusters", "audit", "hierarchies", "same_levels",
+                                  "clusters", "audit", "hierarchies", "centers", "same_levels",
                                   "suppressed", "pair"])
 def test_the_reviewed_text_gives_what_the_call_gives(
     con: duckdb.DuckDBPyConnection, case: str

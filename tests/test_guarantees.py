@@ -23,7 +23,7 @@ CALLS = {
     "cellular": ("facility_cost := 2.5", 4.0),
     "cellular, default cost": ("allow_small := true", 4.0),
     "cellular, a column": ("facility_cost := 'price', allow_small := true", 4.0),
-    "r_cellular": ("k := 4", 80.0),
+    "r_cellular": ("k := 4", 60.0),
     "r_cellular, outliers": ("k := 4, epsilon := 0.1", 100.0),
     "r_cellular, narrow": ("k := 4, max_diameter := 4", None),
     "forest": ("k := 4", 7.0),
@@ -93,18 +93,23 @@ def test_left_out_rows_are_told(places: Connection) -> None:
     assert len(out) == facts(places, options)["rows_suppressed"] > 0
 
 
-def test_refine_keeps_the_guarantee_of_cells_only(places: Connection) -> None:
-    plain = facts(places, f"k := 4, method := 'forest', {ROLES}")
-    better = facts(places, f"k := 4, method := 'forest', refine := 'local', {ROLES}")
-    assert better["cost"] <= plain["cost"]
-    assert better["lower_bound"] == plain["lower_bound"]
-    assert better["guaranteed_ratio"] == 7.0
-    for more in ("", ", epsilon := 0.1"):
-        found = facts(
-            places, f"k := 4, method := 'r_gather', refine := 'local', {ROLES}{more}"
-        )
-        assert found["guaranteed_ratio"] is None
-        assert found["lower_bound"] <= found["cost"]
+def test_refine_keeps_every_guarantee(places: Connection) -> None:
+    for options, guaranteed in (
+        ("k := 4, method := 'forest'", 7.0),
+        ("k := 4, method := 'r_gather'", 2.0),
+        ("k := 4, method := 'r_gather', epsilon := 0.1, centers := 'rows'", 3.0),
+        ("k := 4, method := 'r_cellular'", 60.0),
+        ("k := 4, method := 'r_cellular', epsilon := 0.1, metric := 'hamming'", 100.0),
+    ):
+        plain = facts(places, f"{options}, {ROLES}")
+        better = facts(places, f"{options}, {ROLES}, refine := 'local'")
+        assert better["cost"] <= plain["cost"]
+        assert better["cellular_cost"] <= plain["cellular_cost"] or "forest" in options
+        assert float(better["sse"]) <= float(plain["sse"]) or "forest" in options
+        assert better["lower_bound"] == plain["lower_bound"]
+        assert better["rows_suppressed"] == plain["rows_suppressed"]
+        assert better["guaranteed_ratio"] == guaranteed
+        assert better["class_size_min"] >= 4
 
 
 def test_a_deleted_row_costs_all_its_cells(con: Connection) -> None:
@@ -173,7 +178,7 @@ def test_facility_costs_may_be_a_column(places: Connection) -> None:
     dear = facts(places, f"method := 'cellular', facility_cost := 100, {ROLES}")
     assert (dear["class_size_min"], dear["cost"]) == (60.0, 100.0 + dear["cellular_cost"])
     places.execute("UPDATE places SET price = NULL WHERE age = 3")
-    with pytest.raises(duckdb.Error, match="facility_cost has 8 rows that are NULL"):
+    with pytest.raises(duckdb.Error, match="facility_cost has 9 rows that are NULL"):
         facts(places, f"method := 'cellular', facility_cost := 'price', {ROLES}")
     with pytest.raises(duckdb.Error, match="'age' is given as quasi_identifier"):
         facts(places, f"method := 'cellular', facility_cost := 'age', {ROLES}")
@@ -214,7 +219,7 @@ def test_max_clusters_needs_all_rows_as_one(con: Connection) -> None:
         ("method := 'pairs', k := 2, neighbours := 0", "neighbours must be a whole number"),
         ("method := 'pairs', k := 2, block_rows := 500", "groups all rows as one"),
         ("method := 'r_cellular', k := 2, max_diameter := 0", "must be a number above 0"),
-        ("method := 'r_cellular', k := 2, max_diameter := 9, refine := 'local'", "would break it"),
+        ("method := 'r_gather', k := 2, max_clusters := 9, refine := 'local'", "divides classes"),
         ("method := 'cellular', refine := 'local'", "can't be refined"),
         ("method := 'r_cellular', k := 4, max_diameter := 0.01", "Raise max_diameter"),
     ],

@@ -233,8 +233,8 @@ METHODS: dict[str, Method] = {
             name="r_cellular",
             summary="Clusters by a primal-dual method that makes small ones dear, shares rows "
             "between them, and then makes them disjoint.",
-            guarantee="rows times radius at most 80 times the least possible (measured: near 2), "
-            "100 times with epsilon; with max_diameter or in blocks none",
+            guarantee="rows times radius at most 60 times the least possible, with epsilon 100 "
+            "times; with max_diameter or in blocks none",
             cost="grows with the rows within twice the distance to the k-th nearest of each row",
             options=("metric", "epsilon", "max_diameter"),
             representation="centroid",

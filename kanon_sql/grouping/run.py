@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from kanon_sql.grouping import METHODS, Method
+from kanon_sql.grouping import METHODS
 from kanon_sql.grouping.points import Grouping, LossPoints, MetricPoints, Points
 from kanon_sql.grouping.watch import Watch
 
@@ -34,7 +35,7 @@ def group_points(
     watch.begin("grouping", len(points))
     grouping = group_in_blocks(method, points, k, options, watch)
     if options.get("refine") == "local":
-        grouping = _refined(method, points, grouping, options, watch)
+        grouping = _refined(points, grouping, options, watch)
     if isinstance(points, MetricPoints) and method.promises_k:
         from kanon_sql.grouping.medoids import best_centers
 
@@ -50,31 +51,55 @@ def group_points(
 
 
 def _refined(
-    method: Method, points: Points, grouping: Grouping, options: Mapping[str, Any], watch: Watch
+    points: Points, grouping: Grouping, options: Mapping[str, Any], watch: Watch
 ) -> Grouping:
-    """The same groups, made better by search.
-
-    Of methods with an objective, generalized cells are what the search makes less of, so the
-    guarantee stays; squared errors are not what centers are about, so there it goes. Records that
-    are left out stay so.
-    """
+    """The same groups, made better by search: so are the squared errors or the information loss,
+    which are the generalized cells where a method has a guarantee for those."""
     from kanon_sql.grouping.refine import LOSS_STEPS, REFINE_STEPS, default_steps, refine
 
     k = options["k"]
-    members = np.flatnonzero(grouping.labels >= 0)
-    part = points if len(members) == len(points) else points.part(members)
     steps = options.get("refine_steps")
     if steps is None:
         most = LOSS_STEPS if isinstance(points, LossPoints) else REFINE_STEPS
-        steps = default_steps(len(part), k, most)
+        steps = default_steps(len(points), k, most)
     watch.begin("refining", steps)
-    better = refine(
-        part, grouping.labels[members], k, steps, options.get("refine_seconds"), watch
-    )
-    labels = np.full(len(points), -1, np.int64)
-    labels[members] = better.labels
+    seconds = options.get("refine_seconds")
+    if grouping.centers is not None:
+        return _divided(points, grouping, k, steps, seconds, watch)
+    better = refine(points, grouping.labels, k, steps, seconds, watch)
     facts = {"refine_steps": float(better.steps), "refine_stopped": float(better.stopped)}
-    kept = dict(grouping.facts)
-    if method.has_centers:
-        kept.pop("guaranteed_ratio", None)
-    return Grouping(labels, {**kept, **facts})
+    return Grouping(better.labels, {**grouping.facts, **facts})
+
+
+def _divided(
+    points: Points, grouping: Grouping, k: int, steps: int, seconds: float | None, watch: Watch
+) -> Grouping:
+    """The same classes, those of 2k records or more divided where that lowers squared errors.
+
+    A part of a class has no larger radius than the class, from the same center, so neither the
+    largest radius nor the cellular cost grows, and what is guaranteed stays. Records that are left
+    out stay so.
+    """
+    from kanon_sql.grouping.refine import refine
+
+    assert grouping.centers is not None
+    started, done, stopped = perf_counter(), 0, False
+    sizes = np.bincount(grouping.labels[grouping.labels >= 0])
+    large = np.flatnonzero(sizes >= 2 * k)
+    labels, centers = grouping.labels.copy(), [grouping.centers]
+    order = np.argsort(grouping.labels, kind="stable")
+    first = np.searchsorted(grouping.labels[order], large)
+    for g, start in zip(large.tolist(), first.tolist(), strict=True):
+        left = None if seconds is None else max(started + seconds - perf_counter(), 0.0)
+        members = order[start : start + sizes[g]]
+        better = refine(
+            points.part(members), np.zeros(len(members), np.int64), k,
+            steps * len(members) // len(points), left, watch,
+        )
+        done, stopped = done + better.steps, stopped or better.stopped
+        parts = int(better.labels.max())
+        made = sum(map(len, centers)) - 1
+        labels[members] = np.where(better.labels == 0, g, better.labels + made)
+        centers.append(np.full(parts, grouping.centers[g]))
+    facts = {"refine_steps": float(done), "refine_stopped": float(stopped)}
+    return Grouping(labels, {**grouping.facts, **facts}, np.concatenate(centers))
