@@ -17,7 +17,13 @@ from kanon_sql.grouping.run import group_points
 PATIENCE = 1.5
 """Seconds after which a first use must be compiling, not loading what was compiled before."""
 
-_ready: set[str] = set()
+VARIANTS = ("epsilon", "max_clusters", "max_diameter")
+"""Options with which a method takes kernels that it doesn't take without."""
+
+WIDE = 1e9
+"""A diameter that the records of a trial run are far below."""
+
+_ready: set[tuple[str, ...]] = set()
 _lock = threading.Lock()
 
 
@@ -59,8 +65,9 @@ def make_ready(options: Mapping[str, Any], n: int) -> None:
         *["suppression"] * (suppress > 0.0),
     ]
     name = " and ".join(parts)
+    variant = name, *(option for option in VARIANTS if options.get(option) is not None)
     with _lock:
-        if name in _ready:
+        if variant in _ready:
             return
         notice = threading.Timer(
             PATIENCE,
@@ -71,6 +78,8 @@ def make_ready(options: Mapping[str, Any], n: int) -> None:
             **options, "k": 3 if method.name == "triples" else 2, "gamma": 0.5, "refine_steps": 1,
             "block_rows": 500 if in_blocks else None,
         }
+        if "max_diameter" in options:
+            small["max_diameter"] = WIDE
         started = perf_counter()
         notice.start()
         try:
@@ -80,4 +89,4 @@ def make_ready(options: Mapping[str, Any], n: int) -> None:
         seconds = perf_counter() - started
         if seconds > PATIENCE:
             _say(f"compiled the kernels of {name} in {seconds:.1f} s.")
-        _ready.add(name)
+        _ready.add(variant)
