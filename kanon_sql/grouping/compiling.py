@@ -78,6 +78,8 @@ def make_ready(options: Mapping[str, Any], n: int) -> None:
             **options, "k": 3 if method.name == "triples" else 2, "gamma": 0.5, "refine_steps": 1,
             "block_rows": 500 if in_blocks else None,
         }
+        if in_blocks:
+            small.pop("max_clusters", None)  # refused where the records themselves are counted
         if "max_diameter" in options:
             small["max_diameter"] = WIDE
         started = perf_counter()
