@@ -110,7 +110,10 @@ def test_refine_after_any_method_loses_no_more(method: str) -> None:
     better = group_points(points, options(method=method, refine="local", refine_steps=20_000))
     assert loss_of(points, better.labels) <= loss_of(points, plain.labels)
     assert np.bincount(better.labels).min() >= 3
-    assert better.facts["refine_steps"] == 20_000
+    if METHODS[method].has_centers:  # classes are only divided, if they are large enough
+        assert 0 <= better.facts["refine_steps"] <= 20_000
+    else:
+        assert better.facts["refine_steps"] == 20_000
 
 
 def test_best_works_in_either_distance() -> None:
