@@ -404,13 +404,13 @@ def is_median(kind: Kind, values: Sequence[Any], released: Any) -> bool:
     return type(released) is type(median) and bool(released == median)
 
 
-def is_suppressed(values: Sequence[Any], released: Any) -> bool:
+def is_suppressed(kind: Kind, values: Sequence[Any], released: Any) -> bool:
     """Whether a released value is the one that all agree on, else nothing."""
     members = known(values)
     if not members:
         return released is None
     if len(members) < len(values) or min(members) != max(members):
-        return bool(released == ("*" if isinstance(members[0], str) else None))
+        return bool(released == ("*" if kind.sql.startswith(("VARCHAR", "ENUM")) else None))
     return released in members
 
 
@@ -423,7 +423,7 @@ def is_released(
     if representation == "bounds":
         return is_bounds(kind, values, released)
     if representation == "suppress":
-        return is_suppressed(values, released)
+        return is_suppressed(kind, values, released)
     if representation == "median":
         return is_median(kind, values, released)
     if kind.ordered:

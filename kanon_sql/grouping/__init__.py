@@ -263,7 +263,7 @@ METHODS: dict[str, Method] = {
             "neighbours.",
             guarantee="suppressed cells at most 1.5 times the least possible if each column has at "
             "most two values, else 2 times; with neighbours none",
-            cost="exact to some hundred rows, see its refusal; above with neighbours",
+            cost="exact to 300 rows; above with neighbours, to 45,000 of them in all",
             options=("neighbours",),
             representation="suppress",
             source="aggarwal2005, section 5",
@@ -278,7 +278,7 @@ METHODS: dict[str, Method] = {
             "3 to 5.",
             guarantee="suppressed cells at most 2 times the least possible if each column has at "
             "most two values, else 3 times; with neighbours none",
-            cost="exact to about a hundred rows, see its refusal; above with neighbours",
+            cost="exact to 150 rows; above with neighbours, to 5,000 of them in all",
             options=("neighbours",),
             representation="suppress",
             source="aggarwal2005, section 6",

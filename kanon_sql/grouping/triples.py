@@ -1,0 +1,75 @@
+"""Classes of three to five records (aggarwal2005, section 6): 3-anonymity by a 2-factor.
+
+Let w be the weight of the lightest 2-factor. The classes made of its cycles cost 3 w at most
+(lemma 11, on any alphabet): a column in which the records of a cycle differ differs along two of its
+edges or more, so D is half the cycle at most; longer cycles are cut, and the average cut costs no
+more than 3 times the cycle.
+
+Any clustering is no dearer when its classes are parted into three to five. Of those, one of three
+pays 3 D, no less than its three edges; one of four 4 D, while its lightest cycle of four weighs 2/3
+of all six edges at most, none above D; one of five 5 D, and its lightest cycle half of ten edges at
+most. So the optimum is w or more, and the ratio 3; with columns of two codes it is 1.5 w or more
+(lemma 10), and the ratio 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from kanon_sql.errors import OptionError
+from kanon_sql.grouping.cells import cost, neighbour_bound
+from kanon_sql.grouping.cuts import cheapest_cut, components
+from kanon_sql.grouping.matched_factors import edge_costs, edges_of, two_factor
+from kanon_sql.grouping.pairs import check_size, labels_of
+from kanon_sql.grouping.points import Grouping, LossPoints
+from kanon_sql.grouping.watch import DONE, Watch
+from kanon_sql.grouping.whole_weights import is_binary, whole_weights
+
+ROWS, EDGES = 150, 5_000
+"""Records of which all edges are looked at; edges to near ones of more records."""
+
+
+def triples(
+    points: LossPoints, k: int, options: Mapping[str, Any], watch: Watch
+) -> Grouping:
+    """Classes of three to five by a 2-factor of least weight.
+
+    Source: aggarwal2005, section 6.
+
+    Args:
+        points: three records or more in canonical order, without numeric columns.
+        k: must be 3.
+        options: neighbours (edges to so many nearest records only, and no guarantee).
+        watch: looked at before and after the search for the factor, which can't be stopped.
+
+    Raises:
+        OptionError: another k.
+        DataError: too many records for all edges.
+    """
+    n, near = len(points), options.get("neighbours")
+    if k != 3:
+        raise OptionError(
+            f"The method 'triples' is for k = 3 only, and k is {k}. Use pairs for k = 2, or forest."
+        )
+    check_size("triples", n, near, ROWS, EDGES)
+    whole = whole_weights(points)
+    edges = edges_of(whole.points, near)
+    costs = edge_costs(whole.points, edges)
+    watch.check()
+    chosen = two_factor(n, edges, costs)
+    watch.check()
+    classes = []
+    for way, closed in components(n, chosen):
+        classes += cheapest_cut(points, way, closed, (3, 4, 5))
+    labels = labels_of(n, classes)
+    watch.beat()[DONE] += n
+    bound = neighbour_bound(points, 3)
+    if near is not None and near < n - 1:
+        return Grouping(labels, {"lower_bound": bound})
+    weights = dict(zip(zip(*(end.tolist() for end in edges), strict=True), costs, strict=True))
+    factor, binary = sum(weights[edge] for edge in chosen), is_binary(points)
+    share = Fraction(3, 2) if binary else Fraction(1)
+    bound = min(max(bound, float(share * factor * whole.low)), cost(points, labels))
+    return Grouping(labels, {"lower_bound": bound, "guaranteed_ratio": 2.0 if binary else 3.0})
