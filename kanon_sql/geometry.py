@@ -179,7 +179,9 @@ def _place_columns(encoded: Encoded, columns: Any) -> tuple[Floats, Floats]:
         for kind, pattern in (("latitude", "lat"), ("longitude", "lon|lng"))
     }
     numbers = all(isinstance(attribute, Ordered) for attribute in encoded.attributes)
-    if len(names) != 2 or sorted(j for spots in found.values() for j in spots) != [0, 1] or not numbers:
+    if len(names) != 2 or sorted(j for spots in found.values() for j in spots) != [0, 1] or (
+        not numbers
+    ):
         raise DataError(
             "The metric 'haversine' needs two quasi-identifiers, the latitude and the longitude in "
             f"degrees, with names such as lat and lon, and there are: {', '.join(names)}. Choose "

@@ -85,9 +85,9 @@ METRICS = (
            "sum over the classes of size times radius (aggarwal2006, section 1); "
            "lower is better"),
     Metric("cost", COST, "${objective}",
-           "what the method's guarantee is about: max_radius (r_gather), cellular_cost (r_cellular; "
-           "cellular adds the facility costs), or generalized cells, each by its share of the "
-           "levels (forest, pairs, triples); lower is better"),
+           "what the method's guarantee is about: max_radius (r_gather), cellular_cost "
+           "(r_cellular, and cellular with the facility costs), or generalized cells, each by its "
+           "share of the levels (forest, pairs, triples); lower is better"),
     Metric("lower_bound", _grouped("lower_bound"), "${objective}",
            "the cost that no grouping is below, found on this run"),
     Metric("ratio", f"CASE WHEN {COST} = 0 THEN 1 ELSE {COST} / nullif(LOWER, 0) END"

@@ -1,4 +1,4 @@
-"""The primal-dual kernel and cellular against the readable reference and aggarwal2006, section 3."""
+"""The primal-dual kernel and cellular against the readable reference, and what section 3 proves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Methods that publish centers, through SQL: the paper's figures, the metrics, what is published."""
+"""Methods that publish centers, through SQL: the paper's figures, metrics, what is published."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def test_cells_are_suppressed_where_a_class_differs(con: Connection) -> None:
 
 def test_cellular_clusters_of_one_row_are_published_on_demand_only(places: Connection) -> None:
     options = f"method := 'cellular', facility_cost := 0.01, {ROLES}"
-    with pytest.raises(duckdb.Error, match="A cluster has 1 row. Publish it with allow_small"):
+    with pytest.raises(duckdb.Error, match=r"A cluster has 1 row\. Publish it with allow_small"):
         places.execute(f"FROM anonymize_clusters('places', {options})")
     clusters = places.execute(
         f"SELECT num_points FROM anonymize_clusters('places', {options}, allow_small := true)"

@@ -72,7 +72,7 @@ def _move(
             best, cost = -1, np.inf
             for q in range(near.shape[1]):
                 c = labels[near[far, q]]
-                if c < 0 or c == g or c == best:
+                if c < 0 or c in (g, best):
                     continue
                 away = distance_of(squared_distance(numeric, codes, scale, far, centers[c]), form)
                 more = (sizes[c] + 1) * max(radii[c], away) - sizes[c] * radii[c]
@@ -152,7 +152,7 @@ def _sides(points: MetricPoints, own: Labels, center: int, k: int) -> Any:
 def halve(
     points: MetricPoints, k: int, labels: Labels, centers: Labels, wide: float, watch: Watch
 ) -> tuple[Labels, Labels]:
-    """Halves classes of 2k or more, again and again, where both halves together cost less.
+    """Halves classes of 2k or more, again and again, where both halves together cost no more.
 
     Args:
         points: n records.
@@ -167,12 +167,12 @@ def halve(
     labels, centers = labels.copy(), best_centers(points, labels, centers, watch)
     waiting = np.arange(len(centers))
     while len(waiting) > 0:
-        watch.check()
         groups = len(centers)
         members, starts = listed(labels, groups)
         waiting = waiting[starts[waiting + 1] - starts[waiting] >= 2 * k]
         halves = np.full((CUTS, len(labels)), -1, np.int64)
         for q, g in enumerate(waiting):
+            watch.check()
             own = members[starts[g] : starts[g + 1]]
             halves[:, own] = 2 * q + 1 - _sides(points, own, int(centers[g]), k)
         both = np.repeat(centers[waiting], 2)
@@ -185,18 +185,16 @@ def halve(
         now = costs(points, labels, centers)[waiting]
         better = (np.min(spent, axis=0) <= now) & (now > 0.0)
         if wide < np.inf:
-            split = np.where(halves[0] >= 0, labels, -1)
-            better |= diameters(points, split, watch)[waiting] > wide
-        made = groups
-        for q in np.flatnonzero(better):
-            g = waiting[q]
-            own = members[starts[g] : starts[g + 1]]
-            labels[own[halves[cut[q], own] == 2 * q + 1]] = made
-            centers[g] = tried[cut[q], 2 * q]
-            made += 1
-        fresh = np.flatnonzero(better)
-        centers = np.concatenate([centers, tried[cut[fresh], 2 * fresh + 1]])
-        waiting = np.concatenate([waiting[fresh], np.arange(groups, made)])
+            large = np.where(halves[0] >= 0, labels, -1)
+            better |= diameters(points, large, watch)[waiting] > wide
+        split = np.flatnonzero(better)
+        fresh = groups + np.arange(len(split))
+        for p, q in enumerate(split.tolist()):
+            own = members[starts[waiting[q]] : starts[waiting[q] + 1]]
+            labels[own[halves[cut[q], own] == 2 * q + 1]] = fresh[p]
+        centers[waiting[split]] = tried[cut[split], 2 * split]
+        centers = np.concatenate([centers, tried[cut[split], 2 * split + 1]])
+        waiting = np.concatenate([waiting[split], fresh])
     return labels, centers
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from kanon_sql.grouping.balls import ball, grow
 from kanon_sql.grouping.cheaper import diameters
-from kanon_sql.grouping.metric_space import FORMS, distances_between, key_within
+from kanon_sql.grouping.ground import ground_of, members_within
+from kanon_sql.grouping.metric_space import distances_between
 from kanon_sql.grouping.points import Floats, Labels, MetricPoints
 from kanon_sql.grouping.watch import Watch
 
@@ -36,8 +36,8 @@ class Narrowing:
         watch: Watch,
     ) -> None:
         self.points, self.k, self.labels, self.wide = points, k, labels.copy(), wide
-        self.watch, self.tree = watch, grow(points)
-        self.found, self.keys = np.empty(len(points), np.int64), np.empty(len(points))
+        self.watch, self.ground = watch, ground_of(points)
+        self.found, self.away = np.empty(len(points), np.int64), np.empty(len(points))
         self.sizes = np.bincount(labels[labels >= 0], minlength=len(centers)).tolist()
         self.loose: list[int] = []
         for g in np.flatnonzero(diameters(points, labels, watch) > wide):
@@ -66,12 +66,8 @@ class Narrowing:
     def _place(self, x: int) -> bool:
         """Puts a record into the class where the farthest record is nearest, of those that stay
         narrow; or into a new one, with records that are in none, or in one of more than k."""
-        count = ball(
-            self.tree, x, key_within(self.wide, FORMS[self.points.form]), self.found, self.keys
-        )
-        near = np.sort(self.found[:count])
-        away = distances_between(self.points, x, near)
-        near, away = near[away <= self.wide], away[away <= self.wide]
+        count = members_within(self.ground, x, self.wide, -np.inf, self.found, self.away)
+        near, away = self.found[:count], self.away[:count]
         labels, sizes = self.labels[near], np.array(self.sizes)
         placed = labels >= 0
         farthest = np.zeros(len(sizes))

@@ -4,9 +4,10 @@ Let w be the weight of the lightest [1,2]-factor. The classes made of it cost 3 
 costs twice its edge, and a class of two adjacent edges no more than 3 times the two, since a column
 in which it differs differs along one of them. Any clustering is no dearer when its classes are
 parted into two and three; of those a pair pays twice its edge, and a class of three 3/2 of its two
-lightest edges: it pays 3 D, and D is no less than any of its edges. So the optimum is 1.5 w or more,
-and the ratio 2; with columns of two codes D is half the sum of the three edges (observation 7), the
-optimum is 2 w or more, and the ratio 1.5. Hierarchies are columns with weights here, see cells.py.
+lightest edges: it pays 3 D, and D is no less than any of its edges. So the optimum is 1.5 w or
+more, and the ratio 2; with columns of two codes D is half the sum of the three edges (observation
+7), the optimum is 2 w or more, and the ratio 1.5. Hierarchies are columns with weights here, see
+cells.py.
 """
 
 from __future__ import annotations

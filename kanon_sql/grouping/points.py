@@ -161,13 +161,12 @@ class MetricPoints(Points):
 
     def distances(self, keys: Any) -> Floats:
         """The distances of these keys, any shape."""
-        keys = np.asarray(keys, dtype=np.float64)
-        if self.form == "plain":
-            return keys
-        roots = np.sqrt(keys)
-        return roots if self.form == "root" else 2.0 * EARTH * np.arcsin(
-            np.minimum(roots / 2.0, 1.0)
-        )
+        found: Floats = np.asarray(keys, dtype=np.float64)
+        if self.form != "plain":
+            found = np.sqrt(found)
+        if self.form == "arc":
+            found = 2.0 * EARTH * np.arcsin(np.minimum(found / 2.0, 1.0))
+        return found
 
     @staticmethod
     def of(

@@ -7,12 +7,12 @@ paper says 80.
 Lower bounds. Half the dual value is one. Another: the class of record i, with center v and radius
 d, holds k records within d of v, i among them. So d is at least max(d(i, v), distance of v to its
 (k-1)-th nearest), for some v; let need_i be the least of these. It is that of v = i, or of one of
-the k-1 nearest v, as all others are no closer than what v = i has. All need_i sum to a bound, and
-the n - out smallest do where ``out`` may be left out.
+the k-1 nearest v, as all others are no closer than what v = i has. All need_i sum to a bound, or
+the n - out smallest where ``out`` may be left out; k times the largest of these is one, too.
 
 Records left out. The shared clusters cost 6 OPT and 3 unpaid, where unpaid <= k * most: radii above
 ``most`` are not allowed. Let D be the largest radius of an optimal clustering; OPT >= k * D. A run
-with most >= D and unpaid <= STEP * k * D has shared clusters of (6 + 3 STEP) OPT: 100 OPT after all.
+with most >= D and unpaid <= STEP * k * D has shared clusters of (6 + 3 STEP) OPT: 100 OPT in all.
 So the first run allows all radii. If the optimum's D is less than unpaid / (STEP * k), that says
 nothing, and the next run allows radii up to that; this is below 1 / STEP of the last one. It ends
 where no clustering has such a small D, or where the bounds already say that the best so far is good
@@ -42,7 +42,7 @@ from kanon_sql.grouping.medoids import best_centers
 from kanon_sql.grouping.metric_space import distances_between
 from kanon_sql.grouping.narrow import Narrowing
 from kanon_sql.grouping.neighbours import nearest_lists
-from kanon_sql.grouping.points import Floats, Grouping, Labels, MetricPoints
+from kanon_sql.grouping.points import Grouping, Labels, MetricPoints
 from kanon_sql.grouping.shared_clusters import share
 from kanon_sql.grouping.watch import Watch
 
@@ -55,8 +55,9 @@ STEP = 4.0 / 3.0
 NEAR = 8
 """The nearest records to whose classes a record may move, at least."""
 
-TIGHTER = 2.0
-"""By how much more radius each run has where there is a largest diameter."""
+TIGHTER, TINY = 2.0, 1e-3
+"""Where there is a largest diameter: by how much the radius shrinks from run to run, and the share
+of the first at which that ends."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,9 @@ class _Task:
     """What is asked for, and what all runs need.
 
     Attributes:
-        needs: float64, shape (n,), ascending; the least radius of a class that holds a record.
+        least: float64, shape (n,); the distance of each record to its (k-1)-th nearest.
+        needed, radius: lower bounds of the cost and of the largest radius.
+        widest: the largest radius of a cluster that opened.
     """
 
     def __init__(self, points: MetricPoints, k: int, out: int, watch: Watch) -> None:
@@ -98,8 +101,10 @@ class _Task:
             needs = np.minimum(
                 needs, np.maximum(self.least[near], distances_between(points, rows, near))
             )
-        self.needs = np.sort(needs)
-        self.runs, self.widest = 0, np.inf
+        kept = np.sort(needs)[: n - out]
+        self.radius = float(kept[-1])
+        self.needed = max(math.fsum(kept), k * self.radius)
+        self.runs, self.widest = 0, 0.0
 
     def narrowed(self, found: _Found, wide: float) -> _Found | None:
         """The classes with some records moved, so that none is wider than ``wide``."""
@@ -114,17 +119,16 @@ class _Task:
             found, labels=labels, centers=centers, cost=math.fsum(costs(points, labels, centers))
         )
 
-    def limits(self, wide: float, least: float) -> Iterator[float]:
+    def limits(self, wide: float) -> Iterator[float]:
         """Limits of radii to be tried: none, then ever smaller ones down to the least possible;
         those above ``wide`` are left out."""
         yield np.inf
-        most, smallest = self.widest / TIGHTER, np.min(self.needs, initial=np.inf)
-        while most > max(least, smallest):
+        most = self.widest / TIGHTER
+        while most > max(self.radius, TINY * self.widest):
             if most <= wide:
                 yield most
             most /= TIGHTER
-        if least <= wide:
-            yield least
+        yield self.radius
 
     def run(self, most: float, wide: float) -> _Found | None:
         """Classes made of clusters with radii up to ``most``; halved where wider than ``wide``."""
@@ -145,22 +149,24 @@ class _Task:
         else:
             labels, chosen = halve(points, k, labels, chosen, wide, watch)
         cost = math.fsum(costs(points, labels, chosen))
-        self.widest = min(self.widest, shared.widest)
+        self.widest = max(self.widest, shared.widest)
         return _Found(labels, chosen, cost, shared.bound, shared.unpaid)
 
 
 def _cheapest(task: _Task) -> tuple[_Found, float]:
     """The cheapest of the runs, and a lower bound of the least possible cost."""
-    kept = task.needs[: len(task.needs) - task.out]
-    most, bound, lower, best = np.inf, math.fsum(kept), np.inf, None
+    most, bound, lower, best = np.inf, task.needed, np.inf, None
     while True:
         found = task.run(most, np.inf)
         if found is None:
-            raise AssertionError("what all records need must do")
+            raise DataError(
+                "Some rows are too far from all others for a distance. Leave them out, or scale "
+                "the columns down."
+            )
         best = found if best is None or found.cost < best.cost else best
         bound = max(bound, found.bound)
         most = found.unpaid / (STEP * task.k)
-        if found.unpaid == 0.0 or most < kept[-1] or best.cost <= WITH_EPSILON * bound:
+        if found.unpaid == 0.0 or most < task.radius or best.cost <= WITH_EPSILON * bound:
             return best, min(lower, bound)
         lower = min(lower, max(bound, task.k * most))
 
@@ -171,15 +177,14 @@ def _narrow(task: _Task, wide: float) -> tuple[_Found, float]:
     Raises:
         DataError: there is none.
     """
-    kept = task.needs[: len(task.needs) - task.out]
     lonely = int(np.sum(task.least > wide))
     if lonely > task.out:
         raise DataError(
             f"{lonely} rows have fewer than k-1 others within max_diameter, and {task.out} may be "
             "left out. Raise max_diameter or epsilon, or lower k."
         )
-    best, bound, narrowest = None, math.fsum(kept), np.inf
-    for most in task.limits(wide, float(kept[-1])):
+    best, bound, narrowest = None, task.needed, np.inf
+    for most in task.limits(wide):
         found = task.run(most, wide)
         if found is None:
             continue
@@ -227,7 +232,7 @@ def r_cellular(points: MetricPoints, k: int, options: Mapping[str, Any], watch: 
     Source: aggarwal2006, section 3.1 and theorem 3.6; see above for what differs.
     """
     n, wide = len(points), options.get("max_diameter")
-    out = int(options.get("epsilon", 0.0) * n)
+    out = min(int(options.get("epsilon", 0.0) * n), max(n - 1, 0))
     ratio = WITH_EPSILON if out > 0 else RATIO
     if n == 0:
         none = np.zeros(0, np.int64)

@@ -3,17 +3,17 @@
 The paper opens clusters by procedure 1 at the cost r * d, and shares the r records nearest to each
 center. That these pay no more than r * d is not so: procedure 1 also assigns records up to three
 times alpha away, alpha may be (r + 1) * d, and in a cell all pay the radius. On a line, let r
-records lie at 0, one at 1, one at r + 1, r at r + 2.01. The one at 1 opens (0, 1) at time r + 1,
-and gets the one at r + 1 too, as both are within r of it. The cluster's cost is about r^2, while
-the optimum is near 2 r. No constant bounds that.
+records lie at 0, one at 1, one at r + 1, r at r + 2.01. The cluster (0, 1) opens for the one at 1
+at time r + 1, and gets the one at r + 1 too, which is within r of the one at 1. That cluster costs
+about r^2, while the optimum is near 2 r. No constant bounds it.
 
-So here no cluster is shut down while alpha grows (``grow`` without sweep). What follows keeps alpha
-feasible and the constants of the paper, and bettered them. Say that w has paid when it opens, and
-freezes its unassigned members. Those i have alpha_i = t_w, and all others of w froze earlier. Call p
-a contributor of w if d(p, v_w) <= d_w < alpha_p. Then:
+So here no cluster is shut down while alpha grows (``grow`` without sweep). This keeps alpha
+feasible, and what follows keeps to the paper's constants. Say that w has paid when it opens, at
+t_w, and freezes its unassigned members i: alpha_i = t_w, and its other members froze earlier. Call
+p a contributor of w if d(p, v_w) <= d_w < alpha_p. Then:
 
 - Clusters that paid are chosen by decreasing radius, if they have no contributor in common with a
-  chosen one. So each w that paid, unless chosen, shares a contributor p with a chosen c, d_c >= d_w.
+  chosen one. So if w isn't chosen, it shares a contributor p with a chosen c, and d_c >= d_w.
 - For i frozen by w, d_c < alpha_p <= t_w = alpha_i, and d(i, v_c) <= 2 d_w + d_c <= 3 d_c. If w is
   chosen itself, d_w <= alpha_i and d(i, v_w) <= d_w.
 - So each record may go to any chosen c with d(i, v_c) <= 3 d_c and d_c <= alpha_i; a contributor of
@@ -23,7 +23,7 @@ a contributor of w if d(p, v_w) <= d_w < alpha_p. Then:
   with them, all radii are 3 d_c at most, and cluster C costs (|C| + r) * 3 d_c at most. The r * d_c
   are the sum of alpha_p - d_c over its contributors, which no other chosen cluster has. A
   contributor pays 3 d_c* + 3 (alpha_p - d_c*), any other 3 alpha_i at most: the shared clusters
-  cost no more than 3 times the sum of alpha, which is no more than 6 OPT_r: any clustering into
+  cost no more than 3 times the sum of alpha. That is 6 OPT_r at most, as any clustering into
   classes of r or more costs at most twice as much with the opening costs r * d.
 
 With records left out (after Charikar, Khuller, Mount and Narasimhan 2001) alpha grows until at most
@@ -44,8 +44,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from kanon_sql.grouping.balls import ball, grow as grow_tree
-from kanon_sql.grouping.metric_space import FORMS, distance_of, distances_between, key_within
+from kanon_sql.grouping.ground import ground_of, members_within
+from kanon_sql.grouping.metric_space import distances_between
 from kanon_sql.grouping.points import Floats, Labels, MetricPoints
 from kanon_sql.grouping.primal_dual import Growth, grow
 from kanon_sql.grouping.watch import STOP, Watch
@@ -53,7 +53,7 @@ from kanon_sql.grouping.watch import STOP, Watch
 
 @njit(cache=True, nogil=True)
 def _choose(
-    tree: Any, form: int, centers: Any, radii: Any, order: Any, alpha: Any, owner: Any,
+    ground: Any, centers: Any, radii: Any, order: Any, alpha: Any, owner: Any,
     chosen: Any, beat: Any,
 ) -> None:
     """Chooses clusters in this order, if no contributor has an owner; each is theirs then."""
@@ -62,10 +62,10 @@ def _choose(
         if beat[STOP] != 0:
             return
         d, count, alone = radii[c], 0, True
-        around = ball(tree, centers[c], key_within(d, form), found, away)
+        around = members_within(ground, centers[c], d, -np.inf, found, away)
         for p in range(around):
             i = found[p]
-            if distance_of(away[p], form) <= d < alpha[i]:
+            if d < alpha[i]:
                 alone = alone and owner[i] < 0
                 found[count] = i
                 count += 1
@@ -77,7 +77,7 @@ def _choose(
 
 @njit(cache=True, nogil=True)
 def _assign(
-    tree: Any, form: int, centers: Any, radii: Any, order: Any, budget: Any, home: Any, beat: Any
+    ground: Any, centers: Any, radii: Any, order: Any, budget: Any, home: Any, beat: Any
 ) -> None:
     """Brings each record to the cluster with the least max(radius, distance) of those within three
     radii that its budget allows; ties by (distance, order). No budget is below 0."""
@@ -88,10 +88,10 @@ def _assign(
             return
         d = radii[c]
         wide = 3.0 * d * (1.0 + 1e-9) + 1e-150  # what rounding may make of 3 d
-        around = ball(tree, centers[c], key_within(wide, form), found, away)
+        around = members_within(ground, centers[c], wide, -np.inf, found, away)
         for p in range(around):
-            i, distance = found[p], distance_of(away[p], form)
-            if distance > wide or d > budget[i]:
+            i, distance = found[p], away[p]
+            if d > budget[i]:
                 continue
             value = max(d, distance)
             if value < least[i] or (value == least[i] and distance < nearest[i]):
@@ -140,20 +140,20 @@ def share(
         out: how many records may be left out.
         watch: told of the records frozen; its stop raises StoppedError.
     """
-    n, form = len(points), FORMS[points.form]
+    n = len(points)
     growth = grow(points, least, np.zeros(n), float(k), most, out, False, watch)
     if growth.left > out:
         return None
     alpha, centers, radii = growth.alpha, growth.centers, growth.radii
-    tree, beat, gone = grow_tree(points), watch.beat(), _left_out(points, growth, out)
+    ground, beat, gone = ground_of(points), watch.beat(), _left_out(points, growth, out)
     order = np.argsort(-radii, kind="stable")
     owner, home = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
     chosen = np.zeros(len(centers), np.bool_)
-    _choose(tree, form, centers, radii, order, alpha, owner, chosen, beat)
+    _choose(ground, centers, radii, order, alpha, owner, chosen, beat)
     watch.check()
     budget = np.where(owner < 0, alpha, radii[owner])
     budget[gone] = -1.0
-    _assign(tree, form, centers, radii, order[chosen[order]], budget, home, beat)
+    _assign(ground, centers, radii, order[chosen[order]], budget, home, beat)
     watch.check()
     unpaid = math.fsum(alpha[i] - radii[owner[i]] for i in np.flatnonzero(gone & (owner >= 0)))
     taken = np.argsort(home, kind="stable")[int(np.sum(home < 0)) :]

@@ -1,9 +1,9 @@
 """Classes of three to five records (aggarwal2005, section 6): 3-anonymity by a 2-factor.
 
 Let w be the weight of the lightest 2-factor. The classes made of its cycles cost 3 w at most
-(lemma 11, on any alphabet): a column in which the records of a cycle differ differs along two of its
-edges or more, so D is half the cycle at most; longer cycles are cut, and the average cut costs no
-more than 3 times the cycle.
+(lemma 11, on any alphabet): a column in which the records of a cycle differ differs along two of
+its edges or more, so D is half the cycle at most; longer cycles are cut, and the average cut costs
+no more than 3 times the cycle.
 
 Any clustering is no dearer when its classes are parted into three to five. Of those, one of three
 pays 3 D, no less than its three edges; one of four 4 D, while its lightest cycle of four weighs 2/3
