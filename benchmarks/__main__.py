@@ -27,7 +27,8 @@ from benchmarks.plan import PLANS, Plan
 from benchmarks.tables import Table, markdown, table_of
 
 PARTS = (
-    "kernels", "sql", "reference", "peers", "loss", "opponent", "categories", "blocks", "large"
+    "kernels", "sql", "reference", "peers", "loss", "opponent", "categories", "guarantees",
+    "blocks", "large",
 )
 FOLDER = Path(__file__).resolve().parent / "results"
 STARTED = time.perf_counter()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
 from itertools import combinations
 from typing import Any
@@ -12,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kanon_sql.errors import DataError, OptionError
+from kanon_sql.grouping import matched_factors
 from kanon_sql.grouping.cells import cost
 from kanon_sql.grouping.cuts import cheapest_cut, components
 from kanon_sql.grouping.matched_factors import (
@@ -23,7 +26,7 @@ from kanon_sql.grouping.matched_factors import (
 from kanon_sql.grouping.pairs import pairs
 from kanon_sql.grouping.points import LossPoints
 from kanon_sql.grouping.triples import triples
-from kanon_sql.grouping.watch import Watch
+from kanon_sql.grouping.watch import StoppedError, Watch
 from kanon_sql.grouping.whole_weights import is_binary, whole_weights
 from tests.partitions import partitions
 
@@ -101,8 +104,8 @@ def test_the_factors_are_the_lightest(points: LossPoints) -> None:
                 if degrees.min() >= low:
                     least[low] = min(least[low], sum(costs[e] for e in chosen))
     price = dict(zip(ends, costs, strict=True))
-    assert sum(price[e] for e in one_or_two_factor(n, edges, costs)) == least[1]
-    assert sum(price[e] for e in two_factor(n, edges, costs)) == least[2]
+    assert sum(price[e] for e in one_or_two_factor(n, edges, costs, Watch())) == least[1]
+    assert sum(price[e] for e in two_factor(n, edges, costs, Watch())) == least[2]
 
 
 @often(60)
@@ -182,6 +185,26 @@ def test_too_many_records_are_refused_before_they_take_time(k: int) -> None:
         METHODS[k](points, k, {"neighbours": 2000}, Watch())
     with pytest.raises(OptionError, match=f"for k = {k} only, and k is 4"):
         METHODS[k](points, 4, {}, Watch())
+
+
+@pytest.mark.parametrize("k", METHODS)
+def test_a_process_of_its_own_gives_the_same_and_can_be_stopped(
+    k: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(3)
+    points = LossPoints.of(np.zeros((100, 0)), rng.integers(0, 4, (100, 6)), np.ones(6))
+    few = points.part(np.arange(25))
+    here = METHODS[k](few, k, {}, Watch())
+    monkeypatch.setattr(matched_factors, "FEW", 0)
+    there = METHODS[k](few, k, {}, Watch())
+    assert here.labels.tolist() == there.labels.tolist() and here.facts == there.facts
+    watch = Watch()
+    threading.Timer(0.3, watch.stop).start()
+    begun = time.perf_counter()
+    if k == 3:  # takes seconds
+        with pytest.raises(StoppedError):
+            triples(points, 3, {}, watch)
+        assert time.perf_counter() - begun < 60.0
 
 
 def test_thirds_are_exact() -> None:

@@ -14,16 +14,43 @@ graph, and a library finds those.
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
-import rustworkx
 
 from kanon_sql.grouping.cells import edge_points, edge_weights
 from kanon_sql.grouping.neighbours import nearest_lists
 from kanon_sql.grouping.points import Labels, LossPoints
+from kanon_sql.grouping.watch import Watch
 
 Edges = tuple[Labels, Labels]
+Pairs = set[tuple[int, int]]
+
+FEW = 2_000
+"""Links of a graph that is matched in a moment."""
+
+TURN = 0.05
+"""Seconds between two looks at the watch."""
+
+READ = """
+import sys
+import numpy
+table = numpy.frombuffer(sys.stdin.buffer.read(), numpy.int64).reshape(-1, 3)
+order = sys.argv[1]
+"""
+MATCH = """
+import rustworkx
+nodes, perfect = map(int, order.split())
+graph = rustworkx.PyGraph(multigraph=False)
+graph.add_nodes_from(range(nodes))
+graph.add_edges_from([tuple(link) for link in table.tolist()])
+found = rustworkx.max_weight_matching(graph, max_cardinality=bool(perfect), weight_fn=int)
+"""
+WRITE = """
+sys.stdout.buffer.write(numpy.array(sorted(found), numpy.int64).tobytes())
+"""
 
 
 def edges_of(points: LossPoints, near: int | None) -> Edges:
@@ -46,15 +73,45 @@ def edge_costs(points: LossPoints, edges: Edges) -> list[int]:
     return [int(weight) for weight in edge_weights(points, *edges).tolist()]
 
 
-def _matched(nodes: int, edges: list[tuple[int, int, int]], perfect: bool) -> set[tuple[int, int]]:
-    graph: Any = rustworkx.PyGraph(multigraph=False)
-    graph.add_nodes_from(range(nodes))
-    graph.add_edges_from(edges)
-    found = rustworkx.max_weight_matching(graph, max_cardinality=perfect, weight_fn=int)
-    return {(min(a, b), max(a, b)) for a, b in found}
+def _matched(nodes: int, links: list[tuple[int, int, int]], perfect: bool, watch: Watch) -> Pairs:
+    """The matching of most weight, of all nodes where it must be perfect.
+
+    The library lets nothing else run and can't be stopped. So what takes more than a moment runs in
+    a process of its own, which can.
+    """
+    table = np.array(links, np.int64).reshape(-1, 3)
+    order = f"{nodes} {int(perfect)}"
+    if len(links) <= FEW or not sys.executable:
+        names: dict[str, Any] = {"table": table, "order": order}
+        exec(MATCH, names)
+        return {(min(a, b), max(a, b)) for a, b in names["found"]}
+    process = subprocess.Popen(
+        [sys.executable, "-c", READ + MATCH + WRITE, order], stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+    )
+    assert process.stdin is not None
+    try:
+        process.stdin.write(table.tobytes())
+        process.stdin.close()
+        process.stdin = None
+        while True:
+            try:
+                told, _ = process.communicate(timeout=TURN)
+                break
+            except subprocess.TimeoutExpired:
+                watch.check()
+    finally:
+        process.kill()
+        process.wait()
+    if process.returncode != 0:
+        raise RuntimeError("the matching failed")
+    pairs = np.frombuffer(told, np.int64).reshape(-1, 2).tolist()
+    return {(min(a, b), max(a, b)) for a, b in pairs}
 
 
-def one_or_two_factor(n: int, edges: Edges, costs: list[int]) -> list[tuple[int, int]]:
+def one_or_two_factor(
+    n: int, edges: Edges, costs: list[int], watch: Watch
+) -> list[tuple[int, int]]:
     """The edges of a [1,2]-factor of least weight of n vertices, ascending."""
     prize = sum(costs) + 1
     links = []
@@ -62,11 +119,13 @@ def one_or_two_factor(n: int, edges: Edges, costs: list[int]) -> list[tuple[int,
         links.append((2 * u, 2 * v, 2 * prize - cost))
         links.append((2 * u, 2 * v + 1, prize - cost))
         links.append((2 * u + 1, 2 * v, prize - cost))
-    matched = _matched(2 * n, links, perfect=False)
+    matched = _matched(2 * n, links, False, watch)
     return sorted({(min(a // 2, b // 2), max(a // 2, b // 2)) for a, b in matched})
 
 
-def two_factor(n: int, edges: Edges, costs: list[int]) -> list[tuple[int, int]]:
+def two_factor(
+    n: int, edges: Edges, costs: list[int], watch: Watch
+) -> list[tuple[int, int]]:
     """The edges of a 2-factor of least weight of n >= 3 vertices, ascending."""
     most = max(costs, default=0) + 1
     links = []
@@ -77,7 +136,7 @@ def two_factor(n: int, edges: Edges, costs: list[int]) -> list[tuple[int, int]]:
         for copy in (0, 1):  # half the cost at each end; in halves, all are whole
             links.append((2 * u + copy, there, 2 * most - cost))
             links.append((2 * v + copy, here, 2 * most - cost))
-    matched = _matched(2 * n + 2 * len(ends), links, perfect=True)
+    matched = _matched(2 * n + 2 * len(ends), links, True, watch)
     return sorted(
         ends[e] for e in range(len(ends)) if (2 * n + 2 * e, 2 * n + 2 * e + 1) not in matched
     )

@@ -75,7 +75,7 @@ def pairs(
         points: two records or more in canonical order, without numeric columns.
         k: must be 2.
         options: neighbours (edges to so many nearest records only, and no guarantee).
-        watch: looked at before and after the search for the factor, which can't be stopped.
+        watch: its stop raises StoppedError.
 
     Raises:
         OptionError: another k.
@@ -91,7 +91,7 @@ def pairs(
     edges = edges_of(whole.points, near)
     costs = edge_costs(whole.points, edges)
     watch.check()
-    chosen = one_or_two_factor(n, edges, costs)
+    chosen = one_or_two_factor(n, edges, costs, watch)
     watch.check()
     classes = []
     for way, closed in components(n, chosen):

@@ -42,7 +42,7 @@ def triples(
         points: three records or more in canonical order, without numeric columns.
         k: must be 3.
         options: neighbours (edges to so many nearest records only, and no guarantee).
-        watch: looked at before and after the search for the factor, which can't be stopped.
+        watch: its stop raises StoppedError.
 
     Raises:
         OptionError: another k.
@@ -58,7 +58,7 @@ def triples(
     edges = edges_of(whole.points, near)
     costs = edge_costs(whole.points, edges)
     watch.check()
-    chosen = two_factor(n, edges, costs)
+    chosen = two_factor(n, edges, costs, watch)
     watch.check()
     classes = []
     for way, closed in components(n, chosen):
