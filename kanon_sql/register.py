@@ -34,14 +34,19 @@ _functions: list[Signature] = []
 it, though other connections of the database go on calling it."""
 
 
-def _knows(con: duckdb.DuckDBPyConnection, name: str) -> bool:
-    found = con.execute("SELECT 1 FROM duckdb_functions() WHERE function_name = ?", [name])
-    return found.fetchone() is not None
+def _known(con: duckdb.DuckDBPyConnection) -> set[str]:
+    """Which of the functions the database has; all in one query, since it lists thousands."""
+    names = [*(function.name for function in FUNCTIONS), INSTANCE, PLANNER]
+    found = con.execute(
+        "SELECT function_name FROM duckdb_functions() WHERE list_contains(?, function_name)",
+        [names],
+    )
+    return {name for (name,) in found.fetchall()}
 
 
-def _create(con: duckdb.DuckDBPyConnection, function: Signature) -> None:
+def _create(con: duckdb.DuckDBPyConnection, function: Signature, known: set[str]) -> None:
     """Creates a function, unless the database has it already."""
-    if _knows(con, function.name):
+    if function.name in known:
         return
 
     _functions.append(function)
@@ -65,13 +70,12 @@ def _create(con: duckdb.DuckDBPyConnection, function: Signature) -> None:
             create(other)
 
 
-def _instance(con: duckdb.DuckDBPyConnection) -> int:
+def _instance(con: duckdb.DuckDBPyConnection, known: set[str]) -> int:
     """The number of the database that the connection belongs to; a new one gets the next."""
     number = next(_numbers)
-    _create(con, Signature(INSTANCE, lambda: number, (), "BIGINT", "native"))
-    found = con.execute(f"SELECT {INSTANCE}()").fetchone()
-    assert found is not None
-    return int(found[0])
+    _create(con, Signature(INSTANCE, lambda: number, (), "BIGINT", "native"), known)
+    ((found,),) = con.execute(f"SELECT {INSTANCE}()").fetchall()
+    return int(found)
 
 
 def _catalog_of(instance: int) -> CatalogOf:
@@ -102,12 +106,13 @@ def register(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
         The connection itself.
     """
     listen()
+    known = _known(con)
     for function in FUNCTIONS:
-        _create(con, function)
-    instance = _instance(con)
+        _create(con, function, known)
+    instance = _instance(con, known)
     _registered.setdefault(instance, weakref.WeakSet()).add(con)
     plan_call = planner(_catalog_of(instance))
-    _create(con, Signature(PLANNER, plan_call, PARAMETERS, "VARCHAR", "native"))
+    _create(con, Signature(PLANNER, plan_call, PARAMETERS, "VARCHAR", "native"), known)
     for statement in macros():
         con.execute(statement)
     return con

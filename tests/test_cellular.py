@@ -21,12 +21,15 @@ from kanon_sql.grouping.primal_dual import grow
 from kanon_sql.grouping.watch import StoppedError, Watch
 from tests import reference_cellular as reference
 from tests.partitions import partitions
+from tests.thoroughness import examples as thorough
 
 KINDS = ("normal", "tails", "grid", "line", "hamming", "weights", "few", "sphere")
 
 
 def often(examples: int) -> Callable[[Any], Any]:
-    return settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
+    return settings(
+        max_examples=thorough(examples), deadline=None, suppress_health_check=list(HealthCheck)
+    )
 
 
 def metric_points(kind: str, n: int, seed: int) -> MetricPoints:

@@ -19,13 +19,16 @@ from kanon_sql.grouping.points import Labels, LossPoints
 from kanon_sql.grouping.watch import StoppedError, Watch
 from tests import reference_forest as reference
 from tests.reference_forest import Cells
+from tests.thoroughness import examples as thorough
 
 SLACK = 1 + 1e-12
 """What rounding may add to a sum."""
 
 
 def often(examples: int) -> Callable[[Any], Any]:
-    return settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
+    return settings(
+        max_examples=thorough(examples), deadline=None, suppress_health_check=list(HealthCheck)
+    )
 
 
 def most(k: int) -> int:

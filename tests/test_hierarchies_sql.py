@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import kanon_sql
+from tests.thoroughness import examples as thorough
 
 Connection = duckdb.DuckDBPyConnection
 K = 4
@@ -175,7 +176,7 @@ def test_what_is_wrong_is_said_without_a_value(con: Connection) -> None:
     assert "width" in refusal(con, "FROM hierarchy('patients', 'zip', kind='bins', width=-1)")
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=thorough(36), deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_a_release_by_random_trees_is_audited_as_it_was_measured(data: Any) -> None:
     """The audit reads the published labels and intervals, the metrics the original values."""

@@ -29,12 +29,15 @@ from kanon_sql.grouping.triples import triples
 from kanon_sql.grouping.watch import StoppedError, Watch
 from kanon_sql.grouping.whole_weights import is_binary, whole_weights
 from tests.partitions import partitions
+from tests.thoroughness import examples as thorough
 
 METHODS: dict[int, Callable[..., Any]] = {2: pairs, 3: triples}
 
 
 def often(examples: int) -> Any:
-    return settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
+    return settings(
+        max_examples=thorough(examples), deadline=None, suppress_health_check=list(HealthCheck)
+    )
 
 
 @st.composite

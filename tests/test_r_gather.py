@@ -21,10 +21,13 @@ from kanon_sql.grouping.radius_search import Trial, least_accepted, pair_keys
 from kanon_sql.grouping.watch import StoppedError, Watch
 from tests import reference_gather as reference
 from tests.partitions import partitions
+from tests.thoroughness import examples as thorough
 
 
 def often(examples: int) -> Callable[[Any], Any]:
-    return settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
+    return settings(
+        max_examples=thorough(examples), deadline=None, suppress_health_check=list(HealthCheck)
+    )
 
 
 def keys_of(points: MetricPoints) -> reference.Keys:

@@ -19,6 +19,7 @@ from kanon_sql.grouping.watch import StoppedError, Watch
 from kanon_sql.loss import sse
 from tests import reference
 from tests.reference import Records
+from tests.thoroughness import examples as thorough
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
@@ -47,7 +48,9 @@ class Task:
 
 
 def often(examples: int) -> Callable[[Any], Any]:
-    return settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
+    return settings(
+        max_examples=thorough(examples), deadline=None, suppress_health_check=list(HealthCheck)
+    )
 
 
 @st.composite
