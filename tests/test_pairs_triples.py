@@ -210,6 +210,30 @@ def test_a_process_of_its_own_gives_the_same_and_can_be_stopped(
         assert time.perf_counter() - begun < 60.0
 
 
+@pytest.mark.parametrize("k", METHODS)
+def test_nothing_is_guaranteed_where_a_record_may_be_left_out(k: int) -> None:
+    """A lone record that is left out costs its cells, but makes no factor dearer."""
+    codes = np.append(np.repeat(np.arange(9 // k), k), 99)[:, None].repeat(2, axis=1)
+    points = LossPoints.of(np.zeros((len(codes), 0)), codes, [1.0, 1.0])
+    found = METHODS[k](points, k, {"suppress": 0.2}, Watch())
+    assert found.facts == {"lower_bound": 2.0}  # of the lone one to any other
+
+
+@pytest.mark.parametrize("k", METHODS)
+def test_rounded_weights_guarantee_less(k: int) -> None:
+    rng = np.random.default_rng(5)
+    codes = np.column_stack([rng.integers(0, 3, (7, 5)), np.zeros(7)])
+    for least in (1.0, 1e-9):
+        points = LossPoints.of(
+            np.zeros((7, 0)), codes, [1.0, *least * np.array([1.1, 1.3, 1.7, 1.9]), 1.0]
+        )
+        whole = whole_weights(points)
+        assert whole.points.scale[5] == 0.0  # constant
+        found = METHODS[k](points, k, {}, Watch())
+        assert (found.facts["guaranteed_ratio"] == k) == (whole.low == whole.high) == (least == 1.0)
+        assert found.facts["lower_bound"] <= optimum(points, k) * (1 + 1e-12)
+
+
 def test_thirds_are_exact() -> None:
     points = LossPoints.of(
         np.zeros((4, 0)), np.arange(12).reshape(4, 3) % 5, [1 / 3] * 3, first=[0, 0, 0]

@@ -262,7 +262,7 @@ METHODS: dict[str, Method] = {
             summary="For k = 2: the subgraph of least weight in which each row has one or two "
             "neighbours.",
             guarantee="suppressed cells at most 1.5 times the least possible if each column has at "
-            "most two values, else 2 times; with neighbours none",
+            "most two values, else 2 times; with neighbours or suppress none",
             cost="exact to 300 rows; above with neighbours, to 45,000 of them in all",
             options=("neighbours",),
             representation="suppress",
@@ -277,7 +277,7 @@ METHODS: dict[str, Method] = {
             summary="For k = 3: the cycles of least weight through all rows, cut into classes of "
             "3 to 5.",
             guarantee="suppressed cells at most 2 times the least possible if each column has at "
-            "most two values, else 3 times; with neighbours none",
+            "most two values, else 3 times; with neighbours or suppress none",
             cost="exact to 150 rows; above with neighbours, to 5,000 of them in all",
             options=("neighbours",),
             representation="suppress",

@@ -74,7 +74,8 @@ def pairs(
     Args:
         points: two records or more in canonical order, without numeric columns.
         k: must be 2.
-        options: neighbours (edges to so many nearest records only, and no guarantee).
+        options: neighbours (edges to so many nearest records only, and no guarantee); with
+            suppress nothing is guaranteed, either.
         watch: its stop raises StoppedError.
 
     Raises:
@@ -99,10 +100,12 @@ def pairs(
     labels = labels_of(n, classes)
     watch.beat()[DONE] += n
     bound = neighbour_bound(points, 2)
-    if near is not None and near < n - 1:
+    deleted = int(options.get("suppress", 0.0) * n) > 0  # a row that is left out needs no edge
+    if deleted or (near is not None and near < n - 1):
         return Grouping(labels, {"lower_bound": bound})
     weights = dict(zip(zip(*(end.tolist() for end in edges), strict=True), costs, strict=True))
     factor, binary = sum(weights[edge] for edge in chosen), is_binary(points)
     share = Fraction(2) if binary else Fraction(3, 2)
     bound = min(max(bound, float(share * factor * whole.low)), cost(points, labels))
-    return Grouping(labels, {"lower_bound": bound, "guaranteed_ratio": 1.5 if binary else 2.0})
+    ratio = float(Fraction('1.5' if binary else '2.0') * whole.high / whole.low)
+    return Grouping(labels, {"lower_bound": bound, "guaranteed_ratio": ratio})

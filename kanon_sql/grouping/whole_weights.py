@@ -50,6 +50,11 @@ def whole_weights(points: LossPoints) -> WholeWeights:
         _meant(scale, height)
         for scale, height in zip(points.scale.tolist(), heights[attribute].tolist(), strict=True)
     ]
+    constant = [len(np.unique(codes)) < 2 for codes in points.codes.T]  # these never cost anything
+    fractions = [
+        Fraction(0) if alike else fraction
+        for alike, fraction in zip(constant, fractions, strict=True)
+    ]
     common = lcm(*(fraction.denominator for fraction in fractions))
     counts = [int(fraction * common) for fraction in fractions]
     unit = Fraction(gcd(*counts) or 1, common)
