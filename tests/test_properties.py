@@ -20,6 +20,7 @@ from tests import embedding, tables
 from tests.embedding import Attribute
 from tests.tables import KINDS, Case
 from tests.test_fail_closed import broken, singletons
+from tests.thoroughness import examples as thorough
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -37,7 +38,9 @@ def often(examples: int, shrink: bool = True) -> Callable[[Any], Any]:
     """That many examples, no time limit for each."""
     slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
     phases = [phase for phase in Phase if shrink or phase is not Phase.shrink]
-    return settings(max_examples=examples, deadline=None, suppress_health_check=slow, phases=phases)
+    return settings(
+        max_examples=thorough(examples), deadline=None, suppress_health_check=slow, phases=phases
+    )
 
 
 def close_to(value: float) -> Any:
