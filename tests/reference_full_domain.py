@@ -47,9 +47,9 @@ def cost_of(attributes: Sequence[Attribute], node: Node) -> int:
     """What a released record loses at a node, in units."""
     whole = sum((Fraction(charge) for each in attributes for charge in each.charges), Fraction(0))
     power = Fraction(1)
-    while power <= whole:
+    while power <= float(whole):
         power *= 2
-    while whole and power / 2 > whole:
+    while whole and power / 2 > float(whole):
         power /= 2
     lost = sum(
         (

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from kanon_sql.data import adult
@@ -95,7 +95,14 @@ def often(examples: int) -> Callable[[Any], Any]:
     return settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
 
 
+THIRDS = Task(
+    [Attribute([[1, 4, 2, 0, 2, 2, 0, 3, 0], [0] * 9, [0] * 9], [1 / 3] * 3)], 9, 2, 0.5
+)
+"""Three charges whose sum is below 1, and is 1 where it is rounded."""
+
+
 @often(250)
+@example(THIRDS)
 @given(tasks())
 def test_the_best_of_all_nodes(task: Task) -> None:
     node, labels = task.expected()

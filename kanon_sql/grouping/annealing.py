@@ -17,6 +17,7 @@ import numpy as np
 from numba import njit
 
 from kanon_sql.grouping.costs import choose, cost, exchange, growth, join, leave, relief, swap
+from kanon_sql.grouping.inner import inlined, unchecked
 from kanon_sql.grouping.watch import DONE, STOP
 
 BLOCK = 256
@@ -47,7 +48,7 @@ _GOLDEN, _FIRST, _SECOND = (
 )
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined
 def scramble(number: int) -> Any:
     """64 random bits for a number (splitmix64)."""
     bits = np.uint64(number + 1) * _GOLDEN
@@ -56,21 +57,21 @@ def scramble(number: int) -> Any:
     return bits ^ (bits >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined
 def _pick(bits: Any, shift: int, width: int, count: int) -> Any:
     """A number below count from ``width`` of the bits."""
     part = (bits >> np.uint64(shift)) & ((np.uint64(1) << np.uint64(width)) - np.uint64(1))
     return np.int64((part * np.uint64(count)) >> np.uint64(width))
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined
 def _at_site(start: Any, order: Any, site: int, bits: Any) -> Any:
     """One of the records at a site."""
     count = start[site + 1] - start[site]
     return np.int64(order[start[site] + (0 if count == 1 else _pick(bits, 40, 24, count))])
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined
 def _neighbour(
     data: Any, site_of: Any, start: Any, order: Any, near: Any, i: int, bits: Any
 ) -> Any:
@@ -81,7 +82,7 @@ def _neighbour(
     return _at_site(start, order, site if rank == near.shape[1] else near[site, rank], bits)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@unchecked
 def _dissolve(
     data: Any, sites: Any, groups: Any, spare: Any, k: int, g: int, bits: Any, limit: float,
     moved: Any,
@@ -120,7 +121,7 @@ def _dissolve(
     return False
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@unchecked
 def _create(
     data: Any, sites: Any, groups: Any, spare: Any, k: int, i: int, bits: Any, limit: float,
     moved: Any, origin: Any,

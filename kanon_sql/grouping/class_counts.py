@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from kanon_sql.grouping.inner import inner
+
 PART_ROWS = 8192
 """About how many rows one hash table takes, so that it stays in the cache."""
 
@@ -23,13 +25,13 @@ def extend_keys(
         keys[i] = key
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _hash(key: int) -> Any:
     bits = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     return (bits ^ (bits >> np.uint64(32))) * np.uint64(0xBF58476D1CE4E5B9)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _scatter(keys: Any, counts: Any, bits: int) -> Any:
     """The rows by the first bits of their keys' hashes: where each part starts, keys, counts and
     row numbers."""

@@ -17,7 +17,7 @@ SQUARED = 3
 """Data of that many arrays is that of squared_error.py; other data that of information_loss.py."""
 
 
-def _either(name: str, inline: str) -> Callable[..., Any]:
+def _either(name: str, inline: bool = False) -> Callable[..., Any]:
     """The function of that name of one module or the other, callable in kernels alone."""
     squared, loss = getattr(squared_error, name), getattr(information_loss, name)
 
@@ -27,14 +27,15 @@ def _either(name: str, inline: str) -> Callable[..., Any]:
     def chosen(data: Any, *_: Any) -> Any:
         return (squared if len(data) == SQUARED else loss).py_func
 
-    options: Any = {"jit_options": {"error_model": "numpy"}, "strict": False, "inline": inline}
-    overload(stub, **options)(chosen)
+    options: Any = {"error_model": "numpy", "no_cfunc_wrapper": True, "forceinline": inline}
+    decorate: Any = overload(stub, jit_options=options, strict=False)
+    decorate(chosen)
     return stub
 
 
-hold_groups, join, leave, swap, distance = (
-    _either(name, "never") for name in ("hold_groups", "join", "leave", "swap", "distance")
+hold_groups, join, leave, swap, distance = map(
+    _either, ("hold_groups", "join", "leave", "swap", "distance")
 )
 cost, growth, relief, exchange, choose = (
-    _either(name, "always") for name in ("cost", "growth", "relief", "exchange", "choose")
+    _either(name, inline=True) for name in ("cost", "growth", "relief", "exchange", "choose")
 )

@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations, product
-from math import floor, frexp, prod
+from math import floor, frexp, fsum, prod
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,7 @@ from numba import njit
 
 from kanon_sql.errors import DataError
 from kanon_sql.grouping.class_counts import count_classes, extend_keys
+from kanon_sql.grouping.inner import ZERO, inner
 from kanon_sql.grouping.points import Codes, Floats, Grouping, Labels, LossPoints
 from kanon_sql.grouping.watch import STOP, Watch
 
@@ -69,7 +70,7 @@ def _find_parents(codes: Any, low: int, high: int, parent: Any) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _bounds(
     tags: Any, here: int, levels: Any, top: Any, stride: Any, rise: float, scalars: Any
 ) -> Any:
@@ -87,7 +88,7 @@ def _bounds(
     return (n - lost) * np.int64(np.rint(rise * unit)) + lost * full, lost
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _step(levels: Any, fixed: int, low: Any, top: Any, rise: Any, sums: Any) -> bool:
     """On to the next node in descending order of those with the same first ``fixed`` levels;
     False after the last. sums[a]: what the levels before a cost a record."""
@@ -112,7 +113,7 @@ def _next_node(
 
     best: loss, suppressed records and levels of the best node; order: the attributes by number.
     """
-    while (here & 65535 or beat[STOP] == 0) and _step(levels, 0, low, top, rise, sums):
+    while (here & 65535 or beat[STOP] == 0) and _step(levels, ZERO, low, top, rise, sums):
         here -= 1
         loss, lost = _bounds(tags, here, levels, top, stride, sums[-1], scalars)
         if loss < 0 or loss > best[0]:
@@ -212,7 +213,7 @@ class _Search:
         self.stride = np.array([prod(radix[a + 1 :].tolist()) for a in range(count)], np.int64)
         self.tags = np.zeros(prod(radix.tolist()), np.uint8)
         whole = self.sums(self.top)[-1]
-        unit = 2.0 ** (30 - frexp(whole)[1])
+        unit = 2.0 ** (30 - frexp(fsum(points.scale.tolist()))[1])
         self.scalars = (n, int(np.rint(whole * unit)), out, unit)
         self.best = np.array([n * self.scalars[1], 0, *self.top], np.int64)
         leaves = points.codes[:, [tree.column for tree in self.trees]]

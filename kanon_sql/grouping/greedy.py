@@ -15,7 +15,6 @@ from kanon_sql.grouping.chunks import (
     far_order,
     fill_chunks,
     find_record,
-    inner,
     join_class,
     near_order,
     new_class,
@@ -23,6 +22,7 @@ from kanon_sql.grouping.chunks import (
     new_space,
     take_out,
 )
+from kanon_sql.grouping.inner import inner
 from kanon_sql.grouping.points import Floats, Labels, LossPoints
 from kanon_sql.grouping.watch import DONE, STOP, Watch
 

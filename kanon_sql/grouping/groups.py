@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from kanon_sql.grouping.inner import inner
 from kanon_sql.grouping.lanes import box_lanes, group_lanes, lowest_lane
 from kanon_sql.grouping.leaves import NOBODY, padded
 from kanon_sql.grouping.steps import empty_groups, group_distance, join_group
@@ -21,7 +22,7 @@ ROOMY = 2
 """Places in the tree's leaves for each group that can come, at least."""
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _empty_shelf(space: Any, leaves: int) -> Any:
     """Leaves of groups: group at each place, centroids, category sets, growth factors, and absent
     (0.0, or inf where there is no group)."""
@@ -63,7 +64,7 @@ def new_groups(space: Any, place: Any, room: int, k: int, grow: bool) -> Any:
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _put(shelf: Any, q: int, group: int, store: Any) -> None:
     """Writes a group to a place of a shelf."""
     who, values, kinds, factors, absent = shelf
@@ -86,7 +87,7 @@ def join(space: Any, store: Any, i: int, group: int, labels: Any) -> None:
         store[2][group, a] |= sets[i, a]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _find_place(who: Any, leaf: int) -> int:
     """A free place in the leaf or one near it, below the same node; -1 where all are taken."""
     base, leaves = leaf - leaf % FAN, len(who) // LEAF
@@ -122,7 +123,7 @@ def show(space: Any, store: Any, group: int, member: int) -> None:
         _put(spare, where[group] - len(shelf[0]), group, store)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _sweep(
     space: Any, store: Any, shelf: Any, leaf: int, i: int, best: int, best_gap: float
 ) -> Any:
@@ -148,7 +149,7 @@ def _sweep(
     return best, best_gap
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _loose(best_gap: float, factor: float, slack: float) -> float:
     """The limit for bounds that leaves out no group within best_gap."""
     if slack == 0.0:

@@ -20,8 +20,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from kanon_sql.grouping.inner import inlined, unchecked
 from kanon_sql.grouping.points import LossPoints
 
 WORD, HALF = 64, 32
@@ -90,7 +90,7 @@ def pack_records(points: LossPoints) -> Any:
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@unchecked
 def hold_groups(data: Any, room: int, capacity: int) -> Any:
     """Room for that many groups of that many records.
 
@@ -114,7 +114,7 @@ def hold_groups(data: Any, room: int, capacity: int) -> Any:
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined
 def _bits(word: Any) -> Any:
     """How many bits are set."""
     word = word - ((word >> np.uint64(1)) & _PAIRS)
@@ -123,7 +123,7 @@ def _bits(word: Any) -> Any:
     return np.int64((word * _ONES) >> np.uint64(56))
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined
 def _is_new(wide: Any, a: int, i: int, j: int, g: int, groups: Any) -> int:
     """1 if no member of group g but j has record i's code."""
     sizes, members = groups[2:4]
@@ -134,7 +134,7 @@ def _is_new(wide: Any, a: int, i: int, j: int, g: int, groups: Any) -> int:
     return new
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined
 def _with(data: Any, row: int, g: int, j: int, i: int, groups: Any) -> Any:
     """D of what the row stands for (group g without record j) together with record i."""
     numeric, cap, words, fields, masks, price, wide, wide_price = data
@@ -153,7 +153,7 @@ def _with(data: Any, row: int, g: int, j: int, i: int, groups: Any) -> Any:
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@unchecked
 def _renew(data: Any, g: int, groups: Any) -> None:
     """Computes what is kept for a group and its members anew."""
     numeric, cap, words, fields, masks, price, wide, wide_price = data
@@ -211,7 +211,7 @@ def _renew(data: Any, g: int, groups: Any) -> None:
         loss[row] = total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@unchecked
 def join(data: Any, i: int, g: int, groups: Any) -> None:
     """Puts record i, which is in no group, into group g."""
     labels, place, sizes, members = groups[:4]
@@ -221,7 +221,7 @@ def join(data: Any, i: int, g: int, groups: Any) -> None:
     groups[9][g] = True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@unchecked
 def leave(data: Any, i: int, groups: Any) -> None:
     """Takes record i out of its group."""
     labels, place, sizes, members = groups[:4]
@@ -233,7 +233,7 @@ def leave(data: Any, i: int, groups: Any) -> None:
     groups[9][g] = True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@unchecked
 def swap(data: Any, i: int, j: int, groups: Any) -> None:
     """Lets two records of different groups change places."""
     labels, place, _, members = groups[:4]
@@ -244,7 +244,7 @@ def swap(data: Any, i: int, j: int, groups: Any) -> None:
     groups[9][a] = groups[9][b] = True
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined
 def cost(data: Any, g: int, groups: Any) -> Any:
     """|e| D(e) of group g."""
     if groups[9][g]:
@@ -252,7 +252,7 @@ def cost(data: Any, g: int, groups: Any) -> Any:
     return groups[2][g] * groups[8][data[0].shape[0] + g]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined
 def growth(data: Any, i: int, g: int, groups: Any) -> Any:
     """By how much the cost of group g grows when record i of another group joins."""
     row, size = data[0].shape[0] + g, groups[2][g]
@@ -261,7 +261,7 @@ def growth(data: Any, i: int, g: int, groups: Any) -> Any:
     return (size + 1) * _with(data, row, g, -1, i, groups) - size * groups[8][row]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined
 def relief(data: Any, i: int, groups: Any) -> Any:
     """By how much the cost of record i's group falls when i leaves."""
     g = groups[0][i]
@@ -271,7 +271,7 @@ def relief(data: Any, i: int, groups: Any) -> Any:
     return size * groups[8][data[0].shape[0] + g] - (size - 1) * groups[8][i]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined
 def exchange(data: Any, i: int, j: int, groups: Any, limit: float) -> Any:
     """By how much the cost grows when two records of different groups change places; some lower
     bound of it if that is not below the limit."""
@@ -291,7 +291,7 @@ def exchange(data: Any, i: int, j: int, groups: Any, limit: float) -> Any:
     return change
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@unchecked
 def distance(data: Any, i: int, j: int) -> Any:
     """D of the two records."""
     numeric, cap, words, fields, masks, price, wide, wide_price = data
@@ -308,7 +308,7 @@ def distance(data: Any, i: int, j: int) -> Any:
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined
 def choose(data: Any, chance: int, count: int, own: int) -> Any:
     """One of ``count`` neighbours, and of ``own`` behind these, by a number below 4096: the nearer
     ones more often, those at the same site most."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from kanon_sql.grouping.inner import ZERO, inner
 from kanon_sql.grouping.lanes import box_lanes, lowest_lane, record_lanes
 from kanon_sql.grouping.tree import FAN, LEAF, push_children, remove
 
@@ -19,7 +20,7 @@ NOBODY = np.int64(-1)
 once for all others."""
 
 
-@njit(cache=True, nogil=True)
+@inner
 def fill_leaves(numeric: Any, codes: Any, tree: Any) -> Any:
     """The records leaf by leaf: values (leaf, attribute, record), kinds (categories, likewise),
     absent (leaf, record; 0.0, or inf where there is no live record)."""
@@ -40,7 +41,7 @@ def fill_leaves(numeric: Any, codes: Any, tree: Any) -> Any:
     return values, kinds, absent
 
 
-@njit(cache=True, nogil=True)
+@inner
 def take_out(tree: Any, leaves: Any, i: int) -> None:
     """Takes a record out of its leaf and of the tree."""
     q = tree[1][i]
@@ -48,7 +49,7 @@ def take_out(tree: Any, leaves: Any, i: int) -> None:
     remove(tree, i)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def padded(limit: float, slack: float) -> float:
     """The limit for bounds along turned axes that leaves out nothing within the limit."""
     return (np.sqrt(limit) + slack) ** 2 * (1.0 + 1e-12) if slack > 0.0 else limit
@@ -219,7 +220,7 @@ def furthest_in_tree(
                     bounds[s] += more
             for s in range(FAN):
                 bounds[s] = np.inf if start[node, s] > 0.0 else -padded(bounds[s], slack)
-            hits = 0
+            hits = ZERO
             for s in range(FAN):
                 if bounds[s] <= -furthest:
                     hits |= 1 << s

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from kanon_sql.grouping.inner import inner
 from kanon_sql.grouping.leaves import NOBODY
 from kanon_sql.grouping.points import Grouping, Points
 from kanon_sql.grouping.pool import find_furthest, find_nearest, list_left, plant, settle
@@ -31,7 +32,7 @@ def _terms_of_centroid(scale: Any, counts: Any, m: int, terms: Any) -> None:
             terms[a, v] = scale[a] * ((squares - 2 * m * counts[a, v] + m * m) / (m * m))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _gap(numeric: Any, codes: Any, terms: Any, center: Any, i: int) -> float:
     """Squared distance of record i to the centroid."""
     total = 0.0

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from kanon_sql.grouping.inner import NO
 from kanon_sql.grouping.leaves import NOBODY
 from kanon_sql.grouping.points import Grouping, Points
 from kanon_sql.grouping.pool import find_nearest, list_left, plant, settle
@@ -36,7 +37,7 @@ def _mdav_plus(space: Any, order: Any, k: int, beat: Any) -> Any:
         if beat[STOP] != 0:
             return labels
     left = list_left(labels)
-    place_leftovers(numeric, codes, scale, left, len(left), n // k, False, labels, groups)
+    place_leftovers(numeric, codes, scale, left, len(left), n // k, NO, labels, groups)
     return labels
 
 

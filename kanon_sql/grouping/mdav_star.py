@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 
 from kanon_sql.grouping.groups import find_group, join, new_groups, show
+from kanon_sql.grouping.inner import YES
 from kanon_sql.grouping.leaves import NOBODY
 from kanon_sql.grouping.points import Grouping, Points
 from kanon_sql.grouping.pool import find_nearest, list_left, plant, settle
@@ -23,7 +24,7 @@ def _mdav_star(space: Any, order: Any, k: int, beat: Any) -> Any:
     n = numeric.shape[0]
     labels = np.full(n, -1, np.int64)
     pool = plant(space, np.arange(n))
-    store = new_groups(space, pool[0][1], n // k, k, True)
+    store = new_groups(space, pool[0][1], n // k, k, YES)
     found, gaps = np.empty(max(k, 2), np.int64), np.empty(max(k, 2))
     around, around_gaps = np.empty(k, np.int64), np.empty(k)
     made, next_origin, left = 0, 0, n
@@ -53,7 +54,7 @@ def _mdav_star(space: Any, order: Any, k: int, beat: Any) -> Any:
         if beat[STOP] != 0:
             return labels
     rest = list_left(labels)
-    place_leftovers(numeric, codes, scale, rest, len(rest), made, True, labels, store[0])
+    place_leftovers(numeric, codes, scale, rest, len(rest), made, YES, labels, store[0])
     return labels
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from kanon_sql.grouping.inner import inner
 from kanon_sql.grouping.orders import Order, attribute_orders
 from kanon_sql.grouping.parallel import in_parallel
 from kanon_sql.grouping.points import Grouping, LossPoints
@@ -54,7 +55,7 @@ def _table(orders: list[Order]) -> Any:
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _count(x: Any, start: Any, stop: Any, most: Any) -> Any:
     """How many of x[start:stop] are at most that."""
     count = 0
@@ -63,7 +64,7 @@ def _count(x: Any, start: Any, stop: Any, most: Any) -> Any:
     return count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _value_at(x: Any, start: Any, stop: Any, place: int, low: Any, high: Any) -> Any:
     """The value at that place of x[start:stop] if it were sorted; it is within low and high.
 
@@ -117,7 +118,7 @@ def _median(x: Any, start: Any, stop: Any, low: Any, high: Any, room: Any) -> An
     return _value_at(x, start, stop, np.int64(stop - start) // 2, lowest, highest)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _widths(
     numbers: Any, tree: Any, cells: Any, row: Any, rows: Any, start: Any, stop: Any,
     extent: Any, wide: Any,
@@ -141,7 +142,7 @@ def _widths(
                 wide[a] += numbers[tree[header + 2] + level]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _bounds(tree: Any, a: int, least: int, most: int, value: int) -> Any:
     """The ranks that no strict cut may part from that one: its own, or in a hierarchy those below
     the same child of the lowest node above all of the part."""
@@ -153,7 +154,7 @@ def _bounds(tree: Any, a: int, least: int, most: int, value: int) -> Any:
     return value, value
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _move(
     cells: Any, row: Any, other: Any, rows: Any, columns: int, key: Any, most: Any,
     start: Any, stop: Any, left: Any, right: Any,
@@ -171,7 +172,7 @@ def _move(
     return next_left
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _cut(
     numbers: Any, tree: Any, cells: Any, start: Any, stop: Any, side: Any, k: int, strict: bool,
     extent: Any, wide: Any, drawn: Any,
@@ -226,7 +227,7 @@ def _cut(
     return start
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _room(attributes: int, n: int) -> Any:
     return (
         np.zeros((attributes, 2), np.int64), np.zeros(attributes),

@@ -26,6 +26,7 @@ import numpy as np
 from numba import njit
 
 from kanon_sql.errors import DataError
+from kanon_sql.grouping.inner import inner
 from kanon_sql.grouping.points import Grouping, Points
 from kanon_sql.grouping.watch import DONE, STOP, Watch
 
@@ -33,7 +34,7 @@ STRIDE = 8192
 """About how many records pass between two looks at the beat."""
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _measure(values: Any, split: int, end: int, way: int, out: Any, offset: int) -> None:
     """Means and squared errors of the records between the split and each place up to the end.
 
@@ -54,7 +55,7 @@ def _measure(values: Any, split: int, end: int, way: int, out: Any, offset: int)
         out[0, place - offset], out[1, place - offset] = mean, error
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _least(
     best: Any, below: Any, low: int, high: int, split: int,
     j: int, mean: float, error: float, least: float, first: int,
@@ -73,7 +74,7 @@ def _least(
     return least, first
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _search_block(
     best: Any, starts: Any, below: Any, near_above: Any, far_above: Any, k: int, near: int,
     width: int,
@@ -106,7 +107,7 @@ def _search_block(
         step //= 2
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _number_runs(starts: Any, n: int) -> Any:
     """The labels that the starts of the last runs stand for: int64, shape (n,)."""
     labels = np.empty(n, np.int64)
@@ -142,7 +143,9 @@ def _optimal_1d(values: Any, k: int, beat: Any) -> Any:
             _measure(values, near, far + 1, -1, below, 0)
         if far > 0:
             # only differences count; without what all have in common, they keep more digits
-            best[far - k + 1 : near] -= best[far - k + 1 : near].min()
+            common = best[far - k + 1 : near].min()
+            for place in range(far - k + 1, near):
+                best[place] -= common
         _search_block(best, starts, below, near_above, far_above, k, near, width)
     beat[DONE] = n
     return _number_runs(starts, n)

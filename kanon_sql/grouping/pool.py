@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from kanon_sql.grouping.inner import inner
 from kanon_sql.grouping.leaves import (
     fill_leaves,
     furthest_in_tree,
@@ -44,7 +45,7 @@ def plant(space: Any, members: Any) -> Any:
     return tree, fill_leaves(space[0], space[1], tree), new_stack(), counts
 
 
-@njit(cache=True, nogil=True)
+@inner
 def find_nearest(
     space: Any, pool: Any, origin: int, without: int, found: Any, gaps: Any, q: int
 ) -> None:
@@ -65,7 +66,7 @@ def find_nearest(
         counts[SEARCHES] = counts[SWEPT] = 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def find_furthest(space: Any, pool: Any, center: Any, terms: Any, most: Any) -> int:
     """The record furthest from a point, among those left; see furthest_in_tree."""
     tree, leaves, stack, _ = pool

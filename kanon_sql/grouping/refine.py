@@ -152,7 +152,9 @@ def _split(data: Any, members: Any, k: int, labels: Any, made: int) -> int:
             for p in range(m):
                 gaps[end % 2, p] = distance(data, ends[0], part[p])
             ends[0] = part[np.argmax(gaps[end % 2])]
-        part[:] = part[np.argsort(gaps[0] - gaps[1], kind="mergesort")]
+        moved = part[np.argsort(gaps[0] - gaps[1], kind="mergesort")]
+        for p in range(m):
+            part[p] = moved[p]
         waiting.append((first, first + m // 2))
         waiting.append((first + m // 2, last))
     return made

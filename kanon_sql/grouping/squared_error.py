@@ -17,12 +17,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from kanon_sql.grouping.inner import inlined, inner, unchecked
 from kanon_sql.grouping.steps import squared_distance
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@unchecked
 def hold_groups(data: Any, room: int, capacity: int) -> Any:
     """Room for that many groups of that many records.
 
@@ -42,7 +42,7 @@ def hold_groups(data: Any, room: int, capacity: int) -> Any:
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined
 def _count_alike(codes: Any, a: int, i: int, g: int, members: Any, size: int) -> int:
     same = 0
     for p in range(size):
@@ -51,7 +51,7 @@ def _count_alike(codes: Any, a: int, i: int, g: int, members: Any, size: int) ->
     return same
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@unchecked
 def _renew(numeric: Any, g: int, groups: Any) -> None:
     """Notes a change; after as many as there are members the sums are recomputed, so that
     rounding errors don't pile up."""
@@ -67,7 +67,7 @@ def _renew(numeric: Any, g: int, groups: Any) -> None:
         sums[g, a] = total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@unchecked
 def join(data: Any, i: int, g: int, groups: Any) -> None:
     """Puts record i, which is in no group, into group g."""
     numeric, codes, _ = data
@@ -82,7 +82,7 @@ def join(data: Any, i: int, g: int, groups: Any) -> None:
     _renew(numeric, g, groups)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@unchecked
 def leave(data: Any, i: int, groups: Any) -> None:
     """Takes record i out of its group."""
     numeric, codes, _ = data
@@ -100,7 +100,7 @@ def leave(data: Any, i: int, groups: Any) -> None:
     _renew(numeric, g, groups)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@unchecked
 def swap(data: Any, i: int, j: int, groups: Any) -> None:
     """Lets two records of different groups change places."""
     labels = groups[0]
@@ -111,7 +111,7 @@ def swap(data: Any, i: int, j: int, groups: Any) -> None:
     join(data, j, a, groups)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined
 def _gap(data: Any, i: int, g: int, groups: Any) -> Any:
     """|i - g|^2."""
     numeric, codes, scale = data
@@ -128,7 +128,7 @@ def _gap(data: Any, i: int, g: int, groups: Any) -> Any:
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@unchecked
 def cost(data: Any, g: int, groups: Any) -> Any:
     """The squared error of group g."""
     _, _, sizes, members, _, _, _ = groups
@@ -138,14 +138,14 @@ def cost(data: Any, g: int, groups: Any) -> Any:
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined
 def growth(data: Any, i: int, g: int, groups: Any) -> Any:
     """By how much the cost of group g grows when record i of another group joins."""
     size = groups[2][g]
     return size / (size + 1.0) * _gap(data, i, g, groups)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined
 def relief(data: Any, i: int, groups: Any) -> Any:
     """By how much the cost of record i's group, of two or more, falls when i leaves."""
     g = groups[0][i]
@@ -153,7 +153,7 @@ def relief(data: Any, i: int, groups: Any) -> Any:
     return size / (size - 1.0) * _gap(data, i, g, groups)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined
 def exchange(data: Any, i: int, j: int, groups: Any, limit: float) -> Any:
     """By how much the cost grows when two records of different groups change places; whatever the
     limit."""
@@ -166,14 +166,14 @@ def exchange(data: Any, i: int, j: int, groups: Any, limit: float) -> Any:
     return there - away - between * (1.0 / sizes[a] + 1.0 / sizes[b])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def distance(data: Any, i: int, j: int) -> Any:
     """|i - j|^2."""
     numeric, codes, scale = data
     return squared_distance(numeric, codes, scale, i, j)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inlined
 def choose(data: Any, chance: int, count: int, own: int) -> Any:
     """One of ``count`` neighbours, and of ``own`` behind these, by a number below 4096: all equally
     often."""

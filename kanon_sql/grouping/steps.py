@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from kanon_sql.grouping.inner import inner
+
 
 @njit(cache=True, nogil=True)
 def squared_distance(numeric: Any, codes: Any, scale: Any, i: int, j: int) -> float:
@@ -40,7 +42,7 @@ def category_counts(codes: Any) -> Any:
     return counts
 
 
-@njit(cache=True, nogil=True)
+@inner
 def centroid_distances(numeric: Any, codes: Any, scale: Any, center: Any, counts: Any) -> Any:
     """Squared distance of each record to the centroid of all: float64, shape (n,)."""
     n, d, c = numeric.shape[0], numeric.shape[1], codes.shape[1]
@@ -75,7 +77,7 @@ def furthest_first(space: Any) -> Any:
     return np.argsort(-_gaps_to_centroid(*space[:3]), kind="stable")
 
 
-@njit(cache=True, nogil=True)
+@inner
 def drop_assigned(active: Any, m: int, labels: Any) -> int:
     """Closes the gaps that newly labelled records leave in active[:m]; returns the new m."""
     kept = 0
@@ -86,7 +88,7 @@ def drop_assigned(active: Any, m: int, labels: Any) -> int:
     return kept
 
 
-@njit(cache=True, nogil=True)
+@inner
 def sse_of(numeric: Any, codes: Any, scale: Any, members: Any, m: int) -> float:
     """d_SSE of the group members[:m]: squared distances to its mean in the embedding."""
     d, c = numeric.shape[1], codes.shape[1]
@@ -110,7 +112,7 @@ def sse_of(numeric: Any, codes: Any, scale: Any, members: Any, m: int) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def empty_groups(numeric: Any, codes: Any, room: int) -> Any:
     """Room for that many groups: sizes, sums, centroids, sums of squared category counts, and
     the members of each as a chain (head[group], then chain[record], -1 at the end)."""
@@ -125,7 +127,7 @@ def empty_groups(numeric: Any, codes: Any, room: int) -> Any:
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def count_alike(codes: Any, a: int, i: int, member: int, chain: Any) -> int:
     """How many records of a chain share record i's category of attribute a."""
     same = 0
@@ -136,7 +138,7 @@ def count_alike(codes: Any, a: int, i: int, member: int, chain: Any) -> int:
     return same
 
 
-@njit(cache=True, nogil=True)
+@inner
 def join_group(numeric: Any, codes: Any, i: int, group: int, labels: Any, groups: Any) -> None:
     """Puts record i into a group and keeps the group's sums, centroid and category counts."""
     sizes, sums, centers, squares, head, chain = groups
@@ -185,7 +187,7 @@ def closest_group(
     return best, best_gap
 
 
-@njit(cache=True, nogil=True)
+@inner
 def place_leftovers(
     numeric: Any, codes: Any, scale: Any, active: Any, m: int, made: int, grow: bool,
     labels: Any, groups: Any,

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from kanon_sql.grouping.inner import NO, YES, inner
 from kanon_sql.grouping.neighbours import nearest_lists
 from kanon_sql.grouping.points import Labels, LossPoints, Points
 from kanon_sql.grouping.watch import DONE, STOP, Watch
@@ -36,7 +37,7 @@ def charge_of(points: Points) -> float:
     return sst(points) / len(points)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _cost(data: Any, members: Any, size: int) -> float:
     """The loss of a group of members[:size]."""
     numeric, codes, scale, cap, limit, squared = data
@@ -74,7 +75,7 @@ def _cost(data: Any, members: Any, size: int) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _without(members: Any, size: int, p: int, rest: Any) -> None:
     """Writes members[:size] but the p-th to ``rest``."""
     for q in range(size):
@@ -82,7 +83,7 @@ def _without(members: Any, size: int, p: int, rest: Any) -> None:
             rest[q - (q > p)] = members[q]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _list_group(first: Any, follow: Any, g: int, members: Any) -> int:
     """Writes the members of a group, in canonical order; returns their number."""
     size, i = 0, first[g]
@@ -94,7 +95,7 @@ def _list_group(first: Any, follow: Any, g: int, members: Any) -> int:
     return size
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _relist(labels: Any, first: Any, follow: Any) -> None:
     """Chains the members of each group in canonical order."""
     first[:] = -1
@@ -104,7 +105,7 @@ def _relist(labels: Any, first: Any, follow: Any) -> None:
             first[labels[i]] = i
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _put(first: Any, follow: Any, labels: Any, i: int, g: int) -> None:
     """Puts record i, which is in no group, into one, so that its chain stays in order."""
     labels[i] = g
@@ -118,7 +119,7 @@ def _put(first: Any, follow: Any, labels: Any, i: int, g: int) -> None:
         follow[last] = i
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _take(first: Any, follow: Any, labels: Any, i: int) -> None:
     """Takes record i out of its group."""
     g = labels[i]
@@ -132,7 +133,7 @@ def _take(first: Any, follow: Any, labels: Any, i: int) -> None:
     follow[here] = follow[i]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _place(
     data: Any, near: Any, first: Any, follow: Any, labels: Any, i: int, g: int, room: Any
 ) -> Any:
@@ -153,7 +154,7 @@ def _place(
     return best, least
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _dissolve(
     data: Any, near: Any, first: Any, follow: Any, labels: Any, g: int, members: Any, size: int,
     charge: float, out: int, forced: int, apply: bool, room: Any,
@@ -190,7 +191,7 @@ def _dissolve(
     return gain if placed == size and suppressed > 0 else -np.inf, suppressed
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _try_group(
     data: Any, near: Any, first: Any, follow: Any, labels: Any, g: int, k: int, charge: float,
     out: int, apply: bool, rooms: Any,
@@ -211,7 +212,7 @@ def _try_group(
             best, gain, count = p, found, 1
     for p in range(-1, size if size < 2 * k else 0):
         found, suppressed = _dissolve(
-            data, near, first, follow, labels, g, members, size, charge, out, p, False, room
+            data, near, first, follow, labels, g, members, size, charge, out, p, NO, room
         )
         if found > gain:
             best, gain, count = size + 1 + p, found, suppressed
@@ -222,7 +223,7 @@ def _try_group(
     elif apply:
         _dissolve(
             data, near, first, follow, labels, g, members, size, charge, out, best - size - 1,
-            True, room,
+            YES, room,
         )
     return gain, count
 
@@ -240,7 +241,7 @@ def _suppress(
     gains = np.zeros(groups)
     for g in range(groups):
         gains[g], _ = _try_group(
-            data, near, first, follow, labels, g, k, charge, out, False, rooms
+            data, near, first, follow, labels, g, k, charge, out, NO, rooms
         )
         if beat[STOP] == 1:
             return
@@ -248,15 +249,15 @@ def _suppress(
         g = int(np.argmax(gains))
         if gains[g] <= 0.0 or beat[STOP] == 1:
             break
-        now, _ = _try_group(data, near, first, follow, labels, g, k, charge, out, False, rooms)
+        now, _ = _try_group(data, near, first, follow, labels, g, k, charge, out, NO, rooms)
         if now < gains[g]:  # the groups around it have changed, or fewer may be left out
             gains[g] = now
             continue
-        _, count = _try_group(data, near, first, follow, labels, g, k, charge, out, True, rooms)
+        _, count = _try_group(data, near, first, follow, labels, g, k, charge, out, YES, rooms)
         out -= count
         beat[DONE] += count
         gains[g], _ = _try_group(
-            data, near, first, follow, labels, g, k, charge, out, False, rooms
+            data, near, first, follow, labels, g, k, charge, out, NO, rooms
         )
 
 

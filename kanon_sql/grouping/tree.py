@@ -17,8 +17,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from kanon_sql.grouping.inner import inner
 from kanon_sql.grouping.lanes import LANES, lowest_lane
 
 LEAF = FAN = LANES
@@ -28,7 +28,7 @@ SAMPLE = 128
 """Records that are looked at to choose the axis of a cut."""
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _select(key: Any, order: Any, lo: int, hi: int, middle: int) -> None:
     """Partitions key[lo:hi], and order with it, about the value that belongs at ``middle``."""
     left, right = lo, hi - 1
@@ -54,7 +54,7 @@ def _select(key: Any, order: Any, lo: int, hi: int, middle: int) -> None:
             break
 
 
-@njit(cache=True, nogil=True)
+@inner
 def widest_axis(axes: Any, masks: Any, scale: Any, order: Any, lo: int, hi: int) -> int:
     """The axis along which a sample of order[lo:hi] varies most; -1 where it doesn't vary."""
     p, step = axes.shape[1], max(1, (hi - lo) // SAMPLE)
@@ -80,7 +80,7 @@ def widest_axis(axes: Any, masks: Any, scale: Any, order: Any, lo: int, hi: int)
     return axis
 
 
-@njit(cache=True, nogil=True)
+@inner
 def cut(axes: Any, masks: Any, order: Any, key: Any, lo: int, hi: int, axis: int, at: int) -> None:
     """Partitions order[lo:hi] about position ``at`` along an axis; -1 stands for the index."""
     p = axes.shape[1]
@@ -95,7 +95,7 @@ def cut(axes: Any, masks: Any, order: Any, key: Any, lo: int, hi: int, axis: int
     _select(key, order, lo, hi, at)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _arrange(axes: Any, masks: Any, scale: Any, order: Any, n: int) -> None:
     """Orders order[:n] so that each run of LEAF records is a leaf, and each aligned run of
     LEAF * FAN^l records a node."""
@@ -120,7 +120,7 @@ def _arrange(axes: Any, masks: Any, scale: Any, order: Any, n: int) -> None:
         top += 2
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _levels(leaves: int) -> Any:
     """Nodes of each level, from the leaves up, and the first group of each, from the root down."""
     counts = [leaves, (leaves + FAN - 1) // FAN]
@@ -133,7 +133,7 @@ def _levels(leaves: int) -> Any:
     return counts, first
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _boxes(room: int, p: int, c: int) -> Any:
     """Empty boxes for that many groups of nodes."""
     return (
@@ -146,7 +146,7 @@ def _boxes(room: int, p: int, c: int) -> Any:
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def empty_tree(leaves: int, p: int, c: int) -> Any:
     """A tree of that many empty leaves, to be filled by ``insert``."""
     low, high, sets, lead, start, live = _boxes(_levels(leaves)[1][-1], p, c)
@@ -154,7 +154,7 @@ def empty_tree(leaves: int, p: int, c: int) -> Any:
     return order, np.full(0, -1), low, high, sets, lead, start, live, _levels(leaves)[1]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def insert(tree: Any, leaf: int, i: int, at: Any, bits: Any) -> None:
     """Widens the boxes above a leaf so that they hold point i, at these axes and categories."""
     low, high, sets, lead, start, first = tree[2], tree[3], tree[4], tree[5], tree[6], tree[8]
@@ -169,7 +169,7 @@ def insert(tree: Any, leaf: int, i: int, at: Any, bits: Any) -> None:
         node //= FAN
 
 
-@njit(cache=True, nogil=True)
+@inner
 def build_tree(axes: Any, masks: Any, scale: Any, members: Any) -> Any:
     """A tree over some records.
 
@@ -181,7 +181,8 @@ def build_tree(axes: Any, masks: Any, scale: Any, members: Any) -> Any:
     n, p, c = len(members), axes.shape[1], masks.shape[1]
     leaves = (n + LEAF - 1) // LEAF
     order = np.full(leaves * LEAF, -1, np.int64)
-    order[:n] = members
+    for q in range(n):
+        order[q] = members[q]
     _arrange(axes, masks, scale, order, n)
     counts, first = _levels(leaves)
     height, room = len(first) - 1, first[-1]
@@ -216,7 +217,7 @@ def build_tree(axes: Any, masks: Any, scale: Any, members: Any) -> Any:
     return order, place, low, high, sets, lead, start, live, first
 
 
-@njit(cache=True, nogil=True)
+@inner
 def remove(tree: Any, i: int) -> None:
     """Takes a record out; a node without live records is never visited again."""
     start, live, first = tree[6], tree[7], tree[8]
@@ -230,7 +231,7 @@ def remove(tree: Any, i: int) -> None:
         node //= FAN
 
 
-@njit(cache=True, nogil=True)
+@inner
 def new_stack() -> Any:
     """What a search keeps: the bounds, nodes and lowest indices that wait, the sums over a leaf,
     the sums over the children of a node."""
@@ -241,7 +242,7 @@ def new_stack() -> Any:
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def push_children(
     lead: Any, first: Any, stack: Any, top: int, node: int, hits: int
 ) -> int:

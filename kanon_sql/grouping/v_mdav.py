@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from kanon_sql.grouping.inner import NO, ONE, ZERO, inner
 from kanon_sql.grouping.leaves import NOBODY
 from kanon_sql.grouping.parallel import in_parallel
 from kanon_sql.grouping.points import Grouping, Points
@@ -21,7 +22,7 @@ from kanon_sql.loss import sse
 GAMMAS = tuple(step / 10 for step in range(21))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _closest_outsider(near: Any, near_gaps: Any, size: int) -> int:
     """The member whose nearest unassigned record is nearest, ties by that record's index."""
     best = 0
@@ -43,7 +44,7 @@ def _v_mdav(space: Any, order: Any, k: int, gamma: float, beat: Any) -> Any:
     members, gaps = np.empty(2 * k, np.int64), np.empty(2 * k)
     near, near_gaps = np.empty(2 * k, np.int64), np.empty(2 * k)
     pair, pair_gaps = np.empty(2, np.int64), np.empty(2)
-    made, next_origin, left = 0, 0, n
+    made, next_origin, left = ZERO, 0, n
     while left >= k and beat[STOP] == 0:
         while labels[order[next_origin]] >= 0:
             next_origin += 1
@@ -57,24 +58,24 @@ def _v_mdav(space: Any, order: Any, k: int, gamma: float, beat: Any) -> Any:
         while gamma > 0.0 and size < 2 * k - 1 and left > 0:
             for p in range(size):
                 if near[p] < 0 or labels[near[p]] >= 0:
-                    find_nearest(space, pool, members[p], NOBODY, pair, pair_gaps, 1)
+                    find_nearest(space, pool, members[p], NOBODY, pair, pair_gaps, ONE)
                     near[p], near_gaps[p] = pair[1], pair_gaps[1]
             best = _closest_outsider(near, near_gaps, size)
             outsider, gap_in = near[best], near_gaps[best]
             pair_gaps[1] = np.inf
-            find_nearest(space, pool, outsider, NOBODY, pair, pair_gaps, 1)
+            find_nearest(space, pool, outsider, NOBODY, pair, pair_gaps, ONE)
             if not gap_in < gamma * pair_gaps[1]:
                 break
             members[size] = outsider
             join_group(numeric, codes, outsider, made, labels, groups)
-            pool = settle(space, pool, labels, members[size:], 1)
+            pool = settle(space, pool, labels, members[size:], ONE)
             size += 1
             left -= 1
         made += 1
         beat[DONE] += size
     rest = list_left(labels)
     if beat[STOP] == 0:
-        place_leftovers(numeric, codes, scale, rest, len(rest), made, False, labels, groups)
+        place_leftovers(numeric, codes, scale, rest, len(rest), made, NO, labels, groups)
     return labels
 
 
