@@ -4,6 +4,7 @@ OptionError with one sentence."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from math import isfinite
 from typing import Any
 
 from kanon_sql.errors import OptionError, did_you_mean
@@ -142,6 +143,24 @@ def share(option: str) -> Callable[[Any], float]:
         return found
 
     return read
+
+
+def extent(value: Any) -> dict[str, tuple[float, float]]:
+    """A lower and an upper bound for each of two columns."""
+    pairs = dict(value) if isinstance(value, Mapping) else {}
+    found = {}
+    for column, ends in pairs.items():
+        if isinstance(ends, (list, tuple)) and len(ends) == 2 and not any(
+            isinstance(end, bool) or not isinstance(end, (int, float)) or not isfinite(end)
+            for end in ends
+        ) and ends[0] < ends[1]:
+            found[str(column)] = (float(ends[0]), float(ends[1]))
+    if len(pairs) != 2 or len(found) != 2:
+        raise OptionError(
+            "extent must give a lower and an upper bound for both columns, such as {'lat': [-90, "
+            f"90], 'lon': [-180, 180]}}. Got {value!r}."
+        )
+    return found
 
 
 def weights(value: Any) -> dict[str, float]:

@@ -116,17 +116,20 @@ class Encoded:
         return self.losses(loss) if distance == "loss" and loss_points else self.squared()
 
 
-def _check(
-    names: Sequence[str], types: Sequence[str], options: Mapping[str, Any],
-    trees: Mapping[str, Any],
-) -> None:
-    for name, kind in zip(names, types, strict=True):
+def check_types(columns: Sequence[tuple[str, str]]) -> None:
+    """Raises DataError for a quasi-identifier (name, SQL type) that can't be encoded."""
+    for name, kind in columns:
         if not ORDERED.fullmatch(kind) and not NOMINAL.fullmatch(kind):
             raise DataError(
                 f"The quasi-identifier {name!r} has the type {kind}, which has neither an order "
                 "nor single values. Put its parts into columns of their own, or give it another "
                 "role."
             )
+
+
+def _check(
+    names: Sequence[str], options: Mapping[str, Any], trees: Mapping[str, Any]
+) -> None:
     known = {name.lower() for name in names}
     for option, named in (("weights", options["weights"]), ("hierarchies", trees)):
         for name in named:
@@ -177,7 +180,9 @@ def category_column(cells: pa.StructArray, column: int, width: int) -> pa.Array:
     return _column(cells, "category", column, width)
 
 
-def _refuse(name: str, values: Floats | None, missing: Mask, nulls: str) -> None:
+def refuse(name: str, values: Floats | None, missing: Mask, nulls: str) -> None:
+    """Raises DataError, with their number, for infinite values, and NULLs where nulls is
+    'error'."""
     if values is not None and np.isinf(values).any():
         raise DataError(
             f"The quasi-identifier {name!r} has {int(np.isinf(values).sum())} infinite values. "
@@ -224,7 +229,8 @@ def encode(
     """
     names, types = [name for name, _ in columns], [kind for _, kind in columns]
     given = {name.lower(): levels for name, levels in (trees or {}).items()}
-    _check(names, types, options, given)
+    check_types(columns)
+    _check(names, options, given)
     weights = {name.lower(): weight for name, weight in options["weights"].items()}
     distance, width = options.get("distance", "sse"), len(columns)
     numbers: dict[int, Floats] = {}
@@ -242,7 +248,7 @@ def encode(
                 name, weights.get(name.lower(), 1.0), words, given.get(name.lower()), distance
             )
             attributes[j], codes[j] = fitted, fitted.codes(words)
-        _refuse(name, numbers.get(j), missing[:, j], options["nulls"])
+        refuse(name, numbers.get(j), missing[:, j], options["nulls"])
     order = _canonical_order(
         [pl.Series(numbers[j] if j in numbers else codes[j][:, 0]) for j in range(width)], hashes
     )

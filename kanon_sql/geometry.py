@@ -7,7 +7,6 @@ rows, and the distance follows from the key (see MetricPoints).
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +16,9 @@ import pyarrow as pa
 from kanon_sql.attributes import Nominal, Ordered
 from kanon_sql.encode import Encoded, category_column, number_column
 from kanon_sql.errors import DataError
+from kanon_sql.geographic import geographic
 from kanon_sql.grouping.points import Codes, Floats, LossPoints, MetricPoints
+from kanon_sql.places import check_degrees
 
 FIFTH = 5
 """Which nearest row tells the default facility_cost."""
@@ -174,29 +175,16 @@ def _place_columns(encoded: Encoded, columns: Any) -> tuple[Floats, Floats]:
         DataError: other columns, or values that are no places.
     """
     names = [attribute.name for attribute in encoded.attributes]
-    found = {
-        kind: [j for j, name in enumerate(names) if re.search(pattern, name, re.IGNORECASE)]
-        for kind, pattern in (("latitude", "lat"), ("longitude", "lon|lng"))
-    }
+    spots = geographic(names)
     numbers = all(isinstance(attribute, Ordered) for attribute in encoded.attributes)
-    if len(names) != 2 or sorted(j for spots in found.values() for j in spots) != [0, 1] or (
-        not numbers
-    ):
+    if len(names) != 2 or spots is None or not numbers:
         raise DataError(
             "The metric 'haversine' needs two quasi-identifiers, the latitude and the longitude in "
             f"degrees, with names such as lat and lon, and there are: {', '.join(names)}. Choose "
             "them in quasi_identifiers, or take another metric."
         )
-    places = []
-    for (kind, spots), most in zip(found.items(), (90.0, 180.0), strict=True):
-        place = np.asarray(columns[spots[0]], dtype=np.float64)
-        wrong = int(np.sum(np.abs(place) > most))
-        if wrong:
-            raise DataError(
-                f"The {kind} {names[spots[0]]!r} has {wrong} rows beyond {most:g} degrees. "
-                "Correct them, or set them to NULL."
-            )
-        places.append(place)
+    places = [np.asarray(columns[spot], dtype=np.float64) for spot in spots]
+    check_degrees(*places, [names[spot] for spot in spots])
     return places[0], places[1]
 
 

@@ -26,7 +26,7 @@ def _mixes(missing: Mask, labels: Labels, groups: int) -> Mask:
 
 def measure(
     encoded: Encoded, labels: Labels, source: pa.StructArray, centers: pa.StructArray,
-    method: str = "mdav_star", metric: str = "euclidean",
+    method: str = "mdav_star", metric: str = "euclidean", k: int = 0,
 ) -> tuple[dict[str, Any], Floats]:
     """The losses of a grouping and the radius of each class.
 
@@ -36,6 +36,8 @@ def measure(
         source, centers: the cells of each row and of its class's released point, input order.
         method: how the rows were grouped; its objective is what ``cost`` measures.
         metric: what radii are measured in.
+        k: where it is given, the size objective is the quadratic penalty, sum of |E| (|E| - k)
+            (du2009, section 1); else the rows of the largest class.
 
     Returns:
         sse, sse_released, sst (squared standard deviations), information_loss (percent),
@@ -56,7 +58,10 @@ def measure(
     lost, total = sse(points, labels), sst(points)
     sizes = np.bincount(labels, minlength=groups)
     cellular = float(np.sum(np.sort(sizes * radii)))
-    cost = {"radius": float(radii.max()), "cellular": cellular}.get(METHODS[method].objective)
+    size = float(np.sum(sizes * (sizes - k))) if k else float(sizes.max())
+    cost = {"radius": float(radii.max()), "cellular": cellular, "size": size}.get(
+        METHODS[method].objective
+    )
     if METHODS[method].objective == "cells":
         from kanon_sql.grouping.cells import cost as cells_cost  # here: it loads the compiler
 

@@ -86,8 +86,9 @@ METRICS = (
            "lower is better"),
     Metric("cost", COST, "${objective}",
            "what the method's guarantee is about: max_radius (r_gather), cellular_cost "
-           "(r_cellular, and cellular with the facility costs), or generalized cells, each by its "
-           "share of the levels (forest, pairs, triples); lower is better"),
+           "(r_cellular, and cellular with the facility costs), generalized cells, each by its "
+           "share of the levels (forest, pairs, triples), or class_size_max (methods of one "
+           "attribute; ordered with objective 'quadratic': quadratic_penalty); lower is better"),
     Metric("lower_bound", _grouped("lower_bound"), "${objective}",
            "the cost that no grouping is below, found on this run"),
     Metric("ratio", f"CASE WHEN {COST} = 0 THEN 1 ELSE {COST} / nullif(LOWER, 0) END"
@@ -118,6 +119,11 @@ METRICS = (
            "sum of squared class sizes, and rows_in for each suppressed row; lower is better"),
     Metric("class_size_ratio", "rows_released::DOUBLE / nullif(classes, 0) / ${k}", "ratio",
            "rows per class on average over k (LeFevre et al. 2006); 1 is best"),
+    Metric("overfull_ratio", "largest::DOUBLE / ${k}", "ratio",
+           "rows of the largest class over k (du2009, section 5); 1 is best"),
+    Metric("quadratic_penalty", "coalesce(squares, 0) - ${k} * rows_released::DOUBLE",
+           "rows squared",
+           "sum over the classes of size times (size - k) (du2009, section 1); lower is better"),
     Metric("classification_metric",
            "(strangers + rows_in - rows_released)::DOUBLE / nullif(rows_in, 0)", "share",
            "rows that are suppressed or whose class_label is not that of the majority of their "
@@ -143,6 +149,13 @@ METRICS = (
            "the gamma that v_mdav used, given or best; NULL where blocks chose different ones"),
     Metric("blocks", _grouped("blocks"), "blocks",
            "blocks that were grouped each on its own; 1 where the rows were grouped as one"),
+    Metric("spanning_degree", _grouped("spanning_degree"), "neighbours",
+           "largest degree d of the spanning tree of zip_regions, on which its guarantee depends"),
+    Metric("islands", _grouped("islands"), "components",
+           "components of the graph with fewer than k rows (zip_regions)"),
+    Metric("island_rows", _grouped("island_rows"), "rows", "rows whose code lies in one of them"),
+    Metric("codes_unknown", _grouped("codes_unknown"), "codes",
+           "codes of the data that the graph doesn't know; each is a component of its own"),
     Metric("refine_steps", _grouped("refine_steps"), "steps",
            "rows that refine or the method best visited; given as refine_steps, the same release"),
     Metric("refine_end", "CASE grouped ->> 'refine_stopped' WHEN '0.0' THEN 'steps' "

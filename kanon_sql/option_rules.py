@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kanon_sql.errors import OptionError
@@ -19,6 +19,32 @@ SPECIAL = tuple(
 
 FIXED_K = {"pairs": 2, "triples": 3}
 """Methods for one k only."""
+
+
+WIDTHS = {"labels": 1, "nodes": 1, "values": 1, "places": 2}
+"""How many quasi-identifiers a method of one attribute takes, by what its items are."""
+
+INSTEAD = {
+    "nodes": "{{'{0}': {{'kind': 'adjacency', 'adjacency': 'county_adjacency'}}}}",
+    "labels": "{{'{0}': 'cover'}}",
+    "values": "{{'{0}': 'bins'}}",
+    "places": "{{'place': 'rectangles'}}, where place holds latitude and longitude in one column",
+}
+"""What generalizes such an attribute beside other quasi-identifiers."""
+
+
+def refuse_width(method: Method, names: Sequence[str]) -> None:
+    """Raises OptionError unless the method of one attribute takes that many quasi-identifiers."""
+    width = WIDTHS[method.items]
+    if len(names) == width:
+        return
+    takes = "one quasi-identifier" if width == 1 else "a latitude and a longitude"
+    are = "is one" if len(names) == 1 else f"are {len(names)}"
+    raise OptionError(
+        f"The method {method.name!r} generalizes {takes}, and there {are}: {', '.join(names)}. "
+        "Give the others another role, or take a method such as k_member with hierarchies := "
+        + INSTEAD[method.items].format(names[0] if names else "zip") + "."
+    )
 
 
 def check_method_options(call: str, options: dict[str, Any], given: Mapping[str, Any]) -> None:
@@ -52,6 +78,7 @@ def check_method_options(call: str, options: dict[str, Any], given: Mapping[str,
             "sensitive_values := [...]."
         )
     _check_refine(method, options, given)
+    _check_items(method, options, given)
     if method.has_centers and options["suppress"] > 0.0:
         instead = "Use epsilon" if "epsilon" in method.options else "Leave suppress out"
         raise OptionError(
@@ -114,7 +141,9 @@ def _check_distance(
     method: Method, options: dict[str, Any], given: Mapping[str, Any]
 ) -> None:
     if method.objective and (given.get("distance") or given.get("loss")):
-        own = "by metric" if method.has_centers else "generalized cells"
+        own = "by metric" if method.has_centers else (
+            "the rows of its classes" if method.items else "generalized cells"
+        )
         name = "distance" if given.get("distance") else "loss"
         raise OptionError(f"The method {method.name!r} measures {own}. Leave {name} out.")
     if method.has_centers:
@@ -142,6 +171,40 @@ def _check_distance(
         raise OptionError(
             f"The method {method.name!r} works in squared distances here, where loss has no "
             "meaning. Leave loss out, or use k_member, or best with distance='loss'."
+        )
+
+
+def _check_items(method: Method, options: dict[str, Any], given: Mapping[str, Any]) -> None:
+    """What goes with a method of one attribute, and what goes with no other."""
+    if not method.items:
+        if options["representation"] == "number":
+            raise OptionError(
+                "The representation 'number' would release nothing but the number of the class, "
+                f"and the method {method.name!r} generalizes all quasi-identifiers. Choose another."
+            )
+        return
+    for name in ("weights", "hierarchies", "suppress"):
+        if options[name]:
+            raise OptionError(
+                f"The method {method.name!r} looks at the values of one attribute and how often "
+                f"they occur, where {name} has no meaning. Leave it out."
+            )
+    if method.items == "nodes" and not (options["adjacency"] or options["places"]):
+        raise OptionError(
+            "The method 'zip_regions' needs to know which codes are neighbours. Add adjacency := "
+            "'pairs', a relation with two columns, or places := 'centroids', one with a code, its "
+            "latitude and its longitude."
+        )
+    if options.get("islands") == "nearest" and not options["places"]:
+        raise OptionError(
+            "islands 'nearest' needs to know where codes lie. Add places := 'centroids', a "
+            "relation with a code, its latitude and its longitude."
+        )
+    if method.name == "bin_cover" and options["epsilon"] == 0.0:
+        raise OptionError("epsilon must be above 0 for bin_cover, such as 0.5. Got 0.")
+    if options.get("tight") and options.get("extent"):
+        raise OptionError(
+            "tight releases the box around each class, wherever extent ends. Leave one of them out."
         )
 
 

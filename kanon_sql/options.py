@@ -8,46 +8,25 @@ from dataclasses import dataclass
 from typing import Any
 
 import kanon_sql.checks as checks
+from kanon_sql.choices import (
+    CENTERS,
+    DISTANCES,
+    DIVERSITIES,
+    ISLANDS,
+    LOSSES,
+    METRICS,
+    NULLS,
+    OBJECTIVES,
+    PARTITIONINGS,
+    RECODINGS,
+    REFINES,
+    REPRESENTATIONS,
+    SEQUENCES,
+    STARTS,
+)
 from kanon_sql.errors import OptionError, did_you_mean
 from kanon_sql.grouping import METHODS
 from kanon_sql.option_rules import check_method_options
-
-REPRESENTATIONS = {
-    "centroid": "the mean of numbers, dates and times, the most frequent value of all others",
-    "median": "the (lower) median of ordered values, the most frequent value of all others",
-    "interval": "text: '[20, 29]', '{Private, State-gov}', or the value where all agree",
-    "bounds": "STRUCT(min, max) of ordered values, a LIST of the distinct values of all others",
-    "suppress": "the value where all agree, else '*' in columns of text and NULL in all others",
-    "hierarchy": "text: the label of the lowest common ancestor in the column's hierarchy",
-}
-POINTS = ("centroid", "median")
-CENTERS = ("anywhere", "rows")
-METRICS = {
-    "euclidean": "the square root of the squared distances between standardized values",
-    "hamming": "the quasi-identifiers in which two rows differ",
-    "taxonomy": "over the quasi-identifiers, the height of the lowest common ancestor over that of "
-    "the hierarchy (without one the built-in 'bins', 'date' or 'flat')",
-    "haversine": "kilometres between places, for two quasi-identifiers with names such as lat and "
-    "lon",
-}
-REFINES = ("none", "local")
-RECODINGS = ("local", "global")
-DIVERSITIES = ("equal", "sensitive")
-STARTS = ("last", "seed")
-PARTITIONINGS = ("strict", "relaxed")
-NULLS = ("value", "suppress", "error")
-
-DISTANCES = {
-    "sse": "squared distances between standardized values, as the MDAV family needs them",
-    "loss": "information loss: a number's difference over its range, a category's lowest common "
-    "ancestor over the height of its hierarchy",
-}
-LOSSES = {
-    "range_flat": "categories lose the height of the lowest common ancestor over that of the "
-    "hierarchy, without one 1 unless all of a class agree",
-    "range_distinct": "they lose (values - 1) / (values of the column - 1), of the class or below "
-    "its ancestor (each level of a hierarchy counts what its nodes have on average)",
-}
 
 GROUPING_CALLS = (
     "anonymize", "anonymize_clusters", "anonymize_metrics", "anonymize_suppressed", "anonymize_sql"
@@ -200,8 +179,9 @@ OPTIONS: dict[str, Option] = {
         ),
         Option(
             "epsilon", "DOUBLE", None, "0",
-            "r_gather and r_cellular only: the share of the rows that may be left out, so that a "
-            "few outliers don't widen the classes.",
+            "r_gather and r_cellular: the share of the rows that may be left out, so that a few "
+            "outliers don't widen the classes; bin_cover: how coarsely it rounds (above 0, 0.5 "
+            "unless given).",
             checks.share("epsilon"),
         ),
         Option(
@@ -237,6 +217,56 @@ OPTIONS: dict[str, Option] = {
             "pairs and triples only: how many nearest rows of each row are looked at. Less than "
             "all takes larger tables, without a guarantee.",
             checks.whole("neighbours", 1),
+        ),
+        Option(
+            "adjacency", "VARCHAR", None, "none",
+            "zip_regions only: a table, view or file with two columns, the codes that are "
+            "neighbours (either way round, or both).",
+            checks.name("adjacency", "'county_adjacency'"),
+        ),
+        Option(
+            "places", "VARCHAR", None, "none",
+            "zip_regions only: a table, view or file with three columns, a code, its latitude and "
+            "its longitude (or x and y). Without adjacency codes are neighbours by the Delaunay "
+            "triangulation of their places.",
+            checks.name("places", "'zip_centroids'"),
+        ),
+        Option(
+            "islands", "VARCHAR", None, "'error'",
+            "zip_regions only: what becomes of codes that are connected with fewer than k rows, or "
+            "that the graph doesn't know: "
+            + "; ".join(f"'{name}' {text}" for name, text in ISLANDS.items()) + ".",
+            checks.one_of("islands value", ISLANDS),
+        ),
+        Option(
+            "extent", "STRUCT or MAP", None, "the smallest box around the data",
+            "gps_rectangles only: the box that the rectangles cover, such as {'lat': [-90, 90], "
+            "'lon': [-180, 180]}. Without it the outermost rectangles end at real coordinates.",
+            checks.extent,
+        ),
+        Option(
+            "tight", "BOOLEAN", None, "false",
+            "gps_rectangles only: releases the smallest box around the places of each class. Its "
+            "sides are real coordinates, and boxes don't cover the ground between them.",
+            checks.flag("tight"),
+        ),
+        Option(
+            "wkt", "BOOLEAN", None, "false",
+            "gps_rectangles only: adds each row's rectangle as the column wkt, a POLYGON with the "
+            "longitude (or the first of the two columns) as x.",
+            checks.flag("wkt"),
+        ),
+        Option(
+            "sequence", "VARCHAR", None, "'random'",
+            "fold and spread only: in which order labels are packed, 'random' (by seed) or "
+            "'sorted' from the most frequent down.",
+            checks.one_of("sequence", SEQUENCES),
+        ),
+        Option(
+            "objective", "VARCHAR", None, "'largest'",
+            "ordered only: what is made least, the 'largest' class or the 'quadratic' penalty, the "
+            "sum of size times (size - k).",
+            checks.one_of("objective", OBJECTIVES),
         ),
         Option(
             "release", "VARCHAR", None, "must be given",

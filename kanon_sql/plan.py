@@ -11,11 +11,13 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from kanon_sql.choices import POINTS
 from kanon_sql.errors import OptionError
 from kanon_sql.grouping import METHODS
-from kanon_sql.options import POINTS, read_options
+from kanon_sql.options import GROUPING_CALLS, read_options
 from kanon_sql.plan_centers import centers_sql
 from kanon_sql.plan_hierarchies import Hierarchies, all_hierarchies, hierarchy_sql, outside
+from kanon_sql.plan_items import check_width, item_classes, tables_sql
 from kanon_sql.plan_metrics import audit_sql, k_anonymity_sql, metrics_sql
 from kanon_sql.plan_parts import ROW, UNDECLARED, Call, declared, listed, quasi, where
 from kanon_sql.relation import Catalog, find_relation, literal, quoted
@@ -44,6 +46,11 @@ TAKEN = (
 HIERARCHY = "hierarchy"
 
 
+def _added(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """The columns that a release gets beside those of the relation."""
+    return tuple(name for name in ("class_id", "wkt") if options.get(name))
+
+
 def plan(call: str, relation: object, given: Mapping[str, Any], catalog: Catalog) -> str:
     """The SQL text that one call runs.
 
@@ -62,7 +69,7 @@ def plan(call: str, relation: object, given: Mapping[str, Any], catalog: Catalog
     options = read_options(call, given)
     for name in source.columns or ():
         if name.lower().startswith("__kanon_") or (
-            name.lower() == "class_id" and options.get("class_id")
+            name.lower() in _added(options)
         ):
             raise OptionError(TAKEN.format(name))
     roles = resolve_roles(options, source.columns)
@@ -73,12 +80,16 @@ def plan(call: str, relation: object, given: Mapping[str, Any], catalog: Catalog
             f"diversity needs one sensitive column, and there are {len(roles.sensitive)}. Name it "
             "in sensitive := [...]."
         )
+    if call in GROUPING_CALLS:
+        check_width(options, roles, source)
     found = all_hierarchies(options, roles, source)
     hierarchies = Hierarchies(found, catalog, options["show_values"], "_kept")
     if call == "anonymize_audit":
         other = outside(options["release"], catalog)
         return audit_sql(Call(source, options, roles, hierarchies), other)
-    return CALLS[call](Call(source, options, roles, hierarchies))
+    return CALLS[call](
+        Call(source, options, roles, hierarchies, tables_sql(options, catalog))
+    )
 
 
 def _run_options(options: Mapping[str, Any]) -> str:
@@ -109,6 +120,8 @@ def _publishes_centers(call: Call) -> bool:
 def _released_classes(call: Call) -> str:
     """What each class releases."""
     options, trees = call.options, call.hierarchies
+    if METHODS[options["method"]].items:
+        return item_classes(call)
     labelled = quasi(call.roles, ("__kanon_class", *ROW))
     if not (trees and options["by_hierarchy"]):
         if _publishes_centers(call):
@@ -123,12 +136,22 @@ def _quasi_released(call: Call) -> str:
     options, roles = call.options, call.roles
     hidden = ("__kanon_row",) if options["keep_order"] else ()
     away = quasi(roles, hidden, dropped=roles.identifiers)
-    return away + ", class_id" if options["class_id"] and roles.quasi_identifiers else away
+    return ", ".join([away, *_added(options)]) if roles.quasi_identifiers else away
 
 
 def _small(method: str, k: int) -> str:
     """What is said of a class that is too small."""
     return SMALL.format(k=k, method=method) if METHODS[method].promises_k else ALONE
+
+
+def _leaving_out(options: Mapping[str, Any]) -> tuple[str, float]:
+    """The option by which rows may be left out, and the largest share of them."""
+    if options.get("islands") == "suppress":
+        return "islands", 1.0
+    method = METHODS[options["method"]]
+    if method.has_centers and options.get("epsilon") is not None:
+        return "epsilon", options["epsilon"]
+    return "suppress", options["suppress"]
 
 
 def _key(column: str | None) -> str:
@@ -153,7 +176,7 @@ def _pipeline(call: Call, clock: str = "") -> str:
     if options["keep_order"]:
         passing += ", _labelled.__kanon_row"
     k, method, facility = options["k"], options["method"], options["facility_cost"]
-    left_out = "suppress" if options.get("epsilon") is None else "epsilon"
+    left_out = _leaving_out(options)
     return statement(
         "pipeline",
         seed=seed,
@@ -165,16 +188,17 @@ def _pipeline(call: Call, clock: str = "") -> str:
         keyed=trees.keyed("_kept"),
         keyed_source=trees.keyed("_source"),
         hierarchies=trees.argument(),
+        tables=call.tables,
         label=_key(options["class_label"]),
         secret=_key(roles.sensitive[0] if options["diversity"] else None),
         facility=quoted(facility) if isinstance(facility, str) else "NULL",
         centers=(
             centers_sql(call, _run_options(options)) + "\n" if METHODS[method].has_centers else ""
         ),
-        suppressed=options[left_out],
-        out_error=literal(MANY.format(option=left_out, share=options[left_out], method=method)),
+        suppressed=left_out[1],
+        out_error=literal(MANY.format(option=left_out[0], share=left_out[1], method=method)),
         quasi=quasi(roles, ROW),
-        class_id=" OR lower(name) = 'class_id'" if options["class_id"] else "",
+        reserved="".join(f" OR lower(name) = '{name}'" for name in _added(options)),
         taken_error=literal(TAKEN),
         suppress=(
             f" WHERE __kanon_value({quasi(roles, ROW)}) IS NOT NULL"

@@ -107,6 +107,16 @@ def all_hierarchies(
     return given | {name: AUTO for name in known if name.lower() not in named}
 
 
+def contents(relation: Relation) -> tuple[str, str]:
+    """SQL of the column names and of the rows of a relation, as text: VARCHAR[], VARCHAR[][]."""
+    return (
+        "(SELECT any_value(names) FROM (SELECT [*COLUMNS(*)] AS names FROM "
+        f"(SELECT __kanon_name(COLUMNS(*)) FROM {relation.sql} LIMIT 1)))",
+        "(SELECT list(cells) FROM (SELECT [*COLUMNS(*)] AS cells FROM "
+        f"(SELECT __kanon_key(COLUMNS(*)) FROM {relation.sql})))",
+    )
+
+
 class Hierarchies:
     """The stages of all hierarchies of a call.
 
@@ -154,14 +164,7 @@ class Hierarchies:
     def _tree(self, i: int, name: str) -> str:
         spec, names, rows = self._specs[name], "NULL", "NULL"
         if isinstance(spec, Relation):
-            names = (
-                "(SELECT any_value(names) FROM (SELECT [*COLUMNS(*)] AS names FROM "
-                f"(SELECT __kanon_name(COLUMNS(*)) FROM {spec.sql} LIMIT 1)))"
-            )
-            rows = (
-                "(SELECT list(cells) FROM (SELECT [*COLUMNS(*)] AS cells FROM "
-                f"(SELECT __kanon_key(COLUMNS(*)) FROM {spec.sql})))"
-            )
+            names, rows = contents(spec)
             spec = {"relation": spec.sql}
         told = {"column": name, "show_values": self._show_values, **spec}
         return statement(

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from kanon_sql.choices import POINTS
 from kanon_sql.grouping import METHODS
 from kanon_sql.metrics import ATTRIBUTE, AUDIT, DIVERSITY, METRICS, UNITS, Metric
 from kanon_sql.option_rules import SPECIAL
-from kanon_sql.options import POINTS
 from kanon_sql.plan_parts import UNDECLARED, Call, declared, quasi, where
 from kanon_sql.relation import Relation, literal, quoted
 from kanon_sql.roles import Roles
@@ -65,6 +65,15 @@ def _diversity(options: Mapping[str, Any], roles: Roles) -> tuple[list[Metric], 
     return metrics, "".join(f", {part}" for part in per_class), ", ".join(total)
 
 
+def _objective_unit(options: Mapping[str, Any], distance: str) -> str:
+    """The unit of what the method's guarantee is about."""
+    method = METHODS[options["method"]]
+    if method.has_centers:
+        return distance
+    size = "rows squared" if options["objective"] == "quadratic" else "rows"
+    return {"cells": "cells", "size": size}.get(method.objective, "")
+
+
 def metrics_sql(call: Call, pipeline: str, measured: str, quasi_released: str) -> str:
     """The SQL of anonymize_metrics(), around the stages of the release."""
     options, roles = call.options, call.roles
@@ -86,7 +95,7 @@ def metrics_sql(call: Call, pipeline: str, measured: str, quasi_released: str) -
     values = {
         "${k}": "NULL" if k is None else str(k),
         "${distance}": distance,
-        "${objective}": distance if method.has_centers else "cells" if method.objective else "",
+        "${objective}": _objective_unit(options, distance),
         "${method}": literal(options["method"]),
         "${options}": literal(json.dumps(used, sort_keys=True, default=str)),
         "${seed}": literal(str(options["seed"])),

@@ -21,12 +21,14 @@ ROW = ("__kanon_row", "__kanon_hash")
 
 @dataclass(frozen=True)
 class Call:
-    """What one call asks for: its relation, options, roles and hierarchies."""
+    """What one call asks for: its relation, options, roles and hierarchies, and SQL of the other
+    relations that it reads."""
 
     source: Relation
     options: Mapping[str, Any]
     roles: Roles
     hierarchies: Hierarchies
+    tables: str = "NULL"
 
 
 def listed(names: tuple[str, ...]) -> str:

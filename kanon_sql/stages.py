@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from kanon_sql.attributes import Nominal
@@ -17,15 +15,14 @@ from kanon_sql.errors import DataError
 from kanon_sql.geometry import cell_points, center_distances, facility_costs, metric_points
 from kanon_sql.grouping import METHODS
 from kanon_sql.grouping.compiling import make_ready
-from kanon_sql.grouping.points import Floats, Labels, Points
+from kanon_sql.grouping.points import Floats, Grouping, Labels, Points
 from kanon_sql.grouping.run import group_points
 from kanon_sql.grouping.watch import Watch
+from kanon_sql.items import Items, read_items
 from kanon_sql.kinds import ROOT
 from kanon_sql.measure import measure
 from kanon_sql.recall import digest, recall
-
-FLAT = (pa.Int64Array, pa.UInt64Array, pa.DoubleArray, pa.StringArray, pa.LargeStringArray)
-"""What a field is that holds one value per row; all others are lists of some kind."""
+from kanon_sql.rows import Labelled, Rows, Table
 
 BY_TYPE = ""
 DATES = ("DATE", "TIMESTAMP")
@@ -34,70 +31,6 @@ GROUPED_BY = (
     "k", "method", "block_rows", "refine", "refine_steps", "refine_seconds", "suppress",
 )
 """The options that decide the labels, beside those of the method."""
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Rows as DuckDB hands them over: one list of structs, flattened.
-
-    Attributes:
-        fields: the struct's fields by name; lists are flattened to their values.
-        count: number of rows.
-    """
-
-    fields: Mapping[str, Any]
-    count: int
-
-    @staticmethod
-    def of(argument: Any) -> Rows:
-        """From the first value of an argument of type STRUCT(...)[]; NULL is no rows."""
-        array = argument.combine_chunks() if isinstance(argument, pa.ChunkedArray) else argument
-        structs = array.flatten()
-        fields = {}
-        for field in structs.type:
-            values = structs.field(field.name)
-            fields[field.name] = values if isinstance(values, FLAT) else values.flatten()
-        return Rows(fields, len(structs))
-
-    def numbers(self, name: str) -> npt.NDArray[Any]:
-        """A field as a numpy array."""
-        return np.asarray(self.fields[name].to_numpy(zero_copy_only=False))
-
-
-@dataclass(frozen=True)
-class Labelled:
-    """A grouping of numbered rows.
-
-    Attributes:
-        rows, labels: row numbers and their labels, int64, shape (n,) each.
-        centers: the row numbers of the centers that the method chose, int64, shape (groups,); or
-            none, shape (0,).
-    """
-
-    rows: Labels
-    labels: Labels
-    centers: Labels
-
-
-def flat_cells(argument: Any) -> pa.Array:
-    """The cells of an argument of type VARCHAR[][], row by row; NULL is none."""
-    array = argument.combine_chunks() if isinstance(argument, pa.ChunkedArray) else argument
-    return array.flatten().flatten().cast(pa.string())
-
-
-def read_trees(argument: Any) -> dict[str, list[pa.Array]]:
-    """Hierarchies as DuckDB hands them over, STRUCT(name VARCHAR, paths VARCHAR[][])[]: the labels
-    of their leaves level by level, by column name; NULL is none."""
-    array = argument.combine_chunks() if isinstance(argument, pa.ChunkedArray) else argument
-    trees = {}
-    for entry in array.flatten():
-        paths = entry["paths"].values
-        labels, count = paths.flatten(), len(paths)
-        height = len(labels) // count
-        trees[entry["name"].as_py()] = [
-            labels.take(pa.array(np.arange(level, len(labels), height))) for level in range(height)
-        ]
-    return trees
 
 
 def read_hierarchy(
@@ -156,6 +89,7 @@ def group_rows(
     options: Mapping[str, Any],
     watch: Watch | None = None,
     trees: Mapping[str, Sequence[pa.Array]] | None = None,
+    tables: Mapping[str, Table] | None = None,
 ) -> tuple[Labelled, dict[str, Any]]:
     """Groups the rows by the method of the options; labels and the facts of the run.
 
@@ -175,31 +109,50 @@ def group_rows(
         )
     started = perf_counter()
     method = METHODS[options["method"]]
-    encoded = encode(
-        rows.fields["cells"], rows.numbers("hash"), columns, options, trees,
-        rows.fields["label"] if options["class_label"] else None,
-        rows.fields["secret"] if options["diversity"] else None,
-    )
-    points = _points(encoded, rows, options)
+    items, encoded, told = None, None, {n: v for n, v in options.items() if v is not None}
+    if method.items:
+        items = read_items(rows, columns, method, options, tables or {})
+        told |= items.options
+        points: Points = items.points
+    else:
+        encoded = encode(
+            rows.fields["cells"], rows.numbers("hash"), columns, options, trees,
+            rows.fields["label"] if options["class_label"] else None,
+            rows.fields["secret"] if options["diversity"] else None,
+        )
+        points = _points(encoded, rows, options)
     encoded_at = perf_counter()
-    make_ready({n: v for n, v in options.items() if v is not None}, len(points))
+    make_ready(told, len(points))
     ready_at = perf_counter()
     seed = ("seed",) if method.seeded else ()
-    chosen = {name: options.get(name) for name in (*GROUPED_BY, *method.options, *seed)}
-    told = {name: value for name, value in options.items() if value is not None}
+    decides = (*GROUPED_BY, *method.options, *seed, *(items.options if items else ()))
     grouping, remembered = recall(
-        digest(points, chosen), lambda: group_points(points, told, watch)
+        digest(points, {name: told.get(name) for name in decides}),
+        lambda: _grouped(points, told, items, watch),
     )
     finished = perf_counter()
     facts = {
         **_by_name(grouping.facts, encoded),
+        **(items.facts if items else {}),
         "labels": "remembered" if remembered else "computed",
         "seconds_encode": encoded_at - started,
         "seconds_group": 0.0 if remembered else finished - ready_at,
     }
-    numbers = rows.numbers("row")[encoded.order]
+    numbers = rows.numbers("row")
+    numbers = numbers[encoded.order] if encoded else numbers
     centers = np.zeros(0, np.int64) if grouping.centers is None else numbers[grouping.centers]
-    return Labelled(numbers, grouping.labels, centers), facts
+    return Labelled(numbers, grouping.labels, centers, grouping.cells), facts
+
+
+def _grouped(
+    points: Points, options: Mapping[str, Any], items: Items | None, watch: Watch | None
+) -> Grouping:
+    """Groups all rows, also those that the points of a method of one attribute leave out."""
+    if items is None:
+        return group_points(points, options, watch)
+    if len(points) == 0:
+        return items.spread(Grouping(np.zeros(0, np.int64), {}))
+    return items.spread(group_points(points, options, watch))
 
 
 def _points(encoded: Encoded, rows: Rows, options: Mapping[str, Any]) -> Points:
@@ -242,8 +195,10 @@ def choose_centers(
     return np.asarray(classes[radii[0] > radii[1]], dtype=np.int64)
 
 
-def _by_name(facts: Mapping[str, float], encoded: Encoded) -> dict[str, Any]:
+def _by_name(facts: Mapping[str, float], encoded: Encoded | None) -> dict[str, Any]:
     """The facts, the levels of full_domain by the names of the columns, in lower case."""
+    if encoded is None:
+        return dict(facts)
     named = [a.name.lower() for a in encoded.attributes if isinstance(a, Nominal)]
     levels = {f"level {number}": f"level {name}" for number, name in enumerate(named)}
     return {levels.get(fact, fact): value for fact, value in facts.items()}
@@ -263,5 +218,6 @@ def measure_rows(
     facts, radii = measure(
         encoded, labels[encoded.order], rows.fields["cells"], rows.fields["center"],
         options["method"], options.get("metric") or "euclidean",
+        options["k"] if options.get("objective") == "quadratic" else 0,
     )
     return facts, classes[classes >= 0], radii

@@ -8,3 +8,16 @@ CREATE OR REPLACE TEMP MACRO __kanon_bounds
     (x BOOLEAN) AS __kanon_distinct(x),
     (x) AS CASE WHEN count(__kanon_value(x)) > 0
         THEN {'min': min(__kanon_value(x)), 'max': max(__kanon_value(x))} END;
+
+-- values without an order, whatever their type
+CREATE OR REPLACE TEMP MACRO __kanon_members
+    (x VARCHAR) AS __kanon_distinct(decode(encode(x))),
+    (x) AS __kanon_distinct(__kanon_value(x));
+
+-- values with an order, whatever their type
+CREATE OR REPLACE TEMP MACRO __kanon_low_high(x) AS
+    CASE WHEN count(x) > 0 THEN {'min': min(x), 'max': max(x)} END;
+
+CREATE OR REPLACE TEMP MACRO __kanon_ends
+    (x VARCHAR) AS __kanon_low_high(decode(encode(x))),
+    (x) AS __kanon_low_high(__kanon_value(x));

@@ -15,3 +15,13 @@ CREATE OR REPLACE TEMP MACRO __kanon_interval
     (x BOOLEAN) AS __kanon_value_set(x),
     (x) AS CASE WHEN typeof(min(x)) IN ('UUID', 'BLOB') THEN __kanon_value_set(x)
                 ELSE __kanon_range(__kanon_value(x)) END;
+
+-- values without an order, whatever their type
+CREATE OR REPLACE TEMP MACRO __kanon_set
+    (x VARCHAR) AS __kanon_value_set(decode(encode(x))),
+    (x) AS __kanon_value_set(__kanon_value(x));
+
+-- values with an order, whatever their type
+CREATE OR REPLACE TEMP MACRO __kanon_span
+    (x VARCHAR) AS __kanon_range(decode(encode(x))),
+    (x) AS __kanon_range(__kanon_value(x));

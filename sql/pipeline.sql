@@ -15,7 +15,7 @@ ${trees}_columns AS (  -- name and type of each quasi-identifier
 ),
 _taken AS (  -- columns with a name that the query needs for itself
     SELECT list_filter([*COLUMNS(*)], lambda name:
-        starts_with(lower(name), '__kanon_')${class_id}) AS names
+        starts_with(lower(name), '__kanon_')${reserved}) AS names
     FROM (SELECT __kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash))) FROM _source LIMIT 1)
 ),
 _cells AS (  -- the quasi-identifiers of each row, as numbers and categories
@@ -34,7 +34,8 @@ _begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
               'facility': __kanon_facility}),
         (SELECT columns FROM _columns),
         ${options},
-        ${hierarchies}) AS ticket
+        ${hierarchies},
+        ${tables}) AS ticket
     FROM _cells
 ),
 _waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an interrupt is heard

@@ -21,7 +21,7 @@ import kanon_sql
 from kanon_sql import recall, stages
 from kanon_sql.grouping import METHODS, Grouping, Method
 from kanon_sql.option_rules import FIXED_K
-from kanon_sql.stages import Labelled
+from kanon_sql.rows import Labelled
 
 Connection = duckdb.DuckDBPyConnection
 Labels = Callable[[int, int], Any]

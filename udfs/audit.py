@@ -16,7 +16,7 @@ def audit(
 ) -> Any:
     """Struct of facts (JSON) and error (NULL if all is well)."""
     from kanon_sql.audit_rows import audit_rows  # here: Polars takes a while to load
-    from kanon_sql.stages import flat_cells, read_trees
+    from kanon_sql.rows import flat_cells, read_trees
 
     facts, error = None, None
     try:

@@ -6,6 +6,7 @@ import json
 from time import perf_counter
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from kanon_sql.errors import KanonError
@@ -15,22 +16,28 @@ from kanon_sql.jobs import press
 from kanon_sql.jobs import start as start_job
 from kanon_sql.jobs import wait as wait_for
 from kanon_sql.progress import Progress
-from kanon_sql.udfs.signature import CELLS, TREES, Signature
+from kanon_sql.udfs.signature import CELLS, TABLES, TREES, Signature
 
 LABELS = pa.list_(pa.struct([("row", pa.int64()), ("class", pa.int64())]))
+CELLS_OF = pa.list_(pa.struct([
+    ("class", pa.int64()), ("number", pa.int64()), ("low", pa.float64()), ("high", pa.float64()),
+    ("closed", pa.bool_()),
+]))
+CELLS_SQL = 'STRUCT("class" BIGINT, number BIGINT, low DOUBLE, high DOUBLE, closed BOOLEAN)[]'
 LABELS_SQL = 'STRUCT("row" BIGINT, "class" BIGINT)[]'
 
 
-def start(rows: Any, columns: Any, options: Any, hierarchies: Any) -> Any:
+def start(rows: Any, columns: Any, options: Any, hierarchies: Any, tables: Any) -> Any:
     """Starts the method that the options name; the ticket."""
-    from kanon_sql.stages import Rows, group_rows, read_trees  # here: Polars takes a while to load
+    from kanon_sql.rows import Rows, read_tables, read_trees
+    from kanon_sql.stages import group_rows  # here: Polars takes a while to load
 
     begun = perf_counter()
     given, names, chosen = Rows.of(rows), columns[0].as_py() or [], json.loads(options[0].as_py())
-    trees = read_trees(hierarchies)
+    trees, outside = read_trees(hierarchies), read_tables(tables)
 
     def work(watch: Watch) -> Any:
-        found, facts = group_rows(given, names, chosen, watch, trees)
+        found, facts = group_rows(given, names, chosen, watch, trees, outside)
         return found, {**facts, "started": begun, "finished": perf_counter()}
 
     return pa.array([start_job(work, Progress(chosen["progress"]))], pa.int64())
@@ -52,20 +59,37 @@ def _pairs(rows: Any, classes: Any) -> Any:
     return pa.ListArray.from_arrays(pa.array([0, len(pairs)], pa.int32()), pairs)
 
 
+def _cells(found: Any) -> Any:
+    """A list of structs (class, number of the column from 1, low, high, closed), as the one entry
+    of an array; closed is an upper bound at the border of the space."""
+    groups, width, _ = found.shape
+    low, high = (pa.array(found[:, :, side].ravel(), from_pandas=True) for side in (0, 1))
+    closed = pa.array((found[:, :, 1] == np.fmax.reduce(found[:, :, 1], axis=0)).ravel())
+    numbers = np.arange(groups * width)
+    cells = pa.StructArray.from_arrays(
+        [pa.array(numbers // width), pa.array(numbers % width + 1), low, high, closed],
+        fields=list(CELLS_OF.value_type),
+    )
+    return pa.ListArray.from_arrays(pa.array([0, len(cells)], pa.int32()), cells)
+
+
 def finish(tickets: Any, turns: Any) -> Any:
-    """Struct of labels (row, class), centers (row, class), facts (JSON) and error (NULL where all
-    went well)."""
+    """Struct of labels (row, class), centers (row, class), cells, facts (JSON) and error (NULL
+    where all went well)."""
     labels, centers, text, error = pa.nulls(1, LABELS), pa.nulls(1, LABELS), None, None
+    cells = pa.nulls(1, CELLS_OF)
     try:
         found, facts = finish_job(tickets[0].as_py())
         labels = _pairs(found.rows, found.labels)
         centers = _pairs(found.centers, pa.array(range(len(found.centers)), pa.int64()))
+        if found.cells is not None:
+            cells = _cells(found.cells)
         text = json.dumps(facts)
     except KanonError as refusal:
         error = str(refusal)
     texts = pa.array([text], pa.string()), pa.array([error], pa.string())
     return pa.StructArray.from_arrays(
-        [labels, centers, *texts], ["labels", "centers", "facts", "error"]
+        [labels, centers, cells, *texts], ["labels", "centers", "cells", "facts", "error"]
     )
 
 
@@ -78,6 +102,7 @@ START = Signature(
         "VARCHAR[][]",
         "VARCHAR",
         TREES,
+        TABLES,
     ),
     "BIGINT",
     side_effects=True,
@@ -87,6 +112,7 @@ FINISH = Signature(
     "__kanon_finish",
     finish,
     ("BIGINT", "BIGINT"),
-    f"STRUCT(labels {LABELS_SQL}, centers {LABELS_SQL}, facts VARCHAR, error VARCHAR)",
+    f"STRUCT(labels {LABELS_SQL}, centers {LABELS_SQL}, cells {CELLS_SQL}, facts VARCHAR, "
+    "error VARCHAR)",
     side_effects=True,
 )

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 CELLS = "STRUCT(number DOUBLE, category VARCHAR)[]"
 TREES = "STRUCT(name VARCHAR, paths VARCHAR[][])[]"
+TABLES = "STRUCT(name VARCHAR, names VARCHAR[], rows VARCHAR[][])[]"
 
 
 @dataclass(frozen=True)

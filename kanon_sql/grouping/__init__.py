@@ -6,77 +6,10 @@ Polars. Its module is imported when the method is first used, since that loads t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from importlib import import_module
-from typing import Any
-
+from kanon_sql.grouping.method import Method
 from kanon_sql.grouping.points import Grouping, Points
-from kanon_sql.grouping.watch import Watch
 
 __all__ = ["METHODS", "Grouping", "Method", "Points"]
-
-GroupFunction = Callable[[Points, int, Mapping[str, Any], Watch], Grouping]
-
-
-@dataclass(frozen=True)
-class Method:
-    """What ``anonymize_methods()`` tells about a method.
-
-    Attributes:
-        name: what a user types; also the module and the function under kanon_sql.grouping.
-        summary: one sentence.
-        guarantee: what holds for its result, beyond classes of k or more.
-        cost: time, by the number of rows n.
-        options: the options that only some methods take, of those this one takes.
-        representation: how it releases its classes unless the call says otherwise.
-        source: paper and section.
-        distances: the geometries it can work in, its own first (see DISTANCES in options.py);
-            none for methods with an objective, which have a geometry of their own.
-        objective: what it has a guarantee for. 'radius' or 'cellular': the largest radius or the
-            cellular cost, in the metric that the call chooses, around centers that the method
-            chooses; 'cells': the generalized cells.
-        in_blocks: whether large inputs may be grouped block by block.
-        seeded: whether its result depends on the seed.
-        refinable: whether refine may change its groups.
-        loss_points: whether distance 'loss' is that of byun2006, sums of ranges; else the same
-            distances along each attribute, combined as squares, for methods that need means.
-        block_rows: the most rows of a block, unless the call says otherwise.
-        promises_k: whether classes have k rows or more.
-    """
-
-    name: str
-    summary: str
-    guarantee: str
-    cost: str
-    options: tuple[str, ...]
-    representation: str
-    source: str
-    distances: tuple[str, ...] = ("sse", "loss")
-    objective: str = ""
-    in_blocks: bool = True
-    seeded: bool = False
-    refinable: bool = True
-    loss_points: bool = False
-    block_rows: int = 500_000
-    promises_k: bool = True
-
-    @property
-    def has_centers(self) -> bool:
-        """Whether it works in a metric space and chooses the center of each class."""
-        return self.objective in ("radius", "cellular")
-
-    def load(self) -> GroupFunction:
-        """The function itself; imports its module, and with it the compiler."""
-        function: GroupFunction = getattr(import_module(f"{__name__}.{self.name}"), self.name)
-        return function
-
-    def group(
-        self, points: Points, k: int, options: Mapping[str, Any], watch: Watch | None = None
-    ) -> Grouping:
-        """Runs the method. Raises StoppedError when the watch was asked to stop."""
-        return self.load()(points, k, options, watch or Watch())
-
 
 METHODS: dict[str, Method] = {
     method.name: method
@@ -286,6 +219,116 @@ METHODS: dict[str, Method] = {
             objective="cells",
             in_blocks=False,
             loss_points=True,
+        ),
+        Method(
+            name="zip_regions",
+            summary="For codes of areas: connected regions of the graph of neighbours, cut off a "
+            "spanning tree of low degree, the lightest first.",
+            guarantee="largest class at most max(k, largest code) + d (k - 1) rows, d being the "
+            "degree of the tree; with islands 'nearest' none",
+            cost="O(n) for the rows, near O(m log m) for m codes",
+            options=("adjacency", "places", "islands"),
+            representation="interval",
+            source="du2009, section 2.2",
+            distances=(),
+            objective="size",
+            in_blocks=False,
+            refinable=False,
+            items="nodes",
+        ),
+        Method(
+            name="gps_rectangles",
+            summary="For a latitude and a longitude: disjoint rectangles, by a k-d tree that cuts "
+            "as long as both sides keep k rows.",
+            guarantee="largest class at most 5 times the least possible",
+            cost="O(n log n)",
+            options=("extent", "tight", "wkt"),
+            representation="bounds",
+            source="du2009, section 3.2",
+            distances=(),
+            objective="size",
+            in_blocks=False,
+            refinable=False,
+            items="places",
+        ),
+        Method(
+            name="fold",
+            summary="For labels without an order: fills class after class to k rows; the last, "
+            "unfilled one joins another.",
+            guarantee="largest class at most max(k - 1 + largest label, 3k - 3) rows",
+            cost="O(n) for the rows, O(m) for m labels",
+            options=("sequence",),
+            representation="interval",
+            source="du2009, theorem 7",
+            distances=(),
+            objective="size",
+            in_blocks=False,
+            refinable=False,
+            seeded=True,
+            items="labels",
+        ),
+        Method(
+            name="spread",
+            summary="As fold, but the labels of the last, unfilled class are spread over the "
+            "others.",
+            guarantee="largest class at most max(k - 1 + largest label, 3k - 3) rows",
+            cost="O(n) for the rows, near O(m log m) for m labels",
+            options=("sequence",),
+            representation="interval",
+            source="du2009, section 5",
+            distances=(),
+            objective="size",
+            in_blocks=False,
+            refinable=False,
+            seeded=True,
+            items="labels",
+        ),
+        Method(
+            name="five_halves",
+            summary="Fills classes with labels from the most frequent down, and spreads the last, "
+            "unfilled one by cases.",
+            guarantee="largest class at most 5/2 times the least possible",
+            cost="O(n) for the rows, O(m log m) for m labels",
+            options=(),
+            representation="interval",
+            source="du2009, theorem 9",
+            distances=(),
+            objective="size",
+            in_blocks=False,
+            refinable=False,
+            items="labels",
+        ),
+        Method(
+            name="bin_cover",
+            summary="For few labels: tries all ways to put the frequent ones together, up to "
+            "rounding by epsilon.",
+            guarantee="largest class at most (1 + epsilon) (least possible + k) rows, so 2 (1 + "
+            "epsilon) times the least possible",
+            cost="grows fast with the number of frequent labels; refused where it is too large",
+            options=("epsilon",),
+            representation="interval",
+            source="du2009, theorem 10",
+            distances=(),
+            objective="size",
+            in_blocks=False,
+            refinable=False,
+            items="labels",
+        ),
+        Method(
+            name="ordered",
+            summary="For one column with an order: the intervals whose largest class, or whose "
+            "quadratic penalty, is the least possible.",
+            guarantee="no intervals have a smaller largest class (objective 'quadratic': a lower "
+            "quadratic penalty)",
+            cost="O(n) for the rows, O(m log m) for m distinct values",
+            options=("objective",),
+            representation="interval",
+            source="du2009, section 4",
+            distances=(),
+            objective="size",
+            in_blocks=False,
+            refinable=False,
+            items="values",
         ),
     )
 }

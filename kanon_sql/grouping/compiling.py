@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kanon_sql.grouping import METHODS, Method
-from kanon_sql.grouping.points import LossPoints, MetricPoints, Points
+from kanon_sql.grouping.points import ItemPoints, LossPoints, MetricPoints, Points
 from kanon_sql.grouping.run import group_points
 
 PATIENCE = 1.5
@@ -33,6 +33,8 @@ def _say(text: str) -> None:
 
 def _probe(method: Method, distance: str) -> Points:
     """Records enough for every kernel to be needed, by numbers that look like chance."""
+    if method.items:
+        return _few_items(method)
     spread = np.arange(1_100.0)
     places = np.column_stack([spread * 37 % 1009, spread * 611 % 997])
     if method.has_centers:
@@ -47,6 +49,14 @@ def _probe(method: Method, distance: str) -> Points:
     codes = np.column_stack([spread * 7 % 5, spread // 8 % 6, spread // 16 % 3]).astype(np.int32)
     numeric = places[:, :0] if method.name == "full_domain" else places / 1009.0
     return LossPoints.of(numeric, codes, [1.0, 0.5, 0.5], first=[0, 1, 1])
+
+
+def _few_items(method: Method) -> Points:
+    """Items of a method of one attribute; a ring of neighbours, where it needs a graph."""
+    number = np.arange(6 if method.name == "bin_cover" else 60)
+    place = np.column_stack([number * 37.0 % 61.0, number * 11.0 % 59.0])
+    ring = np.sort(np.column_stack([number, np.roll(number, 1)]), axis=1)
+    return ItemPoints.of(number % 3 + 1, place, np.unique(ring, axis=0))
 
 
 def make_ready(options: Mapping[str, Any], n: int) -> None:
@@ -82,6 +92,8 @@ def make_ready(options: Mapping[str, Any], n: int) -> None:
             small.pop("max_clusters", None)  # refused where the records themselves are counted
         if "max_diameter" in options:
             small["max_diameter"] = WIDE
+        for option in ("extent", "islands"):
+            small.pop(option, None)  # the trial run has other places
         started = perf_counter()
         notice.start()
         try:

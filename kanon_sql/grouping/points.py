@@ -183,6 +183,69 @@ class MetricPoints(Points):
 
 
 @dataclass(frozen=True)
+class ItemPoints(Points):
+    """n records of one attribute, whose values are generalized as they are (du2009).
+
+    What counts is which value (item) each record has, and how many records have it (its size).
+    Items stand in the order of their content, so that a lower index is a lower value.
+
+    Attributes:
+        numeric, codes, scale: empty, shapes (n, 0), (n, 0) and (0,).
+        item: int64, shape (n,); the item of each record.
+        size: int64, shape (m,); the records of each item; 0 for a node of the graph that no record
+            has.
+        place: float64, shape (m, d); where each item lies, NaN where that is not known. d is 0 for
+            labels.
+        links: int64, shape (e, 2); pairs of items that are neighbours in the graph, each pair
+            once, lower index first, ascending.
+    """
+
+    item: Labels
+    size: Labels
+    place: Floats
+    links: Labels
+
+    def part(self, members: Any) -> ItemPoints:
+        """Some of the records, in the order given: int64 indices, shape (m,)."""
+        item = self.item[members]
+        return replace(
+            self, numeric=self.numeric[members], codes=self.codes[members], item=item,
+            size=np.bincount(item, minlength=len(self.size)).astype(np.int64),
+        )
+
+    def grouping(self, groups: Any, facts: dict[str, float]) -> Grouping:
+        """The grouping in which each item's records are in the group of the item.
+
+        Args:
+            groups: int64, shape (m,); the group of each item, -1 for one that is left out. Groups
+                without records are passed over in numbering.
+            facts: what the method decided on its own.
+        """
+        given = np.asarray(groups, dtype=np.int64)
+        used = np.unique(given[(given >= 0) & (self.size > 0)])
+        numbers = np.where(given >= 0, np.searchsorted(used, given), -1)
+        return Grouping(numbers[self.item], facts)
+
+    @staticmethod
+    def of(
+        size: Any, place: Any = None, links: Any = (), item: Any = None,
+    ) -> ItemPoints:
+        """Points from anything array-like; without ``item`` records in the order of their items."""
+        sizes = np.ascontiguousarray(size, dtype=np.int64)
+        m = len(sizes)
+        if item is None:
+            item = np.repeat(np.arange(m), sizes)
+        items = np.ascontiguousarray(item, dtype=np.int64)
+        empty = Points.of(np.zeros((len(items), 0)), np.zeros((len(items), 0)), np.zeros(0))
+        places = np.zeros((m, 0)) if place is None else place
+        return ItemPoints(
+            empty.numeric, empty.codes, empty.scale, items, sizes,
+            np.ascontiguousarray(places, dtype=np.float64).reshape(m, -1 if m else 0),
+            np.ascontiguousarray(links, dtype=np.int64).reshape(-1, 2),
+        )
+
+
+@dataclass(frozen=True)
 class Grouping:
     """The result of a method.
 
@@ -193,8 +256,11 @@ class Grouping:
             methods with a guarantee: lower_bound and guaranteed_ratio).
         centers: int64, shape (groups,); the record that the method chose as the center of each
             group, where it has such.
+        cells: float64, shape (groups, d, 2); the lower and upper bound of each group in each
+            dimension, where the method divides space.
     """
 
     labels: Labels
     facts: dict[str, float]
     centers: Labels | None = None
+    cells: Floats | None = None

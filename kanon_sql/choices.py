@@ -1,0 +1,48 @@
+"""The words that options take, and what each means."""
+
+from __future__ import annotations
+
+REPRESENTATIONS = {
+    "centroid": "the mean of numbers, dates and times, the most frequent value of all others",
+    "median": "the (lower) median of ordered values, the most frequent value of all others",
+    "interval": "text: '[20, 29]', '{Private, State-gov}', or the value where all agree",
+    "bounds": "STRUCT(min, max) of ordered values, a LIST of the distinct values of all others",
+    "suppress": "the value where all agree, else '*' in columns of text and NULL in all others",
+    "number": "the number of the class (methods of one attribute only)",
+    "hierarchy": "text: the label of the lowest common ancestor in the column's hierarchy",
+}
+POINTS = ("centroid", "median")
+CENTERS = ("anywhere", "rows")
+METRICS = {
+    "euclidean": "the square root of the squared distances between standardized values",
+    "hamming": "the quasi-identifiers in which two rows differ",
+    "taxonomy": "over the quasi-identifiers, the height of the lowest common ancestor over that of "
+    "the hierarchy (without one the built-in 'bins', 'date' or 'flat')",
+    "haversine": "kilometres between places, for two quasi-identifiers with names such as lat and "
+    "lon",
+}
+REFINES = ("none", "local")
+RECODINGS = ("local", "global")
+DIVERSITIES = ("equal", "sensitive")
+STARTS = ("last", "seed")
+PARTITIONINGS = ("strict", "relaxed")
+ISLANDS = {
+    "error": "refuses, and tells how many there are",
+    "suppress": "leaves their rows out",
+    "nearest": "joins them to the region that is nearest, which places must tell",
+}
+SEQUENCES = ("random", "sorted")
+OBJECTIVES = ("largest", "quadratic")
+NULLS = ("value", "suppress", "error")
+
+DISTANCES = {
+    "sse": "squared distances between standardized values, as the MDAV family needs them",
+    "loss": "information loss: a number's difference over its range, a category's lowest common "
+    "ancestor over the height of its hierarchy",
+}
+LOSSES = {
+    "range_flat": "categories lose the height of the lowest common ancestor over that of the "
+    "hierarchy, without one 1 unless all of a class agree",
+    "range_distinct": "they lose (values - 1) / (values of the column - 1), of the class or below "
+    "its ancestor (each level of a hierarchy counts what its nodes have on average)",
+}

@@ -1,0 +1,143 @@
+"""Places and neighbours: the graph of codes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kanon_sql.errors import DataError
+from kanon_sql.geographic import geographic
+from kanon_sql.grouping.points import Floats, Labels
+from kanon_sql.rows import Table
+
+
+def check_degrees(latitude: Floats, longitude: Floats, names: Sequence[str]) -> None:
+    """Raises DataError, with their number, where values are no degrees; NaN is passed over."""
+    for values, most, kind, name in zip(
+        (latitude, longitude), (90.0, 180.0), ("latitude", "longitude"), names, strict=True
+    ):
+        wrong = int(np.sum(np.abs(values) > most))
+        if wrong:
+            raise DataError(
+                f"The {kind} {name!r} has {wrong} rows beyond {most:g} degrees. Correct them, or "
+                "set them to NULL."
+            )
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The neighbours of codes, and where codes lie.
+
+    Attributes:
+        codes: the nodes, as text, ascending by their bytes.
+        links: int64, shape (e, 2); neighbours, lower index first, each pair once, ascending.
+        place: float64, shape (nodes, 2), on a plane; NaN where not known; (nodes, 0) without any.
+        known: bool, shape (nodes,); whether the graph has the code (a code may be there only
+            because the data has it).
+    """
+
+    codes: pa.Array
+    links: Labels
+    place: Floats
+    known: npt.NDArray[np.bool_]
+
+
+def _positions(codes: pa.Array, values: pa.Array) -> Labels:
+    """The index of each value among the codes, -1 where it is none."""
+    found = pc.index_in(values, codes).fill_null(-1)
+    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def _pairs(table: Table) -> tuple[pa.Array, pa.Array]:
+    """Both columns of a relation of pairs, without rows that lack a code."""
+    if not table.columns:
+        raise DataError("The relation adjacency has no rows. Give one with pairs of neighbours.")
+    if len(table.columns) != 2:
+        raise DataError(
+            f"The relation adjacency has {len(table.columns)} columns: {', '.join(table.names)}. "
+            "Give one with two, the codes that are neighbours, such as (SELECT DISTINCT code, "
+            "neighbour FROM ...) as a view."
+        )
+    both = pc.and_(pc.is_valid(table.columns[0]), pc.is_valid(table.columns[1]))
+    return table.columns[0].filter(both), table.columns[1].filter(both)
+
+
+def _located(table: Table) -> tuple[pa.Array, Floats]:
+    """Codes and where they lie on a plane; float64, shape (codes, 2). A code with several places
+    lies at their mean."""
+    from kanon_sql.grouping.neighbourhood import flat_map  # here: scipy takes a while to load
+
+    if not table.columns:
+        raise DataError("The relation places has no rows. Give one with codes and where they lie.")
+    if len(table.columns) != 3:
+        raise DataError(
+            f"The relation places has {len(table.columns)} columns: {', '.join(table.names)}. Give "
+            "one with three, a code, its latitude and its longitude, such as a view."
+        )
+    degrees = geographic(table.names)
+    x, y = degrees or (1, 2)
+    code = table.columns[({0, 1, 2} - {x, y}).pop()]
+    numbers = []
+    for column, name in ((table.columns[x], table.names[x]), (table.columns[y], table.names[y])):
+        try:
+            numbers.append(column.cast(pa.float64()).to_numpy(zero_copy_only=False) + 0.0)
+        except pa.ArrowInvalid:
+            raise DataError(
+                f"The column {name!r} of the relation places holds texts that are no numbers. Give "
+                "a code, its latitude and its longitude."
+            ) from None
+    values = np.column_stack(numbers)
+    usable = np.isfinite(values).all(axis=1) & ~code.is_null().to_numpy(zero_copy_only=False)
+    code, values = code.filter(pa.array(usable)), values[usable]
+    if degrees:
+        check_degrees(values[:, 0], values[:, 1], [table.names[x], table.names[y]])
+    codes = _sorted(code)
+    at = _positions(codes, code)
+    order = np.lexsort((values[:, 1], values[:, 0], at))
+    sums, counts = np.zeros((len(codes), 2)), np.bincount(at, minlength=len(codes))
+    np.add.at(sums, at[order], values[order])
+    means = sums / counts[:, None]
+    return codes, flat_map(means[:, 0], means[:, 1]) if degrees else means
+
+
+def _sorted(*values: pa.Array) -> pa.Array:
+    distinct = pc.unique(pa.concat_arrays([v.combine_chunks() if isinstance(v, pa.ChunkedArray)
+                                           else v for v in values]).drop_null())
+    return distinct.take(pc.sort_indices(distinct))
+
+
+def read_graph(values: pa.Array, adjacency: Table | None, places: Table | None) -> Graph:
+    """The graph over the values of a column, and all other nodes of the graph.
+
+    Args:
+        values: the distinct values of the column as text.
+        adjacency: pairs of neighbours; None: by the Delaunay triangulation of the places.
+        places: where codes lie.
+
+    Raises:
+        DataError: a relation of another shape, or one without rows.
+    """
+    from kanon_sql.grouping.neighbourhood import delaunay_links  # here: scipy is slow to load
+
+    located, spots = _located(places) if places else (pa.array([], pa.string()), np.zeros((0, 2)))
+    if adjacency is None:
+        codes = _sorted(values, located)
+        known = _positions(located, codes) >= 0
+    else:
+        ends = _pairs(adjacency)
+        codes = _sorted(values, *ends)
+        known = _positions(_sorted(*ends), codes) >= 0
+    place = np.full((len(codes), 2 if places else 0), np.nan)
+    at = _positions(codes, located)
+    if places:
+        place[at[at >= 0]] = spots[at >= 0]
+    if adjacency is None:
+        return Graph(codes, delaunay_links(place), place, known)
+    pairs = np.column_stack([_positions(codes, end) for end in ends])
+    pairs = np.unique(np.sort(pairs[pairs[:, 0] != pairs[:, 1]], axis=1), axis=0)
+    return Graph(codes, pairs.reshape(-1, 2), place, known)
