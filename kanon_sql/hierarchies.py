@@ -20,6 +20,7 @@ import pyarrow as pa
 from kanon_sql.errors import DataError
 from kanon_sql.kind_levels import KEY_PATTERN, counted, keys
 from kanon_sql.kinds import KINDS, ROOT, Kind, KindOption, check_kind, level_count
+from kanon_sql.rows import Table
 
 __all__ = [
     "KEY_PATTERN", "KINDS", "Kind", "KindOption", "Tree", "built_in", "check_kind",
@@ -259,6 +260,8 @@ def built_in(
     options: Mapping[str, Any],
     values: pa.Array,
     ordered: bool,
+    counts: pa.Array | None = None,
+    table: Table | None = None,
 ) -> Tree:
     """The hierarchy of a kind over a column's values.
 
@@ -269,16 +272,25 @@ def built_in(
         values: the values, as text, in any order.
         ordered: whether the column has an ordered type (numbers, dates): then values are read by
             their key, so that 39.0 is 39.
+        counts: how many rows have each value; 1 unless given. Only some kinds look at them.
+        table: the relation that the kind is made from, if it needs one.
 
     Raises:
         OptionError: as check_kind.
         DataError: values that the kind can't take, with their number.
     """
     checked = check_kind(column, {**options, "kind": kind})
-    texts = _series(values).drop_nulls()
-    distinct = (keys(texts) if ordered else texts).unique()
-    levels = KINDS[kind].build(column, distinct, ordered, checked)
-    return _arrange(levels, KINDS[kind].in_order)
+    texts = _series(values)
+    if not KINDS[kind].by_rows:
+        texts = texts.drop_nulls()
+        distinct = (keys(texts) if ordered else texts).unique()
+        return _arrange(KINDS[kind].build(column, distinct, ordered, checked), KINDS[kind].in_order)
+    sizes = pl.Series(counts.to_numpy()) if counts is not None else pl.repeat(
+        1, len(texts), dtype=pl.Int64, eager=True
+    )
+    frame = pl.DataFrame({"value": keys(texts) if ordered else texts, "size": sizes})
+    frame = frame.drop_nulls("value").group_by("value").agg(pl.col("size").sum()).sort("value")
+    return _arrange(KINDS[kind].build_by_rows(column, frame, table, checked))
 
 
 def check_values(column: str, tree: Tree, values: pa.Array, show_values: bool) -> None:

@@ -48,6 +48,8 @@ class Kind:
         columns: the most level columns it makes with these (checked) options.
         options: what can be set.
         in_order: whether the values come out in an order to keep.
+        by_rows: whether the hierarchy depends on how many rows have each value.
+        tables: the options that name a relation; exactly one of them must be given.
     """
 
     name: str
@@ -55,12 +57,22 @@ class Kind:
     columns: Callable[[Options], int]
     options: Mapping[str, KindOption] = field(default_factory=dict)
     in_order: bool = False
+    by_rows: bool = False
+    tables: tuple[str, ...] = ()
 
     def build(self, column: str, values: Any, ordered: bool, options: Options) -> list[Any]:
         """Level columns (Polars series) from the column's name (for messages), its distinct
         values, whether its type is ordered, and checked options; see kind_levels.py."""
         levels: list[Any] = getattr(import_module("kanon_sql.kind_levels"), self.name)(
             column, values, ordered, options
+        )
+        return levels
+
+    def build_by_rows(self, column: str, values: Any, table: Any, options: Options) -> list[Any]:
+        """The same from a frame of values and sizes, ascending, and the relation that the kind is
+        made from; see kind_items.py."""
+        levels: list[Any] = getattr(import_module("kanon_sql.kind_items"), self.name)(
+            column, values, table, options
         )
         return levels
 
@@ -115,6 +127,37 @@ def _list(name: str, value: Any) -> tuple[str, ...]:
         twice = next(text for text in texts if texts.count(text) > 1)
         raise OptionError(f"{name} lists {twice!r} twice. List it once.")
     return texts
+
+
+def _relation(name: str, value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise OptionError(f"{name} must name a table, view or file. Got {value!r}.")
+    return value
+
+
+def _word(*known: str) -> Callable[[str, Any], str]:
+    def check(name: str, value: Any) -> str:
+        if value not in known:
+            raise OptionError(f"{name} must be one of {', '.join(known)}. Got {value!r}.")
+        return str(value)
+
+    return check
+
+
+def _box(name: str, value: Any) -> tuple[tuple[float, float], ...]:
+    try:
+        (low, high), (other_low, other_high) = value
+        found = (float(low), float(high)), (float(other_low), float(other_high))
+        if all(math.isfinite(end) for side in found for end in side) and all(
+            side[0] < side[1] for side in found
+        ):
+            return found
+    except (TypeError, ValueError):
+        pass
+    raise OptionError(
+        f"{name} must be the bounds of the first and of the second number, such as [[-90, 90], "
+        f"[-180, 180]]. Got {value!r}."
+    )
 
 
 def _ordered_columns(options: Options) -> int:
@@ -178,6 +221,53 @@ KINDS: dict[str, Kind] = {
             },
             in_order=True,
         ),
+        Kind(
+            "adjacency",
+            "Codes of areas: connected regions of the graph of neighbours, each level's joined "
+            "from those of the level below; a region is named by its least code and how many "
+            "others it has: 37013, 37013 +6, 37001 +31, *.",
+            lambda options: options["levels"] + 1,
+            {
+                "levels": _levels_option("all but the last are regions"),
+                "adjacency": KindOption(
+                    "A relation with two columns, the codes that are neighbours.", None, _relation
+                ),
+                "places": KindOption(
+                    "A relation with a code, its latitude and its longitude, where there is none "
+                    "of neighbours.", None, _relation
+                ),
+            },
+            by_rows=True,
+            tables=("adjacency", "places"),
+        ),
+        Kind(
+            "rectangles",
+            "Places written as two numbers in one value, such as '-10.9 -37.0', a POINT or a "
+            "STRUCT: rectangles, each level's cut out of those of the level above.",
+            lambda options: options["levels"] + 1,
+            {
+                "levels": _levels_option("all but the last are rectangles"),
+                "extent": KindOption(
+                    "What the rectangles cover, [[low, high], [low, high]]; else the smallest box "
+                    "around all places.", None, _box
+                ),
+            },
+            by_rows=True,
+        ),
+        Kind(
+            "cover",
+            "Labels without an order: groups of about the same number of rows, each level's joined "
+            "from those of the level below, named like regions.",
+            lambda options: options["levels"] + 1,
+            {
+                "levels": _levels_option("all but the last are groups"),
+                "packing": KindOption(
+                    "The method that packs them: fold, spread or five_halves.", "five_halves",
+                    _word("fold", "spread", "five_halves"),
+                ),
+            },
+            by_rows=True,
+        ),
     )
 }
 
@@ -220,6 +310,12 @@ def check_kind(column: str, spec: Mapping[str, Any]) -> dict[str, Any]:
             )
         full = f"The option {name!r} of the hierarchy of {column!r}"
         checked[name] = option.check(full, given[name]) if name in given else option.default
+    if kind.tables and sum(checked[name] is not None for name in kind.tables) != 1:
+        raise OptionError(
+            f"The kind {kind.name!r} of the hierarchy of {column!r} needs one of the options "
+            f"{' and '.join(kind.tables)}, such as {{'kind': '{kind.name}', '{kind.tables[0]}': "
+            "'pairs'}."
+        )
     return checked
 
 

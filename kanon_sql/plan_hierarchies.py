@@ -132,6 +132,7 @@ class Hierarchies:
         self._specs = {name: _spec(name, spec, catalog) for name, spec in given.items()}
         self._show_values = show_values
         self._values = values
+        self._catalog = catalog
 
     def __bool__(self) -> bool:
         return bool(self.columns)
@@ -166,6 +167,10 @@ class Hierarchies:
         if isinstance(spec, Relation):
             names, rows = contents(spec)
             spec = {"relation": spec.sql}
+        elif spec["kind"] != AUTO:
+            for option in KINDS[spec["kind"]].tables:
+                if spec.get(option) is not None:
+                    names, rows = contents(outside(spec[option], self._catalog))
         told = {"column": name, "show_values": self._show_values, **spec}
         return statement(
             "tree", i=i, column=quoted(name), values=self._values, names=names, rows=rows,

@@ -39,9 +39,11 @@ def read_hierarchy(
     """The paths of a hierarchy's leaves, root last: list<string>, one per leaf.
 
     Args:
-        values: list of the distinct values of the column, as text, one entry.
+        values: list of the distinct values of the column, as text, with how many rows have each,
+            one entry.
         kind: the SQL type of the column.
-        names, rows: column names and rows of the relation that holds the levels, one entry each.
+        names, rows: column names and rows of the relation that holds the levels, or that the kind
+            is made from, one entry each.
         spec: column, show_values, and relation or the kind and its options.
 
     Raises:
@@ -50,7 +52,9 @@ def read_hierarchy(
     from kanon_sql.hierarchies import built_in, check_values, read_tree
 
     known = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-    known, column = known.flatten().drop_null().cast(pa.string()), spec["column"]
+    structs, column = known.flatten(), spec["column"]
+    known, counts = structs.field("value").cast(pa.string()), structs.field("count")
+    counts, known = counts.filter(known.is_valid()), known.drop_null()
     ordered = bool(ORDERED.fullmatch(kind or "NULL"))
     if "relation" in spec:
         titles = names[0].as_py()
@@ -71,7 +75,8 @@ def read_hierarchy(
         if name == BY_TYPE:
             dated = (kind or "").startswith(DATES)
             name = "date" if dated else "bins" if ordered and kind != "TIME" else "flat"
-        tree = built_in(column, name, chosen, known, ordered)
+        table = Table.of(names[0].as_py(), rows[0])
+        tree = built_in(column, name, chosen, known, ordered, counts, table)
     check_values(column, tree, known, spec["show_values"])
     count, height = len(tree.levels[0]), len(tree.levels)
     if count == 0:  # nothing but NULL: a tree of its root alone

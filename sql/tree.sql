@@ -2,8 +2,9 @@
 _tree_${i} AS MATERIALIZED (  -- the labels of each leaf, from itself up to the root
     SELECT CASE WHEN tree.error IS NULL THEN tree.paths ELSE error(tree.error) END AS paths
     FROM (SELECT __kanon_tree(
-        (SELECT list(decode(value))
-         FROM (SELECT DISTINCT encode(__kanon_key(${column})) AS value FROM ${values})),
+        (SELECT list({'value': decode(value), 'count': size})
+         FROM (SELECT encode(__kanon_key(${column})) AS value, count(*) AS size
+               FROM ${values} GROUP BY ALL)),
         (SELECT any_value(typeof(${column})) FROM ${values}),
         ${names},
         ${rows},

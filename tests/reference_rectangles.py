@@ -6,6 +6,7 @@ cut. Numbers of records are compared as fractions. It shares nothing with the co
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -61,7 +62,7 @@ def spread(sites: Sequence[Site], axis: int) -> float:
     return max(coordinates) - min(coordinates)
 
 
-def chosen_cut(sites: Sequence[Site], k: int, aspect: float) -> Cut | None:
+def chosen_cut(sites: Sequence[Site], k: int, aim: int, aspect: float) -> Cut | None:
     """The cut of a node, by the rule; None for a leaf."""
     cuts = feasible_cuts(sites, k)
     if not cuts:
@@ -69,7 +70,7 @@ def chosen_cut(sites: Sequence[Site], k: int, aspect: float) -> Cut | None:
 
     def classes(cut: Cut) -> int:
         left, right = map(records, halves(sites, cut))
-        return left // k + right // k
+        return max(left // aim, 1) + max(right // aim, 1)
 
     most = max(map(classes, cuts))
     cuts = [cut for cut in cuts if classes(cut) == most]
@@ -92,9 +93,9 @@ def middle(below: float, above: float) -> float:
     return cut if cut > below else above
 
 
-def leaves(sites: Sequence[Site], k: int, aspect: float, cell: Box) -> list[Leaf]:
+def leaves(sites: Sequence[Site], k: int, aim: int, aspect: float, cell: Box) -> list[Leaf]:
     """The leaves of the k-d tree, the lower side of each cut first."""
-    cut = chosen_cut(sites, k, aspect)
+    cut = chosen_cut(sites, k, aim, aspect)
     if cut is None:
         return [Leaf(sorted(site.name for site in sites), cell)]
     lower, upper = halves(sites, cut)
@@ -102,7 +103,7 @@ def leaves(sites: Sequence[Site], k: int, aspect: float, cell: Box) -> list[Leaf
     (low, high), other = cell[cut.axis], cell[1 - cut.axis]
     near, far = (low, at), (at, high)
     cells = ((near, other), (far, other)) if cut.axis == 0 else ((other, near), (other, far))
-    return leaves(lower, k, aspect, cells[0]) + leaves(upper, k, aspect, cells[1])
+    return leaves(lower, k, aim, aspect, cells[0]) + leaves(upper, k, aim, aspect, cells[1])
 
 
 def rectangles(
@@ -114,4 +115,13 @@ def rectangles(
     if extent is None:
         columns = list(zip(*places, strict=True))
         extent = ((min(columns[0]), max(columns[0])), (min(columns[1]), max(columns[1])))
-    return leaves(sites, k, aspect, extent)
+    total = records(sites)
+    lower_bound = max(k, *sizes, math.ceil(Fraction(total, total // k)))
+    trees = []
+    for aim in sorted({k, *(k + k // part for part in (4, 8, 16, 32, 64))}):
+        tree = leaves(sites, k, aim, aspect, extent)
+        classes = [sum(sizes[name] for name in leaf.sites) for leaf in tree]
+        trees.append((max(classes), sum(size**2 for size in classes), aim, tree))
+        if max(classes) == lower_bound and len(classes) == total // k:
+            break
+    return min(trees, key=lambda found: found[:3])[3]

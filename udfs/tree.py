@@ -29,6 +29,6 @@ def tree(values: Any, kinds: Any, names: Any, rows: Any, specs: Any) -> Any:
 TREE = Signature(
     "__kanon_tree",
     tree,
-    ("VARCHAR[]", "VARCHAR", "VARCHAR[]", "VARCHAR[][]", "VARCHAR"),
+    ('STRUCT("value" VARCHAR, "count" BIGINT)[]', "VARCHAR", "VARCHAR[]", "VARCHAR[][]", "VARCHAR"),
     "STRUCT(paths VARCHAR[][], error VARCHAR)",
 )

@@ -136,24 +136,34 @@ def count_types(instance: Instance) -> int | None:
         return types if types <= instance.tried else None
     found = np.zeros(shape)
     found.reshape(-1)[0] = 1.0
-    for way in joined:
-        lead = int(np.flatnonzero(way)[0])
-        rest = tuple(slice(n, None) for n in way[lead + 1 :])
-        less = tuple(slice(None, size - n) for size, n in zip(shape, way, strict=True))[lead + 1 :]
+    for way in joined.tolist():
+        lead = next(j for j, held in enumerate(way) if held)
         before = (slice(None),) * lead
-        for i in range(int(way[lead]), shape[lead]):
-            found[(*before, i, *rest)] += found[(*before, i - int(way[lead]), *less)]
+        after = tuple(slice(held, None) for held in way[lead + 1 :])
+        less = tuple(slice(n + 1 - held) for n, held in zip(counts, way, strict=True))[lead + 1 :]
+        for i in range(way[lead], shape[lead]):
+            found[before + (i,) + after] += found[before + (i - way[lead],) + less]  # noqa: RUF005
     return int(min(found.sum(), 1e300)) * (instance.empty + 1)
 
 
 @inner
+def _fits(way: Any, left: Any) -> Any:
+    """Whether no class has fewer items left than the configuration holds."""
+    missing = 0
+    for j in range(len(way)):
+        missing += way[j] > left[j]
+    return missing == 0
+
+
+@inner
 def _place(sizes: Any, starts: Any, ways: Any, choice: Any, bins: Any, next_item: Any,
-           levels: Any) -> int:
+           levels: Any) -> Any:
     """Fills the classes of a type with items. The bin of each large item goes to ``bins``.
 
     choice: int64, shape (bins with large items,); the configuration of each. The greatest level.
     """
-    next_item[:] = starts
+    for j in range(len(next_item)):
+        next_item[j] = starts[j]
     greatest = np.int64(0)
     for b in range(len(choice)):
         levels[b] = 0
@@ -168,7 +178,7 @@ def _place(sizes: Any, starts: Any, ways: Any, choice: Any, bins: Any, next_item
 
 
 @inner
-def _complete(sizes: Any, first: int, k: int, bins: Any, levels: Any, heap: Any, into: Any) -> int:
+def _complete(sizes: Any, first: int, k: int, bins: Any, levels: Any, heap: Any, into: Any) -> Any:
     """Puts small items where the level is least, and merges bins until none is below k.
 
     first: the first small item; bins: int64, shape (m,); levels, heap, into: int64, by bin. In the
@@ -200,21 +210,21 @@ def _complete(sizes: Any, first: int, k: int, bins: Any, levels: Any, heap: Any,
 
 @njit(cache=True, nogil=True)
 def _search(
-    sizes: Any, k: int, starts: Any, ways: Any, lacks: Any, leads: Any, spare: int, fewest: int,
-    most: int, below: int, least: int, types: int, total: int, beat: Any,
+    sizes: Any, k: int, starts: Any, ways: Any, lacks: Any, leads: Any, left: Any, spare: int,
+    fewest: int, most: int, below: int, least: int, types: int, total: int, beat: Any,
 ) -> Any:
     """The bins of the first type that costs least, and its cost: int64, shape (m,).
 
     lacks: int64, shape (c,); what the largest items of each configuration's classes lack to k;
-    leads: int64, shape (c,); the first class of each; spare: the sum of the small items. The cost
-    is ``below`` if no type costs less.
+    leads: int64, shape (c,); the first class of each; left: int64, shape (classes,); the items of
+    each class; spare: the sum of the small items. The cost is ``below`` if no type costs less.
     """
     classes = len(starts) - 1
     first = starts[classes]
-    left = starts[1:] - starts[:-1]
     bins, best = np.empty(len(sizes), np.int64), np.empty(len(sizes), np.int64)
-    levels, heap, into = np.empty((3, most), np.int64)
-    choice, next_item = np.empty(most, np.int64), np.empty(classes + 1, np.int64)
+    levels, heap = np.empty(most, np.int64), np.empty(most, np.int64)
+    into, choice = np.empty(most, np.int64), np.empty(most, np.int64)
+    next_item = np.empty(classes, np.int64)
     depth, i, tried = 0, 0, 0
     while beat[STOP] == 0 and below > least:
         lead = 0
@@ -229,7 +239,8 @@ def _search(
                 greatest = _place(sizes, starts, ways, choice[:depth], bins, next_item, levels)
                 if greatest >= below or beat[STOP] == 1:
                     break
-                levels[depth:count] = 0
+                for b in range(depth, count):
+                    levels[b] = 0
                 greatest = _complete(sizes, first, k, bins, levels[:count], heap, into)
                 if greatest < below:
                     below = greatest
@@ -242,13 +253,14 @@ def _search(
         elif depth == most:
             i = len(ways)
         while i < len(ways) and leads[i] <= lead:
-            if lacks[i] <= spare and (ways[i] <= left).all():
+            if lacks[i] <= spare and _fits(ways[i], left):
                 break
             i += 1
         if i < len(ways) and leads[i] == lead:
             choice[depth] = i
             spare -= lacks[i]
-            left -= ways[i]
+            for j in range(classes):
+                left[j] -= ways[i, j]
             depth += 1
         elif depth == 0:
             break
@@ -256,7 +268,8 @@ def _search(
             depth -= 1
             i = choice[depth]
             spare += lacks[i]
-            left += ways[i]
+            for j in range(classes):
+                left[j] += ways[i, j]
             i += 1
     beat[DONE] = total
     return best, below
@@ -279,7 +292,7 @@ def search_types(
     lacks = np.maximum(instance.k - ways @ sizes[starts[:-1]], 0)
     leads = np.argmax(ways > 0, axis=1) if len(ways) else np.zeros(0, np.int64)
     best, cost = _search(
-        sizes, instance.k, starts, ways, lacks, leads, int(sizes[starts[-1] :].sum()),
-        instance.fewest, instance.most, below, least, types, total, beat,
+        sizes, instance.k, starts, ways, lacks, leads, np.diff(starts),
+        int(sizes[starts[-1] :].sum()), instance.fewest, instance.most, below, least, types, total, beat,
     )
     return best if cost < below else None

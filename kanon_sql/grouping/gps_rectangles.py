@@ -7,12 +7,21 @@ cut by an axis-parallel line for as long as both sides keep k records.
 The paper leaves open which line. Here it is chosen as follows. A cut runs between two neighbouring
 coordinates of a node's sites, so that sites on the same coordinate stay on the same side; with
 left and right records on its two sides it is feasible if both are k or more. Of the feasible cuts
-of both axes those count that leave the most classes possible, c = left // k + right // k. If both
-axes have such cuts, the axis is taken along which the node's sites spread wider, axis 0 where
+of both axes those count that leave the most classes possible, c: left // aim + right // aim, where
+either side counts as one class at least, and aim is k or a little more. If both axes have such
+cuts, the axis is taken along which the node's sites spread wider, axis 0 where
 aspect * (spread of axis 0) >= spread of axis 1. Along it, the cut is taken at which left is nearest
 to total * h / c, where h is c // 2 or c - c // 2; of two that are as near, the one at the lower
-coordinate. So the leaves come out near total / (total // k) records. The plain median would leave
-up to 2k-1 even where all sites are single records: 3k records would become two classes.
+coordinate. So leaves come out near total / (total // aim) records. The plain median would leave up
+to 2k-1 even where all sites are single records: 3k records would become two classes.
+
+With aim = k, the first cuts use up what the records are more than a multiple of k; later on, where
+sites aren't single records, hardly any cut meets a multiple of k on both sides, and many classes of
+nearly 2k are left. How much more is needed depends on the data, so several trees are grown, for aim
+= k + slack with slack 0 and then k // 64, k // 32, k // 16, k // 8 and k // 4, those that are 0
+left out. That tree is taken that has the smallest largest class; of these the one with the least
+sum of |E|**2 over its classes E; of these the first. A tree with total // k classes, the largest of
+them as small as any grouping has it, is the last one grown.
 
 Why no class is larger than the largest site + 4 (k-1): take a node that can't be cut, and on axis 0
 the lowest coordinate x with k records or more at or below it. Below x are at most k-1 records.
@@ -39,7 +48,9 @@ from kanon_sql.grouping.watch import DONE, STOP, Watch
 
 
 @unchecked
-def _best_cut(order: Any, column: Any, size: Any, start: int, stop: int, total: int, k: int) -> Any:
+def _best_cut(
+    order: Any, column: Any, size: Any, start: int, stop: int, total: int, k: int, aim: int
+) -> Any:
     """Of a node's cuts along one axis: the most classes, and where in order the right side starts.
 
     The node's sites are order[start:stop], ascending in the column; they have ``total`` records.
@@ -52,7 +63,7 @@ def _best_cut(order: Any, column: Any, size: Any, start: int, stop: int, total: 
         if right < k:
             break
         if left >= k and column[order[i]] < column[order[i + 1]]:
-            classes = left // k + right // k
+            classes = max(left // aim, ONE) + max(right // aim, ONE)
             if classes >= most:
                 half = total * (classes // 2)
                 have = left * classes
@@ -92,8 +103,8 @@ def _axis_to_cut(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _grow_tree(
-    place: Any, size: Any, orders: Any, k: int, aspect: float, boxes: Any, stops: Any, totals: Any,
-    cells: Any, beat: Any,
+    place: Any, size: Any, orders: Any, k: int, aim: int, aspect: float, boxes: Any, stops: Any,
+    totals: Any, cells: Any, beat: Any,
 ) -> Any:
     """The group of each site, int64, shape (m,), and how many groups there are.
 
@@ -107,6 +118,7 @@ def _grow_tree(
         size: int64, shape (m,); each 1 or more.
         orders: int64, shape (2, m); the sites in ascending order of each axis; rearranged.
         k: int64.
+        aim: int64; how large classes should be.
         aspect: how much a unit of axis 0 counts relative to a unit of axis 1.
         boxes: float64, shape (g, 4); low and high of axis 0, then of axis 1, of the waiting nodes.
         stops: int64, shape (g,); where in the orders they end.
@@ -121,8 +133,8 @@ def _grow_tree(
     while waiting > 0 and beat[STOP] == 0:
         top = waiting - 1
         stop, total = stops[top], totals[top]
-        classes, middle = _best_cut(orders[0], place[0], size, start, stop, total, k)
-        others, other_middle = _best_cut(orders[1], place[1], size, start, stop, total, k)
+        classes, middle = _best_cut(orders[0], place[0], size, start, stop, total, k, aim)
+        others, other_middle = _best_cut(orders[1], place[1], size, start, stop, total, k, aim)
         if classes == 0 and others == 0:
             for i in range(start, stop):
                 groups[orders[0, i]] = made
@@ -174,6 +186,28 @@ def _box(place: Floats, size: Labels, extent: Any) -> Floats:
     return box
 
 
+def _tree(
+    place: Floats, size: Labels, orders: Labels, k: int, aim: int, aspect: float, box: Floats,
+    beat: Any,
+) -> tuple[Labels, Floats, Labels]:
+    """The groups of a tree, as _grow_tree has them, their cells, and their sizes."""
+    total = int(size.sum())
+    most = min(len(size), total // k)
+    stops, totals = np.full(most, len(size), np.int64), np.full(most, total, np.int64)
+    boxes, cells = np.zeros((most, 4)), np.zeros((most, 4))
+    boxes[0] = box.reshape(-1)
+    groups, made = _grow_tree(
+        place, size, orders, k, aim, aspect, boxes, stops, totals, cells, beat
+    )
+    classes = np.bincount(groups, size, made).astype(np.int64)
+    return groups, cells[:made].reshape(-1, 2, 2), classes
+
+
+def _slacks(k: int) -> list[int]:
+    """By how much more than k the aims are, in the order in which trees are grown."""
+    return [0, *(k >> shift for shift in (6, 5, 4, 3, 2) if k >> shift)]
+
+
 def gps_rectangles(points: Points, k: int, options: Mapping[str, Any], watch: Watch) -> Grouping:
     """Groups places into rectangles of k records or more that can't be cut any further.
 
@@ -190,7 +224,7 @@ def gps_rectangles(points: Points, k: int, options: Mapping[str, Any], watch: Wa
         options: ``aspect``, float > 0, 1.0 if not given: how much a unit of axis 0 counts relative
             to a unit of axis 1 when the wider axis of a node is looked for. ``extent``, floats
             [[low0, high0], [low1, high1]]: the box; that of the places if not given.
-        watch: gets records done.
+        watch: gets records done, for up to six trees.
 
     Returns:
         The grouping, with its cells. Facts: ``lower_bound``, no grouping at all has a smaller
@@ -207,21 +241,24 @@ def gps_rectangles(points: Points, k: int, options: Mapping[str, Any], watch: Wa
     place = np.ascontiguousarray(points.place.T) + 0.0  # there is no -0.0
     size = points.size
     box = _box(place, size, options.get("extent"))
-    total, largest = int(size.sum()), int(size.max())
-    most = min(len(size), total // k)
-    stops, totals = np.full(most, len(size), np.int64), np.full(most, total, np.int64)
-    boxes, cells = np.zeros((most, 4)), np.zeros((most, 4))
-    boxes[0] = box.reshape(-1)
     orders = np.argsort(place, axis=1, kind="stable")
-    watch.check()
-    groups, made = _grow_tree(
-        place, size, orders, k, float(options.get("aspect", 1.0)), boxes, stops, totals, cells,
-        watch.beat(),
-    )
-    watch.check()
+    total, largest = int(size.sum()), int(size.max())
     least = max(k, largest, -(-total // (total // k)))
+    aspect, best = float(options.get("aspect", 1.0)), (total + 1, 0)
+    for slack in _slacks(k):
+        watch.check()
+        if slack > 0:
+            watch.expect(total)
+        tree = _tree(place, size, orders.copy(), k, k + slack, aspect, box, watch.beat())
+        watch.check()
+        classes = tree[2]
+        rank = int(classes.max()), int((classes * classes).sum())
+        if rank < best:
+            best, (groups, cells, _) = rank, tree
+        if rank[0] == least and len(classes) == total // k:
+            break
     facts = {
         "lower_bound": float(least),
         "guaranteed_ratio": min(total, largest + 4 * (k - 1)) / least,
     }
-    return replace(points.grouping(groups, facts), cells=cells[:made].reshape(-1, 2, 2))
+    return replace(points.grouping(groups, facts), cells=cells)

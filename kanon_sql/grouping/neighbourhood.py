@@ -54,8 +54,9 @@ def delaunay_links(place: Any) -> Labels:
     """Pairs of neighbouring items, lower first, ascending: int64, shape (e, 2).
 
     Two places are neighbours where their Voronoi cells touch (edges of the Delaunay triangulation);
-    on a line, where no other lies between them. An item at the place of others is linked to the
-    first item there, and to no other.
+    on a line, where no other lies between them. Of the items at one place the first has these
+    links. The others there are linked to it, and each to the one before: with links to the first
+    alone, any spanning tree would have as large a degree as there are items at a place.
 
     Args:
         place: float64, shape (m, 2); NaN for an item whose place is unknown, which has no links.
@@ -68,7 +69,11 @@ def delaunay_links(place: Any) -> Labels:
         spots[known], axis=0, return_index=True, return_inverse=True
     )
     leader = known[first]
-    same = np.column_stack([known, leader[which.reshape(-1)]])
-    links = np.sort(np.concatenate([leader[_triangulated(places)], same]), axis=1)
+    which = which.reshape(-1)
+    to_first = np.column_stack([known, leader[which]])
+    order = np.argsort(which, kind="stable")
+    last, same = known[order], np.diff(which[order]) == 0
+    to_last = np.column_stack([last[:-1], last[1:]])[same]
+    links = np.sort(np.concatenate([leader[_triangulated(places)], to_first, to_last]), axis=1)
     links = links[links[:, 0] < links[:, 1]]
     return np.unique(links.astype(np.int64), axis=0)

@@ -157,7 +157,7 @@ def _improve(
         v = fresh[done]
         done += 1
         for i in range(start[v], start[v + 1]):
-            u = np.int64(near[i])
+            u = near[i]
             if place[u] < 0:
                 continue
             a, b = _find(above, v), _find(above, u)
@@ -251,7 +251,8 @@ def low_degree_forest(links: Any, count: int, beat: Beat) -> Labels:
     parent[parent == count] = -1
     graph = sparse(links, count)
     graph.sort_indices()
-    _lower(nodes, first, graph.indptr, graph.indices, parent, degree, EFFORT, beat)
+    start, near = graph.indptr.astype(np.int64), graph.indices.astype(np.int64)
+    _lower(nodes, first, start, near, parent, degree, EFFORT, beat)
     below = np.flatnonzero(parent >= 0)
     tree = np.sort(np.column_stack([below, parent[below]]), axis=1)
     return np.asarray(tree[np.lexsort(tree.T[::-1])], dtype=np.int64)

@@ -1,0 +1,355 @@
+"""fold, spread and five_halves against the reference and what du2009, section 4.2, proves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations_with_replacement
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kanon_sql.errors import DataError
+from kanon_sql.grouping.cover_core import most_bins
+from kanon_sql.grouping.covering import lower_bound, pack
+from kanon_sql.grouping.five_halves import five_halves
+from kanon_sql.grouping.fold import fold
+from kanon_sql.grouping.points import ItemPoints
+from kanon_sql.grouping.spread import spread
+from kanon_sql.grouping.watch import StoppedError, Watch
+from tests import reference_covering as reference
+from tests.partitions import partitions
+from tests.thoroughness import examples as thorough
+
+METHODS: dict[str, Any] = {"fold": fold, "spread": spread, "five_halves": five_halves}
+REFERENCES: dict[str, Callable[..., reference.Packing]] = {
+    "fold": reference.fold,
+    "spread": reference.spread,
+    "five_halves": lambda sizes, k, sequence, seed: reference.five_halves(sizes, k),
+}
+WAYS = tuple(METHODS)
+
+
+def often(examples: int) -> Callable[[Any], Any]:
+    return settings(
+        max_examples=thorough(examples), deadline=None, suppress_health_check=list(HealthCheck)
+    )
+
+
+def packed(sizes: Sequence[int], k: int, way: str, sequence: str = "sorted") -> list[int]:
+    return pack(np.array(sizes, np.int64), k, sequence, 0, way).tolist()
+
+
+def levels(sizes: Sequence[int], labels: Sequence[int]) -> Counter[int]:
+    found: Counter[int] = Counter()
+    for size, label in zip(sizes, labels, strict=True):
+        found[label] += size
+    return found
+
+
+def check_packing(sizes: Sequence[int], labels: Sequence[int], k: int) -> int:
+    """Each bin has k or more, and bins are numbered by their least item. The cost."""
+    found = levels(sizes, labels)
+    assert min(found.values()) >= k
+    assert list(dict.fromkeys(labels)) == list(range(len(found)))
+    return max(found.values())
+
+
+def theorem_7(sizes: Sequence[int], k: int) -> int:
+    return max(k - 1 + max(sizes), 3 * k - 3)
+
+
+@st.composite
+def instances(draw: st.DrawFn, most: int = 60) -> tuple[list[int], int]:
+    """Sizes and a k that they fill: large, small and mixed sizes, with and without oversize."""
+    k = draw(st.integers(1, 30))
+    kind = draw(st.sampled_from(("any", "small", "large", "extremes", "nominal")))
+    size = {
+        "any": st.integers(1, 3 * k + 1),
+        "small": st.integers(1, k // 2 + 1),
+        "large": st.integers((k + 1) // 2, k),
+        "extremes": st.sampled_from((1, max(k - 1, 1), max(k // 2, 1))),
+        "nominal": st.integers(1, max(k - 1, 1)),
+    }[kind]
+    sizes = draw(st.lists(size, min_size=1, max_size=most))
+    if sum(sizes) < k:
+        sizes.append(k)
+    return sizes, k
+
+
+tiny = instances(most=7)
+
+
+def multisets(k: int, largest: int, items: int) -> Iterator[tuple[int, ...]]:
+    """All multisets of so many sizes up to the largest that fill a bin."""
+    for sizes in combinations_with_replacement(range(1, largest + 1), items):
+        if sum(sizes) >= k:
+            yield sizes
+
+
+def optimum(sizes: Sequence[int], k: int) -> int:
+    """The least cost, by all choices of the bin of the first item, over and over."""
+    total = sum(sizes)
+    sums = [0]
+    for size in sizes:
+        sums += [total_before + size for total_before in sums]
+    everything = len(sums) - 1
+    least = {0: 0}
+
+    def search(left: int) -> int:
+        if left not in least:
+            first = left & -left
+            best, part = total + 1, rest = left ^ first, left ^ first
+            while True:
+                if sums[part | first] >= k:
+                    best = min(best, max(sums[part | first], search(rest ^ part)))
+                if part == 0:
+                    break
+                part = (part - 1) & rest
+            least[left] = best
+        return least[left]
+
+    return search(everything)
+
+
+# --- against the reference --------------------------------------------------------------------
+
+
+@often(300)
+@given(case=instances(), sequence=st.sampled_from(("random", "sorted")), seed=st.integers(0, 99))
+def test_packings_are_those_of_the_reference(
+    case: tuple[list[int], int], sequence: str, seed: int
+) -> None:
+    sizes, k = case
+    for way in WAYS:
+        labels = pack(np.array(sizes), k, sequence, seed, way)
+        assert labels.dtype == np.int64
+        expected = REFERENCES[way](sizes, k, sequence, seed)
+        assert labels.tolist() == reference.labels_of(expected, len(sizes))
+        check_packing(sizes, labels.tolist(), k)
+
+
+@often(100)
+@given(case=instances(), sequence=st.sampled_from(("random", "sorted")), seed=st.integers(0, 99))
+def test_a_method_groups_the_records_as_their_items_are_packed(
+    case: tuple[list[int], int], sequence: str, seed: int
+) -> None:
+    """Wherever the records stand; groups are numbered by their first item."""
+    sizes, k = case
+    item = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(sizes)), sizes))
+    points = ItemPoints.of(sizes, item=item)
+    for way, method in METHODS.items():
+        watch = Watch()
+        watch.begin("grouping", len(points))
+        grouping = method(points, k, {"sequence": sequence, "seed": seed}, watch)
+        labels = pack(np.array(sizes), k, sequence, seed, way)
+        assert (grouping.labels == labels[item]).all()
+        assert watch.done == len(points)
+        assert grouping.facts["lower_bound"] == lower_bound(points.size, k)
+
+
+def test_sequence_and_seed_have_defaults() -> None:
+    points = ItemPoints.of(np.arange(1, 40))
+    for method in (fold, spread):
+        plain = method(points, 50, {}, Watch()).labels
+        same = method(points, 50, {"sequence": "random", "seed": 0}, Watch()).labels
+        other = method(points, 50, {"seed": 1}, Watch()).labels
+        assert (plain == same).all()
+        assert (plain != other).any()
+
+
+# --- what is proved ---------------------------------------------------------------------------
+
+
+@often(300)
+@given(case=tiny, sequence=st.sampled_from(("random", "sorted")))
+def test_no_packing_costs_less_than_the_bound_or_more_than_guaranteed(
+    case: tuple[list[int], int], sequence: str
+) -> None:
+    """Facts against all partitions, and each theorem's bound."""
+    sizes, k = case
+    least = reference.optimum(sizes, k)
+    assert optimum(sizes, k) == least
+    points = ItemPoints.of(sizes)
+    for way, method in METHODS.items():
+        grouping = method(points, k, {"sequence": sequence}, Watch())
+        cost = int(np.bincount(grouping.labels).max())
+        assert cost <= theorem_7(sizes, k)
+        assert grouping.facts["lower_bound"] <= least
+        ratio = grouping.facts["guaranteed_ratio"]
+        assert 1.0 <= ratio <= (2.5 if way == "five_halves" else 3.0)
+        assert cost <= ratio * least * (1 + 1e-12)
+
+
+@often(300)
+@given(case=tiny)
+def test_no_packing_has_more_bins(case: tuple[list[int], int]) -> None:
+    sizes, k = case
+    feasible = [
+        len(bins) for bins in partitions(len(sizes), 1)
+        if all(reference.level(sizes, items) >= k for items in bins)
+    ]
+    assert max(feasible) <= most_bins(np.array(sizes), k)
+
+
+@pytest.mark.parametrize(
+    ("k", "largest", "items"),
+    [(2, 5, 5), (3, 7, 5), (4, 3, 9), (4, 9, 5), (5, 4, 8), (6, 5, 7), (7, 8, 6)],
+)
+def test_bounds_hold_for_all_multisets_of_sizes(k: int, largest: int, items: int) -> None:
+    """Theorem 7 for fold and spread, theorem 9 for five_halves, and the lower bound."""
+    for sizes in multisets(k, largest, items):
+        least = optimum(sizes, k)
+        assert lower_bound(np.array(sizes), k) <= least
+        for way in ("fold", "spread"):
+            for sequence in ("random", "sorted"):
+                cost = check_packing(sizes, packed(sizes, k, way, sequence), k)
+                assert cost <= theorem_7(sizes, k)
+        assert 2 * check_packing(sizes, packed(sizes, k, "five_halves"), k) <= 5 * least
+
+
+def test_every_case_of_theorem_9_occurs_and_keeps_its_own_bound() -> None:
+    """The bounds that the proof in five_halves.py states, over all multisets of seven."""
+    seen = Counter[str]()
+    for k, largest in ((5, 5), (6, 6)):
+        for sizes in multisets(k, largest, 7):
+            case, found = reference.by_case(sizes, k)
+            seen[case] += 1
+            cost = reference.cost(sizes, found)
+            if case in ("nothing left", "oversize", "case 2.2"):
+                assert cost < 2 * optimum(sizes, k)
+            elif case == "three bins":
+                assert 2 * cost < 5 * optimum(sizes, k)
+            else:
+                assert 2 * cost <= (4 * k - 4) + (k if case == "case 1" else 0)
+    assert set(seen) == {
+        "nothing left", "oversize", "three bins", "case 1", "case 2.1", "case 2.2"
+    }
+
+
+@often(300)
+@given(k=st.integers(2, 40), data=st.data())
+def test_lemma_8(k: int, data: st.DataObject) -> None:
+    """Items of k / 2 at most, k in all at most, make three parts of k / 2 at most."""
+    sizes: list[int] = []
+    for size in data.draw(st.lists(st.integers(1, k // 2), min_size=1, max_size=12)):
+        if sum(sizes) + size <= k:
+            sizes.append(size)
+    parts = reference.three_parts(sizes, k, range(len(sizes)))
+    assert sorted(sum(parts, [])) == list(range(len(sizes)))
+    assert all(2 * reference.level(sizes, part) <= k for part in parts)
+
+
+@often(200)
+@given(case=instances())
+def test_fold_costs_what_its_bound_says(case: tuple[list[int], int]) -> None:
+    """Without leftovers max(largest, 2k - 2); with an oversize item t at most t + k - 1."""
+    sizes, k = case
+    order = reference.item_order(sizes, k, "random", 0)
+    _, left = reference.next_fit(sizes, k, order)
+    cost = check_packing(sizes, packed(sizes, k, "fold", "random"), k)
+    over = [size for size in sizes if size >= k]
+    if not left:
+        assert cost <= max(*sizes, 2 * k - 2)
+    elif over:
+        assert cost <= max(*sizes, 2 * k - 2, min(over) + k - 1)
+        assert cost < 2 * lower_bound(np.array(sizes), k)
+    else:
+        assert cost <= 3 * k - 3
+
+
+# --- examples ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", (3, 7, 21, 101))
+def test_fold_may_cost_nearly_three_times_the_optimum(k: int) -> None:
+    """k - 1 items of size k - 1, and as many of size 1: the optimum is k, fold's cost 3k - 3."""
+    sizes = [k - 1] * (k - 1) + [1] * (k - 1)
+    points = ItemPoints.of(sizes)
+    costs = {way: check_packing(sizes, packed(sizes, k, way), k) for way in WAYS}
+    if k == 3:  # two bins are filled, if any: no case parts what is left over
+        assert costs == {"fold": 6, "spread": 6, "five_halves": 6}
+    else:
+        assert costs["fold"] == 3 * k - 3
+        assert costs["five_halves"] <= 2 * k - 2 + k // 2
+        assert costs["spread"] <= costs["five_halves"]
+    facts = fold(points, k, {"sequence": "sorted"}, Watch()).facts
+    assert facts == {"lower_bound": k, "guaranteed_ratio": (3 * k - 3) / k}
+
+
+def test_five_halves_may_cost_nearly_5_halves_of_the_optimum() -> None:
+    """Six of 99 with two of 50: no better without parting pairs of 99."""
+    sizes = [99] * 6 + [49, 49]
+    labels = packed(sizes, 100, "five_halves")
+    assert check_packing(sizes, labels, 100) == 198 + 49
+    assert labels == [0, 0, 1, 1, 2, 2, 0, 1]
+
+
+def test_two_and_two_and_one_large_item_change_places() -> None:
+    """Case 2.1: 9 9 | 8 8 | 7 7 | 6 1 becomes 6 9 | 8 8 | 7 7 | 9 1."""
+    assert packed([9, 9, 8, 8, 7, 7, 6, 1], 10, "five_halves") == [0, 1, 2, 2, 3, 3, 1, 0]
+
+
+def test_three_large_items_must_share_a_bin() -> None:
+    """Case 2.2: seven items of 6, k = 8: the lower bound says 18, so fold is optimal."""
+    points = ItemPoints.of([6] * 7)
+    grouping = five_halves(points, 8, {}, Watch())
+    assert grouping.facts == {"lower_bound": 18.0, "guaranteed_ratio": 1.0}
+
+
+def test_spread_fills_up_before_it_goes_round() -> None:
+    """9 | 5 5 | 4 3 filled, 3 2 left, k = 7: 3 joins 4 + 3 and 2 has to exceed 10, first at 9."""
+    sizes = [9, 5, 5, 4, 3, 3, 2]
+    assert packed(sizes, 7, "spread") == [0, 1, 1, 2, 2, 2, 0]
+    assert packed(sizes, 7, "fold") == [0, 1, 1, 2, 2, 2, 2]
+
+
+def test_spread_fills_an_oversize_bin_that_is_not_the_greatest() -> None:
+    """The bin of 10 takes what is left over, as 20 is the maximum anyway."""
+    grouping = spread(ItemPoints.of([10, 20, 4, 5]), 10, {}, Watch())
+    assert np.bincount(grouping.labels).tolist() == [19, 20]
+    assert grouping.facts == {"lower_bound": 20.0, "guaranteed_ratio": 1.0}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_small_and_degenerate_inputs(way: str) -> None:
+    assert packed([5], 5, way) == [0]
+    assert packed([7], 5, way) == [0]
+    assert packed([1], 1, way) == [0]
+    assert packed([3, 1, 2], 1, way) == [0, 1, 2]
+    assert packed([2, 3], 5, way) == [0, 0]
+    assert packed([2, 3, 4], 5, way) == [0, 0, 0]
+    assert packed([5, 5, 5], 5, way) == [0, 1, 2]
+    assert packed([1] * 6, 3, way, "sorted") == [0, 0, 0, 1, 1, 1]
+    assert packed([4, 6], 6, way) == [0, 0]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_too_few_records_are_refused(way: str) -> None:
+    with pytest.raises(DataError, match="There are 4 rows to anonymize, fewer than k = 5"):
+        packed([3, 1], 5, way)
+    with pytest.raises(DataError, match="fewer than k = 5"):
+        METHODS[way](ItemPoints.of([3, 1]), 5, {}, Watch())
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_stopped_watch_ends_the_work(way: str) -> None:
+    watch = Watch()
+    watch.stop()
+    with pytest.raises(StoppedError):
+        METHODS[way](ItemPoints.of([3, 1, 4, 1, 5]), 5, {}, watch)
+    assert watch.done <= 3
+
+
+def test_many_items_take_little_time() -> None:
+    sizes = np.random.default_rng(1).zipf(1.6, 200_000).clip(1, 30_000)
+    for way in WAYS:
+        for k in (5, 20_000):
+            started = perf_counter()
+            labels = pack(sizes, k, "random", 0, way)
+            assert perf_counter() - started < 2.0
+            assert np.bincount(labels, weights=sizes).min() >= k
