@@ -36,6 +36,7 @@ COMPARED = ("many", "few")  # tables of Adult; a third one, of fewer rows, warms
 LEFT_OUT = {
     "optimal_1d": "it takes a single numeric column",
     "full_domain": "it needs hierarchies, which would change what a cell loses",
+    **{name: "it generalizes one attribute" for name, m in METHODS.items() if m.items},
 }
 VARIANTS = {  # further lines, beside each method with its defaults
     "r_gather": ("epsilon := 0.02",),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import product
 
 from tests.partitions import partitions
@@ -38,6 +39,28 @@ def optimum(sizes: Sequence[int], k: int) -> int:
         for packing in partitions(len(sizes), 1)
         if all(level(sizes, items) >= k for items in packing)
     )
+
+
+def quick_optimum(sizes: Sequence[int], k: int) -> int:
+    """The same by sets of items: the bin of the least item that is left, over and over."""
+    sums = [0]
+    for size in sizes:
+        sums += [before + size for before in sums]
+
+    @cache
+    def least(left: int) -> int:
+        first = left & -left
+        rest = left ^ first
+        found, part = sums[-1] + 1, rest
+        while True:
+            if sums[part | first] >= k:
+                others = least(rest ^ part) if part != rest else 0
+                found = min(found, max(sums[part | first], others))
+            if part == 0:
+                return found
+            part = (part - 1) & rest
+
+    return least(len(sums) - 1)
 
 
 def scattered(number: int) -> int:
@@ -214,12 +237,12 @@ class Types:
         waiting = [list(items) for items in self.classes]
         packing: Packing = []
         for way in chosen[0]:
-            packing.append([waiting[j].pop(0) for j, held in enumerate(way) for _ in range(held)])
+            packing.append([waiting[j].pop() for j, held in enumerate(way) for _ in range(held)])
         packing += [[] for _ in range(chosen[1])]
         for i in self.small:
             from_the_least(self.sizes, packing)[0].append(i)
         while True:
-            least, second = (from_the_least(self.sizes, packing) + [[]])[:2]
+            least, second = [*from_the_least(self.sizes, packing), []][:2]
             if level(self.sizes, least) >= self.k:
                 return packing
             second.extend(least)

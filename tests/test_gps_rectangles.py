@@ -140,6 +140,21 @@ def test_equal_to_the_reference(
     assert cells_of(found).tolist() == [[list(side) for side in leaf.cell] for leaf in expected]
 
 
+@pytest.mark.parametrize("k", (5, 20, 66))
+@pytest.mark.parametrize("seed", range(6))
+def test_equal_to_the_reference_with_many_trees(seed: int, k: int) -> None:
+    """Enough records for trees to differ, and one large site, so that the largest class does not
+    decide between them."""
+    rng = np.random.default_rng(seed)
+    places = [(x, y) for x, y in np.unique(rng.integers(0, 60, (130, 2)), axis=0).tolist()]
+    sizes = rng.integers(1, 10, len(places)).tolist()
+    sizes[len(sizes) // 2] = 300 * (seed % 2) + 1
+    groups = groups_of_sites(grouped(places, sizes, k), sizes)
+    assert [np.flatnonzero(groups == g).tolist() for g in range(groups.max() + 1)] == [
+        leaf.sites for leaf in rectangles(places, sizes, k)
+    ]
+
+
 @often(200)
 @given(case=cases(25))
 def test_cells_tile_the_box_and_hold_their_records(

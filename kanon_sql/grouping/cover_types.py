@@ -21,8 +21,8 @@ from kanon_sql.grouping.inner import inner
 from kanon_sql.grouping.points import Labels
 from kanon_sql.grouping.watch import DONE, STOP
 
-MOST_TYPES = 200_000
-MOST_STEPS = 100_000_000
+MOST_TYPES = 2_000_000
+MOST_STEPS = 500_000_000
 """About how many steps all types together may take: for each, its items and configurations."""
 MOST_CELLS = 30_000_000
 """How many numbers the count of types may take."""
@@ -40,7 +40,7 @@ class Instance:
             that hold an item of the first class come first, and one item by itself comes last
             among those that begin with its class.
         fewest, most: how many bins an optimal packing has.
-        empty: how many bins may be without a large item, at most.
+        empty: how many numbers of bins without a large item there may be for the same others.
         tried: how many types may be tried.
     """
 
@@ -63,11 +63,10 @@ class Instance:
         ways = configurations(sizes, starts, k, below)
         if ways is None:
             return None
+        fewest = -(-int(sizes.sum()) // (below - 1))
         return Instance(
-            sizes, k, starts, ways,
-            fewest=-(-int(sizes.sum()) // (below - 1)),
-            most=most,
-            empty=min(int(sizes[starts[-1] :].sum()) // k, most),
+            sizes, k, starts, ways, fewest, most,
+            empty=1 + min(int(sizes[starts[-1] :].sum()) // k, most - fewest),
             tried=most_types(len(sizes), len(starts) - 1, len(ways)),
         )
 
@@ -132,7 +131,7 @@ def count_types(instance: Instance) -> int | None:
     shape = (counts + 1).tolist()
     if prod(shape) * (len(joined) + 1) > MOST_CELLS:
         uses = [1 + int((counts[way > 0] // way[way > 0]).min()) for way in joined]
-        types = prod(uses) * (instance.empty + 1)
+        types = prod(uses) * instance.empty
         return types if types <= instance.tried else None
     found = np.zeros(shape)
     found.reshape(-1)[0] = 1.0
@@ -143,7 +142,7 @@ def count_types(instance: Instance) -> int | None:
         less = tuple(slice(n + 1 - held) for n, held in zip(counts, way, strict=True))[lead + 1 :]
         for i in range(way[lead], shape[lead]):
             found[before + (i,) + after] += found[before + (i - way[lead],) + less]  # noqa: RUF005
-    return int(min(found.sum(), 1e300)) * (instance.empty + 1)
+    return int(min(found.sum(), 1e300)) * instance.empty
 
 
 @inner
@@ -158,12 +157,13 @@ def _fits(way: Any, left: Any) -> Any:
 @inner
 def _place(sizes: Any, starts: Any, ways: Any, choice: Any, bins: Any, next_item: Any,
            levels: Any) -> Any:
-    """Fills the classes of a type with items. The bin of each large item goes to ``bins``.
+    """Fills the classes of a type with items, from the smallest up, as fuller bins come first.
 
-    choice: int64, shape (bins with large items,); the configuration of each. The greatest level.
+    choice: int64, shape (bins with large items,); the configuration of each. The bin of each large
+    item goes to ``bins``: int64, shape (m,). The greatest level.
     """
     for j in range(len(next_item)):
-        next_item[j] = starts[j]
+        next_item[j] = starts[j + 1] - 1
     greatest = np.int64(0)
     for b in range(len(choice)):
         levels[b] = 0
@@ -172,7 +172,7 @@ def _place(sizes: Any, starts: Any, ways: Any, choice: Any, bins: Any, next_item
                 item = next_item[j]
                 bins[item] = b
                 levels[b] += sizes[item]
-                next_item[j] += 1
+                next_item[j] -= 1
         greatest = max(greatest, levels[b])
     return greatest
 
@@ -293,6 +293,7 @@ def search_types(
     leads = np.argmax(ways > 0, axis=1) if len(ways) else np.zeros(0, np.int64)
     best, cost = _search(
         sizes, instance.k, starts, ways, lacks, leads, np.diff(starts),
-        int(sizes[starts[-1] :].sum()), instance.fewest, instance.most, below, least, types, total, beat,
+        int(sizes[starts[-1] :].sum()), instance.fewest, instance.most, below, least, types,
+        total, beat,
     )
     return best if cost < below else None

@@ -175,7 +175,7 @@ def _box(place: Floats, size: Labels, extent: Any) -> Floats:
     low, high = place.min(axis=1), place.max(axis=1)
     if extent is None:
         return np.stack([low, high], axis=1)
-    box = np.array(extent, np.float64)
+    box = np.array(extent, np.float64) + 0.0
     outside = ((place < box[:, :1]) | (place > box[:, 1:])).any(axis=0)
     if outside.any():
         count = int(size[outside].sum())
