@@ -72,7 +72,7 @@ def cover(column: str, values: pl.DataFrame, table: Table, options: Options) -> 
     size = values["size"].to_numpy().astype(np.int64)
     group = np.arange(len(size))
     groups = []
-    for k in _least_sizes(int(size.sum()), options["levels"]):
+    for k in _least_sizes(int(size.sum()), options["levels"]) if len(size) else ():
         group = pack(size, k, "sorted", 0, options["packing"])[group]
         size = np.bincount(group, weights=values["size"].to_numpy()).astype(np.int64)
         groups.append(group)

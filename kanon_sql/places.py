@@ -53,13 +53,18 @@ def _positions(codes: pa.Array, values: pa.Array) -> Labels:
     return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
+def _columns(table: Table) -> str:
+    count = "one column" if len(table.names) == 1 else f"{len(table.names)} columns"
+    return f"{count} ({', '.join(table.names)})"
+
+
 def _pairs(table: Table) -> tuple[pa.Array, pa.Array]:
     """Both columns of a relation of pairs, without rows that lack a code."""
     if not table.columns:
         raise DataError("The relation adjacency has no rows. Give one with pairs of neighbours.")
     if len(table.columns) != 2:
         raise DataError(
-            f"The relation adjacency has {len(table.columns)} columns: {', '.join(table.names)}. "
+            f"The relation adjacency has {_columns(table)}. "
             "Give one with two, the codes that are neighbours, such as (SELECT DISTINCT code, "
             "neighbour FROM ...) as a view."
         )
@@ -76,7 +81,7 @@ def _located(table: Table) -> tuple[pa.Array, Floats]:
         raise DataError("The relation places has no rows. Give one with codes and where they lie.")
     if len(table.columns) != 3:
         raise DataError(
-            f"The relation places has {len(table.columns)} columns: {', '.join(table.names)}. Give "
+            f"The relation places has {_columns(table)}. Give "
             "one with three, a code, its latitude and its longitude, such as a view."
         )
     degrees = geographic(table.names)

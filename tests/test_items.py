@@ -283,10 +283,10 @@ def test_neighbours_follow_from_places(con: Connection) -> None:
 
 @pytest.mark.parametrize(("more", "expected"), [
     ("", "neighbours"),
-    ("adjacency := 'three'", "has 3 columns: a, b, c"),
+    ("adjacency := 'three'", "has 3 columns (a, b, c)"),
     ("adjacency := 'nobody'", "nobody"),
     ("adjacency := 'empty'", "has no rows"),
-    ("places := 'pairs'", "has 2 columns: a, b"),
+    ("places := 'pairs'", "has 2 columns (a, b)"),
     ("places := 'words'", "no numbers"),
     ("adjacency := 'pairs', islands := 'sink'", "'sink' is not known"),
     ("adjacency := 'pairs', islands := 'nearest'", "where codes lie"),

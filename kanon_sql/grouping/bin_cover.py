@@ -56,7 +56,7 @@ from kanon_sql.grouping.cover_core import (
 from kanon_sql.grouping.cover_types import Instance, count_types, search_types
 from kanon_sql.grouping.five_halves import RATIO, halves_bins
 from kanon_sql.grouping.points import Grouping, ItemPoints, Labels, Points
-from kanon_sql.grouping.watch import Watch
+from kanon_sql.grouping.watch import DONE, Watch
 
 EPSILON = 0.5
 
@@ -143,6 +143,7 @@ def bin_cover(points: Points, k: int, options: Mapping[str, Any], watch: Watch) 
     check_total(sizes, k)
     order = item_order(sizes, k, "sorted", 0)
     bins, levels = next_fit(sizes[order], k, np.zeros(2, np.int64))
+    watch.check()
     bins, bound = halves_bins(sizes[order], bins, levels, k)
     least = lower_bound(sizes, k)
     if cost_of(sizes[order], bins) > least:
@@ -153,5 +154,7 @@ def bin_cover(points: Points, k: int, options: Mapping[str, Any], watch: Watch) 
             lower, k, epsilon, cost_of(lower, bins), least - cut, int(sizes.sum()), watch
         )
         bins = bins if better is None else better
+    else:
+        watch.beat()[DONE] = sizes.sum()
     most = min(RATIO, (1 + epsilon) * (1 + k / least))
     return packed(points, numbered(order, bins), least, bound, most)

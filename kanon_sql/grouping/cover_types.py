@@ -24,7 +24,7 @@ from kanon_sql.grouping.watch import DONE, STOP
 MOST_TYPES = 2_000_000
 MOST_STEPS = 500_000_000
 """About how many steps all types together may take: for each, its items and configurations."""
-MOST_CELLS = 30_000_000
+MOST_CELLS = 10_000_000
 """How many numbers the count of types may take."""
 
 
@@ -85,11 +85,11 @@ def class_starts(sizes: Labels, k: int, epsilon: Fraction) -> Labels:
         epsilon: no size of a class is above 1 + epsilon times another; see bin_cover.py.
     """
     unit, more = epsilon.denominator, epsilon.numerator
-    ends, anchor = [], 0
+    ends, anchor, negative = [], 0, -sizes
     distinct = np.unique(sizes)
     for size in distinct[distinct >= -(-more * k // unit)].tolist():
         if anchor == 0 or size * unit > anchor * (unit + more) or anchor < k <= size:
-            ends.append(int(np.searchsorted(-sizes, -size, side="right")))
+            ends.append(int(np.searchsorted(negative, -size, side="right")))
             anchor = size
     return np.array([0, *reversed(ends)], np.int64)
 
@@ -111,7 +111,8 @@ def configurations(sizes: Labels, starts: Labels, k: int, below: int) -> Labels 
                 more = (front, rest + size[j]) if front >= k else (front + size[j], rest)
                 if sum(more) < below and more[1] < k and items.count(j) < count[j]:
                     longer.append(((*items, j), *more))
-            if len(found) + len(longer) > most_types(len(sizes), classes, len(found)):
+            ways_so_far = len(found) + len(longer)
+            if ways_so_far > most_types(len(sizes), classes, ways_so_far):
                 return None
         found += [items for items, _, _ in longer]
         last = longer
@@ -271,7 +272,8 @@ def _search(
             for j in range(classes):
                 left[j] += ways[i, j]
             i += 1
-    beat[DONE] = total
+    if beat[STOP] == 0:
+        beat[DONE] = total
     return best, below
 
 
