@@ -184,7 +184,7 @@ def _place_columns(encoded: Encoded, columns: Any) -> tuple[Floats, Floats]:
             "them in quasi_identifiers, or take another metric."
         )
     places = [np.asarray(columns[spot], dtype=np.float64) for spot in spots]
-    check_degrees(*places, [names[spot] for spot in spots])
+    check_degrees(places[0], places[1], [names[spot] for spot in spots])
     return places[0], places[1]
 
 

@@ -150,7 +150,7 @@ def _places(
     for j, name in enumerate(names):
         refuse(name, place[:, j], np.isnan(place[:, j]), options["nulls"])
     degrees, aspect = geographic(names), 1.0
-    placed = ~np.isnan(place).any(axis=1)
+    placed = np.asarray(~np.isnan(place).any(axis=1))
     away, k = int((~placed).sum()), options["k"]
     if 0 < away < k or 0 < len(placed) - away < k:
         raise DataError(

@@ -207,10 +207,15 @@ class Types:
         )
         return max(self.k - most, 0)
 
+    def configurations(self) -> list[tuple[int, ...]]:
+        """In descending lexicographic order."""
+        counts = [len(items) for items in self.classes]
+        return [w for w in product(*(range(n, -1, -1) for n in counts)) if self.may_be(w)]
+
     def all(self, most: int) -> Iterator[Type]:
         """Every type of ``most`` bins at most, in the order in which they are tried."""
         counts = [len(items) for items in self.classes]
-        ways = [w for w in product(*(range(n, -1, -1) for n in counts)) if self.may_be(w)]
+        ways = self.configurations()
         spare, total = level(self.sizes, self.small), sum(self.sizes)
 
         def extended(

@@ -41,7 +41,8 @@ def often(examples: int) -> Callable[[Any], Any]:
 
 
 def packed(sizes: Sequence[int], k: int, way: str, sequence: str = "sorted") -> list[int]:
-    return pack(np.array(sizes, np.int64), k, sequence, 0, way).tolist()
+    labels: list[int] = pack(np.array(sizes, np.int64), k, sequence, 0, way).tolist()
+    return labels
 
 
 def levels(sizes: Sequence[int], labels: Sequence[int]) -> Counter[int]:
@@ -64,7 +65,7 @@ def theorem_7(sizes: Sequence[int], k: int) -> int:
 
 
 @st.composite
-def instances(draw: st.DrawFn, most: int = 60) -> tuple[list[int], int]:
+def instances(draw: st.DrawFn, most: int = 40) -> tuple[list[int], int]:
     """Sizes and a k that they fill: large, small and mixed sizes, with and without oversize."""
     k = draw(st.integers(1, 30))
     kind = draw(st.sampled_from(("any", "small", "large", "extremes", "nominal")))
@@ -147,8 +148,7 @@ def test_no_packing_costs_less_than_the_bound_or_more_than_guaranteed(
 ) -> None:
     """Facts against all partitions, and each theorem's bound."""
     sizes, k = case
-    least = reference.optimum(sizes, k)
-    assert reference.quick_optimum(sizes, k) == least
+    least = reference.quick_optimum(sizes, k)
     points = ItemPoints.of(sizes)
     for way, method in METHODS.items():
         grouping = method(points, k, {"sequence": sequence}, Watch())
@@ -160,20 +160,22 @@ def test_no_packing_costs_less_than_the_bound_or_more_than_guaranteed(
         assert cost <= ratio * least * (1 + 1e-12)
 
 
-@often(300)
+@often(100)
 @given(case=tiny)
-def test_no_packing_has_more_bins(case: tuple[list[int], int]) -> None:
+def test_no_packing_has_more_bins_or_costs_less(case: tuple[list[int], int]) -> None:
     sizes, k = case
     feasible = [
-        len(bins) for bins in partitions(len(sizes), 1)
-        if all(reference.level(sizes, items) >= k for items in bins)
+        packing for packing in partitions(len(sizes), 1)
+        if all(reference.level(sizes, items) >= k for items in packing)
     ]
-    assert max(feasible) <= most_bins(np.array(sizes), k)
+    least = min(reference.cost(sizes, packing) for packing in feasible)
+    assert reference.optimum(sizes, k) == reference.quick_optimum(sizes, k) == least
+    assert max(map(len, feasible)) <= most_bins(np.array(sizes), k)
 
 
 @pytest.mark.parametrize(
     ("k", "largest", "items"),
-    [(2, 5, 5), (3, 7, 5), (4, 3, 9), (4, 9, 5), (5, 4, 8), (6, 5, 7), (7, 8, 6)],
+    [(2, 5, 5), (3, 7, 5), (4, 3, 9), (4, 7, 5), (5, 4, 8), (6, 5, 7), (7, 8, 5)],
 )
 def test_bounds_hold_for_all_multisets_of_sizes(k: int, largest: int, items: int) -> None:
     """Theorem 7 for fold and spread, theorem 9 for five_halves, and the lower bound."""
@@ -190,10 +192,12 @@ def test_bounds_hold_for_all_multisets_of_sizes(k: int, largest: int, items: int
 def test_every_case_of_theorem_9_occurs_and_keeps_its_own_bound() -> None:
     """The bounds that the proof in five_halves.py states, over multisets of seven or eight."""
     seen = Counter[str]()
-    for k, largest, items in ((5, 5, 7), (6, 6, 7), (5, 4, 8)):
+    for k, largest, items in ((5, 5, 7), (6, 6, 7), (5, 4, 8), (6, 5, 8)):
         for sizes in multisets(k, largest, items):
             case, found = reference.by_case(sizes, k)
             seen[case] += 1
+            expected = reference.labels_of(reference.five_halves(sizes, k), items)
+            assert packed(sizes, k, "five_halves") == expected
             cost = reference.cost(sizes, found)
             if case in ("nothing left", "oversize", "case 2.2"):
                 assert cost < 2 * reference.quick_optimum(sizes, k)

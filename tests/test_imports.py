@@ -26,7 +26,9 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
     "kanon_sql/loss.py": ({"grouping"}, {"numpy"}),
     "kanon_sql/checks.py": ({"errors"}, set()),
     "kanon_sql/option_rules.py": ({"errors", "grouping"}, set()),
-    "kanon_sql/options.py": ({"checks", "errors", "grouping", "option_rules"}, set()),
+    "kanon_sql/choices.py": (set(), set()),
+    "kanon_sql/geographic.py": (set(), set()),
+    "kanon_sql/options.py": ({"checks", "choices", "errors", "grouping", "option_rules"}, set()),
     "kanon_sql/relation.py": ({"errors"}, set()),
     "kanon_sql/roles.py": ({"errors"}, set()),
     "kanon_sql/arguments.py": ({"errors"}, {"duckdb"}),
@@ -34,21 +36,36 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
     "kanon_sql/bins.py": (set(), {"numpy", "polars"}),
     "kanon_sql/kind_levels.py": ({"bins", "errors", "kinds"}, {"numpy", "polars"}),
     "kanon_sql/hierarchies.py": (
-        {"errors", "kind_levels", "kinds"}, {"numpy", "polars", "pyarrow"}
+        {"errors", "kind_levels", "kinds", "rows"}, {"numpy", "polars", "pyarrow"}
+    ),
+    "kanon_sql/kind_items.py": (
+        {"errors", "grouping", "kinds", "places", "rows"}, {"numpy", "polars", "pyarrow"}
+    ),
+    "kanon_sql/rows.py": ({"grouping"}, {"numpy", "pyarrow"}),
+    "kanon_sql/places.py": (
+        {"errors", "geographic", "grouping", "rows"}, {"numpy", "pyarrow"}
+    ),
+    "kanon_sql/items.py": (
+        {"encode", "errors", "geographic", "grouping", "option_rules", "places", "rows"},
+        {"numpy", "pyarrow"},
     ),
     "kanon_sql/plan_hierarchies.py": (
         {"errors", "kinds", "relation", "roles", "sql"}, set()
     ),
     "kanon_sql/plan_parts.py": ({"plan_hierarchies", "relation", "roles"}, set()),
     "kanon_sql/plan_metrics.py": (
-        {"grouping", "metrics", "option_rules", "options", "plan_parts", "relation", "roles",
+        {"choices", "grouping", "metrics", "option_rules", "plan_parts", "relation", "roles",
          "sql", "version"},
         set(),
     ),
+    "kanon_sql/plan_items.py": (
+        {"errors", "geographic", "grouping", "option_rules", "plan_hierarchies", "plan_parts",
+         "relation", "roles", "sql"}, set()
+    ),
     "kanon_sql/plan_centers.py": ({"plan_parts", "relation", "sql"}, set()),
     "kanon_sql/plan.py": (
-        {"errors", "grouping", "options", "plan_centers", "plan_hierarchies", "plan_metrics",
-         "plan_parts", "relation", "roles", "sql"}, set()
+        {"choices", "errors", "grouping", "options", "plan_centers", "plan_hierarchies",
+         "plan_items", "plan_metrics", "plan_parts", "relation", "roles", "sql"}, set()
     ),
     "kanon_sql/surface.py": ({"kinds", "options", "plan", "sql"}, set()),
     "kanon_sql/attributes.py": ({"grouping"}, {"numpy", "pyarrow"}),
@@ -56,7 +73,8 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
         {"attributes", "errors", "grouping"}, {"numpy", "polars", "pyarrow"}
     ),
     "kanon_sql/geometry.py": (
-        {"attributes", "encode", "errors", "grouping"}, {"numpy", "pyarrow"}
+        {"attributes", "encode", "errors", "geographic", "grouping", "places"},
+        {"numpy", "pyarrow"},
     ),
     "kanon_sql/quality.py": ({"grouping", "loss"}, {"numpy"}),
     "kanon_sql/readings.py": (set(), {"numpy"}),
@@ -70,13 +88,13 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
     ),
     "kanon_sql/recall.py": ({"grouping"}, {"numpy"}),
     "kanon_sql/stages.py": (
-        {"attributes", "encode", "errors", "geometry", "grouping", "hierarchies", "kinds",
-         "measure", "recall"},
+        {"attributes", "encode", "errors", "geometry", "grouping", "hierarchies", "items", "kinds",
+         "measure", "recall", "rows"},
         {"numpy", "pyarrow"},
     ),
     "udfs": (
         {"arguments", "audit_rows", "errors", "grouping", "jobs", "plan", "progress", "relation",
-         "stages", "surface", "udfs"}, {"pyarrow"}
+         "rows", "stages", "surface", "udfs"}, {"numpy", "pyarrow"}
     ),
 }
 

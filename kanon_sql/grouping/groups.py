@@ -150,7 +150,7 @@ def _sweep(
 
 
 @inner
-def _loose(best_gap: float, factor: float, slack: float) -> float:
+def _loose(best_gap: float, factor: float, slack: float) -> Any:
     """The limit for bounds that leaves out no group within best_gap."""
     if slack == 0.0:
         return best_gap

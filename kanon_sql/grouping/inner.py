@@ -25,6 +25,9 @@ inlined: Compile = njit(error_model="numpy", forceinline=True, **_OPTIONS)
 """The same for a small one that becomes part of its callers. It is typed once, where
 inline="always" would type it anew at each call."""
 
-ZERO, ONE, YES, NO = np.int64(0), np.int64(1), np.bool_(True), np.bool_(False)
+ZERO: Any = np.int64(0)
+ONE: Any = np.int64(1)
+YES: Any = np.bool_(True)
+NO: Any = np.bool_(False)
 """Arguments of compiled functions. A plain 0, 1, True or False would have the function compiled
 twice: once for that value, once for all others."""

@@ -41,7 +41,7 @@ def prepare(points: MetricPoints) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _farthest_bound(ground: Any, node: int, s: int, origin: int) -> float:
+def _farthest_bound(ground: Any, node: int, s: int, origin: int) -> Any:
     """No record below a node's child s has a larger key to the origin than this."""
     space, tree, _, alone = ground
     apart, axes, sets, slack = space[3], space[4], space[5], space[7]

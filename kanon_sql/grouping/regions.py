@@ -161,9 +161,7 @@ def quotient(labels: Any, links: Any) -> Labels:
 
 def _power(total: int, level: int, levels: int) -> int:
     """ceil(total ** (level / levels)), exactly; 1 at least."""
-    found = max(int(total ** (level / levels)), 1)
-    while found > 1 and (found - 1) ** levels >= total**level:
-        found -= 1
+    found = max(int(total ** (level / levels)), 1)  # rounded down, so never too large
     while found**levels < total**level:
         found += 1
     return found

@@ -12,8 +12,9 @@ _kept AS (  -- the rows that take part
 _tree_1 AS MATERIALIZED (  -- the labels of each leaf, from itself up to the root
     SELECT CASE WHEN tree.error IS NULL THEN tree.paths ELSE error(tree.error) END AS paths
     FROM (SELECT __kanon_tree(
-        (SELECT list(decode(value))
-         FROM (SELECT DISTINCT encode(__kanon_key("zip")) AS value FROM _kept)),
+        (SELECT list({'value': decode(value), 'count': size})
+         FROM (SELECT encode(__kanon_key("zip")) AS value, count(*) AS size
+               FROM _kept GROUP BY ALL)),
         (SELECT any_value(typeof("zip")) FROM _kept),
         NULL,
         NULL,
@@ -44,7 +45,8 @@ _begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
               'facility': __kanon_facility}),
         (SELECT columns FROM _columns),
         '{"block_rows": null, "centers": null, "class_label": null, "distance": "sse", "diversity": null, "epsilon": 0.02, "k": 4, "loss": "range_flat", "max_clusters": null, "method": "r_gather", "metric": "euclidean", "nulls": "value", "progress": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}',
-        [{'name': 'zip', 'paths': (SELECT paths FROM _tree_1)}]) AS ticket
+        [{'name': 'zip', 'paths': (SELECT paths FROM _tree_1)}],
+        NULL) AS ticket
     FROM _cells
 ),
 _waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an interrupt is heard

@@ -6,8 +6,9 @@ _released AS MATERIALIZED (SELECT __kanon.* FROM "patients" AS __kanon
 _tree_1 AS MATERIALIZED (  -- the labels of each leaf, from itself up to the root
     SELECT CASE WHEN tree.error IS NULL THEN tree.paths ELSE error(tree.error) END AS paths
     FROM (SELECT __kanon_tree(
-        (SELECT list(decode(value))
-         FROM (SELECT DISTINCT encode(__kanon_key("zip")) AS value FROM _kept)),
+        (SELECT list({'value': decode(value), 'count': size})
+         FROM (SELECT encode(__kanon_key("zip")) AS value, count(*) AS size
+               FROM _kept GROUP BY ALL)),
         (SELECT any_value(typeof("zip")) FROM _kept),
         NULL,
         NULL,

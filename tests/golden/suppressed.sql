@@ -12,8 +12,9 @@ _kept AS (  -- the rows that take part
 _tree_1 AS MATERIALIZED (  -- the labels of each leaf, from itself up to the root
     SELECT CASE WHEN tree.error IS NULL THEN tree.paths ELSE error(tree.error) END AS paths
     FROM (SELECT __kanon_tree(
-        (SELECT list(decode(value))
-         FROM (SELECT DISTINCT encode(__kanon_key("age")) AS value FROM _kept)),
+        (SELECT list({'value': decode(value), 'count': size})
+         FROM (SELECT encode(__kanon_key("age")) AS value, count(*) AS size
+               FROM _kept GROUP BY ALL)),
         (SELECT any_value(typeof("age")) FROM _kept),
         NULL,
         NULL,
@@ -22,8 +23,9 @@ _tree_1 AS MATERIALIZED (  -- the labels of each leaf, from itself up to the roo
 _tree_2 AS MATERIALIZED (  -- the labels of each leaf, from itself up to the root
     SELECT CASE WHEN tree.error IS NULL THEN tree.paths ELSE error(tree.error) END AS paths
     FROM (SELECT __kanon_tree(
-        (SELECT list(decode(value))
-         FROM (SELECT DISTINCT encode(__kanon_key("job")) AS value FROM _kept)),
+        (SELECT list({'value': decode(value), 'count': size})
+         FROM (SELECT encode(__kanon_key("job")) AS value, count(*) AS size
+               FROM _kept GROUP BY ALL)),
         (SELECT any_value(typeof("job")) FROM _kept),
         NULL,
         NULL,
@@ -54,7 +56,8 @@ _begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
               'facility': __kanon_facility}),
         (SELECT columns FROM _columns),
         '{"block_rows": null, "class_label": null, "distance": "loss", "diversity": null, "k": 4, "loss": "range_flat", "method": "full_domain", "nulls": "value", "progress": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.1, "weights": {}}',
-        [{'name': 'age', 'paths': (SELECT paths FROM _tree_1)}, {'name': 'job', 'paths': (SELECT paths FROM _tree_2)}]) AS ticket
+        [{'name': 'age', 'paths': (SELECT paths FROM _tree_1)}, {'name': 'job', 'paths': (SELECT paths FROM _tree_2)}],
+        NULL) AS ticket
     FROM _cells
 ),
 _waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an interrupt is heard
