@@ -14,7 +14,9 @@ from kanon_sql.plan import plan
 from kanon_sql.register import register
 from kanon_sql.relation import quoted
 
-FRAME, RELEASE = "frame", "release"
+FRAME = "frame"
+RELATIONS = ("release", "adjacency", "places")
+"""Options that name a relation, in whose place a frame may stand."""
 
 
 def _open(data: Any) -> tuple[duckdb.DuckDBPyConnection, str]:
@@ -45,15 +47,26 @@ def _hold(con: duckdb.DuckDBPyConnection, name: str, given: Any) -> Any:
 
 def _relations(con: duckdb.DuckDBPyConnection, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options, where frames may stand for names of relations."""
-    held = dict(options)
-    if "release" in held:
-        held["release"] = _hold(con, RELEASE, held["release"])
+    held = {
+        name: _hold(con, name, given) if name in RELATIONS else given
+        for name, given in options.items()
+    }
     if isinstance(held.get("hierarchies"), Mapping):
         held["hierarchies"] = {
-            column: _hold(con, f"hierarchy_{i}", given)
+            column: _hold_hierarchy(con, f"hierarchy_{i}", given)
             for i, (column, given) in enumerate(held["hierarchies"].items(), start=1)
         }
     return held
+
+
+def _hold_hierarchy(con: duckdb.DuckDBPyConnection, name: str, given: Any) -> Any:
+    """The name of a frame of levels; a kind with names for the frames that it is made from."""
+    if not isinstance(given, Mapping):
+        return _hold(con, name, given)
+    return {
+        option: _hold(con, f"{name}_{option}", value) if option in RELATIONS else value
+        for option, value in given.items()
+    }
 
 
 def _like(data: Any, result: duckdb.DuckDBPyRelation) -> Any:

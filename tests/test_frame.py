@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pandas as pd
@@ -76,3 +77,21 @@ def test_the_signature_and_the_documentation_come_from_the_registry() -> None:
         assert list(inspect.signature(function).parameters)[1:] == [o.name for o in options]
         for option in options:
             assert f"{option.name}: {option.description}" in (function.__doc__ or "")
+
+
+def test_frames_stand_for_the_graph_and_the_places() -> None:
+    table = pl.DataFrame({"zip": [f"z{i // 4}" for i in range(40)], "age": list(range(40))})
+    pairs = pl.DataFrame({"a": [f"z{i}" for i in range(9)], "b": [f"z{i + 1}" for i in range(9)]})
+    spots = pl.DataFrame({"code": [f"z{i}" for i in range(10)], "lat": [i / 2 for i in range(10)],
+                          "lon": [i % 2 for i in range(10)]})
+    roles: dict[str, Any] = {"quasi_identifiers": ["zip"], "k": 8, "method": "zip_regions"}
+    linear = kanon_sql.anonymize(table, **roles, adjacency=pairs)
+    assert sorted(linear["zip"].unique()) == [f"{{z{i}, z{i + 1}}}" for i in range(0, 10, 2)]
+    assert len(kanon_sql.anonymize(table, **roles, places=spots)) == 40
+    levels = kanon_sql.hierarchy(table, "zip", kind="adjacency", adjacency=pairs, levels=3)
+    assert levels.columns == ["level0", "level1", "level2", "level3"]
+    released = kanon_sql.anonymize(
+        table, k=5, hierarchies={"zip": {"kind": "adjacency", "adjacency": pairs}}
+    )
+    assert set(released["zip"]) <= {label for column in kanon_sql.hierarchy(
+        table, "zip", kind="adjacency", adjacency=pairs) for label in column}

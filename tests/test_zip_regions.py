@@ -174,8 +174,8 @@ def test_the_forest_spans_with_a_degree_near_the_least(case: tuple[Any, list[Lin
     st.sampled_from([8, 100, 100]),
 )
 def test_each_round_lowers_one_degree(seed: int, count: int, density: float, hubs: int) -> None:
-    """Starting from a tree that is shallow, or has hubs: fewer vertices have
-    the largest degree d, and none has a larger one. In the end there is a witness that d is at most one too large."""
+    """From a tree that is shallow, or has hubs: fewer vertices have the largest degree d, none has
+    a larger one. In the end there is a witness that d is at most one above the least."""
     rng = np.random.default_rng(seed)
     order = rng.permutation(count)
     above = [order[min(int(rng.integers(0, i)), hubs)] for i in range(1, count)]
@@ -488,6 +488,15 @@ def test_links_of_items_at_one_place() -> None:
     """To the first, and each to the one before; other places are linked to the first alone."""
     found = delaunay_links([(0, 0), (1, 1), (0.0, -0.0), (0, 0), (1, 1)])
     assert pairs(found) == [(0, 1), (0, 2), (0, 3), (1, 4), (2, 3)]
+
+
+def test_links_of_places_that_rounding_makes_one_or_puts_on_a_line() -> None:
+    """Each is linked to another all the same; on a line in order, though the line isn't exact."""
+    near = [(0, 0), (1, 0), (0, 1), (1, 1), (0.3, 0.4), (0.3, np.nextafter(0.4, 1))]
+    assert reference.is_connected(range(6), pairs(delaunay_links(near)))
+    tiny = np.nextafter(1, 2)
+    upright = [(tiny, 1), (1, 2), (tiny, 3), (1, 4)]
+    assert pairs(delaunay_links(upright)) == [(0, 1), (1, 2), (2, 3)]
 
 
 @often(60)
