@@ -39,6 +39,7 @@ class Plan:
         opponent_copies: how many times Adult is recoded globally, beside once.
         categories, cut: rows of the methods for categories, and of mondrian.
         guarantees: rows of the methods with a guarantee.
+        items: rows of the methods of one attribute.
         blocks, block_parts: shapes of the block part, and into how many blocks they are cut
             beside the automatic number.
         large: rows of the large part; 0 leaves it out.
@@ -72,6 +73,7 @@ class Plan:
     opponent_copies: tuple[int, ...] = (34,)
     categories: tuple[int, ...] = (10_000, 50_000, 100_000, 200_000)
     guarantees: tuple[int, ...] = (5_000, 20_000)
+    items: tuple[int, ...] = (100_000, 1_000_000)
     cut: tuple[int, ...] = (100_000, 1_000_000)
     blocks: Shapes = ((1_000_000, 4), (1_000_000, 8), (2_000_000, 4))
     block_parts: tuple[int, ...] = (2, 4)
@@ -97,7 +99,7 @@ PLANS = {
         at=30_000, swept=("mdav_plus", "mdav_star"), mixed=(10_000,), sql=(10_000, 100_000),
         sql_methods=("mdav_star",), reference=(500,), loss_ks=(5,),
         loss_methods=("mdav_star",), loss_data=("CENSUS", "EIA"),
-        categories=(10_000,), cut=(100_000,), guarantees=(2_000,),
+        categories=(10_000,), cut=(100_000,), guarantees=(2_000,), items=(100_000,),
         opponent=("k_member, refined",), opponent_trees=("k_member, refined",), opponent_copies=(),
         blocks=((50_000, 4),), block_parts=(4,), steps=500_000,
     ),

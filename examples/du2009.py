@@ -4,16 +4,15 @@
     python examples/du2009.py --quick       every 100th k
     python examples/du2009.py --out plots   table (CSV) and figure 7 (PNG, SVG) in that folder
 
-First names of the 1990 US Census and how many have them; each name is an item, and classes of names
-that k people or more have are packed by Fold (theorem 7) and Spread (theorem 9, simplified), the
-items in random or in sorted order. The frequencies have three decimals in percent, so sizes are in
-thousandths of a percent. k runs from the commonest name's size to where two classes remain. The
-paper's third data set, LAST-1990, is not at hand.
+First names of the 1990 US Census are packed into classes by how many people have them: with Fold
+(theorem 7) and Spread (theorem 9, simplified), in random order or the commonest first. Frequencies
+have three decimals in percent, so sizes and k are in thousandths of a percent. k runs from the
+commonest name's size to where two classes remain. The third data set, LAST-1990, is not at hand.
 
-Below the table stands for each of the paper's observations whether it holds here; what exactly is
-compared was fixed before the numbers were known, as the paper doesn't say. The random order is a
-hash's, of --seed. The exit status is 1 if a class is smaller than k, or a largest class outside of
-theorem 7's bound or below what any packing needs. For section 2 and 3 see du2009_maps.py.
+Below the tables stands for each of the paper's observations whether it holds here. What exactly is
+compared is left open there, and was fixed before this was run. The random order is a hash's, of
+--seed. The exit status is 1 if a class is smaller than k, or a largest class outside of theorem 7's
+bound or below what any packing needs. For sections 2 and 3 see du2009_maps.py.
 """
 
 from __future__ import annotations
@@ -129,7 +128,7 @@ def measured(name: str, sizes: Any, ks: Any, seed: int) -> Curves:
     least = np.array([lower_bound(sizes, k) for k in ks.tolist()], np.int64)
     curves = Curves(name, sizes, ks, largest, classes, least, wrong)
     for algorithm, most in largest.items():
-        for i in np.flatnonzero((most > curves.bound) | (most < least)):
+        for i in np.flatnonzero((most > curves.bound) | (most < least)).tolist():
             wrong.append(f"{name}, k = {ks[i]}: {title(algorithm)} has a largest class of "
                          f"{most[i]}, not within {least[i]} .. {curves.bound[i]}")
     return curves

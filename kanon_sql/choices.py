@@ -31,7 +31,7 @@ ISLANDS = {
     "suppress": "leaves their rows out",
     "nearest": "joins them to the region that is nearest, which places must tell",
 }
-SEQUENCES = ("random", "sorted")
+SEQUENCES = ("sorted", "random")
 OBJECTIVES = ("largest", "quadratic")
 NULLS = ("value", "suppress", "error")
 

@@ -257,9 +257,9 @@ OPTIONS: dict[str, Option] = {
             checks.flag("wkt"),
         ),
         Option(
-            "sequence", "VARCHAR", None, "'random'",
-            "fold and spread only: in which order labels are packed, 'random' (by seed) or "
-            "'sorted' from the most frequent down.",
+            "sequence", "VARCHAR", None, "'sorted'",
+            "fold and spread only: in which order labels are packed, 'sorted' from the most "
+            "frequent down or 'random' (by seed).",
             checks.one_of("sequence", SEQUENCES),
         ),
         Option(

@@ -18,7 +18,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 ARGUMENTS = {name: ["--quick"] for name in ("thaeter2021.py", "byun2006.py")}
 
 
-ELSEWHERE = ("guarantees.py",)  # in test_example_guarantees.py
+ELSEWHERE = ("guarantees.py", "du2009.py", "du2009_maps.py")  # in test_example_*.py
 
 
 @pytest.mark.parametrize(

@@ -52,11 +52,15 @@ def _probe(method: Method, distance: str) -> Points:
 
 
 def _few_items(method: Method) -> Points:
-    """Items of a method of one attribute; a ring of neighbours, where it needs a graph."""
+    """Items of a method of one attribute; where it needs a graph, a ring and its hub, whose degree
+    a spanning tree lowers."""
     number = np.arange(6 if method.name == "bin_cover" else 60)
     place = np.column_stack([number * 37.0 % 61.0, number * 11.0 % 59.0])
-    ring = np.sort(np.column_stack([number, np.roll(number, 1)]), axis=1)
-    return ItemPoints.of(number % 3 + 1, place, np.unique(ring, axis=0))
+    links = np.concatenate([
+        np.column_stack([number, np.roll(number, 1)]),
+        np.column_stack([number[2:] * 0, number[2:]]),
+    ])
+    return ItemPoints.of(number % 3 + 1, place, np.unique(np.sort(links, axis=1), axis=0))
 
 
 def make_ready(options: Mapping[str, Any], n: int) -> None:

@@ -9,9 +9,8 @@ and both ends of the link have degree d-2 or less, the link takes the place of a
 vertex. Vertices of degree d-1 and d are therefore in the way. A vertex of degree d-1 is no longer
 so once it lies on such a cycle itself, since its own degree can be lowered first. What lowers it
 lies within the part of the tree that was joined before, and the two ends of a link lie in different
-parts, so these exchanges don't get in each other's way as long as inner ones come first. When no
-link joins two parts any more, the vertices still in the way show that no spanning tree has a degree
-below d-1 (their section 3).
+parts, so these exchanges don't get in each other's way. When no link joins two parts any more, the
+vertices still in the way show that no spanning tree has a degree below d-1 (their section 3).
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ def spread(points: Points, k: int, options: Mapping[str, Any], watch: Watch) -> 
     Args:
         points: ItemPoints; sizes of 1 or more, k records or more in all.
         k: at least that many records per class.
-        options: ``sequence``, 'random' (if not given) or 'sorted'; ``seed``, an int of 0 or more.
+        options: ``sequence``, 'sorted' (if not given) or 'random'; ``seed``, an int of 0 or more.
         watch: gets records done.
 
     Returns:
@@ -109,7 +109,7 @@ def spread(points: Points, k: int, options: Mapping[str, Any], watch: Watch) -> 
     assert isinstance(points, ItemPoints)
     sizes = points.size
     check_total(sizes, k)
-    order = item_order(sizes, k, options.get("sequence", "random"), options.get("seed", 0))
+    order = item_order(sizes, k, options.get("sequence", "sorted"), options.get("seed", 0))
     beat = watch.beat()
     bins, levels = next_fit(sizes[order], k, beat)
     watch.check()
