@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -136,10 +137,20 @@ def _nodes(
     return Items(points, np.ones(len(item), np.bool_), {}, {"codes_unknown": strange})
 
 
+def _warn_of_tight(options: Mapping[str, Any]) -> None:
+    """Says on stderr that tight boxes show real coordinates, unless progress is off."""
+    if options.get("tight") and options["progress"]:
+        print(
+            "kanon_sql: with tight, the sides of each rectangle are real coordinates of its rows.",
+            file=sys.stderr, flush=True,
+        )
+
+
 def _places(
     names: list[str], numbers: Sequence[Floats | None], options: Mapping[str, Any]
 ) -> Items:
     """Distinct places of two columns of numbers."""
+    _warn_of_tight(options)
     known = [number for number in numbers if number is not None]
     if len(known) < 2:
         raise DataError(

@@ -98,8 +98,14 @@ def test_an_extent_is_covered_instead_of_the_box_of_the_data(con: Connection) ->
     assert "outside the extent" in said
 
 
-def test_tight_boxes_are_those_of_the_rows(con: Connection) -> None:
+def test_tight_boxes_are_those_of_the_rows(
+    con: Connection, capfd: pytest.CaptureFixture[str]
+) -> None:
     fill(con, [((i * 37) % 101 / 10, (i * 61) % 97 / 10) for i in range(150)])
+    boxes(con, 10, ", tight := true, progress := false")
+    assert "real coordinates" not in capfd.readouterr().err
+    boxes(con, 10, ", tight := true")
+    assert "real coordinates" in capfd.readouterr().err
     for box, group in _by_box(boxes(con, 10, ", tight := true")).items():
         lats, lons = [x for x, _ in group], [y for _, y in group]
         assert box == (min(lats), max(lats), min(lons), max(lons))
@@ -197,4 +203,5 @@ def test_what_can_not_be_is_refused(
     con: Connection, columns: str, more: str, expected: str
 ) -> None:
     con.execute(f"CREATE OR REPLACE TABLE t AS SELECT {columns} FROM range(20) AS r(i)")
-    assert expected in refusal(con, f"FROM anonymize('t', k := 3, {METHOD}, {more})")
+    given = f", {more}" if more else ""
+    assert expected in refusal(con, f"FROM anonymize('t', k := 3, {METHOD}{given})")
