@@ -34,8 +34,7 @@ KEPT = "salary-class"
 ROLES = f"sensitive := ['{KEPT}']"
 COMPARED = ("many", "few")  # tables of Adult; a third one, of fewer rows, warms up
 LEFT_OUT = {
-    "optimal_1d": "it takes a single numeric column",
-    "full_domain": "it needs hierarchies, which would change what a cell loses",
+    "optimal_1d": "it takes one numeric column", "full_domain": "it needs hierarchies",
     **{name: "it generalizes one attribute" for name, m in METHODS.items() if m.items},
 }
 VARIANTS = {  # further lines, beside each method with its defaults

@@ -62,7 +62,9 @@ def name(option: str, example: str) -> Callable[[Any], str]:
 
     def read(value: Any) -> str:
         if not isinstance(value, str) or not value.strip():
-            raise OptionError(f"{option} must be a name, such as {example}. Got {value!r}.")
+            plain = value is None or isinstance(value, (str, int, float))
+            got = repr(value) if plain else f"a {type(value).__name__}"
+            raise OptionError(f"{option} must be a name, such as {example}. Got {got}.")
         return value
 
     return read
@@ -149,13 +151,14 @@ def extent(value: Any) -> dict[str, tuple[float, float]]:
     """A lower and an upper bound for each of two columns."""
     pairs = dict(value) if isinstance(value, Mapping) else {}
     found = {}
-    for column, ends in pairs.items():
+    for column, given in pairs.items():
+        ends = given.tolist() if hasattr(given, "tolist") else given  # of numpy
         if isinstance(ends, (list, tuple)) and len(ends) == 2 and not any(
-            isinstance(end, bool) or not isinstance(end, (int, float)) or not isfinite(end)
+            isinstance(end, (bool, str)) or not hasattr(end, "__float__") or not isfinite(end)
             for end in ends
         ) and ends[0] < ends[1]:
             found[str(column)] = (float(ends[0]), float(ends[1]))
-    if len(pairs) != 2 or len(found) != 2:
+    if len(pairs) != 2 or len({column.lower() for column in found}) != 2:
         raise OptionError(
             "extent must give a lower and an upper bound for both columns, such as {'lat': [-90, "
             f"90], 'lon': [-180, 180]}}. Got {value!r}."

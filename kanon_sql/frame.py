@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 
 from kanon_sql.errors import DataError, OptionError, ReleaseError, did_you_mean
 from kanon_sql.options import OPTIONS
@@ -38,10 +39,20 @@ def _open(data: Any) -> tuple[duckdb.DuckDBPyConnection, str]:
 
 
 def _hold(con: duckdb.DuckDBPyConnection, name: str, given: Any) -> Any:
-    """A frame given as an option becomes a relation of the connection; its name, or the option."""
+    """A frame, or a list of rows, given as an option becomes a relation of the connection; its
+    name, or the option."""
+    if isinstance(given, duckdb.DuckDBPyRelation):  # it belongs to another connection
+        given = given.to_arrow_table()
+    if isinstance(given, (list, tuple)) and given and all(
+        isinstance(pair, (list, tuple)) and len(pair) == len(given[0]) for pair in given
+    ):
+        names = [f"column_{i}" for i in range(1, len(given[0]) + 1)]
+        given = pa.table(dict(zip(names, map(list, zip(*given, strict=True)), strict=True)))
+    if hasattr(given, "collect"):  # a Polars LazyFrame
+        given = given.collect()
     if not hasattr(given, "columns") and not hasattr(given, "column_names"):
         return given
-    con.register(name, given.collect() if hasattr(given, "collect") else given)
+    con.register(name, given)
     return name
 
 

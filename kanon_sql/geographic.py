@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-LATITUDE = r"(?i:(?<![a-z])lat(itude)?(?![a-z]))|[a-z]Lat(itude)?(?![a-z])"
-LONGITUDE = r"(?i:(?<![a-z])(lon(g|gitude)?|lng)(?![a-z]))|[a-z](Lon(g|gitude)?|Lng)(?![a-z])"
-"""Names such as lat, home_lat, pickupLatitude, but not plate."""
+LATITUDE = r"(?i:(?<![a-z])(intpt)?lat(itude)?(?![a-z]))|[a-z]Lat(itude)?(?![a-z])"
+LONGITUDE = (
+    r"(?i:(?<![a-z])(intpt)?(lon(g|gitude)?|lng)(?![a-z]))|[a-z](Lon(g|gitude)?|Lng)(?![a-z])"
+)
+"""Names such as lat, home_lat, pickupLatitude, INTPTLAT, but not plate."""
 
 
 def geographic(names: Sequence[str]) -> tuple[int, int] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,8 +18,11 @@ from kanon_sql.geographic import geographic
 from kanon_sql.grouping import Method
 from kanon_sql.grouping.points import Floats, Grouping, ItemPoints, Labels
 from kanon_sql.option_rules import WIDTHS, refuse_width
-from kanon_sql.places import check_degrees, read_graph
+from kanon_sql.places import check_degrees, positions, read_graph
 from kanon_sql.rows import Rows, Table
+
+NUMBERS = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*\)")
+"""Types of coordinates."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +47,20 @@ class Items:
         if self.placed.all():
             return grouping
         groups = int(grouping.labels.max(initial=-1)) + 1
+        away = float(np.sum(~self.placed))
+        facts = dict(grouping.facts)
+        if "lower_bound" in facts:  # the class without a place is one that no rectangles change
+            guaranteed = facts["guaranteed_ratio"] * facts["lower_bound"]
+            facts["lower_bound"] = max(facts["lower_bound"], away)
+            facts["guaranteed_ratio"] = max(guaranteed, away) / facts["lower_bound"]
+        else:
+            facts |= {"lower_bound": away, "guaranteed_ratio": 1.0}
         labels = np.full(len(self.placed), groups, np.int64)
         labels[self.placed] = grouping.labels
         cells = grouping.cells
         if cells is not None:
             cells = np.concatenate([cells, np.full((1, 2, 2), np.nan)])
-        return Grouping(labels, grouping.facts, None, cells)
+        return Grouping(labels, facts, None, cells)
 
 
 def read_items(
@@ -79,53 +91,49 @@ def read_items(
     refuse_width(method, names)
     check_types(columns)
     cells, width = rows.fields["cells"], WIDTHS[method.items]
-    numbers = [
-        number_column(cells, j, width) if ORDERED.fullmatch(kind) else None
-        for j, (_, kind) in enumerate(columns)
-    ]
     if method.items == "places":
-        return _places(names, numbers, options)
-    (number,) = numbers
-    if number is not None:
-        refuse(names[0], number, np.isnan(number), options["nulls"])
-        values, item = np.unique(number, return_inverse=True)
-        item = item.reshape(-1).astype(np.int64)
-        if method.items == "nodes":
-            return _nodes(_texts(values), item, options, tables)
-        return _labels(item)
-    words = category_column(cells, 0, 1)
-    missing = words.is_null().to_numpy(zero_copy_only=False)
-    refuse(names[0], None, missing, options["nulls"])
-    known = pc.unique(words.drop_null())
-    known = known.take(pc.sort_indices(known))
-    found = pc.index_in(words, known).fill_null(len(known))
-    item = np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
+        return _places(columns, cells, options)
+    ((name, kind),) = columns
+    number = number_column(cells, 0, width) if ORDERED.fullmatch(kind) else None
+    keys = category_column(cells, 0, width).cast(pa.string())
+    refuse(name, number, keys.is_null().to_numpy(zero_copy_only=False), options["nulls"])
+    rank = rows.numbers("extra") if method.items == "values" else None
+    known, item = _items(keys, rank)
     if method.items == "nodes":
-        texts = pa.concat_arrays([known.cast(pa.string()), pa.nulls(missing.any(), pa.string())])
-        return _nodes(texts, item, options, tables)
-    return _labels(item)
-
-
-def _labels(item: Labels) -> Items:
+        return _nodes(known, item, options, tables)
     points = ItemPoints.of(np.bincount(item), item=item)
     return Items(points, np.ones(len(item), np.bool_), {}, {})
 
 
-def _texts(values: Floats) -> pa.Array:
-    """Numbers as they are found in a relation of codes: whole ones without '.0', NaN as NULL."""
-    return pa.array(
-        [None if v != v else str(int(v)) if v == int(v) else repr(v) for v in values.tolist()],
-        pa.string(),
-    )
+def _items(keys: pa.Array, rank: Floats | None) -> tuple[pa.Array, Labels]:
+    """The distinct keys, by the bytes of their texts or by rank, NULL last; and the place of each
+    row's."""
+    known = pc.unique(keys.drop_null())
+    order = pc.sort_indices(known).to_numpy()
+    if rank is not None:
+        found = pc.index_in(keys, known).fill_null(len(known)).to_numpy(zero_copy_only=False)
+        ranks = np.zeros(len(known) + 1)
+        ranks[found] = rank
+        order = order[np.argsort(ranks[order], kind="stable")]
+    known = known.take(pa.array(order))
+    found = pc.index_in(keys, known).fill_null(len(known))
+    item = np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
+    return known, item
 
 
 def _nodes(
     texts: pa.Array, item: Labels, options: Mapping[str, Any], tables: Mapping[str, Table]
 ) -> Items:
-    """The nodes of the graph; NULL, after all of them, is a node that has no neighbours."""
-    graph = read_graph(texts.drop_null(), tables.get("adjacency"), tables.get("places"))
-    spots = pc.index_in(texts, graph.codes).fill_null(len(graph.codes))
-    node = np.asarray(spots.to_numpy(zero_copy_only=False), dtype=np.int64)[item]
+    """The nodes of the graph; NULL, after all of them, is a node that has no neighbours.
+
+    Args:
+        texts: the distinct codes of the data, without NULL.
+        item: int64, shape (rows,); the code of each row, len(texts) where it is NULL.
+        options, tables: as in read_items.
+    """
+    graph = read_graph(texts, tables.get("adjacency"), tables.get("places"))
+    own = np.append(positions(graph.codes, texts), len(graph.codes))
+    node = own[item]
     size = np.bincount(node, minlength=len(graph.codes))
     place = graph.place
     known = graph.known
@@ -147,17 +155,17 @@ def _warn_of_tight(options: Mapping[str, Any]) -> None:
 
 
 def _places(
-    names: list[str], numbers: Sequence[Floats | None], options: Mapping[str, Any]
+    columns: Sequence[tuple[str, str]], cells: pa.StructArray, options: Mapping[str, Any]
 ) -> Items:
     """Distinct places of two columns of numbers."""
+    names = [name for name, _ in columns]
     _warn_of_tight(options)
-    known = [number for number in numbers if number is not None]
-    if len(known) < 2:
+    if not all(NUMBERS.fullmatch(kind) for _, kind in columns):
         raise DataError(
             f"The method 'gps_rectangles' needs two columns of numbers, and {' and '.join(names)} "
             "are not both. Cast them to DOUBLE."
         )
-    place = np.column_stack(known)
+    place = np.column_stack([number_column(cells, j, 2) for j in range(2)])
     for j, name in enumerate(names):
         refuse(name, place[:, j], np.isnan(place[:, j]), options["nulls"])
     degrees, aspect = geographic(names), 1.0
@@ -177,7 +185,13 @@ def _places(
         aspect = 1.0 / across if degrees[0] == 0 else across
     more: dict[str, Any] = {"aspect": aspect}
     if options.get("extent") is not None:
-        more["extent"] = _extent(names, options["extent"])
+        more["extent"] = box = _extent(names, options["extent"])
+        if degrees and any(
+            max(map(abs, box[spot])) > most for spot, most in zip(degrees, (90, 180), strict=True)
+        ):
+            raise OptionError(
+                "extent reaches beyond 90 degrees of latitude or 180 of longitude. Make it smaller."
+            )
     sites, item = _sites(place[placed])
     points = ItemPoints.of(np.bincount(item), sites, item=item)
     return Items(points, placed, more, {"rows_without_place": float(away)})

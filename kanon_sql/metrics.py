@@ -44,6 +44,7 @@ UNITS = {
 COST = (
     "((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0))"
 )
+"""What the guarantee is about, where it isn't the sizes of the released classes."""
 
 TOTAL = (
     "((measured ->> '{0}')::DOUBLE"
@@ -84,19 +85,20 @@ METRICS = (
     Metric("cellular_cost", _measured("cellular_cost"), "${distance}",
            "sum over the classes of size times radius (aggarwal2006, section 1); "
            "lower is better"),
-    Metric("cost", COST, "${objective}",
+    Metric("cost", "${cost}", "${objective}",
            "what the method's guarantee is about: max_radius (r_gather), cellular_cost "
            "(r_cellular, and cellular with the facility costs), generalized cells, each by its "
            "share of the levels (forest, pairs, triples), or class_size_max (methods of one "
            "attribute; ordered with objective 'quadratic': quadratic_penalty); lower is better"),
     Metric("lower_bound", _grouped("lower_bound"), "${objective}",
            "the cost that no grouping is below, found on this run"),
-    Metric("ratio", f"CASE WHEN {COST} = 0 THEN 1 ELSE {COST} / nullif(LOWER, 0) END"
+    Metric("ratio", "CASE WHEN ${cost} = 0 THEN 1 ELSE ${cost} / nullif(LOWER, 0) END"
            .replace("LOWER", _grouped("lower_bound")), "ratio",
            "cost / lower_bound: how far from the best it may be, at most; 1 is best"),
-    Metric("guaranteed_ratio", _grouped("guaranteed_ratio"), "ratio",
+    Metric("guaranteed_ratio", f"CASE WHEN ${{as_grouped}} THEN {_grouped('guaranteed_ratio')} END",
+           "ratio",
            "what cost / the least possible cost is at most, by proof; NULL where an option or "
-           "blocks void the proof"),
+           "blocks void the proof, or where classes of one attribute release the same"),
     Metric("total_il", TOTAL.format("total_il"), "cells",
            "Total-IL: over all classes, rows times the sum of range / domain of numbers and height "
            "of the lowest common ancestor / height of the hierarchy of categories, and every "
@@ -153,6 +155,8 @@ METRICS = (
            "largest degree d of the spanning tree of zip_regions, on which its guarantee depends"),
     Metric("islands", _grouped("islands"), "components",
            "components of the graph with fewer than k rows (zip_regions)"),
+    Metric("rows_without_place", _grouped("rows_without_place"), "rows",
+           "rows without a latitude or a longitude; they are a class (gps_rectangles)"),
     Metric("island_rows", _grouped("island_rows"), "rows", "rows whose code lies in one of them"),
     Metric("codes_unknown", _grouped("codes_unknown"), "codes",
            "codes of the data that the graph doesn't know; each is a component of its own"),

@@ -43,7 +43,7 @@ def refuse_width(method: Method, names: Sequence[str]) -> None:
     raise OptionError(
         f"The method {method.name!r} generalizes {takes}, and there {are}: {', '.join(names)}. "
         "Give the others another role, or take a method such as k_member with hierarchies := "
-        + INSTEAD[method.items].format(names[0] if names else "zip") + "."
+        + INSTEAD[method.items].format((names[0] if names else "zip").replace("'", "''")) + "."
     )
 
 

@@ -29,6 +29,10 @@ def check_degrees(latitude: Floats, longitude: Floats, names: Sequence[str]) -> 
             )
 
 
+FARTHEST = 1e100
+"""The largest coordinate: far beyond any map, and far from where squares overflow."""
+
+
 @dataclass(frozen=True)
 class Graph:
     """The neighbours of codes, and where codes lie.
@@ -47,7 +51,7 @@ class Graph:
     known: npt.NDArray[np.bool_]
 
 
-def _positions(codes: pa.Array, values: pa.Array) -> Labels:
+def positions(codes: pa.Array, values: pa.Array) -> Labels:
     """The index of each value among the codes, -1 where it is none."""
     found = pc.index_in(values, codes).fill_null(-1)
     return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
@@ -65,8 +69,8 @@ def _pairs(table: Table) -> tuple[pa.Array, pa.Array]:
     if len(table.columns) != 2:
         raise DataError(
             f"The relation adjacency has {_columns(table)}. "
-            "Give one with two, the codes that are neighbours, such as (SELECT DISTINCT code, "
-            "neighbour FROM ...) as a view."
+            "Give one with two, the codes that are neighbours, for example a view of SELECT "
+            "DISTINCT code, neighbour FROM ..."
         )
     both = pc.and_(pc.is_valid(table.columns[0]), pc.is_valid(table.columns[1]))
     return table.columns[0].filter(both), table.columns[1].filter(both)
@@ -82,7 +86,7 @@ def _located(table: Table) -> tuple[pa.Array, Floats]:
     if len(table.columns) != 3:
         raise DataError(
             f"The relation places has {_columns(table)}. Give "
-            "one with three, a code, its latitude and its longitude, such as a view."
+            "one with three, a code, its latitude and its longitude, for example a view."
         )
     degrees = geographic(table.names)
     x, y = degrees or (1, 2)
@@ -97,12 +101,18 @@ def _located(table: Table) -> tuple[pa.Array, Floats]:
                 "a code, its latitude and its longitude."
             ) from None
     values = np.column_stack(numbers)
+    far = int((np.abs(values) > FARTHEST).any(axis=1).sum())
+    if far:
+        raise DataError(
+            f"The relation places has {far} rows beyond {FARTHEST:g}. Correct them, or set them to "
+            "NULL."
+        )
     usable = np.isfinite(values).all(axis=1) & ~code.is_null().to_numpy(zero_copy_only=False)
     code, values = code.filter(pa.array(usable)), values[usable]
     if degrees:
         check_degrees(values[:, 0], values[:, 1], [table.names[x], table.names[y]])
     codes = _sorted(code)
-    at = _positions(codes, code)
+    at = positions(codes, code)
     order = np.lexsort((values[:, 1], values[:, 0], at))
     sums, counts = np.zeros((len(codes), 2)), np.bincount(at, minlength=len(codes))
     np.add.at(sums, at[order], values[order])
@@ -125,24 +135,32 @@ def read_graph(values: pa.Array, adjacency: Table | None, places: Table | None) 
         places: where codes lie.
 
     Raises:
-        DataError: a relation of another shape, or one without rows.
+        DataError: a relation of another shape, one without rows, or one that knows none of the
+            values.
     """
     from kanon_sql.grouping.neighbourhood import delaunay_links  # here: scipy is slow to load
 
     located, spots = _located(places) if places else (pa.array([], pa.string()), np.zeros((0, 2)))
     if adjacency is None:
         codes = _sorted(values, located)
-        known = _positions(located, codes) >= 0
+        known = positions(located, codes) >= 0
     else:
         ends = _pairs(adjacency)
         codes = _sorted(values, *ends)
-        known = _positions(_sorted(*ends), codes) >= 0
+        known = positions(_sorted(*ends), codes) >= 0
+    if len(values) and not known[positions(codes, values)].any():
+        name = "places" if adjacency is None else "adjacency"
+        count = "the only code" if len(values) == 1 else f"any of the {len(values)} codes"
+        raise DataError(
+            f"The relation {name} doesn't know {count} of the column. Write codes alike in both, "
+            "such as '01001' and not 1001."
+        )
     place = np.full((len(codes), 2 if places else 0), np.nan)
-    at = _positions(codes, located)
+    at = positions(codes, located)
     if places:
         place[at[at >= 0]] = spots[at >= 0]
     if adjacency is None:
         return Graph(codes, delaunay_links(place), place, known)
-    pairs = np.column_stack([_positions(codes, end) for end in ends])
+    pairs = np.column_stack([positions(codes, end) for end in ends])
     pairs = np.unique(np.sort(pairs[pairs[:, 0] != pairs[:, 1]], axis=1), axis=0)
     return Graph(codes, pairs.reshape(-1, 2), place, known)

@@ -154,6 +154,23 @@ def _leaving_out(options: Mapping[str, Any]) -> tuple[str, float]:
     return "suppress", options["suppress"]
 
 
+def _cell(call: Call) -> str:
+    """A cell of the encoding. Where values are generalized as they are, its category tells them
+    apart, also where they are numbers."""
+    column = quasi(call.roles, ROW)
+    if METHODS[call.options["method"]].items in ("", "places"):
+        return f"__kanon_cell({column})"
+    return f"{{'number': (__kanon_cell({column})).number, 'category': __kanon_key({column})}}"
+
+
+def _extra(call: Call) -> str:
+    """The number that some methods need of each row: a facility cost, or the rank of its value."""
+    if METHODS[call.options["method"]].items == "values":
+        return f"dense_rank() OVER (ORDER BY row(*{quasi(call.roles, ROW)}))"
+    facility = call.options["facility_cost"]
+    return quoted(facility) if isinstance(facility, str) else "NULL"
+
+
 def _key(column: str | None) -> str:
     """A column as text; NULL without one."""
     return "NULL" if column is None else f"__kanon_key({quoted(column)})"
@@ -175,7 +192,7 @@ def _pipeline(call: Call, clock: str = "") -> str:
         passing = "".join(f", _labelled.{quoted(n)}" for n in (*roles.sensitive, *roles.other))
     if options["keep_order"]:
         passing += ", _labelled.__kanon_row"
-    k, method, facility = options["k"], options["method"], options["facility_cost"]
+    k, method = options["k"], options["method"]
     left_out = _leaving_out(options)
     return statement(
         "pipeline",
@@ -191,7 +208,8 @@ def _pipeline(call: Call, clock: str = "") -> str:
         tables=call.tables,
         label=_key(options["class_label"]),
         secret=_key(roles.sensitive[0] if options["diversity"] else None),
-        facility=quoted(facility) if isinstance(facility, str) else "NULL",
+        cell=_cell(call),
+        extra=_extra(call),
         centers=(
             centers_sql(call, _run_options(options)) + "\n" if METHODS[method].has_centers else ""
         ),

@@ -17,7 +17,7 @@ from kanon_sql.sql import statement
 AUTO = ""
 """Stands for the kind that a column gets by its type, where every column needs one."""
 
-STAGE = re.compile(r"_(source|kept|released|values|tree_\d+)", re.IGNORECASE)
+STAGE = re.compile(r"_(source|kept|released|values|columns|taken|cells|tree_\d+)", re.IGNORECASE)
 """Names that mean a stage of the query where a hierarchy or a release is read."""
 
 LOWEST = """CASE
@@ -46,7 +46,7 @@ def _spec(column: str, given: str | Mapping[str, Any], catalog: Catalog) -> Any:
     if isinstance(given, str):
         return {"kind": given} if given in KINDS or given == AUTO else outside(given, catalog)
     named = {
-        name: value.item() if hasattr(value, "item") else value  # a number of numpy
+        name: value.tolist() if hasattr(value, "tolist") else value  # of numpy
         for name, value in given.items() if value is not None
     }
     check_kind(column, named)

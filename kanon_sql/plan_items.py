@@ -18,9 +18,6 @@ from kanon_sql.sql import statement
 SETS = {"interval": "set", "bounds": "members"}
 """What stands in for a representation where values have no order."""
 
-SPANS = {"interval": "span", "bounds": "ends"}
-"""What stands in for it where they have one, whatever their type."""
-
 TABLES = ("adjacency", "places")
 
 
@@ -69,8 +66,8 @@ def item_classes(call: Call) -> str:
         numbers = ", ".join(f"__kanon_class + 1 AS {quoted(name)}" for name in names)
         plain = f"SELECT DISTINCT __kanon_class, {numbers} FROM _labelled"
     else:
-        other = {"labels": SETS, "nodes": SETS, "values": SPANS}.get(method.items, {})
-        shown = other.get(representation, representation)
+        sets = SETS if method.items in ("labels", "nodes") else {}
+        shown = sets.get(representation, representation)
         plain = (
             f"SELECT __kanon_class, __kanon_{shown}({labelled}) FROM _labelled"
             " GROUP BY __kanon_class"
@@ -95,13 +92,13 @@ def _boxes(names: tuple[str, ...], tight: bool) -> str:
     for number, name in enumerate(names, start=1):
         value = f"__kanon_value({quoted(name)})"
         if tight:
-            ends += [f"min({value})::DOUBLE AS low_{number}", f"max({value})::DOUBLE AS "
-                     f"high_{number}", f"true AS closed_{number}"]
+            ends += [f"min({value})::DOUBLE AS __kanon_low_{number}", f"max({value})::DOUBLE AS "
+                     f"__kanon_high_{number}", f"true AS __kanon_closed_{number}"]
             continue
         for end in ("low", "high", "closed"):
             ends.append(
                 f"any_value(cell.{end}) FILTER (WHERE lower(columns[cell.number][1]) = "
-                f"lower({literal(name)})) AS {end}_{number}"
+                f"lower({literal(name)})) AS __kanon_{end}_{number}"
             )
     source = (
         "_labelled GROUP BY __kanon_class" if tight
@@ -114,12 +111,12 @@ def _boxes(names: tuple[str, ...], tight: bool) -> str:
 
 def _side(representation: str, number: int) -> str:
     """One side of a rectangle; NULL where the class has no place."""
-    low, high = f"low_{number}", f"high_{number}"
+    low, high, closed = (f"__kanon_{end}_{number}" for end in ("low", "high", "closed"))
     if representation == "bounds":
         return f"CASE WHEN {low} IS NOT NULL THEN {{'min': {low}, 'max': {high}}} END"
     return (
         f"CASE WHEN {low} = {high} THEN {low}::VARCHAR WHEN {low} IS NOT NULL "
-        f"THEN concat('[', {low}, ', ', {high}, CASE WHEN closed_{number} THEN ']' ELSE ')' END) "
+        f"THEN concat('[', {low}, ', ', {high}, CASE WHEN {closed} THEN ']' ELSE ')' END) "
         "END"
     )
 
@@ -128,5 +125,5 @@ def _wkt(names: tuple[str, ...]) -> str:
     """A polygon in well-known text, x first."""
     x = 2 if geographic(names) == (0, 1) else 1
     corners = ("low", "low"), ("high", "low"), ("high", "high"), ("low", "high"), ("low", "low")
-    text = ", ', ', ".join(f"{a}_{x}, ' ', {b}_{3 - x}" for a, b in corners)
-    return f"CASE WHEN low_1 IS NOT NULL THEN concat('POLYGON((', {text}, '))') END"
+    text = ", ', ', ".join(f"__kanon_{a}_{x}, ' ', __kanon_{b}_{3 - x}" for a, b in corners)
+    return f"CASE WHEN __kanon_low_1 IS NOT NULL THEN concat('POLYGON((', {text}, '))') END"

@@ -10,7 +10,7 @@ from typing import Any
 
 from kanon_sql.choices import POINTS
 from kanon_sql.grouping import METHODS
-from kanon_sql.metrics import ATTRIBUTE, AUDIT, DIVERSITY, METRICS, UNITS, Metric
+from kanon_sql.metrics import ATTRIBUTE, AUDIT, COST, DIVERSITY, METRICS, UNITS, Metric
 from kanon_sql.option_rules import SPECIAL
 from kanon_sql.plan_parts import UNDECLARED, Call, declared, quasi, where
 from kanon_sql.relation import Relation, literal, quoted
@@ -74,6 +74,15 @@ def _objective_unit(options: Mapping[str, Any], distance: str) -> str:
     return {"cells": "cells", "size": size}.get(method.objective, "")
 
 
+def _cost(options: Mapping[str, Any]) -> str:
+    """SQL of what the method's guarantee is about; sizes are those of the released classes."""
+    if METHODS[options["method"]].objective != "size":
+        return COST
+    if options["objective"] == "quadratic":
+        return f"(coalesce(squares, 0) - {options['k']} * rows_released::DOUBLE)"
+    return "largest::DOUBLE"
+
+
 def metrics_sql(call: Call, pipeline: str, measured: str, quasi_released: str) -> str:
     """The SQL of anonymize_metrics(), around the stages of the release."""
     options, roles = call.options, call.roles
@@ -96,6 +105,10 @@ def metrics_sql(call: Call, pipeline: str, measured: str, quasi_released: str) -
         "${k}": "NULL" if k is None else str(k),
         "${distance}": distance,
         "${objective}": _objective_unit(options, distance),
+        "${cost}": _cost(options),
+        "${as_grouped}": (
+            f"{_cost(options)} = (measured ->> 'cost')::DOUBLE" if method.items else "true"
+        ),
         "${method}": literal(options["method"]),
         "${options}": literal(json.dumps(used, sort_keys=True, default=str)),
         "${seed}": literal(str(options["seed"])),

@@ -135,6 +135,8 @@ def group_rows(
         digest(points, {name: told.get(name) for name in decides}),
         lambda: _grouped(points, told, items, watch),
     )
+    if items is not None:
+        grouping = items.spread(grouping)
     finished = perf_counter()
     facts = {
         **_by_name(grouping.facts, encoded),
@@ -152,12 +154,17 @@ def group_rows(
 def _grouped(
     points: Points, options: Mapping[str, Any], items: Items | None, watch: Watch | None
 ) -> Grouping:
-    """Groups all rows, also those that the points of a method of one attribute leave out."""
-    if items is None:
+    """Groups the points; what is refused tells of codes that the graph doesn't know."""
+    if len(points) == 0:  # no row has a place
+        return Grouping(np.zeros(0, np.int64), {}, None, np.zeros((0, 2, 2)))
+    try:
         return group_points(points, options, watch)
-    if len(points) == 0:
-        return items.spread(Grouping(np.zeros(0, np.int64), {}))
-    return items.spread(group_points(points, options, watch))
+    except DataError as refusal:
+        strange = int(items.facts.get("codes_unknown", 0)) if items else 0
+        if strange == 0:
+            raise
+        codes = "1 code of the data is" if strange == 1 else f"{strange} codes of the data are"
+        raise DataError(f"{codes} unknown to the graph. {refusal}") from None
 
 
 def _points(encoded: Encoded, rows: Rows, options: Mapping[str, Any]) -> Points:
@@ -172,7 +179,7 @@ def _points(encoded: Encoded, rows: Rows, options: Mapping[str, Any]) -> Points:
         return points
     given = options["facility_cost"]
     if isinstance(given, str):
-        given = rows.numbers("facility")[encoded.order]
+        given = rows.numbers("extra")[encoded.order]
     return facility_costs(points, given)
 
 

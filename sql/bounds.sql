@@ -13,11 +13,3 @@ CREATE OR REPLACE TEMP MACRO __kanon_bounds
 CREATE OR REPLACE TEMP MACRO __kanon_members
     (x VARCHAR) AS __kanon_distinct(decode(encode(x))),
     (x) AS __kanon_distinct(__kanon_value(x));
-
--- values with an order, whatever their type
-CREATE OR REPLACE TEMP MACRO __kanon_low_high(x) AS
-    CASE WHEN count(x) > 0 THEN {'min': min(x), 'max': max(x)} END;
-
-CREATE OR REPLACE TEMP MACRO __kanon_ends
-    (x VARCHAR) AS __kanon_low_high(decode(encode(x))),
-    (x) AS __kanon_low_high(__kanon_value(x));

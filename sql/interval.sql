@@ -20,8 +20,3 @@ CREATE OR REPLACE TEMP MACRO __kanon_interval
 CREATE OR REPLACE TEMP MACRO __kanon_set
     (x VARCHAR) AS __kanon_value_set(decode(encode(x))),
     (x) AS __kanon_value_set(__kanon_value(x));
-
--- values with an order, whatever their type
-CREATE OR REPLACE TEMP MACRO __kanon_span
-    (x VARCHAR) AS __kanon_range(decode(encode(x))),
-    (x) AS __kanon_range(__kanon_value(x));

@@ -19,19 +19,19 @@ _taken AS (  -- columns with a name that the query needs for itself
     FROM (SELECT __kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash))) FROM _source LIMIT 1)
 ),
 _cells AS (  -- the quasi-identifiers of each row, as numbers and categories
-    SELECT __kanon_row, __kanon_hash, __kanon_label, __kanon_secret, __kanon_facility,
+    SELECT __kanon_row, __kanon_hash, __kanon_label, __kanon_secret, __kanon_extra,
            [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secret,
-                                __kanon_facility))] AS cells
+                                __kanon_extra))] AS cells
     FROM (SELECT __kanon_row, __kanon_hash, ${label}::VARCHAR AS __kanon_label,
-                 ${secret}::VARCHAR AS __kanon_secret, ${facility}::DOUBLE AS __kanon_facility,
-                 __kanon_cell(${quasi})
+                 ${secret}::VARCHAR AS __kanon_secret, ${extra}::DOUBLE AS __kanon_extra,
+                 ${cell}
           FROM ${keyed})
 ),
 _begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
     SELECT __kanon_start(
         list({'row': __kanon_row, 'hash': __kanon_hash, 'cells': cells,
               'label': __kanon_label, 'secret': __kanon_secret,
-              'facility': __kanon_facility}),
+              'extra': __kanon_extra}),
         (SELECT columns FROM _columns),
         ${options},
         ${hierarchies},

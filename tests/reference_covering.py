@@ -10,7 +10,11 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import product
+from math import ceil
 
+import numpy as np
+
+from kanon_sql.grouping.cover_core import lower_bound, most_bins
 from tests.partitions import partitions
 
 Packing = list[list[int]]
@@ -157,10 +161,81 @@ def by_case(sizes: Sequence[int], k: int) -> tuple[str, Packing]:
     return "case 2.2", plain
 
 
-def five_halves(sizes: Sequence[int], k: int) -> Packing:
-    """Theorem 9: the cheaper one of the case's packing and fold's."""
+def theorem_9(sizes: Sequence[int], k: int) -> Packing:
+    """The cheaper one of the case's packing and fold's."""
     plain, other = fold(sizes, k, "sorted", 0), by_case(sizes, k)[1]
     return other if cost(sizes, other) < cost(sizes, plain) else plain
+
+
+def exchange(
+    sizes: Sequence[int], high: Sequence[int], low: Sequence[int]
+) -> tuple[int, int | None] | None:
+    """What brings two levels closest: an item of the higher bin, and one of the lower, or none.
+
+    Both bins are from the largest item down. None if the levels get no closer.
+    """
+    gap = level(sizes, high) - level(sizes, low)
+    ways = {}
+    for x in high:
+        for y in (*low, None):
+            change = sizes[x] - (0 if y is None else sizes[y])
+            if 0 < change < gap:
+                ways[x, y] = abs(gap - 2 * change)
+    return min(ways, key=lambda way: ways[way]) if ways else None  # the first on a tie
+
+
+def even(sizes: Sequence[int], k: int, count: int) -> Packing:
+    """So many bins of about the same level; some may be below k."""
+    order = item_order(sizes, k, "sorted", 0)
+    bins: Packing = [[] for _ in range(count)]
+    for i in order:
+        from_the_least(sizes, bins)[0].append(i)
+    while True:
+        ranked = from_the_least(sizes, bins)
+        if level(sizes, ranked[0]) < k:
+            pairs = [(high, ranked[0]) for high in ranked[:0:-1]]
+        else:
+            pairs = [(ranked[-1], low) for low in ranked[:-1]]
+        for high, low in pairs:
+            found = exchange(sizes, high, low)
+            if found:
+                break
+        else:
+            return bins
+        for item, source, target in ((found[0], high, low), (found[1], low, high)):
+            if item is not None:
+                source.remove(item)
+                target.append(item)
+                target.sort(key=order.index)
+
+
+def value(sizes: Sequence[int], k: int, packing: Packing) -> tuple[int, int]:
+    """The cost, and what decides on a tie."""
+    found = [level(sizes, items) for items in packing]
+    return max(found), sum(size * (size - k) for size in found)
+
+
+def five_halves(sizes: Sequence[int], k: int, close: int = 32) -> Packing:
+    """The cheapest of theorem 9's packing, spread's and even ones; see cover_even.py."""
+    paper, other = theorem_9(sizes, k), spread(sizes, k, "sorted", 0)
+    best = other if value(sizes, k, other) < value(sizes, k, paper) else paper
+    least, most = lower_bound(np.array(sizes), k), most_bins(np.array(sizes), k)
+    fewest, count = ceil(Fraction(sum(sizes), cost(sizes, best))), most
+    while fewest <= most:
+        packing = even(sizes, k, count)
+        feasible = min(level(sizes, items) for items in packing) >= k
+        if feasible and value(sizes, k, packing) < value(sizes, k, best):
+            best = packing
+            below = max(cost(sizes, best) - 1, 1)
+            fewest = max(fewest, ceil(Fraction(sum(sizes), below)))
+        if feasible and count < most:
+            fewest = max(fewest, count + 1)
+        elif feasible and cost(sizes, packing) == least:
+            break
+        else:
+            most = count - 1
+        count = most if most - fewest < close else (fewest + most) // 2
+    return best
 
 
 class Types:

@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kanon_sql.errors import DataError
-from kanon_sql.grouping.cover_core import most_bins
+from kanon_sql.grouping.cover_core import item_order, most_bins, next_fit, numbered
 from kanon_sql.grouping.covering import lower_bound, pack
-from kanon_sql.grouping.five_halves import five_halves
+from kanon_sql.grouping.five_halves import five_halves, halves_bins
 from kanon_sql.grouping.fold import fold
 from kanon_sql.grouping.points import ItemPoints
 from kanon_sql.grouping.spread import spread
@@ -29,7 +29,6 @@ METHODS: dict[str, Any] = {"fold": fold, "spread": spread, "five_halves": five_h
 REFERENCES: dict[str, Callable[..., reference.Packing]] = {
     "fold": reference.fold,
     "spread": reference.spread,
-    "five_halves": lambda sizes, k, sequence, seed: reference.five_halves(sizes, k),
 }
 WAYS = tuple(METHODS)
 
@@ -42,6 +41,15 @@ def often(examples: int) -> Callable[[Any], Any]:
 
 def packed(sizes: Sequence[int], k: int, way: str, sequence: str = "sorted") -> list[int]:
     labels: list[int] = pack(np.array(sizes, np.int64), k, sequence, 0, way).tolist()
+    return labels
+
+
+def by_theorem_9(sizes: Sequence[int], k: int) -> list[int]:
+    """The paper's packing, one of the candidates of five_halves."""
+    array = np.array(sizes, np.int64)
+    order = item_order(array, k, "sorted", 0)
+    bins, filled = next_fit(array[order], k, np.zeros(2, np.int64))
+    labels: list[int] = numbered(order, halves_bins(array[order], bins, filled, k)[0]).tolist()
     return labels
 
 
@@ -101,12 +109,15 @@ def test_packings_are_those_of_the_reference(
     case: tuple[list[int], int], sequence: str, seed: int
 ) -> None:
     sizes, k = case
-    for way in WAYS:
+    for way, method in REFERENCES.items():
         labels = pack(np.array(sizes), k, sequence, seed, way)
         assert labels.dtype == np.int64
-        expected = REFERENCES[way](sizes, k, sequence, seed)
+        expected = method(sizes, k, sequence, seed)
         assert labels.tolist() == reference.labels_of(expected, len(sizes))
         check_packing(sizes, labels.tolist(), k)
+    assert by_theorem_9(sizes, k) == reference.labels_of(
+        reference.theorem_9(sizes, k), len(sizes)
+    )
 
 
 @often(100)
@@ -196,8 +207,8 @@ def test_every_case_of_theorem_9_occurs_and_keeps_its_own_bound() -> None:
         for sizes in multisets(k, largest, items):
             case, found = reference.by_case(sizes, k)
             seen[case] += 1
-            expected = reference.labels_of(reference.five_halves(sizes, k), items)
-            assert packed(sizes, k, "five_halves") == expected
+            expected = reference.labels_of(reference.theorem_9(sizes, k), items)
+            assert by_theorem_9(sizes, k) == expected
             cost = reference.cost(sizes, found)
             if case in ("nothing left", "oversize", "case 2.2"):
                 assert cost < 2 * reference.quick_optimum(sizes, k)
@@ -250,27 +261,29 @@ def test_fold_may_cost_nearly_three_times_the_optimum(k: int) -> None:
     sizes = [k - 1] * (k - 1) + [1] * (k - 1)
     points = ItemPoints.of(sizes)
     costs = {way: check_packing(sizes, packed(sizes, k, way), k) for way in WAYS}
-    if k == 3:  # two bins are filled, if any: no case parts what is left over
-        assert costs == {"fold": 6, "spread": 6, "five_halves": 6}
+    paper = check_packing(sizes, by_theorem_9(sizes, k), k)
+    assert costs["fold"] == 3 * k - 3
+    assert costs["five_halves"] == k
+    if k == 3:  # two bins are filled: no case parts what is left over
+        assert paper == costs["spread"] == 6
     else:
-        assert costs["fold"] == 3 * k - 3
-        assert costs["five_halves"] <= 2 * k - 2 + k // 2
-        assert costs["spread"] <= costs["five_halves"]
+        assert costs["spread"] <= paper <= 2 * k - 2 + k // 2
     facts = fold(points, k, {"sequence": "sorted"}, Watch()).facts
     assert facts == {"lower_bound": k, "guaranteed_ratio": (3 * k - 3) / k}
 
 
-def test_five_halves_may_cost_nearly_5_halves_of_the_optimum() -> None:
-    """Six of 99 with two of 50: no better without parting pairs of 99."""
+def test_theorem_9_may_cost_nearly_5_halves_of_the_optimum() -> None:
+    """Six of 99 with two of 50: no better without parting pairs of 99. Even bins do so."""
     sizes = [99] * 6 + [49, 49]
-    labels = packed(sizes, 100, "five_halves")
+    labels = by_theorem_9(sizes, 100)
     assert check_packing(sizes, labels, 100) == 198 + 49
     assert labels == [0, 0, 1, 1, 2, 2, 0, 1]
+    assert check_packing(sizes, packed(sizes, 100, "five_halves"), 100) == 198
 
 
 def test_two_and_two_and_one_large_item_change_places() -> None:
     """Case 2.1: 9 9 | 8 8 | 7 7 | 6 1 becomes 6 9 | 8 8 | 7 7 | 9 1."""
-    assert packed([9, 9, 8, 8, 7, 7, 6, 1], 10, "five_halves") == [0, 1, 2, 2, 3, 3, 1, 0]
+    assert by_theorem_9([9, 9, 8, 8, 7, 7, 6, 1], 10) == [0, 1, 2, 2, 3, 3, 1, 0]
 
 
 def test_three_large_items_must_share_a_bin() -> None:

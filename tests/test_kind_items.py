@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kanon_sql
-from tests.test_items import connected
+from tests.test_regions_sql import connected
 from tests.test_surface import refusal
 from tests.thoroughness import examples
 

@@ -205,3 +205,64 @@ def test_what_can_not_be_is_refused(
     con.execute(f"CREATE OR REPLACE TABLE t AS SELECT {columns} FROM range(20) AS r(i)")
     given = f", {more}" if more else ""
     assert expected in refusal(con, f"FROM anonymize('t', k := 3, {METHOD}{given})")
+
+
+def test_rows_with_and_without_a_place_are_remembered_apart(con: Connection) -> None:
+    for first in (0, 99):
+        con.execute(
+            f"CREATE OR REPLACE TABLE t AS SELECT * FROM (SELECT {first} AS id, NULL::BIGINT AS "
+            "lat, i AS lon FROM range(5) AS r(i) UNION ALL SELECT 1 + i, i, (i * 7) % 20 FROM "
+            "range(20) AS r(i)) ORDER BY id"
+        )
+        rows = con.execute(
+            f"SELECT a.lat, a.lon, t.lat, t.lon FROM anonymize('t', k := 5, {METHOD}) AS a "
+            "JOIN t USING (id) WHERE id BETWEEN 1 AND 20"
+        ).fetchall()
+        assert len(rows) == 20
+        for lat, lon, y, x in rows:
+            assert lat["min"] <= y <= lat["max"]
+            assert lon["min"] <= x <= lon["max"]
+    for nulls, count in (("value", 25), ("suppress", 20), ("value", 25)):
+        call = f"anonymize('t', k := 5, {METHOD}, nulls := '{nulls}')"
+        assert len(con.execute(f"FROM {call}").fetchall()) == count
+
+
+def test_a_class_without_a_place_counts_in_the_bounds(con: Connection) -> None:
+    fill(con, [(None, 0.0)] * 60 + [(40 + i / 100, -75 + i * 7 % 40 / 50) for i in range(40)])
+    told = dict(con.execute(
+        f"SELECT metric, value FROM anonymize_metrics('t', k := 10, {METHOD})"
+    ).fetchall())
+    assert told["rows_without_place"] == told["cost"] == told["lower_bound"] == 60
+    assert told["ratio"] == told["guaranteed_ratio"] == 1
+    fill(con, [(None, 0.0)] * 60)
+    told = dict(con.execute(
+        f"SELECT metric, value FROM anonymize_metrics('t', k := 10, {METHOD})"
+    ).fetchall())
+    assert (told["classes"], told["cost"], told["ratio"]) == (1, 60, 1)
+
+
+def test_columns_may_have_the_names_of_the_sides(con: Connection) -> None:
+    con.execute("CREATE OR REPLACE TABLE t AS SELECT i AS low_1, i * 2.0 AS high_2 "
+                "FROM range(40) AS r(i)")
+    rows = con.execute("FROM anonymize('t', k := 5, method := 'gps_rectangles')").fetchall()
+    assert len(rows) == 40
+
+
+@pytest.mark.parametrize("kind", ["DATE", "TIMESTAMP", "TIME", "BOOLEAN"])
+def test_only_numbers_are_places(con: Connection, kind: str) -> None:
+    value = {"DATE": "DATE '2024-01-01' + i::INT", "BOOLEAN": "i % 2 = 0"}.get(
+        kind, "TIMESTAMP '2024-01-01' + INTERVAL (i) SECOND")
+    con.execute(f"CREATE OR REPLACE TABLE t AS SELECT ({value})::{kind} AS lat, i AS lon "
+                "FROM range(40) AS r(i)")
+    assert "two columns of numbers" in refusal(con, f"FROM anonymize('t', k := 5, {METHOD})")
+
+
+@pytest.mark.parametrize(("extent", "expected"), [
+    ("MAP {'lat': [40, 42], 'LAT': [-75, -73]}", "extent must give"),
+    ("{'lat': [-100, 100], 'lon': [-180, 180]}", "beyond 90 degrees"),
+    ("{'lat': ['0', '9'], 'lon': [-180, 180]}", "extent must give"),
+])
+def test_an_extent_that_can_not_be(con: Connection, extent: str, expected: str) -> None:
+    fill(con, [(i, i) for i in range(40)])
+    said = refusal(con, f"FROM anonymize('t', k := 5, {METHOD}, extent := {extent})")
+    assert expected in said

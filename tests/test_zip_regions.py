@@ -190,7 +190,7 @@ def test_regions_and_bounds_against_the_optimum(case: tuple[Any, list[Link]], k:
     left_out = {int(i) for i in points.item[found.labels < 0]}
     assert left_out == {v for part in light for v in part if size[v]}
     if light:
-        with pytest.raises(DataError, match=f"hold {len(left_out)} codes"):
+        with pytest.raises(DataError, match=f"hold {len(left_out)} code"):
             grouped(points, k)
     else:
         assert grouped(points, k).labels.tolist() == found.labels.tolist()

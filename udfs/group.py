@@ -98,7 +98,7 @@ START = Signature(
     start,
     (
         f"STRUCT(row BIGINT, hash UBIGINT, cells {CELLS}, label VARCHAR, secret VARCHAR, "
-        "facility DOUBLE)[]",
+        "extra DOUBLE)[]",
         "VARCHAR[][]",
         "VARCHAR",
         TREES,

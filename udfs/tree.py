@@ -10,6 +10,7 @@ import pyarrow as pa
 from kanon_sql.errors import KanonError
 from kanon_sql.udfs.signature import Signature
 
+FAILED = "The hierarchy failed with {}. Nothing came out; please report this as a bug."
 PATHS = pa.list_(pa.list_(pa.string()))
 
 
@@ -23,6 +24,8 @@ def tree(values: Any, kinds: Any, names: Any, rows: Any, specs: Any) -> Any:
         paths = pa.ListArray.from_arrays(pa.array([0, len(found)], pa.int32()), found)
     except KanonError as refusal:
         error = str(refusal)
+    except Exception as failure:
+        error = FAILED.format(type(failure).__name__)
     return pa.StructArray.from_arrays([paths, pa.array([error], pa.string())], ["paths", "error"])
 
 

@@ -285,10 +285,10 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             name="five_halves",
-            summary="Fills classes with labels from the most frequent down, and spreads the last, "
-            "unfilled one by cases.",
+            summary="Fills classes with labels from the most frequent down, evens them out by "
+            "exchanging labels, and keeps the best of three packings.",
             guarantee="largest class at most 5/2 times the least possible",
-            cost="O(n) for the rows, O(m log m) for m labels",
+            cost="O(n) for the rows, O(m log m) for m labels in each of some tries",
             options=(),
             representation="interval",
             source="du2009, theorem 9",

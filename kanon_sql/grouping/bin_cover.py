@@ -54,7 +54,7 @@ from kanon_sql.grouping.cover_core import (
     packed,
 )
 from kanon_sql.grouping.cover_types import Instance, count_types, search_types
-from kanon_sql.grouping.five_halves import RATIO, halves_bins
+from kanon_sql.grouping.five_halves import RATIO, cheapest_bins
 from kanon_sql.grouping.points import Grouping, ItemPoints, Labels, Points
 from kanon_sql.grouping.watch import DONE, Watch
 
@@ -144,7 +144,8 @@ def bin_cover(points: Points, k: int, options: Mapping[str, Any], watch: Watch) 
     order = item_order(sizes, k, "sorted", 0)
     bins, levels = next_fit(sizes[order], k, np.zeros(2, np.int64))
     watch.check()
-    bins, bound = halves_bins(sizes[order], bins, levels, k)
+    bins, bound = cheapest_bins(sizes[order], bins, levels, k, watch.beat())
+    watch.check()
     least = lower_bound(sizes, k)
     if cost_of(sizes[order], bins) > least:
         lower = lowered(sizes[order], k)

@@ -153,9 +153,15 @@ def check_total(sizes: Labels, k: int) -> None:
         )
 
 
+def levels_of(sizes: Labels, bins: Labels) -> Labels:
+    """The level of each bin that has items, by number: int64, shape (bins,)."""
+    levels = np.bincount(bins, weights=sizes)
+    return levels[levels > 0].astype(np.int64)
+
+
 def cost_of(sizes: Labels, labels: Labels) -> int:
     """The level of the fullest bin."""
-    return int(np.bincount(labels, weights=sizes).max())
+    return int(levels_of(sizes, labels).max())
 
 
 def packed(

@@ -11,7 +11,7 @@ from kanon_sql.grouping.cover_core import (
     next_fit,
     numbered,
 )
-from kanon_sql.grouping.five_halves import halves_bins
+from kanon_sql.grouping.five_halves import cheapest_bins
 from kanon_sql.grouping.fold import folded
 from kanon_sql.grouping.points import Labels
 from kanon_sql.grouping.spread import spread_bins
@@ -39,7 +39,7 @@ def pack(sizes: Labels, k: int, sequence: str, seed: int, way: str) -> Labels:
     if way == "spread":
         bins = spread_bins(arranged, bins, levels, beat)
     elif way == "five_halves":
-        bins, _ = halves_bins(arranged, bins, levels, k)
+        bins, _ = cheapest_bins(arranged, bins, levels, k, beat)
     else:
         bins = folded(bins, levels)
     return numbered(order, bins)

@@ -33,10 +33,12 @@ def refuse_islands(size: Any, light: Any, k: int, islands: str) -> None:
             "Add links, or choose a smaller k."
         )
     if islands == "error" and alone.any():
+        codes, rows = int(alone.sum()), int(size[alone].sum())
         raise DataError(
-            f"Parts of the graph with fewer than k = {k} rows hold {alone.sum()} codes with "
-            f"{size[alone].sum()} rows. Add links, or choose islands := 'suppress' to leave these "
-            "rows out, or islands := 'nearest' to join each part to the nearest region."
+            f"Parts of the graph with fewer than k = {k} rows hold {codes} code{'s'[: codes > 1]} "
+            f"with {rows} row{'s'[: rows > 1]}. Add links, or choose islands := 'suppress' to "
+            "leave these rows out, or islands := 'nearest', which needs places, to join each part "
+            "to the nearest region."
         )
 
 
@@ -83,7 +85,7 @@ def join_islands(labels: Any, part: Any, alone: Any, place: Any) -> Labels:
     targets, spots = np.flatnonzero(known & (labels >= 0)), np.flatnonzero(known & alone)
     lost = np.setdiff1d(part[alone], part[spots])
     if len(lost) or not len(targets):
-        whose = f"of {len(lost)} islands" if len(lost) else "in any region"
+        whose = f"of {len(lost)} island{'s'[: len(lost) > 1]}" if len(lost) else "in any region"
         raise DataError(
             f"islands 'nearest' needs to know where codes lie, and no place of a code {whose} is "
             "known. Add places for them, or choose islands := 'suppress'."

@@ -41,11 +41,11 @@ _taken AS (  -- columns with a name that the query needs for itself
     FROM (SELECT __kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash))) FROM _source LIMIT 1)
 ),
 _cells AS (  -- the quasi-identifiers of each row, as numbers and categories
-    SELECT __kanon_row, __kanon_hash, __kanon_label, __kanon_secret, __kanon_facility,
+    SELECT __kanon_row, __kanon_hash, __kanon_label, __kanon_secret, __kanon_extra,
            [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secret,
-                                __kanon_facility))] AS cells
+                                __kanon_extra))] AS cells
     FROM (SELECT __kanon_row, __kanon_hash, NULL::VARCHAR AS __kanon_label,
-                 NULL::VARCHAR AS __kanon_secret, NULL::DOUBLE AS __kanon_facility,
+                 NULL::VARCHAR AS __kanon_secret, NULL::DOUBLE AS __kanon_extra,
                  __kanon_cell(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "disease", "name")))
           FROM (SELECT * REPLACE (__kanon_key("zip") AS "zip", __kanon_key("age") AS "age") FROM _kept))
 ),
@@ -53,7 +53,7 @@ _begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
     SELECT __kanon_start(
         list({'row': __kanon_row, 'hash': __kanon_hash, 'cells': cells,
               'label': __kanon_label, 'secret': __kanon_secret,
-              'facility': __kanon_facility}),
+              'extra': __kanon_extra}),
         (SELECT columns FROM _columns),
         '{"block_rows": null, "class_label": null, "distance": "loss", "diversity": null, "k": 4, "loss": "range_flat", "method": "mondrian", "nulls": "value", "partitioning": null, "progress": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}',
         [{'name': 'zip', 'paths': (SELECT paths FROM _tree_1)}, {'name': 'age', 'paths': (SELECT paths FROM _tree_2)}],

@@ -19,11 +19,11 @@ _taken AS (  -- columns with a name that the query needs for itself
     FROM (SELECT __kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash))) FROM _source LIMIT 1)
 ),
 _cells AS (  -- the quasi-identifiers of each row, as numbers and categories
-    SELECT __kanon_row, __kanon_hash, __kanon_label, __kanon_secret, __kanon_facility,
+    SELECT __kanon_row, __kanon_hash, __kanon_label, __kanon_secret, __kanon_extra,
            [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secret,
-                                __kanon_facility))] AS cells
+                                __kanon_extra))] AS cells
     FROM (SELECT __kanon_row, __kanon_hash, NULL::VARCHAR AS __kanon_label,
-                 NULL::VARCHAR AS __kanon_secret, NULL::DOUBLE AS __kanon_facility,
+                 NULL::VARCHAR AS __kanon_secret, NULL::DOUBLE AS __kanon_extra,
                  __kanon_cell(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash")))
           FROM _kept)
 ),
@@ -31,7 +31,7 @@ _begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
     SELECT __kanon_start(
         list({'row': __kanon_row, 'hash': __kanon_hash, 'cells': cells,
               'label': __kanon_label, 'secret': __kanon_secret,
-              'facility': __kanon_facility}),
+              'extra': __kanon_extra}),
         (SELECT columns FROM _columns),
         '{"block_rows": null, "class_label": null, "distance": "sse", "diversity": null, "k": 5, "loss": "range_flat", "method": "mdav", "nulls": "value", "progress": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}',
         NULL,
@@ -148,7 +148,7 @@ SELECT unnest(list_concat([
     {'metric': 'cost', 'value': (((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': '', 'description': 'what the method''s guarantee is about: max_radius (r_gather), cellular_cost (r_cellular, and cellular with the facility costs), generalized cells, each by its share of the levels (forest, pairs, triples), or class_size_max (methods of one attribute; ordered with objective ''quadratic'': quadratic_penalty); lower is better'},
     {'metric': 'lower_bound', 'value': ((grouped ->> 'lower_bound')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': '', 'description': 'the cost that no grouping is below, found on this run'},
     {'metric': 'ratio', 'value': (CASE WHEN ((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)) = 0 THEN 1 ELSE ((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)) / nullif((grouped ->> 'lower_bound')::DOUBLE, 0) END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'ratio', 'description': 'cost / lower_bound: how far from the best it may be, at most; 1 is best'},
-    {'metric': 'guaranteed_ratio', 'value': ((grouped ->> 'guaranteed_ratio')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'ratio', 'description': 'what cost / the least possible cost is at most, by proof; NULL where an option or blocks void the proof'},
+    {'metric': 'guaranteed_ratio', 'value': (CASE WHEN true THEN (grouped ->> 'guaranteed_ratio')::DOUBLE END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'ratio', 'description': 'what cost / the least possible cost is at most, by proof; NULL where an option or blocks void the proof, or where classes of one attribute release the same'},
     {'metric': 'total_il', 'value': (((measured ->> 'total_il')::DOUBLE + (rows_in - (measured ->> 'rows')::DOUBLE) * (measured ->> 'weights')::DOUBLE))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'cells', 'description': 'Total-IL: over all classes, rows times the sum of range / domain of numbers and height of the lowest common ancestor / height of the hierarchy of categories, and every quasi-identifier of a suppressed row (byun2006, definitions 7 and 8); lower is better'},
     {'metric': 'ncp', 'value': (CASE WHEN rows_in * (measured ->> 'weights')::DOUBLE > 0 THEN ((measured ->> 'total_il')::DOUBLE + (rows_in - (measured ->> 'rows')::DOUBLE) * (measured ->> 'weights')::DOUBLE) / (rows_in * (measured ->> 'weights')::DOUBLE) ELSE 0 END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'total_il per cell: 0 where nothing is lost, 1 where everything is; lower is better'},
     {'metric': 'ncp_distinct', 'value': (CASE WHEN rows_in * (measured ->> 'weights')::DOUBLE > 0 THEN ((measured ->> 'total_distinct')::DOUBLE + (rows_in - (measured ->> 'rows')::DOUBLE) * (measured ->> 'weights')::DOUBLE) / (rows_in * (measured ->> 'weights')::DOUBLE) ELSE 0 END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'as ncp, but a category loses (values - 1) / (values of the column - 1), of the class or below its ancestor (each level of a hierarchy counts what its nodes have on average); lower is better'},
@@ -172,6 +172,7 @@ SELECT unnest(list_concat([
     {'metric': 'blocks', 'value': ((grouped ->> 'blocks')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'blocks', 'description': 'blocks that were grouped each on its own; 1 where the rows were grouped as one'},
     {'metric': 'spanning_degree', 'value': ((grouped ->> 'spanning_degree')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'neighbours', 'description': 'largest degree d of the spanning tree of zip_regions, on which its guarantee depends'},
     {'metric': 'islands', 'value': ((grouped ->> 'islands')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'components', 'description': 'components of the graph with fewer than k rows (zip_regions)'},
+    {'metric': 'rows_without_place', 'value': ((grouped ->> 'rows_without_place')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows without a latitude or a longitude; they are a class (gps_rectangles)'},
     {'metric': 'island_rows', 'value': ((grouped ->> 'island_rows')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows whose code lies in one of them'},
     {'metric': 'codes_unknown', 'value': ((grouped ->> 'codes_unknown')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'codes', 'description': 'codes of the data that the graph doesn''t know; each is a component of its own'},
     {'metric': 'refine_steps', 'value': ((grouped ->> 'refine_steps')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'steps', 'description': 'rows that refine or the method best visited; given as refine_steps, the same release'},
