@@ -12,7 +12,7 @@ import duckdb, kanon_sql
 con = kanon_sql.register(duckdb.connect())
 con.execute("SET enable_progress_bar = false")
 con.execute("CREATE TABLE t AS SELECT i AS a, i % 7 AS b FROM range(20) AS r(i)")
-print(len(con.execute("FROM anonymize('t', k=5, method='mdav_plus')").fetchall()))
+print(len(con.execute("FROM anonymize('t', k=5, method='k_member')").fetchall()))
 """
 
 
@@ -28,10 +28,10 @@ def test_the_first_use_says_what_it_compiles(tmp_path: Path) -> None:
 
     released, said = use()
     assert released == "20"
-    assert "kanon_sql: compiling the kernels of mdav_plus, once in this environment ..." in said
-    assert "kanon_sql: compiled the kernels of mdav_plus in " in said
+    assert "kanon_sql: compiling the kernels of k_member, once in this environment ..." in said
+    assert "kanon_sql: compiled the kernels of k_member in " in said
     compiled = {path.name.split(".")[0] for path in tmp_path.rglob("*.nbi")}
-    assert "mdav_plus" in compiled
+    assert "greedy" in compiled
     assert not compiled & {"mdav", "mdav_star", "v_mdav", "groups", "annealing", "optimal_1d"}
     released, said = use()
     assert released == "20"

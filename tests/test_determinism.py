@@ -18,6 +18,7 @@ from kanon_sql import recall
 from kanon_sql.grouping import METHODS as REGISTRY
 from kanon_sql.grouping import Grouping, Method
 from tests.tables import CENTERED, METHODS, REPRESENTATIONS, arrow_bytes, fetch
+from tests.thoroughness import thorough
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -56,6 +57,9 @@ TIES = """
 PASSING = "sensitive := ['disease', 'visits']"
 
 
+ORDERS = 4 if thorough() else 3
+
+
 def shuffled(con: Connection, seed: int) -> None:
     """Puts the rows of t into another order; the content stays."""
     rows = fetch(con, "FROM t")
@@ -69,7 +73,8 @@ def shuffled(con: Connection, seed: int) -> None:
 
 
 def same_in_any_order(
-    con: Connection, queries: Sequence[str], orders: int = 4, runs: int = 1, crossed: bool = False
+    con: Connection, queries: Sequence[str], orders: int = ORDERS, runs: int = 1,
+    crossed: bool = False,
 ) -> None:
     """Each query gives the same bytes over orders of the rows, threads and runs.
 
@@ -95,7 +100,7 @@ def test_the_release_has_the_same_bytes_over_threads_runs_and_orders(
     con.execute(TIES)
     gamma = ", gamma := 0.3" if method == "v_mdav" else ""
     call = f"('t', k := 7, method := '{method}', {PASSING}{gamma}, class_id := true, seed := 3)"
-    same_in_any_order(con, [f"FROM anonymize{call}"], orders=3, runs=3, crossed=True)
+    same_in_any_order(con, [f"FROM anonymize{call}"], orders=3, runs=3 if thorough() else 2, crossed=True)
 
 
 @pytest.mark.parametrize("representation", REPRESENTATIONS)

@@ -5,6 +5,11 @@ from __future__ import annotations
 import os
 
 
+def thorough() -> bool:
+    """Whether everything is to be tried."""
+    return bool(os.environ.get("THOROUGH"))
+
+
 def examples(most: int) -> int:
     """The number of examples to try, of ``most`` that a thorough run tries."""
-    return most if os.environ.get("THOROUGH") else max(most // 3, 10)
+    return most if thorough() else max(most // 3, 10)
