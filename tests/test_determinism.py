@@ -100,7 +100,8 @@ def test_the_release_has_the_same_bytes_over_threads_runs_and_orders(
     con.execute(TIES)
     gamma = ", gamma := 0.3" if method == "v_mdav" else ""
     call = f"('t', k := 7, method := '{method}', {PASSING}{gamma}, class_id := true, seed := 3)"
-    same_in_any_order(con, [f"FROM anonymize{call}"], orders=3, runs=3 if thorough() else 2, crossed=True)
+    runs = 3 if thorough() else 2
+    same_in_any_order(con, [f"FROM anonymize{call}"], orders=3, runs=runs, crossed=True)
 
 
 @pytest.mark.parametrize("representation", REPRESENTATIONS)

@@ -22,7 +22,7 @@ from kanon_sql.grouping.pool import list_left, plant, settle
 from kanon_sql.grouping.steps import closest_group
 from tests import reference, reference_fast
 from tests.test_grouping import GAMMAS, random_records
-from tests.thoroughness import examples, thorough
+from tests.thoroughness import examples
 
 # --- records of all kinds ---------------------------------------------------------------------
 
@@ -169,7 +169,7 @@ def test_nearest_and_furthest_while_records_leave(kind: str, axes: str) -> None:
             labels, renewed = np.full(n, -1, np.int64), 0
             pool = plant(where, np.arange(n))
             leaving = draw.permutation(n)
-            batch = max(3, n // (12 if thorough() else 6))
+            batch = max(3, n // 12)
             for start in range(0, n - 2, batch):
                 # records that left are searched from, too: members of a group look for outsiders
                 for origin in draw.integers(n, size=examples(30)).tolist():
