@@ -99,6 +99,7 @@ def test_the_tables_are_whole(name: str, part: str, monkeypatch: pytest.MonkeyPa
             assert [row[-1] for row in table.rows] == pytest.approx([1.0] * len(table.rows))
 
 
+@pytest.mark.slow
 def test_one_run_of_each_kind_apart() -> None:
     found = apart.apart(
         "kernels:one", 120.0, kind="mixed", row="mdav_plus, refined", n=300, d=8, k=3, steps=1000
