@@ -73,6 +73,14 @@ def outside(name: str, catalog: Catalog) -> Relation:
     return found
 
 
+def known_columns(roles: Roles, source: Relation) -> tuple[str, ...]:
+    """The quasi-identifiers, as far as they are known before the query runs."""
+    others = {name.lower() for name in (*roles.sensitive, *roles.identifiers, *roles.other)}
+    return roles.quasi_identifiers or tuple(
+        name for name in source.columns or () if name.lower() not in others
+    )
+
+
 def all_hierarchies(
     options: Mapping[str, Any], roles: Roles, source: Relation
 ) -> dict[str, str | dict[str, Any]]:
@@ -85,9 +93,7 @@ def all_hierarchies(
     """
     given = dict(options["hierarchies"])
     others = {name.lower() for name in (*roles.sensitive, *roles.identifiers, *roles.other)}
-    known = roles.quasi_identifiers or tuple(
-        name for name in source.columns or () if name.lower() not in others
-    )
+    known = known_columns(roles, source)
     for name in given:
         if name.lower() in others or (known and name.lower() not in map(str.lower, known)):
             raise OptionError(

@@ -9,7 +9,7 @@ from kanon_sql.errors import OptionError
 from kanon_sql.geographic import geographic
 from kanon_sql.grouping import METHODS
 from kanon_sql.option_rules import refuse_width
-from kanon_sql.plan_hierarchies import contents, outside
+from kanon_sql.plan_hierarchies import contents, known_columns, outside
 from kanon_sql.plan_parts import ROW, Call, quasi
 from kanon_sql.relation import Catalog, Relation, literal, quoted
 from kanon_sql.roles import Roles
@@ -19,14 +19,6 @@ SETS = {"interval": "set", "bounds": "members"}
 """What stands in for a representation where values have no order."""
 
 TABLES = ("adjacency", "places")
-
-
-def known_columns(roles: Roles, source: Relation) -> tuple[str, ...]:
-    """The quasi-identifiers, as far as they are known before the query runs."""
-    others = {name.lower() for name in (*roles.sensitive, *roles.identifiers, *roles.other)}
-    return roles.quasi_identifiers or tuple(
-        name for name in source.columns or () if name.lower() not in others
-    )
 
 
 def check_width(options: Mapping[str, Any], roles: Roles, source: Relation) -> None:

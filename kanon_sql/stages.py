@@ -56,16 +56,14 @@ def read_hierarchy(
     known, counts = structs.field("value").cast(pa.string()), structs.field("count")
     counts, known = counts.filter(known.is_valid()), known.drop_null()
     ordered = bool(ORDERED.fullmatch(kind or "NULL"))
+    table = Table.of(names[0].as_py(), rows[0])
     if "relation" in spec:
-        titles = names[0].as_py()
-        if not titles:
+        if not table.names:
             raise DataError(f"The hierarchy of {column!r}, {spec['relation']}, has no rows.")
-        cells = rows[0].values.flatten()
         tree = read_tree(
             column,
-            titles,
-            [cells.take(pa.array(np.arange(c, len(cells), len(titles))))
-             for c in range(len(titles))],
+            table.names,
+            table.columns,
             spec["show_values"],
             numbers=ordered,
         )
@@ -75,7 +73,6 @@ def read_hierarchy(
         if name == BY_TYPE:
             dated = (kind or "").startswith(DATES)
             name = "date" if dated else "bins" if ordered and kind != "TIME" else "flat"
-        table = Table.of(names[0].as_py(), rows[0])
         tree = built_in(column, name, chosen, known, ordered, counts, table)
     check_values(column, tree, known, spec["show_values"])
     count, height = len(tree.levels[0]), len(tree.levels)
