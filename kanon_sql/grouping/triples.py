@@ -19,16 +19,16 @@ from fractions import Fraction
 from typing import Any
 
 from kanon_sql.errors import OptionError
-from kanon_sql.grouping.cells import cost, neighbour_bound
-from kanon_sql.grouping.cuts import cheapest_cut, components
-from kanon_sql.grouping.matched_factors import edge_costs, edges_of, two_factor
-from kanon_sql.grouping.pairs import check_size, labels_of
+from kanon_sql.grouping.factor_classes import by_factor, check_size
+from kanon_sql.grouping.matched_factors import two_factor
 from kanon_sql.grouping.points import Grouping, LossPoints
-from kanon_sql.grouping.watch import DONE, Watch
-from kanon_sql.grouping.whole_weights import is_binary, whole_weights
+from kanon_sql.grouping.watch import Watch
 
 ROWS, EDGES = 150, 5_000
 """Records of which all edges are looked at; edges to near ones of more records."""
+
+SHARES = Fraction(3, 2), Fraction(1)
+"""The optimum over w, at least: with columns of two codes, and on any alphabet."""
 
 
 def triples(
@@ -49,30 +49,9 @@ def triples(
         OptionError: another k.
         DataError: too many records for all edges.
     """
-    n, near = len(points), options.get("neighbours")
     if k != 3:
         raise OptionError(
             f"The method 'triples' is for k = 3 only, and k is {k}. Use pairs for k = 2, or forest."
         )
-    check_size("triples", n, near, ROWS, EDGES)
-    whole = whole_weights(points)
-    edges = edges_of(whole.points, near)
-    costs = edge_costs(whole.points, edges)
-    watch.check()
-    chosen = two_factor(n, edges, costs, watch)
-    watch.check()
-    classes = []
-    for way, closed in components(n, chosen):
-        classes += cheapest_cut(points, way, closed, (3, 4, 5))
-    labels = labels_of(n, classes)
-    watch.beat()[DONE] += n
-    bound = neighbour_bound(points, 3)
-    deleted = int(options.get("suppress", 0.0) * n) > 0  # a row that is left out needs no edge
-    if deleted or (near is not None and near < n - 1):
-        return Grouping(labels, {"lower_bound": bound})
-    weights = dict(zip(zip(*(end.tolist() for end in edges), strict=True), costs, strict=True))
-    factor, binary = sum(weights[edge] for edge in chosen), is_binary(points)
-    share = Fraction(3, 2) if binary else Fraction(1)
-    bound = min(max(bound, float(share * factor * whole.low)), cost(points, labels))
-    ratio = float(Fraction('2.0' if binary else '3.0') * whole.high / whole.low)
-    return Grouping(labels, {"lower_bound": bound, "guaranteed_ratio": ratio})
+    check_size("triples", len(points), options.get("neighbours"), ROWS, EDGES)
+    return by_factor(points, (3, 4, 5), two_factor, SHARES, options, watch)
