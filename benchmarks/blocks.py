@@ -17,8 +17,8 @@ def one(row: str, n: int, d: int, block_rows: int | None) -> Outcome:
     from benchmarks.data import numbers
     from benchmarks.kernels import warm
     from benchmarks.meter import measured
-    from kanon_sql.grouping.run import group_points
-    from kanon_sql.loss import information_loss, sse, sst
+    from kanon_sql.group.run import group_points
+    from kanon_sql.points.losses import information_loss, sse, sst
 
     options = {"method": row, "k": K, "block_rows": block_rows}
     warm("numbers", d, options)

@@ -20,7 +20,7 @@ def adult_like(n: int) -> Any:
     import polars as pl
 
     from kanon_sql.data import adult
-    from kanon_sql.grouping.points import LossPoints
+    from kanon_sql.points.points import LossPoints
 
     table = pl.read_parquet(adult()).drop("salary-class")
     rng = np.random.default_rng([n, 8])
@@ -40,8 +40,8 @@ def adult_like(n: int) -> Any:
 def greedy(method: str, n: int) -> Outcome:
     """Seconds and peak of one method on n rows like Adult's, and what it loses per cell."""
     from benchmarks.meter import measured
-    from kanon_sql.grouping.run import group_points
-    from kanon_sql.loss import total_il
+    from kanon_sql.group.run import group_points
+    from kanon_sql.points.losses import total_il
 
     options = {"k": K, "method": method, "seed": 0, "block_rows": max(n, 1000)}
     group_points(adult_like(2_000), options)
@@ -59,9 +59,9 @@ def cuts(n: int, partitioning: str) -> Outcome:
     import pyarrow as pa
 
     from benchmarks.meter import measured
-    from kanon_sql.grouping.mondrian import mondrian
-    from kanon_sql.grouping.points import LossPoints
-    from kanon_sql.grouping.watch import Watch
+    from kanon_sql.kernel.watch import Watch
+    from kanon_sql.methods.recoding.mondrian import mondrian
+    from kanon_sql.points.points import LossPoints
 
     values = np.random.default_rng([n, 4]).standard_normal((n, 4))
     places = (values - values.min(axis=0)) / np.ptp(values, axis=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kanon_sql.grouping import Points
+from kanon_sql.methods import Points
 
 MIXED = (8, 1000)
 """Categories of the nominal attributes of the mixed data, besides six numbers."""

@@ -19,7 +19,7 @@ def made_up(kind: str, n: int) -> Any:
     categories of 10 to 40 values that count 1 each where they differ. MetricPoints."""
     import numpy as np
 
-    from kanon_sql.grouping.points import MetricPoints
+    from kanon_sql.points.points import MetricPoints
 
     rng = np.random.default_rng([n, KINDS.index(kind)])
     if kind == "categories":
@@ -38,11 +38,11 @@ def guarantee(method: str, kind: str, n: int) -> Outcome:
     import numpy as np
 
     from benchmarks.meter import measured
-    from kanon_sql.geometry import facility_costs
-    from kanon_sql.grouping.bounds import keys_between
-    from kanon_sql.grouping.cells import cost
-    from kanon_sql.grouping.points import LossPoints, MetricPoints
-    from kanon_sql.grouping.run import group_points
+    from kanon_sql.encode.metric_space import facility_costs
+    from kanon_sql.group.run import group_points
+    from kanon_sql.methods.cell_generalization.cells import cost
+    from kanon_sql.methods.centers.lower_bounds import keys_between
+    from kanon_sql.points.points import LossPoints, MetricPoints
 
     def prepared(rows: int) -> Any:
         points = made_up(kind, rows)

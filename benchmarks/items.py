@@ -46,7 +46,7 @@ def one(row: str, n: int) -> Outcome:
 
     import kanon_sql
     from benchmarks.meter import measured
-    from kanon_sql.recall import forget
+    from kanon_sql.stages.remembered import forget
 
     con = kanon_sql.register(duckdb.connect())
     con.execute("SET enable_progress_bar = false")

@@ -32,7 +32,7 @@ def growth(sizes: Sequence[float], seconds: Sequence[float]) -> float:
 def warm(kind: str, d: int, options: dict[str, Any]) -> None:
     """Compiles or loads all that a run will call."""
     from benchmarks.data import points
-    from kanon_sql.grouping.run import group_points
+    from kanon_sql.group.run import group_points
 
     few = {**options, "k": 3, "refine_steps": 1000}
     group_points(points(kind, 600, d), few)
@@ -43,8 +43,8 @@ def one(kind: str, row: str, n: int, d: int, k: int, steps: int | None) -> Outco
     """One measured grouping, in a process of its own."""
     from benchmarks.data import points
     from benchmarks.meter import measured
-    from kanon_sql.grouping.run import group_points
-    from kanon_sql.loss import information_loss, sse, sst
+    from kanon_sql.group.run import group_points
+    from kanon_sql.points.losses import information_loss, sse, sst
 
     options = {**RUNS[row], "k": k, "block_rows": n, "refine_steps": steps}
     warm(kind, d, options)

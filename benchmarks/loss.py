@@ -35,8 +35,8 @@ def of_the_paper(name: str, options: dict[str, Any]) -> Outcome:
     from benchmarks.kernels import warm
     from benchmarks.meter import measured
     from examples.thaeter2021 import benchmark
-    from kanon_sql.grouping.run import group_points
-    from kanon_sql.loss import information_loss, sse, sst
+    from kanon_sql.group.run import group_points
+    from kanon_sql.points.losses import information_loss, sse, sst
 
     options = {"gamma": "best", **options}
     warm("numbers", 4, options)
@@ -54,7 +54,7 @@ def adult(options: dict[str, Any]) -> Outcome:
     from benchmarks.meter import measured
     from benchmarks.sql import call
     from kanon_sql.data import adult as path
-    from kanon_sql.recall import forget
+    from kanon_sql.stages.remembered import forget
 
     con = kanon_sql.register(duckdb.connect())
     con.execute("SET enable_progress_bar = false")

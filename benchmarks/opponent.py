@@ -81,7 +81,7 @@ def one(options: dict[str, Any], copies: int = 1, steps: int | None = None) -> O
     from benchmarks.meter import measured
     from benchmarks.sql import call
     from kanon_sql.data import adult
-    from kanon_sql.recall import forget
+    from kanon_sql.stages.remembered import forget
 
     con = kanon_sql.register(duckdb.connect())
     con.execute("SET enable_progress_bar = false")

@@ -88,9 +88,9 @@ def ours(row: str, data: str, rows: int) -> Outcome:
 
     from benchmarks.kernels import warm
     from benchmarks.meter import measured
-    from kanon_sql.grouping import Points
-    from kanon_sql.grouping.run import group_points
-    from kanon_sql.loss import information_loss, sse, sst
+    from kanon_sql.group.run import group_points
+    from kanon_sql.methods import Points
+    from kanon_sql.points.losses import information_loss, sse, sst
 
     values = np.load(data)[:rows]
     points = Points.of(values[np.lexsort(values.T[::-1])])
@@ -105,8 +105,8 @@ def judge(data: str, labels: str, rows: int) -> Outcome:
     """Our loss of their groups, and the smallest of them."""
     import numpy as np
 
-    from kanon_sql.grouping import Points
-    from kanon_sql.loss import information_loss, sse, sst
+    from kanon_sql.methods import Points
+    from kanon_sql.points.losses import information_loss, sse, sst
 
     values, given = np.load(data)[:rows], np.load(labels)
     if given.shape != (rows,) or given.min() < 0:

@@ -17,8 +17,8 @@ def one(row: str, n: int) -> Outcome:
     from benchmarks.data import numbers
     from benchmarks.kernels import warm
     from benchmarks.meter import measured
-    from kanon_sql.grouping import METHODS as KERNELS
-    from tests import reference
+    from kanon_sql.methods import METHODS as KERNELS
+    from tests.methods.microaggregation import reference
 
     warm("numbers", D, {"method": row})
     records = numbers(n, D)

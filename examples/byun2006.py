@@ -25,7 +25,7 @@ import numpy as np
 
 import kanon_sql
 from kanon_sql.data import adult
-from kanon_sql.recall import forget
+from kanon_sql.stages.remembered import forget
 
 KS = (5, 10, 20, 50, 100, 200, 500)
 SIZES = (5_000, 10_000, 15_000, 20_000, 25_000, 30_000)

@@ -29,10 +29,10 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from kanon_sql.grouping.cover_core import next_fit
-from kanon_sql.grouping.covering import lower_bound, pack
-from kanon_sql.grouping.fold import folded
-from kanon_sql.grouping.spread import spread_bins
+from kanon_sql.methods.single_attribute.bin_covering import next_fit
+from kanon_sql.methods.single_attribute.fold import folded
+from kanon_sql.methods.single_attribute.pack import lower_bound, pack
+from kanon_sql.methods.single_attribute.spread import spread_bins
 
 DATA = Path(__file__).resolve().parent.parent / "tests" / "data"
 SETS = {"FEMALE-1990": "names_female_first", "MALE-1990": "names_male_first"}

@@ -24,10 +24,10 @@ from pathlib import Path
 import duckdb
 
 import kanon_sql
+from kanon_sql.call.rules import FIXED_K
 from kanon_sql.data import adult
-from kanon_sql.grouping import METHODS
-from kanon_sql.option_rules import FIXED_K
-from kanon_sql.recall import forget
+from kanon_sql.methods import METHODS
+from kanon_sql.stages.remembered import forget
 
 CENSUS = Path(__file__).resolve().parent.parent / "tests" / "data" / "census.parquet"
 KEPT = "salary-class"

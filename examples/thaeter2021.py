@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from kanon_sql.grouping import METHODS, Grouping, Points
-from kanon_sql.grouping.mdav import mdav_with_slip
-from kanon_sql.loss import information_loss, sse, sst
+from kanon_sql.methods import METHODS, Grouping, Points
+from kanon_sql.methods.microaggregation.mdav import mdav_with_slip
+from kanon_sql.points.losses import information_loss, sse, sst
 
 DATA = Path(__file__).resolve().parent.parent / "tests" / "data"
 KS = (3, 4, 5, 7, 10)

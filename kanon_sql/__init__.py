@@ -14,7 +14,7 @@ if not (Path(__file__).parent / "sql").is_dir():
     __path__.append(str(Path(__file__).parents[1]))
 
 from kanon_sql.errors import DataError, KanonError, OptionError, ReleaseError
-from kanon_sql.frame import (
+from kanon_sql.interfaces.dataframe import (
     anonymize,
     anonymize_audit,
     anonymize_clusters,
@@ -24,7 +24,7 @@ from kanon_sql.frame import (
     hierarchy,
     k_anonymity,
 )
-from kanon_sql.register import register
+from kanon_sql.interfaces.duckdb import register
 from kanon_sql.version import __version__
 
 __all__ = [

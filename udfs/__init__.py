@@ -6,10 +6,10 @@ from kanon_sql.udfs.audit import AUDIT
 from kanon_sql.udfs.centers import CENTERS
 from kanon_sql.udfs.clock import CLOCK
 from kanon_sql.udfs.group import FINISH, START, WAIT
+from kanon_sql.udfs.hierarchy import TREE
 from kanon_sql.udfs.measure import MEASURE
 from kanon_sql.udfs.planner import planner
 from kanon_sql.udfs.signature import Signature
-from kanon_sql.udfs.tree import TREE
 
 __all__ = ["FUNCTIONS", "Signature", "planner"]
 

@@ -15,8 +15,8 @@ def audit(
     source: Any, columns: Any, release: Any, released: Any, options: Any, hierarchies: Any
 ) -> Any:
     """Struct of facts (JSON) and error (NULL if all is well)."""
-    from kanon_sql.audit_rows import audit_rows  # here: Polars takes a while to load
-    from kanon_sql.rows import flat_cells, read_trees
+    from kanon_sql.encode.arrow import flat_cells, read_trees
+    from kanon_sql.stages.audit import audit_rows  # here: Polars takes a while to load
 
     facts, error = None, None
     try:

@@ -12,8 +12,8 @@ from kanon_sql.udfs.signature import CELLS, TREES, Signature
 
 def centers(rows: Any, columns: Any, options: Any, hierarchies: Any) -> Any:
     """List of the classes whose centroid has a larger radius than the method's own center."""
-    from kanon_sql.rows import Rows, read_trees
-    from kanon_sql.stages import choose_centers  # here: Polars is slow to load
+    from kanon_sql.encode.arrow import Rows, read_trees
+    from kanon_sql.stages.group import choose_centers  # here: Polars is slow to load
 
     found = Rows.of(rows)
     if found.count == 0:

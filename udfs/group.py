@@ -1,4 +1,4 @@
-"""The grouping, in three functions: start it, wait for it, fetch the labels (see jobs.py)."""
+"""The grouping, in three functions: start it, wait for it, fetch the labels (see job.py)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 
 from kanon_sql.errors import KanonError
-from kanon_sql.grouping.watch import Watch
-from kanon_sql.jobs import finish as finish_job
-from kanon_sql.jobs import press
-from kanon_sql.jobs import start as start_job
-from kanon_sql.jobs import wait as wait_for
-from kanon_sql.progress import Progress
+from kanon_sql.jobs.job import finish as finish_job
+from kanon_sql.jobs.job import press
+from kanon_sql.jobs.job import start as start_job
+from kanon_sql.jobs.job import wait as wait_for
+from kanon_sql.jobs.progress import Progress
+from kanon_sql.kernel.watch import Watch
 from kanon_sql.udfs.signature import CELLS, TABLES, TREES, Signature
 
 LABELS = pa.list_(pa.struct([("row", pa.int64()), ("class", pa.int64())]))
@@ -29,8 +29,8 @@ LABELS_SQL = 'STRUCT("row" BIGINT, "class" BIGINT)[]'
 
 def start(rows: Any, columns: Any, options: Any, hierarchies: Any, tables: Any) -> Any:
     """Starts the method that the options name; the ticket."""
-    from kanon_sql.rows import Rows, read_tables, read_trees
-    from kanon_sql.stages import group_rows  # here: Polars takes a while to load
+    from kanon_sql.encode.arrow import Rows, read_tables, read_trees
+    from kanon_sql.stages.group import group_rows  # here: Polars takes a while to load
 
     begun = perf_counter()
     given, names, chosen = Rows.of(rows), columns[0].as_py() or [], json.loads(options[0].as_py())

@@ -12,8 +12,8 @@ from kanon_sql.udfs.signature import CELLS, TREES, Signature
 
 def measure(rows: Any, columns: Any, options: Any, hierarchies: Any) -> Any:
     """Struct of facts (JSON) and radii (class, radius)."""
-    from kanon_sql.rows import Rows, read_trees
-    from kanon_sql.stages import measure_rows  # here: Polars is slow to load
+    from kanon_sql.encode.arrow import Rows, read_trees
+    from kanon_sql.stages.group import measure_rows  # here: Polars is slow to load
 
     facts, classes, radii = measure_rows(
         Rows.of(rows), columns[0].as_py() or [], json.loads(options[0].as_py()),

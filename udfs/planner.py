@@ -6,11 +6,11 @@ from collections.abc import Callable
 from itertools import zip_longest
 from typing import Any
 
-from kanon_sql.arguments import read_arguments
+from kanon_sql.call.arguments import read_arguments
+from kanon_sql.call.relation import Catalog, literal
 from kanon_sql.errors import KanonError
-from kanon_sql.plan import plan
-from kanon_sql.relation import Catalog, literal
-from kanon_sql.surface import parameters
+from kanon_sql.plan.macros import parameters
+from kanon_sql.plan.query import plan
 
 CatalogOf = Callable[[str, str], Catalog]
 PARAMETERS = ("VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR[]", "VARCHAR[]")

@@ -1,0 +1,1 @@
+"""What any release lost, read from what it published."""

@@ -1,0 +1,1 @@
+"""What a call says: its relation, roles and options, read and checked."""

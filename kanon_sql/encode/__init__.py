@@ -1,0 +1,1 @@
+"""From rows to points: NULLs, scales, codes and places."""

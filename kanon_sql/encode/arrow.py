@@ -1,0 +1,118 @@
+"""Rows, trees and tables as DuckDB hands them over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from kanon_sql.points.points import Floats, Labels
+
+FLAT = (pa.Int64Array, pa.UInt64Array, pa.DoubleArray, pa.StringArray, pa.LargeStringArray)
+"""What a field is that holds one value per row; all others are lists of some kind."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows as DuckDB hands them over: one list of structs, flattened.
+
+    Attributes:
+        fields: the struct's fields by name; lists are flattened to their values.
+        count: number of rows.
+    """
+
+    fields: Mapping[str, Any]
+    count: int
+
+    @staticmethod
+    def of(argument: Any) -> Rows:
+        """From the first value of an argument of type STRUCT(...)[]; NULL is no rows."""
+        array = argument.combine_chunks() if isinstance(argument, pa.ChunkedArray) else argument
+        structs = array.flatten()
+        fields = {}
+        for field in structs.type:
+            values = structs.field(field.name)
+            fields[field.name] = values if isinstance(values, FLAT) else values.flatten()
+        return Rows(fields, len(structs))
+
+    def numbers(self, name: str) -> npt.NDArray[Any]:
+        """A field as a numpy array."""
+        return np.asarray(self.fields[name].to_numpy(zero_copy_only=False))
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A grouping of numbered rows.
+
+    Attributes:
+        rows, labels: row numbers and their labels, int64, shape (n,) each.
+        centers: the row numbers of the centers that the method chose, int64, shape (groups,); or
+            none, shape (0,).
+        cells: where the method divides space: float64, shape (groups, columns, 2), the bounds of
+            each group by column, NaN for one without; else None.
+    """
+
+    rows: Labels
+    labels: Labels
+    centers: Labels
+    cells: Floats | None = None
+
+
+def flat_cells(argument: Any) -> pa.Array:
+    """The cells of an argument of type VARCHAR[][], row by row; NULL is none."""
+    array = argument.combine_chunks() if isinstance(argument, pa.ChunkedArray) else argument
+    return array.flatten().flatten().cast(pa.string())
+
+
+def read_trees(argument: Any) -> dict[str, list[pa.Array]]:
+    """Hierarchies as DuckDB hands them over, STRUCT(name VARCHAR, paths VARCHAR[][])[]: the labels
+    of their leaves level by level, by column name; NULL is none."""
+    array = argument.combine_chunks() if isinstance(argument, pa.ChunkedArray) else argument
+    trees = {}
+    for entry in array.flatten():
+        paths = entry["paths"].values
+        labels, count = paths.flatten(), len(paths)
+        height = len(labels) // count
+        trees[entry["name"].as_py()] = [
+            labels.take(pa.array(np.arange(level, len(labels), height))) for level in range(height)
+        ]
+    return trees
+
+
+@dataclass(frozen=True)
+class Table:
+    """A relation beside the one that is anonymized, every value as text.
+
+    Attributes:
+        names: its columns.
+        columns: string arrays, one for each.
+    """
+
+    names: tuple[str, ...]
+    columns: tuple[pa.Array, ...]
+
+    @staticmethod
+    def of(names: list[str] | None, rows: Any) -> Table:
+        """From names and rows of cells, a list scalar; a relation without rows has no names."""
+        if not names:
+            return Table((), ())
+        cells = rows.values.flatten()
+        columns = tuple(
+            cells.take(pa.array(np.arange(c, len(cells), len(names)))).cast(pa.string())
+            for c in range(len(names))
+        )
+        return Table(tuple(names), columns)
+
+
+def read_tables(argument: Any) -> dict[str, Table]:
+    """Tables as DuckDB hands them over, STRUCT(name VARCHAR, names VARCHAR[], rows VARCHAR[][])[],
+    by the option that named them; NULL is none."""
+    array = argument.combine_chunks() if isinstance(argument, pa.ChunkedArray) else argument
+    return {
+        entry["name"].as_py(): Table.of(entry["names"].as_py(), entry["rows"])
+        for entry in array.flatten()
+    }

@@ -1,0 +1,219 @@
+"""One attribute whose values are generalized as they are (du2009): from cells to items."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kanon_sql.call.rules import WIDTHS, refuse_width
+from kanon_sql.encode.area_graph import check_degrees, positions, read_graph
+from kanon_sql.encode.arrow import Rows, Table
+from kanon_sql.encode.coordinates import geographic
+from kanon_sql.encode.encoded import ORDERED, category_column, check_types, number_column, refuse
+from kanon_sql.errors import DataError, OptionError, did_you_mean
+from kanon_sql.methods import Method
+from kanon_sql.points.points import Floats, Grouping, ItemPoints, Labels
+
+NUMBERS = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*\)")
+"""Types of coordinates."""
+
+
+@dataclass(frozen=True)
+class Items:
+    """What a method of one attribute works on.
+
+    Attributes:
+        points: the items, and the item of each row that has a place.
+        placed: bool, shape (rows,); the rows that points holds, in the order of the input. A row
+            whose latitude or longitude is missing lies nowhere.
+        options: what the method needs beside the options of the call.
+        facts: what is reported beside the method's own.
+    """
+
+    points: ItemPoints
+    placed: Any
+    options: dict[str, Any]
+    facts: dict[str, float]
+
+    def spread(self, grouping: Grouping) -> Grouping:
+        """The grouping of all rows: those without a place are a class of their own."""
+        if self.placed.all():
+            return grouping
+        groups = int(grouping.labels.max(initial=-1)) + 1
+        away = float(np.sum(~self.placed))
+        facts = dict(grouping.facts)
+        if "lower_bound" in facts:  # the class without a place is one that no rectangles change
+            guaranteed = facts["guaranteed_ratio"] * facts["lower_bound"]
+            facts["lower_bound"] = max(facts["lower_bound"], away)
+            facts["guaranteed_ratio"] = max(guaranteed, away) / facts["lower_bound"]
+        else:
+            facts |= {"lower_bound": away, "guaranteed_ratio": 1.0}
+        labels = np.full(len(self.placed), groups, np.int64)
+        labels[self.placed] = grouping.labels
+        cells = grouping.cells
+        if cells is not None:
+            cells = np.concatenate([cells, np.full((1, 2, 2), np.nan)])
+        return Grouping(labels, facts, None, cells)
+
+
+def read_items(
+    rows: Rows,
+    columns: Sequence[tuple[str, str]],
+    method: Method,
+    options: Mapping[str, Any],
+    tables: Mapping[str, Table],
+) -> Items:
+    """The items of the rows, for a method of one attribute.
+
+    Items stand in the order of their content (numbers by value, else by the bytes of the text),
+    NULL and NaN last.
+
+    Args:
+        rows: the cells are read.
+        columns: name and SQL type of each quasi-identifier.
+        method: it tells what its items are.
+        options: of the call.
+        tables: the relations beside the one that is anonymized, by the option that names them.
+
+    Raises:
+        DataError: another number of quasi-identifiers than the method takes, values that it can't
+            take, or a graph that can't be read.
+        OptionError: an extent for other columns.
+    """
+    names = [name for name, _ in columns]
+    refuse_width(method, names)
+    check_types(columns)
+    cells, width = rows.fields["cells"], WIDTHS[method.items]
+    if method.items == "places":
+        return _places(columns, cells, options)
+    ((name, kind),) = columns
+    number = number_column(cells, 0, width) if ORDERED.fullmatch(kind) else None
+    keys = category_column(cells, 0, width).cast(pa.string())
+    refuse(name, number, keys.is_null().to_numpy(zero_copy_only=False), options["nulls"])
+    rank = rows.numbers("extra") if method.items == "values" else None
+    known, item = _items(keys, rank)
+    if method.items == "nodes":
+        return _nodes(known, item, options, tables)
+    points = ItemPoints.of(np.bincount(item), item=item)
+    return Items(points, np.ones(len(item), np.bool_), {}, {})
+
+
+def _items(keys: pa.Array, rank: Floats | None) -> tuple[pa.Array, Labels]:
+    """The distinct keys, by the bytes of their texts or by rank, NULL last; and the place of each
+    row's."""
+    known = pc.unique(keys.drop_null())
+    order = pc.sort_indices(known).to_numpy()
+    if rank is not None:
+        found = pc.index_in(keys, known).fill_null(len(known)).to_numpy(zero_copy_only=False)
+        ranks = np.zeros(len(known) + 1)
+        ranks[found] = rank
+        order = order[np.argsort(ranks[order], kind="stable")]
+    known = known.take(pa.array(order))
+    found = pc.index_in(keys, known).fill_null(len(known))
+    item = np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
+    return known, item
+
+
+def _nodes(
+    texts: pa.Array, item: Labels, options: Mapping[str, Any], tables: Mapping[str, Table]
+) -> Items:
+    """The nodes of the graph; NULL, after all of them, is a node that has no neighbours.
+
+    Args:
+        texts: the distinct codes of the data, without NULL.
+        item: int64, shape (rows,); the code of each row, len(texts) where it is NULL.
+        options, tables: as in read_items.
+    """
+    graph = read_graph(texts, tables.get("adjacency"), tables.get("places"))
+    own = np.append(positions(graph.codes, texts), len(graph.codes))
+    node = own[item]
+    size = np.bincount(node, minlength=len(graph.codes))
+    place = graph.place
+    known = graph.known
+    if len(size) > len(graph.codes):
+        place = np.concatenate([place, np.full((1, place.shape[1]), np.nan)])
+        known = np.append(known, False)
+    points = ItemPoints.of(size, place, graph.links, node)
+    strange = float(np.sum((size > 0) & ~known))
+    return Items(points, np.ones(len(item), np.bool_), {}, {"codes_unknown": strange})
+
+
+def _warn_of_tight(options: Mapping[str, Any]) -> None:
+    """Says on stderr that tight boxes show real coordinates, unless progress is off."""
+    if options.get("tight") and options["progress"]:
+        print(
+            "kanon_sql: with tight, the sides of each rectangle are real coordinates of its rows.",
+            file=sys.stderr, flush=True,
+        )
+
+
+def _places(
+    columns: Sequence[tuple[str, str]], cells: pa.StructArray, options: Mapping[str, Any]
+) -> Items:
+    """Distinct places of two columns of numbers."""
+    names = [name for name, _ in columns]
+    _warn_of_tight(options)
+    if not all(NUMBERS.fullmatch(kind) for _, kind in columns):
+        raise DataError(
+            f"The method 'gps_rectangles' needs two columns of numbers, and {' and '.join(names)} "
+            "are not both. Cast them to DOUBLE."
+        )
+    place = np.column_stack([number_column(cells, j, 2) for j in range(2)])
+    for j, name in enumerate(names):
+        refuse(name, place[:, j], np.isnan(place[:, j]), options["nulls"])
+    degrees, aspect = geographic(names), 1.0
+    placed = np.asarray(~np.isnan(place).any(axis=1))
+    away, k = int((~placed).sum()), options["k"]
+    if 0 < away < k or 0 < len(placed) - away < k:
+        raise DataError(
+            f"There are {len(placed) - away} rows with a place and {away} without, and those make "
+            f"a class of their own, which needs k = {k} rows. Leave them out by nulls := "
+            "'suppress', or lower k."
+        )
+    if degrees and away < len(placed):
+        latitude, longitude = place[placed][:, degrees[0]], place[placed][:, degrees[1]]
+        check_degrees(latitude, longitude, [names[j] for j in degrees])
+        middle = (float(latitude.min()) + float(latitude.max())) / 2.0
+        across = max(float(np.cos(np.radians(middle))), 1e-6)
+        aspect = 1.0 / across if degrees[0] == 0 else across
+    more: dict[str, Any] = {"aspect": aspect}
+    if options.get("extent") is not None:
+        more["extent"] = box = _extent(names, options["extent"])
+        if degrees and any(
+            max(map(abs, box[spot])) > most for spot, most in zip(degrees, (90, 180), strict=True)
+        ):
+            raise OptionError(
+                "extent reaches beyond 90 degrees of latitude or 180 of longitude. Make it smaller."
+            )
+    sites, item = _sites(place[placed])
+    points = ItemPoints.of(np.bincount(item), sites, item=item)
+    return Items(points, placed, more, {"rows_without_place": float(away)})
+
+
+def _sites(place: Floats) -> tuple[Floats, Labels]:
+    """The distinct places, ascending, and which of them each row has."""
+    order = np.lexsort((place[:, 1], place[:, 0]))
+    ordered = place[order]
+    fresh = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))[: len(order)]
+    item = np.empty(len(order), np.int64)
+    item[order] = np.cumsum(fresh) - 1
+    return ordered[fresh], item
+
+
+def _extent(names: Sequence[str], given: Mapping[str, Sequence[float]]) -> list[list[float]]:
+    """The bounds of both columns, in their order."""
+    lowered = {column.lower(): list(ends) for column, ends in given.items()}
+    for column in given:
+        if column.lower() not in [name.lower() for name in names]:
+            raise OptionError(
+                f"extent names the column {column!r}, which is no quasi-identifier. "
+                f"{did_you_mean(column, names)}"
+            )
+    return [lowered[name.lower()] for name in names]

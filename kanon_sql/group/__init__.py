@@ -1,0 +1,1 @@
+"""One grouping from beginning to end: warm up, blocks, method, refinement."""

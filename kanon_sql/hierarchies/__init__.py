@@ -1,0 +1,1 @@
+"""Generalization hierarchies: trees over the values of a column."""

@@ -1,0 +1,329 @@
+"""The kinds of generalization hierarchies that are made from a column's values.
+
+The registry: what a user can name, and how each option is checked. What the kinds do with values is
+in from_values.py, which is imported when it is needed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from importlib import import_module
+from typing import Any
+
+from kanon_sql.errors import OptionError, did_you_mean
+
+ROOT = "*"
+MOST_LEVELS = 64
+MASKS = "*#?_~@"
+Options = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class KindOption:
+    """One option of a kind.
+
+    Attributes:
+        description: one sentence.
+        default: the value when it isn't given; None where the kind finds it from the data.
+        check: takes the option's full name (for the message) and a value, returns the value as
+            used; raises OptionError.
+    """
+
+    description: str
+    default: Any
+    check: Callable[[str, Any], Any]
+    required: bool = False
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of hierarchy.
+
+    Attributes:
+        name: what a user types.
+        description: one sentence.
+        columns: the most level columns it makes with these (checked) options.
+        options: what can be set.
+        in_order: whether the values come out in an order to keep.
+        by_rows: whether the hierarchy depends on how many rows have each value.
+        tables: the options that name a relation; exactly one of them must be given.
+    """
+
+    name: str
+    description: str
+    columns: Callable[[Options], int]
+    options: Mapping[str, KindOption] = field(default_factory=dict)
+    in_order: bool = False
+    by_rows: bool = False
+    tables: tuple[str, ...] = ()
+
+    def build(self, column: str, values: Any, ordered: bool, options: Options) -> list[Any]:
+        """Level columns (Polars series) from the column's name (for messages), its distinct
+        values, whether its type is ordered, and checked options; see from_values.py."""
+        levels: list[Any] = getattr(import_module("kanon_sql.hierarchies.from_values"), self.name)(
+            column, values, ordered, options
+        )
+        return levels
+
+    def build_by_rows(self, column: str, values: Any, table: Any, options: Options) -> list[Any]:
+        """The same from a frame of values and sizes, ascending, and the relation that the kind is
+        made from; see from_counts.py."""
+        levels: list[Any] = getattr(import_module("kanon_sql.hierarchies.from_counts"), self.name)(
+            column, values, table, options
+        )
+        return levels
+
+
+def _whole(least: int, most: int) -> Callable[[str, Any], int]:
+    def check(name: str, value: Any) -> int:
+        if isinstance(value, (float, Decimal)) and value == value // 1:
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise OptionError(
+                f"{name} must be a whole number from {least} to {most}. Got {value!r}."
+            )
+        return value
+
+    return check
+
+
+def _number(above: float) -> Callable[[str, Any], Decimal]:
+    def check(name: str, value: Any) -> Decimal:
+        fits = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
+        number = Decimal(str(value)) if fits else Decimal("nan")
+        if not number.is_finite() or not number > above or abs(number.adjusted()) > 330:
+            what = "number above 0" if above == 0 else "finite number"
+            raise OptionError(f"{name} must be a {what}, such as 5 or 0.25. Got {value!r}.")
+        return number
+
+    return check
+
+
+def _mask(name: str, value: Any) -> str:
+    if not isinstance(value, str) or len(value) != 1:
+        raise OptionError(f"{name} must be one character, such as '*'. Got {value!r}.")
+    return value
+
+
+def _value_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return str(value)
+
+
+def _list(name: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, (list, tuple)) or not value or any(v is None for v in value):
+        raise OptionError(
+            f"{name} must list the values from first to last, such as ['low', 'mid', 'high']. "
+            f"Got {value!r}."
+        )
+    texts = tuple(_value_text(v) for v in value)
+    if len(set(texts)) < len(texts):
+        twice = next(text for text in texts if texts.count(text) > 1)
+        raise OptionError(f"{name} lists {twice!r} twice. List it once.")
+    return texts
+
+
+def _relation(name: str, value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise OptionError(f"{name} must name a table, view or file. Got {value!r}.")
+    return value
+
+
+def _word(*known: str) -> Callable[[str, Any], str]:
+    def check(name: str, value: Any) -> str:
+        if value not in known:
+            raise OptionError(f"{name} must be one of {', '.join(known)}. Got {value!r}.")
+        return str(value)
+
+    return check
+
+
+def _box(name: str, value: Any) -> tuple[tuple[float, float], ...]:
+    try:
+        (low, high), (other_low, other_high) = value
+        found = (float(low), float(high)), (float(other_low), float(other_high))
+        if all(math.isfinite(end) for side in found for end in side) and all(
+            side[0] < side[1] for side in found
+        ):
+            return found
+    except (TypeError, ValueError):
+        pass
+    raise OptionError(
+        f"{name} must be the bounds of the first and of the second number, such as [[-90, 90], "
+        f"[-180, 180]]. Got {value!r}."
+    )
+
+
+def _ordered_columns(options: Options) -> int:
+    return max(2, math.ceil(math.log2(len(options["ranking"]))) + 1)
+
+
+def _levels_option(text: str) -> KindOption:
+    return KindOption(f"How many levels lie above the values, the '*' included: {text}.", 5,
+                      _whole(1, MOST_LEVELS))
+
+
+KINDS: dict[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        Kind("flat", "Any two values meet in '*'.", lambda options: 2),
+        Kind(
+            "prefix",
+            "Codes, hidden from the end step by step: 47906, 4790*, 479**, 47***, 4****, *.",
+            lambda options: options["levels"] + 1,
+            {
+                "levels": _levels_option("each hides an equal share of the longest code"),
+                "mask": KindOption(
+                    "The character that stands for a hidden one; '*', or where codes contain it "
+                    f"the first of {MASKS} that they do not.", None, _mask,
+                ),
+            },
+        ),
+        Kind(
+            "date",
+            "Dates and timestamps: day, month 2024-05, quarter 2024-Q2, year 2024, decade 2020s, "
+            "*; a date is its own day.",
+            lambda options: 7,
+        ),
+        Kind(
+            "bins",
+            "Numbers in bins of equal width, each level's joined from those of the level below: "
+            "37, [35, 40), [30, 40), [20, 40), [0, 40), *.",
+            lambda options: options["levels"] + 1,
+            {
+                "width": KindOption(
+                    "How wide the narrowest bins are; else 1, 2, 2.5 or 5 times a power of ten, "
+                    "the least that needs no more than about 32 bins.", None, _number(0),
+                ),
+                "levels": _levels_option("all but the last are bins"),
+                "factor": KindOption(
+                    "How many bins of a level make one of the next.", 2, _whole(2, 1000)
+                ),
+                "start": KindOption(
+                    "A number where bins of all levels begin.", Decimal(0), _number(-math.inf)
+                ),
+            },
+        ),
+        Kind(
+            "ordered",
+            "A list from first to last, neighbours joined by two, four, eight: low, low .. mid, *.",
+            _ordered_columns,
+            {
+                "ranking": KindOption(
+                    "All values in their order.", None, _list, required=True
+                ),
+            },
+            in_order=True,
+        ),
+        Kind(
+            "adjacency",
+            "Codes of areas: connected regions of the graph of neighbours, each level's joined "
+            "from those of the level below; a region is named by its least code and how many "
+            "others it has: 37013, 37013 +6, 37001 +31, *.",
+            lambda options: options["levels"] + 1,
+            {
+                "levels": _levels_option("all but the last are regions"),
+                "adjacency": KindOption(
+                    "A relation with two columns, the codes that are neighbours.", None, _relation
+                ),
+                "places": KindOption(
+                    "A relation with a code, its latitude and its longitude, where there is none "
+                    "of neighbours.", None, _relation
+                ),
+            },
+            by_rows=True,
+            tables=("adjacency", "places"),
+        ),
+        Kind(
+            "rectangles",
+            "Places written as two numbers in one value, such as '-10.9 -37.0', a POINT or a "
+            "STRUCT: rectangles, each level's cut out of those of the level above.",
+            lambda options: options["levels"] + 1,
+            {
+                "levels": _levels_option("all but the last are rectangles"),
+                "extent": KindOption(
+                    "What the rectangles cover, [[low, high], [low, high]]; else the smallest box "
+                    "around all places.", None, _box
+                ),
+            },
+            by_rows=True,
+        ),
+        Kind(
+            "cover",
+            "Labels without an order: groups of about the same number of rows, each level's joined "
+            "from those of the level below, named like regions.",
+            lambda options: options["levels"] + 1,
+            {
+                "levels": _levels_option("all but the last are groups"),
+                "packing": KindOption(
+                    "The method that packs them: fold, spread or five_halves.", "five_halves",
+                    _word("fold", "spread", "five_halves"),
+                ),
+            },
+            by_rows=True,
+        ),
+    )
+}
+
+
+def check_kind(column: str, spec: Mapping[str, Any]) -> dict[str, Any]:
+    """The kind and all its options, checked, defaults filled in.
+
+    Args:
+        column: the column's name, for messages.
+        spec: {'kind': 'bins', 'width': 10}; None stands for "not given".
+
+    Raises:
+        OptionError: no kind or an unknown one, an unknown option, a value that can't be.
+    """
+    if not isinstance(spec, Mapping) or not isinstance(spec.get("kind"), str):
+        raise OptionError(
+            f"The hierarchy of {column!r} names no kind. Give one of "
+            f"{', '.join(repr(name) for name in KINDS)}, such as {{'kind': 'flat'}}."
+        )
+    kind = KINDS.get(spec["kind"])
+    if kind is None:
+        hint = did_you_mean(spec["kind"], KINDS)
+        raise OptionError(
+            f"The kind {spec['kind']!r} of the hierarchy of {column!r} is not known. {hint}"
+        )
+    given = {name: value for name, value in spec.items() if name != "kind" and value is not None}
+    for name in given:
+        if name not in kind.options:
+            hint = did_you_mean(name, kind.options) if kind.options else "It takes none."
+            raise OptionError(
+                f"The kind {kind.name!r} of the hierarchy of {column!r} has no option {name!r}. "
+                f"{hint}"
+            )
+    checked: dict[str, Any] = {"kind": kind.name}
+    for name, option in kind.options.items():
+        if option.required and name not in given:
+            raise OptionError(
+                f"The kind {kind.name!r} of the hierarchy of {column!r} needs the option "
+                f"{name!r}. {option.description}"
+            )
+        full = f"The option {name!r} of the hierarchy of {column!r}"
+        checked[name] = option.check(full, given[name]) if name in given else option.default
+    if kind.tables and sum(checked[name] is not None for name in kind.tables) != 1:
+        raise OptionError(
+            f"The kind {kind.name!r} of the hierarchy of {column!r} needs one of the options "
+            f"{' and '.join(kind.tables)}, such as {{'kind': '{kind.name}', '{kind.tables[0]}': "
+            "'pairs'}."
+        )
+    return checked
+
+
+def level_count(kind: str, options: Mapping[str, Any]) -> int:
+    """The most level columns (level0 and the root included) that built_in makes; needs no data.
+
+    Raises:
+        OptionError: as check_kind.
+    """
+    checked = check_kind(kind, {**options, "kind": kind})
+    return KINDS[kind].columns(checked)

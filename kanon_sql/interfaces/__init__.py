@@ -1,0 +1,1 @@
+"""How a call comes in: from DuckDB, from Python, from the shell. A face has no logic of its own."""

@@ -1,0 +1,118 @@
+"""The SQL face: makes the calls known to a DuckDB connection."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import weakref
+from collections.abc import Mapping
+
+import duckdb
+
+from kanon_sql.call.relation import Catalog
+from kanon_sql.jobs.interrupts import listen
+from kanon_sql.plan.macros import PLANNER, macros
+from kanon_sql.udfs import FUNCTIONS, Signature, planner
+from kanon_sql.udfs.planner import PARAMETERS, CatalogOf
+
+INSTANCE = "__kanon_instance"
+
+COLUMNS = """
+    SELECT column_name, comment FROM duckdb_columns()
+    WHERE lower(database_name) = lower(?) AND lower(schema_name) = lower(?)
+      AND lower(table_name) = lower(?)
+    ORDER BY column_index
+"""
+
+_registered: dict[int, weakref.WeakSet[duckdb.DuckDBPyConnection]] = {}
+"""The registered connections of each open database, by the number that __kanon_instance() gives."""
+
+_numbers = itertools.count()
+
+_functions: list[Signature] = []
+"""Every function ever created. DuckDB keeps one alive only as long as the connection that made
+it, though other connections of the database go on calling it."""
+
+
+def _known(con: duckdb.DuckDBPyConnection) -> set[str]:
+    """Which of the functions the database has; all in one query, since it lists thousands."""
+    names = [*(function.name for function in FUNCTIONS), INSTANCE, PLANNER]
+    found = con.execute(
+        "SELECT function_name FROM duckdb_functions() WHERE list_contains(?, function_name)",
+        [names],
+    )
+    return {name for (name,) in found.fetchall()}
+
+
+def _create(con: duckdb.DuckDBPyConnection, function: Signature, known: set[str]) -> None:
+    """Creates a function, unless the database has it already."""
+    if function.name in known:
+        return
+
+    _functions.append(function)
+
+    def create(maker: duckdb.DuckDBPyConnection) -> None:
+        maker.create_function(  # type: ignore[call-overload]
+            function.name,
+            function.function,
+            list(function.parameters),
+            function.returns,
+            type=function.kind,
+            null_handling="special",
+            side_effects=function.side_effects,
+        )
+
+    try:
+        create(con)
+    except duckdb.NotImplementedException:
+        # the connection remembers a function that a rollback took away
+        with con.cursor() as other:
+            create(other)
+
+
+def _instance(con: duckdb.DuckDBPyConnection, known: set[str]) -> int:
+    """The number of the database that the connection belongs to; a new one gets the next."""
+    number = next(_numbers)
+    _create(con, Signature(INSTANCE, lambda: number, (), "BIGINT", "native"), known)
+    ((found,),) = con.execute(f"SELECT {INSTANCE}()").fetchall()
+    return int(found)
+
+
+def _catalog_of(instance: int) -> CatalogOf:
+    """Reads the catalog of a database by a cursor of its own; keeps no connection open."""
+
+    def rows(place: tuple[str, ...]) -> list[tuple[str, str | None]]:
+        for con in list(_registered[instance]):
+            with contextlib.suppress(duckdb.ConnectionException), con.cursor() as cursor:
+                return cursor.execute(COLUMNS, list(place)).fetchall()
+        return []
+
+    def for_caller(database: str, schema: str) -> Catalog:
+        def columns(parts: tuple[str, ...]) -> Mapping[str, str | None] | None:
+            return dict(rows((*(database, schema)[: 3 - len(parts)], *parts))) or None
+
+        return columns
+
+    return for_caller
+
+
+def register(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    """Makes ``anonymize`` and its companions callable in SQL on this connection.
+
+    Nothing is written to the database: the macros are temporary, and the functions live as long
+    as the database is open. Call it once per connection or cursor; calling it again does no harm.
+
+    Returns:
+        The connection itself.
+    """
+    listen()
+    known = _known(con)
+    for function in FUNCTIONS:
+        _create(con, function, known)
+    instance = _instance(con, known)
+    _registered.setdefault(instance, weakref.WeakSet()).add(con)
+    plan_call = planner(_catalog_of(instance))
+    _create(con, Signature(PLANNER, plan_call, PARAMETERS, "VARCHAR", "native"), known)
+    for statement in macros():
+        con.execute(statement)
+    return con

@@ -1,0 +1,1 @@
+"""Long work: waiting for it, stopping it, showing how far it is."""

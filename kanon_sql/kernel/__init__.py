@@ -1,0 +1,1 @@
+"""How kernels are compiled, watched and run in parallel."""

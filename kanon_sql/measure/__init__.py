@@ -1,0 +1,1 @@
+"""What a release lost, and the metrics that tell it."""

@@ -1,0 +1,55 @@
+"""Generalized cells, by forests and factors (aggarwal2005)."""
+
+from __future__ import annotations
+
+from kanon_sql.methods.method import Method
+
+METHODS = (
+    Method(
+        name="forest",
+        family=__name__,
+        summary="Joins each small tree of rows to one of its k-1 nearest rows, and cuts trees "
+        "that have become large.",
+        guarantee="generalized cells at most max(2k-1, 3k-5) times the least possible; in "
+        "blocks none",
+        cost="near O(n log n) for the nearest rows, O(n k) for the trees",
+        options=(),
+        representation="suppress",
+        source="aggarwal2005, section 4",
+        distances=(),
+        objective="cells",
+        loss_points=True,
+    ),
+    Method(
+        name="pairs",
+        family=__name__,
+        summary="For k = 2: the subgraph of least weight in which each row has one or two "
+        "neighbours.",
+        guarantee="suppressed cells at most 1.5 times the least possible if each column has at "
+        "most two values, else 2 times; with neighbours or suppress none",
+        cost="exact to 300 rows; above with neighbours, to 45,000 of them in all",
+        options=("neighbours",),
+        representation="suppress",
+        source="aggarwal2005, section 5",
+        distances=(),
+        objective="cells",
+        in_blocks=False,
+        loss_points=True,
+    ),
+    Method(
+        name="triples",
+        family=__name__,
+        summary="For k = 3: the cycles of least weight through all rows, cut into classes of "
+        "3 to 5.",
+        guarantee="suppressed cells at most 2 times the least possible if each column has at "
+        "most two values, else 3 times; with neighbours or suppress none",
+        cost="exact to 150 rows; above with neighbours, to 5,000 of them in all",
+        options=("neighbours",),
+        representation="suppress",
+        source="aggarwal2005, section 6",
+        distances=(),
+        objective="cells",
+        in_blocks=False,
+        loss_points=True,
+    ),
+)

@@ -1,0 +1,128 @@
+"""A forest of cheap edges, cut into classes (aggarwal2005, section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from kanon_sql.kernel.watch import DONE, STOP, Beat, Watch
+from kanon_sql.methods.cell_generalization.cells import edge_points, edge_weights, neighbour_bound
+from kanon_sql.methods.cell_generalization.decompose import decompose
+from kanon_sql.points.points import Grouping, Labels, LossPoints
+from kanon_sql.search.nearest_lists import Lists, nearest_lists
+
+
+@njit(cache=True, nogil=True)
+def _sift(heap: Any, size: int, gaps: Any) -> None:
+    """Moves the first vertex of a heap, ordered by (gap, vertex), down to where it belongs."""
+    i, u = 0, heap[0]
+    while 2 * i + 1 < size:
+        j = 2 * i + 1
+        if j + 1 < size:
+            one, other = heap[j], heap[j + 1]
+            if gaps[other] < gaps[one] or (gaps[other] == gaps[one] and other < one):
+                j += 1
+        below = heap[j]
+        if gaps[u] < gaps[below] or (gaps[u] == gaps[below] and u < below):
+            break
+        heap[i] = below
+        i = j
+    heap[i] = u
+
+
+@njit(cache=True, nogil=True)
+def _find(above: Any, i: int) -> int:
+    """The vertex that stands for the component of i."""
+    while above[i] != i:
+        above[i] = above[above[i]]
+        i = above[i]
+    return i
+
+
+@njit(cache=True, nogil=True)
+def _grow(codes: Any, scale: Any, lists: Any, gaps: Any, heap: Any, k: int, beat: Any) -> Any:
+    """Algorithm FOREST; see grow_forest.
+
+    Args:
+        gaps: the weight of the cheapest edge from each vertex, float64, shape (n,).
+        heap: all vertices by (gap, vertex), int64, shape (n,).
+    """
+    n, count = lists.shape
+    out, place = np.full(n, -1, np.int64), np.zeros(n, np.int64)
+    above, sizes = np.arange(n), np.ones(n, np.int64)
+    left = n
+    while left > 0 and beat[STOP] == 0:
+        u = heap[0]
+        own, p = _find(above, u), place[u]
+        small = sizes[own] < k
+        while small and p < count and _find(above, np.int64(lists[u, p])) == own:
+            p += 1
+        if small and p < count:
+            v = np.int64(lists[u, p])
+            if p > place[u]:
+                place[u], gaps[u] = p, 0.0
+                for a in range(codes.shape[1]):
+                    if codes[u, a] != codes[v, a]:
+                        gaps[u] += scale[a]
+                _sift(heap, left, gaps)
+                continue
+            out[u], other = v, _find(above, v)
+            if sizes[other] < sizes[own]:
+                own, other = other, own
+            above[own] = other
+            sizes[other] += sizes[own]
+        left -= 1
+        heap[0] = heap[left]
+        _sift(heap, left, gaps)
+        beat[DONE] += 1
+    return out
+
+
+def grow_forest(points: LossPoints, lists: Lists, k: int, beat: Beat) -> Labels:
+    """The other end of each vertex's outgoing edge, -1 where it has none: int64, shape (n,).
+
+    While a component has fewer than k vertices, the one of them without an outgoing edge gets one:
+    the cheapest to those of its k - 1 nearest that lie outside. Of all such components, the one
+    whose edge is cheapest comes first, then the one whose edge begins, then ends, at the first
+    record. The trees have k vertices or more (n, if fewer) and weigh no more in all than any
+    k-anonymous table costs (aggarwal2005, section 4.1, lemma 3).
+
+    Args:
+        points: n records in canonical order, without numeric columns.
+        lists: ``nearest_lists(edge_points(points), k - 1)``, k of 2 or more.
+        k: the least size of a tree.
+        beat: told of the vertices that are settled; may say stop.
+    """
+    n = len(points)
+    if lists.shape[1] == 0:
+        return np.full(n, -1, np.int64)
+    gaps = edge_weights(points, np.arange(n), lists[:, 0])
+    heap = np.argsort(gaps, kind="stable")  # in ascending order: a heap
+    out: Labels = _grow(points.codes, points.scale, lists, gaps, heap, k, beat)
+    return out
+
+
+def forest(points: LossPoints, k: int, options: Mapping[str, Any], watch: Watch) -> Grouping:
+    """Classes of k to max(2k-1, 3k-5) records, cut from a forest of edges to near records.
+
+    Costs at most max(2k-1, 3k-5) times the optimum, also where rows may be deleted. Needs
+    len(points) >= k >= 1 and points without numeric columns. Source: aggarwal2005, section 4.
+    """
+    n = len(points)
+    if k == 1:
+        return Grouping(np.arange(n), {"lower_bound": 0.0, "guaranteed_ratio": 1.0})
+    beat = watch.beat()
+    lists = nearest_lists(edge_points(points), k - 1, beat)
+    watch.check()
+    out = grow_forest(points, lists, k, beat)
+    watch.check()
+    labels = decompose(points, out, k, beat)
+    watch.check()
+    facts = {
+        "lower_bound": neighbour_bound(points, k, beat, lists),
+        "guaranteed_ratio": float(max(2 * k - 1, 3 * k - 5)),
+    }
+    return Grouping(labels, facts)

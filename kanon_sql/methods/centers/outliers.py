@@ -1,0 +1,249 @@
+"""Clusters that leave some records out: (r, epsilon)-gather and (k, r, epsilon)-center.
+
+Aggarwal2006, sections 2.3 and 2.4. Here r is called k, and the paper's k most. A ball is a record
+and all within a key of it; a record is heavy where its ball holds k or more.
+
+Section 2.3, centers anywhere: ``least_core``. The least radius is found without a search: take
+out the record whose k-1 neighbours among those left reach furthest, again and again, as long as
+records may be left out; the radius is the least that the worst record left ever had. For let S be
+the largest set whose records have k-1 neighbours within x in S. While the worst record needs more
+than x it isn't in S, since all of S is still there; so it is S that is left when no record needs
+more than x.
+
+Centers among the records, factor 3 (the paper defers it): ``heavy_cover`` and ``disjoint_balls``.
+Let x be a key within which some heavy records' balls hold all but those left out. The optimal
+radius is such a key, as each optimal cluster lies in its center's ball; the least one is a lower
+bound. Record u lies in the ball of a heavy q within x just if max(key(u, q), the key that q needs)
+is x or less, and no ball larger than what u itself needs can matter. As clusters take the balls of
+heavy records, in canonical order, that meet no ball taken before. A heavy ball that was not taken
+meets one that was, so that all of its records are within 3 distances of that one's center.
+
+Section 2.4 with records left out, factor 6 or 3 (the paper defers it): ``heaviest_balls``, after
+Charikar et al. 2001. Again balls of heavy records that meet no ball taken before, but each time
+the one with the most records not covered yet; it covers all within 3 distances, and at most
+``most`` are taken. Let every optimal cluster O lie in a ball B(O) around some record: any member,
+and a key of the largest diameter; or its center, and a key of the largest radius. B(O) is heavy.
+Then no less is covered than the optimal clusters hold. Settle, with each ball G taken, the optimal
+clusters whose B(O) it meets, if they are not settled yet: all of such an O is covered now, and is
+set off against itself. If there is none, settle one other O: B(O) meets no ball taken so far, so it
+might have been taken, and G has at least as many records not covered before as O; set those of O
+off against these, and the covered ones of O against themselves. No record is used twice: G's new
+records are in no O that is settled later or at the same time, or else G would meet B(O); and not
+used by an O settled earlier, whose records were covered by then, or set off against others. Each
+ball settles one or more, as long as there are any, and balls don't run out before: they may be no
+more than ``most``, but optimal clusters are no more, either. So where too little is covered the
+key is below the optimum's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from kanon_sql.kernel.tournament import change_value, new_tournament
+from kanon_sql.kernel.watch import STOP
+from kanon_sql.search.balls import ball_in_tree
+from kanon_sql.search.box_tree import new_stack
+from kanon_sql.search.marked_counts import ANY, change_mark, count_marked, no_marks
+from kanon_sql.search.queries import NOBODY, nearest_in_tree, take_out
+
+
+@njit(cache=True, nogil=True)
+def least_core(space: Any, pool: Any, needed: Any, k: int, out: int, beat: Any) -> Any:
+    """The least key within which all records but some have k-1 others of those within reach.
+
+    Args:
+        space: of all records, see make_space.
+        pool: of all records, see pool.plant; those that are tried without are taken out.
+        needed: for each record the key within which there are k, itself among them.
+        k: 1 to n.
+        out: records that may be left out, less than n.
+        beat: see watch.py.
+
+    Returns:
+        The key, and the records kept: bool, shape (n,).
+    """
+    n = len(needed)
+    tree, leaves, stack, _ = pool
+    keys, left = new_tournament(needed), np.empty(out, np.int64)
+    found, gaps = np.empty(n, np.int64), np.empty(n)
+    near, near_gaps = np.empty(k, np.int64), np.empty(k)
+    worst = keys[1][1]
+    least, when = keys[0][worst], 0
+    for made in range(min(out, n - k)):
+        if beat[STOP] != 0:
+            break
+        limit = keys[0][worst]
+        take_out(tree, leaves, worst)
+        change_value(keys, worst, -np.inf)
+        left[made] = worst
+        count = ball_in_tree(space, tree, leaves, stack, worst, limit, found, gaps)
+        for p in range(count):
+            v = found[p]
+            if gaps[p] <= keys[0][v]:
+                nearest_in_tree(space, tree, leaves, stack, v, NOBODY, near, near_gaps, k - 1)
+                change_value(keys, v, near_gaps[k - 1])
+        worst = keys[1][1]
+        if keys[0][worst] < least:
+            least, when = keys[0][worst], made + 1
+    kept = np.ones(n, np.bool_)
+    for made in range(when):
+        kept[left[made]] = False
+    return least, kept
+
+
+@njit(cache=True, nogil=True)
+def core_balls(space: Any, pool: Any, kept: Any, k: int, limit: float, beat: Any) -> Any:
+    """Balls of k or more records kept that are in no ball yet, in canonical order.
+
+    Args:
+        space: of all records, see make_space.
+        pool: of the records kept, see pool.plant; those in balls are taken out.
+        kept: bool, shape (n,).
+        k: the least number of records in a ball.
+        limit: the key of a ball.
+        beat: see watch.py.
+
+    Returns:
+        The centers, and the number of each record's ball, -1 where it is in none.
+    """
+    n = len(kept)
+    tree, leaves, stack, _ = pool
+    found, gaps = np.empty(n, np.int64), np.empty(n)
+    centers, made, owner = np.empty(n // k, np.int64), 0, np.full(n, -1, np.int64)
+    for i in range(n):
+        if not kept[i] or owner[i] >= 0:
+            continue
+        if beat[STOP] != 0:
+            break
+        count = ball_in_tree(space, tree, leaves, stack, i, limit, found, gaps)
+        if count < k:
+            continue
+        for p in range(count):
+            owner[found[p]] = made
+            take_out(tree, leaves, found[p])
+        centers[made] = i
+        made += 1
+    return centers[:made], owner
+
+
+@njit(cache=True, nogil=True)
+def heavy_cover(ground: Any, needed: Any, beat: Any) -> Any:
+    """For each record the least key x such that it is within x of a record whose own ball of x is
+    heavy: float64, shape (n,)."""
+    space, tree, leaves, _ = ground
+    n = len(needed)
+    stack, found, gaps = new_stack(), np.empty(n, np.int64), np.empty(n)
+    least = needed.copy()
+    for i in range(n):
+        if beat[STOP] != 0:
+            break
+        count = ball_in_tree(space, tree, leaves, stack, i, needed[i], found, gaps)
+        for p in range(count):
+            least[i] = min(least[i], max(gaps[p], needed[found[p]]))
+    return least
+
+
+@njit(cache=True, nogil=True)
+def heaviest_balls(
+    ground: Any, sizes: Any, k: int, limit: float, reach: float, most: int, beat: Any
+) -> Any:
+    """Balls of heavy records that meet none taken before, each with the most records that are not
+    covered yet (the first on ties).
+
+    Args:
+        ground: of all records, see marks.prepare.
+        sizes: of the balls of all records, see marks.ball_sizes.
+        k: the least number of records in a heavy ball.
+        limit: the key of a ball.
+        reach: the key up to which a ball that was taken covers.
+        most: balls taken at most.
+        beat: see watch.py.
+
+    Returns:
+        The centers; the number of each record's ball, -1 where it is in none; whether each record
+        is covered.
+    """
+    space, tree, leaves, _ = ground
+    n = len(space[0])
+    stack, found, gaps = new_stack(), np.empty(n, np.int64), np.empty(n)
+    taken, bare = no_marks(ground), no_marks(ground)
+    owner, centers, made = np.full(n, -1, np.int64), np.empty(min(most, n), np.int64), 0
+    for i in range(n):
+        change_mark(ground, bare, i)
+    field = new_tournament(np.where(sizes >= k, sizes, -1).astype(np.float64))
+    while made < most and beat[STOP] == 0:
+        # weights only fall: one that is still the largest when counted anew is the largest
+        i = field[1][1]
+        if field[0][i] < 0.0:
+            break
+        if count_marked(ground, taken, stack, i, limit, ANY) > 0:
+            change_value(field, i, -1.0)
+            continue
+        change_value(field, i, float(count_marked(ground, bare, stack, i, limit, n)))
+        if field[1][1] != i:
+            continue
+        count = ball_in_tree(space, tree, leaves, stack, i, reach, found, gaps)
+        for p in range(count):
+            if bare[0][found[p]]:
+                change_mark(ground, bare, found[p])
+            if gaps[p] <= limit:
+                owner[found[p]] = made
+                change_mark(ground, taken, found[p])
+        change_value(field, i, -1.0)
+        centers[made] = i
+        made += 1
+    return centers[:made], owner, ~bare[0]
+
+
+@njit(cache=True, nogil=True)
+def disjoint_balls(ground: Any, needed: Any, limit: float, k: int, beat: Any) -> Any:
+    """Balls of heavy records that meet none taken before, in canonical order.
+
+    Returns:
+        The centers, and the number of each record's ball, -1 where it is in none.
+    """
+    space, tree, leaves, _ = ground
+    n = len(needed)
+    stack, found, gaps = new_stack(), np.empty(n, np.int64), np.empty(n)
+    taken, owner = no_marks(ground), np.full(n, -1, np.int64)
+    centers, made = np.empty(n // k, np.int64), 0
+    for i in range(n):
+        if owner[i] >= 0 or needed[i] > limit:
+            continue
+        if beat[STOP] != 0:
+            break
+        if count_marked(ground, taken, stack, i, limit, ANY) > 0:
+            continue
+        count = ball_in_tree(space, tree, leaves, stack, i, limit, found, gaps)
+        for p in range(count):
+            owner[found[p]] = made
+            change_mark(ground, taken, found[p])
+        centers[made] = i
+        made += 1
+    return centers[:made], owner
+
+
+@njit(cache=True, nogil=True)
+def nearest_centers(space: Any, pool: Any, centers: Any, beat: Any) -> Any:
+    """For each record the number of the nearest center (the first record on ties), and the key.
+
+    The pool is of the centers.
+    """
+    n = len(space[0])
+    nearest, keys = np.zeros(n, np.int64), np.zeros(n)
+    tree, leaves, stack, _ = pool
+    number = np.full(n, -1, np.int64)
+    for c in range(len(centers)):
+        number[centers[c]] = c
+    found, gaps, one = np.empty(2, np.int64), np.empty(2), np.int64(1)
+    for i in range(n):
+        if beat[STOP] != 0:
+            break
+        nearest[i] = number[i]
+        if number[i] < 0:
+            nearest_in_tree(space, tree, leaves, stack, i, NOBODY, found, gaps, one)
+            nearest[i], keys[i] = number[found[1]], gaps[1]
+    return nearest, keys

@@ -1,0 +1,249 @@
+"""Classes of k or more records, the sum of records times radii small (aggarwal2006, section 3.1).
+
+The paper's r is k here. Shared clusters (shared_clusters.py) cost 6 OPT at most, disjoint ones
+(disjoint_clusters.py) 10 times that, and what follows (improve.py) never costs more: 60 OPT, where
+the paper says 80.
+
+Lower bounds. Half the dual value is one. Another: the class of record i, with center v and radius
+d, holds k records within d of v, i among them. So d is at least max(d(i, v), distance of v to its
+(k-1)-th nearest), for some v; let need_i be the least of these. It is that of v = i, or of one of
+the k-1 nearest v, as all others are no closer than what v = i has. All need_i sum to a bound, or
+the n - out smallest where ``out`` may be left out; k times the largest of these is one, too.
+
+Records left out. The shared clusters cost 6 OPT and 3 unpaid, where unpaid <= k * most: radii above
+``most`` are not allowed. Let D be the largest radius of an optimal clustering; OPT >= k * D. A run
+with most >= D and unpaid <= STEP * k * D has shared clusters of (6 + 3 STEP) OPT: 100 OPT in all.
+So the first run allows all radii. If the optimum's D is less than unpaid / (STEP * k), that says
+nothing, and the next run allows radii up to that; this is below 1 / STEP of the last one. It ends
+where no clustering has such a small D, or where the bounds already say that the best so far is good
+enough. OPT is no less than the least of max(bounds of the runs so far, k * the next ``most``), each
+taken where a run ends.
+
+A largest diameter. Nothing is guaranteed then, and it may be that no classes are found though there
+are some: to tell is NP-hard. Runs with several ``most`` are tried, and classes halved that are too
+wide; where that is not enough a few records are moved (limit_diameter.py). Without that, the runs
+do not depend on the diameter asked for, and a larger one halves a part of what a smaller one does:
+so what the error says there is will be found if it is asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from kanon_sql.errors import DataError
+from kanon_sql.kernel.watch import Watch
+from kanon_sql.methods.centers.disjoint_clusters import Disjoint
+from kanon_sql.methods.centers.improve import cheapen, costs, diameters, halve
+from kanon_sql.methods.centers.limit_diameter import Narrowing
+from kanon_sql.methods.centers.medoids import best_centers
+from kanon_sql.methods.centers.shared_clusters import share
+from kanon_sql.points.distances import distances_between
+from kanon_sql.points.points import Grouping, Labels, MetricPoints
+from kanon_sql.search.nearest_lists import nearest_lists
+
+RATIO, WITH_EPSILON = 60.0, 100.0
+"""What the cost is at most, over the least possible."""
+
+STEP = 4.0 / 3.0
+"""See above; WITH_EPSILON is 10 * (6 + 3 * STEP)."""
+
+NEAR = 8
+"""The nearest records to whose classes a record may move, at least."""
+
+TIGHTER, TINY = 2.0, 1e-3
+"""Where there is a largest diameter: by how much the radius shrinks from run to run, and the share
+of the first at which that ends."""
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The classes of a run.
+
+    Attributes:
+        labels, centers: of the classes.
+        cost: the sum of records times radii.
+        bound, unpaid: as in Shared.
+    """
+
+    labels: Labels
+    centers: Labels
+    cost: float
+    bound: float
+    unpaid: float
+
+
+class _Task:
+    """What is asked for, and what all runs need.
+
+    Attributes:
+        least: float64, shape (n,); the distance of each record to its (k-1)-th nearest.
+        needed, radius: lower bounds of the cost and of the largest radius.
+        widest: the largest radius of a cluster that opened.
+    """
+
+    def __init__(self, points: MetricPoints, k: int, out: int, watch: Watch) -> None:
+        self.points, self.k, self.out, self.watch = points, k, out, watch
+        n = len(points)
+        self.near = nearest_lists(points, max(k - 1, NEAR), watch.beat())
+        self.lists = np.ascontiguousarray(self.near[:, : k - 1])
+        watch.check()
+        rows = np.arange(n)
+        self.least = np.zeros(n)
+        if k > 1:
+            self.least = distances_between(points, rows, self.lists[:, -1])
+        needs = self.least.copy()
+        for near in self.lists.T:
+            needs = np.minimum(
+                needs, np.maximum(self.least[near], distances_between(points, rows, near))
+            )
+        kept = np.sort(needs)[: n - out]
+        self.radius = float(kept[-1])
+        self.needed = max(math.fsum(kept), k * self.radius)
+        self.runs, self.widest = 0, 0.0
+
+    def narrowed(self, found: _Found, wide: float) -> _Found | None:
+        """The classes with some records moved, so that none is wider than ``wide``."""
+        points, watch = self.points, self.watch
+        spare = self.out - int(np.sum(found.labels < 0))
+        narrowing = Narrowing(points, self.k, found.labels, found.centers, wide, watch)
+        labels = narrowing.run(self.least, spare)
+        if labels is None:
+            return None
+        centers = best_centers(points, labels, None, watch)
+        return replace(
+            found, labels=labels, centers=centers, cost=math.fsum(costs(points, labels, centers))
+        )
+
+    def limits(self, wide: float) -> Iterator[float]:
+        """Limits of radii to be tried: none, then ever smaller ones down to the least possible;
+        those above ``wide`` are left out."""
+        yield np.inf
+        most = self.widest / TIGHTER
+        while most > max(self.radius, TINY * self.widest):
+            if most <= wide:
+                yield most
+            most /= TIGHTER
+        yield self.radius
+
+    def run(self, most: float, wide: float) -> _Found | None:
+        """Classes made of clusters with radii up to ``most``; halved where wider than ``wide``."""
+        points, k, watch = self.points, self.k, self.watch
+        if self.runs > 0:
+            watch.expect(len(points))
+        self.runs += 1
+        shared = share(points, k, self.lists, self.least, most, self.out, watch)
+        if shared is None:
+            return None
+        centers, classes = Disjoint(points, k, shared.centers, shared.members).classes()
+        labels = np.full(len(points), -1, np.int64)
+        for g, members in enumerate(classes):
+            labels[members] = g
+        chosen = np.array(centers, np.int64)
+        if wide == np.inf:
+            labels, chosen = cheapen(points, k, self.near, labels, chosen, wide, watch)
+        else:
+            labels, chosen = halve(points, k, labels, chosen, wide, watch)
+        cost = math.fsum(costs(points, labels, chosen))
+        self.widest = max(self.widest, shared.widest)
+        return _Found(labels, chosen, cost, shared.bound, shared.unpaid)
+
+
+def _cheapest(task: _Task) -> tuple[_Found, float]:
+    """The cheapest of the runs, and a lower bound of the least possible cost."""
+    most, bound, lower, best = np.inf, task.needed, np.inf, None
+    while True:
+        found = task.run(most, np.inf)
+        if found is None:
+            raise DataError(
+                "Some rows are too far from all others for a distance. Leave them out, or scale "
+                "the columns down."
+            )
+        best = found if best is None or found.cost < best.cost else best
+        bound = max(bound, found.bound)
+        most = found.unpaid / (STEP * task.k)
+        if found.unpaid == 0.0 or most < task.radius or best.cost <= WITH_EPSILON * bound:
+            return best, min(lower, bound)
+        lower = min(lower, max(bound, task.k * most))
+
+
+def _narrow(task: _Task, wide: float) -> tuple[_Found, float]:
+    """The cheapest of the runs whose classes have no diameter above ``wide``, and a lower bound.
+
+    Raises:
+        DataError: there is none.
+    """
+    lonely = int(np.sum(task.least > wide))
+    if lonely > task.out:
+        raise DataError(
+            f"{lonely} rows have fewer than k-1 others within max_diameter, and {task.out} may be "
+            "left out. Raise max_diameter or epsilon, or lower k."
+        )
+    best, bound, narrowest = None, task.needed, np.inf
+    for most in task.limits(wide):
+        found = task.run(most, wide)
+        if found is None:
+            continue
+        if most == np.inf:
+            bound = max(bound, found.bound)
+        width = float(diameters(task.points, found.labels, task.watch).max())
+        narrowest = min(narrowest, width)
+        if width > wide:
+            found = task.narrowed(found, wide)
+        if found is not None and (best is None or found.cost < best.cost):
+            best = found
+    if best is None:
+        raise DataError(
+            f"No classes of k rows within max_diameter were found; with {_rounded_up(narrowest)} "
+            "there are some. Raise max_diameter to that, lower k, or raise epsilon."
+        )
+    return best, bound
+
+
+def _rounded_up(value: float) -> str:
+    """A number of few digits that is no less, in words for a message."""
+    unit = 10.0 ** (math.floor(math.log10(value)) - 2)
+    near = f"{value:.3g}"
+    return near if float(near) >= value else f"{value + unit:.3g}"
+
+
+def r_cellular(points: MetricPoints, k: int, options: Mapping[str, Any], watch: Watch) -> Grouping:
+    """Classes of k or more, in which the sum of records times radii is small.
+
+    Args:
+        points: n records, k or more; their facility costs are not used.
+        k: the least size of a class.
+        options: epsilon (the share of the records that may be left out) and max_diameter (the
+            largest distance of two records of a class).
+        watch: told of the records frozen; its stop raises StoppedError.
+
+    Returns:
+        The classes, with the center that the method chose for each. No classes with records as
+        centers cost less than lower_bound, up to rounding; these cost guaranteed_ratio times the
+        least at most (not known with max_diameter).
+
+    Raises:
+        DataError: no classes within max_diameter were found.
+
+    Source: aggarwal2006, section 3.1 and theorem 3.6; see above for what differs.
+    """
+    n, wide = len(points), options.get("max_diameter")
+    out = min(int(options.get("epsilon", 0.0) * n), max(n - 1, 0))
+    ratio = WITH_EPSILON if out > 0 else RATIO
+    if n == 0:
+        none = np.zeros(0, np.int64)
+        return Grouping(none, {"lower_bound": 0.0, "guaranteed_ratio": RATIO}, none)
+    task = _Task(points, k, out, watch)
+    if wide is not None:
+        found, bound = _narrow(task, float(wide))
+        labels, centers = cheapen(
+            points, k, task.near, found.labels, found.centers, float(wide), watch
+        )
+        return Grouping(labels, {"lower_bound": bound}, centers)
+    found, bound = _cheapest(task)
+    facts = {"lower_bound": bound, "guaranteed_ratio": ratio}
+    return Grouping(found.labels, facts, found.centers)

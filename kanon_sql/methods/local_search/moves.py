@@ -1,0 +1,43 @@
+"""What a group costs, as the search sees it: squared errors or information loss.
+
+Both modules have functions of the same names. Which of them a kernel means is decided when the
+kernel is compiled, by the data that it is given, so that only the one that is used is compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numba.extending import overload
+
+from kanon_sql.methods.local_search import moves_by_information_loss as information_loss
+from kanon_sql.methods.local_search import moves_by_squared_error as squared_error
+
+SQUARED = 3
+"""Data of that many arrays is that of moves_by_squared_error.py; other data that of
+moves_by_information_loss.py."""
+
+
+def _either(name: str, inline: bool = False) -> Callable[..., Any]:
+    """The function of that name of one module or the other, callable in kernels alone."""
+    squared, loss = getattr(squared_error, name), getattr(information_loss, name)
+
+    def stub(*_: Any) -> Any:
+        raise NotImplementedError(name)
+
+    def chosen(data: Any, *_: Any) -> Any:
+        return (squared if len(data) == SQUARED else loss).py_func
+
+    options: Any = {"error_model": "numpy", "no_cfunc_wrapper": True, "forceinline": inline}
+    decorate: Any = overload(stub, jit_options=options, strict=False)
+    decorate(chosen)
+    return stub
+
+
+hold_groups, join, leave, swap, distance = map(
+    _either, ("hold_groups", "join", "leave", "swap", "distance")
+)
+cost, growth, relief, exchange, choose = (
+    _either(name, inline=True) for name in ("cost", "growth", "relief", "exchange", "choose")
+)

@@ -1,0 +1,302 @@
+"""Groupings made better by search: fewer squared errors or less information loss, groups of k to
+2k - 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from kanon_sql.kernel.watch import DONE, Watch
+from kanon_sql.methods.local_search.annealing import anneal
+from kanon_sql.methods.local_search.moves import distance, hold_groups, join
+from kanon_sql.methods.local_search.moves_by_information_loss import pack_records
+from kanon_sql.points.losses import sse, total_il
+from kanon_sql.points.points import Labels, LossPoints, Points
+from kanon_sql.search.nearest_lists import nearest_lists
+
+NEAR = 10
+"""How many of the nearest distinct points are a record's neighbours."""
+
+LOSS_NEAR = 40
+"""The same for information loss: there many are equally near, and the nearer of them are proposed
+more often."""
+
+STRETCH = 4.0
+"""By how much squares of numbers are stretched to be like the numbers themselves."""
+
+FEW = 256
+"""A search among fewer records takes as many steps as one among so many."""
+
+DESCENT, FIRST, LONGER = 20, 60, 4
+"""Steps per record of the first cycle, which takes only changes for the better, and of the second,
+the first that is hot; each later one is LONGER times as long."""
+
+HOT = 1.4
+"""The temperature at which a cycle starts: the mean allowance of a record, in its unit."""
+
+FINISH = 10
+"""Steps per record to cool down a search that ends within a cycle."""
+
+REFINE_STEPS, LOSS_STEPS, SEARCH_STEPS = 15_000_000, 5_000_000, 100_000_000
+"""What ``default_steps`` may spend on refine, on refine for information loss, and on search. A step
+takes about 0.2 microseconds, for information loss more than 1."""
+
+LARGE = 50
+"""The k up to which the first hot cycle is made in full by default."""
+
+CHUNK = 1 << 15
+"""Steps between two looks at the clock."""
+
+
+@dataclass(frozen=True)
+class Refined:
+    """The result of a search.
+
+    Attributes:
+        labels: int64, shape (n,); the group of each record.
+        steps: visits of records that the search has made.
+        stopped: whether it ended for time, before the steps that it was given.
+    """
+
+    labels: Labels
+    steps: int
+    stopped: bool
+
+
+def steps_through(n: int, cycles: int) -> int:
+    """Steps up to the end of that many hot cycles, for n records."""
+    lengths: list[int] = [FIRST * LONGER**cycle for cycle in range(cycles)]
+    return max(n, FEW) * (DESCENT + sum(lengths))
+
+
+def default_steps(n: int, k: int, most: int = REFINE_STEPS) -> int:
+    """Steps up to the end of the last cycle that ends within ``most``, of the first hot one at
+    least: a search that ends within a cycle gets less for its time. ``most`` is meant for k = 5;
+    a step takes longer where groups are larger. Above k = LARGE even the first hot cycle is cut
+    short."""
+    cycles = 1
+    while steps_through(n, cycles + 1) * (5 + k) <= most * 10:
+        cycles += 1
+    steps = steps_through(n, cycles)
+    return steps if k <= LARGE else max(n, steps * LARGE // k)
+
+
+def _cycles(n: int) -> Iterator[tuple[int, int, float]]:
+    """First step, length and starting temperature of each cycle, without end."""
+    begin, length = 0, DESCENT * max(n, FEW)
+    yield begin, length, 0.0
+    begin, length = length, FIRST * max(n, FEW)
+    while True:
+        yield begin, length, HOT
+        begin, length = begin + length, length * LONGER
+
+
+def _sites(points: Points, watch: Watch) -> Any:
+    """The distinct points: the site of each record, where the records of each site start in the
+    order, the order, and the nearest sites of each site."""
+    columns = np.hstack([points.codes.astype(np.float64), points.numeric])
+    order = np.lexsort(columns.T)
+    ordered = columns[order]
+    fresh = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))
+    start = np.append(np.flatnonzero(fresh), len(points))
+    firsts = order[start[:-1]]
+    rank = np.argsort(np.argsort(firsts))  # sites in the order of their first records
+    site_of = np.empty(len(points), np.int64)
+    site_of[order] = rank[np.cumsum(fresh) - 1]
+    order = np.argsort(site_of, kind="stable")
+    start = np.append(0, np.cumsum(np.bincount(site_of)))
+    firsts = order[start[:-1]]
+    if isinstance(points, LossPoints):
+        near = nearest_lists(_embedded(points, firsts), LOSS_NEAR, watch.beat())
+    else:
+        apart = Points.of(points.numeric[firsts], points.codes[firsts], points.scale)
+        near = nearest_lists(apart, NEAR, watch.beat())
+    return site_of, start, order, near
+
+
+def _embedded(points: LossPoints, members: Any) -> Points:
+    """Points whose squared distances are much like the losses of two records.
+
+    Two codes are as far apart as their loss; two numbers x and y, for a domain of size 1,
+    STRETCH (x - y)^2 instead of abs(x - y). Missing values are moved closer, above the domain.
+    """
+    cap = np.where(points.cap > 0.0, points.cap, 1.0)
+    numeric = np.minimum(points.numeric[members], 1.5 * cap) * np.sqrt(STRETCH / cap)
+    return Points.of(numeric, points.codes[members], points.scale / 2.0)
+
+
+@njit(cache=True, nogil=True)
+def _split(data: Any, members: Any, k: int, labels: Any, made: int) -> int:
+    """Labels the members from ``made`` on, in groups of fewer than 2k; returns the next label.
+
+    Halves them along the way from one end to the other until they are few enough.
+    """
+    waiting = [(0, members.shape[0])]
+    while len(waiting) > 0:
+        first, last = waiting.pop()
+        part = members[first:last]
+        m = last - first
+        if m < 2 * k:
+            for i in part:
+                labels[i] = made
+            made += 1
+            continue
+        ends, gaps = part[:1].copy(), np.zeros((2, m))
+        for end in range(3):
+            for p in range(m):
+                gaps[end % 2, p] = distance(data, ends[0], part[p])
+            ends[0] = part[np.argmax(gaps[end % 2])]
+        moved = part[np.argsort(gaps[0] - gaps[1], kind="mergesort")]
+        for p in range(m):
+            part[p] = moved[p]
+        waiting.append((first, first + m // 2))
+        waiting.append((first + m // 2, last))
+    return made
+
+
+@njit(cache=True, nogil=True)
+def _load(data: Any, labels: Any, k: int) -> Any:
+    """The groups under change, and the numbers of those that are still empty."""
+    n = labels.shape[0]
+    groups = hold_groups(data, n // k, 2 * k)
+    for i in range(n):
+        join(data, i, labels[i], groups)
+    spare, count = np.zeros(n // k, np.int64), np.zeros(1, np.int64)
+    for g in range(n // k - 1, -1, -1):
+        if groups[2][g] == 0:
+            spare[count[0]] = g
+            count[0] += 1
+    return groups, (spare, count)
+
+
+@njit(cache=True, nogil=True)
+def _spread(data: Any, sites: Any, count: int) -> Any:
+    """Mean squared distance of each record to the nearest ``count`` other sites."""
+    site_of, start, order, near = sites
+    out = np.empty(site_of.shape[0])
+    for i in range(out.shape[0]):
+        total = 0.0
+        for rank in range(count):
+            j = order[start[near[site_of[i], rank]]]
+            total += distance(data, i, j)
+        out[i] = total / count
+    return out
+
+
+def _numbered(labels: npt.NDArray[Any]) -> Labels:
+    """The same groups, numbered by their first records."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.argsort(np.argsort(first))
+    return np.ascontiguousarray(rank[inverse.reshape(-1)], np.int64)
+
+
+def _small(data: Any, labels: Labels, k: int) -> Labels:
+    """The same groups, those of 2k or more split."""
+    sizes = np.bincount(labels)
+    made, out = len(sizes), labels.copy()
+    order, stops = np.argsort(labels, kind="stable"), np.cumsum(sizes)
+    for g in np.flatnonzero(sizes >= 2 * k):
+        made = _split(data, order[stops[g] - sizes[g] : stops[g]].copy(), k, out, made)
+    return _numbered(out)
+
+
+def loss_of(points: Points, labels: Labels) -> float:
+    """What refine makes less of: Total-IL of LossPoints, else squared errors."""
+    return total_il(points, labels) if isinstance(points, LossPoints) else sse(points, labels)
+
+
+def _data(points: Points) -> Any:
+    """The records as the kernels take them."""
+    if isinstance(points, LossPoints):
+        return pack_records(points)
+    return points.numeric, points.codes, points.scale
+
+
+class _Best:
+    """The best grouping seen so far; a later one has to be strictly better."""
+
+    def __init__(self, points: Points, labels: Labels) -> None:
+        self.points, self.labels, self.loss = points, labels, loss_of(points, labels)
+
+    def offer(self, labels: Labels) -> None:
+        """Another grouping."""
+        loss = loss_of(self.points, labels)
+        if loss < self.loss:
+            self.labels, self.loss = labels, loss
+
+
+def refine(
+    points: Points, labels: Labels, k: int, steps: int, seconds: float | None, watch: Watch
+) -> Refined:
+    """Looks for a grouping of less loss, with all groups of k or more.
+
+    What it makes less of is ``total_il`` where the points are LossPoints, else ``sse``.
+
+    Cycles of simulated annealing, each four times as long as the one before, the first one cold.
+    The result is the best grouping at the end of a cycle or of the search, or the labels given if
+    none has a lower loss. It depends on the records, the partition, k and the steps made, not
+    on how groups are numbered. Time O(steps), besides the neighbours of n records.
+
+    Args:
+        points: n records in canonical order.
+        labels: int64, shape (n,), 0 .. groups-1; every group has k or more records.
+        k: the least group size.
+        steps: how many visits of a record to make at most.
+        seconds: wall-clock time after which it stops early, or None; stopped after s steps the
+            result is that of ``steps=s``.
+        watch: told of the steps made; its stop ends the search with StoppedError.
+    """
+    started = perf_counter()
+    best = _Best(points, _numbered(labels))
+    given = best.labels
+    data = _data(points)
+    small = _small(data, given, k)
+    best.offer(small)
+    if k == 1 or len(points) < 2 * k or best.loss <= 0.0:
+        return Refined(labels if best.labels is given else best.labels, 0, False)
+    sites = _sites(points, watch)
+    watch.check()
+    if sites[3].shape[1] == 0:  # one point: the loss is a rounding error
+        return Refined(labels, 0, False)
+    groups, spare = _load(data, small, k)
+    spread = None
+    if not isinstance(points, LossPoints):
+        spread = _spread(data, sites, max(1, min(k - 1, sites[3].shape[1])))
+    beat, step, stopped = watch.beat(), 0, False
+    for begin, length, hot in _cycles(len(points)):
+        unit = np.full(len(points), best.loss / len(points))
+        if spread is not None:
+            unit = np.sqrt(spread * unit)
+        cycle = (begin, length, hot)
+        while step < min(begin + length, steps) and not stopped:
+            stopped = seconds is not None and perf_counter() - started >= seconds
+            if not stopped:
+                ahead = min(step + CHUNK, begin + length, steps)
+                anneal(data, sites, groups, spare, unit, k, cycle, step, ahead, beat)
+                watch.check()
+                step = ahead
+        if hot > 0.0 and begin < step < begin + length:
+            cold, told = (step, FINISH * len(points), 0.0), beat[DONE]
+            anneal(data, sites, groups, spare, unit, k, cold, step, step + cold[1], beat)
+            watch.check()
+            beat[DONE] = told
+        best.offer(_numbered(groups[0]))
+        if stopped or step >= steps or best.loss <= 0.0:
+            break
+        groups, spare = _load(data, _small(data, best.labels, k), k)
+    return Refined(labels if best.labels is given else best.labels, step, stopped)
+
+
+def search(
+    points: Points, starts: Sequence[Labels], k: int, steps: int, seconds: float | None,
+    watch: Watch,
+) -> Refined:
+    """The same from the best of several groupings, the first of them on ties."""
+    losses = [loss_of(points, _numbered(labels)) for labels in starts]
+    return refine(points, starts[int(np.argmin(losses))], k, steps, seconds, watch)

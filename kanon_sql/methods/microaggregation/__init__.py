@@ -1,0 +1,66 @@
+"""Microaggregation: groups of similar records around centroids (thaeter2021)."""
+
+from __future__ import annotations
+
+from kanon_sql.methods.method import Method
+
+METHODS = (
+    Method(
+        name="mdav",
+        family=__name__,
+        summary="Two groups of k a round, around the record furthest from the centroid of "
+        "the rest and around the one furthest from that.",
+        guarantee="groups of k, the last of k to 2k-1; no bound on the loss",
+        cost="near O(n log n) with few columns, O(n^2 / k) at most",
+        options=(),
+        representation="centroid",
+        source="Domingo-Ferrer 2009, as cited in thaeter2021, section 2",
+    ),
+    Method(
+        name="mdav_plus",
+        family=__name__,
+        summary="One group of k a round, around the record furthest from the centroid; "
+        "leftovers join the closest group.",
+        guarantee="n // k groups of k to 2k-1; no bound on the loss",
+        cost="near O(n log n) with few columns, O(n^2 / k) at most",
+        options=(),
+        representation="centroid",
+        source="thaeter2021, section 2, MDAV+",
+    ),
+    Method(
+        name="v_mdav",
+        family=__name__,
+        summary="As mdav_plus, but a new group takes in records that are closer to it than "
+        "to their neighbours, by the factor gamma.",
+        guarantee="groups of k to 3k-2, few above 2k-1; no bound on the loss",
+        cost="near O(n log n) with few columns, O(n^2) at most; 21 times that with gamma "
+        "'best'",
+        options=("gamma",),
+        representation="centroid",
+        source="thaeter2021, section 2, V-MDAV",
+    ),
+    Method(
+        name="mdav_star",
+        family=__name__,
+        summary="Before a group is made, compares what it costs with what it costs to extend "
+        "the group whose squared error grows least.",
+        guarantee="groups of k or more; no bound on the loss",
+        cost="near O(n log n) with few columns, O(n^2) at most",
+        options=(),
+        representation="centroid",
+        source="thaeter2021, section 3, MDAV*",
+    ),
+    Method(
+        name="optimal_1d",
+        family=__name__,
+        summary="The grouping with the least squared error, for one quasi-identifier that is "
+        "a number, date or time.",
+        guarantee="groups of k to 2k-1; no grouping into groups of k or more loses less",
+        cost="O(n log n)",
+        options=(),
+        representation="centroid",
+        source="Hansen and Mukherjee 2003, IEEE TKDE 15(4)",
+        distances=("sse",),
+        in_blocks=False,
+    ),
+)

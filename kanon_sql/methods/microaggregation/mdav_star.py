@@ -1,0 +1,74 @@
+"""MDAV* (thaeter2021, section 3): extend a close group or make a new one, whichever costs less."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from kanon_sql.kernel.jit import YES
+from kanon_sql.kernel.watch import DONE, STOP, Watch
+from kanon_sql.methods.microaggregation.centroids import furthest_first, place_leftovers, sse_of
+from kanon_sql.methods.microaggregation.group_index import find_group, join, new_groups, show
+from kanon_sql.points.points import Grouping, Points
+from kanon_sql.search.queries import NOBODY
+from kanon_sql.search.space import make_space
+from kanon_sql.search.unassigned import find_nearest, list_left, plant, settle
+
+
+@njit(cache=True, nogil=True)
+def _mdav_star(space: Any, order: Any, k: int, beat: Any) -> Any:
+    numeric, codes, scale = space[0], space[1], space[2]
+    n = numeric.shape[0]
+    labels = np.full(n, -1, np.int64)
+    pool = plant(space, np.arange(n))
+    store = new_groups(space, pool[0][1], n // k, k, YES)
+    found, gaps = np.empty(max(k, 2), np.int64), np.empty(max(k, 2))
+    around, around_gaps = np.empty(k, np.int64), np.empty(k)
+    made, next_origin, left = 0, 0, n
+    while left >= k:
+        while labels[order[next_origin]] >= 0:
+            next_origin += 1
+        origin = order[next_origin]
+        find_nearest(space, pool, origin, NOBODY, found, gaps, k - 1)
+        cost_new = sse_of(numeric, codes, scale, found, k) / k
+        group, count = made, k
+        # cost (2) is never negative, so it can only win against a positive cost (1)
+        if made > 0 and left > k and cost_new > 0.0:
+            closest, growth = find_group(space, store, origin, k)
+            # the cost of the other group only adds to this: most often it need not be known
+            if growth / (k + 1) < cost_new:
+                find_nearest(space, pool, found[1], origin, around, around_gaps, k - 1)
+                cost_extend = (growth + sse_of(numeric, codes, scale, around, k)) / (k + 1)
+                if cost_extend < cost_new:
+                    group, count = closest, 1
+        for p in range(count):
+            join(space, store, found[p], group, labels)
+        show(space, store, group, found[k // 2 if count > 1 else 0])
+        pool = settle(space, pool, labels, found, count)
+        made = max(made, group + 1)
+        left -= count
+        beat[DONE] += count
+        if beat[STOP] != 0:
+            return labels
+    rest = list_left(labels)
+    place_leftovers(numeric, codes, scale, rest, len(rest), made, YES, labels, store[0])
+    return labels
+
+
+def mdav_star(points: Points, k: int, options: Mapping[str, Any], watch: Watch) -> Grouping:
+    """Groups of k records or more, without an upper bound.
+
+    The unassigned record x furthest from the centroid either founds a group with its k-1 nearest
+    (cost (1): its SSE per record) or joins clos(x), the group whose SSE grows least (cost (2):
+    the growth and the SSE of a group around x's nearest neighbour, over k+1 records). Leftovers
+    join the group whose SSE grows least.
+
+    Source: thaeter2021, section 3, algorithm MDAV*. Needs len(points) >= k >= 1.
+    """
+    space = make_space(points)
+    labels = _mdav_star(space, furthest_first(space), k, watch.beat())
+    watch.check()
+    return Grouping(labels, {})

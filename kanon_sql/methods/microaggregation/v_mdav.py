@@ -1,0 +1,115 @@
+"""V-MDAV (thaeter2021, section 2): a new group may be extended by records close to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from kanon_sql.kernel.jit import NO, ONE, ZERO, inner
+from kanon_sql.kernel.parallel import in_parallel
+from kanon_sql.kernel.watch import DONE, STOP, Watch
+from kanon_sql.methods.microaggregation.centroids import (
+    empty_groups,
+    furthest_first,
+    join_group,
+    place_leftovers,
+)
+from kanon_sql.points.losses import sse
+from kanon_sql.points.points import Grouping, Points
+from kanon_sql.search.queries import NOBODY
+from kanon_sql.search.space import make_space
+from kanon_sql.search.unassigned import find_nearest, list_left, plant, settle
+
+GAMMAS = tuple(step / 10 for step in range(21))
+
+
+@inner
+def _closest_outsider(near: Any, near_gaps: Any, size: int) -> int:
+    """The member whose nearest unassigned record is nearest, ties by that record's index."""
+    best = 0
+    for p in range(1, size):
+        if near_gaps[p] < near_gaps[best] or (
+            near_gaps[p] == near_gaps[best] and near[p] < near[best]
+        ):
+            best = p
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _v_mdav(space: Any, order: Any, k: int, gamma: float, beat: Any) -> Any:
+    numeric, codes, scale = space[0], space[1], space[2]
+    n = numeric.shape[0]
+    labels = np.full(n, -1, np.int64)
+    groups = empty_groups(numeric, codes, n // k)
+    pool = plant(space, np.arange(n))
+    members, gaps = np.empty(2 * k, np.int64), np.empty(2 * k)
+    near, near_gaps = np.empty(2 * k, np.int64), np.empty(2 * k)
+    pair, pair_gaps = np.empty(2, np.int64), np.empty(2)
+    made, next_origin, left = ZERO, 0, n
+    while left >= k and beat[STOP] == 0:
+        while labels[order[next_origin]] >= 0:
+            next_origin += 1
+        find_nearest(space, pool, order[next_origin], NOBODY, members, gaps, k - 1)
+        for p in range(k):
+            join_group(numeric, codes, members[p], made, labels, groups)
+        pool = settle(space, pool, labels, members, k)
+        left -= k
+        size = k
+        near[:] = -1
+        while gamma > 0.0 and size < 2 * k - 1 and left > 0:
+            for p in range(size):
+                if near[p] < 0 or labels[near[p]] >= 0:
+                    find_nearest(space, pool, members[p], NOBODY, pair, pair_gaps, ONE)
+                    near[p], near_gaps[p] = pair[1], pair_gaps[1]
+            best = _closest_outsider(near, near_gaps, size)
+            outsider, gap_in = near[best], near_gaps[best]
+            pair_gaps[1] = np.inf
+            find_nearest(space, pool, outsider, NOBODY, pair, pair_gaps, ONE)
+            if not gap_in < gamma * pair_gaps[1]:
+                break
+            members[size] = outsider
+            join_group(numeric, codes, outsider, made, labels, groups)
+            pool = settle(space, pool, labels, members[size:], ONE)
+            size += 1
+            left -= 1
+        made += 1
+        beat[DONE] += size
+    rest = list_left(labels)
+    if beat[STOP] == 0:
+        place_leftovers(numeric, codes, scale, rest, len(rest), made, NO, labels, groups)
+    return labels
+
+
+def v_mdav(points: Points, k: int, options: Mapping[str, Any], watch: Watch) -> Grouping:
+    """Groups of k to 2k-1 records, leftovers to the group with the closest centroid.
+
+    A new group takes in its closest unassigned record x while d_in < gamma * d_out, squared
+    distances from x to the group and to its closest unassigned neighbour. gamma 'best' tries
+    0.0, 0.1 .. 2.0, on all cores, and keeps the least information loss (the smallest such gamma).
+
+    Source: thaeter2021, section 2. Needs len(points) >= k >= 1.
+    """
+    space = make_space(points)
+    order = furthest_first(space)
+    if options["gamma"] != "best":
+        labels = _v_mdav(space, order, k, float(options["gamma"]), watch.beat())
+        watch.check()
+        return Grouping(labels, {"gamma": float(options["gamma"])})
+
+    def attempt(gamma: float) -> tuple[float, Any]:
+        labels = _v_mdav(space, order, k, gamma, watch.beat())
+        watch.check()
+        return sse(points, labels), labels
+
+    watch.expect((len(GAMMAS) - 1) * len(points))
+    tried = in_parallel([partial(attempt, gamma) for gamma in GAMMAS])
+    best = 0
+    for g in range(1, len(GAMMAS)):
+        # a gain within rounding is a tie, and ties go to the smaller gamma
+        if tried[g][0] < tried[best][0] * (1.0 - 1e-12):
+            best = g
+    return Grouping(tried[best][1], {"gamma": GAMMAS[best]})

@@ -1,0 +1,362 @@
+"""Mondrian: multidimensional median partitioning (LeFevre, DeWitt and Ramakrishnan 2006).
+
+The records are cut in two along one attribute, at the median, and the parts likewise, until no
+part can be cut (LeFevre et al., ICDE 2006, section 4; [19] in byun2006, section 6.1). Strict
+partitioning cuts between two values only; relaxed partitioning cuts exactly in the middle and may
+part equal values. What an attribute's order is: see ranks.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from kanon_sql.kernel.jit import inner
+from kanon_sql.kernel.parallel import in_parallel
+from kanon_sql.kernel.watch import DONE, STOP, Watch
+from kanon_sql.methods.recoding.ranks import Order, attribute_orders
+from kanon_sql.points.points import Grouping, LossPoints
+
+PARTS = 16
+"""Parts that the records are cut into before each is cut on its own, on all cores."""
+ALONE = 20_000
+"""Records up to which one core does all."""
+_SAMPLE = 1024
+_WHOLE = 4096
+"""Ranks up to which a median is searched for in all of them."""
+_HEADER = 5
+"""Words at the start of a tree for each attribute; see _table."""
+
+
+def _table(orders: list[Order]) -> Any:
+    """The orders as the kernels read them, in two arrays, since each one passed to a function costs
+    as much as cutting a record.
+
+    Returns: numbers (unit and cap of each attribute; then costs and places), tree (of each
+    attribute: levels, values, where its costs, its places and its nodes start; then begin and end
+    of the nodes).
+    """
+    numbers, header, nodes = [[order.unit, order.cap] for order in orders], [], []
+    numbers_at, nodes_at = 2 * len(orders), _HEADER * len(orders)
+    for order in orders:
+        levels, m = order.begin.shape
+        header.append([levels, m, numbers_at, numbers_at + levels, nodes_at])
+        numbers += [order.costs, order.places]
+        nodes += [order.begin.reshape(-1), order.end.reshape(-1)]
+        numbers_at += levels + m
+        nodes_at += 2 * levels * m
+    return (
+        np.concatenate([np.zeros(0), *numbers]),
+        np.concatenate([np.zeros(0, np.int64), *header, *nodes], dtype=np.int64),
+    )
+
+
+@inner
+def _count(x: Any, start: Any, stop: Any, most: Any) -> Any:
+    """How many of x[start:stop] are at most that."""
+    count = 0
+    for i in range(start, stop):
+        count += x[i] <= most
+    return count
+
+
+@inner
+def _value_at(x: Any, start: Any, stop: Any, place: int, low: Any, high: Any) -> Any:
+    """The value at that place of x[start:stop] if it were sorted; it is within low and high.
+
+    Halves the interval between them: a count is one vector instruction for many records.
+    """
+    while low < high:
+        middle = low + (high - low) // 2
+        count = _count(x, start, stop, middle)
+        if count > place:
+            high = middle
+        elif count < place:
+            low = middle + 1
+        else:
+            value = np.int32(high)
+            for i in range(start, stop):
+                more = x[i] if x[i] > middle else value
+                value = more if more < value else value
+            return np.int64(value)
+    return low
+
+
+@njit(cache=True, nogil=True)
+def _median(x: Any, start: Any, stop: Any, low: Any, high: Any, room: Any) -> Any:
+    """The value at the middle (n // 2, counted from 0) of x[start:stop], within low and high.
+
+    Where there are many, a sample tells between which values it must lie, nearly always.
+    """
+    n = np.int64(stop - start)
+    place = n // 2
+    source, first, last, lowest, highest = x, start, stop, low, high
+    while n > _WHOLE and low < high:
+        zero, size = np.uint64(0), np.uint64(_SAMPLE)
+        for i in range(_SAMPLE):
+            room[np.uint64(i)] = source[first + np.uint64(i * n // _SAMPLE)]
+        middle = place * _SAMPLE // n
+        least = _value_at(room, zero, size, max(middle - 50, 0), low, high)
+        most = _value_at(room, zero, size, min(middle + 50, _SAMPLE - 1), low, high)
+        below, kept = 0, size
+        for i in range(first, last):
+            value = source[i]
+            below += value < least
+            room[kept] = value
+            kept += np.uint64((value >= least) & (value <= most))
+        m = np.int64(kept - size)
+        if place < below or place >= below + m or m > n // 2:
+            break  # the whole is needed, and room may have held what is left of it
+        source, first, last, low, high = room, size, kept, least, most
+        n, place = m, place - below
+        if n <= _WHOLE or low == high:
+            return _value_at(source, first, last, place, low, high)
+    return _value_at(x, start, stop, np.int64(stop - start) // 2, lowest, highest)
+
+
+@inner
+def _widths(
+    numbers: Any, tree: Any, cells: Any, row: Any, rows: Any, start: Any, stop: Any,
+    extent: Any, wide: Any,
+) -> None:
+    """Least and greatest rank and the width of a part, per attribute."""
+    for a in range(len(wide)):
+        base = row + np.uint64(a) * rows
+        least = most = cells[base + start]
+        for i in range(base + start, base + stop):
+            rank = cells[i]
+            least = rank if rank < least else least
+            most = rank if rank > most else most
+        extent[a, 0], extent[a, 1] = least, most
+        header = _HEADER * a
+        places_at = tree[header + 3]
+        span = numbers[places_at + most] - numbers[places_at + least]
+        wide[a] = min(numbers[2 * a] * span, numbers[2 * a + 1])
+        for level in range(tree[header]):
+            at = tree[header + 4] + level * tree[header + 1]
+            if tree[at + least] != tree[at + most]:
+                wide[a] += numbers[tree[header + 2] + level]
+
+
+@inner
+def _bounds(tree: Any, a: int, least: int, most: int, value: int) -> Any:
+    """The ranks that no strict cut may part from that one: its own, or in a hierarchy those below
+    the same child of the lowest node above all of the part."""
+    levels, m, nodes_at = tree[_HEADER * a], tree[_HEADER * a + 1], tree[_HEADER * a + 4]
+    for level in range(levels - 1, -1, -1):
+        at = nodes_at + level * m
+        if tree[at + least] != tree[at + most]:
+            return tree[at + value], tree[at + levels * m + value]
+    return value, value
+
+
+@inner
+def _move(
+    cells: Any, row: Any, other: Any, rows: Any, columns: int, key: Any, most: Any,
+    start: Any, stop: Any, left: Any, right: Any,
+) -> Any:
+    """Moves records whose key is at most that to the left, others to the right, in their order;
+    returns where the next on the left comes."""
+    next_left = left
+    for b in range(columns):
+        source, target, next_left = row + np.uint64(b) * rows, other + np.uint64(b) * rows, left
+        for i in range(start, stop):
+            smaller = np.uint64(cells[key + i] <= most)
+            to = right + (i - start) - (next_left - left)
+            cells[target + to + smaller * (next_left - to)] = cells[source + i]
+            next_left += smaller
+    return next_left
+
+
+@inner
+def _cut(
+    numbers: Any, tree: Any, cells: Any, start: Any, stop: Any, side: Any, k: int, strict: bool,
+    extent: Any, wide: Any, drawn: Any,
+) -> Any:
+    """Cuts a part: its records move to the other side, still in canonical order in each half.
+
+    Returns where the second half begins; start where the part can't be cut.
+    """
+    n, attributes = np.int64(stop - start), len(wide)
+    if n < 2 * k:
+        return start
+    columns = attributes + 1
+    rows = np.uint64(len(cells) // (2 * columns))
+    row, other = side * rows * np.uint64(columns), (np.uint64(1) - side) * rows * np.uint64(columns)
+    _widths(numbers, tree, cells, row, rows, start, stop, extent, wide)
+    for _ in range(attributes):
+        a = 0
+        for b in range(attributes):
+            a = b if wide[b] > wide[a] else a
+        if not wide[a] > 0.0:
+            return start
+        wide[a] = 0.0
+        key = row + np.uint64(a) * rows
+        low, high = extent[a, 0], extent[a, 1]
+        if n > _WHOLE:
+            value = _median(cells, key + start, key + stop, low, high, drawn)
+        else:
+            value = _value_at(cells, key + start, key + stop, n // 2, low, high)
+        if strict:
+            first, last = _bounds(tree, a, low, high, value)
+            most = first - 1
+            size = _count(cells, key + start, key + stop, most)
+            more = _count(cells, key + start, key + stop, last)
+            if size < k or (n - more >= k and abs(2 * more - n) < abs(2 * size - n)):
+                size, most = more, last
+            if size < k or n - size < k:
+                continue
+            middle = start + np.uint64(size)
+            _move(cells, row, other, rows, columns, key, most, start, stop, start, middle)
+            return middle
+        size = n // 2
+        quota = size - _count(cells, key + start, key + stop, value - 1)
+        turn = start
+        while quota > 0:
+            quota -= cells[key + turn] == value
+            turn += np.uint64(1)
+        middle = start + np.uint64(size)
+        left = _move(cells, row, other, rows, columns, key, value, start, turn, start, middle)
+        right = middle + (turn - start) - (left - start)
+        _move(cells, row, other, rows, columns, key, value - 1, turn, stop, left, right)
+        return middle
+    return start
+
+
+@inner
+def _room(attributes: int, n: int) -> Any:
+    return (
+        np.zeros((attributes, 2), np.int64), np.zeros(attributes),
+        np.zeros(_SAMPLE + 1 + (n if n > _WHOLE else 0), np.int32),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _cut_once(
+    table: Any, cells: Any, attributes: int, part: Any, k: int, strict: bool
+) -> Any:
+    """Where the second half of the part (start, stop, side) begins, or its start."""
+    numbers, tree = table
+    start, stop, side = np.uint64(part[0]), np.uint64(part[1]), np.uint64(part[2])
+    extent, wide, drawn = _room(attributes, part[1] - part[0])
+    return np.int64(
+        _cut(numbers, tree, cells, start, stop, side, k, strict, extent, wide, drawn)
+    )
+
+
+@njit(cache=True, nogil=True)
+def _cut_all(
+    table: Any, cells: Any, attributes: int, part: Any, k: int, strict: bool, opens: Any,
+    beat: Any,
+) -> int:
+    """Cuts a part (start, stop, side) as long as possible. Marks where classes begin in ``opens``,
+    leaves the records on side 0, and returns how many classes there are."""
+    numbers, tree = table
+    extent, wide, drawn = _room(attributes, part[1] - part[0])
+    rows = np.uint64(len(opens))
+    records = rows * np.uint64(attributes)
+    wait, top, made = np.empty((64, 3), np.uint64), 1, 0
+    wait[0, 0], wait[0, 1], wait[0, 2] = part[0], part[1], part[2]
+    while top > 0 and beat[STOP] == 0:
+        top -= 1
+        start, stop, side = wait[top, 0], wait[top, 1], wait[top, 2]
+        middle = stop
+        while middle > start:
+            middle = _cut(
+                numbers, tree, cells, start, stop, side, k, strict, extent, wide, drawn
+            )
+            if middle > start:
+                # the larger half waits, so that there are never more than 64
+                side = np.uint64(1) - side
+                wait[top, 2] = side
+                if middle - start > stop - middle:
+                    wait[top, 0], wait[top, 1], start, middle = start, middle, middle, stop
+                else:
+                    wait[top, 0], wait[top, 1], stop = middle, stop, middle
+                top += 1
+        opens[start] = True
+        made += 1
+        beat[DONE] += np.int64(stop - start)
+        if side == 1:
+            for i in range(start, stop):
+                cells[records + i] = cells[records + records + rows + i]
+    return made
+
+
+@njit(cache=True, nogil=True)
+def _label(records: Any, opens: Any, start: int, stop: int, next_class: int, labels: Any) -> None:
+    for i in range(start, stop):
+        next_class += opens[i]
+        labels[records[i]] = next_class - 1
+
+
+def mondrian(points: LossPoints, k: int, options: Mapping[str, Any], watch: Watch) -> Grouping:
+    """Parts of k or more records by median cuts, each along the widest attribute that allows one.
+
+    An attribute is as wide as the part loses by it: a range of numbers, at most the cap; what a
+    hierarchy charges; of a flat taxonomy, the share of the categories, by frequency, that lie
+    between the part's most and least frequent one. Those of width 0 are never cut.
+
+    Strict: of all boundaries between two values with k records on both sides, the one nearest to
+    the middle, the lower of two; in a hierarchy only between children of the lowest common
+    ancestor. Relaxed: at n // 2, equal values in canonical order; parts of records that are equal
+    in all that has a width stay whole, since cutting them would gain nothing.
+
+    Args:
+        points: n >= k records in canonical order.
+        options: ``partitioning``, 'strict' (if missing) or 'relaxed'.
+
+    Source: LeFevre, DeWitt and Ramakrishnan 2006, sections 3 and 4, algorithm Anonymize.
+    """
+    n, strict = len(points), options.get("partitioning", "strict") == "strict"
+    orders = attribute_orders(points)
+    table = _table(orders)
+    both = np.empty((2, len(orders) + 1, n), np.int32)
+    for a, order in enumerate(orders):
+        both[0, a] = order.ranks
+    both[0, -1] = np.arange(n)
+    watch.check()
+    parts = _first_parts(table, both, k, strict)
+    watch.check()
+    cells, opens = both.reshape(-1), np.zeros(n, np.bool_)
+    made = in_parallel(
+        [
+            partial(_cut_all, table, cells, len(orders), part, k, strict, opens, watch.beat())
+            for part in parts
+        ]
+    )
+    watch.check()
+    labels = np.empty(n, np.int64)
+    before = np.cumsum([0, *made])
+    in_parallel(
+        [
+            partial(_label, both[0, -1], opens, start, stop, int(count), labels)
+            for (start, stop, _), count in zip(parts, before[:-1], strict=True)
+        ]
+    )
+    return Grouping(labels, {})
+
+
+def _first_parts(table: Any, both: Any, k: int, strict: bool) -> list[tuple[int, int, int]]:
+    """Parts (start, stop, side of ``both``) in order, enough to keep all cores busy."""
+    (_, columns, n), cells = both.shape, both.reshape(-1)
+    parts, size = [(0, n, 0)], 0
+    while n > ALONE and size < len(parts) < PARTS:
+        size = len(parts)
+        middles = in_parallel(
+            [partial(_cut_once, table, cells, columns - 1, part, k, strict) for part in parts]
+        )
+        parts = [
+            half
+            for (start, stop, side), middle in zip(parts, middles, strict=True)
+            for half in (
+                [(start, middle, 1 - side), (middle, stop, 1 - side)]
+                if middle > start
+                else [(start, stop, side)]
+            )
+        ]
+    return parts

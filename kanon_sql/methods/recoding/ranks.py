@@ -1,0 +1,151 @@
+"""Quasi-identifiers as orders, for methods that cut records at a value.
+
+Numbers stand in their order (missing ones last), the categories of a flat taxonomy by frequency in
+the whole table, the leaves of a hierarchy depth-first. So a record is one rank per attribute, the
+extent of a set of records is its least and greatest ranks, and whatever those two have in common
+in a hierarchy, all between them have too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from kanon_sql.kernel.parallel import in_parallel
+from kanon_sql.points.points import LossPoints
+
+
+@dataclass(frozen=True)
+class Order:
+    """One attribute of n records as an order.
+
+    Attributes:
+        ranks: int32, shape (n,); the place of each record's value among the m distinct ones.
+        places: float64, shape (m,); where each value lies, so that records are as wide apart as the
+            unit times the difference, at most the cap. Unused in a hierarchy.
+        begin: int32, shape (levels, m); the least rank below the same node, at each level below
+            the root. No levels: no hierarchy.
+        end: the greatest ranks, likewise.
+        costs: float64, shape (levels,); what each level costs unless all records agree in it.
+    """
+
+    ranks: Any
+    places: Any
+    unit: float
+    cap: float
+    begin: Any
+    end: Any
+    costs: Any
+
+
+@njit(cache=True, nogil=True)
+def _sort(values: Any, keys: Any, order: Any, places: Any) -> bool:
+    """Writes order and sorted values; not where too many values have the same leading bits.
+
+    Args:
+        keys: sorted words of the leading bits of a value and its record, which follows from order.
+    """
+    mask, shifts = np.int64(1), 0
+    while mask < len(keys):
+        mask *= 2
+    for i in range(len(keys)):
+        record = keys[i] & (mask - 1)
+        value, j = values[record], i
+        while j > 0 and places[j - 1] > value:
+            order[j], places[j] = order[j - 1], places[j - 1]
+            j -= 1
+        order[j], places[j] = record, value
+        shifts += i - j
+        if shifts > len(keys):
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _rank(order: Any, places: Any, ranks: Any) -> int:
+    """Writes the ranks and leaves the distinct of the sorted values in places; returns how many."""
+    rank, last = -1, 0.0
+    for i in range(len(order)):
+        value = places[i]
+        if rank < 0 or value != last:
+            rank += 1
+            places[rank] = last = value
+        ranks[order[i]] = rank
+    return rank + 1
+
+
+def _number(column: Any, cap: float) -> Order:
+    """Sorting bits and record in one word is much faster than sorting records by value."""
+    values = np.ascontiguousarray(column) + 0.0
+    n, order, places = len(values), np.arange(len(values)), values
+    if bool(np.any(values[1:] < values[:-1])):
+        bits, places = values.view(np.int64), np.empty(n)
+        keys = bits ^ ((bits >> 63) & np.int64(2**63 - 1))
+        keys &= np.int64(-(1 << (n - 1).bit_length()))
+        keys |= order
+        keys.sort()
+        if not _sort(values, keys, order, places):
+            order = np.argsort(values)
+            places = values[order]
+    ranks = np.empty(n, np.int32)
+    distinct = _rank(order, places, ranks)
+    nodes = np.zeros((0, distinct), np.int32)
+    return Order(ranks, places[:distinct], 1.0, cap, nodes, nodes, np.zeros(0))
+
+
+def _taxonomy(codes: Any, scale: float, limit: int) -> Order:
+    """A flat taxonomy: frequent categories first, ties by code.
+
+    As wide as the ranks lie apart, the whole table as wide as it loses by it: as for numbers, that
+    is the part of the order that is left to cut, and its ends are all that has to be known.
+    """
+    counts = np.bincount(codes)
+    listed = np.argsort(-counts, kind="stable").astype(np.int32)
+    rank_of = np.empty(len(counts), np.int32)
+    rank_of[listed] = np.arange(len(counts), dtype=np.int32)
+    distinct = int(np.count_nonzero(counts))
+    unit = scale * min(distinct - 1, limit) / max(distinct - 1, 1)
+    none = np.zeros((0, distinct), np.int32)
+    places = np.arange(distinct, dtype=np.float64)
+    return Order(rank_of[codes], places, unit, np.inf, none, none, np.zeros(0))
+
+
+def _hierarchy(codes: Any, scale: Any) -> Order:
+    """A tree; codes: int32, shape (n, levels), the leaf first."""
+    leaves = codes[:, 0]
+    holder = np.zeros(int(leaves.max()) + 1, np.int64)
+    present = np.zeros(len(holder), np.bool_)
+    holder[leaves], present[leaves] = np.arange(len(leaves)), True
+    nodes = codes[holder[present]].T
+    new = np.concatenate([np.ones((len(nodes), 1), np.bool_), nodes[:, 1:] != nodes[:, :-1]], 1)
+    last = np.concatenate([new[:, 1:], np.ones((len(nodes), 1), np.bool_)], 1)
+    m = nodes.shape[1]
+    here = np.arange(m, dtype=np.int32)
+    begin = np.maximum.accumulate(np.where(new, here, 0), axis=1)
+    end = np.minimum.accumulate(np.where(last, here, m)[:, ::-1], axis=1)[:, ::-1]
+    ranks = (np.cumsum(present) - 1).astype(np.int32)[leaves]
+    return Order(
+        ranks, np.zeros(m), 0.0, np.inf, np.ascontiguousarray(begin, np.int32),
+        np.ascontiguousarray(end, np.int32), np.ascontiguousarray(scale),
+    )
+
+
+def attribute_orders(points: LossPoints) -> list[Order]:
+    """All attributes, numbers first, on all cores."""
+    pieces: list[Any] = [
+        partial(_number, column, float(cap))
+        for column, cap in zip(points.numeric.T, points.cap, strict=True)
+    ]
+    starts = [*np.unique(points.first).tolist(), points.codes.shape[1]]
+    for a, b in pairwise(starts):
+        if b - a > 1:
+            pieces.append(partial(_hierarchy, points.codes[:, a:b], points.scale[a:b]))
+        else:
+            scale, limit = float(points.scale[a]), int(points.limit[a])
+            pieces.append(partial(_taxonomy, points.codes[:, a], scale, limit))
+    return in_parallel(pieces)

@@ -1,0 +1,74 @@
+"""Bins filled one after the other; the last, unfilled one joins another (du2009, theorem 7).
+
+What is left over is at most k - 1, and joins the bin with the least level (ties: the lower number).
+A bin of items below k has a level of 2k - 2 at most. So the cost is at most
+
+- max(largest size, 2k - 2) where nothing is left over;
+- max(largest size, 2k - 2, least oversize item + k - 1) where an item is oversize, which is less
+  than 2 times the optimum;
+- 3k - 3 otherwise.
+
+All three are within theorem 7's max(k - 1 + largest size, 3k - 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from kanon_sql.kernel.watch import Watch
+from kanon_sql.methods.single_attribute.bin_covering import (
+    check_total,
+    item_order,
+    lower_bound,
+    next_fit,
+    numbered,
+    packed,
+)
+from kanon_sql.points.points import Grouping, ItemPoints, Labels, Points
+
+
+def folded(bins: Labels, levels: Labels) -> Labels:
+    """The bins of next fit, what is left over with the bin of least level: int64, shape (m,)."""
+    return np.where(bins < len(levels), bins, np.argmin(levels))
+
+
+def fold_bound(sizes: Labels, k: int, left_over: bool) -> int:
+    """What the cost of fold does not exceed; see the module."""
+    bound = max(int(sizes.max()), 2 * k - 2)
+    if not left_over:
+        return bound
+    over = sizes[sizes >= k]
+    return max(bound, k - 1 + (int(over.min()) if len(over) else 2 * k - 2))
+
+
+def fold(points: Points, k: int, options: Mapping[str, Any], watch: Watch) -> Grouping:
+    """Groups labels by filling one class after the other; the last, unfilled one joins another.
+
+    Args:
+        points: ItemPoints; sizes of 1 or more, k records or more in all.
+        k: at least that many records per class.
+        options: ``sequence``, 'sorted' (if not given) or 'random'; ``seed``, an int of 0 or more.
+        watch: gets records done.
+
+    Returns:
+        Groups numbered by their first label. Facts: ``lower_bound``, no grouping has a smaller
+        largest class; ``guaranteed_ratio``, what the module says about the largest class over that.
+
+    Source: du2009, theorem 7. O(m log m).
+
+    Raises:
+        DataError: there are fewer than k records.
+        StoppedError: the watch was told to stop.
+    """
+    assert isinstance(points, ItemPoints)
+    sizes = points.size
+    check_total(sizes, k)
+    order = item_order(sizes, k, options.get("sequence", "sorted"), options.get("seed", 0))
+    bins, levels = next_fit(sizes[order], k, watch.beat())
+    watch.check()
+    labels = numbered(order, folded(bins, levels))
+    bound = fold_bound(sizes, k, bool(bins[-1] == len(levels)))
+    return packed(points, labels, lower_bound(sizes, k), bound)

@@ -1,0 +1,264 @@
+"""Rectangles that each hold k records or more, from a k-d tree (du2009, section 3.2).
+
+Source: Du, Eppstein, Goodrich and Lueker (2009), On the approximability of geometric and
+geographic generalization and the min-max bin covering problem, WADS, here du2009. A rectangle is
+cut by an axis-parallel line for as long as both sides keep k records.
+
+The paper leaves open which line. Here it is chosen as follows. A cut runs between two neighbouring
+coordinates of a node's sites, so that sites on the same coordinate stay on the same side; with
+left and right records on its two sides it is feasible if both are k or more. Of the feasible cuts
+of both axes those count that leave the most classes possible, c: left // aim + right // aim, where
+either side counts as one class at least, and aim is k or a little more. If both axes have such
+cuts, the axis is taken along which the node's sites spread wider, axis 0 where
+aspect * (spread of axis 0) >= spread of axis 1. Along it, the cut is taken at which left is nearest
+to total * h / c, where h is c // 2 or c - c // 2; of two that are as near, the one at the lower
+coordinate. So leaves come out near total / (total // aim) records. The plain median would leave up
+to 2k-1 even where all sites are single records: 3k records would become two classes.
+
+With aim = k, the first cuts use up what the records are more than a multiple of k; later on, where
+sites aren't single records, hardly any cut meets a multiple of k on both sides, and many classes of
+nearly 2k are left. How much more is needed depends on the data, so several trees are grown, for aim
+= k + slack with slack 0 and then k // 64, k // 32, k // 16, k // 8 and k // 4, those that are 0
+left out. That tree is taken that has the smallest largest class; of these the one with the least
+sum of |E|**2 over its classes E; of these the first. A tree with total // k classes, the largest of
+them as small as any grouping has it, is the last one grown.
+
+Why no class is larger than the largest site + 4 (k-1): take a node that can't be cut, and on axis 0
+the lowest coordinate x with k records or more at or below it. Below x are at most k-1 records.
+Above x are at most k-1, too, as the cut there isn't feasible, or x is the highest. On axis 1 there
+is such a coordinate y. A record that is not at (x, y) is below or above on one of the two axes, so
+all but the records at (x, y) are at most 4 (k-1). And those at (x, y) are one site. The least
+possible largest class is kappa = max(k, largest site) or more; so the ratio is at most
+(kappa + 4 (k-1)) / kappa < 5 (theorem 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from kanon_sql.errors import DataError
+from kanon_sql.kernel.jit import ONE, ZERO, unchecked
+from kanon_sql.kernel.watch import DONE, STOP, Watch
+from kanon_sql.points.points import Floats, Grouping, ItemPoints, Labels, Points
+
+
+@unchecked
+def _best_cut(
+    order: Any, column: Any, size: Any, start: int, stop: int, total: int, k: int, aim: int
+) -> Any:
+    """Of a node's cuts along one axis: the most classes, and where in order the right side starts.
+
+    The node's sites are order[start:stop], ascending in the column; they have ``total`` records.
+    Without a feasible cut 0 classes are returned.
+    """
+    most, least, place, left = ZERO, ZERO, start, ZERO
+    for i in range(start, stop - 1):
+        left += size[order[i]]
+        right = total - left
+        if right < k:
+            break
+        if left >= k and column[order[i]] < column[order[i + 1]]:
+            classes = max(left // aim, ONE) + max(right // aim, ONE)
+            if classes >= most:
+                half = total * (classes // 2)
+                have = left * classes
+                gap = min(abs(have - half), abs(have - (total * classes - half)))
+                if classes > most or gap < least:
+                    most, least, place = classes, gap, i + 1
+    return most, place
+
+
+@unchecked
+def _part(order: Any, start: int, stop: int, lower: Any, room: Any) -> None:
+    """Puts the node's sites that are on the lower side first, both sides in the order they had."""
+    kept, moved = start, ZERO
+    for i in range(start, stop):
+        site = order[i]
+        if lower[site]:
+            order[kept] = site
+            kept += 1
+        else:
+            room[moved] = site
+            moved += 1
+    for i in range(moved):
+        order[kept + i] = room[i]
+
+
+@unchecked
+def _axis_to_cut(
+    place: Any, orders: Any, start: int, stop: int, aspect: float, classes: int, others: int
+) -> Any:
+    """The axis of a node's cut; ``classes`` and ``others`` are what is possible on either."""
+    if classes != others:
+        return ZERO if classes > others else ONE
+    wide = place[0, orders[0, stop - 1]] - place[0, orders[0, start]]
+    high = place[1, orders[1, stop - 1]] - place[1, orders[1, start]]
+    return ZERO if aspect * wide >= high else ONE
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _grow_tree(
+    place: Any, size: Any, orders: Any, k: int, aim: int, aspect: float, boxes: Any, stops: Any,
+    totals: Any, cells: Any, beat: Any,
+) -> Any:
+    """The group of each site, int64, shape (m,), and how many groups there are.
+
+    Leaves are numbered from the lower side of each cut on. The nodes that are still to be cut wait
+    on a stack, the lowest on top. They follow each other in both orders, so that each is known by
+    where it stops. Waiting nodes and leaves all have k records or more, so no more than
+    g = min(m, total // k) can be there at a time.
+
+    Args:
+        place: float64, shape (2, m); by axis.
+        size: int64, shape (m,); each 1 or more.
+        orders: int64, shape (2, m); the sites in ascending order of each axis; rearranged.
+        k: int64.
+        aim: int64; how large classes should be.
+        aspect: how much a unit of axis 0 counts relative to a unit of axis 1.
+        boxes: float64, shape (g, 4); low and high of axis 0, then of axis 1, of the waiting nodes.
+        stops: int64, shape (g,); where in the orders they end.
+        totals: int64, shape (g,); their records. The first of these three are those of the root.
+        cells: float64, shape (g, 4); gets the boxes of the leaves.
+        beat: where to count records and look for a wish to stop.
+    """
+    m = len(size)
+    groups, room = np.zeros(m, np.int64), np.empty(m, np.int64)
+    lower = np.zeros(m, np.bool_)
+    waiting, made, start = ONE, ZERO, ZERO
+    while waiting > 0 and beat[STOP] == 0:
+        top = waiting - 1
+        stop, total = stops[top], totals[top]
+        classes, middle = _best_cut(orders[0], place[0], size, start, stop, total, k, aim)
+        others, other_middle = _best_cut(orders[1], place[1], size, start, stop, total, k, aim)
+        if classes == 0 and others == 0:
+            for i in range(start, stop):
+                groups[orders[0, i]] = made
+            for i in range(4):
+                cells[made, i] = boxes[top, i]
+            beat[DONE] += total
+            made, waiting, start = made + 1, top, stop
+            continue
+        axis = _axis_to_cut(place, orders, start, stop, aspect, classes, others)
+        if axis == 1:
+            middle = other_middle
+        order, column = orders[axis], place[axis]
+        left = ZERO
+        for i in range(start, stop):
+            lower[order[i]] = i < middle
+            if i < middle:
+                left += size[order[i]]
+        _part(orders[1 - axis], start, stop, lower, room)
+        below, above = column[order[middle - 1]], column[order[middle]]
+        cut = 0.5 * below + 0.5 * above  # the sum of the two may be no float
+        if cut <= below:
+            cut = above
+        for i in range(4):
+            boxes[waiting, i] = boxes[top, i]
+        boxes[waiting, 2 * axis + 1] = cut
+        boxes[top, 2 * axis] = cut
+        stops[waiting], totals[waiting], totals[top] = middle, left, total - left
+        waiting += 1
+    return groups, made
+
+
+def _box(place: Floats, size: Labels, extent: Any) -> Floats:
+    """What the cells tile: the extent, or the bounding box of the sites; float64, shape (2, 2).
+
+    Raises:
+        DataError: a site lies outside the extent.
+    """
+    low, high = place.min(axis=1), place.max(axis=1)
+    if extent is None:
+        return np.stack([low, high], axis=1)
+    box = np.array(extent, np.float64) + 0.0
+    outside = ((place < box[:, :1]) | (place > box[:, 1:])).any(axis=0)
+    if outside.any():
+        count = int(size[outside].sum())
+        raise DataError(
+            f"{count} record{' lies' if count == 1 else 's lie'} outside the extent. "
+            "Make the extent larger, or leave it out."
+        )
+    return box
+
+
+def _tree(
+    place: Floats, size: Labels, orders: Labels, k: int, aim: int, aspect: float, box: Floats,
+    beat: Any,
+) -> tuple[Labels, Floats, Labels]:
+    """The groups of a tree, as _grow_tree has them, their cells, and their sizes."""
+    total = int(size.sum())
+    most = min(len(size), total // k)
+    stops, totals = np.full(most, len(size), np.int64), np.full(most, total, np.int64)
+    boxes, cells = np.zeros((most, 4)), np.zeros((most, 4))
+    boxes[0] = box.reshape(-1)
+    groups, made = _grow_tree(
+        place, size, orders, k, aim, aspect, boxes, stops, totals, cells, beat
+    )
+    classes = np.bincount(groups, size, made).astype(np.int64)
+    return groups, cells[:made].reshape(-1, 2, 2), classes
+
+
+def _slacks(k: int) -> list[int]:
+    """By how much more than k the aims are, in the order in which trees are grown."""
+    return [0, *(k >> shift for shift in (6, 5, 4, 3, 2) if k >> shift)]
+
+
+def gps_rectangles(points: Points, k: int, options: Mapping[str, Any], watch: Watch) -> Grouping:
+    """Groups places into rectangles of k records or more that can't be cut any further.
+
+    The rectangles are in the grouping's cells: [group, axis, (low, high)]. A cut between the
+    neighbouring coordinates a < b lies midway, or at b where no float lies midway. So a cell is
+    half-open, [low, high), and closed where high is the upper border of the box. The cells together
+    tile the box. (Where a cut falls on the upper border itself, because no float lies between it
+    and the next lower coordinate, the cell above the cut is a line, low = high, and has the places
+    on it.) Groups are numbered from the lower side of each cut on.
+
+    Args:
+        points: ItemPoints; distinct places of shape (m, 2), finite, with sizes of 1 or more.
+        k: at least that many records per group; 1 <= k <= len(points).
+        options: ``aspect``, float > 0, 1.0 if not given: how much a unit of axis 0 counts relative
+            to a unit of axis 1 when the wider axis of a node is looked for. ``extent``, floats
+            [[low0, high0], [low1, high1]]: the box; that of the places if not given.
+        watch: gets records done, for up to six trees.
+
+    Returns:
+        The grouping, with its cells. Facts: ``lower_bound``, no grouping at all has a smaller
+        largest class; ``guaranteed_ratio``, the largest class over the least possible one, at most.
+
+    Source: du2009, section 3.2. O(m log m) after sorting as long as cuts leave a share of the sites
+    on either side; O(m) per level of the tree.
+
+    Raises:
+        DataError: a place lies outside the extent.
+        StoppedError: the watch was told to stop.
+    """
+    assert isinstance(points, ItemPoints)
+    place = np.ascontiguousarray(points.place.T) + 0.0  # there is no -0.0
+    size = points.size
+    box = _box(place, size, options.get("extent"))
+    orders = np.argsort(place, axis=1, kind="stable")
+    total, largest = int(size.sum()), int(size.max())
+    least = max(k, largest, -(-total // (total // k)))
+    aspect, best = float(options.get("aspect", 1.0)), (total + 1, 0)
+    for slack in _slacks(k):
+        watch.check()
+        if slack > 0:
+            watch.expect(total)
+        tree = _tree(place, size, orders.copy(), k, k + slack, aspect, box, watch.beat())
+        watch.check()
+        classes = tree[2]
+        rank = int(classes.max()), int((classes * classes).sum())
+        if rank < best:
+            best, (groups, cells, _) = rank, tree
+        if rank[0] == least and len(classes) == total // k:
+            break
+    facts = {
+        "lower_bound": float(least),
+        "guaranteed_ratio": min(total, largest + 4 * (k - 1)) / least,
+    }
+    return replace(points.grouping(groups, facts), cells=cells)

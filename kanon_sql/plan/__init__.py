@@ -1,0 +1,1 @@
+"""The SQL that a call becomes. Text only: no data, no connection."""

@@ -1,0 +1,45 @@
+"""The SQL of published centers: the centroid of a class, or the row that the method chose."""
+
+from __future__ import annotations
+
+from kanon_sql.call.relation import quoted
+from kanon_sql.plan.fragments import ROW, Call, quasi
+from kanon_sql.sql import statement
+
+
+def centers_sql(call: Call, run_options: str) -> str:
+    """The stages that give _published: for each class the centroid, unless its radius is larger
+    than that of the row that the method chose (always that row, with centers 'rows').
+
+    A column with a hierarchy has no mean; there the centroid is the most frequent value.
+    """
+    trees, labelled = call.hierarchies, quasi(call.roles, ("__kanon_class", *ROW))
+    centroids = (
+        f"SELECT __kanon_class, __kanon_centroid({labelled})"
+        f" FROM {trees.emptied('_labelled')} GROUP BY __kanon_class"
+    )
+    if trees:
+        modes = ", ".join(f"_modes.{quoted(n)} AS {quoted(n)}" for n in trees.columns)
+        counted = ", ".join(
+            f"__kanon_most_frequent({quoted(name)}) AS {quoted(name)}" for name in trees.columns
+        )
+        centroids = (
+            f"SELECT _means.* REPLACE ({modes})\n    FROM ({centroids}) AS _means\n"
+            f"    JOIN (SELECT __kanon_class, {counted} FROM _labelled GROUP BY __kanon_class)"
+            " AS _modes USING (__kanon_class)"
+        )
+    owning = "(SELECT list(__kanon_class) FROM _chosen)"
+    if call.options.get("centers") != "rows":
+        owning = statement(
+            "stages/owning",
+            options=run_options,
+            hierarchies=trees.argument(),
+            centroids=trees.keyed("_centroids"),
+            chosen=trees.keyed("_chosen"),
+        )
+    return statement(
+        "stages/centers",
+        centroids=centroids,
+        quasi=quasi(call.roles, (*ROW, "__kanon_center")),
+        owning=owning,
+    )

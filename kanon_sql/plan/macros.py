@@ -1,0 +1,46 @@
+"""The SQL calls, made from the registry of options."""
+
+from __future__ import annotations
+
+from kanon_sql.call.options import ALL_CALLS, OPTIONS
+from kanon_sql.hierarchies.kinds import KINDS
+from kanon_sql.plan.query import HIERARCHY, methods_sql
+from kanon_sql.sql import statement, statements
+
+PLANNER = "__kanon_plan"
+SLOTS = 16
+MACRO_FILES = (
+    "columns", "key", "diversity", "most_frequent", "centroid", "median", "interval", "bounds",
+    "suppress", "multiset",
+)
+
+
+def parameters(call: str) -> list[str]:
+    """The named parameters of a call, in the order in which the macro passes them on."""
+    if call == HIERARCHY:
+        return ["column_name", "kind", *dict.fromkeys(n for k in KINDS.values() for n in k.options)]
+    return [name for name, option in OPTIONS.items() if call in option.calls]
+
+
+def _call_macro(call: str) -> str:
+    slots = [f"option_{i}" for i in range(1, SLOTS + 1)]
+    named = parameters(call)
+    first = "column_name := NULL, " if call == HIERARCHY else ""
+    return statement(
+        "calls/call",
+        call=call,
+        planner=PLANNER,
+        slots=first + ", ".join(f"{slot} := NULL" for slot in slots),
+        parameters=", ".join(f"{name} := NULL" for name in named if name not in first),
+        positional=", ".join(f"alias(CASE WHEN false THEN {slot} END)" for slot in slots),
+        named=", ".join(f"to_json({name})::VARCHAR, alias({name})" for name in named),
+    ).rstrip(";\n")
+
+
+def macros() -> list[str]:
+    """Every CREATE TEMP MACRO statement of kanon_sql."""
+    return [
+        *(text for name in MACRO_FILES for text in statements(f"macros/{name}")),
+        *(_call_macro(call) for call in (*ALL_CALLS, HIERARCHY)),
+        f"CREATE OR REPLACE TEMP MACRO anonymize_methods() AS TABLE {methods_sql()}",
+    ]

@@ -1,0 +1,1 @@
+"""What kernels work on: records as points, their losses, their order by content."""

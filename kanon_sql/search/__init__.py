@@ -1,0 +1,1 @@
+"""Nearest, within, furthest: spatial searches over points."""

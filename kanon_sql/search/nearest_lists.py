@@ -1,0 +1,65 @@
+"""For each record the records nearest to it."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from kanon_sql.kernel.parallel import cores, in_parallel
+from kanon_sql.kernel.watch import STOP, Beat
+from kanon_sql.points.points import Points
+from kanon_sql.search.box_tree import new_stack
+from kanon_sql.search.queries import NOBODY, nearest_in_tree
+from kanon_sql.search.space import make_space
+from kanon_sql.search.unassigned import plant
+
+Lists = npt.NDArray[np.int32]
+
+PIECE = 20_000
+"""Records at least for which a core of its own is worth it."""
+
+
+@njit(cache=True, nogil=True)
+def _fill_lists(space: Any, pool: Any, lo: int, hi: int, lists: Any, beat: Any) -> None:
+    """The lists of the records at the tree's places lo .. hi-1, one after another as they lie."""
+    tree, leaves, stack, count = pool[0], pool[1], new_stack(), lists.shape[1]
+    found, gaps = np.empty(count + 1, np.int64), np.empty(count + 1)
+    for q in range(lo, hi):
+        i = tree[0][q]
+        if i < 0:
+            continue
+        if beat[STOP] == 1:
+            return
+        nearest_in_tree(space, tree, leaves, stack, i, NOBODY, found, gaps, count)
+        for p in range(count):
+            lists[i, p] = found[p + 1]
+
+
+def nearest_lists(points: Points, count: int, beat: Beat | None = None) -> Lists:
+    """The ``count`` records nearest to each record, by (squared distance, index), itself left out.
+
+    int32, shape (n, min(count, n - 1)). The squared distance is summed over the attributes in
+    their order. A beat that says stop ends it early, with lists that are no good. Runs on all
+    cores.
+    """
+    n = len(points)
+    lists = np.zeros((n, max(min(count, n - 1), 0)), np.int32)
+    beat = np.zeros(2, np.int64) if beat is None else beat
+    if lists.shape[1] > 0:
+        space = make_space(points)
+        pool = plant(space, np.arange(n))
+        places = len(pool[0][0])
+        pieces = max(1, min(cores(), n // PIECE))
+        bounds = [places * piece // pieces for piece in range(pieces + 1)]
+        in_parallel(
+            [
+                partial(_fill_lists, space, pool, lo, hi, lists, beat)
+                for lo, hi in pairwise(bounds)
+            ]
+        )
+    return lists

@@ -1,0 +1,122 @@
+"""Where searches take place: the points, and the axes that bound their distances.
+
+Bounds may lie along the principal axes of the numeric attributes: a turn of the space keeps all
+distances, and along the leading principal axes correlated data is spread out, so that boxes bound
+more tightly. Distances that decide are always summed over the original attributes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from kanon_sql.points.points import Points
+from kanon_sql.search.box_tree import build_tree, new_stack
+from kanon_sql.search.queries import NOBODY, fill_leaves, nearest_in_tree
+
+TURN_FROM = 1_000
+"""Records from which principal axes are considered."""
+
+QUERIES, TRIED = 64, 20_000
+"""Searches that are tried, and records among which, to choose the axes."""
+
+KEPT = 0.98
+"""The share of the variance that the leading principal axes keep."""
+
+CHEAPER = 0.8
+"""Principal axes are taken where the work that they leave is less than this share."""
+
+ALIKE = 0.1
+"""The share of records equal to another one above which axes are never turned: bounds along
+turned axes are blurred by rounding, and so can't tell ties apart."""
+
+
+def category_sets(codes: Any) -> Any:
+    """Each category as a set of one bit of 64: uint64, shape (n, c)."""
+    return np.uint64(1) << (codes.astype(np.uint64) & np.uint64(63))
+
+
+def make_space(points: Points, whole: bool = False) -> Any:
+    """What every search takes: (numeric, codes, scale, apart, axes, sets, turn, slack).
+
+    apart: float64, shape (c,); the squared distance of two categories. axes: float64, shape
+    (n, p). sets: uint64, shape (n, c). turn: float64, shape (d, p); axes = numeric @ turn up to
+    rounding, the identity where the axes are the attributes. slack: how much a distance along axes
+    may be above the true one, 0.0 where they are equal. With ``whole`` all axes are kept, as upper
+    bounds need.
+    """
+    numeric, codes, scale = points.numeric, points.codes, points.scale
+    sets = category_sets(codes)
+    plain = (
+        numeric, codes, scale, 2.0 * scale, numeric, sets, np.eye(numeric.shape[1]), 0.0,
+    )
+    turned = _turned(points, sets, 1.0 if whole else KEPT)
+    return plain if turned is None or _work(turned) > CHEAPER * _work(plain) else turned
+
+
+def _turned(points: Points, sets: Any, kept: float) -> Any:
+    """The space with principal axes; None where they can't pay."""
+    numeric = points.numeric
+    n, d = numeric.shape
+    if n < TURN_FROM or d < 2 or _share_alike(points) > ALIKE:
+        return None
+    center = np.cumsum(numeric, axis=0)[-1] / n
+    values, vectors = np.linalg.eigh((numeric - center).T @ (numeric - center) / n)
+    if not np.sum(values) > 0.0:
+        return None
+    share = np.cumsum(values[::-1]) / np.sum(values)
+    p = d if kept == 1.0 else min(d, 1 + int(np.searchsorted(share, kept)))
+    turn = np.ascontiguousarray(vectors[:, ::-1][:, :p])
+    # each coordinate is off by at most d * 2^-52 times the length of its record
+    longest = float(np.sqrt(np.max(np.sum(numeric**2, axis=1))))
+    slack = 8.0 * d * (d + p) * 2.0**-52 * longest
+    return (
+        numeric, points.codes, points.scale, 2.0 * points.scale, turn_points(numeric, turn), sets,
+        turn, slack,
+    )
+
+
+def _share_alike(points: Points) -> float:
+    """The share of records equal to the one before, in canonical order."""
+    same = np.ones(len(points) - 1, np.bool_)
+    for column in (*points.numeric.T, *points.codes.T):
+        same &= column[1:] == column[:-1]
+    return float(np.mean(same)) if len(same) else 0.0
+
+
+@njit(cache=True, nogil=True)
+def turn_points(numeric: Any, turn: Any) -> Any:
+    """numeric @ turn, summed in a fixed order: float64, shape (n, p)."""
+    n, d, p = numeric.shape[0], turn.shape[0], turn.shape[1]
+    axes = np.zeros((n, p))
+    for i in range(n):
+        for a in range(d):
+            value = numeric[i, a]
+            for b in range(p):
+                axes[i, b] += value * turn[a, b]
+    return axes
+
+
+@njit(cache=True, nogil=True)
+def _work_of(space: Any, members: Any, queries: int) -> int:
+    """Coordinates touched by that many searches, spread over some of the records."""
+    numeric, codes, scale, axes, sets = space[0], space[1], space[2], space[4], space[5]
+    m = len(members)
+    tree = build_tree(axes, sets, scale, members)
+    leaves = fill_leaves(numeric, codes, tree)
+    stack, found, gaps = new_stack(), np.empty(6, np.int64), np.empty(6)
+    work = 0
+    for q in range(queries):
+        origin = members[q * (m - 1) // (queries - 1)]
+        opened, swept = nearest_in_tree(
+            space, tree, leaves, stack, origin, NOBODY, found, gaps, min(5, m - 1)
+        )
+        work += opened * 2 * axes.shape[1] + swept * numeric.shape[1]
+    return work
+
+
+def _work(space: Any) -> int:
+    n = len(space[0])
+    return int(_work_of(space, np.arange(0, n, max(1, n // TRIED)), QUERIES))

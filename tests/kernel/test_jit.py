@@ -1,0 +1,57 @@
+"""Functions without a way in from Python: nothing but compiled functions may call them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+INNER = ("inner", "unchecked", "inlined")
+FOLDERS = ("kanon_sql", "udfs", "tests", "benchmarks", "examples")
+
+
+def modules() -> dict[str, ast.Module]:
+    found = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
+    return {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts): ast.parse(path.read_text())
+        for path in found
+    }
+
+
+def decorators(node: ast.AST) -> str:
+    found = node.decorator_list if isinstance(node, ast.FunctionDef) else []
+    return " ".join(ast.unparse(decorator) for decorator in found)
+
+
+def used_by_python(tree: ast.AST) -> Iterator[str]:
+    """Names that stand in functions that are not compiled."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef) and (
+            "njit" in decorators(node) or decorators(node) in INNER
+        ):
+            continue
+        if isinstance(node, ast.Name):
+            yield node.id
+        yield from used_by_python(node)
+
+
+def test_no_python_calls_an_inner_function() -> None:
+    trees = modules()
+    inner = {
+        (name, node.name)
+        for name, tree in trees.items() for node in tree.body
+        if isinstance(node, ast.FunctionDef) and decorators(node) in INNER
+    }
+    assert len(inner) > 50
+    wrong = []
+    for name, tree in trees.items():
+        known = {function for module, function in inner if module == name}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                known |= {
+                    alias.asname or alias.name
+                    for alias in node.names if (node.module, alias.name) in inner
+                }
+        wrong += [(name, used) for used in used_by_python(tree) if used in known]
+    assert wrong == []

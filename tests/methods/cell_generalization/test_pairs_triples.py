@@ -1,0 +1,242 @@
+"""pairs and triples against brute force, and the instances of aggarwal2005."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kanon_sql.errors import DataError, OptionError
+from kanon_sql.kernel.watch import StoppedError, Watch
+from kanon_sql.methods.cell_generalization import factors_by_matching as matched_factors
+from kanon_sql.methods.cell_generalization.cells import cost
+from kanon_sql.methods.cell_generalization.cycle_cuts import cheapest_cut, components
+from kanon_sql.methods.cell_generalization.factors_by_matching import (
+    edge_costs,
+    edges_of,
+    one_or_two_factor,
+    two_factor,
+)
+from kanon_sql.methods.cell_generalization.integer_weights import is_binary, whole_weights
+from kanon_sql.methods.cell_generalization.pairs import pairs
+from kanon_sql.methods.cell_generalization.triples import triples
+from kanon_sql.points.points import LossPoints
+from tests.support.partitions import partitions
+from tests.support.thoroughness import examples as thorough
+
+METHODS: dict[int, Callable[..., Any]] = {2: pairs, 3: triples}
+
+
+def often(examples: int) -> Any:
+    return settings(
+        max_examples=thorough(examples), deadline=None, suppress_health_check=list(HealthCheck)
+    )
+
+
+@st.composite
+def tables(draw: st.DrawFn, least: int, most: int) -> LossPoints:
+    """Records with flat columns, weighted ones, and a hierarchy of height 2 or 3."""
+    n, letters = draw(st.integers(least, most)), draw(st.integers(2, 4))
+    width, height = draw(st.integers(0, 3)), draw(st.sampled_from((0, 2, 3)))
+    if width + height == 0:
+        width = 1
+    rng = np.random.default_rng(draw(st.integers(0, 2**20)))
+    flat = rng.integers(0, letters, (n, width))
+    leaf = rng.integers(0, 2**height, n)
+    levels = [leaf >> level for level in range(height)]
+    weights = [draw(st.sampled_from((0.0, 0.5, 1.0, 2.0))) for _ in range(width)]
+    scale = [*weights, *(1.0 / height for _ in range(height))]
+    first = [*range(width), *[width] * height]
+    return LossPoints.of(np.zeros((n, 0)), np.column_stack([flat, *levels]), scale, first=first)
+
+
+def rows(*texts: str) -> LossPoints:
+    """Records of one letter per column."""
+    codes = np.array([list(map(int, text)) for text in texts])
+    return LossPoints.of(np.zeros((len(texts), 0)), codes, np.ones(codes.shape[1]))
+
+
+def optimum(points: LossPoints, k: int) -> float:
+    """The least cost of all partitions into classes of k or more."""
+    n, best = len(points), np.inf
+    price: dict[tuple[int, ...], float] = {}
+    for size in range(k, n + 1):
+        for members in combinations(range(n), size):
+            differs = (points.codes[list(members)] != points.codes[members[0]]).any(axis=0)
+            price[members] = size * float(points.scale[differs].sum())
+    for classes in partitions(n, k):
+        best = min(best, sum(price[tuple(members)] for members in classes))
+    return best
+
+
+@pytest.mark.parametrize("k", METHODS)
+@often(40)
+@given(data=st.data())
+def test_no_bound_is_broken(k: int, data: st.DataObject) -> None:
+    points = data.draw(tables(k, 8 if k == 2 else 9))
+    found = METHODS[k](points, k, {}, Watch())
+    sizes, best = np.bincount(found.labels), optimum(points, k)
+    paid = cost(points, found.labels)
+    assert sizes.min() >= k and sizes.max() <= 2 * k - 1
+    ratios = {2: (1.5, 2.0), 3: (2.0, 3.0)}[k]
+    assert found.facts["guaranteed_ratio"] == ratios[0 if is_binary(points) else 1]
+    assert found.facts["lower_bound"] <= best + 1e-9
+    assert paid <= found.facts["guaranteed_ratio"] * best + 1e-9
+
+
+@often(40)
+@given(points=tables(3, 6))
+def test_the_factors_are_the_lightest(points: LossPoints) -> None:
+    whole = whole_weights(points)
+    n, edges = len(points), edges_of(whole.points, None)
+    costs = edge_costs(whole.points, edges)
+    ends = list(zip(*(end.tolist() for end in edges), strict=True))
+    least = {1: np.inf, 2: np.inf}
+    for mask in range(1 << len(ends)):
+        chosen = [e for e in range(len(ends)) if mask >> e & 1]
+        degrees = np.bincount(np.array([ends[e] for e in chosen], np.int64).ravel(), minlength=n)
+        if degrees.max() <= 2:
+            for low in (1, 2):
+                if degrees.min() >= low:
+                    least[low] = min(least[low], sum(costs[e] for e in chosen))
+    price = dict(zip(ends, costs, strict=True))
+    assert sum(price[e] for e in one_or_two_factor(n, edges, costs, Watch())) == least[1]
+    assert sum(price[e] for e in two_factor(n, edges, costs, Watch())) == least[2]
+
+
+@often(60)
+@given(points=tables(3, 14), data=st.data())
+def test_a_cut_costs_3_times_its_way_at_most(points: LossPoints, data: st.DataObject) -> None:
+    """Lemmas 8 and 11, on any alphabet, for any cycle."""
+    way = data.draw(st.permutations(range(len(points))))
+    classes = cheapest_cut(points, way, True, (3, 4, 5))
+    assert sorted(i for members in classes for i in members) == list(range(len(points)))
+    assert all(3 <= len(members) <= 5 for members in classes)
+    labels = np.empty(len(points), np.int64)
+    for g, members in enumerate(classes):
+        labels[members] = g
+    around = [points.codes[a] != points.codes[b] for a, b in zip(way, [*way[1:], way[0]],
+                                                                strict=True)]
+    assert cost(points, labels) <= 3.0 * sum(float(points.scale[d].sum()) for d in around) + 1e-9
+
+
+def test_the_tight_instance_of_section_6() -> None:
+    points = rows("0000", "0001", "0011", "0111", "1111", "1110", "1100", "1000")
+    assert len(components(8, [(i, (i + 1) % 8) for i in range(8)])) == 1
+    classes = cheapest_cut(points, range(8), True, (3, 4, 5))
+    labels = np.empty(8, np.int64)
+    for g, members in enumerate(classes):
+        labels[members] = g
+    assert cost(points, labels) == 24.0  # 3 times the cycle's weight, 8
+    found = triples(points, 3, {}, Watch())
+    assert cost(points, found.labels) == optimum(points, 3) == 24.0
+    assert found.facts == {"lower_bound": 12.0, "guaranteed_ratio": 2.0}
+
+
+@pytest.mark.parametrize("k", METHODS)
+def test_equal_graphs_of_different_cost(k: int) -> None:
+    """Section 4: all edges weigh 2 l, but one instance costs k^2 l, the other less than 4 k l."""
+    length = 2 ** (k - 2)
+    apart = rows(*("".join("1" if b == i else "0" for b in range(k) for _ in range(length))
+                   for i in range(k)))
+    halves = rows(*("".join("1" if p * 2**i // 2**k % 2 == 0 else "0" for p in range(2**k))
+                    for i in range(1, k + 1)))
+    for points, price in ((apart, k * k * length), (halves, k * (2**k - 2))):
+        edges = edges_of(points, None)
+        assert edge_costs(points, edges) == [2 * length] * len(edges[0])
+        labels = METHODS[k](points, k, {}, Watch()).labels
+        assert labels.tolist() == [0] * k and cost(points, labels) == price
+
+
+@pytest.mark.parametrize("k", METHODS)
+def test_equal_records_share_classes_that_cost_nothing(k: int) -> None:
+    for n in (k, 2 * k - 1, 2 * k, 11):
+        points = LossPoints.of(np.zeros((n, 0)), np.zeros((n, 2)), [1.0, 1.0])
+        found = METHODS[k](points, k, {}, Watch())
+        sizes = np.bincount(found.labels)
+        assert sizes.min() >= k and sizes.max() <= 2 * k - 1
+        assert found.facts["lower_bound"] == 0.0
+
+
+@pytest.mark.parametrize("k", METHODS)
+def test_neighbours_take_larger_tables_without_a_guarantee(k: int) -> None:
+    rng = np.random.default_rng(7)
+    points = LossPoints.of(np.zeros((90, 0)), rng.integers(0, 4, (90, 5)), np.ones(5))
+    exact, near = (METHODS[k](points, k, o, Watch()) for o in ({}, {"neighbours": 6}))
+    assert "guaranteed_ratio" not in near.facts
+    for found in (exact, near):
+        assert np.bincount(found.labels).min() >= k
+        assert found.facts["lower_bound"] <= cost(points, exact.labels)
+    assert cost(points, near.labels) <= 1.3 * cost(points, exact.labels)
+    whole = METHODS[k](points.part(np.arange(20)), k, {"neighbours": 19}, Watch())
+    assert whole.facts["guaranteed_ratio"] == float(k)
+
+
+@pytest.mark.parametrize("k", METHODS)
+def test_too_many_records_are_refused_before_they_take_time(k: int) -> None:
+    points = LossPoints.of(np.zeros((5000, 0)), np.arange(5000)[:, None], [1.0])
+    with pytest.raises(DataError, match=r"exact to \d+ rows, and there are 5000. Use neighbours"):
+        METHODS[k](points, k, {}, Watch())
+    with pytest.raises(DataError, match=r"Use neighbours := [19] or less, or forest"):
+        METHODS[k](points, k, {"neighbours": 2000}, Watch())
+    with pytest.raises(OptionError, match=f"for k = {k} only, and k is 4"):
+        METHODS[k](points, 4, {}, Watch())
+
+
+@pytest.mark.parametrize("k", METHODS)
+def test_a_process_of_its_own_gives_the_same_and_can_be_stopped(
+    k: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(3)
+    points = LossPoints.of(np.zeros((100, 0)), rng.integers(0, 4, (100, 6)), np.ones(6))
+    few = points.part(np.arange(25))
+    here = METHODS[k](few, k, {}, Watch())
+    monkeypatch.setattr(matched_factors, "FEW", 0)
+    there = METHODS[k](few, k, {}, Watch())
+    assert here.labels.tolist() == there.labels.tolist() and here.facts == there.facts
+    watch = Watch()
+    threading.Timer(0.3, watch.stop).start()
+    begun = time.perf_counter()
+    if k == 3:  # takes seconds
+        with pytest.raises(StoppedError):
+            triples(points, 3, {}, watch)
+        assert time.perf_counter() - begun < 60.0
+
+
+@pytest.mark.parametrize("k", METHODS)
+def test_nothing_is_guaranteed_where_a_record_may_be_left_out(k: int) -> None:
+    """A lone record that is left out costs its cells, but makes no factor dearer."""
+    codes = np.append(np.repeat(np.arange(9 // k), k), 99)[:, None].repeat(2, axis=1)
+    points = LossPoints.of(np.zeros((len(codes), 0)), codes, [1.0, 1.0])
+    found = METHODS[k](points, k, {"suppress": 0.2}, Watch())
+    assert found.facts == {"lower_bound": 2.0}  # of the lone one to any other
+
+
+@pytest.mark.parametrize("k", METHODS)
+def test_rounded_weights_guarantee_less(k: int) -> None:
+    rng = np.random.default_rng(5)
+    codes = np.column_stack([rng.integers(0, 3, (7, 5)), np.zeros(7)])
+    for least in (1.0, 1e-9):
+        points = LossPoints.of(
+            np.zeros((7, 0)), codes, [1.0, *least * np.array([1.1, 1.3, 1.7, 1.9]), 1.0]
+        )
+        whole = whole_weights(points)
+        assert whole.points.scale[5] == 0.0  # constant
+        found = METHODS[k](points, k, {}, Watch())
+        assert (found.facts["guaranteed_ratio"] == k) == (whole.low == whole.high) == (least == 1.0)
+        assert found.facts["lower_bound"] <= optimum(points, k) * (1 + 1e-12)
+
+
+def test_thirds_are_exact() -> None:
+    points = LossPoints.of(
+        np.zeros((4, 0)), np.arange(12).reshape(4, 3) % 5, [1 / 3] * 3, first=[0, 0, 0]
+    )
+    whole = whole_weights(points)
+    assert whole.points.scale.tolist() == [1.0, 1.0, 1.0] and whole.low * 3 == 1

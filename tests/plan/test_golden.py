@@ -1,0 +1,97 @@
+"""The SQL that is run, as a person would review it.
+
+Each file in golden/ is a call and the text it plans. After an intended change, run
+``GOLDEN=write pytest tests/plan/test_golden.py`` and read the difference.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from kanon_sql.errors import KanonError
+from kanon_sql.plan.query import plan
+
+GOLDEN = Path(__file__).parent / "golden"
+COLUMNS = dict.fromkeys(["name", "age", "zip", "job", "disease"])
+CASES: dict[str, tuple[str, dict[str, object]]] = {
+    "every_column": ("anonymize", {"k": 5}),
+    "roles_by_name": (
+        "anonymize",
+        {"k": 5, "quasi_identifiers": ["age", "zip"], "identifiers": ["name"]},
+    ),
+    "all_but_sensitive": (
+        "anonymize",
+        {"k": 3, "method": "v_mdav", "gamma": 0.5, "sensitive": ["disease"],
+         "identifiers": ["name"], "representation": "interval", "nulls": "suppress", "seed": 7,
+         "class_id": True, "keep_order": True, "weights": {"age": 2}},
+    ),
+    "clusters": ("anonymize_clusters", {"k": 5, "sensitive": ["disease"]}),
+    "metrics": ("anonymize_metrics", {"k": 5, "method": "mdav", "representation": "bounds"}),
+    "hierarchies": (
+        "anonymize",
+        {"k": 4, "method": "mondrian", "identifiers": ["name"], "sensitive": ["disease"],
+         "hierarchies": {"zip": "prefix", "age": {"kind": "bins", "width": 10}}},
+    ),
+    "centers": (
+        "anonymize",
+        {"k": 4, "method": "r_gather", "epsilon": 0.02, "identifiers": ["name"],
+         "sensitive": ["disease"], "hierarchies": {"zip": "prefix"}},
+    ),
+    "same_levels": (
+        "anonymize",
+        {"k": 4, "recoding": "global", "suppress": 0.1, "quasi_identifiers": ["age", "job"],
+         "identifiers": ["name"]},
+    ),
+    "suppressed": (
+        "anonymize_suppressed",
+        {"k": 4, "recoding": "global", "suppress": 0.1, "quasi_identifiers": ["age", "job"],
+         "show_values": True},
+    ),
+    "pair": (
+        "anonymize_audit",
+        {"release": "patients", "k": 4, "sensitive": ["disease"], "class_label": "job",
+         "sensitive_values": ["Flu"], "hierarchies": {"zip": "prefix"}},
+    ),
+    "audit": ("k_anonymity", {"k": 5, "quasi_identifiers": ["age", "zip"]}),
+}
+
+
+def planned(case: str) -> str:
+    call, options = CASES[case]
+    return plan(call, "patients", options, lambda parts: COLUMNS if len(parts) == 1 else None)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_planned_text_is_the_reviewed_one(case: str) -> None:
+    call, options = CASES[case]
+    given = ", ".join(f"{name} := {value!r}" for name, value in options.items())
+    text = f"-- {call}('patients', {given})\n{planned(case)}\n"
+    path = GOLDEN / f"{case}.sql"
+    if os.environ.get("GOLDEN") == "write":
+        path.write_text(text, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize("case", ["every_column", "roles_by_name", "all_but_sensitive",
+                                  "clusters", "audit", "hierarchies", "centers", "same_levels",
+                                  "suppressed", "pair"])
+def test_the_reviewed_text_gives_what_the_call_gives(
+    con: duckdb.DuckDBPyConnection, case: str
+) -> None:
+    call, options = CASES[case]
+    given = ", ".join(f"{name} := {value!r}" for name, value in options.items())
+    reviewed = (GOLDEN / f"{case}.sql").read_text(encoding="utf-8")
+    expected = con.execute(f"FROM {call}('patients', {given})").fetchall()
+    assert con.execute(reviewed).fetchall() == expected
+    assert expected
+
+
+def test_planning_needs_neither_connection_nor_data() -> None:
+    text = plan("anonymize", "nowhere.at.all", {"k": 2}, lambda parts: None)
+    assert 'FROM "nowhere"."at"."all" AS __kanon' in text
+    with pytest.raises(KanonError):
+        plan("anonymize", None, {"k": 2}, lambda parts: None)

@@ -1,0 +1,151 @@
+"""The import rules: arrows go down only, and the algorithms know no database."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kanon_sql.methods import METHODS
+
+ROOT = Path(__file__).parents[2]
+
+ERRORS = {"errors", "validators", "version"}
+"""What every module may import."""
+
+MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
+    # folder: the folders and modules of kanon_sql that it may import, and packages from outside
+    "interfaces": ({"call", "data", "jobs", "plan", "udfs"}, {"duckdb", "pyarrow"}),
+    "udfs": ({"call", "encode.arrow", "jobs", "kernel.watch", "plan", "stages"},
+             {"numpy", "pyarrow"}),
+    "stages": ({"audit", "encode", "group", "hierarchies", "kernel.watch", "measure", "methods",
+                "points"}, {"numpy", "pyarrow"}),
+    "plan": ({"call", "encode.coordinates", "hierarchies.kinds", "measure.metrics", "methods",
+              "sql"}, set()),
+    "measure": ({"encode", "kernel", "methods", "points", "search"}, {"numba", "numpy", "pyarrow"}),
+    "audit": ({"encode", "hierarchies"}, {"numpy", "pyarrow"}),
+    "hierarchies": ({"encode", "kernel.watch", "points"}, {"numpy", "polars", "pyarrow"}),
+    "encode": ({"methods", "points"}, {"numpy", "polars", "pyarrow", "scipy"}),
+    "group": ({"kernel", "methods", "methods.local_search", "points", "search"},
+              {"numba", "numpy"}),
+    "call": ({"hierarchies.kinds", "methods"}, {"duckdb"}),
+    "methods": ({"kernel", "points", "search"}, {"numba", "numpy", "rustworkx", "scipy"}),
+    "search": ({"kernel", "points"}, {"numba", "numpy"}),
+    "points": ({"kernel"}, {"numba", "numpy"}),
+    "jobs": ({"kernel.watch"}, set()),
+    "kernel": (set(), {"llvmlite", "numba", "numpy"}),
+    "data": (set(), set()),
+    "sql": (set(), set()),
+}
+"""From the top down: a folder imports what stands below it. methods here is the registry, the
+families know each other only as said in EXCEPTIONS."""
+
+EXCEPTIONS: dict[str, set[str]] = {
+    # these kinds pack labels and cut regions as the methods of one attribute do
+    "hierarchies.from_counts": {"methods.single_attribute"},
+    # best starts from the groups of other methods
+    "methods.local_search.best": {"methods.microaggregation", "methods.k_member"},
+    # the registry is the list of the families
+    "methods": {"methods." + name for name in (
+        "cell_generalization", "centers", "k_member", "local_search", "microaggregation",
+        "recoding", "single_attribute")},
+    "__init__": {"interfaces"},
+    # to be cut when geometries are objects
+    "encode.metric_space": {"methods.centers.lower_bounds"},
+    "encode.single_attribute": {"call.rules"},
+    "group.blocks": {"methods.centers.lower_bounds", "methods.cell_generalization.cells"},
+    "group.run": {"methods.centers.medoids"},
+    "measure.facts": {"methods.cell_generalization.cells"},
+}
+
+REGISTRY = ("methods", "methods.method")
+"""What ``methods`` in MAY_IMPORT stands for."""
+
+
+def modules() -> dict[str, Path]:
+    """Every module that ships, by its name below kanon_sql."""
+    found = {}
+    for folder in (ROOT / "kanon_sql", ROOT / "udfs", ROOT / "sql"):
+        root = folder if folder.name == "kanon_sql" else ROOT
+        for path in sorted(folder.rglob("*.py")):
+            parts = path.relative_to(root).with_suffix("").parts
+            name = ".".join(parts[:-1] if len(parts) > 1 and parts[-1] == "__init__" else parts)
+            found[name] = path
+    return found
+
+
+def imports_of(path: Path) -> set[str]:
+    """What a module imports: modules where they are modules, also by ``import_module`` with a
+    text that says which."""
+    known = {f"kanon_sql.{name}" for name in modules()}
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                inside = f"{node.module}.{alias.name}"
+                found.add(inside if inside in known else node.module)
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "import_module":
+            text = node.args[0]
+            found.add(text.value if isinstance(text, ast.Constant) else "computed")
+    return found
+
+
+def within(name: str, places: set[str]) -> bool:
+    return any(name == place or name.startswith(f"{place}.") for place in places)
+
+
+@pytest.mark.parametrize("name", sorted(modules()))
+def test_imports_go_down_only(name: str) -> None:
+    folder = name.partition(".")[0]
+    family = ".".join(name.split(".")[:2])
+    ours, outside = MAY_IMPORT.get(folder, (set(), set()))
+    if name in ERRORS:
+        ours = ERRORS
+    for imported in sorted(imports_of(modules()[name])):
+        first, _, rest = imported.partition(".")
+        if imported == "computed":
+            assert name == "methods.method", f"{name} computes what it imports"
+        elif first != "kanon_sql":
+            assert first in sys.stdlib_module_names or first in outside, f"imports {imported}"
+        elif within(rest, ERRORS | EXCEPTIONS.get(name, set())):
+            continue
+        elif rest.startswith("methods"):
+            own = folder == "methods" and (rest == "methods.method" or within(rest, {family}))
+            listed = "methods" in ours and rest in REGISTRY
+            assert own or listed or within(rest, ours - {"methods"}), f"imports {imported}"
+        else:
+            assert within(rest, {*ours, folder}), f"imports {imported}"
+
+
+def test_what_is_imported_by_a_computed_name_is_on_disk() -> None:
+    for method in METHODS.values():
+        assert f"{method.family}.{method.name}".removeprefix("kanon_sql.") in modules()
+
+
+def test_the_udfs_are_short() -> None:
+    for path in (ROOT / "udfs").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                assert (node.end_lineno or 0) - node.lineno < 40, f"{path.name}: {node.name}"
+
+
+def test_the_compiler_is_not_loaded_before_a_kernel_is_needed() -> None:
+    code = (
+        "import sys, duckdb, kanon_sql; kanon_sql.register(duckdb.connect())"
+        ".execute('FROM anonymize_methods()').fetchall(); print('numba' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_no_file_is_too_long_to_read() -> None:
+    for folder in ("kanon_sql", "udfs", "sql", "tests", "examples", "benchmarks"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix in (".py", ".sql") and "golden" not in path.parts:
+                lines = len(path.read_text(encoding="utf-8").splitlines())
+                assert lines <= (450 if folder == "tests" else 400), f"{path.name}: {lines} lines"
