@@ -1,4 +1,4 @@
-"""README.md says what is so: its tables come from the registries, its examples run.
+"""README.md and docs/ say what is so: tables come from the registries, examples run.
 
 After an intended change, ``GOLDEN=write pytest tests/project/test_docs.py`` renews tables and
 outputs.
@@ -17,75 +17,170 @@ import pytest
 
 from kanon_sql.call.options import ALL_CALLS, OPTIONS
 from kanon_sql.hierarchies.kinds import KINDS
+from kanon_sql.measure.metrics import ATTRIBUTE, AUDIT, DIVERSITY, METRICS
 from kanon_sql.methods import METHODS
+from tests.support.docs_tables import BLOCKS, LONGEST, OPTION_GROUPS
 
-README = Path(__file__).parents[2] / "README.md"
-BLOCK = re.compile(r"^```(python|sql)\n(.*?)^```\n(?:^```text\n(.*?)^```\n)?", re.DOTALL | re.M)
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+PAGES = [README, *DOCS]
+ALL_PAGES = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+
+EXAMPLE = re.compile(r"^```(python|sql)\n(.*?)^```\n(?:^```text\n(.*?)^```\n)?", re.DOTALL | re.M)
+MARKED = re.compile(r"^<!-- ([\w: -]+) -->\n(.*?)^<!-- end -->", re.DOTALL | re.M)
+FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.M)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+PLACE = re.compile(r"`((?:kanon_sql|tests|sql|udfs|docs|examples|benchmarks)/[\w./*-]*)`")
+KEY = re.compile(r"\b[a-z]+(?:19|20)\d\d\b")
 WRITE = os.environ.get("GOLDEN") == "write"
 
+BY_HAND = {"benchmark", "opponent"}
+"""Marked parts that no registry knows: results of benchmarks."""
 
-def options_table() -> str:
-    lines = ["| option | type | default | meaning |", "|---|---|---|---|"]
-    for option in OPTIONS.values():
-        lines.append(
-            f"| `{option.name}` | {option.type} | {option.default_text} | {option.description} |"
-        )
-    return "\n".join(lines)
+MOST_LINES = 190
+"""Lines of README.md: what is read before the first call. All else is in docs/."""
 
 
-def methods_table() -> str:
-    lines = ["| method | what it does | guarantee | cost | source |", "|---|---|---|---|---|"]
-    for m in METHODS.values():
-        lines.append(f"| `{m.name}` | {m.summary} | {m.guarantee} | {m.cost} | {m.source} |")
-    return "\n".join(lines)
+def by_page(pages: list[Path]) -> pytest.MarkDecorator:
+    """Once for each page, so that a failure names it."""
+    return pytest.mark.parametrize("page", pages, ids=lambda page: page.stem)
 
 
-def kinds_table() -> str:
-    lines = ["| kind | what it does | options |", "|---|---|---|"]
-    for kind in KINDS.values():
-        told = ((name, option.description.rstrip(".")) for name, option in kind.options.items())
-        options = "; ".join(f"`{name}`: {text}" for name, text in told)
-        lines.append(f"| `{kind.name}` | {kind.description} | {options} |")
-    return "\n".join(lines)
+def text_of(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", ["options", "methods", "kinds"])
-def test_the_tables_are_those_of_the_registries(name: str) -> None:
-    expected = {
-        "options": options_table, "methods": methods_table, "kinds": kinds_table
-    }[name]()
-    text = README.read_text(encoding="utf-8")
-    section = re.compile(rf"(<!-- {name} -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+def headings_of(page: Path) -> set[str]:
+    """The names by which links reach the headings of a page, as GitHub makes them."""
+    lines = FENCED.sub("", text_of(page)).splitlines()
+    found = (line.lstrip("#").strip().lower() for line in lines if line.startswith("#"))
+    return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in found}
+
+
+# --- tables -----------------------------------------------------------------------------------
+
+
+@by_page(PAGES)
+def test_the_tables_are_those_of_the_registries(page: Path) -> None:
+    text = text_of(page)
     if WRITE:
-        text = section.sub(lambda m: f"{m[1]}{expected}\n{m[3]}", text)
-        README.write_text(text, encoding="utf-8")
-    found = section.search(text)
-    assert found is not None
-    assert found[2].strip() == expected
+        text = MARKED.sub(
+            lambda m: m[0] if m[1] in BY_HAND
+            else f"<!-- {m[1]} -->\n{BLOCKS[m[1]]()}\n<!-- end -->",
+            text,
+        )
+        page.write_text(text, encoding="utf-8")
+    for name, shown in MARKED.findall(text):
+        if name not in BY_HAND:
+            assert shown.strip() == BLOCKS[name]()
+
+
+@by_page(PAGES)
+def test_cells_are_short_enough_to_read(page: Path) -> None:
+    for line in FENCED.sub("", text_of(page)).splitlines():
+        if line.startswith("|"):
+            assert max(map(len, line.split(" | "))) <= LONGEST + 2, line
+
+
+def test_every_table_stands_in_one_page() -> None:
+    found = [name for page in PAGES for name, _ in MARKED.findall(text_of(page))]
+    assert sorted(found) == sorted({*BLOCKS, *BY_HAND})
+
+
+def test_an_option_is_of_every_call_or_of_methods() -> None:
+    grouped = [name for group in OPTION_GROUPS.values() for name in group]
+    of_methods = {name for method in METHODS.values() for name in method.options}
+    assert len(grouped) == len(set(grouped))
+    assert {*grouped, *of_methods} == set(OPTIONS)
+
+
+NAMES = {
+    "options": set(OPTIONS),
+    "methods": set(METHODS),
+    "metrics": {metric.name for metric in (*METRICS, *DIVERSITY, ATTRIBUTE, *AUDIT)},
+    "kinds": set(KINDS),
+    "options of kinds": {name for kind in KINDS.values() for name in kind.options},
+}
+
+
+@pytest.mark.parametrize("registry", NAMES)
+def test_every_name_stands_in_docs(registry: str) -> None:
+    text = "".join(map(text_of, DOCS))
+    assert {name for name in NAMES[registry] if f"| `{name}` |" not in text} == set()
 
 
 def test_every_call_is_documented() -> None:
-    text = README.read_text(encoding="utf-8")
+    text = text_of(README)
     for call in (*ALL_CALLS, "anonymize_methods", "hierarchy"):
         assert f"| `{call}(" in text
 
 
+def test_every_source_is_a_paper_of_docs() -> None:
+    told = set(KEY.findall(text_of(ROOT / "docs" / "papers.md")))
+    used = {
+        key for folder in ("kanon_sql", "udfs", "sql") for suffix in ("py", "sql")
+        for path in (ROOT / folder).rglob(f"*.{suffix}") for key in KEY.findall(text_of(path))
+    }
+    assert used - told == set()
+
+
+# --- pages ------------------------------------------------------------------------------------
+
+
+def test_the_readme_is_short() -> None:
+    assert len(text_of(README).splitlines()) <= MOST_LINES
+
+
+@pytest.mark.parametrize(
+    ("sign", "command"),
+    [("kanon demo", "pip install . && kanon demo"),
+     ("&& pytest", "pip install -e '.[dev]' && pytest")],
+)
+def test_the_first_line_with_a_command_is_the_command(sign: str, command: str) -> None:
+    # .ci/run takes the commands of a newcomer from README.md, by the first line that has the sign
+    assert next(line for line in text_of(README).splitlines() if sign in line) == command
+
+
+def test_the_readme_leads_to_every_page() -> None:
+    links = LINK.findall(text_of(README))
+    assert {f"docs/{page.name}" for page in DOCS} <= set(links)
+
+
+@by_page(ALL_PAGES)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in LINK.findall(FENCED.sub("", text_of(page))):
+        if "://" not in link:
+            name, _, heading = link.partition("#")
+            target = (page.parent / name).resolve() if name else page
+            assert target.exists(), link
+            assert not heading or heading in headings_of(target), link
+
+
+@by_page(ALL_PAGES)
+def test_files_that_are_named_exist(page: Path) -> None:
+    for place in PLACE.findall(text_of(page)):
+        assert list(ROOT.glob(place)) if "*" in place else (ROOT / place).exists(), place
+
+
+# --- examples ---------------------------------------------------------------------------------
+
+
+@by_page([page for page in PAGES if EXAMPLE.search(text_of(page))])
 def test_the_examples_give_what_is_printed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The examples of a page run in their order, in a namespace and on a connection of their own,
+    which its first block makes."""
     monkeypatch.chdir(tmp_path)
-    text = README.read_text(encoding="utf-8")
     names: dict[str, object] = {}
-    ran = 0
 
     def run(block: re.Match[str]) -> str:
-        nonlocal ran
-        ran += 1
         language, code, printed = block.groups()
         if language == "python":
             output = io.StringIO()
             with contextlib.redirect_stdout(output):
-                exec(compile(code, "README.md", "exec"), names)
+                exec(compile(code, page.name, "exec"), names)
             result = output.getvalue()
         else:
             con = names["con"]
@@ -100,7 +195,6 @@ def test_the_examples_give_what_is_printed(
             assert result == printed
         return block[0]
 
-    renewed = BLOCK.sub(run, text)
+    renewed = EXAMPLE.sub(run, text_of(page))
     if WRITE:
-        README.write_text(renewed, encoding="utf-8")
-    assert ran >= 7
+        page.write_text(renewed, encoding="utf-8")

@@ -1,0 +1,174 @@
+"""The tables of the documentation, each made from the registry that it shows.
+
+A table stands in a page between ``<!-- name -->`` and ``<!-- end -->``; BLOCKS says which function
+makes it. ``GOLDEN=write pytest tests/project/test_docs.py`` renews them all.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+
+from kanon_sql.call.options import OPTIONS
+from kanon_sql.hierarchies.kinds import KINDS
+from kanon_sql.measure.metrics import ATTRIBUTE, AUDIT, DIVERSITY, METRICS, Metric
+from kanon_sql.methods import METHODS
+from tests.project.test_layers import EXCEPTIONS, MAY_IMPORT
+
+ROOT = Path(__file__).parents[2]
+
+LONGEST = 300
+"""Characters of a cell; what is longer becomes a list under the table."""
+
+OPTION_GROUPS = {
+    "roles": ("quasi_identifiers", "sensitive", "identifiers", "class_label"),
+    "release": (
+        "k", "hierarchies", "representation", "recoding", "suppress", "nulls", "class_id",
+        "keep_order",
+    ),
+    "grouping": (
+        "method", "distance", "loss", "weights", "seed", "refine", "refine_steps",
+        "refine_seconds", "block_rows",
+    ),
+    "measuring": ("release", "sensitive_values"),
+    "running": ("progress", "show_values"),
+}
+"""The options of every call, as docs/options.md has them. All others belong to single methods, and
+stand with them in docs/methods.md."""
+
+FAMILIES = tuple(dict.fromkeys(method.family.rpartition(".")[2] for method in METHODS.values()))
+
+UNITS = {"${distance}": "of the distance", "${objective}": "of the cost"}
+"""What is said of a unit that depends on the call."""
+
+
+def points_of(text: str) -> list[str]:
+    """A long text in parts: its beginning, up to where words in quotes are explained or else to a
+    colon or semicolon, and its points, which semicolons and full stops part (outside of
+    parentheses)."""
+    found = (
+        re.search(r": (?=(?:with )?')", text) or re.search(r"[:;] ", text) or re.search("$", text)
+    )
+    assert found is not None
+    points = re.split(r"; (?![^(]*\))|(?<=[a-z)])\. ", text[found.end():].rstrip("."))
+    return [text[: found.start()], *points]
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table; a row whose last cell is too long continues in a list under it."""
+    lines, below = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)], []
+    for row in rows:
+        last = row[-1]
+        if len(last) > LONGEST:
+            start, *points = points_of(last)
+            last = f"{start} (see below)" + "." * last.endswith(".")
+            below += ["", f"{row[0]}:", "", *(f"- {point}" for point in points)]
+        lines.append(f"| {' | '.join([*row[:-1], last])} |".replace("  ", " "))
+    return "\n".join(lines + below).replace("*", r"\*")  # a star would begin emphasis
+
+
+def options(names: Iterable[str]) -> str:
+    """Some options, in the order of the registry."""
+    chosen = set(names)
+    return table(
+        ("option", "type", "default", "meaning"),
+        [(f"`{o.name}`", o.type, o.default_text, o.description)
+         for o in OPTIONS.values() if o.name in chosen],
+    )
+
+
+def own_options(family: str) -> list[str]:
+    """The options that only methods take, of those that a family's methods take."""
+    shared = {name for group in OPTION_GROUPS.values() for name in group}
+    return [
+        name for method in METHODS.values() if method.family.endswith(f".{family}")
+        for name in method.options if name not in shared
+    ]
+
+
+def methods(family: str) -> str:
+    """The methods of a family."""
+    return table(
+        ("method", "what it does", "guarantee", "cost", "source"),
+        [(f"`{m.name}`", m.summary, m.guarantee, m.cost, m.source)
+         for m in METHODS.values() if m.family.endswith(f".{family}")],
+    )
+
+
+def kinds() -> str:
+    """The kinds of hierarchies."""
+    return table(
+        ("kind", "what it makes"), [(f"`{k.name}`", k.description) for k in KINDS.values()]
+    )
+
+
+def kind_options() -> str:
+    """The options of the kinds that have any."""
+    return table(
+        ("kind", "option", "meaning"),
+        [(f"`{kind.name}`", f"`{name}`", option.description)
+         for kind in KINDS.values() for name, option in kind.options.items()],
+    )
+
+
+def metrics(chosen: Iterable[Metric]) -> str:
+    """Metrics: a text's unit is said to be one."""
+    return table(
+        ("metric", "unit", "meaning"),
+        [(f"`{m.name}`", UNITS.get(m.unit, m.unit) or ("text" if m.is_text else ""), m.description)
+         for m in chosen],
+    )
+
+
+def folders() -> str:
+    """Every package, and the first line of what it says of itself."""
+    rows = []
+    for top in ("kanon_sql", "udfs", "sql"):
+        for path in sorted((ROOT / top).rglob("__init__.py")):
+            folder, text = path.parent.relative_to(ROOT), path.read_text(encoding="utf-8")
+            if folder.as_posix() != "kanon_sql":
+                line = (ast.get_docstring(ast.parse(text)) or "").partition("\n\n")[0]
+                rows.append((f"`{folder.as_posix()}/`", line.replace("\n", " ")))
+    return table(("folder", "what is in it"), rows)
+
+
+def _coded(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in sorted(names)) or "nothing"
+
+
+def layers() -> str:
+    """What each folder may import."""
+    return table(
+        ("folder", "may import, of kanon_sql", "and from outside"),
+        [(f"`{folder}`", _coded(ours), _coded(outside))
+         for folder, (ours, outside) in MAY_IMPORT.items()],
+    )
+
+
+def exceptions() -> str:
+    """The modules that may import something else besides."""
+    return table(
+        ("module", "may also import"),
+        [(f"`{module}`", _coded(ours)) for module, ours in EXCEPTIONS.items()],
+    )
+
+
+BLOCKS: dict[str, Callable[[], str]] = {
+    **{f"options: {group}": partial(options, names) for group, names in OPTION_GROUPS.items()},
+    **{f"methods: {family}": partial(methods, family) for family in FAMILIES},
+    **{f"options of {family}": partial(options, own_options(family))
+       for family in FAMILIES if own_options(family)},
+    "kinds": kinds,
+    "options of kinds": kind_options,
+    "metrics": partial(metrics, METRICS),
+    "metrics: each sensitive column": partial(metrics, DIVERSITY),
+    "metrics: each quasi-identifier": partial(metrics, (ATTRIBUTE,)),
+    "metrics: audit": partial(metrics, AUDIT),
+    "folders": folders,
+    "layers": layers,
+    "exceptions": exceptions,
+}
+"""What stands between the marks of a page."""
