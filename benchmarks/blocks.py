@@ -18,12 +18,13 @@ def one(row: str, n: int, d: int, block_rows: int | None) -> Outcome:
     from benchmarks.kernels import warm
     from benchmarks.meter import measured
     from kanon_sql.group.run import group_points
+    from kanon_sql.methods import task_for
     from kanon_sql.points.losses import information_loss, sse, sst
 
     options = {"method": row, "k": K, "block_rows": block_rows}
     warm("numbers", d, options)
     records = numbers(n, d)
-    found = measured(lambda: group_points(records, options))
+    found = measured(lambda: group_points(records, task_for(**options)))
     loss = information_loss(sse(records, found.result.labels), sst(records))
     return {
         **found.numbers(n * d * 8), "loss": loss, "blocks": int(found.result.facts["blocks"])

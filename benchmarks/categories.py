@@ -41,12 +41,13 @@ def greedy(method: str, n: int) -> Outcome:
     """Seconds and peak of one method on n rows like Adult's, and what it loses per cell."""
     from benchmarks.meter import measured
     from kanon_sql.group.run import group_points
+    from kanon_sql.methods import task_for
     from kanon_sql.points.losses import total_il
 
     options = {"k": K, "method": method, "seed": 0, "block_rows": max(n, 1000)}
-    group_points(adult_like(2_000), options)
+    group_points(adult_like(2_000), task_for(**options))
     points = adult_like(n)
-    found = measured(lambda: group_points(points, options))
+    found = measured(lambda: group_points(points, task_for(**options)))
     return {
         **found.numbers(n * 8 * 8), "loss": total_il(points, found.result.labels) / (8 * n)
     }
@@ -59,22 +60,21 @@ def cuts(n: int, partitioning: str) -> Outcome:
     import pyarrow as pa
 
     from benchmarks.meter import measured
-    from kanon_sql.kernel.watch import Watch
-    from kanon_sql.methods.recoding.mondrian import mondrian
+    from kanon_sql.methods import task_for
     from kanon_sql.points.points import LossPoints
 
     values = np.random.default_rng([n, 4]).standard_normal((n, 4))
     places = (values - values.min(axis=0)) / np.ptp(values, axis=0)
     points = LossPoints.of(places[np.argsort(places[:, 0], kind="stable")])
     options = {"partitioning": partitioning}
-    mondrian(points.part(np.arange(min(n, 2_000))), K, options, Watch())
+    task_for("mondrian", K, **options).group(points.part(np.arange(min(n, 2_000))))
     con = duckdb.connect()
     con.register("source", pa.table({name: values[:, j] for j, name in enumerate("abcd")}))
     con.execute("CREATE TABLE t AS FROM source")
     ordered = measured(
         lambda: con.execute("CREATE OR REPLACE TABLE s AS FROM t ORDER BY a, b, c, d")
     )
-    found = measured(lambda: mondrian(points, K, options, Watch()))
+    found = measured(lambda: task_for("mondrian", K, **options).group(points))
     return {**found.numbers(n * 4 * 8), "sort": ordered.seconds}
 
 

@@ -40,8 +40,9 @@ def guarantee(method: str, kind: str, n: int) -> Outcome:
     from benchmarks.meter import measured
     from kanon_sql.encode.metric_space import facility_costs
     from kanon_sql.group.run import group_points
-    from kanon_sql.methods.cell_generalization.cells import cost
+    from kanon_sql.methods import task_for
     from kanon_sql.methods.centers.lower_bounds import keys_between
+    from kanon_sql.points.losses import generalized_cells as cost
     from kanon_sql.points.points import LossPoints, MetricPoints
 
     def prepared(rows: int) -> Any:
@@ -51,9 +52,9 @@ def guarantee(method: str, kind: str, n: int) -> Outcome:
         return facility_costs(points, None) if method == "cellular" else points
 
     options = {"k": K, "method": method, "block_rows": max(n, 1000)}
-    group_points(prepared(1_000), options)
+    group_points(prepared(1_000), task_for(**options))
     points = prepared(n)
-    found = measured(lambda: group_points(points, options))
+    found = measured(lambda: group_points(points, task_for(**options)))
     grouping = found.result
     if isinstance(points, MetricPoints):
         keys = keys_between(points, np.arange(n), grouping.centers[grouping.labels])

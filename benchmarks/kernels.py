@@ -33,10 +33,11 @@ def warm(kind: str, d: int, options: dict[str, Any]) -> None:
     """Compiles or loads all that a run will call."""
     from benchmarks.data import points
     from kanon_sql.group.run import group_points
+    from kanon_sql.methods import task_for
 
     few = {**options, "k": 3, "refine_steps": 1000}
-    group_points(points(kind, 600, d), few)
-    group_points(points(kind, 600, d), {**few, "block_rows": 300})
+    group_points(points(kind, 600, d), task_for(**few))
+    group_points(points(kind, 600, d), task_for(**{**few, "block_rows": 300}))
 
 
 def one(kind: str, row: str, n: int, d: int, k: int, steps: int | None) -> Outcome:
@@ -44,12 +45,13 @@ def one(kind: str, row: str, n: int, d: int, k: int, steps: int | None) -> Outco
     from benchmarks.data import points
     from benchmarks.meter import measured
     from kanon_sql.group.run import group_points
+    from kanon_sql.methods import task_for
     from kanon_sql.points.losses import information_loss, sse, sst
 
     options = {**RUNS[row], "k": k, "block_rows": n, "refine_steps": steps}
     warm(kind, d, options)
     records = points(kind, n, d)
-    found = measured(lambda: group_points(records, options))
+    found = measured(lambda: group_points(records, task_for(**options)))
     labels = found.result.labels
     loss = information_loss(sse(records, labels), sst(records))
     return {**found.numbers(n * d * 8), "loss": loss}

@@ -36,12 +36,13 @@ def of_the_paper(name: str, options: dict[str, Any]) -> Outcome:
     from benchmarks.meter import measured
     from examples.thaeter2021 import benchmark
     from kanon_sql.group.run import group_points
+    from kanon_sql.methods import task_for
     from kanon_sql.points.losses import information_loss, sse, sst
 
     options = {"gamma": "best", **options}
     warm("numbers", 4, options)
     records = benchmark(name)
-    found = measured(lambda: group_points(records, options))
+    found = measured(lambda: group_points(records, task_for(**options)))
     lost = information_loss(sse(records, found.result.labels), sst(records))
     return {"loss": lost, "seconds": found.seconds}
 

@@ -89,14 +89,14 @@ def ours(row: str, data: str, rows: int) -> Outcome:
     from benchmarks.kernels import warm
     from benchmarks.meter import measured
     from kanon_sql.group.run import group_points
-    from kanon_sql.methods import Points
+    from kanon_sql.methods import Points, task_for
     from kanon_sql.points.losses import information_loss, sse, sst
 
     values = np.load(data)[:rows]
     points = Points.of(values[np.lexsort(values.T[::-1])])
     options = {"method": row, "k": K}
     warm("numbers", values.shape[1], options)
-    found = measured(lambda: group_points(points, options))
+    found = measured(lambda: group_points(points, task_for(**options)))
     loss = information_loss(sse(points, found.result.labels), sst(points))
     return {**found.numbers(values.nbytes), "loss": loss}
 

@@ -17,14 +17,14 @@ def one(row: str, n: int) -> Outcome:
     from benchmarks.data import numbers
     from benchmarks.kernels import warm
     from benchmarks.meter import measured
-    from kanon_sql.methods import METHODS as KERNELS
+    from kanon_sql.methods import task_for
     from tests.methods.microaggregation import reference
 
     warm("numbers", D, {"method": row})
     records = numbers(n, D)
     slow = reference.Records(records.numeric.tolist(), [[] for _ in range(n)], [])
     theirs = measured(lambda: getattr(reference, row)(slow, K))
-    ours = measured(lambda: KERNELS[row].group(records, K, {}))
+    ours = measured(lambda: task_for(row, K).group(records))
     if ours.result.labels.tolist() != theirs.result:
         raise AssertionError(f"{row} at {n} rows: the labels differ from the reference's")
     return {"ours": ours.seconds, "reference": theirs.seconds}

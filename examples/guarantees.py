@@ -24,7 +24,6 @@ from pathlib import Path
 import duckdb
 
 import kanon_sql
-from kanon_sql.call.rules import FIXED_K
 from kanon_sql.data import adult
 from kanon_sql.methods import METHODS
 from kanon_sql.stages.remembered import forget
@@ -35,7 +34,8 @@ ROLES = f"sensitive := ['{KEPT}']"
 COMPARED = ("many", "few")  # tables of Adult; a third one, of fewer rows, warms up
 LEFT_OUT = {
     "optimal_1d": "it takes one numeric column", "full_domain": "it needs hierarchies",
-    **{name: "it generalizes one attribute" for name, m in METHODS.items() if m.items},
+    **{m.name: "it generalizes one attribute"
+       for m in METHODS.values() if m.geometry().objective == "size"},
 }
 VARIANTS = {  # further lines, beside each method with its defaults
     "r_gather": ("epsilon := 0.02",),
@@ -86,7 +86,7 @@ class Run:
     @property
     def objective(self) -> str:
         """What it has a guarantee for; '' for none."""
-        return METHODS[self.method].objective
+        return METHODS[self.method].geometry().objective or ""
 
     @property
     def comparable(self) -> bool:
@@ -157,7 +157,7 @@ def lines(k: int) -> list[tuple[str, str, int | None]]:
     return [
         (name, more, k if method.promises_k else None)
         for name, method in METHODS.items()
-        if name not in LEFT_OUT and name not in FIXED_K
+        if name not in LEFT_OUT and method.only_k is None
         for more in ("", *VARIANTS.get(name, ()))
     ]
 
@@ -365,7 +365,7 @@ def main(given: Sequence[str] | None = None) -> int:
     con = prepared(rows, few, k)
     lab = Lab(con, 100_000 if options.quick else 1_000_000)
     every = lines(k)
-    fixed = [(name, "", own) for name, own in FIXED_K.items()]
+    fixed = [(m.name, "", m.only_k) for m in METHODS.values() if m.only_k is not None]
     running("loading the kernels; the first run compiles them")
     for one in dict.fromkeys((*every, *fixed, *((*rival, k) for rival in RIVALS))):
         Lab(con, 1).run("fewer", *one)

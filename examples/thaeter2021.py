@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from kanon_sql.methods import METHODS, Grouping, Points
+from kanon_sql.methods import Grouping, Points, task_for
 from kanon_sql.methods.microaggregation.mdav import mdav_with_slip
 from kanon_sql.points.losses import information_loss, sse, sst
 
@@ -162,7 +162,7 @@ def grouping(row: str, points: Points, k: int) -> Grouping:
     """Runs the method of a table row, V-MDAV with its best gamma of 0.0, 0.1 .. 2.0."""
     if row == SLIP:
         return mdav_with_slip(points, k)
-    return METHODS[row].group(points, k, {"gamma": "best"} if row == "v_mdav" else {})
+    return task_for(row, k).group(points)
 
 
 def measure(row: str, points: Points, k: int) -> tuple[float, float]:

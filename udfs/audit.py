@@ -15,15 +15,16 @@ def audit(
     source: Any, columns: Any, release: Any, released: Any, options: Any, hierarchies: Any
 ) -> Any:
     """Struct of facts (JSON) and error (NULL if all is well)."""
-    from kanon_sql.encode.arrow import flat_cells, read_trees
+    from kanon_sql.encode.arrow import flat_cells, read_columns
+    from kanon_sql.hierarchies.tree import read_trees
     from kanon_sql.stages.audit import audit_rows  # here: Polars takes a while to load
 
     facts, error = None, None
     try:
         facts = json.dumps(
             audit_rows(
-                flat_cells(source), columns[0].as_py() or [],
-                flat_cells(release), released[0].as_py() or [],
+                flat_cells(source), read_columns(columns),
+                flat_cells(release), read_columns(released),
                 json.loads(options[0].as_py())["weights"], read_trees(hierarchies),
             )
         )

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pyarrow as pa
 
+from kanon_sql.methods import METHODS
+from kanon_sql.methods.task import Run
 from kanon_sql.udfs.signature import CELLS, TREES, Signature
 
 
 def centers(rows: Any, columns: Any, options: Any, hierarchies: Any) -> Any:
     """List of the classes whose centroid has a larger radius than the method's own center."""
-    from kanon_sql.encode.arrow import Rows, read_trees
-    from kanon_sql.stages.group import choose_centers  # here: Polars is slow to load
+    from kanon_sql.encode.arrow import Rows, read_columns
+    from kanon_sql.hierarchies.tree import read_trees
+    from kanon_sql.stages.centers import choose_centers  # here: Polars is slow to load
 
     found = Rows.of(rows)
     if found.count == 0:
         return pa.array([[]], pa.list_(pa.int64()))
-    classes = choose_centers(
-        found, columns[0].as_py() or [], json.loads(options[0].as_py()), read_trees(hierarchies)
-    )
+    task = Run.from_json(options[0].as_py(), METHODS).task
+    classes = choose_centers(found, read_columns(columns), task, read_trees(hierarchies))
     return pa.array([classes.tolist()], pa.list_(pa.int64()))
 
 

@@ -16,6 +16,8 @@ from kanon_sql.jobs.job import start as start_job
 from kanon_sql.jobs.job import wait as wait_for
 from kanon_sql.jobs.progress import Progress
 from kanon_sql.kernel.watch import Watch
+from kanon_sql.methods import METHODS
+from kanon_sql.methods.task import Run
 from kanon_sql.udfs.signature import CELLS, TABLES, TREES, Signature
 
 LABELS = pa.list_(pa.struct([("row", pa.int64()), ("class", pa.int64())]))
@@ -29,18 +31,21 @@ LABELS_SQL = 'STRUCT("row" BIGINT, "class" BIGINT)[]'
 
 def start(rows: Any, columns: Any, options: Any, hierarchies: Any, tables: Any) -> Any:
     """Starts the method that the options name; the ticket."""
-    from kanon_sql.encode.arrow import Rows, read_tables, read_trees
-    from kanon_sql.stages.group import group_rows  # here: Polars takes a while to load
+    from kanon_sql.encode.arrow import Rows, read_columns, read_tables
+    from kanon_sql.hierarchies.tree import read_trees
+    from kanon_sql.stages.group import group_rows, remark  # here: Polars takes a while to load
 
-    begun = perf_counter()
-    given, names, chosen = Rows.of(rows), columns[0].as_py() or [], json.loads(options[0].as_py())
-    trees, outside = read_trees(hierarchies), read_tables(tables)
+    begun, run = perf_counter(), Run.from_json(options[0].as_py(), METHODS)
+    given, names, trees = Rows.of(rows), read_columns(columns), read_trees(hierarchies)
+    outside = read_tables(tables)
+    if run.progress:
+        remark(run.task)
 
     def work(watch: Watch) -> Any:
-        found, facts = group_rows(given, names, chosen, watch, trees, outside)
+        found, facts = group_rows(given, names, run.task, watch, trees, outside)
         return found, {**facts, "started": begun, "finished": perf_counter()}
 
-    return pa.array([start_job(work, Progress(chosen["progress"]))], pa.int64())
+    return pa.array([start_job(work, Progress(run.progress))], pa.int64())
 
 
 def wait(tickets: Any, turns: Any) -> Any:

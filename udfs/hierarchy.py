@@ -16,7 +16,7 @@ PATHS = pa.list_(pa.list_(pa.string()))
 
 def tree(values: Any, kinds: Any, names: Any, rows: Any, specs: Any) -> Any:
     """Struct of paths (one list of labels per leaf, root last) and error (NULL if all is well)."""
-    from kanon_sql.stages.group import read_hierarchy  # here: Polars takes a while to load
+    from kanon_sql.stages.hierarchy import read_hierarchy  # here: Polars takes a while to load
 
     paths, error = pa.nulls(1, PATHS), None
     try:

@@ -7,16 +7,19 @@ from typing import Any
 
 import pyarrow as pa
 
+from kanon_sql.methods import METHODS
+from kanon_sql.methods.task import Run
 from kanon_sql.udfs.signature import CELLS, TREES, Signature
 
 
 def measure(rows: Any, columns: Any, options: Any, hierarchies: Any) -> Any:
     """Struct of facts (JSON) and radii (class, radius)."""
-    from kanon_sql.encode.arrow import Rows, read_trees
-    from kanon_sql.stages.group import measure_rows  # here: Polars is slow to load
+    from kanon_sql.encode.arrow import Rows, read_columns
+    from kanon_sql.hierarchies.tree import read_trees
+    from kanon_sql.stages.measure import measure_rows  # here: Polars is slow to load
 
     facts, classes, radii = measure_rows(
-        Rows.of(rows), columns[0].as_py() or [], json.loads(options[0].as_py()),
+        Rows.of(rows), read_columns(columns), Run.from_json(options[0].as_py(), METHODS).task,
         read_trees(hierarchies),
     )
     pairs = pa.StructArray.from_arrays([pa.array(classes), pa.array(radii)], ["class", "radius"])

@@ -26,7 +26,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from kanon_sql.audit.text import Parser, number_parser, quoted_items, split_known
-from kanon_sql.hierarchies.tree import KEY_PATTERN, Tree
+from kanon_sql.hierarchies.from_values import KEY_PATTERN
+from kanon_sql.hierarchies.tree import Tree
 
 Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]

@@ -12,27 +12,8 @@ REPRESENTATIONS = {
     "hierarchy": "text: the label of the lowest common ancestor in the column's hierarchy",
 }
 POINTS = ("centroid", "median")
-CENTERS = ("anywhere", "rows")
-METRICS = {
-    "euclidean": "the square root of the squared distances between standardized values",
-    "hamming": "the quasi-identifiers in which two rows differ",
-    "taxonomy": "over the quasi-identifiers, the height of the lowest common ancestor over that of "
-    "the hierarchy (without one the built-in 'bins', 'date' or 'flat')",
-    "haversine": "kilometres between places, for two quasi-identifiers with names such as lat and "
-    "lon",
-}
 REFINES = ("none", "local")
 RECODINGS = ("local", "global")
-DIVERSITIES = ("equal", "sensitive")
-STARTS = ("last", "seed")
-PARTITIONINGS = ("strict", "relaxed")
-ISLANDS = {
-    "error": "refuses, and tells how many there are",
-    "suppress": "leaves their rows out",
-    "nearest": "joins them to the region that is nearest, which places must tell",
-}
-SEQUENCES = ("sorted", "random")
-OBJECTIVES = ("largest", "quadratic")
 NULLS = ("value", "suppress", "error")
 
 DISTANCES = {

@@ -48,6 +48,10 @@ def _parts(name: str) -> tuple[str, ...] | None:
     return tuple(p[1:-1].replace('""', '"') if p.startswith('"') else p for p in found)
 
 
+STAGE = re.compile(r"_(source|kept|released|values|columns|taken|cells|tree_\d+)", re.IGNORECASE)
+"""Names that mean a stage of the query where a hierarchy or a release is read."""
+
+
 def find_relation(name: object, catalog: Catalog) -> Relation:
     """The relation that a user means by a name.
 
@@ -73,3 +77,18 @@ def find_relation(name: object, catalog: Catalog) -> Relation:
             return Relation(".".join(map(quoted, parts)), parts, columns)
     parts = next(iter(readings))
     return Relation(".".join(map(quoted, parts)), parts)
+
+
+def outside(name: str, catalog: Catalog) -> Relation:
+    """Another relation that a user means, which must not have the name of a stage of the query.
+
+    Raises:
+        OptionError: it has.
+    """
+    found = find_relation(name, catalog)
+    if len(found.parts) == 1 and STAGE.fullmatch(found.parts[0]):
+        raise OptionError(
+            f"The relation {name!r} has the name of a part of the query. Write it with its schema, "
+            f"such as 'main.{name}'."
+        )
+    return found

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from kanon_sql.call.options import RoleOptions
+from kanon_sql.call.relation import Relation
 from kanon_sql.errors import OptionError, did_you_mean
 
 ROLES = ("quasi_identifier", "sensitive", "identifier", "other")
@@ -28,6 +29,18 @@ class Roles:
     sensitive: tuple[str, ...]
     identifiers: tuple[str, ...]
     other: tuple[str, ...]
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Every column that is named with another role than quasi-identifier."""
+        return (*self.sensitive, *self.identifiers, *self.other)
+
+    def known_columns(self, source: Relation) -> tuple[str, ...]:
+        """The quasi-identifiers, as far as they are known before the query runs."""
+        others = {name.lower() for name in self.others}
+        return self.quasi_identifiers or tuple(
+            name for name in source.columns or () if name.lower() not in others
+        )
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -55,20 +68,27 @@ def declared_roles(columns: Mapping[str, str | None] | None) -> dict[str, str]:
 
 
 def resolve_roles(
-    options: Mapping[str, Any], columns: Mapping[str, str | None] | None
+    options: RoleOptions,
+    columns: Mapping[str, str | None] | None,
+    cost_column: str | None = None,
 ) -> Roles:
     """The role of each column: as given in the call, else as declared in the catalog.
 
     A list of quasi-identifiers in the call replaces the declared one. Where neither gives one,
     every column without another role is a quasi-identifier.
 
+    Args:
+        options: the roles that the call gives.
+        columns: the comments of the columns, as far as the catalog shows them.
+        cost_column: the column that facility_cost names.
+
     Raises:
         OptionError: a column with two roles, or no quasi-identifier left.
     """
     given = {
-        "quasi_identifier": options["quasi_identifiers"],
-        "sensitive": options["sensitive"],
-        "identifier": options["identifiers"],
+        "quasi_identifier": options.quasi_identifiers,
+        "sensitive": options.sensitive,
+        "identifier": options.identifiers,
     }
     taken: dict[str, str] = {}
     for role, names in given.items():
@@ -80,9 +100,9 @@ def resolve_roles(
                 )
             taken[name.lower()] = role
     by_role = {role: list(given.get(role, ())) for role in ROLES}
-    for option in ("class_label", "facility_cost"):
-        column = options.get(option)
-        if not isinstance(column, str):
+    passing = {"class_label": options.class_label, "facility_cost": cost_column}
+    for option, column in passing.items():
+        if column is None:
             continue
         if taken.get(column.lower()) in ("quasi_identifier", "identifier"):
             raise OptionError(

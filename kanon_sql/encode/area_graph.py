@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,23 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kanon_sql.encode.arrow import Table
-from kanon_sql.encode.coordinates import geographic
+from kanon_sql.encode.coordinates import geographic, refuse_beyond_degrees
 from kanon_sql.errors import DataError
 from kanon_sql.points.points import Floats, Labels
-
-
-def check_degrees(latitude: Floats, longitude: Floats, names: Sequence[str]) -> None:
-    """Raises DataError, with their number, where values are no degrees; NaN is passed over."""
-    for values, most, kind, name in zip(
-        (latitude, longitude), (90.0, 180.0), ("latitude", "longitude"), names, strict=True
-    ):
-        wrong = int(np.sum(np.abs(values) > most))
-        if wrong:
-            raise DataError(
-                f"The {kind} {name!r} has {wrong} rows beyond {most:g} degrees. Correct them, or "
-                "set them to NULL."
-            )
-
 
 FARTHEST = 1e100
 """The largest coordinate: far beyond any map, and far from where squares overflow."""
@@ -110,7 +95,7 @@ def _located(table: Table) -> tuple[pa.Array, Floats]:
     usable = np.isfinite(values).all(axis=1) & ~code.is_null().to_numpy(zero_copy_only=False)
     code, values = code.filter(pa.array(usable)), values[usable]
     if degrees:
-        check_degrees(values[:, 0], values[:, 1], [table.names[x], table.names[y]])
+        refuse_beyond_degrees(values[:, 0], values[:, 1], [table.names[x], table.names[y]])
     codes = _sorted(code)
     at = positions(codes, code)
     order = np.lexsort((values[:, 1], values[:, 0], at))

@@ -28,6 +28,9 @@ class Rows:
     fields: Mapping[str, Any]
     count: int
 
+    def __contains__(self, name: str) -> bool:
+        return name in self.fields
+
     @staticmethod
     def of(argument: Any) -> Rows:
         """From the first value of an argument of type STRUCT(...)[]; NULL is no rows."""
@@ -42,6 +45,24 @@ class Rows:
     def numbers(self, name: str) -> npt.NDArray[Any]:
         """A field as a numpy array."""
         return np.asarray(self.fields[name].to_numpy(zero_copy_only=False))
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a relation.
+
+    Attributes:
+        name: its name.
+        sql_type: its SQL type, as DuckDB writes it.
+    """
+
+    name: str
+    sql_type: str
+
+
+def read_columns(argument: Any) -> list[Column]:
+    """Columns as DuckDB hands them over, VARCHAR[][]: name and type of each; NULL is none."""
+    return [Column(name, sql_type) for name, sql_type in argument[0].as_py() or []]
 
 
 @dataclass(frozen=True)
@@ -68,19 +89,19 @@ def flat_cells(argument: Any) -> pa.Array:
     return array.flatten().flatten().cast(pa.string())
 
 
-def read_trees(argument: Any) -> dict[str, list[pa.Array]]:
+def read_levels(argument: Any) -> dict[str, tuple[pa.Array, ...]]:
     """Hierarchies as DuckDB hands them over, STRUCT(name VARCHAR, paths VARCHAR[][])[]: the labels
     of their leaves level by level, by column name; NULL is none."""
     array = argument.combine_chunks() if isinstance(argument, pa.ChunkedArray) else argument
-    trees = {}
+    levels = {}
     for entry in array.flatten():
         paths = entry["paths"].values
         labels, count = paths.flatten(), len(paths)
         height = len(labels) // count
-        trees[entry["name"].as_py()] = [
+        levels[entry["name"].as_py()] = tuple(
             labels.take(pa.array(np.arange(level, len(labels), height))) for level in range(height)
-        ]
-    return trees
+        )
+    return levels
 
 
 @dataclass(frozen=True)

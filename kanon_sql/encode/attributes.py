@@ -15,8 +15,10 @@ know what a tree is.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -24,12 +26,40 @@ import pyarrow.compute as pc
 
 from kanon_sql.points.points import Codes, Floats
 
+
+class Taxonomy(Protocol):
+    """A hierarchy, as far as the encoding looks at it: see kanon_sql.hierarchies.tree.Tree."""
+
+    @property
+    def levels(self) -> tuple[pa.Array, ...]:
+        """Labels of all leaves, level by level, root last; leaves below a node are neighbours."""
+
+
+NUMERIC = re.compile(
+    r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*\)|DATE|TIME|\"?NULL\"?|"
+    r"TIMESTAMP(_S|_MS|_NS)?|TIMESTAMP WITH TIME ZONE"
+)
+"""SQL types whose values lie on an axis."""
+
+CATEGORICAL = re.compile(r"VARCHAR|BOOLEAN|UUID|BLOB|JSON|ENUM\(.*\)", re.DOTALL)
+
+
+def is_numeric(sql_type: str) -> bool:
+    """Whether values of this SQL type lie on an axis: numbers, dates and times."""
+    return bool(NUMERIC.fullmatch(sql_type))
+
+
+def is_categorical(sql_type: str) -> bool:
+    """Whether values of this SQL type are categories."""
+    return bool(CATEGORICAL.fullmatch(sql_type))
+
+
 ABOVE = 3.0
 """How many weights a missing number lies above the range, in the geometry of loss."""
 
 
 @dataclass(frozen=True)
-class Ordered:
+class Numeric:
     """A column of numbers, dates or times.
 
     A value x becomes (x * 2^-exponent - low - mean) * factor, a NULL 0; ``indicator`` is the
@@ -48,7 +78,7 @@ class Ordered:
     missing: bool
 
     @staticmethod
-    def fit(name: str, weight: float, values: Floats, distance: str = "sse") -> Ordered:
+    def fit(name: str, weight: float, values: Floats, distance: str = "sse") -> Numeric:
         """Learns the scale from values in canonical order; NaN is missing."""
         known = values[~np.isnan(values)]
         share = len(known) / len(values)
@@ -69,7 +99,7 @@ class Ordered:
             indicator = float(np.sqrt(weight * left / (share * (1.0 - share))))
         elif 0.0 < share < 1.0:
             indicator = float(np.sqrt(weight))
-        return Ordered(
+        return Numeric(
             name, weight, exponent, low, mean, span, float(factor), indicator, share < 1.0
         )
 
@@ -99,7 +129,7 @@ def _shares(codes: Codes) -> Floats:
 
 
 @dataclass(frozen=True)
-class Nominal:
+class Categorical:
     """A column of categories, with a hierarchy or without (height 1).
 
     Attributes:
@@ -112,6 +142,9 @@ class Nominal:
             that two leaves whose ancestors differ up to level h are 2 * sum(squared[:h]) apart.
         present: how many categories the data has, NULL included.
         in_tree: whether it has a hierarchy.
+        distinct: float64, shape (height,); for each level, by how many leaves the ancestors above
+            it have more than those at it, on average over the rows, as a share of all leaves but
+            one. Sum 1.
     """
 
     name: str
@@ -121,12 +154,13 @@ class Nominal:
     squared: Floats
     present: int
     in_tree: bool
+    distinct: Floats
 
     @staticmethod
     def fit(
         name: str, weight: float, values: pa.Array, levels: Sequence[pa.Array] | None = None,
         distance: str = "sse",
-    ) -> Nominal:
+    ) -> Categorical:
         """Learns the categories, sorted, or in the depth-first order of the hierarchy.
 
         Args:
@@ -147,9 +181,10 @@ class Nominal:
         null = own[-1:] + 1 if len(own) else np.zeros((1, own.shape[1]), np.int32)
         nodes = np.vstack([own, null, np.full((1, own.shape[1]), -1)]).astype(np.int32)
         in_tree = levels is not None
-        plain = Nominal(name, weight, leaves, nodes, np.zeros(nodes.shape[1]), 0, in_tree)
-        codes = plain.codes(values)
         height = nodes.shape[1]
+        nothing = np.zeros(height)
+        plain = Categorical(name, weight, leaves, nodes, nothing, 0, in_tree, nothing)
+        codes = plain.codes(values)
         steps = np.diff((np.arange(height + 1) / height) ** 2) / 2.0
         shares = [_shares(codes[:, level]) for level in range(height)]
         if distance == "loss":
@@ -160,8 +195,10 @@ class Nominal:
                 for step, part in zip(steps.tolist(), shares, strict=True)
             )
             squared = weight * steps / variance if len(shares[0]) > 1 else 0.0 * steps
-        present = len(shares[0])
-        return Nominal(name, weight, leaves, nodes, np.asarray(squared), present, in_tree)
+        return Categorical(
+            name, weight, leaves, nodes, np.asarray(squared), len(shares[0]), in_tree,
+            plain._distinct(codes),
+        )
 
     def codes(self, values: pa.Array) -> Codes:
         """Nodes of values at each level; int32, shape (n, height); -1 for what is no category."""
@@ -171,13 +208,8 @@ class Nominal:
         spots = found.indices.fill_null(len(table) - 1).to_numpy(zero_copy_only=False)
         return np.ascontiguousarray(self.nodes[table[spots]], dtype=np.int32)
 
-    def shares(self, codes: Codes) -> Floats:
-        """For each level, by how many leaves the ancestors above it have more than those at it, on
-        average over the rows, as a share of all leaves but one; float64, shape (height,), sum 1.
-
-        Args:
-            codes: the nodes of the rows at each level, int32, shape (n, height).
-        """
+    def _distinct(self, codes: Codes) -> Floats:
+        """The attribute ``distinct`` of rows with these nodes: int32, shape (n, height)."""
         total, height = len(self.leaves), self.nodes.shape[1]
         if total < 2 or height == 1:
             return np.full(height, 1.0 / height)
@@ -194,4 +226,4 @@ def _runs(labels: pa.Array) -> Codes:
     return np.cumsum(fresh).astype(np.int32)
 
 
-Attribute = Ordered | Nominal
+Attribute = Numeric | Categorical

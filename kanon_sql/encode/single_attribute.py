@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kanon_sql.call.rules import WIDTHS, refuse_width
-from kanon_sql.encode.area_graph import check_degrees, positions, read_graph
-from kanon_sql.encode.arrow import Rows, Table
-from kanon_sql.encode.coordinates import geographic
-from kanon_sql.encode.encoded import ORDERED, category_column, check_types, number_column, refuse
+from kanon_sql.encode.area_graph import positions, read_graph
+from kanon_sql.encode.arrow import Column, Rows, Table
+from kanon_sql.encode.attributes import is_numeric
+from kanon_sql.encode.cells import category_column, check_types, number_column, refuse
+from kanon_sql.encode.coordinates import geographic, refuse_beyond_degrees
 from kanon_sql.errors import DataError, OptionError, did_you_mean
-from kanon_sql.methods import Method
+from kanon_sql.methods import GroupTask
+from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.points.points import Floats, Grouping, ItemPoints, Labels
 
 NUMBERS = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*\)")
@@ -33,16 +33,14 @@ class Items:
         points: the items, and the item of each row that has a place.
         placed: bool, shape (rows,); the rows that points holds, in the order of the input. A row
             whose latitude or longitude is missing lies nowhere.
-        options: what the method needs beside the options of the call.
         facts: what is reported beside the method's own.
     """
 
     points: ItemPoints
     placed: Any
-    options: dict[str, Any]
     facts: dict[str, float]
 
-    def spread(self, grouping: Grouping) -> Grouping:
+    def whole(self, grouping: Grouping) -> Grouping:
         """The grouping of all rows: those without a place are a class of their own."""
         if self.placed.all():
             return grouping
@@ -62,13 +60,17 @@ class Items:
             cells = np.concatenate([cells, np.full((1, 2, 2), np.nan)])
         return Grouping(labels, facts, None, cells)
 
+    def named(self, facts: Mapping[Any, float]) -> dict[str, Any]:
+        """The facts of the method and those of the items."""
+        return {**facts, **self.facts}
+
+    def in_order(self, values: Any) -> Any:
+        """Values of the rows: here rows keep the order of the input."""
+        return values
+
 
 def read_items(
-    rows: Rows,
-    columns: Sequence[tuple[str, str]],
-    method: Method,
-    options: Mapping[str, Any],
-    tables: Mapping[str, Table],
+    rows: Rows, columns: Sequence[Column], task: GroupTask, tables: Mapping[str, Table]
 ) -> Items:
     """The items of the rows, for a method of one attribute.
 
@@ -77,9 +79,8 @@ def read_items(
 
     Args:
         rows: the cells are read.
-        columns: name and SQL type of each quasi-identifier.
-        method: it tells what its items are.
-        options: of the call.
+        columns: the quasi-identifiers.
+        task: its method tells what its items are.
         tables: the relations beside the one that is anonymized, by the option that names them.
 
     Raises:
@@ -87,22 +88,23 @@ def read_items(
             take, or a graph that can't be read.
         OptionError: an extent for other columns.
     """
-    names = [name for name, _ in columns]
-    refuse_width(method, names)
+    geometry = task.geometry
+    assert isinstance(geometry, AttributeGeometry)
+    geometry.refuse_width(task.method.name, [column.name for column in columns])
     check_types(columns)
-    cells, width = rows.fields["cells"], WIDTHS[method.items]
-    if method.items == "places":
-        return _places(columns, cells, options)
-    ((name, kind),) = columns
-    number = number_column(cells, 0, width) if ORDERED.fullmatch(kind) else None
+    cells, width = rows.fields["cells"], geometry.width
+    if geometry.domain == "places":
+        return _places(columns, cells, task)
+    (column,) = columns
+    number = number_column(cells, 0, width) if is_numeric(column.sql_type) else None
     keys = category_column(cells, 0, width).cast(pa.string())
-    refuse(name, number, keys.is_null().to_numpy(zero_copy_only=False), options["nulls"])
-    rank = rows.numbers("extra") if method.items == "values" else None
+    refuse(column.name, number, keys.is_null().to_numpy(zero_copy_only=False), task.nulls)
+    rank = rows.numbers("extra") if geometry.domain == "values" else None
     known, item = _items(keys, rank)
-    if method.items == "nodes":
-        return _nodes(known, item, options, tables)
+    if geometry.domain == "nodes":
+        return _nodes(known, item, tables)
     points = ItemPoints.of(np.bincount(item), item=item)
-    return Items(points, np.ones(len(item), np.bool_), {}, {})
+    return Items(points, np.ones(len(item), np.bool_), {})
 
 
 def _items(keys: pa.Array, rank: Floats | None) -> tuple[pa.Array, Labels]:
@@ -121,15 +123,13 @@ def _items(keys: pa.Array, rank: Floats | None) -> tuple[pa.Array, Labels]:
     return known, item
 
 
-def _nodes(
-    texts: pa.Array, item: Labels, options: Mapping[str, Any], tables: Mapping[str, Table]
-) -> Items:
+def _nodes(texts: pa.Array, item: Labels, tables: Mapping[str, Table]) -> Items:
     """The nodes of the graph; NULL, after all of them, is a node that has no neighbours.
 
     Args:
         texts: the distinct codes of the data, without NULL.
         item: int64, shape (rows,); the code of each row, len(texts) where it is NULL.
-        options, tables: as in read_items.
+        tables: as in read_items.
     """
     graph = read_graph(texts, tables.get("adjacency"), tables.get("places"))
     own = np.append(positions(graph.codes, texts), len(graph.codes))
@@ -142,35 +142,23 @@ def _nodes(
         known = np.append(known, False)
     points = ItemPoints.of(size, place, graph.links, node)
     strange = float(np.sum((size > 0) & ~known))
-    return Items(points, np.ones(len(item), np.bool_), {}, {"codes_unknown": strange})
+    return Items(points, np.ones(len(item), np.bool_), {"codes_unknown": strange})
 
 
-def _warn_of_tight(options: Mapping[str, Any]) -> None:
-    """Says on stderr that tight boxes show real coordinates, unless progress is off."""
-    if options.get("tight") and options["progress"]:
-        print(
-            "kanon_sql: with tight, the sides of each rectangle are real coordinates of its rows.",
-            file=sys.stderr, flush=True,
-        )
-
-
-def _places(
-    columns: Sequence[tuple[str, str]], cells: pa.StructArray, options: Mapping[str, Any]
-) -> Items:
+def _places(columns: Sequence[Column], cells: pa.StructArray, task: GroupTask) -> Items:
     """Distinct places of two columns of numbers."""
-    names = [name for name, _ in columns]
-    _warn_of_tight(options)
-    if not all(NUMBERS.fullmatch(kind) for _, kind in columns):
+    names = [column.name for column in columns]
+    if not all(NUMBERS.fullmatch(column.sql_type) for column in columns):
         raise DataError(
             f"The method 'gps_rectangles' needs two columns of numbers, and {' and '.join(names)} "
             "are not both. Cast them to DOUBLE."
         )
     place = np.column_stack([number_column(cells, j, 2) for j in range(2)])
     for j, name in enumerate(names):
-        refuse(name, place[:, j], np.isnan(place[:, j]), options["nulls"])
+        refuse(name, place[:, j], np.isnan(place[:, j]), task.nulls)
     degrees, aspect = geographic(names), 1.0
     placed = np.asarray(~np.isnan(place).any(axis=1))
-    away, k = int((~placed).sum()), options["k"]
+    away, k = int((~placed).sum()), task.k
     if 0 < away < k or 0 < len(placed) - away < k:
         raise DataError(
             f"There are {len(placed) - away} rows with a place and {away} without, and those make "
@@ -179,22 +167,24 @@ def _places(
         )
     if degrees and away < len(placed):
         latitude, longitude = place[placed][:, degrees[0]], place[placed][:, degrees[1]]
-        check_degrees(latitude, longitude, [names[j] for j in degrees])
+        refuse_beyond_degrees(latitude, longitude, [names[j] for j in degrees])
         middle = (float(latitude.min()) + float(latitude.max())) / 2.0
         across = max(float(np.cos(np.radians(middle))), 1e-6)
         aspect = 1.0 / across if degrees[0] == 0 else across
-    more: dict[str, Any] = {"aspect": aspect}
-    if options.get("extent") is not None:
-        more["extent"] = box = _extent(names, options["extent"])
+    box, given = np.zeros((0, 2)), getattr(task.own, "extent", None)
+    if given is not None:
+        box = _extent(names, given)
         if degrees and any(
-            max(map(abs, box[spot])) > most for spot, most in zip(degrees, (90, 180), strict=True)
+            np.abs(box[spot]).max() > most for spot, most in zip(degrees, (90, 180), strict=True)
         ):
             raise OptionError(
                 "extent reaches beyond 90 degrees of latitude or 180 of longitude. Make it smaller."
             )
     sites, item = _sites(place[placed])
-    points = ItemPoints.of(np.bincount(item), sites, item=item)
-    return Items(points, placed, more, {"rows_without_place": float(away)})
+    points = replace(
+        ItemPoints.of(np.bincount(item), sites, item=item), aspect=aspect, extent=box
+    )
+    return Items(points, placed, {"rows_without_place": float(away)})
 
 
 def _sites(place: Floats) -> tuple[Floats, Labels]:
@@ -207,8 +197,8 @@ def _sites(place: Floats) -> tuple[Floats, Labels]:
     return ordered[fresh], item
 
 
-def _extent(names: Sequence[str], given: Mapping[str, Sequence[float]]) -> list[list[float]]:
-    """The bounds of both columns, in their order."""
+def _extent(names: Sequence[str], given: Mapping[str, Sequence[float]]) -> Floats:
+    """The bounds of both columns, in their order: float64, shape (2, 2)."""
     lowered = {column.lower(): list(ends) for column, ends in given.items()}
     for column in given:
         if column.lower() not in [name.lower() for name in names]:
@@ -216,4 +206,4 @@ def _extent(names: Sequence[str], given: Mapping[str, Sequence[float]]) -> list[
                 f"extent names the column {column!r}, which is no quasi-identifier. "
                 f"{did_you_mean(column, names)}"
             )
-    return [lowered[name.lower()] for name in names]
+    return np.array([lowered[name.lower()] for name in names], np.float64)

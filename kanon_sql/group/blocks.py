@@ -3,7 +3,7 @@ its own, on all cores."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -15,22 +15,10 @@ from numba import njit
 from kanon_sql.errors import DataError
 from kanon_sql.kernel.parallel import in_parallel
 from kanon_sql.kernel.watch import Watch
-from kanon_sql.methods import Method
-from kanon_sql.methods.cell_generalization.cells import neighbour_bound as cells_bound
-from kanon_sql.methods.centers.lower_bounds import neighbour_bound
-from kanon_sql.points.points import Grouping, Labels, LossPoints, MetricPoints, Points
+from kanon_sql.methods import GroupTask
+from kanon_sql.points.points import Grouping, Labels, Points
 from kanon_sql.search.box_tree import cut, widest_axis
 from kanon_sql.search.space import category_sets
-
-LEAST = 50
-"""Times k: the fewest records in a block."""
-
-
-def block_size(method: Method, options: Mapping[str, Any], k: int) -> int:
-    """The largest number of records in a block, by the options or the method."""
-    wanted = options.get("block_rows") or method.block_rows
-    return max(int(wanted), LEAST * k)
-
 
 BOUNDS = ("lower_bound", "guaranteed_ratio", "facility")
 """Facts that hold for a block only."""
@@ -142,9 +130,7 @@ def _mend(points: Points, blocks: Blocks, labels: Labels, k: int, watch: Watch) 
     return np.unique(mended, return_inverse=True)[1].astype(np.int64)
 
 
-def group_in_blocks(
-    method: Method, points: Points, k: int, options: Mapping[str, Any], watch: Watch
-) -> Grouping:
+def group_in_blocks(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     """Runs a method, in blocks where there are more records than fit one.
 
     At the cuts, groups come out longer than they need be; those are refined together afterwards.
@@ -152,11 +138,11 @@ def group_in_blocks(
     ``facts`` has the number of blocks; what a method decided in each is told only where all
     blocks decided the same.
     """
-    size = block_size(method, options, k)
-    if len(points) <= size or not method.in_blocks:
-        grouping = method.group(points, k, options, watch)
+    size = task.block_size()
+    if len(points) <= size or not task.method.in_blocks:
+        grouping = task.group(points, watch)
         return replace(grouping, facts={**grouping.facts, "blocks": 1.0})
-    if options.get("max_clusters") is not None:
+    if getattr(task.own, "max_clusters", None) is not None:
         raise DataError(
             f"max_clusters needs all rows as one, and there are {len(points)}, more than the "
             f"{size} of a block. Set block_rows to {len(points)}, or leave max_clusters out."
@@ -166,8 +152,7 @@ def group_in_blocks(
 
     def group(members: Any) -> Grouping:
         watch.check()
-        part = points.part(members)
-        return method.group(part, k, options, watch)
+        return task.group(points.part(members), watch)
 
     labels, centers = np.empty(len(points), np.int64), []
     made = 0
@@ -177,31 +162,31 @@ def group_in_blocks(
         if part.centers is not None:
             centers.append(members[part.centers])
         made += int(part.labels.max()) + 1
-    same = {
-        name: value
-        for name, value in found[0].facts.items()
+    facts = {**_agreed(found), "blocks": float(len(members_of))}
+    if task.geometry.objective is not None:
+        facts = {name: value for name, value in facts.items() if name not in BOUNDS}
+        facts |= _bounds(points, task, found)
+    if task.geometry.has_centers:
+        # refine lowers squared errors, which is not what the guarantees of centers are about
+        return Grouping(labels, facts, np.concatenate(centers))
+    return Grouping(_mend(points, blocks, labels, task.k, watch), facts)
+
+
+def _agreed(found: Sequence[Grouping]) -> dict[str, float]:
+    """The facts that are the same in all blocks."""
+    return {
+        name: value for name, value in found[0].facts.items()
         if all(part.facts.get(name) == value for part in found)
     }
-    facts = {**same, "blocks": float(len(members_of))}
-    if method.objective:
-        facts = {name: value for name, value in facts.items() if name not in BOUNDS}
-        facts |= _bounds(method, points, k, options, found)
-    if method.has_centers:  # refine lowers squared errors, which is not what these are about
-        return Grouping(labels, facts, np.concatenate(centers))
-    return Grouping(_mend(points, blocks, labels, k, watch), facts)
 
 
-def _bounds(
-    method: Method, points: Points, k: int, options: Mapping[str, Any], found: Sequence[Grouping]
-) -> dict[str, float]:
-    """The facts of an objective, over all blocks: no block knows what a class across a cut would
-    cost, so a lower bound follows from the nearest neighbours alone, and nothing is guaranteed."""
-    facts = {}
-    if isinstance(points, LossPoints):
-        facts["lower_bound"] = cells_bound(points, k)
-    elif isinstance(points, MetricPoints) and method.promises_k:
-        out = int((options.get("epsilon") or 0.0) * len(points))
-        facts["lower_bound"] = neighbour_bound(points, k, method.objective, out)
+def _bounds(points: Points, task: GroupTask, found: Sequence[Grouping]) -> dict[str, float]:
+    """The facts of a cost over all blocks: no block knows what a class across a cut would cost, so
+    the lower bound is that of all points, and nothing is guaranteed."""
+    facts: dict[str, float] = {}
+    bound = task.geometry.lower_bound(points, task)
+    if bound is not None:
+        facts["lower_bound"] = bound
     if any("facility" in part.facts for part in found):
         facts["facility"] = sum(part.facts["facility"] for part in found)
     return facts

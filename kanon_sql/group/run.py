@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
 from kanon_sql.kernel.watch import Watch
-from kanon_sql.methods import METHODS
-from kanon_sql.points.points import Grouping, LossPoints, MetricPoints, Points
+from kanon_sql.methods import GroupTask
+from kanon_sql.points.points import Grouping, Points
 
 
-def group_points(
-    points: Points, options: Mapping[str, Any], watch: Watch | None = None
-) -> Grouping:
-    """Groups points by the method of the options, and refines the groups if that is asked for.
+def group_points(points: Points, task: GroupTask, watch: Watch | None = None) -> Grouping:
+    """Groups points as the task says: by its method, then refined, then without the rows that pay.
 
     Args:
-        points: n records in canonical order.
-        options: as read by the registry; k, method, the method's own, block_rows, refine,
-            refine_steps and refine_seconds are used.
+        points: n records in canonical order, of the task's geometry.
+        task: what to group by, and how.
         watch: told how far it is; may stop it.
 
     Raises:
@@ -31,28 +25,21 @@ def group_points(
     from kanon_sql.group.blocks import group_in_blocks  # here, since it loads the compiler
 
     watch = watch or Watch()
-    method, k = METHODS[options["method"]], options["k"]
     watch.begin("grouping", len(points))
-    grouping = group_in_blocks(method, points, k, options, watch)
-    if options.get("refine") == "local":
-        grouping = _refined(points, grouping, options, watch)
-    if isinstance(points, MetricPoints) and method.promises_k:
-        from kanon_sql.methods.centers.medoids import best_centers
-
-        centers = best_centers(points, grouping.labels, grouping.centers, watch)
-        grouping = replace(grouping, centers=centers)
-    out = int(options.get("suppress", 0.0) * len(points))
-    if out == 0 or method.name == "full_domain":
+    grouping = group_in_blocks(points, task, watch)
+    if task.refine == "local":
+        grouping = _refined(points, grouping, task, watch)
+    grouping = task.geometry.finished(points, grouping, task, watch)
+    out = int(task.suppress * len(points))
+    if out == 0 or task.method.suppresses:
         return grouping
     from kanon_sql.methods.local_search.row_suppression import suppress_rows
 
     watch.begin("suppressing", out)
-    return Grouping(suppress_rows(points, grouping.labels, k, out, watch), grouping.facts)
+    return Grouping(suppress_rows(points, grouping.labels, task.k, out, watch), grouping.facts)
 
 
-def _refined(
-    points: Points, grouping: Grouping, options: Mapping[str, Any], watch: Watch
-) -> Grouping:
+def _refined(points: Points, grouping: Grouping, task: GroupTask, watch: Watch) -> Grouping:
     """The same groups, made better by search: so are the squared errors or the information loss,
     which are the generalized cells where a method has a guarantee for those."""
     from kanon_sql.methods.local_search.refine import (
@@ -62,17 +49,17 @@ def _refined(
         refine,
     )
 
-    k = options["k"]
-    steps = options.get("refine_steps")
+    k, steps = task.k, task.refine_steps
     if steps is None:
-        most = LOSS_STEPS if isinstance(points, LossPoints) else REFINE_STEPS
+        most = LOSS_STEPS if task.geometry.by_loss else REFINE_STEPS
         steps = default_steps(len(points), k, most)
     watch.begin("refining", steps)
-    seconds = options.get("refine_seconds")
     if grouping.centers is not None:
-        return _divided(points, grouping, k, steps, seconds, watch)
-    better = refine(points, grouping.labels, k, steps, seconds, watch)
-    facts = {"refine_steps": float(better.steps), "refine_stopped": float(better.stopped)}
+        return _divided(points, grouping, k, steps, task.refine_seconds, watch)
+    better = refine(points, grouping.labels, k, steps, task.refine_seconds, watch)
+    facts: dict[str, float] = {
+        "refine_steps": float(better.steps), "refine_stopped": float(better.stopped)
+    }
     return Grouping(better.labels, {**grouping.facts, **facts})
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -19,7 +20,7 @@ from kanon_sql.encode.area_graph import read_graph
 from kanon_sql.encode.arrow import Table
 from kanon_sql.errors import DataError
 from kanon_sql.hierarchies.kinds import ROOT, Options
-from kanon_sql.kernel.watch import Watch
+from kanon_sql.methods import task_for
 from kanon_sql.points.points import Floats, ItemPoints, Labels
 
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.])")
@@ -104,10 +105,6 @@ def rectangles(
     column: str, values: pl.DataFrame, table: Table, options: Options
 ) -> list[pl.Series]:
     """The cells of a k-d tree, cut on from level to level."""
-    from kanon_sql.methods.single_attribute.gps_rectangles import (
-        gps_rectangles,  # here: it loads the compiler
-    )
-
     place, size = _read_places(column, values["value"]), values["size"].to_numpy()
     if len(size) == 0:
         return _named(values["value"], [])
@@ -122,7 +119,7 @@ def rectangles(
         for cell, start, stop in zip(cells, starts[:-1], starts[1:], strict=True):
             sites = order[start:stop]
             points = ItemPoints.of(size[sites], place[sites], item=np.arange(len(sites)))
-            cut = gps_rectangles(points, k, {"extent": cell.tolist()}, Watch())
+            cut = task_for("gps_rectangles", k).group(replace(points, extent=cell))
             assert cut.cells is not None
             finer[sites] = cut.labels + made
             made += len(cut.cells)

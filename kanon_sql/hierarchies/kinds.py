@@ -1,7 +1,8 @@
 """The kinds of generalization hierarchies that are made from a column's values.
 
 The registry: what a user can name, and how each option is checked. What the kinds do with values is
-in from_values.py, which is imported when it is needed.
+in from_values.py, or from_counts.py for those that look at how many rows have each value: there is
+a function of the kind's name, which build.py calls.
 """
 
 from __future__ import annotations
@@ -10,12 +11,16 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from importlib import import_module
 from typing import Any
 
 from kanon_sql.errors import OptionError, did_you_mean
+from kanon_sql.validators import box, character, decimal, ranking, relation, whole, word
 
 ROOT = "*"
+BY_TYPE = ""
+"""Stands for the kind that a column gets by its type, where every column needs one."""
+
+DATED = ("DATE", "TIMESTAMP")
 MOST_LEVELS = 64
 MASKS = "*#?_~@"
 Options = Mapping[str, Any]
@@ -60,105 +65,6 @@ class Kind:
     by_rows: bool = False
     tables: tuple[str, ...] = ()
 
-    def build(self, column: str, values: Any, ordered: bool, options: Options) -> list[Any]:
-        """Level columns (Polars series) from the column's name (for messages), its distinct
-        values, whether its type is ordered, and checked options; see from_values.py."""
-        levels: list[Any] = getattr(import_module("kanon_sql.hierarchies.from_values"), self.name)(
-            column, values, ordered, options
-        )
-        return levels
-
-    def build_by_rows(self, column: str, values: Any, table: Any, options: Options) -> list[Any]:
-        """The same from a frame of values and sizes, ascending, and the relation that the kind is
-        made from; see from_counts.py."""
-        levels: list[Any] = getattr(import_module("kanon_sql.hierarchies.from_counts"), self.name)(
-            column, values, table, options
-        )
-        return levels
-
-
-def _whole(least: int, most: int) -> Callable[[str, Any], int]:
-    def check(name: str, value: Any) -> int:
-        if isinstance(value, (float, Decimal)) and value == value // 1:
-            value = int(value)
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise OptionError(
-                f"{name} must be a whole number from {least} to {most}. Got {value!r}."
-            )
-        return value
-
-    return check
-
-
-def _number(above: float) -> Callable[[str, Any], Decimal]:
-    def check(name: str, value: Any) -> Decimal:
-        fits = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
-        number = Decimal(str(value)) if fits else Decimal("nan")
-        if not number.is_finite() or not number > above or abs(number.adjusted()) > 330:
-            what = "number above 0" if above == 0 else "finite number"
-            raise OptionError(f"{name} must be a {what}, such as 5 or 0.25. Got {value!r}.")
-        return number
-
-    return check
-
-
-def _mask(name: str, value: Any) -> str:
-    if not isinstance(value, str) or len(value) != 1:
-        raise OptionError(f"{name} must be one character, such as '*'. Got {value!r}.")
-    return value
-
-
-def _value_text(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    return str(value)
-
-
-def _list(name: str, value: Any) -> tuple[str, ...]:
-    if not isinstance(value, (list, tuple)) or not value or any(v is None for v in value):
-        raise OptionError(
-            f"{name} must list the values from first to last, such as ['low', 'mid', 'high']. "
-            f"Got {value!r}."
-        )
-    texts = tuple(_value_text(v) for v in value)
-    if len(set(texts)) < len(texts):
-        twice = next(text for text in texts if texts.count(text) > 1)
-        raise OptionError(f"{name} lists {twice!r} twice. List it once.")
-    return texts
-
-
-def _relation(name: str, value: Any) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise OptionError(f"{name} must name a table, view or file. Got {value!r}.")
-    return value
-
-
-def _word(*known: str) -> Callable[[str, Any], str]:
-    def check(name: str, value: Any) -> str:
-        if value not in known:
-            raise OptionError(f"{name} must be one of {', '.join(known)}. Got {value!r}.")
-        return str(value)
-
-    return check
-
-
-def _box(name: str, value: Any) -> tuple[tuple[float, float], ...]:
-    try:
-        (low, high), (other_low, other_high) = value
-        found = (float(low), float(high)), (float(other_low), float(other_high))
-        if all(math.isfinite(end) for side in found for end in side) and all(
-            side[0] < side[1] for side in found
-        ):
-            return found
-    except (TypeError, ValueError):
-        pass
-    raise OptionError(
-        f"{name} must be the bounds of the first and of the second number, such as [[-90, 90], "
-        f"[-180, 180]]. Got {value!r}."
-    )
-
 
 def _ordered_columns(options: Options) -> int:
     return max(2, math.ceil(math.log2(len(options["ranking"]))) + 1)
@@ -166,7 +72,7 @@ def _ordered_columns(options: Options) -> int:
 
 def _levels_option(text: str) -> KindOption:
     return KindOption(f"How many levels lie above the values, the '*' included: {text}.", 5,
-                      _whole(1, MOST_LEVELS))
+                      whole(1, MOST_LEVELS))
 
 
 KINDS: dict[str, Kind] = {
@@ -181,7 +87,7 @@ KINDS: dict[str, Kind] = {
                 "levels": _levels_option("each hides an equal share of the longest code"),
                 "mask": KindOption(
                     "The character that stands for a hidden one; '*', or where codes contain it "
-                    f"the first of {MASKS} that they do not.", None, _mask,
+                    f"the first of {MASKS} that they do not.", None, character,
                 ),
             },
         ),
@@ -199,14 +105,14 @@ KINDS: dict[str, Kind] = {
             {
                 "width": KindOption(
                     "How wide the narrowest bins are; else 1, 2, 2.5 or 5 times a power of ten, "
-                    "the least that needs no more than about 32 bins.", None, _number(0),
+                    "the least that needs no more than about 32 bins.", None, decimal(0),
                 ),
                 "levels": _levels_option("all but the last are bins"),
                 "factor": KindOption(
-                    "How many bins of a level make one of the next.", 2, _whole(2, 1000)
+                    "How many bins of a level make one of the next.", 2, whole(2, 1000)
                 ),
                 "start": KindOption(
-                    "A number where bins of all levels begin.", Decimal(0), _number(-math.inf)
+                    "A number where bins of all levels begin.", Decimal(0), decimal(-math.inf)
                 ),
             },
         ),
@@ -216,7 +122,7 @@ KINDS: dict[str, Kind] = {
             _ordered_columns,
             {
                 "ranking": KindOption(
-                    "All values in their order.", None, _list, required=True
+                    "All values in their order.", None, ranking, required=True
                 ),
             },
             in_order=True,
@@ -230,11 +136,11 @@ KINDS: dict[str, Kind] = {
             {
                 "levels": _levels_option("all but the last are regions"),
                 "adjacency": KindOption(
-                    "A relation with two columns, the codes that are neighbours.", None, _relation
+                    "A relation with two columns, the codes that are neighbours.", None, relation
                 ),
                 "places": KindOption(
                     "A relation with a code, its latitude and its longitude, where there is none "
-                    "of neighbours.", None, _relation
+                    "of neighbours.", None, relation
                 ),
             },
             by_rows=True,
@@ -249,7 +155,7 @@ KINDS: dict[str, Kind] = {
                 "levels": _levels_option("all but the last are rectangles"),
                 "extent": KindOption(
                     "What the rectangles cover, [[low, high], [low, high]]; else the smallest box "
-                    "around all places.", None, _box
+                    "around all places.", None, box
                 ),
             },
             by_rows=True,
@@ -263,7 +169,7 @@ KINDS: dict[str, Kind] = {
                 "levels": _levels_option("all but the last are groups"),
                 "packing": KindOption(
                     "The method that packs them: fold, spread or five_halves.", "five_halves",
-                    _word("fold", "spread", "five_halves"),
+                    word("fold", "spread", "five_halves"),
                 ),
             },
             by_rows=True,
@@ -327,3 +233,10 @@ def level_count(kind: str, options: Mapping[str, Any]) -> int:
     """
     checked = check_kind(kind, {**options, "kind": kind})
     return KINDS[kind].columns(checked)
+
+
+def kind_by_type(sql_type: str, numeric: bool) -> str:
+    """The kind that goes with a column's SQL type, where none was chosen."""
+    if sql_type.startswith(DATED):
+        return "date"
+    return "bins" if numeric and sql_type != "TIME" else "flat"

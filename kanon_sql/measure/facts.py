@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from kanon_sql.encode.attributes import Nominal, Ordered
-from kanon_sql.encode.encoded import Encoded, Mask
-from kanon_sql.encode.metric_space import cell_points, center_distances, squared_error
+from kanon_sql.encode.attributes import Categorical, Numeric
+from kanon_sql.encode.cells import Mask
+from kanon_sql.encode.encoded import Encoded
+from kanon_sql.encode.metric_space import center_distances, squared_error
 from kanon_sql.measure.ncp import attribute_ncp, entropy_loss, intra_cluster_distance
-from kanon_sql.methods import METHODS
+from kanon_sql.methods import GroupTask
+from kanon_sql.methods.geometry import Classes
 from kanon_sql.points.losses import information_loss, sse, sst, total_il
 from kanon_sql.points.points import Floats, Labels
 
@@ -26,7 +28,7 @@ def _mixes(missing: Mask, labels: Labels, groups: int) -> Mask:
 
 def measure(
     encoded: Encoded, labels: Labels, source: pa.StructArray, centers: pa.StructArray,
-    method: str = "mdav_star", metric: str = "euclidean", k: int = 0,
+    task: GroupTask,
 ) -> tuple[dict[str, Any], Floats]:
     """The losses of a grouping and the radius of each class.
 
@@ -34,15 +36,13 @@ def measure(
         encoded: the relation.
         labels: int64, shape (n,), canonical order, 0 .. groups-1; -1 where a row is suppressed.
         source, centers: the cells of each row and of its class's released point, input order.
-        method: how the rows were grouped; its objective is what ``cost`` measures.
-        metric: what radii are measured in.
-        k: where it is given, the size objective is the quadratic penalty, sum of |E| (|E| - k)
-            (du2009, section 1); else the rows of the largest class.
+        task: how the rows were grouped; its geometry says what ``cost`` is, and its metric what
+            radii are measured in.
 
     Returns:
         sse, sse_released, sst (squared standard deviations), information_loss (percent),
-        max_radius, cellular_cost (in the metric), cost (None without an objective) and what
-        byun2006 measures; and the radii, float64, shape (groups,).
+        max_radius, cellular_cost (in the metric), cost (None without one) and what byun2006
+        measures; and the radii, float64, shape (groups,).
     """
     groups, released = int(labels.max()) + 1, np.flatnonzero(labels >= 0)
     given, labels = labels, labels[released]
@@ -52,30 +52,19 @@ def measure(
         mixed = _mixes(encoded.missing[released, j], labels, groups)
         charged += float(np.sum(np.where(mixed, attribute.weight, errors)))
     radii = np.zeros(groups)
-    distances = center_distances(encoded, metric, source, centers)[released]
+    distances = center_distances(encoded, task.own.in_metric, source, centers)[released]
     np.maximum.at(radii, labels, distances)
     points = encoded.squared().part(released)
     lost, total = sse(points, labels), sst(points)
-    sizes = np.bincount(labels, minlength=groups)
-    cellular = float(np.sum(np.sort(sizes * radii)))
-    size = float(np.sum(sizes * (sizes - k))) if k else float(sizes.max())
-    cost = {"radius": float(radii.max()), "cellular": cellular, "size": size}.get(
-        METHODS[method].objective
-    )
-    if METHODS[method].objective == "cells":
-        from kanon_sql.methods.cell_generalization.cells import (
-            cost as cells_cost,  # here: it loads the compiler
-        )
-
-        cost = cells_cost(cell_points(encoded), given)
+    classes = Classes(encoded, given, np.bincount(labels, minlength=groups), radii)
     facts = {
         "sse": lost,
         "sse_released": charged,
         "sst": total,
         "information_loss": information_loss(lost, total),
         "max_radius": float(radii.max()),
-        "cellular_cost": cellular,
-        "cost": cost,
+        "cellular_cost": classes.cellular,
+        "cost": task.geometry.cost(classes, task),
         **_information(encoded, released, labels),
     }
     return facts, radii
@@ -97,11 +86,11 @@ def _information(encoded: Encoded, released: Labels, labels: Labels) -> dict[str
     alone = np.arange(rows) + len(labels)
     alone[released] = labels
     whole = np.unique(alone, return_inverse=True)[1].reshape(-1)
-    nominal = [a for a in encoded.attributes if isinstance(a, Nominal)]
+    nominal = [a for a in encoded.attributes if isinstance(a, Categorical)]
     starts = np.cumsum([0, *(a.nodes.shape[1] for a in nominal)]).tolist()
     trees = [start for start, a in zip(starts, nominal, strict=False) if a.in_tree]
     facts["entropy_loss"] = entropy_loss(plain, whole, trees=trees) * rows / len(released)
-    names = [a.name for a in encoded.attributes if isinstance(a, Ordered)]
+    names = [a.name for a in encoded.attributes if isinstance(a, Numeric)]
     names += [a.name for a in nominal]
     ncps = dict(zip(names, attribute_ncp(plain.part(released), labels, out), strict=True))
     facts["attributes"] = [{"name": a.name, "ncp": ncps[a.name]} for a in encoded.attributes]

@@ -33,14 +33,6 @@ def _grouped(name: str) -> str:
     return f"(grouped ->> '{name}')::DOUBLE"
 
 
-UNITS = {
-    "euclidean": "standard deviations",
-    "hamming": "quasi-identifiers",
-    "taxonomy": "heights of hierarchies",
-    "haversine": "kilometres",
-}
-"""The units of distances, by metric."""
-
 COST = (
     "((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0))"
 )

@@ -1,10 +1,12 @@
 """The methods: one folder per family of papers, one dictionary that lists them.
 
-A method is a function ``(points, k, options, watch) -> Grouping``. It knows neither DuckDB nor
-Polars. Its module is imported when the method is first used, since that loads the compiler.
+A method is a function ``(points, task, watch) -> Grouping``. It knows neither DuckDB nor Polars.
+Its module is imported when the method is first used, since that loads the compiler.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from kanon_sql.methods import (
     cell_generalization,
@@ -16,9 +18,10 @@ from kanon_sql.methods import (
     single_attribute,
 )
 from kanon_sql.methods.method import Method
+from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Grouping, Points
 
-__all__ = ["METHODS", "Grouping", "Method", "Points"]
+__all__ = ["METHODS", "GroupTask", "Grouping", "Method", "Points", "task_for"]
 
 METHODS: dict[str, Method] = {
     method.name: method
@@ -28,3 +31,14 @@ METHODS: dict[str, Method] = {
     )
     for method in family.METHODS
 }
+
+
+def task_for(method: str = "mdav_star", k: int = 5, **options: Any) -> GroupTask:
+    """The task of a method by its name, for those who have points and no table.
+
+    Args:
+        method: one of METHODS.
+        k: the least records of a group.
+        options: fields of GroupTask, and options of the method.
+    """
+    return GroupTask.of(METHODS[method], k, **options)

@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any
 
 from kanon_sql.kernel.watch import Watch
-from kanon_sql.points.points import Grouping, Points
+from kanon_sql.methods.geometry import SQUARED, Geometry, Trial
+from kanon_sql.methods.option import MethodOptions, options_of
+from kanon_sql.points.points import Grouping
 
-Items = Literal["", "labels", "nodes", "values", "places"]
-GroupFunction = Callable[[Points, int, Mapping[str, Any], Watch], Grouping]
+SEARCH_OPTIONS = ("refine_steps", "refine_seconds")
+
+TRIAL = Trial()
+
+GroupFunction = Callable[[Any, Any, Watch], Grouping]
+"""From the points of the method's geometry, the task and a watch."""
 
 
 @dataclass(frozen=True)
 class Method:
-    """What ``anonymize_methods()`` tells about a method.
+    """What ``anonymize_methods()`` tells about a method, and what the stages need to know.
 
     Attributes:
         name: what a user types; also the module of its family, and the function in it.
@@ -24,23 +30,20 @@ class Method:
         summary: one sentence.
         guarantee: what holds for its result, beyond classes of k or more.
         cost: time, by the number of rows n.
-        options: the options that only some methods take, of those this one takes.
         representation: how it releases its classes unless the call says otherwise.
         source: paper and section.
-        distances: the geometries it can work in, its own first (see DISTANCES in options.py);
-            none for methods with an objective, which have a geometry of their own.
-        objective: what it has a guarantee for. 'radius' or 'cellular': the largest radius or the
-            cellular cost, in the metric that the call chooses, around centers that the method
-            chooses; 'cells': the generalized cells; 'size': the rows of the largest class.
+        geometries: what it works in by the option ``distance``, its own first; under None where
+            the call has no choice.
+        own: the dataclass of the options that only it, or it and some others, take.
         in_blocks: whether large inputs may be grouped block by block.
+        block_rows: the most rows of a block, unless the call says otherwise.
         seeded: whether its result depends on the seed.
         refinable: whether refine may change its groups.
-        loss_points: whether distance 'loss' is that of byun2006, sums of ranges; else the same
-            distances along each attribute, combined as squares, for methods that need means.
-        block_rows: the most rows of a block, unless the call says otherwise.
+        searches: whether it is a search itself, which refine_steps and refine_seconds end.
         promises_k: whether classes have k rows or more.
-        items: for methods of one attribute (du2009), what its values are: 'labels', 'nodes' of a
-            graph, ordered 'values', or 'places', which are two columns.
+        suppresses: whether it leaves out rows by itself where the option ``suppress`` allows it.
+        only_k: the only k that it takes, if it takes one only.
+        trial: what a trial run needs.
     """
 
     name: str
@@ -48,23 +51,35 @@ class Method:
     summary: str
     guarantee: str
     cost: str
-    options: tuple[str, ...]
     representation: str
     source: str
-    distances: tuple[str, ...] = ("sse", "loss")
-    objective: str = ""
+    geometries: Mapping[str | None, Geometry]
+    own: type[MethodOptions] = MethodOptions
     in_blocks: bool = True
+    block_rows: int = 500_000
     seeded: bool = False
     refinable: bool = True
-    loss_points: bool = False
-    block_rows: int = 500_000
+    searches: bool = False
     promises_k: bool = True
-    items: Items = ""
+    suppresses: bool = False
+    only_k: int | None = None
+    trial: Trial = TRIAL
 
     @property
-    def has_centers(self) -> bool:
-        """Whether it works in a metric space and chooses the center of each class."""
-        return self.objective in ("radius", "cellular")
+    def distances(self) -> tuple[str, ...]:
+        """The words that the option ``distance`` takes with it, its own first."""
+        return tuple(word for word in self.geometries if word is not None)
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options that only some methods take, of those this one takes."""
+        return (*options_of(self.own), *(SEARCH_OPTIONS if self.searches else ()))
+
+    def geometry(self, distance: str | None = None) -> Geometry:
+        """What it works in, by the option ``distance``."""
+        if distance not in self.geometries:
+            distance = next(iter(self.geometries))
+        return self.geometries[distance]
 
     def load(self) -> GroupFunction:
         """The function itself; imports its module, and with it the compiler."""
@@ -72,8 +87,7 @@ class Method:
         function: GroupFunction = getattr(module, self.name)
         return function
 
-    def group(
-        self, points: Points, k: int, options: Mapping[str, Any], watch: Watch | None = None
-    ) -> Grouping:
-        """Runs the method. Raises StoppedError when the watch was asked to stop."""
-        return self.load()(points, k, options, watch or Watch())
+
+BOTH: Mapping[str | None, Geometry] = {"sse": SQUARED, "loss": SQUARED}
+"""Of methods that need means: distance 'loss' scales each attribute by its range, and combines the
+distances along the attributes as squares."""

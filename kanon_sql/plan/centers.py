@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.relation import quoted
-from kanon_sql.plan.fragments import ROW, Call, quasi
+from kanon_sql.plan.fragments import ROW, quasi
+from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.sql import statement
 
 
-def centers_sql(call: Call, run_options: str) -> str:
+def centers_sql(call: GroupingCall, trees: Hierarchies, run: str) -> str:
     """The stages that give _published: for each class the centroid, unless its radius is larger
     than that of the row that the method chose (always that row, with centers 'rows').
 
     A column with a hierarchy has no mean; there the centroid is the most frequent value.
     """
-    trees, labelled = call.hierarchies, quasi(call.roles, ("__kanon_class", *ROW))
+    labelled = quasi(call.roles, ("__kanon_class", *ROW))
     centroids = (
         f"SELECT __kanon_class, __kanon_centroid({labelled})"
         f" FROM {trees.emptied('_labelled')} GROUP BY __kanon_class"
@@ -29,10 +31,10 @@ def centers_sql(call: Call, run_options: str) -> str:
             " AS _modes USING (__kanon_class)"
         )
     owning = "(SELECT list(__kanon_class) FROM _chosen)"
-    if call.options.get("centers") != "rows":
+    if not call.task.own.publishes_rows:
         owning = statement(
             "stages/owning",
-            options=run_options,
+            options=run,
             hierarchies=trees.argument(),
             centroids=trees.keyed("_centroids"),
             chosen=trees.keyed("_chosen"),

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
-
 from kanon_sql.call.relation import Relation, literal, quoted
 from kanon_sql.call.roles import Roles
-from kanon_sql.plan.hierarchies import Hierarchies
 
 UNDECLARED = (
     "The column comments of {relation} declare roles that are not committed yet. Commit first, or "
@@ -17,18 +12,6 @@ UNDECLARED = (
 
 ROW = ("__kanon_row", "__kanon_hash")
 """The helper columns of each row."""
-
-
-@dataclass(frozen=True)
-class Call:
-    """What one call asks for: its relation, options, roles and hierarchies, and SQL of the other
-    relations that it reads."""
-
-    source: Relation
-    options: Mapping[str, Any]
-    roles: Roles
-    hierarchies: Hierarchies
-    tables: str = "NULL"
 
 
 def listed(names: tuple[str, ...]) -> str:
@@ -70,4 +53,14 @@ def declared(source: Relation) -> str:
         "(SELECT list_sort(coalesce(list(concat(column_name, ' ', comment)), [])) "
         f"FROM duckdb_columns() WHERE comment LIKE '%kanon:%' AND {place})"
         f" = [{', '.join(map(literal, seen))}]::VARCHAR[]"
+    )
+
+
+def contents(relation: Relation) -> tuple[str, str]:
+    """SQL of the column names and of the rows of a relation, as text: VARCHAR[], VARCHAR[][]."""
+    return (
+        "(SELECT any_value(names) FROM (SELECT [*COLUMNS(*)] AS names FROM "
+        f"(SELECT __kanon_name(COLUMNS(*)) FROM {relation.sql} LIMIT 1)))",
+        "(SELECT list(cells) FROM (SELECT [*COLUMNS(*)] AS cells FROM "
+        f"(SELECT __kanon_key(COLUMNS(*)) FROM {relation.sql})))",
     )

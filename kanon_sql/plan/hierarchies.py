@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from kanon_sql.call.relation import Catalog, Relation, find_relation, literal, quoted
-from kanon_sql.call.roles import Roles
-from kanon_sql.errors import OptionError, did_you_mean
+from kanon_sql.call.hierarchies import HierarchySpec, read_hierarchy
+from kanon_sql.call.relation import Catalog, Relation, literal, quoted
+from kanon_sql.errors import OptionError
 from kanon_sql.hierarchies.kinds import KINDS, check_kind, level_count
+from kanon_sql.plan.fragments import contents
 from kanon_sql.sql import statement
-
-AUTO = ""
-"""Stands for the kind that a column gets by its type, where every column needs one."""
-
-STAGE = re.compile(r"_(source|kept|released|values|columns|taken|cells|tree_\d+)", re.IGNORECASE)
-"""Names that mean a stage of the query where a hierarchy or a release is read."""
 
 LOWEST = """CASE
         WHEN span.known = 0 THEN NULL
@@ -41,86 +35,9 @@ MIXED = (
 )
 
 
-def _spec(column: str, given: str | Mapping[str, Any], catalog: Catalog) -> Any:
-    """The kind with its options, or the relation that holds the levels."""
-    if isinstance(given, str):
-        return {"kind": given} if given in KINDS or given == AUTO else outside(given, catalog)
-    named = {
-        name: value.tolist() if hasattr(value, "tolist") else value  # of numpy
-        for name, value in given.items() if value is not None
-    }
-    check_kind(column, named)
-    return named
-
-
 def _plain(value: Any) -> Any:
     """What JSON has no form for: a Decimal as a number, all else as text."""
     return float(value) if isinstance(value, Decimal) else str(value)
-
-
-def outside(name: str, catalog: Catalog) -> Relation:
-    """The relation that a user means, which must not have the name of a stage of the query.
-
-    Raises:
-        OptionError: it has.
-    """
-    found = find_relation(name, catalog)
-    if len(found.parts) == 1 and STAGE.fullmatch(found.parts[0]):
-        raise OptionError(
-            f"The relation {name!r} has the name of a part of the query. Write it with its schema, "
-            f"such as 'main.{name}'."
-        )
-    return found
-
-
-def known_columns(roles: Roles, source: Relation) -> tuple[str, ...]:
-    """The quasi-identifiers, as far as they are known before the query runs."""
-    others = {name.lower() for name in (*roles.sensitive, *roles.identifiers, *roles.other)}
-    return roles.quasi_identifiers or tuple(
-        name for name in source.columns or () if name.lower() not in others
-    )
-
-
-def all_hierarchies(
-    options: Mapping[str, Any], roles: Roles, source: Relation
-) -> dict[str, str | dict[str, Any]]:
-    """The hierarchy of each column that has one; with recoding 'global' and metric 'taxonomy' every
-    column gets one.
-
-    Raises:
-        OptionError: a hierarchy for a column that is no quasi-identifier, or columns that are not
-            known where every one of them needs a hierarchy.
-    """
-    given = dict(options["hierarchies"])
-    others = {name.lower() for name in (*roles.sensitive, *roles.identifiers, *roles.other)}
-    known = known_columns(roles, source)
-    for name in given:
-        if name.lower() in others or (known and name.lower() not in map(str.lower, known)):
-            raise OptionError(
-                f"hierarchies names the column {name!r}, which is no quasi-identifier. "
-                + (did_you_mean(name, known) if known else "Give it another role, or leave it out.")
-            )
-    globally, by_taxonomy = options.get("recoding") == "global", options.get("metric") == "taxonomy"
-    if not globally and not by_taxonomy:
-        return given
-    if not known:
-        choice = "recoding 'global'" if globally else "The metric 'taxonomy'"
-        raise OptionError(
-            f"{choice} needs to know the columns before it runs. Name them in "
-            "quasi_identifiers := [...]."
-        )
-    named = {name.lower() for name in given}
-    return given | {name: AUTO for name in known if name.lower() not in named}
-
-
-def contents(relation: Relation) -> tuple[str, str]:
-    """SQL of the column names and of the rows of a relation, as text: VARCHAR[], VARCHAR[][]."""
-    return (
-        "(SELECT any_value(names) FROM (SELECT [*COLUMNS(*)] AS names FROM "
-        f"(SELECT __kanon_name(COLUMNS(*)) FROM {relation.sql} LIMIT 1)))",
-        "(SELECT list(cells) FROM (SELECT [*COLUMNS(*)] AS cells FROM "
-        f"(SELECT __kanon_key(COLUMNS(*)) FROM {relation.sql})))",
-    )
 
 
 class Hierarchies:
@@ -131,29 +48,16 @@ class Hierarchies:
     """
 
     def __init__(
-        self, given: Mapping[str, str | dict[str, Any]], catalog: Catalog, show_values: bool,
-        values: str,
+        self, specs: Sequence[HierarchySpec], show_values: bool, values: str
     ) -> None:
-        self.columns = tuple(given)
-        self._specs = {name: _spec(name, spec, catalog) for name, spec in given.items()}
+        """``values``: the stage that holds the values of the columns."""
+        self.columns = tuple(spec.column for spec in specs)
+        self._specs = specs
         self._show_values = show_values
         self._values = values
-        self._catalog = catalog
 
     def __bool__(self) -> bool:
         return bool(self.columns)
-
-    def told(self) -> dict[str, Any]:
-        """What each column's hierarchy is, in words that can be written as JSON."""
-        told: dict[str, Any] = {}
-        for name, spec in self._specs.items():
-            if isinstance(spec, Relation):
-                told[name] = spec.sql
-            elif spec["kind"] == AUTO:
-                told[name] = "a kind by the column's type"
-            else:
-                told[name] = spec if len(spec) > 1 else spec["kind"]
-        return told
 
     def keyed(self, stage: str) -> str:
         """A stage with these columns as the texts by which they are found in their trees."""
@@ -165,21 +69,15 @@ class Hierarchies:
     def stages(self) -> str:
         """Reads the trees."""
         return "".join(
-            self._tree(i, name) + ",\n" for i, name in enumerate(self.columns, start=1)
+            self._tree(i, spec) + ",\n" for i, spec in enumerate(self._specs, start=1)
         )
 
-    def _tree(self, i: int, name: str) -> str:
-        spec, names, rows = self._specs[name], "NULL", "NULL"
-        if isinstance(spec, Relation):
-            names, rows = contents(spec)
-            spec = {"relation": spec.sql}
-        elif spec["kind"] != AUTO:
-            for option in KINDS[spec["kind"]].tables:
-                if spec.get(option) is not None:
-                    names, rows = contents(outside(spec[option], self._catalog))
-        told = {"column": name, "show_values": self._show_values, **spec}
+    def _tree(self, i: int, spec: HierarchySpec) -> str:
+        read = spec.levels or spec.table
+        names, rows = contents(read) if read is not None else ("NULL", "NULL")
+        told = {"column": spec.column, "show_values": self._show_values, **spec.spec}
         return statement(
-            "stages/hierarchy", i=i, column=quoted(name), values=self._values, names=names,
+            "stages/hierarchy", i=i, column=quoted(spec.column), values=self._values, names=names,
             rows=rows, spec=literal(json.dumps(told, sort_keys=True, default=_plain)),
         )
 
@@ -248,7 +146,7 @@ def hierarchy_sql(source: Relation, given: Mapping[str, Any], catalog: Catalog) 
     if "kind" not in spec:
         raise OptionError(f"kind is not given. There are: {', '.join(KINDS)}.")
     options = check_kind(column, spec)
-    stages = Hierarchies({column: spec}, catalog, False, "_values")
+    stages = Hierarchies([read_hierarchy(column, spec, catalog)], False, "_values")
     levels = ", ".join(
         f"coalesce(path[{level + 1}], path[len(path)]) AS level{level}"
         for level in range(level_count(spec["kind"], options))

@@ -6,15 +6,18 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
 
+from kanon_sql.call.call import Call, GroupingCall
 from kanon_sql.call.choices import POINTS
-from kanon_sql.call.relation import Relation, literal, quoted
-from kanon_sql.call.roles import Roles
-from kanon_sql.call.rules import SPECIAL
-from kanon_sql.measure.metrics import ATTRIBUTE, AUDIT, COST, DIVERSITY, METRICS, UNITS, Metric
-from kanon_sql.methods import METHODS
-from kanon_sql.plan.fragments import UNDECLARED, Call, declared, quasi, where
+from kanon_sql.call.relation import literal, quoted
+from kanon_sql.measure.metrics import ATTRIBUTE, AUDIT, COST, DIVERSITY, METRICS, Metric
+from kanon_sql.methods import GroupTask
+from kanon_sql.methods.centers.geometry import UNITS
+from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
+from kanon_sql.plan.fragments import UNDECLARED, declared, quasi, where
+from kanon_sql.plan.generalize import released_columns
+from kanon_sql.plan.hierarchies import Hierarchies
+from kanon_sql.plan.pipeline import measured_sql, pipeline_sql
 from kanon_sql.sql import statement
 from kanon_sql.version import __version__
 
@@ -38,9 +41,10 @@ def _rows(metrics: Iterable[Metric], values: Mapping[str, str]) -> str:
     return ",\n    ".join(rows)
 
 
-def _diversity(options: Mapping[str, Any], roles: Roles) -> tuple[list[Metric], str, str]:
+def _diversity(call: Call) -> tuple[list[Metric], str, str]:
     """The metrics of each sensitive column, SQL of what they need of each class, and of all."""
-    label, grave = options["class_label"], ", ".join(map(literal, options["sensitive_values"]))
+    label, roles = call.class_label, call.roles
+    grave = ", ".join(map(literal, call.measure.sensitive_values))
     metrics, per_class, total = [], [], ["sum(NULL::BIGINT) AS strangers"]
     if label is not None:
         per_class.append(f"__kanon_majority({quoted(label)}) AS __kanon_most")
@@ -65,79 +69,58 @@ def _diversity(options: Mapping[str, Any], roles: Roles) -> tuple[list[Metric], 
     return metrics, "".join(f", {part}" for part in per_class), ", ".join(total)
 
 
-def _objective_unit(options: Mapping[str, Any], distance: str) -> str:
-    """The unit of what the method's guarantee is about."""
-    method = METHODS[options["method"]]
-    if method.has_centers:
-        return distance
-    size = "rows squared" if options["objective"] == "quadratic" else "rows"
-    return {"cells": "cells", "size": size}.get(method.objective, "")
-
-
-def _cost(options: Mapping[str, Any]) -> str:
+def _cost(task: GroupTask) -> str:
     """SQL of what the method's guarantee is about; sizes are those of the released classes."""
-    if METHODS[options["method"]].objective != "size":
-        return COST
-    if options["objective"] == "quadratic":
-        return f"(coalesce(squares, 0) - {options['k']} * rows_released::DOUBLE)"
-    return "largest::DOUBLE"
+    geometry = task.geometry
+    return geometry.cost_sql(task) if isinstance(geometry, AttributeGeometry) else COST
 
 
-def metrics_sql(call: Call, pipeline: str, measured: str, quasi_released: str) -> str:
+def metrics_sql(call: GroupingCall) -> str:
     """The SQL of anonymize_metrics(), around the stages of the release."""
-    options, roles = call.options, call.roles
-    shown = call.hierarchies and options["by_hierarchy"]
-    used = {**options, "quasi_identifiers": list(roles.quasi_identifiers) or "all other columns",
-            "sensitive": list(roles.sensitive), "identifiers": list(roles.identifiers)}
-    for name in {*SPECIAL, "by_hierarchy"} - set(METHODS[options["method"]].options):
-        del used[name]
-    diverse, aggregates, alike = _diversity(options, roles)
-    if shown:
-        used["representation"] = f"hierarchy, else {options['representation']}"
-    used["hierarchies"] = call.hierarchies.told()
-    hidden = () if options["representation"] in POINTS and not shown else ("sse_released",)
+    task = call.task
+    diverse, aggregates, alike = _diversity(call)
+    by_hierarchy = bool(call.hierarchies) and call.release.by_hierarchy
+    is_point = call.release.representation in POINTS and not by_hierarchy
+    hidden = () if is_point else ("sse_released",)
     known = [replace(m, expression="NULL") if m.name in hidden else m for m in METRICS]
-    method = METHODS[options["method"]]
-    distance = UNITS[options["metric"] or "euclidean"]
-    k = options["k"] if method.promises_k else None
-    used["k"] = k
+    cost, one = _cost(task), isinstance(task.geometry, AttributeGeometry)
     values = {
-        "${k}": "NULL" if k is None else str(k),
-        "${distance}": distance,
-        "${objective}": _objective_unit(options, distance),
-        "${cost}": _cost(options),
-        "${as_grouped}": (
-            f"{_cost(options)} = (measured ->> 'cost')::DOUBLE" if method.items else "true"
-        ),
-        "${method}": literal(options["method"]),
-        "${options}": literal(json.dumps(used, sort_keys=True, default=str)),
-        "${seed}": literal(str(options["seed"])),
+        "${k}": "NULL" if task.promised is None else str(task.promised),
+        "${distance}": UNITS[task.own.in_metric],
+        "${objective}": task.geometry.unit(task),
+        "${cost}": cost,
+        "${as_grouped}": f"{cost} = (measured ->> 'cost')::DOUBLE" if one else "true",
+        "${method}": literal(task.method.name),
+        "${options}": literal(json.dumps(call.used, sort_keys=True, default=str)),
+        "${seed}": literal(str(task.seed)),
         "${version}": literal(f"kanon_sql {__version__}, DuckDB ") + " || version()",
     }
     return statement(
         "calls/metrics",
-        pipeline=pipeline,
-        measured=measured,
+        pipeline=pipeline_sql(call, clock=", __kanon_started"),
+        measured=measured_sql(call),
         rows=_rows([*known, *diverse], values),
         aggregates=aggregates,
         alike=alike,
-        quasi_released=quasi_released,
+        quasi_released=released_columns(call),
         attribute_unit=literal(ATTRIBUTE.unit),
         attribute_text=literal(ATTRIBUTE.description),
     )
 
 
-def audit_sql(call: Call, release: Relation) -> str:
+def audit_sql(call: Call) -> str:
     """The SQL of anonymize_audit(): a release held against its source."""
-    source, options, roles, trees = call.source, call.options, call.roles, call.hierarchies
-    diverse, aggregates, alike = _diversity(options, roles)
-    k = "NULL" if options["k"] is None else str(options["k"])
-    told = {"weights": options["weights"]}
+    source, roles = call.source, call.roles
+    trees = Hierarchies(call.hierarchies, call.show_values, "_kept")
+    diverse, aggregates, alike = _diversity(call)
+    k = "NULL" if call.k is None else str(call.k)
+    told = {"weights": call.weights}
+    assert call.audited is not None
     published = replace(roles, identifiers=())
     return statement(
         "calls/audit",
         relation=source.sql,
-        release=release.sql,
+        release=call.audited.sql,
         where=where(roles),
         released_where=where(published),
         quasi_released=quasi(roles, (), dropped=roles.identifiers),
@@ -157,14 +140,15 @@ def audit_sql(call: Call, release: Relation) -> str:
     )
 
 
-def k_anonymity_sql(source: Relation, options: Mapping[str, Any], roles: Roles) -> str:
+def k_anonymity_sql(call: Call) -> str:
     """The SQL of k_anonymity()."""
+    source, roles = call.source, call.roles
     return statement(
         "calls/k_anonymity",
         quasi=quasi(roles, ()),
         relation=source.sql,
         where=where(roles),
-        k="NULL" if options["k"] is None else options["k"],
+        k="NULL" if call.k is None else call.k,
         declared=declared(source),
         declared_error=literal(UNDECLARED.format(relation=source.sql)),
     )

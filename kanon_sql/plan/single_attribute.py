@@ -3,78 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from kanon_sql.call.relation import Catalog, Relation, literal, quoted
-from kanon_sql.call.roles import Roles
-from kanon_sql.call.rules import refuse_width
+from kanon_sql.call.call import GroupingCall
+from kanon_sql.call.relation import Relation, literal, quoted
 from kanon_sql.encode.coordinates import geographic
-from kanon_sql.errors import OptionError
-from kanon_sql.methods import METHODS
-from kanon_sql.plan.fragments import ROW, Call, quasi
-from kanon_sql.plan.hierarchies import contents, known_columns, outside
+from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
+from kanon_sql.plan.fragments import ROW, contents, quasi
 from kanon_sql.sql import statement
 
 SETS = {"interval": "set", "bounds": "members"}
 """What stands in for a representation where values have no order."""
 
-TABLES = ("adjacency", "places")
 
-
-def check_width(options: Mapping[str, Any], roles: Roles, source: Relation) -> None:
-    """Raises OptionError where the method takes another number of quasi-identifiers, or where the
-    query must name them and doesn't know them."""
-    method = METHODS[options["method"]]
-    if not method.items:
-        return
-    names = known_columns(roles, source)
-    if names:
-        refuse_width(method, names)
-    elif method.items == "places" or options["representation"] == "number":
-        raise OptionError(
-            f"The method {method.name!r} needs to know its columns before it runs. Name them in "
-            "quasi_identifiers := [...]."
-        )
-
-
-def tables_sql(options: Mapping[str, Any], catalog: Catalog) -> str:
+def tables_sql(tables: Mapping[str, Relation]) -> str:
     """The relations beside the one that is anonymized, for the functions inside the query."""
     entries = []
-    for option in TABLES:
-        if options.get(option) is not None:
-            names, rows = contents(outside(options[option], catalog))
-            entries.append(
-                f"{{'name': {literal(option)}, 'names': {names},\n         'rows': {rows}}}"
-            )
+    for option, relation in tables.items():
+        names, rows = contents(relation)
+        entries.append(
+            f"{{'name': {literal(option)}, 'names': {names},\n         'rows': {rows}}}"
+        )
     return f"[{', '.join(entries)}]" if entries else "NULL"
 
 
-def item_classes(call: Call) -> str:
+def attribute_classes(call: GroupingCall) -> str:
     """What each class releases."""
-    options, method = call.options, METHODS[call.options["method"]]
-    representation, names = options["representation"], known_columns(call.roles, call.source)
+    geometry, release = call.task.geometry, call.release
+    assert isinstance(geometry, AttributeGeometry)
+    representation, names = release.representation, call.roles.known_columns(call.source)
     labelled = quasi(call.roles, ("__kanon_class", *ROW))
     if representation == "number":
         numbers = ", ".join(f"__kanon_class + 1 AS {quoted(name)}" for name in names)
         plain = f"SELECT DISTINCT __kanon_class, {numbers} FROM _labelled"
     else:
-        sets = SETS if method.items in ("labels", "nodes") else {}
+        sets = SETS if geometry.domain in ("labels", "nodes") else {}
         shown = sets.get(representation, representation)
         plain = (
             f"SELECT __kanon_class, __kanon_{shown}({labelled}) FROM _labelled"
             " GROUP BY __kanon_class"
         )
-    if method.items != "places" or not (representation in SETS or options["wkt"]):
+    if geometry.domain != "places" or not (representation in SETS or release.wkt):
         return plain
     columns = ["__kanon_class"]
     for number, name in enumerate(names, start=1):
         shown = _side(representation, number) if representation in SETS else quoted(name)
         columns.append(f"{shown} AS {quoted(name)}")
-    if options["wkt"]:
+    if release.wkt:
         columns.append(_wkt(names) + " AS wkt")
     return statement(
         "stages/rectangles", columns=",\n           ".join(columns), plain=plain,
-        boxes=_boxes(names, bool(options["tight"])),
+        boxes=_boxes(names, release.tight),
     )
 
 

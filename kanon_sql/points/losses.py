@@ -72,3 +72,15 @@ def total_il(points: LossPoints, labels: Labels) -> float:
     """Total-IL, the sum of |e| D(e) over the classes (byun2006, definition 8), in cells."""
     sizes = np.bincount(labels)
     return float(np.sum(np.sort(sizes * class_losses(points, labels))))
+
+
+def generalized_cells(points: LossPoints, labels: Labels) -> float:
+    """The generalization cost of classes: the sum of |e| D(e), in cells (aggarwal2005, section 2).
+
+    It is Total-IL in the geometry of cells. A deleted record, of label -1, is charged all its cells
+    (section 4.2, at the end). Labels: int64, shape (n,).
+    """
+    kept = np.flatnonzero(labels >= 0)
+    whole = sum(points.scale.tolist())
+    deleted = float((len(points) - len(kept)) * whole)
+    return deleted + (total_il(points.part(kept), labels[kept]) if len(kept) else 0.0)

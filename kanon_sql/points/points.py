@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +11,17 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
 Labels = npt.NDArray[np.int64]
+
+Fact = Literal[
+    "lower_bound", "guaranteed_ratio", "facility", "gamma", "blocks", "spanning_degree", "islands",
+    "island_rows", "codes_unknown", "rows_without_place", "refine_steps", "refine_stopped",
+    "lattice_nodes", "lattice_checked", "labels", "started", "finished", "seconds_encode",
+    "seconds_group",
+]
+"""What a run may report. full_domain reports its levels beside these, by the names of columns."""
+
+NO_SENSITIVE: Codes = np.zeros((0, 0), np.int32)
+"""Stands for "no sensitive columns"."""
 
 
 @dataclass(frozen=True)
@@ -26,21 +37,34 @@ class Points:
         codes: int32, shape (n, c), C-contiguous; category codes 0 .. m-1 per nominal attribute.
         scale: float64, shape (c,); squared length of a one-hot vector per nominal attribute, so
             that two different categories are 2 * scale apart (squared).
+        sensitive: int32, shape (n, s), C-contiguous; codes of the sensitive columns that a
+            constraint or the method asks for, shape (0, 0) where none does. No distance looks at
+            them.
     """
 
     numeric: Floats
     codes: Codes
     scale: Floats
+    sensitive: Codes = field(default_factory=lambda: NO_SENSITIVE, kw_only=True)
 
     def __len__(self) -> int:
         return int(self.numeric.shape[0])
 
     def part(self, members: Any) -> Points:
         """Some of the records, in the order given: int64 indices, shape (m,)."""
-        return Points(self.numeric[members], self.codes[members], self.scale)
+        return Points(
+            self.numeric[members], self.codes[members], self.scale,
+            sensitive=self.sensitive_of(members),
+        )
+
+    def sensitive_of(self, members: Any) -> Codes:
+        """The sensitive codes of some of the records."""
+        return self.sensitive[members] if self.sensitive.shape[1] else self.sensitive
 
     @staticmethod
-    def of(numeric: Any, codes: Any = None, scale: Any = None) -> Points:
+    def of(
+        numeric: Any, codes: Any = None, scale: Any = None, *, sensitive: Any = None
+    ) -> Points:
         """Points from anything array-like; without codes all attributes are numeric."""
         matrix = np.ascontiguousarray(numeric, dtype=np.float64)
         if codes is None:
@@ -49,6 +73,10 @@ class Points:
             matrix,
             np.ascontiguousarray(codes, dtype=np.int32),
             np.ascontiguousarray(scale, dtype=np.float64),
+            sensitive=(
+                NO_SENSITIVE if sensitive is None
+                else np.ascontiguousarray(sensitive, dtype=np.int32)
+            ),
         )
 
 
@@ -76,16 +104,22 @@ class LossPoints(Points):
             codes are equally far apart; more where the loss counts distinct values.
         first: int32, shape (c,); the first column of the attribute that each column belongs to.
         label: int32, shape (n,); the code of the class label (byun2006, section 5.2), 0 if unused.
-        secret: int32, shape (n,); the code of the sensitive value (section 5.1), 0 if unused.
-        grave: bool, shape (secrets,); whether each sensitive value is truly sensitive.
+        protected: bool, shape (values,); whether each value of the one sensitive column is truly
+            sensitive (section 5.1).
     """
 
     cap: Floats
     limit: Codes
     first: Codes
     label: Codes
-    secret: Codes
-    grave: npt.NDArray[np.bool_]
+    protected: npt.NDArray[np.bool_]
+
+    @property
+    def sensitive_value(self) -> Codes:
+        """The code of the one sensitive value of each record; 0 where there is none. Shape (n,)."""
+        if self.sensitive.shape[1] == 0:
+            return np.zeros(len(self), np.int32)
+        return np.ascontiguousarray(self.sensitive[:, 0])
 
     def part(self, members: Any) -> LossPoints:
         """Some of the records, in the order given: int64 indices, shape (m,)."""
@@ -94,16 +128,19 @@ class LossPoints(Points):
             numeric=self.numeric[members],
             codes=self.codes[members],
             label=self.label[members],
-            secret=self.secret[members],
+            sensitive=self.sensitive_of(members),
         )
 
     @staticmethod
     def of(
         numeric: Any, codes: Any = None, scale: Any = None, cap: Any = None, limit: Any = None,
-        first: Any = None, label: Any = None, secret: Any = None, grave: Any = None,
+        first: Any = None, label: Any = None, protected: Any = None, *, sensitive: Any = None,
     ) -> LossPoints:
-        """Points from anything array-like. Without more: flat taxonomies, caps of 1."""
-        plain = Points.of(numeric, codes, scale)
+        """Points from anything array-like. Without more: flat taxonomies, caps of 1. Sensitive:
+        shape (n, s), or (n,) for one column."""
+        if sensitive is not None and np.ndim(sensitive) == 1:
+            sensitive = np.asarray(sensitive)[:, None]
+        plain = Points.of(numeric, codes, scale, sensitive=sensitive)
         n, d, c = len(plain), plain.numeric.shape[1], plain.codes.shape[1]
 
         def array(given: Any, otherwise: Any, kind: Any) -> Any:
@@ -117,8 +154,8 @@ class LossPoints(Points):
             array(limit, np.ones(c), np.int32),
             array(first, np.arange(c), np.int32),
             array(label, np.zeros(n), np.int32),
-            array(secret, np.zeros(n), np.int32),
-            array(grave, np.ones(1), np.bool_),
+            array(protected, np.ones(1), np.bool_),
+            sensitive=plain.sensitive,
         )
 
 
@@ -157,6 +194,7 @@ class MetricPoints(Points):
             numeric=self.numeric[members],
             codes=self.codes[members],
             facility=self.facility[members],
+            sensitive=self.sensitive_of(members),
         )
 
     def distances(self, keys: Any) -> Floats:
@@ -171,14 +209,14 @@ class MetricPoints(Points):
     @staticmethod
     def of(
         numeric: Any, codes: Any = None, scale: Any = None, form: Form = "root",
-        facility: Any = None,
+        facility: Any = None, *, sensitive: Any = None,
     ) -> MetricPoints:
         """Points from anything array-like."""
-        plain = Points.of(numeric, codes, scale)
+        plain = Points.of(numeric, codes, scale, sensitive=sensitive)
         costs = np.zeros(len(plain)) if facility is None else facility
         return MetricPoints(
             plain.numeric, plain.codes, plain.scale, form,
-            np.ascontiguousarray(costs, dtype=np.float64),
+            np.ascontiguousarray(costs, dtype=np.float64), sensitive=plain.sensitive,
         )
 
 
@@ -198,12 +236,16 @@ class ItemPoints(Points):
             labels.
         links: int64, shape (e, 2); pairs of items that are neighbours in the graph, each pair
             once, lower index first, ascending.
+        aspect: how much a unit of the first coordinate counts relative to one of the second.
+        extent: float64, shape (d, 2), the box that all places lie in; or (0, 2) for the smallest.
     """
 
     item: Labels
     size: Labels
     place: Floats
     links: Labels
+    aspect: float = 1.0
+    extent: Floats = field(default_factory=lambda: np.zeros((0, 2)))
 
     def part(self, members: Any) -> ItemPoints:
         """Some of the records, in the order given: int64 indices, shape (m,)."""
@@ -211,6 +253,7 @@ class ItemPoints(Points):
         return replace(
             self, numeric=self.numeric[members], codes=self.codes[members], item=item,
             size=np.bincount(item, minlength=len(self.size)).astype(np.int64),
+            sensitive=self.sensitive_of(members),
         )
 
     def grouping(self, groups: Any, facts: dict[str, float]) -> Grouping:
@@ -228,7 +271,8 @@ class ItemPoints(Points):
 
     @staticmethod
     def of(
-        size: Any, place: Any = None, links: Any = (), item: Any = None,
+        size: Any, place: Any = None, links: Any = (), item: Any = None, *,
+        sensitive: Any = None,
     ) -> ItemPoints:
         """Points from anything array-like; without ``item`` records in the order of their items."""
         sizes = np.ascontiguousarray(size, dtype=np.int64)
@@ -236,12 +280,14 @@ class ItemPoints(Points):
         if item is None:
             item = np.repeat(np.arange(m), sizes)
         items = np.ascontiguousarray(item, dtype=np.int64)
-        empty = Points.of(np.zeros((len(items), 0)), np.zeros((len(items), 0)), np.zeros(0))
+        none = np.zeros((len(items), 0))
+        empty = Points.of(none, none, np.zeros(0), sensitive=sensitive)
         places = np.zeros((m, 0)) if place is None else place
         return ItemPoints(
             empty.numeric, empty.codes, empty.scale, items, sizes,
             np.ascontiguousarray(places, dtype=np.float64).reshape(m, -1 if m else 0),
             np.ascontiguousarray(links, dtype=np.int64).reshape(-1, 2),
+            sensitive=empty.sensitive,
         )
 
 
@@ -252,8 +298,8 @@ class Grouping:
     Attributes:
         labels: int64, shape (n,); the group of each record, groups numbered as they were made; -1
             for a record that is left out.
-        facts: what the method decided on its own, to be reported (v_mdav: the gamma used;
-            methods with a guarantee: lower_bound and guaranteed_ratio).
+        facts: what the method decided on its own, to be reported, by names of Fact (v_mdav: the
+            gamma used; methods with a guarantee: lower_bound and guaranteed_ratio).
         centers: int64, shape (groups,); the record that the method chose as the center of each
             group, where it has such.
         cells: float64, shape (groups, d, 2); the lower and upper bound of each group in each

@@ -11,12 +11,12 @@ import pyarrow.compute as pc
 
 from kanon_sql.audit.published import Domain, Published, audit_column
 from kanon_sql.audit.text import values_as_numbers
-from kanon_sql.encode.encoded import ORDERED
+from kanon_sql.encode.arrow import Column
+from kanon_sql.encode.attributes import is_numeric
 from kanon_sql.errors import DataError, OptionError, did_you_mean
 from kanon_sql.hierarchies.tree import Tree
 
-Columns = Sequence[Sequence[str]]
-"""Name and SQL type of each column."""
+Columns = Sequence[Column]
 
 
 def _column(cells: pa.Array, width: int, j: int) -> pa.Array:
@@ -40,7 +40,7 @@ def audit_rows(
     release: pa.Array,
     released: Columns,
     weights: Mapping[str, float],
-    trees: Mapping[str, Sequence[pa.Array]],
+    trees: Mapping[str, Tree],
 ) -> dict[str, Any]:
     """Total-IL and the entropy of a release, from its published values.
 
@@ -48,7 +48,7 @@ def audit_rows(
         source, release: the cells of all rows as text, row by row.
         columns, released: name and SQL type of their columns, in the order of the cells.
         weights: of the columns that don't count 1.
-        trees: hierarchies by column name: the labels of their leaves, level by level.
+        trees: hierarchies by column name.
 
     Returns:
         total_il (cells, suppressed rows included), ncp (0 .. 1), entropy_loss (bits per released
@@ -66,10 +66,10 @@ def audit_rows(
         raise DataError(
             f"The release has {kept} rows, its source {rows}. Check that they belong together."
         )
-    place = {name.lower(): j for j, (name, _) in enumerate(released)}
-    hierarchies = {name.lower(): tuple(levels) for name, levels in trees.items()}
+    place = {column.name.lower(): j for j, column in enumerate(released)}
+    hierarchies = {name.lower(): tree for name, tree in trees.items()}
     counting = {name.lower(): weight for name, weight in weights.items()}
-    names = [name for name, _ in columns]
+    names = [column.name for column in columns]
     for name in weights:
         if name.lower() not in map(str.lower, names):
             raise OptionError(
@@ -79,19 +79,20 @@ def audit_rows(
     total = bits = weight_of_all = 0.0
     unread = points = 0
     attributes = []
-    for j, (name, kind) in enumerate(columns):
+    for j, column in enumerate(columns):
+        name = column.name
         if released and name.lower() not in place:
             raise OptionError(
                 f"The release has no column {name!r}, which is a quasi-identifier of the source. "
-                f"{did_you_mean(name, [n for n, _ in released])}"
+                f"{did_you_mean(name, [c.name for c in released])}"
             )
         values, counts, nulls = _counted(_column(source, width, j))
-        levels = hierarchies.get(name.lower())
-        numeric = bool(ORDERED.fullmatch(kind)) and levels is None
+        tree = hierarchies.get(name.lower())
+        numeric = is_numeric(column.sql_type) and tree is None
         domain = Domain(
             name, numeric, values, counts, nulls,
-            values_as_numbers(values.to_pylist(), kind) if numeric else None,
-            Tree(levels) if levels else None,
+            values_as_numbers(values.to_pylist(), column.sql_type) if numeric else None,
+            tree,
         )
         texts, shown, hidden = pa.array([], pa.string()), np.zeros(0, np.int64), 0
         if released:

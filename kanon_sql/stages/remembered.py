@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import fields
-from typing import Any
 
 import numpy as np
 
+from kanon_sql.methods import GroupTask
 from kanon_sql.points.points import Grouping, Points
 
 ROOM = 64 * 1024 * 1024
@@ -21,14 +20,14 @@ _lock = threading.Lock()
 _kept: OrderedDict[bytes, Grouping] = OrderedDict()
 
 
-def digest(points: Points, options: Mapping[str, Any]) -> bytes:
-    """Identifies the encoded content together with the options."""
+def digest(points: Points, task: GroupTask) -> bytes:
+    """Identifies the encoded content together with the task: all that a method sees."""
     seal = hashlib.blake2b(digest_size=32)
     for field in fields(points):
         array = np.asarray(getattr(points, field.name))
         seal.update(f"{array.dtype} {array.shape} ".encode())
         seal.update(np.ascontiguousarray(array).view(np.uint8).data)
-    seal.update(json.dumps(options, sort_keys=True).encode())
+    seal.update(task.to_json().encode())
     return seal.digest()
 
 

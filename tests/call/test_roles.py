@@ -96,7 +96,7 @@ def test_resolving_without_a_database() -> None:
         "a": "quasi_identifier", "b": "sensitive", "c": "identifier"
     }
     options = read_options("anonymize", {"k": 2, "identifiers": ["d"]})
-    assert resolve_roles(options, comments) == Roles(("a",), ("b",), ("d", "c"), ())
+    assert resolve_roles(options.roles, comments) == Roles(("a",), ("b",), ("d", "c"), ())
     options = read_options("anonymize", {"k": 2, "sensitive": ["a", "b"], "identifiers": ["c"]})
     with pytest.raises(OptionError, match="No column is left"):
-        resolve_roles(options, {"a": None, "b": None, "C": None})
+        resolve_roles(options.roles, {"a": None, "b": None, "C": None})

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from kanon_sql.encode.attributes import Nominal, Ordered
+from kanon_sql.encode.attributes import Categorical, Numeric
 from kanon_sql.points.losses import class_losses, total_il
 from kanon_sql.points.points import LossPoints
 
@@ -41,9 +41,9 @@ def height(a: str, b: str) -> int:
 
 
 def figure_5() -> LossPoints:
-    country = Nominal.fit("country", 1.0, pa.array(COUNTRIES), taxonomy())
-    work = Nominal.fit("occupation", 1.0, pa.array(OCCUPATIONS))
-    age = Ordered.fit("age", 1.0, AGES)
+    country = Categorical.fit("country", 1.0, pa.array(COUNTRIES), taxonomy())
+    work = Categorical.fit("occupation", 1.0, pa.array(OCCUPATIONS))
+    age = Numeric.fit("age", 1.0, AGES)
     return LossPoints.of(
         age.place(AGES)[:, None],
         np.column_stack([country.codes(pa.array(COUNTRIES)), work.codes(pa.array(OCCUPATIONS))]),
@@ -72,7 +72,7 @@ def test_information_loss_of_clusters_of_figure_5() -> None:
 
 @pytest.mark.parametrize("distance", ["sse", "loss"])
 def test_two_categories_are_as_far_apart_as_their_common_ancestor_is_high(distance: str) -> None:
-    country = Nominal.fit("country", 2.0, pa.array(COUNTRIES), taxonomy(), distance)
+    country = Categorical.fit("country", 2.0, pa.array(COUNTRIES), taxonomy(), distance)
     unit = None
     for a, b in combinations(COUNTRIES, 2):
         differs = country.codes(pa.array([a])) != country.codes(pa.array([b]))
@@ -85,7 +85,7 @@ def test_two_categories_are_as_far_apart_as_their_common_ancestor_is_high(distan
 
 
 def test_in_squared_distances_a_column_has_its_weight_as_variance() -> None:
-    country = Nominal.fit("country", 2.0, pa.array([*COUNTRIES, None, "USA"]), taxonomy())
+    country = Categorical.fit("country", 2.0, pa.array([*COUNTRIES, None, "USA"]), taxonomy())
     codes = country.codes(pa.array([*COUNTRIES, None, "USA"]))
     pairs = combinations_with_replacement(range(8), 2)
     total = sum(
@@ -96,7 +96,7 @@ def test_in_squared_distances_a_column_has_its_weight_as_variance() -> None:
 
 
 def test_null_is_a_leaf_directly_below_the_root() -> None:
-    country = Nominal.fit("country", 1.0, pa.array([*COUNTRIES, None]), taxonomy())
+    country = Categorical.fit("country", 1.0, pa.array([*COUNTRIES, None]), taxonomy())
     null = country.codes(pa.array([None], pa.string()))
     assert all((country.codes(pa.array([name])) != null).all() for name in COUNTRIES)
     assert (country.codes(pa.array([None, None], pa.string()))[0] == null).all()
@@ -105,7 +105,7 @@ def test_null_is_a_leaf_directly_below_the_root() -> None:
 
 def test_a_missing_number_is_as_far_as_the_whole_range() -> None:
     values = np.array([1.0, 5.0, np.nan, 3.0])
-    column = Ordered.fit("a", 2.0, values)
+    column = Numeric.fit("a", 2.0, values)
     places = column.place(values)
     assert places[[0, 1, 3]].tolist() == [0.0, 2.0, 1.0]
     assert places[2] - 2.0 >= 2.0
@@ -116,17 +116,16 @@ def test_a_missing_number_is_as_far_as_the_whole_range() -> None:
 
 def test_numbers_in_squared_distances_of_loss_span_their_weight() -> None:
     values = np.array([10.0, 20.0, 50.0])
-    column = Ordered.fit("a", 4.0, values, "loss")
+    column = Numeric.fit("a", 4.0, values, "loss")
     place = column.coordinates(values)[:, 0]
     assert (place[2] - place[0]) ** 2 == pytest.approx(4.0)
 
 
 def test_levels_by_the_leaves_below_their_nodes() -> None:
     values = pa.array(["USA", "USA", "India", None])
-    country = Nominal.fit("country", 1.0, values, taxonomy())
-    codes = country.codes(values)
+    country = Categorical.fit("country", 1.0, values, taxonomy())
     # leaves at each level: USA 1, 2, 3, 6; India 1, 1, 2, 6; NULL 1, 1, 1, 6
     means = [1.0, (2 + 2 + 1 + 1) / 4, (3 + 3 + 2 + 1) / 4, 6.0]
-    assert country.shares(codes) == pytest.approx(np.diff(means) / 5)
-    flat = Nominal.fit("job", 1.0, values)
-    assert flat.shares(flat.codes(values)).tolist() == [1.0]
+    assert country.distinct == pytest.approx(np.diff(means) / 5)
+    flat = Categorical.fit("job", 1.0, values)
+    assert flat.distinct.tolist() == [1.0]

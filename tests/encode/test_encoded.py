@@ -11,12 +11,33 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon_sql.encode.encoded import Encoded, Ordered, encode
+from kanon_sql.encode.arrow import Column, Rows
+from kanon_sql.encode.attributes import Numeric
+from kanon_sql.encode.encoded import Encoded
+from kanon_sql.encode.encoding import encode, fit
 from kanon_sql.errors import DataError
+from kanon_sql.methods import task_for
 from kanon_sql.points.losses import sst
 
-OPTIONS: dict[str, Any] = {"weights": {}, "nulls": "value"}
 NUMBER, TEXT = "DOUBLE", "VARCHAR"
+
+
+def rows_of(
+    columns: Sequence[tuple[str, Sequence[Any]]], hashes: Sequence[int] | None = None
+) -> tuple[Rows, list[Column]]:
+    """Rows of columns given as (type, values), named a, b, c ..."""
+    rows = list(zip(*(values for _, values in columns), strict=True))
+    cells = [
+        {"number": value if kind == NUMBER else None, "category": value if kind == TEXT else None}
+        for row in rows
+        for (kind, _), value in zip(columns, row, strict=True)
+    ]
+    kinds = pa.struct([("number", pa.float64()), ("category", pa.string())])
+    seals = np.arange(len(rows)) if hashes is None else np.array(hashes)
+    fields = {"cells": pa.array(cells, kinds), "hash": pa.array(seals.astype(np.uint64))}
+    return Rows(fields, len(rows)), [
+        Column(chr(ord("a") + j), kind) for j, (kind, _) in enumerate(columns)
+    ]
 
 
 def encoded(
@@ -25,16 +46,7 @@ def encoded(
     **options: Any,
 ) -> Encoded:
     """Encodes columns given as (type, values), named a, b, c ..."""
-    rows = list(zip(*(values for _, values in columns), strict=True))
-    cells = [
-        {"number": value if kind == NUMBER else None, "category": value if kind == TEXT else None}
-        for row in rows
-        for (kind, _), value in zip(columns, row, strict=True)
-    ]
-    kinds = pa.struct([("number", pa.float64()), ("category", pa.string())])
-    names = [(chr(ord("a") + j), kind) for j, (kind, _) in enumerate(columns)]
-    seals = np.arange(len(rows)) if hashes is None else np.array(hashes)
-    return encode(pa.array(cells, kinds), seals.astype(np.uint64), names, {**OPTIONS, **options})
+    return encode(*rows_of(columns, hashes), task_for("mdav", 2, **options), {})
 
 
 def total_variance(result: Encoded) -> float:
@@ -124,7 +136,7 @@ def test_copies_of_a_row_are_scattered_among_others_that_tie() -> None:
 
 def test_a_released_value_lands_where_its_source_would() -> None:
     values = np.array([3.0, 4.0, np.nan, 8.0])
-    column = Ordered.fit("a", 1.0, values)
+    column = Numeric.fit("a", 1.0, values)
     assert np.array_equal(column.coordinates(values)[:1], column.coordinates(values[:1]))
 
 
@@ -133,3 +145,40 @@ def test_what_can_not_be_encoded_is_refused() -> None:
         encoded([(NUMBER, [1.0, float("inf")])])
     with pytest.raises(DataError, match="'b' has 2 rows with NULL or NaN"):
         encoded([(NUMBER, [1.0, 2.0]), (TEXT, [None, None])], nulls="error")
+
+
+@given(
+    st.lists(
+        st.tuples(st.none() | st.integers(-9, 9), st.none() | st.sampled_from("abc")),
+        min_size=2, max_size=30,
+    ),
+    st.data(),
+)
+def test_a_block_lies_where_the_whole_table_puts_it(
+    table: list[tuple[int | None, str | None]], data: st.DataObject
+) -> None:
+    """What was learned from all rows places some of them as it places all: fit and transform."""
+    numbers = [None if number is None else float(number) for number, _ in table]
+    columns = [(NUMBER, numbers), (TEXT, [text for _, text in table])]
+    hashes = list(range(len(table)))
+    rows, names = rows_of(columns, hashes)
+    task = task_for("mdav", 2)
+    encoding, whole = fit(rows, names, task, {}), encode(rows, names, task, {})
+    some = sorted(data.draw(st.sets(st.sampled_from(hashes), min_size=1)))
+    block, _ = rows_of([(kind, [values[i] for i in some]) for kind, values in columns], some)
+    part = encoding.transform(block)
+    rank = {row: place for place, row in enumerate(whole.order.tolist())}
+    places = [rank[some[i]] for i in part.order.tolist()]
+    for points in (Encoded.squared, Encoded.losses, Encoded.cells):
+        ours, theirs = points(part), points(whole)
+        assert (ours.numeric == theirs.numeric[places]).all()
+        assert (ours.scale == theirs.scale).all()
+        if points is not Encoded.cells:  # cells number the values of a number as they occur
+            assert (ours.codes == theirs.codes[places]).all()
+
+
+def test_a_category_that_was_not_learned_is_refused() -> None:
+    rows, names = rows_of([(TEXT, ["a", "b"])])
+    encoding = fit(rows, names, task_for("mdav", 2), {})
+    with pytest.raises(DataError, match="1 rows with values that the encoding doesn't know"):
+        encoding.transform(rows_of([(TEXT, ["a", "secret"])])[0])

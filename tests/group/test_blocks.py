@@ -15,10 +15,13 @@ from kanon_sql.group.blocks import cut_blocks
 from kanon_sql.group.run import group_points
 from kanon_sql.kernel import parallel
 from kanon_sql.kernel.watch import Watch
-from kanon_sql.methods import METHODS, Points
+from kanon_sql.methods import METHODS, GroupTask, task_for
+from kanon_sql.methods.cell_generalization.geometry import CELLS
+from kanon_sql.methods.geometry import LOSS
 from kanon_sql.methods.local_search.refine import loss_of
+from kanon_sql.methods.task import LEAST
 from kanon_sql.points.losses import sse
-from kanon_sql.points.points import LossPoints, MetricPoints
+from kanon_sql.points.points import LossPoints, MetricPoints, Points
 from kanon_sql.search import nearest_lists as neighbours
 
 IN_BLOCKS = [name for name, method in METHODS.items() if method.in_blocks and method.promises_k]
@@ -30,18 +33,20 @@ def mixed(n: int, seed: int, distinct: int = 10**6, method: str = "mdav") -> Poi
     pick = draw.integers(0, min(n, distinct), n)
     numbers = np.round(draw.standard_normal((n, 2)), 2)[pick]
     codes = draw.integers(0, 5, (n, 1))[pick]
-    if METHODS[method].has_centers:
+    if METHODS[method].geometry().has_centers:
         return MetricPoints.of(numbers, codes, [1.25])
-    if METHODS[method].objective == "cells":
+    if METHODS[method].geometry() is CELLS:
         levels = np.unique(numbers, return_inverse=True)[1].reshape(numbers.shape) // 9
         return LossPoints.of(numbers[:, :0], np.column_stack([levels, codes]), [1.0] * 3)
-    if METHODS[method].loss_points and method != "best":
+    if METHODS[method].geometry() is LOSS:
         return LossPoints.of(numbers / 7.0, codes, [1.0])
     return Points.of(numbers, codes, [1.25])
 
 
-def options(**given: Any) -> dict[str, Any]:
-    return {"k": 3, "method": "mdav_plus", "gamma": 0.2, **given}
+def task(method: str = "mdav_plus", k: int = 3, **given: Any) -> GroupTask:
+    if method == "v_mdav":
+        given = {"gamma": 0.2, **given}
+    return task_for(method, k, **given)
 
 
 @pytest.mark.parametrize("method", IN_BLOCKS)
@@ -49,7 +54,7 @@ def options(**given: Any) -> dict[str, Any]:
 @given(seed=st.integers(0, 1000), distinct=st.sampled_from((5, 10**6)), n=st.integers(301, 900))
 def test_groups_made_in_blocks_are_groups(method: str, seed: int, distinct: int, n: int) -> None:
     points = mixed(n, seed, distinct, method)
-    found = group_points(points, options(method=method, block_rows=150))
+    found = group_points(points, task(method=method, block_rows=150))
     sizes = np.bincount(found.labels)
     assert len(found.labels) == n
     assert sizes.min() >= 3
@@ -62,19 +67,19 @@ def test_groups_along_the_cuts_are_mended(
 ) -> None:
     """Four blocks of 10,000 rows lose no more than one of 40,000: the cuts alone cost 3 percent."""
     points = Points.of(np.random.default_rng(11).standard_normal((40_000, 4)))
-    one = sse(points, group_points(points, options(method=method)).labels)
-    four = group_points(points, options(method=method, block_rows=10_000))
+    one = sse(points, group_points(points, task(method=method)).labels)
+    four = group_points(points, task(method=method, block_rows=10_000))
     assert four.facts["blocks"] == 4
     assert sse(points, four.labels) < 1.01 * one
     with monkeypatch.context() as unmended:
         unmended.setattr(blocks, "MENDING", 0)
-        bare = group_points(points, options(method=method, block_rows=10_000))
+        bare = group_points(points, task(method=method, block_rows=10_000))
     assert sse(points, bare.labels) > 1.02 * one
 
 
 def test_a_block_has_far_more_rows_than_k() -> None:
-    found = group_points(mixed(2000, 1), options(k=10, block_rows=20))
-    assert found.facts["blocks"] == 2000 // (10 * blocks.LEAST)
+    found = group_points(mixed(2000, 1), task(k=10, block_rows=20))
+    assert found.facts["blocks"] == 2000 // (10 * LEAST)
 
 
 def test_blocks_are_close_records_in_canonical_order() -> None:
@@ -88,7 +93,7 @@ def test_blocks_are_close_records_in_canonical_order() -> None:
 
 def test_blocks_do_not_depend_on_the_number_of_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     points = mixed(1500, 2)
-    wanted = options(method="mdav_star", block_rows=200, refine="local", refine_steps=3000)
+    wanted = task(method="mdav_star", block_rows=200, refine="local", refine_steps=3000)
     labels = []
     for count in (1, 2, 5):
         monkeypatch.setattr(parallel, "cores", lambda count=count: count)
@@ -99,8 +104,8 @@ def test_blocks_do_not_depend_on_the_number_of_cores(monkeypatch: pytest.MonkeyP
 
 
 def test_a_small_table_is_one_block() -> None:
-    assert blocks.block_size(METHODS["mdav"], {}, 5) == 500_000
-    assert group_points(mixed(1000, 3), options()).facts["blocks"] == 1.0
+    assert task("mdav", 5).block_size() == 500_000
+    assert group_points(mixed(1000, 3), task()).facts["blocks"] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -109,11 +114,11 @@ def test_a_small_table_is_one_block() -> None:
 )
 def test_refine_after_any_method_loses_no_more(method: str) -> None:
     points = mixed(600, 4, method=method)
-    plain = group_points(points, options(method=method, refine_steps=20_000))
-    better = group_points(points, options(method=method, refine="local", refine_steps=20_000))
+    plain = group_points(points, task(method=method, refine_steps=20_000))
+    better = group_points(points, task(method=method, refine="local", refine_steps=20_000))
     assert loss_of(points, better.labels) <= loss_of(points, plain.labels)
     assert np.bincount(better.labels).min() >= 3
-    if METHODS[method].has_centers:  # classes are only divided, if they are large enough
+    if METHODS[method].geometry().has_centers:  # classes are only divided, if they are large enough
         assert 0 <= better.facts["refine_steps"] <= 20_000
     else:
         assert better.facts["refine_steps"] == 20_000
@@ -121,8 +126,8 @@ def test_refine_after_any_method_loses_no_more(method: str) -> None:
 
 def test_best_works_in_either_distance() -> None:
     points = mixed(400, 4, method="k_member")
-    start = group_points(points, options(method="k_member"))
-    found = group_points(points, options(method="best", distance="loss", refine_steps=20_000))
+    start = group_points(points, task(method="k_member"))
+    found = group_points(points, task(method="best", distance="loss", refine_steps=20_000))
     assert loss_of(points, found.labels) < loss_of(points, start.labels)
 
 
@@ -130,8 +135,8 @@ def test_best_works_in_either_distance() -> None:
 @given(n=st.integers(3, 60), seed=st.integers(0, 1000), distinct=st.sampled_from((2, 10**6)))
 def test_best_is_never_worse_than_its_starts(n: int, seed: int, distinct: int) -> None:
     points = mixed(n, seed, distinct)
-    found = group_points(points, options(method="best", refine_steps=5_000)).labels
-    starts = [group_points(points, options(method=name)) for name in ("mdav_plus", "mdav_star")]
+    found = group_points(points, task(method="best", refine_steps=5_000)).labels
+    starts = [group_points(points, task(method=name)) for name in ("mdav_plus", "mdav_star")]
     assert np.bincount(found).min() >= 3
     assert sse(points, found) <= min(sse(points, start.labels) for start in starts) + 1e-9
 
@@ -139,17 +144,17 @@ def test_best_is_never_worse_than_its_starts(n: int, seed: int, distinct: int) -
 @pytest.mark.parametrize("gamma", [0.4, "best"])
 def test_gamma_is_told_where_all_blocks_agree(gamma: float | str) -> None:
     points = mixed(900, 6)
-    found = group_points(points, options(method="v_mdav", gamma=gamma, block_rows=150))
+    found = group_points(points, task(method="v_mdav", gamma=gamma, block_rows=150))
     assert found.facts["blocks"] == 6
     assert found.facts.get("gamma", 0.4) == 0.4 if gamma == 0.4 else True
 
 
 def test_progress_counts_all_passes_of_all_blocks() -> None:
     watch = Watch()
-    group_points(mixed(900, 6), options(method="v_mdav", gamma="best", block_rows=150), watch)
+    group_points(mixed(900, 6), task(method="v_mdav", gamma="best", block_rows=150), watch)
     assert watch.stage == "mending"
     watch = Watch()
-    group_points(mixed(900, 6), options(method="v_mdav", gamma="best"), watch)
+    group_points(mixed(900, 6), task(method="v_mdav", gamma="best"), watch)
     assert (watch.stage, watch.total) == ("grouping", 900 * 21)
     assert 0.95 * watch.total < watch.done <= watch.total
 

@@ -14,7 +14,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from kanon_sql.errors import DataError, OptionError
-from kanon_sql.hierarchies.tree import KINDS, built_in, check_kind, level_count
+from kanon_sql.hierarchies.build import built_in
+from kanon_sql.hierarchies.kinds import KINDS, check_kind, level_count
 from tests.support.trees import build, path_of, paths
 
 

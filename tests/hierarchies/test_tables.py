@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from kanon_sql import data
 from kanon_sql.errors import DataError
-from kanon_sql.hierarchies.tree import check_values, key, read_tree
+from kanon_sql.hierarchies.tables import read_tree
+from kanon_sql.hierarchies.tree import check_values, key
 from tests.support.trees import Table, assert_sound, meet, path_of, paths, read, texts
 
 ADULT = Path(__file__).parents[1] / "data" / "hierarchies"

@@ -201,7 +201,7 @@ def in_canonical_order(monkeypatch: pytest.MonkeyPatch) -> None:
 
     class Cut(Method):
         def load(self) -> Callable[..., Grouping]:
-            return lambda points, k, options, watch: Grouping(np.arange(len(points)) // k, {})
+            return lambda points, task, watch: Grouping(np.arange(len(points)) // task.k, {})
 
     known = {f.name: getattr(REGISTRY["mdav"], f.name) for f in dataclasses.fields(Method)}
     monkeypatch.setitem(REGISTRY, "mdav", Cut(**known))

@@ -18,9 +18,9 @@ import pyarrow as pa
 import pytest
 
 import kanon_sql
-from kanon_sql.call.rules import FIXED_K
 from kanon_sql.encode.arrow import Labelled
 from kanon_sql.methods import METHODS, Grouping, Method
+from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.stages import group as stages
 from kanon_sql.stages import remembered
 
@@ -76,7 +76,7 @@ class Broken(Method):
 
     def load(self) -> Callable[..., Grouping]:
         """The broken method."""
-        return lambda points, k, options, watch: Grouping(self.labels(len(points), k), {})
+        return lambda points, task, watch: Grouping(self.labels(len(points), task.k), {})
 
 
 def singletons(n: int, k: int) -> Any:
@@ -221,7 +221,8 @@ def test_a_method_that_fails_releases_nothing(
 
 @pytest.mark.parametrize(
     "method",
-    [n for n, m in METHODS.items() if m.promises_k and n not in FIXED_K and not m.items],
+    [n for n, m in METHODS.items() if m.promises_k and m.only_k is None
+     and not isinstance(m.geometry(), AttributeGeometry)],
 )
 def test_each_method_is_verified(
     con: Connection, monkeypatch: pytest.MonkeyPatch, method: str

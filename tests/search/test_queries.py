@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kanon_sql.methods import METHODS, Points
+from kanon_sql.methods import Points
 from kanon_sql.methods.microaggregation.centroids import closest_group
 from kanon_sql.methods.microaggregation.group_index import find_group, join, new_groups, show
 from kanon_sql.methods.microaggregation.mdav import (
@@ -23,6 +23,7 @@ from kanon_sql.search.queries import furthest_in_tree, nearest_in_order, nearest
 from kanon_sql.search.unassigned import list_left, plant, settle
 from tests.methods.microaggregation import reference, reference_fast
 from tests.methods.microaggregation.test_mdav_family import GAMMAS, random_records
+from tests.support.tasks import task_of
 from tests.support.thoroughness import examples
 
 # --- records of all kinds ---------------------------------------------------------------------
@@ -302,7 +303,7 @@ def test_kernel_gives_the_labels_of_the_fast_reference(
 ) -> None:
     """Every label agrees over thousands of records, ties included."""
     points = points_of(kind, 3_003)
-    labels = METHODS[name].group(points, k, {"gamma": gamma}).labels
+    labels = task_of(name, k, gamma).group(points).labels
     assert labels.tolist() == FAST[name](points, k, gamma)
 
 
@@ -312,5 +313,5 @@ def test_kernel_gives_the_labels_of_the_fast_reference(
 def test_kernel_gives_the_same_labels_along_principal_axes(name: str, kind: str, axes: str) -> None:
     """So it does where principal axes are used although ties abound and rounding blurs them."""
     points = points_of(kind, 2_000)
-    labels = METHODS[name].group(points, 3, {"gamma": 1.1}).labels
+    labels = task_of(name, 3, 1.1).group(points).labels
     assert labels.tolist() == FAST[name](points, 3, 1.1)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import duckdb
 import pytest
 
 from kanon_sql.kernel.watch import Watch
-from kanon_sql.methods import METHODS, Grouping, Method, Points
+from kanon_sql.methods import Grouping, GroupTask, Method, Points, task_for
 from kanon_sql.stages import remembered
 
 
@@ -22,12 +21,10 @@ def count(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     def counting(method: Method) -> Any:
         function = load(method)
 
-        def group(
-            points: Points, k: int, options: Mapping[str, Any], watch: Watch
-        ) -> Grouping:
+        def group(points: Points, task: GroupTask, watch: Watch) -> Grouping:
             if len(points) < 1000:
                 calls.append(len(points))
-            return function(points, k, options, watch)
+            return function(points, task, watch)
 
         return group
 
@@ -76,8 +73,8 @@ def test_a_changed_value_groups_again(con: duckdb.DuckDBPyConnection, count: lis
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remembered, "ROOM", 10)
     remembered.forget()
-    method = METHODS["mdav_plus"].group
+    task = task_for("mdav_plus", 2)
     for start in range(5):
         points = Points.of([[float(start + i)] for i in range(6)])
-        remembered.recall(remembered.digest(points, {"k": 2}), lambda p=points: method(p, 2, {}))
+        remembered.recall(remembered.digest(points, task), lambda p=points: task.group(p))
     assert len(remembered._kept) == 1

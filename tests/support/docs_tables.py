@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
-from kanon_sql.call.options import OPTIONS
+from kanon_sql.call.options import GROUPS, OPTIONS
 from kanon_sql.hierarchies.kinds import KINDS
 from kanon_sql.measure.metrics import ATTRIBUTE, AUDIT, DIVERSITY, METRICS, Metric
 from kanon_sql.methods import METHODS
+from kanon_sql.methods.option import Option, options_of
 from tests.project.test_layers import EXCEPTIONS, MAY_IMPORT
 
 ROOT = Path(__file__).parents[2]
@@ -23,19 +24,7 @@ ROOT = Path(__file__).parents[2]
 LONGEST = 300
 """Characters of a cell; what is longer becomes a list under the table."""
 
-OPTION_GROUPS = {
-    "roles": ("quasi_identifiers", "sensitive", "identifiers", "class_label"),
-    "release": (
-        "k", "hierarchies", "representation", "recoding", "suppress", "nulls", "class_id",
-        "keep_order",
-    ),
-    "grouping": (
-        "method", "distance", "loss", "weights", "seed", "refine", "refine_steps",
-        "refine_seconds", "block_rows",
-    ),
-    "measuring": ("release", "sensitive_values"),
-    "running": ("progress", "show_values"),
-}
+OPTION_GROUPS = {group: tuple(options_of(holder)) for group, holder in GROUPS.items()}
 """The options of every call, as docs/options.md has them. All others belong to single methods, and
 stand with them in docs/methods.md."""
 
@@ -80,13 +69,24 @@ def options(names: Iterable[str]) -> str:
     )
 
 
-def own_options(family: str) -> list[str]:
-    """The options that only methods take, of those that a family's methods take."""
-    shared = {name for group in OPTION_GROUPS.values() for name in group}
+def own_options(family: str) -> list[tuple[str, ...]]:
+    """The options that only methods of a family take, as each says them, once for those that say
+    the same."""
+    rows: dict[Option, list[str]] = {}
+    for method in METHODS.values():
+        if method.family.endswith(f".{family}"):
+            for known in options_of(method.own).values():
+                rows.setdefault(known, []).append(f"`{method.name}`")
     return [
-        name for method in METHODS.values() if method.family.endswith(f".{family}")
-        for name in method.options if name not in shared
+        (f"`{o.name}`", ", ".join(takers), o.type, o.default_text,
+         o.description[0].upper() + o.description[1:])
+        for o, takers in rows.items()
     ]
+
+
+def options_of_family(family: str) -> str:
+    """The options that only methods of a family take."""
+    return table(("option", "of", "type", "default", "meaning"), own_options(family))
 
 
 def methods(family: str) -> str:
@@ -159,7 +159,7 @@ def exceptions() -> str:
 BLOCKS: dict[str, Callable[[], str]] = {
     **{f"options: {group}": partial(options, names) for group, names in OPTION_GROUPS.items()},
     **{f"methods: {family}": partial(methods, family) for family in FAMILIES},
-    **{f"options of {family}": partial(options, own_options(family))
+    **{f"options of {family}": partial(options_of_family, family)
        for family in FAMILIES if own_options(family)},
     "kinds": kinds,
     "options of kinds": kind_options,

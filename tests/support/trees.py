@@ -8,7 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from kanon_sql.hierarchies.tree import Tree, built_in, level_count, read_tree
+from kanon_sql.hierarchies.build import built_in
+from kanon_sql.hierarchies.kinds import level_count
+from kanon_sql.hierarchies.tables import read_tree
+from kanon_sql.hierarchies.tree import Tree
 
 Table = dict[str, list[str | None]]
 

@@ -2,7 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from kanon_sql.methods.cell_generalization.geometry import CELLS
+from kanon_sql.methods.geometry import Trial
 from kanon_sql.methods.method import Method
+from kanon_sql.methods.option import MethodOptions, option
+from kanon_sql.validators import whole
+
+
+@dataclass(frozen=True)
+class FactorOptions(MethodOptions):
+    """The options of pairs and triples."""
+
+    neighbours: int | None = option(
+        None, whole(1),
+        "how many nearest rows of each row are looked at. Less than all takes larger tables, "
+        "without a guarantee.",
+        type="BIGINT", default_text="all rows",
+    )
 
 METHODS = (
     Method(
@@ -13,12 +31,9 @@ METHODS = (
         guarantee="generalized cells at most max(2k-1, 3k-5) times the least possible; in "
         "blocks none",
         cost="near O(n log n) for the nearest rows, O(n k) for the trees",
-        options=(),
         representation="suppress",
         source="aggarwal2005, section 4",
-        distances=(),
-        objective="cells",
-        loss_points=True,
+        geometries={None: CELLS},
     ),
     Method(
         name="pairs",
@@ -28,13 +43,13 @@ METHODS = (
         guarantee="suppressed cells at most 1.5 times the least possible if each column has at "
         "most two values, else 2 times; with neighbours or suppress none",
         cost="exact to 300 rows; above with neighbours, to 45,000 of them in all",
-        options=("neighbours",),
         representation="suppress",
         source="aggarwal2005, section 5",
-        distances=(),
-        objective="cells",
+        geometries={None: CELLS},
+        own=FactorOptions,
+        only_k=2,
+        trial=Trial(rows=12),
         in_blocks=False,
-        loss_points=True,
     ),
     Method(
         name="triples",
@@ -44,12 +59,12 @@ METHODS = (
         guarantee="suppressed cells at most 2 times the least possible if each column has at "
         "most two values, else 3 times; with neighbours or suppress none",
         cost="exact to 150 rows; above with neighbours, to 5,000 of them in all",
-        options=("neighbours",),
         representation="suppress",
         source="aggarwal2005, section 6",
-        distances=(),
-        objective="cells",
+        geometries={None: CELLS},
+        own=FactorOptions,
+        only_k=3,
+        trial=Trial(rows=12, k=3),
         in_blocks=False,
-        loss_points=True,
     ),
 )

@@ -13,7 +13,6 @@ import math
 import numpy as np
 
 from kanon_sql.kernel.watch import Beat
-from kanon_sql.points.losses import total_il
 from kanon_sql.points.points import Floats, Labels, LossPoints, Points
 from kanon_sql.search.nearest_lists import Lists, nearest_lists
 
@@ -61,15 +60,3 @@ def neighbour_bound(
     if last < 0:
         return 0.0
     return math.fsum(edge_weights(points, np.arange(len(points)), lists[:, last]).tolist())
-
-
-def cost(points: LossPoints, labels: Labels) -> float:
-    """The generalization cost of classes: the sum of |e| D(e), in cells (aggarwal2005, section 2).
-
-    A deleted record, of label -1, is charged all its cells (section 4.2, at the end). Labels:
-    int64, shape (n,).
-    """
-    kept = np.flatnonzero(labels >= 0)
-    whole = sum(points.scale.tolist())
-    deleted = float((len(points) - len(kept)) * whole)
-    return deleted + (total_il(points.part(kept), labels[kept]) if len(kept) else 0.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -10,10 +10,12 @@ import numpy as np
 
 from kanon_sql.errors import DataError
 from kanon_sql.kernel.watch import DONE, Watch
-from kanon_sql.methods.cell_generalization.cells import cost, neighbour_bound
+from kanon_sql.methods.cell_generalization.cells import neighbour_bound
 from kanon_sql.methods.cell_generalization.cycle_cuts import cheapest_cut, components
 from kanon_sql.methods.cell_generalization.factors_by_matching import edge_costs, edges_of
 from kanon_sql.methods.cell_generalization.integer_weights import is_binary, whole_weights
+from kanon_sql.methods.task import GroupTask
+from kanon_sql.points.losses import generalized_cells
 from kanon_sql.points.points import Grouping, LossPoints
 
 
@@ -56,7 +58,8 @@ def by_factor(
     sizes: tuple[int, ...],
     factor_of: Callable[[int, Any, Any, Watch], Any],
     shares: tuple[Fraction, Fraction],
-    options: Mapping[str, Any],
+    task: GroupTask,
+    near: int | None,
     watch: Watch,
 ) -> Grouping:
     """Classes of the given sizes, cut from a factor; they cost 3 times its weight at most.
@@ -67,10 +70,11 @@ def by_factor(
         factor_of: finds the edges of the lightest factor of n records, from edges and costs.
         shares: the least cost of any clustering over the weight of the lightest factor, where
             columns have two codes each, and on any alphabet.
-        options: neighbours, suppress.
+        task: with suppress nothing is guaranteed.
+        near: to how many nearest records edges are looked at; None for all.
         watch: its stop raises StoppedError.
     """
-    n, near = len(points), options.get("neighbours")
+    n = len(points)
     whole = whole_weights(points)
     edges = edges_of(whole.points, near)
     costs = edge_costs(whole.points, edges)
@@ -83,12 +87,12 @@ def by_factor(
     labels = labels_of(n, classes)
     watch.beat()[DONE] += n
     bound = neighbour_bound(points, sizes[0])
-    deleted = int(options.get("suppress", 0.0) * n) > 0  # a row that is left out needs no edge
+    deleted = int(task.suppress * n) > 0  # a row that is left out needs no edge
     if deleted or (near is not None and near < n - 1):
         return Grouping(labels, {"lower_bound": bound})
     weights = dict(zip(zip(*(end.tolist() for end in edges), strict=True), costs, strict=True))
     factor = sum(weights[edge] for edge in chosen)
     share = shares[0] if is_binary(points) else shares[1]
-    bound = min(max(bound, float(share * factor * whole.low)), cost(points, labels))
+    bound = min(max(bound, float(share * factor * whole.low)), generalized_cells(points, labels))
     ratio = float(3 / share * whole.high / whole.low)
     return Grouping(labels, {"lower_bound": bound, "guaranteed_ratio": ratio})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numba import njit
 from kanon_sql.kernel.watch import DONE, STOP, Beat, Watch
 from kanon_sql.methods.cell_generalization.cells import edge_points, edge_weights, neighbour_bound
 from kanon_sql.methods.cell_generalization.decompose import decompose
+from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Grouping, Labels, LossPoints
 from kanon_sql.search.nearest_lists import Lists, nearest_lists
 
@@ -105,12 +105,13 @@ def grow_forest(points: LossPoints, lists: Lists, k: int, beat: Beat) -> Labels:
     return out
 
 
-def forest(points: LossPoints, k: int, options: Mapping[str, Any], watch: Watch) -> Grouping:
+def forest(points: LossPoints, task: GroupTask, watch: Watch) -> Grouping:
     """Classes of k to max(2k-1, 3k-5) records, cut from a forest of edges to near records.
 
     Costs at most max(2k-1, 3k-5) times the optimum, also where rows may be deleted. Needs
     len(points) >= k >= 1 and points without numeric columns. Source: aggarwal2005, section 4.
     """
+    k = task.k
     n = len(points)
     if k == 1:
         return Grouping(np.arange(n), {"lower_bound": 0.0, "guaranteed_ratio": 1.0})

@@ -12,14 +12,14 @@ cells.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
 
 from kanon_sql.errors import OptionError
 from kanon_sql.kernel.watch import Watch
+from kanon_sql.methods.cell_generalization import FactorOptions
 from kanon_sql.methods.cell_generalization.factor_classes import by_factor, check_size
 from kanon_sql.methods.cell_generalization.factors_by_matching import one_or_two_factor
+from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Grouping, LossPoints
 
 ROWS, EDGES = 300, 45_000
@@ -29,17 +29,14 @@ SHARES = Fraction(2), Fraction(3, 2)
 """The optimum over w, at least: with columns of two codes, and on any alphabet."""
 
 
-def pairs(
-    points: LossPoints, k: int, options: Mapping[str, Any], watch: Watch
-) -> Grouping:
+def pairs(points: LossPoints, task: GroupTask, watch: Watch) -> Grouping:
     """Classes of two or three by a [1,2]-factor of least weight.
 
     Source: aggarwal2005, section 5.
 
     Args:
         points: two records or more in canonical order, without numeric columns.
-        k: must be 2.
-        options: neighbours (edges to so many nearest records only, and no guarantee); with
+        task: neighbours (edges to so many nearest records only, and no guarantee); with
             suppress nothing is guaranteed, either.
         watch: its stop raises StoppedError.
 
@@ -47,9 +44,12 @@ def pairs(
         OptionError: another k.
         DataError: too many records for all edges.
     """
+    own = task.own
+    assert isinstance(own, FactorOptions)
+    k = task.k
     if k != 2:
         raise OptionError(
             f"The method 'pairs' is for k = 2 only, and k is {k}. Use triples for k = 3, or forest."
         )
-    check_size("pairs", len(points), options.get("neighbours"), ROWS, EDGES)
-    return by_factor(points, (2, 3), one_or_two_factor, SHARES, options, watch)
+    check_size("pairs", len(points), own.neighbours, ROWS, EDGES)
+    return by_factor(points, (2, 3), one_or_two_factor, SHARES, task, own.neighbours, watch)

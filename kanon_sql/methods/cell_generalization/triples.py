@@ -14,14 +14,14 @@ most. So the optimum is w or more, and the ratio 3; with columns of two codes it
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
 
 from kanon_sql.errors import OptionError
 from kanon_sql.kernel.watch import Watch
+from kanon_sql.methods.cell_generalization import FactorOptions
 from kanon_sql.methods.cell_generalization.factor_classes import by_factor, check_size
 from kanon_sql.methods.cell_generalization.factors_by_matching import two_factor
+from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Grouping, LossPoints
 
 ROWS, EDGES = 150, 5_000
@@ -31,17 +31,14 @@ SHARES = Fraction(3, 2), Fraction(1)
 """The optimum over w, at least: with columns of two codes, and on any alphabet."""
 
 
-def triples(
-    points: LossPoints, k: int, options: Mapping[str, Any], watch: Watch
-) -> Grouping:
+def triples(points: LossPoints, task: GroupTask, watch: Watch) -> Grouping:
     """Classes of three to five by a 2-factor of least weight.
 
     Source: aggarwal2005, section 6.
 
     Args:
         points: three records or more in canonical order, without numeric columns.
-        k: must be 3.
-        options: neighbours (edges to so many nearest records only, and no guarantee); with
+        task: neighbours (edges to so many nearest records only, and no guarantee); with
             suppress nothing is guaranteed, either.
         watch: its stop raises StoppedError.
 
@@ -49,9 +46,12 @@ def triples(
         OptionError: another k.
         DataError: too many records for all edges.
     """
+    own = task.own
+    assert isinstance(own, FactorOptions)
+    k = task.k
     if k != 3:
         raise OptionError(
             f"The method 'triples' is for k = 3 only, and k is {k}. Use pairs for k = 2, or forest."
         )
-    check_size("triples", len(points), options.get("neighbours"), ROWS, EDGES)
-    return by_factor(points, (3, 4, 5), two_factor, SHARES, options, watch)
+    check_size("triples", len(points), own.neighbours, ROWS, EDGES)
+    return by_factor(points, (3, 4, 5), two_factor, SHARES, task, own.neighbours, watch)

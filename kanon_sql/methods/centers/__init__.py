@@ -2,7 +2,110 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from kanon_sql.errors import OptionError
+from kanon_sql.methods.centers.geometry import (
+    CELLULAR,
+    DISTANCES_OF_CENTERS,
+    FACILITIES,
+    RADIUS,
+    CenterOptions,
+)
 from kanon_sql.methods.method import Method
+from kanon_sql.methods.option import option
+from kanon_sql.methods.task import GroupTask
+from kanon_sql.validators import flag, number_or_column, one_of, positive, share, whole
+
+__all__ = [
+    "DISTANCES_OF_CENTERS", "METHODS", "CellularOptions", "RCellularOptions", "RGatherOptions"
+]
+
+CENTERS = ("anywhere", "rows")
+WIDE = 1e9
+"""A diameter that the records of a trial run are far below."""
+
+EPSILON = (
+    "the share of the rows that may be left out, so that a few outliers don't widen the classes."
+)
+
+
+@dataclass(frozen=True)
+class RGatherOptions(CenterOptions):
+    """The options of r_gather."""
+
+    epsilon: float = option(0.0, share, EPSILON, type="DOUBLE", default_text="0", compiles=True)
+    max_clusters: int | None = option(
+        None, whole(1), "the most classes.", type="BIGINT", default_text="no limit", compiles=True
+    )
+    centers: str = option(
+        "anywhere", one_of(CENTERS, "centers value"),
+        "with 'rows' the published center of each class is a row, with 'anywhere' its centroid "
+        "where that has no larger radius.",
+    )
+
+    @property
+    def leaves_out(self) -> tuple[str, float] | None:
+        """By epsilon."""
+        return ("epsilon", self.epsilon) if self.epsilon > 0.0 else None
+
+    @property
+    def publishes_rows(self) -> bool:
+        """Whether every published center is a row."""
+        return self.centers == "rows"
+
+    def for_trial(self, in_blocks: bool) -> RGatherOptions:
+        """max_clusters is refused where the rows are cut into blocks."""
+        return replace(self, max_clusters=None) if in_blocks else self
+
+    def check(self, task: GroupTask, given: Collection[str]) -> None:
+        """Refuses refine beside max_clusters."""
+        if task.refine == "local" and self.max_clusters is not None:
+            raise OptionError(
+                "refine divides classes, which max_clusters forbids. Leave one of them out."
+            )
+
+
+@dataclass(frozen=True)
+class CellularOptions(CenterOptions):
+    """The options of cellular."""
+
+    facility_cost: float | str | None = option(
+        None, number_or_column,
+        "what it costs to open a cluster, a number or the column that has it for each row as "
+        "center (that column passes unchanged).",
+        type="DOUBLE or VARCHAR", default_text="the mean distance to the fifth nearest row",
+        columns=True,
+    )
+    allow_small: bool = option(
+        False, flag, "whether anonymize_clusters publishes clusters of one row.", type="BOOLEAN"
+    )
+
+    @property
+    def row_cost(self) -> float | str | None:
+        """The facility cost."""
+        return self.facility_cost
+
+
+@dataclass(frozen=True)
+class RCellularOptions(CenterOptions):
+    """The options of r_cellular."""
+
+    epsilon: float = option(0.0, share, EPSILON, type="DOUBLE", default_text="0", compiles=True)
+    max_diameter: float | None = option(
+        None, positive, "the largest distance of two rows of a class, in the metric.",
+        type="DOUBLE", default_text="no limit", compiles=True,
+    )
+
+    @property
+    def leaves_out(self) -> tuple[str, float] | None:
+        """By epsilon."""
+        return ("epsilon", self.epsilon) if self.epsilon > 0.0 else None
+
+    def for_trial(self, in_blocks: bool) -> RCellularOptions:
+        """A diameter that the invented records are far below."""
+        return self if self.max_diameter is None else replace(self, max_diameter=WIDE)
 
 METHODS = (
     Method(
@@ -13,11 +116,10 @@ METHODS = (
         guarantee="largest radius at most 2 times the least possible; with epsilon 4 times (3 "
         "with centers 'rows'), with epsilon and max_clusters 6 times (3); in blocks none",
         cost="the rows around each center, about 20 times; a flow network of all of them",
-        options=("metric", "epsilon", "max_clusters", "centers"),
         representation="centroid",
         source="aggarwal2006, section 2",
-        distances=(),
-        objective="radius",
+        geometries={None: RADIUS},
+        own=RGatherOptions,
         block_rows=50_000,
     ),
     Method(
@@ -28,11 +130,10 @@ METHODS = (
         guarantee="facility costs and rows times radius at most 4 times the least possible; no "
         "class size; in blocks none",
         cost="grows with the rows within a facility_cost of each row",
-        options=("metric", "facility_cost", "allow_small"),
         representation="centroid",
         source="aggarwal2006, section 3, procedure 1",
-        distances=(),
-        objective="cellular",
+        geometries={None: FACILITIES},
+        own=CellularOptions,
         refinable=False,
         block_rows=50_000,
         promises_k=False,
@@ -45,11 +146,10 @@ METHODS = (
         guarantee="rows times radius at most 60 times the least possible, with epsilon 100 "
         "times; with max_diameter or in blocks none",
         cost="grows with the rows within twice the distance to the k-th nearest of each row",
-        options=("metric", "epsilon", "max_diameter"),
         representation="centroid",
         source="aggarwal2006, section 3.1",
-        distances=(),
-        objective="cellular",
+        geometries={None: CELLULAR},
+        own=RCellularOptions,
         block_rows=50_000,
     ),
 )

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods.centers.primal_dual import grow
+from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Grouping, MetricPoints
 
 
-def cellular(points: MetricPoints, k: int, options: Mapping[str, Any], watch: Watch) -> Grouping:
+def cellular(points: MetricPoints, task: GroupTask, watch: Watch) -> Grouping:
     """Clusters whose facility costs, and records times radii, are small; of any size.
 
     Procedure 1. Where several clusters reach their cost at the same time, the one first by (radius,
@@ -22,8 +21,7 @@ def cellular(points: MetricPoints, k: int, options: Mapping[str, Any], watch: Wa
 
     Args:
         points: n records, with the facility cost of each, 0 or more.
-        k: ignored.
-        options: ignored.
+        task: ignored.
         watch: told of the records assigned; its stop raises StoppedError.
 
     Returns:

@@ -29,19 +29,20 @@ so what the error says there is will be found if it is asked for.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from kanon_sql.errors import DataError
 from kanon_sql.kernel.watch import Watch
+from kanon_sql.methods.centers import RCellularOptions
 from kanon_sql.methods.centers.disjoint_clusters import Disjoint
 from kanon_sql.methods.centers.improve import cheapen, costs, diameters, halve
 from kanon_sql.methods.centers.limit_diameter import Narrowing
 from kanon_sql.methods.centers.medoids import best_centers
 from kanon_sql.methods.centers.shared_clusters import share
+from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.distances import distances_between
 from kanon_sql.points.points import Grouping, Labels, MetricPoints
 from kanon_sql.search.nearest_lists import nearest_lists
@@ -211,13 +212,12 @@ def _rounded_up(value: float) -> str:
     return near if float(near) >= value else f"{value + unit:.3g}"
 
 
-def r_cellular(points: MetricPoints, k: int, options: Mapping[str, Any], watch: Watch) -> Grouping:
+def r_cellular(points: MetricPoints, task: GroupTask, watch: Watch) -> Grouping:
     """Classes of k or more, in which the sum of records times radii is small.
 
     Args:
         points: n records, k or more; their facility costs are not used.
-        k: the least size of a class.
-        options: epsilon (the share of the records that may be left out) and max_diameter (the
+        task: k; epsilon (the share of the records that may be left out) and max_diameter (the
             largest distance of two records of a class).
         watch: told of the records frozen; its stop raises StoppedError.
 
@@ -231,19 +231,22 @@ def r_cellular(points: MetricPoints, k: int, options: Mapping[str, Any], watch: 
 
     Source: aggarwal2006, section 3.1 and theorem 3.6; see above for what differs.
     """
-    n, wide = len(points), options.get("max_diameter")
-    out = min(int(options.get("epsilon", 0.0) * n), max(n - 1, 0))
+    own = task.own
+    assert isinstance(own, RCellularOptions)
+    k = task.k
+    n, wide = len(points), own.max_diameter
+    out = min(int(own.epsilon * n), max(n - 1, 0))
     ratio = WITH_EPSILON if out > 0 else RATIO
     if n == 0:
         none = np.zeros(0, np.int64)
         return Grouping(none, {"lower_bound": 0.0, "guaranteed_ratio": RATIO}, none)
-    task = _Task(points, k, out, watch)
+    search = _Task(points, k, out, watch)
     if wide is not None:
-        found, bound = _narrow(task, float(wide))
+        found, bound = _narrow(search, float(wide))
         labels, centers = cheapen(
-            points, k, task.near, found.labels, found.centers, float(wide), watch
+            points, k, search.near, found.labels, found.centers, float(wide), watch
         )
         return Grouping(labels, {"lower_bound": bound}, centers)
-    found, bound = _cheapest(task)
+    found, bound = _cheapest(search)
     facts = {"lower_bound": bound, "guaranteed_ratio": ratio}
     return Grouping(found.labels, facts, found.centers)

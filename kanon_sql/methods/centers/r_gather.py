@@ -19,7 +19,6 @@ may be left out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -27,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from kanon_sql.kernel.watch import DONE, Watch
+from kanon_sql.methods.centers import RGatherOptions
 from kanon_sql.methods.centers.gather_flow import Assignment, bring_home, gather_within
 from kanon_sql.methods.centers.outliers import (
     core_balls,
@@ -37,6 +37,7 @@ from kanon_sql.methods.centers.outliers import (
     nearest_centers,
 )
 from kanon_sql.methods.centers.radius_search import Trial, least_accepted, neighbour_keys
+from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Floats, Grouping, MetricPoints
 from kanon_sql.search.marked_counts import ball_sizes, prepare
 from kanon_sql.search.unassigned import plant
@@ -63,17 +64,14 @@ class _Task:
     watch: Watch
 
 
-def r_gather(
-    points: MetricPoints, k: int, options: Mapping[str, Any], watch: Watch
-) -> Grouping:
+def r_gather(points: MetricPoints, task: GroupTask, watch: Watch) -> Grouping:
     """Clusters of k or more around records, with a radius of a few times the least possible.
 
     Source: aggarwal2006, sections 2.2 to 2.4.
 
     Args:
         points: n records in canonical order; fewer than k are one cluster.
-        k: the least size of a cluster.
-        options: epsilon (the share of the records that may be left out), max_clusters, centers
+        task: k; epsilon (the share of the records that may be left out), max_clusters, centers
             ('anywhere', or 'rows' if the optimum may only have records as centers, too).
         watch: told how far it is; may stop it.
 
@@ -85,80 +83,83 @@ def r_gather(
     Raises:
         DataError: a flow network would be too large.
     """
+    own = task.own
+    assert isinstance(own, RGatherOptions)
+    k = task.k
     n, beat = len(points), watch.beat()
     if n == 0:
         none = np.zeros(0, np.int64)
         return Grouping(none, {"lower_bound": 0.0, "guaranteed_ratio": 2.0}, none)
     k = min(k, n)
-    task = _Task(
+    search = _Task(
         points, prepare(points), neighbour_keys(points, k, watch), k,
-        min(int(options.get("epsilon", 0.0) * n), n - k), options.get("max_clusters", n),
-        options.get("centers", "anywhere") == "rows", watch,
+        min(int(own.epsilon * n), n - k), n if own.max_clusters is None else own.max_clusters,
+        own.publishes_rows, watch,
     )
     beat[DONE] += n // 2
-    if task.out == 0:
-        key, made, ratio = *_gather(task), 2.0
+    if search.out == 0:
+        key, made, ratio = *_gather(search), 2.0
     else:
-        key, made, ratio = *_leave_out(task), 3.0 if task.among else 4.0
-        if len(made.centers) > task.most:
-            key, made, ratio = *_few_clusters(task, key), 3.0 if task.among else 6.0
+        key, made, ratio = *_leave_out(search), 3.0 if search.among else 4.0
+        if len(made.centers) > search.most:
+            key, made, ratio = *_few_clusters(search, key), 3.0 if search.among else 6.0
     labels = bring_home(points, made, k)
     watch.check()
     beat[DONE] += n - n // 2
     # with centers among the records, and some left out, the key is of a radius, not of a diameter
-    bound = float(points.distances(key)) / (1.0 if task.out > 0 and task.among else 2.0)
+    bound = float(points.distances(key)) / (1.0 if search.out > 0 and search.among else 2.0)
     return Grouping(labels, {"lower_bound": bound, "guaranteed_ratio": ratio}, made.centers)
 
 
-def _gather(task: _Task) -> tuple[float, Assignment]:
+def _gather(search: _Task) -> tuple[float, Assignment]:
     """Section 2.2; with max_clusters section 2.4, (k, r)-center."""
-    test = partial(gather_within, task.ground, k=task.k, most=task.most, watch=task.watch)
-    found = least_accepted(task.points, float(task.needed.max()), test)
+    test = partial(gather_within, search.ground, k=search.k, most=search.most, watch=search.watch)
+    found = least_accepted(search.points, float(search.needed.max()), test)
     return found.key, found.made
 
 
-def _finish(task: _Task, centers: Any, owner: Any, kept: Any) -> Assignment:
+def _finish(search: _Task, centers: Any, owner: Any, kept: Any) -> Assignment:
     """Records kept that have no center yet get the nearest one."""
-    space = task.ground[0]
+    space = search.ground[0]
     pool = plant(space, np.sort(centers))
-    nearest, gaps = nearest_centers(space, pool, centers, task.watch.beat())
-    task.watch.check()
+    nearest, gaps = nearest_centers(space, pool, centers, search.watch.beat())
+    search.watch.check()
     owner = np.where(kept, np.where(owner < 0, nearest, owner), -1)
     return Assignment(centers, owner, nearest, gaps)
 
 
-def _leave_out(task: _Task) -> tuple[float, Assignment]:
+def _leave_out(search: _Task) -> tuple[float, Assignment]:
     """Section 2.3, (r, epsilon)-gather; what is in no ball joins the nearest center."""
-    space, beat, n, k = task.ground[0], task.watch.beat(), len(task.points), task.k
-    if task.among:
-        least = heavy_cover(task.ground, task.needed, beat)
-        key = float(np.partition(least, n - task.out - 1)[n - task.out - 1])
+    space, beat, n, k = search.ground[0], search.watch.beat(), len(search.points), search.k
+    if search.among:
+        least = heavy_cover(search.ground, search.needed, beat)
+        key = float(np.partition(least, n - search.out - 1)[n - search.out - 1])
         kept = least <= key
-        centers, owner = disjoint_balls(task.ground, task.needed, key, k, beat)
+        centers, owner = disjoint_balls(search.ground, search.needed, key, k, beat)
     else:
         pool = plant(space, np.arange(n))
-        key, kept = least_core(space, pool, task.needed, k, task.out, beat)
-        task.watch.check()
+        key, kept = least_core(space, pool, search.needed, k, search.out, beat)
+        search.watch.check()
         pool = plant(space, np.flatnonzero(kept))
         centers, owner = core_balls(space, pool, kept, k, key, beat)
-    task.watch.check()
-    return key, _finish(task, centers, owner, kept)
+    search.watch.check()
+    return key, _finish(search, centers, owner, kept)
 
 
-def _few_clusters(task: _Task, start: float) -> tuple[float, Assignment]:
+def _few_clusters(search: _Task, start: float) -> tuple[float, Assignment]:
     """Section 2.4, (k, r, epsilon)-center. The search starts at the key that section 2.3 finds,
     since no clustering has a smaller one."""
-    points, beat, n = task.points, task.watch.beat(), len(task.points)
+    points, beat, n = search.points, search.watch.beat(), len(search.points)
 
     def test(key: float) -> Trial:
-        sizes = ball_sizes(task.ground, key, task.watch)
+        sizes = ball_sizes(search.ground, key, search.watch)
         reach = thrice(points, key)
-        made = heaviest_balls(task.ground, sizes, task.k, key, reach, task.most, beat)
-        task.watch.check()
-        return Trial(key, made if made[2].sum() >= n - task.out else None, int(sizes.sum()))
+        made = heaviest_balls(search.ground, sizes, search.k, key, reach, search.most, beat)
+        search.watch.check()
+        return Trial(key, made if made[2].sum() >= n - search.out else None, int(sizes.sum()))
 
     found = least_accepted(points, start, test)
-    return found.key, _finish(task, *found.made)
+    return found.key, _finish(search, *found.made)
 
 
 def thrice(points: MetricPoints, key: float) -> float:

@@ -2,7 +2,79 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from kanon_sql.errors import OptionError
+from kanon_sql.methods.geometry import LOSS
 from kanon_sql.methods.method import Method
+from kanon_sql.methods.option import MethodOptions, option
+from kanon_sql.methods.task import GroupTask
+from kanon_sql.validators import number, one_of
+
+STARTS = ("last", "seed")
+DIVERSITIES = ("equal", "sensitive")
+
+
+@dataclass(frozen=True)
+class KMemberOptions(MethodOptions):
+    """The options of k_member."""
+
+    start: str = option(
+        "last", one_of(STARTS),
+        "a class starts with the row furthest from the 'last' row added (byun2006, figure 8), or "
+        "from the one before's start, its 'seed' (section 4.3).",
+    )
+    class_penalty: float = option(
+        1.0, number, "what a row of another class label costs, in quasi-identifier cells.",
+        type="DOUBLE",
+    )
+    diversity: str | None = option(
+        None, one_of(DIVERSITIES),
+        "'equal' avoids classes that have one sensitive value only, 'sensitive' those whose one "
+        "value is among sensitive_values. Needs one sensitive column.",
+    )
+    diversity_penalty: float = option(
+        1.0, number,
+        "what a row costs that leaves its class without diversity, in quasi-identifier cells.",
+        type="DOUBLE",
+    )
+
+    @property
+    def needs_sensitive(self) -> bool:
+        """With diversity."""
+        return self.diversity is not None
+
+    @property
+    def needs_protected(self) -> bool:
+        """With diversity 'sensitive'."""
+        return self.diversity == "sensitive"
+
+    def check(self, task: GroupTask, given: Collection[str]) -> None:
+        """Refuses penalties for nothing, and refine where it would undo what they do."""
+        needed = {"diversity_penalty": self.diversity, "class_penalty": task.class_label}
+        for name, there in needed.items():
+            if name in given and there is None:
+                lacking = name.replace("_penalty", "").replace("class", "class_label")
+                raise OptionError(
+                    f"{name} is given without {lacking}. Add it, or leave {name} out."
+                )
+        if self.diversity == "sensitive" and not task.sensitive_values:
+            raise OptionError(
+                "diversity 'sensitive' needs to know which values are sensitive. Add "
+                "sensitive_values := [...]."
+            )
+        if task.refine == "none":
+            return
+        if self.diversity is not None:
+            raise OptionError(
+                "refine knows nothing of diversity, and would undo it. Leave one of them out."
+            )
+        if task.class_label is not None and self.class_penalty != 0.0:
+            raise OptionError(
+                "refine knows nothing of class labels, and would undo what class_penalty does. "
+                "Leave refine out, or set class_penalty := 0."
+            )
 
 METHODS = (
     Method(
@@ -12,12 +84,11 @@ METHODS = (
         "the class's information loss; leftovers join where they add least.",
         guarantee="n // k classes of k to 2k-1; no bound on the loss",
         cost="near O(n^1.5) on mixed tables, O(n^2) at most",
-        options=("start", "class_penalty", "diversity", "diversity_penalty"),
         representation="interval",
         source="byun2006, figure 8; class labels section 5.2, diversity section 5.1",
-        distances=("loss",),
+        geometries={"loss": LOSS},
+        own=KMemberOptions,
         seeded=True,
-        loss_points=True,
     ),
     Method(
         name="nearest",
@@ -25,11 +96,9 @@ METHODS = (
         summary="One class of k a round: a record picked at random, and the k-1 nearest.",
         guarantee="n // k classes of k to 2k-1; no bound on the loss",
         cost="near O(n^1.5) on mixed tables, O(n^2 / k) at most",
-        options=(),
         representation="interval",
         source="Aggarwal and Yu 2004, as byun2006, section 6, compares with it",
-        distances=("loss",),
+        geometries={"loss": LOSS},
         seeded=True,
-        loss_points=True,
     ),
 )

@@ -117,7 +117,7 @@ def fill_chunks(points: LossPoints, bins: Index, order: Index) -> Any:
     numeric, codes = lanes(points.numeric), lanes(points.codes)
     bits = np.uint64(1) << lanes(bins).astype(np.uint64)
     return (
-        numeric, codes, gone, held, points.label[held], points.secret[held],
+        numeric, codes, gone, held, points.label[held], points.sensitive_value[held],
         np.ascontiguousarray(numeric.min(axis=2).T), np.ascontiguousarray(numeric.max(axis=2).T),
         np.ascontiguousarray(np.bitwise_or.reduce(bits, axis=2).T),
         np.zeros(m), held.min(axis=1), np.sum(gone == 0.0, axis=1), place,

@@ -152,7 +152,7 @@ def gather(points: LossPoints, k: int, order: Labels, rules: Rules, watch: Watch
     group = new_class(space, k)
     dues = (
         np.full(int(points.label.max()) + 1 if rules.by_label else 0, rules.label_due),
-        np.zeros(int(points.secret.max()) + 1 if rules.diversity > 0 else 0),
+        np.zeros(int(points.sensitive_value.max()) + 1 if rules.diversity > 0 else 0),
     )
     charges = (rules.label_due, rules.secret_due, rules.diversity)
     labels, near, far = np.full(n, -1, np.int64), near_order(points, bins), far_order(points, bins)
@@ -164,7 +164,8 @@ def gather(points: LossPoints, k: int, order: Labels, rules: Rules, watch: Watch
             space, fill_chunks(points, bins, near), fill_chunks(points, bins, far), group,
             new_scratch(-(-len(near) // WIDE)), k, order,
             (rules.grow, rules.furthest, rules.by_start, charges),
-            (points.label, points.secret, points.grave), dues, state, until, labels, beat,
+            (points.label, points.sensitive_value, points.protected), dues, state, until, labels,
+            beat,
         )
     watch.check()
     place_leftovers(points, order[labels[order] < 0], labels)

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from kanon_sql.kernel.watch import Watch
+from kanon_sql.methods.k_member import KMemberOptions
 from kanon_sql.methods.k_member.greedy import EQUAL, SENSITIVE, Rules, gather
+from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.content_order import content_order
 from kanon_sql.points.points import Grouping, LossPoints
-
-CLASS_PENALTY = 1.0
-"""In cells: a record whose label is in the minority weighs as much as one cell that is lost."""
-
-DIVERSITY_PENALTY = 1.0
-"""In cells: a record that leaves a class of one secret weighs as much as one cell that is lost."""
 
 _DIVERSITY = {None: 0, "equal": EQUAL, "sensitive": SENSITIVE}
 
 
-def k_member(points: LossPoints, k: int, options: Mapping[str, Any], watch: Watch) -> Grouping:
+def k_member(points: LossPoints, task: GroupTask, watch: Watch) -> Grouping:
     """Groups of k records; each starts far from the one before and takes in, one at a time, the
     record that adds the least loss. Leftovers join the group whose loss grows least.
 
@@ -40,27 +33,21 @@ def k_member(points: LossPoints, k: int, options: Mapping[str, Any], watch: Watc
     Source: byun2006, sections 4.3, 5.1 and 5.2. Every group has k to 2k-1 records (theorem 2); at
     most k records are one group. Time O(n^2) at most (theorem 3). Needs k >= 1.
 
-    Options:
-        seed: of the content order; 0 by default.
-        start: ``'last'`` (default), the next start is the record furthest from the last one added,
-            as figure 8 prints it; ``'seed'``, from the start before, as the text says.
-        class_label: whether labels count; then class_penalty, in cells, 1.0 by default.
-        diversity: None, ``'equal'`` or ``'sensitive'``; then diversity_penalty, in cells, 1.0 by
-            default.
+    Of the task it reads, beside k and its own options:
+        seed: of the content order.
+        class_label: whether labels count; then class_penalty, in cells, says how much.
     """
+    own = task.own
+    assert isinstance(own, KMemberOptions)
+    k = task.k
     rules = Rules(
         grow=True,
         furthest=True,
-        by_start=options.get("start", "last") == "seed",
-        label_due=_penalty(options, "class_penalty", CLASS_PENALTY),
-        secret_due=_penalty(options, "diversity_penalty", DIVERSITY_PENALTY),
-        by_label=bool(options.get("class_label")),
-        diversity=_DIVERSITY[options.get("diversity")],
+        by_start=own.start == "seed",
+        label_due=own.class_penalty,
+        secret_due=own.diversity_penalty,
+        by_label=task.class_label is not None,
+        diversity=_DIVERSITY[own.diversity],
     )
-    order = content_order(points, int(options.get("seed") or 0))
+    order = content_order(points, task.seed)
     return Grouping(gather(points, k, order, rules, watch), {})
-
-
-def _penalty(options: Mapping[str, Any], name: str, otherwise: float) -> float:
-    given = options.get(name)
-    return otherwise if given is None else float(given)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods.k_member.greedy import Rules, gather
+from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.content_order import content_order
 from kanon_sql.points.points import Grouping, LossPoints
 
 
-def nearest(points: LossPoints, k: int, options: Mapping[str, Any], watch: Watch) -> Grouping:
+def nearest(points: LossPoints, task: GroupTask, watch: Watch) -> Grouping:
     """Groups of k records: the next one in the seeded content order and the k-1 records left that
     are nearest to it; leftovers join the group whose loss grows least.
 
@@ -20,7 +18,8 @@ def nearest(points: LossPoints, k: int, options: Mapping[str, Any], watch: Watch
     group with k-1 nearest neighbors"), after Aggarwal and Yu 2004. Where leftovers go isn't said
     there; they go where k_member puts them. Quadratic at most. Needs k >= 1.
 
-    Options: ``seed`` of the order, 0 by default.
+    Of the task it reads k and the seed.
     """
-    order = content_order(points, int(options.get("seed") or 0))
+    k = task.k
+    order = content_order(points, task.seed)
     return Grouping(gather(points, k, order, Rules(grow=False, furthest=False), watch), {})

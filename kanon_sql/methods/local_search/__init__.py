@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kanon_sql.methods.geometry import LOSS, SQUARED
 from kanon_sql.methods.method import Method
 
 METHODS = (
@@ -12,10 +13,10 @@ METHODS = (
         "long search for groups that lose less.",
         guarantee="groups of k to 2k-1; never more loss than what it starts from",
         cost="that of its starts, and refine_steps",
-        options=("refine_steps", "refine_seconds"),
         representation="centroid",
         source="simulated annealing over moves, swaps, splits and mergers of groups",
+        geometries={"sse": SQUARED, "loss": LOSS},
+        searches=True,
         in_blocks=False,
-        loss_points=True,
     ),
 )

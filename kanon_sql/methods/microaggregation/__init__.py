@@ -2,7 +2,28 @@
 
 from __future__ import annotations
 
-from kanon_sql.methods.method import Method
+from dataclasses import dataclass, replace
+
+from kanon_sql.methods.geometry import SQUARED, Trial
+from kanon_sql.methods.method import BOTH, Method
+from kanon_sql.methods.option import MethodOptions, option
+from kanon_sql.validators import number_or_best
+
+
+@dataclass(frozen=True)
+class VMdavOptions(MethodOptions):
+    """The options of v_mdav."""
+
+    gamma: float | str = option(
+        "best", number_or_best,
+        "how readily a group is extended; 'best' takes the one of 0.0, 0.1 .. 2.0 with the least "
+        "information loss, in each block its own.",
+        type="DOUBLE or 'best'",
+    )
+
+    def for_trial(self, in_blocks: bool) -> VMdavOptions:
+        """One gamma instead of 21: the kernels are the same."""
+        return replace(self, gamma=0.5)
 
 METHODS = (
     Method(
@@ -12,9 +33,9 @@ METHODS = (
         "the rest and around the one furthest from that.",
         guarantee="groups of k, the last of k to 2k-1; no bound on the loss",
         cost="near O(n log n) with few columns, O(n^2 / k) at most",
-        options=(),
         representation="centroid",
         source="Domingo-Ferrer 2009, as cited in thaeter2021, section 2",
+        geometries=BOTH,
     ),
     Method(
         name="mdav_plus",
@@ -23,9 +44,9 @@ METHODS = (
         "leftovers join the closest group.",
         guarantee="n // k groups of k to 2k-1; no bound on the loss",
         cost="near O(n log n) with few columns, O(n^2 / k) at most",
-        options=(),
         representation="centroid",
         source="thaeter2021, section 2, MDAV+",
+        geometries=BOTH,
     ),
     Method(
         name="v_mdav",
@@ -35,9 +56,10 @@ METHODS = (
         guarantee="groups of k to 3k-2, few above 2k-1; no bound on the loss",
         cost="near O(n log n) with few columns, O(n^2) at most; 21 times that with gamma "
         "'best'",
-        options=("gamma",),
         representation="centroid",
         source="thaeter2021, section 2, V-MDAV",
+        geometries=BOTH,
+        own=VMdavOptions,
     ),
     Method(
         name="mdav_star",
@@ -46,9 +68,9 @@ METHODS = (
         "the group whose squared error grows least.",
         guarantee="groups of k or more; no bound on the loss",
         cost="near O(n log n) with few columns, O(n^2) at most",
-        options=(),
         representation="centroid",
         source="thaeter2021, section 3, MDAV*",
+        geometries=BOTH,
     ),
     Method(
         name="optimal_1d",
@@ -57,10 +79,10 @@ METHODS = (
         "a number, date or time.",
         guarantee="groups of k to 2k-1; no grouping into groups of k or more loses less",
         cost="O(n log n)",
-        options=(),
         representation="centroid",
         source="Hansen and Mukherjee 2003, IEEE TKDE 15(4)",
-        distances=("sse",),
+        geometries={"sse": SQUARED},
+        trial=Trial(numbers=1),
         in_blocks=False,
     ),
 )

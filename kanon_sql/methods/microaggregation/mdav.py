@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numba import njit
 from kanon_sql.kernel.jit import inner
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.methods.microaggregation.centroids import category_counts
+from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Grouping, Points
 from kanon_sql.search.queries import NOBODY
 from kanon_sql.search.space import make_space
@@ -151,7 +151,7 @@ def _mdav(space: Any, k: int, over_all: bool, beat: Any) -> Any:
     return labels
 
 
-def mdav(points: Points, k: int, options: Mapping[str, Any], watch: Watch) -> Grouping:
+def mdav(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     """Groups of k records, the last one of k to 2k-1.
 
     While 3k records or more remain, one group is made around the record furthest from their
@@ -160,6 +160,7 @@ def mdav(points: Points, k: int, options: Mapping[str, Any], watch: Watch) -> Gr
 
     Source: [D09] as cited in thaeter2021, section 2. Needs len(points) >= k >= 1.
     """
+    k = task.k
     labels = _mdav(make_space(points, whole=True), k, False, watch.beat())
     watch.check()
     return Grouping(labels, {})

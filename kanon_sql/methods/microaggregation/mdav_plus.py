@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from kanon_sql.methods.microaggregation.centroids import (
     join_group,
     place_leftovers,
 )
+from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Grouping, Points
 from kanon_sql.search.queries import NOBODY
 from kanon_sql.search.space import make_space
@@ -46,11 +46,12 @@ def _mdav_plus(space: Any, order: Any, k: int, beat: Any) -> Any:
     return labels
 
 
-def mdav_plus(points: Points, k: int, options: Mapping[str, Any], watch: Watch) -> Grouping:
+def mdav_plus(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     """Groups of k records, leftovers to the group with the closest centroid.
 
     Source: thaeter2021, section 2, algorithm MDAV+. Needs len(points) >= k >= 1.
     """
+    k = task.k
     space = make_space(points)
     labels = _mdav_plus(space, furthest_first(space), k, watch.beat())
     watch.check()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from kanon_sql.kernel.jit import YES
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.methods.microaggregation.centroids import furthest_first, place_leftovers, sse_of
 from kanon_sql.methods.microaggregation.group_index import find_group, join, new_groups, show
+from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Grouping, Points
 from kanon_sql.search.queries import NOBODY
 from kanon_sql.search.space import make_space
@@ -58,7 +58,7 @@ def _mdav_star(space: Any, order: Any, k: int, beat: Any) -> Any:
     return labels
 
 
-def mdav_star(points: Points, k: int, options: Mapping[str, Any], watch: Watch) -> Grouping:
+def mdav_star(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     """Groups of k records or more, without an upper bound.
 
     The unassigned record x furthest from the centroid either founds a group with its k-1 nearest
@@ -68,6 +68,7 @@ def mdav_star(points: Points, k: int, options: Mapping[str, Any], watch: Watch) 
 
     Source: thaeter2021, section 3, algorithm MDAV*. Needs len(points) >= k >= 1.
     """
+    k = task.k
     space = make_space(points)
     labels = _mdav_star(space, furthest_first(space), k, watch.beat())
     watch.check()

@@ -19,7 +19,6 @@ Two things make it fast and accurate:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from numba import njit
 from kanon_sql.errors import DataError
 from kanon_sql.kernel.jit import inner
 from kanon_sql.kernel.watch import DONE, STOP, Watch
+from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Grouping, Points
 
 STRIDE = 8192
@@ -151,7 +151,7 @@ def _optimal_1d(values: Any, k: int, beat: Any) -> Any:
     return _number_runs(starts, n)
 
 
-def optimal_1d(points: Points, k: int, options: Mapping[str, Any], watch: Watch) -> Grouping:
+def optimal_1d(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     """Groups of k to 2k-1 records with the least squared error that groups of k or more can have.
 
     Groups are numbered from the least value on. Of runs that lead to the same error, as computed,
@@ -165,6 +165,7 @@ def optimal_1d(points: Points, k: int, options: Mapping[str, Any], watch: Watch)
         DataError: there is a nominal attribute, or more than one numeric coordinate.
         StoppedError: the watch was told to stop.
     """
+    k = task.k
     n, dimensions = points.numeric.shape
     if points.codes.shape[1]:
         raise DataError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -12,12 +11,14 @@ from numba import njit
 from kanon_sql.kernel.jit import NO, ONE, ZERO, inner
 from kanon_sql.kernel.parallel import in_parallel
 from kanon_sql.kernel.watch import DONE, STOP, Watch
+from kanon_sql.methods.microaggregation import VMdavOptions
 from kanon_sql.methods.microaggregation.centroids import (
     empty_groups,
     furthest_first,
     join_group,
     place_leftovers,
 )
+from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.losses import sse
 from kanon_sql.points.points import Grouping, Points
 from kanon_sql.search.queries import NOBODY
@@ -84,7 +85,7 @@ def _v_mdav(space: Any, order: Any, k: int, gamma: float, beat: Any) -> Any:
     return labels
 
 
-def v_mdav(points: Points, k: int, options: Mapping[str, Any], watch: Watch) -> Grouping:
+def v_mdav(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     """Groups of k to 2k-1 records, leftovers to the group with the closest centroid.
 
     A new group takes in its closest unassigned record x while d_in < gamma * d_out, squared
@@ -93,12 +94,15 @@ def v_mdav(points: Points, k: int, options: Mapping[str, Any], watch: Watch) -> 
 
     Source: thaeter2021, section 2. Needs len(points) >= k >= 1.
     """
+    own = task.own
+    assert isinstance(own, VMdavOptions)
+    k = task.k
     space = make_space(points)
     order = furthest_first(space)
-    if options["gamma"] != "best":
-        labels = _v_mdav(space, order, k, float(options["gamma"]), watch.beat())
+    if own.gamma != "best":
+        labels = _v_mdav(space, order, k, float(own.gamma), watch.beat())
         watch.check()
-        return Grouping(labels, {"gamma": float(options["gamma"])})
+        return Grouping(labels, {"gamma": float(own.gamma)})
 
     def attempt(gamma: float) -> tuple[float, Any]:
         labels = _v_mdav(space, order, k, gamma, watch.beat())

@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from kanon_sql.methods.geometry import LOSS, Trial
 from kanon_sql.methods.method import Method
+from kanon_sql.methods.option import MethodOptions, option
+from kanon_sql.validators import one_of
+
+PARTITIONINGS = ("strict", "relaxed")
+
+
+@dataclass(frozen=True)
+class MondrianOptions(MethodOptions):
+    """The options of mondrian."""
+
+    partitioning: str = option(
+        "strict", one_of(PARTITIONINGS),
+        "'strict' keeps equal values on one side of a cut, 'relaxed' may put them on both.",
+    )
 
 METHODS = (
     Method(
@@ -13,12 +30,11 @@ METHODS = (
         guarantee="classes of k or more that no median cut can divide; relaxed: of k to 2k-1, "
         "unless all records are equal",
         cost="O(n log n)",
-        options=("partitioning",),
         representation="interval",
         source="LeFevre, DeWitt and Ramakrishnan 2006, ICDE",
-        distances=("loss",),
+        geometries={"loss": LOSS},
+        own=MondrianOptions,
         in_blocks=False,
-        loss_points=True,
     ),
     Method(
         name="full_domain",
@@ -27,12 +43,12 @@ METHODS = (
         "of least loss that leave classes of k (recoding 'global').",
         guarantee="no other choice of levels loses less",
         cost="grows with the number of combinations of levels that must be tried",
-        options=(),
         representation="hierarchy",
         source="exact search in the lattice of Samarati 2001 and LeFevre et al. 2005",
-        distances=("loss",),
+        geometries={"loss": LOSS},
+        trial=Trial(numbers=0),
+        suppresses=True,
         in_blocks=False,
         refinable=False,
-        loss_points=True,
     ),
 )

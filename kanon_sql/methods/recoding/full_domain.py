@@ -26,7 +26,6 @@ loss. So sums that differ by rounding alone are ties.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations, product
 from math import floor, frexp, fsum, prod
@@ -39,6 +38,7 @@ from kanon_sql.errors import DataError
 from kanon_sql.kernel.jit import ZERO, inner
 from kanon_sql.kernel.watch import STOP, Watch
 from kanon_sql.methods.recoding.class_counts import count_classes, extend_keys
+from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Codes, Floats, Grouping, Labels, LossPoints
 
 MOST_NODES = 50_000_000
@@ -362,9 +362,7 @@ class _Search:
         return np.asarray(number[labels], np.int64)
 
 
-def full_domain(
-    points: LossPoints, k: int, options: Mapping[str, Any], watch: Watch
-) -> Grouping:
+def full_domain(points: LossPoints, task: GroupTask, watch: Watch) -> Grouping:
     """The levels of least loss at which all but a share of the records are k-anonymous.
 
     The columns of an attribute are its levels 0 .. N-1; level N is the root. A cell at level L
@@ -378,6 +376,7 @@ def full_domain(
     whose classes were counted. Raises DataError where an attribute has no hierarchy or the
     lattice has more than MOST_NODES nodes. Source: see the module.
     """
+    k = task.k
     firsts, heights = np.unique(points.first, return_counts=True)
     if points.numeric.shape[1] or not len(firsts):
         raise DataError(f"Global recoding got attributes without a hierarchy. {BUG}")
@@ -387,7 +386,7 @@ def full_domain(
             f"The hierarchies have {nodes:,} combinations of levels, and global recoding searches "
             f"at most {MOST_NODES:,}. Give hierarchies of fewer levels, or fewer quasi-identifiers."
         )
-    out = floor(options.get("suppress", 0.0) * len(points))
+    out = floor(task.suppress * len(points))
     trees = [_tree(points, a, int(first), k, out) for a, first in enumerate(firsts)]
     search = _Search(points, k, out, trees)
     search.run(watch)

@@ -8,7 +8,6 @@ part equal values. What an attribute's order is: see ranks.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -18,7 +17,9 @@ from numba import njit
 from kanon_sql.kernel.jit import inner
 from kanon_sql.kernel.parallel import in_parallel
 from kanon_sql.kernel.watch import DONE, STOP, Watch
+from kanon_sql.methods.recoding import MondrianOptions
 from kanon_sql.methods.recoding.ranks import Order, attribute_orders
+from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Grouping, LossPoints
 
 PARTS = 16
@@ -294,7 +295,7 @@ def _label(records: Any, opens: Any, start: int, stop: int, next_class: int, lab
         labels[records[i]] = next_class - 1
 
 
-def mondrian(points: LossPoints, k: int, options: Mapping[str, Any], watch: Watch) -> Grouping:
+def mondrian(points: LossPoints, task: GroupTask, watch: Watch) -> Grouping:
     """Parts of k or more records by median cuts, each along the widest attribute that allows one.
 
     An attribute is as wide as the part loses by it: a range of numbers, at most the cap; what a
@@ -308,11 +309,14 @@ def mondrian(points: LossPoints, k: int, options: Mapping[str, Any], watch: Watc
 
     Args:
         points: n >= k records in canonical order.
-        options: ``partitioning``, 'strict' (if missing) or 'relaxed'.
+        task: k, and ``partitioning``, 'strict' or 'relaxed'.
 
     Source: LeFevre, DeWitt and Ramakrishnan 2006, sections 3 and 4, algorithm Anonymize.
     """
-    n, strict = len(points), options.get("partitioning", "strict") == "strict"
+    own = task.own
+    assert isinstance(own, MondrianOptions)
+    k = task.k
+    n, strict = len(points), own.partitioning == "strict"
     orders = attribute_orders(points)
     table = _table(orders)
     both = np.empty((2, len(orders) + 1, n), np.int32)

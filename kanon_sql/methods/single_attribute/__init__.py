@@ -2,7 +2,150 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+
+from kanon_sql.errors import OptionError
+from kanon_sql.methods.geometry import Trial
 from kanon_sql.methods.method import Method
+from kanon_sql.methods.option import MethodOptions, option
+from kanon_sql.methods.single_attribute.geometry import (
+    LABELS,
+    NODES,
+    PLACES,
+    VALUES,
+    OrderedOptions,
+)
+from kanon_sql.methods.task import GroupTask
+from kanon_sql.validators import extent, flag, name_like, one_of, share
+
+__all__ = [
+    "METHODS", "BinCoverOptions", "GpsRectanglesOptions", "OrderedOptions", "PackingOptions",
+    "ZipRegionsOptions",
+]
+
+ISLANDS = {
+    "error": "refuses, and tells how many there are",
+    "suppress": "leaves their rows out",
+    "nearest": "joins them to the region that is nearest, which places must tell",
+}
+SEQUENCES = ("sorted", "random")
+
+
+@dataclass(frozen=True)
+class ZipRegionsOptions(MethodOptions):
+    """The options of zip_regions."""
+
+    adjacency: str | None = option(
+        None, name_like("'county_adjacency'"),
+        "a table, view or file with two columns, the codes that are neighbours (either way round, "
+        "or both).",
+        relation=True,
+    )
+    places: str | None = option(
+        None, name_like("'zip_centroids'"),
+        "a table, view or file with three columns, a code, its latitude and its longitude (or x "
+        "and y). Without adjacency codes are neighbours by the Delaunay triangulation of their "
+        "places.",
+        relation=True,
+    )
+    islands: str = option(
+        "error", one_of(ISLANDS, "islands value"),
+        "what becomes of codes that are connected with fewer than k rows, or that the graph "
+        "doesn't know: " + "; ".join(f"'{name}' {text}" for name, text in ISLANDS.items()) + ".",
+    )
+
+    @property
+    def leaves_out(self) -> tuple[str, float] | None:
+        """By islands 'suppress', as many as there are."""
+        return ("islands", 1.0) if self.islands == "suppress" else None
+
+    def for_trial(self, in_blocks: bool) -> ZipRegionsOptions:
+        """The invented graph has no islands."""
+        return replace(self, islands="error")
+
+    def check(self, task: GroupTask, given: Collection[str]) -> None:
+        """Refuses a call that doesn't say which codes are neighbours, or where islands lie."""
+        if not (self.adjacency or self.places):
+            raise OptionError(
+                "The method 'zip_regions' needs to know which codes are neighbours. Add adjacency "
+                ":= 'pairs', a relation with two columns, or places := 'centroids', one with a "
+                "code, its latitude and its longitude."
+            )
+        if self.islands == "nearest" and not self.places:
+            raise OptionError(
+                "islands 'nearest' needs to know where codes lie. Add places := 'centroids', a "
+                "relation with a code, its latitude and its longitude."
+            )
+
+
+@dataclass(frozen=True)
+class GpsRectanglesOptions(MethodOptions):
+    """The options of gps_rectangles."""
+
+    extent: Mapping[str, tuple[float, float]] | None = option(
+        None, extent,
+        "the box that the rectangles cover, such as {'lat': [-90, 90], 'lon': [-180, 180]}. "
+        "Without it the outermost rectangles end at real coordinates.",
+        type="STRUCT or MAP", default_text="the smallest box around the data",
+    )
+    tight: bool = option(
+        False, flag,
+        "releases the smallest box around the places of each class. Its sides are real "
+        "coordinates, and boxes don't cover the ground between them.",
+        type="BOOLEAN",
+    )
+    wkt: bool = option(
+        False, flag,
+        "adds each row's rectangle as the column wkt, a POLYGON with the longitude (or the first "
+        "of the two columns) as x.",
+        type="BOOLEAN",
+    )
+
+    @property
+    def remark(self) -> str | None:
+        """What tight gives away."""
+        if not self.tight:
+            return None
+        return "with tight, the sides of each rectangle are real coordinates of its rows."
+
+    def for_trial(self, in_blocks: bool) -> GpsRectanglesOptions:
+        """The invented places lie elsewhere."""
+        return replace(self, extent=None)
+
+    def check(self, task: GroupTask, given: Collection[str]) -> None:
+        """Refuses an extent that tight would not look at."""
+        if self.tight and self.extent:
+            raise OptionError(
+                "tight releases the box around each class, wherever extent ends. Leave one of "
+                "them out."
+            )
+
+
+@dataclass(frozen=True)
+class PackingOptions(MethodOptions):
+    """The options of fold and spread."""
+
+    sequence: str = option(
+        "sorted", one_of(SEQUENCES),
+        "in which order labels are packed, 'sorted' from the most frequent down or 'random' (by "
+        "seed).",
+    )
+
+
+@dataclass(frozen=True)
+class BinCoverOptions(MethodOptions):
+    """The options of bin_cover."""
+
+    epsilon: float = option(
+        0.5, share, "how coarsely it rounds (above 0, 0.5 unless given).", type="DOUBLE",
+        default_text="0.5",
+    )
+
+    def check(self, task: GroupTask, given: Collection[str]) -> None:
+        """Refuses an epsilon of 0."""
+        if self.epsilon == 0.0:
+            raise OptionError("epsilon must be above 0 for bin_cover, such as 0.5. Got 0.")
 
 METHODS = (
     Method(
@@ -13,14 +156,12 @@ METHODS = (
         guarantee="largest class at most max(k, largest code) + d (k - 1) rows, d being the "
         "degree of the tree; with islands 'nearest' none",
         cost="O(n) for the rows, near O(m log m) for m codes",
-        options=("adjacency", "places", "islands"),
         representation="interval",
         source="du2009, section 2.2",
-        distances=(),
-        objective="size",
+        geometries={None: NODES},
+        own=ZipRegionsOptions,
         in_blocks=False,
         refinable=False,
-        items="nodes",
     ),
     Method(
         name="gps_rectangles",
@@ -29,14 +170,12 @@ METHODS = (
         "as long as both sides keep k rows.",
         guarantee="largest class at most 5 times the least possible",
         cost="O(n log n)",
-        options=("extent", "tight", "wkt"),
         representation="bounds",
         source="du2009, section 3.2",
-        distances=(),
-        objective="size",
+        geometries={None: PLACES},
+        own=GpsRectanglesOptions,
         in_blocks=False,
         refinable=False,
-        items="places",
     ),
     Method(
         name="fold",
@@ -45,15 +184,13 @@ METHODS = (
         "unfilled one joins another.",
         guarantee="largest class at most max(k - 1 + largest label, 3k - 3) rows",
         cost="O(n) for the rows, O(m) for m labels",
-        options=("sequence",),
         representation="interval",
         source="du2009, theorem 7",
-        distances=(),
-        objective="size",
+        geometries={None: LABELS},
+        own=PackingOptions,
         in_blocks=False,
         refinable=False,
         seeded=True,
-        items="labels",
     ),
     Method(
         name="spread",
@@ -62,15 +199,13 @@ METHODS = (
         "others.",
         guarantee="largest class at most max(k - 1 + largest label, 3k - 3) rows",
         cost="O(n) for the rows, near O(m log m) for m labels",
-        options=("sequence",),
         representation="interval",
         source="du2009, section 5",
-        distances=(),
-        objective="size",
+        geometries={None: LABELS},
+        own=PackingOptions,
         in_blocks=False,
         refinable=False,
         seeded=True,
-        items="labels",
     ),
     Method(
         name="five_halves",
@@ -79,14 +214,11 @@ METHODS = (
         "exchanging labels, and keeps the best of three packings.",
         guarantee="largest class at most 5/2 times the least possible",
         cost="O(n) for the rows, O(m log m) for m labels in each of some tries",
-        options=(),
         representation="interval",
         source="du2009, theorem 9",
-        distances=(),
-        objective="size",
+        geometries={None: LABELS},
         in_blocks=False,
         refinable=False,
-        items="labels",
     ),
     Method(
         name="bin_cover",
@@ -96,14 +228,13 @@ METHODS = (
         guarantee="largest class at most (1 + epsilon) (least possible + k) rows, so 2 (1 + "
         "epsilon) times the least possible",
         cost="grows fast with the number of frequent labels; refused where it is too large",
-        options=("epsilon",),
         representation="interval",
         source="du2009, theorem 10",
-        distances=(),
-        objective="size",
+        geometries={None: LABELS},
+        own=BinCoverOptions,
+        trial=Trial(rows=6),
         in_blocks=False,
         refinable=False,
-        items="labels",
     ),
     Method(
         name="ordered",
@@ -113,13 +244,11 @@ METHODS = (
         guarantee="no intervals have a smaller largest class (objective 'quadratic': a lower "
         "quadratic penalty)",
         cost="O(n) for the rows, O(m log m) for m distinct values",
-        options=("objective",),
         representation="interval",
         source="du2009, section 4",
-        distances=(),
-        objective="size",
+        geometries={None: VALUES},
+        own=OrderedOptions,
         in_blocks=False,
         refinable=False,
-        items="values",
     ),
 )

@@ -36,14 +36,13 @@ less than k, and classes of fewer than k records are not k-anonymous.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from kanon_sql.errors import DataError, OptionError
 from kanon_sql.kernel.watch import DONE, Watch
+from kanon_sql.methods.single_attribute import BinCoverOptions
 from kanon_sql.methods.single_attribute.bin_covering import (
     check_total,
     cost_of,
@@ -56,6 +55,7 @@ from kanon_sql.methods.single_attribute.bin_covering import (
 )
 from kanon_sql.methods.single_attribute.five_halves import RATIO, cheapest_bins
 from kanon_sql.methods.single_attribute.packing_types import Instance, count_types, search_types
+from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Grouping, ItemPoints, Labels, Points
 
 EPSILON = 0.5
@@ -106,7 +106,7 @@ def best_type(
     return bins
 
 
-def bin_cover(points: Points, k: int, options: Mapping[str, Any], watch: Watch) -> Grouping:
+def bin_cover(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     """Groups few labels so that the largest class is near the least possible size, or k above it.
 
     The largest class is at most (1 + epsilon) (Opt + k), Opt being the least possible size of the
@@ -115,8 +115,7 @@ def bin_cover(points: Points, k: int, options: Mapping[str, Any], watch: Watch) 
 
     Args:
         points: ItemPoints; sizes of 1 or more, k records or more in all.
-        k: at least that many records per class.
-        options: ``epsilon``, above 0 and at most 1, 0.5 if not given.
+        task: k; ``epsilon``, above 0 and at most 1.
         watch: gets records done.
 
     Returns:
@@ -132,8 +131,11 @@ def bin_cover(points: Points, k: int, options: Mapping[str, Any], watch: Watch) 
         DataError: there are fewer than k records, or too many types of packings.
         StoppedError: the watch was told to stop.
     """
+    own = task.own
+    assert isinstance(own, BinCoverOptions)
+    k = task.k
     assert isinstance(points, ItemPoints)
-    epsilon = float(options.get("epsilon", EPSILON))
+    epsilon = own.epsilon
     if not 0.0 < epsilon <= 1.0:
         raise OptionError(
             "The method bin_cover takes an epsilon above 0 and at most 1. Give one in that range, "

@@ -45,7 +45,6 @@ that follow y, the third set, have less than k / 2.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -64,6 +63,7 @@ from kanon_sql.methods.single_attribute.bin_covering import (
 from kanon_sql.methods.single_attribute.even_bins import cheaper, even_bins
 from kanon_sql.methods.single_attribute.fold import fold_bound, folded
 from kanon_sql.methods.single_attribute.spread import spread_bins
+from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Grouping, ItemPoints, Labels, Points
 
 RATIO = 2.5
@@ -142,13 +142,11 @@ def cheapest_bins(
     return (best if even is None else even), bound
 
 
-def five_halves(points: Points, k: int, options: Mapping[str, Any], watch: Watch) -> Grouping:
+def five_halves(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     """Groups labels so that the largest class has at most 5/2 times the least possible size.
 
     Args:
         points: ItemPoints; sizes of 1 or more, k records or more in all.
-        k: at least that many records per class.
-        options: none is used.
         watch: gets records done.
 
     Returns:
@@ -162,6 +160,7 @@ def five_halves(points: Points, k: int, options: Mapping[str, Any], watch: Watch
         DataError: there are fewer than k records.
         StoppedError: the watch was told to stop.
     """
+    k = task.k
     assert isinstance(points, ItemPoints)
     sizes = points.size
     check_total(sizes, k)

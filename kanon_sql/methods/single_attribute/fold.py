@@ -13,12 +13,10 @@ All three are within theorem 7's max(k - 1 + largest size, 3k - 3).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from kanon_sql.kernel.watch import Watch
+from kanon_sql.methods.single_attribute import PackingOptions
 from kanon_sql.methods.single_attribute.bin_covering import (
     check_total,
     item_order,
@@ -27,6 +25,7 @@ from kanon_sql.methods.single_attribute.bin_covering import (
     numbered,
     packed,
 )
+from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Grouping, ItemPoints, Labels, Points
 
 
@@ -44,13 +43,12 @@ def fold_bound(sizes: Labels, k: int, left_over: bool) -> int:
     return max(bound, k - 1 + (int(over.min()) if len(over) else 2 * k - 2))
 
 
-def fold(points: Points, k: int, options: Mapping[str, Any], watch: Watch) -> Grouping:
+def fold(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     """Groups labels by filling one class after the other; the last, unfilled one joins another.
 
     Args:
         points: ItemPoints; sizes of 1 or more, k records or more in all.
-        k: at least that many records per class.
-        options: ``sequence``, 'sorted' (if not given) or 'random'; ``seed``, an int of 0 or more.
+        task: k; ``sequence``, 'sorted' or 'random' (by ``seed``).
         watch: gets records done.
 
     Returns:
@@ -63,10 +61,13 @@ def fold(points: Points, k: int, options: Mapping[str, Any], watch: Watch) -> Gr
         DataError: there are fewer than k records.
         StoppedError: the watch was told to stop.
     """
+    own = task.own
+    assert isinstance(own, PackingOptions)
+    k = task.k
     assert isinstance(points, ItemPoints)
     sizes = points.size
     check_total(sizes, k)
-    order = item_order(sizes, k, options.get("sequence", "sorted"), options.get("seed", 0))
+    order = item_order(sizes, k, own.sequence, task.seed)
     bins, levels = next_fit(sizes[order], k, watch.beat())
     watch.check()
     labels = numbered(order, folded(bins, levels))

@@ -34,7 +34,6 @@ possible largest class is kappa = max(k, largest site) or more; so the ratio is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -44,6 +43,7 @@ from numba import njit
 from kanon_sql.errors import DataError
 from kanon_sql.kernel.jit import ONE, ZERO, unchecked
 from kanon_sql.kernel.watch import DONE, STOP, Watch
+from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Floats, Grouping, ItemPoints, Labels, Points
 
 
@@ -208,7 +208,7 @@ def _slacks(k: int) -> list[int]:
     return [0, *(k >> shift for shift in (6, 5, 4, 3, 2) if k >> shift)]
 
 
-def gps_rectangles(points: Points, k: int, options: Mapping[str, Any], watch: Watch) -> Grouping:
+def gps_rectangles(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     """Groups places into rectangles of k records or more that can't be cut any further.
 
     The rectangles are in the grouping's cells: [group, axis, (low, high)]. A cut between the
@@ -219,11 +219,10 @@ def gps_rectangles(points: Points, k: int, options: Mapping[str, Any], watch: Wa
     on it.) Groups are numbered from the lower side of each cut on.
 
     Args:
-        points: ItemPoints; distinct places of shape (m, 2), finite, with sizes of 1 or more.
-        k: at least that many records per group; 1 <= k <= len(points).
-        options: ``aspect``, float > 0, 1.0 if not given: how much a unit of axis 0 counts relative
-            to a unit of axis 1 when the wider axis of a node is looked for. ``extent``, floats
-            [[low0, high0], [low1, high1]]: the box; that of the places if not given.
+        points: ItemPoints; distinct places of shape (m, 2), finite, with sizes of 1 or more; the
+            aspect, by which the wider axis of a node is found, and the extent, if it isn't that of
+            the places.
+        task: k, from 1 to len(points).
         watch: gets records done, for up to six trees.
 
     Returns:
@@ -237,14 +236,15 @@ def gps_rectangles(points: Points, k: int, options: Mapping[str, Any], watch: Wa
         DataError: a place lies outside the extent.
         StoppedError: the watch was told to stop.
     """
+    k = task.k
     assert isinstance(points, ItemPoints)
     place = np.ascontiguousarray(points.place.T) + 0.0  # there is no -0.0
     size = points.size
-    box = _box(place, size, options.get("extent"))
+    box = _box(place, size, points.extent if len(points.extent) else None)
     orders = np.argsort(place, axis=1, kind="stable")
     total, largest = int(size.sum()), int(size.max())
     least = max(k, largest, -(-total // (total // k)))
-    aspect, best = float(options.get("aspect", 1.0)), (total + 1, 0)
+    aspect, best = points.aspect, (total + 1, 0)
     for slack in _slacks(k):
         watch.check()
         if slack > 0:

@@ -30,15 +30,15 @@ Three things make the second search fast and exact:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numba import njit
 
-from kanon_sql.errors import OptionError
 from kanon_sql.kernel.jit import ONE, ZERO, inner
 from kanon_sql.kernel.watch import DONE, STOP, Watch
+from kanon_sql.methods.single_attribute import OrderedOptions
+from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Grouping, ItemPoints, Labels, Points
 
 ENDLESS, MOST = np.int64(2**62), np.int64(2**63 - 1)
@@ -143,7 +143,7 @@ def _largest(sums: Labels, high: Labels, k: int, size: Labels, beat: Any) -> int
     return int(_least_largest(sums, high, least, enough, beat))
 
 
-def ordered(points: Points, k: int, options: Mapping[str, Any], watch: Watch) -> Grouping:
+def ordered(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     """Groups values that have an order into runs of k records or more, as small as can be.
 
     Records with the same value stay together. Groups are numbered from the first value on. Of runs
@@ -151,8 +151,7 @@ def ordered(points: Points, k: int, options: Mapping[str, Any], watch: Watch) ->
 
     Args:
         points: ItemPoints with sizes of 1 or more; less than 2**31 records.
-        k: at least that many records per group; 1 <= k <= len(points).
-        options: ``objective``: 'largest' (if not given), the least possible largest class, and
+        task: k; ``objective``: 'largest', the least possible largest class, and
             among these runs the least sum of |E| (|E| - k) over the classes E; or 'quadratic', the
             least such sum of all.
         watch: gets records done.
@@ -165,15 +164,13 @@ def ordered(points: Points, k: int, options: Mapping[str, Any], watch: Watch) ->
     the search for the largest class.
 
     Raises:
-        OptionError: there is no such objective.
         StoppedError: the watch was told to stop.
     """
+    own = task.own
+    assert isinstance(own, OrderedOptions)
+    k = task.k
     assert isinstance(points, ItemPoints)
-    objective = options.get("objective", "largest")
-    if objective not in ("largest", "quadratic"):
-        raise OptionError(
-            f"There is no objective {objective!r}. There are: 'largest', 'quadratic'."
-        )
+    objective = own.objective
     sums = np.append(ZERO, np.cumsum(points.size))
     high = np.searchsorted(sums, sums - k, side="right") - 1
     low = np.searchsorted(sums, sums[np.maximum(high, 0)] - k, side="right")

@@ -20,13 +20,13 @@ max(k - 1 + largest size, 3k - 3). (Fold's smaller bound with oversize items doe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numba import njit
 
 from kanon_sql.kernel.watch import STOP, Watch
+from kanon_sql.methods.single_attribute import PackingOptions
 from kanon_sql.methods.single_attribute.bin_covering import (
     STRIDE,
     check_total,
@@ -37,6 +37,7 @@ from kanon_sql.methods.single_attribute.bin_covering import (
     packed,
     sift,
 )
+from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Grouping, ItemPoints, Labels, Points
 
 
@@ -87,13 +88,12 @@ def spread_bound(sizes: Labels, k: int, left_over: bool) -> int:
     return bound + k - 1 if left_over else bound
 
 
-def spread(points: Points, k: int, options: Mapping[str, Any], watch: Watch) -> Grouping:
+def spread(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     """Groups labels by filling one class after the other, and spreads the last, unfilled one.
 
     Args:
         points: ItemPoints; sizes of 1 or more, k records or more in all.
-        k: at least that many records per class.
-        options: ``sequence``, 'sorted' (if not given) or 'random'; ``seed``, an int of 0 or more.
+        task: k; ``sequence``, 'sorted' or 'random' (by ``seed``).
         watch: gets records done.
 
     Returns:
@@ -106,10 +106,13 @@ def spread(points: Points, k: int, options: Mapping[str, Any], watch: Watch) -> 
         DataError: there are fewer than k records.
         StoppedError: the watch was told to stop.
     """
+    own = task.own
+    assert isinstance(own, PackingOptions)
+    k = task.k
     assert isinstance(points, ItemPoints)
     sizes = points.size
     check_total(sizes, k)
-    order = item_order(sizes, k, options.get("sequence", "sorted"), options.get("seed", 0))
+    order = item_order(sizes, k, own.sequence, task.seed)
     beat = watch.beat()
     bins, levels = next_fit(sizes[order], k, beat)
     watch.check()

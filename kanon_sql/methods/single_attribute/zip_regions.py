@@ -12,15 +12,14 @@ within the graph: they are refused, left out, or joined to the nearest region.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from kanon_sql.kernel.watch import DONE, Watch
+from kanon_sql.methods.single_attribute import ZipRegionsOptions
 from kanon_sql.methods.single_attribute.islands import join_islands, refuse_islands
 from kanon_sql.methods.single_attribute.regions import cut_again, cut_forest, weights
 from kanon_sql.methods.single_attribute.spanning_forest import components, low_degree_forest
+from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Grouping, ItemPoints, Points
 
 
@@ -29,7 +28,7 @@ def _share(total: int, k: int) -> int:
     return -(-total // (total // k))
 
 
-def zip_regions(points: Points, k: int, options: Mapping[str, Any], watch: Watch) -> Grouping:
+def zip_regions(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     """Connected regions of k records or more, cut from a spanning tree of small degree.
 
     Groups are numbered by their lowest item. Facts: spanning_degree (d), islands and island_rows
@@ -38,8 +37,7 @@ def zip_regions(points: Points, k: int, options: Mapping[str, Any], watch: Watch
 
     Args:
         points: ItemPoints; ``links`` are the graph, ``place`` is used for islands 'nearest' only.
-        k: the least size of a region, 1 or more.
-        options: islands: 'error' (otherwise), 'suppress' or 'nearest'.
+        task: k, 1 or more; islands: 'error', 'suppress' or 'nearest'.
         watch: told of the records; may stop the work.
 
     Raises:
@@ -49,8 +47,11 @@ def zip_regions(points: Points, k: int, options: Mapping[str, Any], watch: Watch
 
     Source: du2009, section 2.2, theorem 3.
     """
+    own = task.own
+    assert isinstance(own, ZipRegionsOptions)
+    k = task.k
     assert isinstance(points, ItemPoints)
-    size, islands, beat = points.size, options.get("islands", "error"), watch.beat()
+    size, islands, beat = points.size, own.islands, watch.beat()
     part = components(points.links, len(size))
     weight = weights(size, part)
     light = weight[part] < k

@@ -12,14 +12,15 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from kanon_sql.kernel.watch import StoppedError, Watch
+from kanon_sql.methods import task_for
 from kanon_sql.methods.cell_generalization.cells import (
-    cost,
     edge_points,
     edge_weights,
     neighbour_bound,
 )
 from kanon_sql.methods.cell_generalization.decompose import decompose
 from kanon_sql.methods.cell_generalization.forest import forest, grow_forest
+from kanon_sql.points.losses import generalized_cells as cost
 from kanon_sql.points.points import Labels, LossPoints
 from kanon_sql.search.nearest_lists import nearest_lists
 from tests.methods.cell_generalization import reference_forest as reference
@@ -103,7 +104,7 @@ def tables(draw: Any, most: int = 30, least: int = 1) -> LossPoints:
 @often(150)
 @given(tables(), st.integers(1, 9))
 def test_equals_reference(points: LossPoints, k: int) -> None:
-    found = forest(points, k, {}, Watch())
+    found = task_for("forest", k).group(points)
     assert found.labels.dtype == np.int64 and found.centers is None
     assert found.labels.tolist() == reference.forest(cells_of(points), k)
     assert found.facts == {
@@ -119,7 +120,8 @@ def test_equals_reference_on_larger_tables(seed: int) -> None:
     codes = np.column_stack([rng.integers(0, m, n) for m in (2, 4, 9, 200)])
     codes = codes if seed % 2 else np.minimum(codes, rng.geometric(0.4, codes.shape))
     points = sorted_points(codes, [1.0, 0.5, 1.0, 1.0])
-    assert forest(points, k, {}, Watch()).labels.tolist() == reference.forest(cells_of(points), k)
+    found = task_for("forest", k).group(points).labels.tolist()
+    assert found == reference.forest(cells_of(points), k)
 
 
 @often(60)
@@ -127,7 +129,7 @@ def test_equals_reference_on_larger_tables(seed: int) -> None:
 def test_costs_at_most_the_ratio_times_the_optimum(points: LossPoints, k: int) -> None:
     """Theorem 5; and the FOREST step on its own: lemma 3."""
     assume(len(points) >= k)
-    found, optimum = forest(points, k, {}, Watch()), reference.optimum(cells_of(points), k)
+    found, optimum = task_for("forest", k).group(points), reference.optimum(cells_of(points), k)
     lower, ratio = found.facts["lower_bound"], found.facts["guaranteed_ratio"]
     assert lower <= optimum * SLACK
     assert optimum <= cost(points, found.labels) * SLACK
@@ -141,7 +143,7 @@ def test_costs_at_most_the_ratio_times_the_optimum(points: LossPoints, k: int) -
 def test_the_ratio_holds_where_rows_may_be_deleted(points: LossPoints, k: int) -> None:
     """Section 4.2, at the end."""
     assume(len(points) >= k)
-    found = forest(points, k, {}, Watch())
+    found = task_for("forest", k).group(points)
     optimum = reference.optimum_with_deletion(cells_of(points), k)
     assert optimum <= reference.optimum(cells_of(points), k) * SLACK
     assert found.facts["lower_bound"] <= optimum * SLACK
@@ -159,7 +161,7 @@ def test_deletion_pays_where_a_record_is_unlike_all_others() -> None:
 
 def test_small_cases() -> None:
     def labels(points: LossPoints, k: int) -> Any:
-        return forest(points, k, {}, Watch()).labels.tolist()
+        return task_for("forest", k).group(points).labels.tolist()
 
     line = points_of([[0], [1], [2], [3], [4]])
     assert labels(line, 1) == [0, 1, 2, 3, 4]
@@ -172,7 +174,7 @@ def test_small_cases() -> None:
 
 def test_equal_records_are_classes_and_nothing_is_lost() -> None:
     points = points_of(np.repeat(np.arange(6), 4)[:, None] * [1, 1])
-    found = forest(points, 4, {}, Watch())
+    found = task_for("forest", 4).group(points)
     assert found.labels.tolist() == np.repeat(np.arange(6), 4).tolist()
     assert found.facts["lower_bound"] == cost(points, found.labels) == 0.0
 
@@ -181,12 +183,12 @@ def test_stops_when_told() -> None:
     watch = Watch()
     watch.stop()
     with pytest.raises(StoppedError):
-        forest(points_of(np.arange(50)[:, None]), 3, {}, watch)
+        forest(points_of(np.arange(50)[:, None]), task_for("forest", 3), watch)
 
 
 def test_tells_how_far_it_is() -> None:
     watch = Watch()
-    forest(points_of(np.arange(403)[:, None] // 5), 4, {}, watch)
+    forest(points_of(np.arange(403)[:, None] // 5), task_for("forest", 4), watch)
     assert watch.done == 403
 
 
@@ -197,7 +199,7 @@ def test_thousands_of_records_keep_the_bounds() -> None:
     codes = np.column_stack([rng.geometric(0.3, 6000), rng.integers(0, 60, (6000, 3))])
     points = sorted_points(codes, np.ones(4))
     for k in (2, 3, 10):
-        found = forest(points, k, {}, Watch())
+        found = task_for("forest", k).group(points)
         sizes, lower = np.bincount(found.labels), found.facts["lower_bound"]
         assert k <= sizes.min() and sizes.max() <= most(k)
         assert weight_of(points, grown(points, k)) <= lower <= cost(points, found.labels)
@@ -418,7 +420,7 @@ def test_equal_graphs_of_unequal_costs(k: int) -> None:
         points = points_of(codes)
         u, v = np.triu_indices(k, 1)
         assert (edge_weights(points, u, v) == 2 * wide).all()
-        found = forest(points, k, {}, Watch())
+        found = task_for("forest", k).group(points)
         assert found.labels.tolist() == [0] * k
         assert found.facts["lower_bound"] == k * 2 * wide
         costs.append(cost(points, found.labels))

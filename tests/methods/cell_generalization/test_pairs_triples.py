@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from kanon_sql.errors import DataError, OptionError
 from kanon_sql.kernel.watch import StoppedError, Watch
+from kanon_sql.methods import task_for
 from kanon_sql.methods.cell_generalization import factors_by_matching as matched_factors
-from kanon_sql.methods.cell_generalization.cells import cost
 from kanon_sql.methods.cell_generalization.cycle_cuts import cheapest_cut, components
 from kanon_sql.methods.cell_generalization.factors_by_matching import (
     edge_costs,
@@ -27,6 +27,7 @@ from kanon_sql.methods.cell_generalization.factors_by_matching import (
 from kanon_sql.methods.cell_generalization.integer_weights import is_binary, whole_weights
 from kanon_sql.methods.cell_generalization.pairs import pairs
 from kanon_sql.methods.cell_generalization.triples import triples
+from kanon_sql.points.losses import generalized_cells as cost
 from kanon_sql.points.points import LossPoints
 from tests.support.partitions import partitions
 from tests.support.thoroughness import examples as thorough
@@ -81,7 +82,7 @@ def optimum(points: LossPoints, k: int) -> float:
 @given(data=st.data())
 def test_no_bound_is_broken(k: int, data: st.DataObject) -> None:
     points = data.draw(tables(k, 8 if k == 2 else 9))
-    found = METHODS[k](points, k, {}, Watch())
+    found = task_for(METHODS[k].__name__, k).group(points)
     sizes, best = np.bincount(found.labels), optimum(points, k)
     paid = cost(points, found.labels)
     assert sizes.min() >= k and sizes.max() <= 2 * k - 1
@@ -135,7 +136,7 @@ def test_the_tight_instance_of_section_6() -> None:
     for g, members in enumerate(classes):
         labels[members] = g
     assert cost(points, labels) == 24.0  # 3 times the cycle's weight, 8
-    found = triples(points, 3, {}, Watch())
+    found = task_for("triples", 3).group(points)
     assert cost(points, found.labels) == optimum(points, 3) == 24.0
     assert found.facts == {"lower_bound": 12.0, "guaranteed_ratio": 2.0}
 
@@ -151,7 +152,7 @@ def test_equal_graphs_of_different_cost(k: int) -> None:
     for points, price in ((apart, k * k * length), (halves, k * (2**k - 2))):
         edges = edges_of(points, None)
         assert edge_costs(points, edges) == [2 * length] * len(edges[0])
-        labels = METHODS[k](points, k, {}, Watch()).labels
+        labels = task_for(METHODS[k].__name__, k).group(points).labels
         assert labels.tolist() == [0] * k and cost(points, labels) == price
 
 
@@ -159,7 +160,7 @@ def test_equal_graphs_of_different_cost(k: int) -> None:
 def test_equal_records_share_classes_that_cost_nothing(k: int) -> None:
     for n in (k, 2 * k - 1, 2 * k, 11):
         points = LossPoints.of(np.zeros((n, 0)), np.zeros((n, 2)), [1.0, 1.0])
-        found = METHODS[k](points, k, {}, Watch())
+        found = task_for(METHODS[k].__name__, k).group(points)
         sizes = np.bincount(found.labels)
         assert sizes.min() >= k and sizes.max() <= 2 * k - 1
         assert found.facts["lower_bound"] == 0.0
@@ -169,13 +170,15 @@ def test_equal_records_share_classes_that_cost_nothing(k: int) -> None:
 def test_neighbours_take_larger_tables_without_a_guarantee(k: int) -> None:
     rng = np.random.default_rng(7)
     points = LossPoints.of(np.zeros((90, 0)), rng.integers(0, 4, (90, 5)), np.ones(5))
-    exact, near = (METHODS[k](points, k, o, Watch()) for o in ({}, {"neighbours": 6}))
+    name = METHODS[k].__name__
+    exact = task_for(name, k).group(points)
+    near = task_for(name, k, neighbours=6).group(points)
     assert "guaranteed_ratio" not in near.facts
     for found in (exact, near):
         assert np.bincount(found.labels).min() >= k
         assert found.facts["lower_bound"] <= cost(points, exact.labels)
     assert cost(points, near.labels) <= 1.3 * cost(points, exact.labels)
-    whole = METHODS[k](points.part(np.arange(20)), k, {"neighbours": 19}, Watch())
+    whole = task_for(METHODS[k].__name__, k, neighbours=19).group(points.part(np.arange(20)))
     assert whole.facts["guaranteed_ratio"] == float(k)
 
 
@@ -183,11 +186,11 @@ def test_neighbours_take_larger_tables_without_a_guarantee(k: int) -> None:
 def test_too_many_records_are_refused_before_they_take_time(k: int) -> None:
     points = LossPoints.of(np.zeros((5000, 0)), np.arange(5000)[:, None], [1.0])
     with pytest.raises(DataError, match=r"exact to \d+ rows, and there are 5000. Use neighbours"):
-        METHODS[k](points, k, {}, Watch())
+        task_for(METHODS[k].__name__, k).group(points)
     with pytest.raises(DataError, match=r"Use neighbours := [19] or less, or forest"):
-        METHODS[k](points, k, {"neighbours": 2000}, Watch())
+        task_for(METHODS[k].__name__, k, neighbours=2000).group(points)
     with pytest.raises(OptionError, match=f"for k = {k} only, and k is 4"):
-        METHODS[k](points, 4, {}, Watch())
+        task_for(METHODS[k].__name__, 4).group(points)
 
 
 @pytest.mark.parametrize("k", METHODS)
@@ -197,16 +200,16 @@ def test_a_process_of_its_own_gives_the_same_and_can_be_stopped(
     rng = np.random.default_rng(3)
     points = LossPoints.of(np.zeros((100, 0)), rng.integers(0, 4, (100, 6)), np.ones(6))
     few = points.part(np.arange(25))
-    here = METHODS[k](few, k, {}, Watch())
+    here = task_for(METHODS[k].__name__, k).group(few)
     monkeypatch.setattr(matched_factors, "FEW", 0)
-    there = METHODS[k](few, k, {}, Watch())
+    there = task_for(METHODS[k].__name__, k).group(few)
     assert here.labels.tolist() == there.labels.tolist() and here.facts == there.facts
     watch = Watch()
     threading.Timer(0.3, watch.stop).start()
     begun = time.perf_counter()
     if k == 3:  # takes seconds
         with pytest.raises(StoppedError):
-            triples(points, 3, {}, watch)
+            triples(points, task_for("triples", 3), watch)
         assert time.perf_counter() - begun < 60.0
 
 
@@ -215,7 +218,7 @@ def test_nothing_is_guaranteed_where_a_record_may_be_left_out(k: int) -> None:
     """A lone record that is left out costs its cells, but makes no factor dearer."""
     codes = np.append(np.repeat(np.arange(9 // k), k), 99)[:, None].repeat(2, axis=1)
     points = LossPoints.of(np.zeros((len(codes), 0)), codes, [1.0, 1.0])
-    found = METHODS[k](points, k, {"suppress": 0.2}, Watch())
+    found = task_for(METHODS[k].__name__, k, suppress=0.2).group(points)
     assert found.facts == {"lower_bound": 2.0}  # of the lone one to any other
 
 
@@ -229,7 +232,7 @@ def test_rounded_weights_guarantee_less(k: int) -> None:
         )
         whole = whole_weights(points)
         assert whole.points.scale[5] == 0.0  # constant
-        found = METHODS[k](points, k, {}, Watch())
+        found = task_for(METHODS[k].__name__, k).group(points)
         assert (found.facts["guaranteed_ratio"] == k) == (whole.low == whole.high) == (least == 1.0)
         assert found.facts["lower_bound"] <= optimum(points, k) * (1 + 1e-12)
 

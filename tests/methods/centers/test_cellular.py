@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 from kanon_sql.kernel.watch import StoppedError, Watch
+from kanon_sql.methods import task_for
 from kanon_sql.methods.centers.cellular import cellular
 from kanon_sql.methods.centers.primal_dual import grow
 from kanon_sql.points.distances import FORMS, distance_of, distances_between, key_within
@@ -71,7 +72,7 @@ def tables(draw: Any, most: int = 24, least: int = 1) -> MetricPoints:
 
 
 def run(points: MetricPoints) -> Grouping:
-    return cellular(points, 2, {}, Watch())
+    return task_for("cellular", 2).group(points)
 
 
 def cost(points: MetricPoints, found: Grouping) -> float:
@@ -257,12 +258,12 @@ def test_stops_when_told() -> None:
     watch = Watch()
     watch.stop()
     with pytest.raises(StoppedError):
-        cellular(facilities(metric_points("normal", 400, 1), 0), 2, {}, watch)
+        cellular(facilities(metric_points("normal", 400, 1), 0), task_for("cellular", 2), watch)
 
 
 def test_tells_how_far_it_is() -> None:
     watch = Watch()
-    cellular(facilities(metric_points("normal", 403, 1), 0), 2, {}, watch)
+    cellular(facilities(metric_points("normal", 403, 1), 0), task_for("cellular", 2), watch)
     assert watch.done == 403
 
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from kanon_sql.errors import DataError
 from kanon_sql.kernel.watch import StoppedError, Watch
+from kanon_sql.methods import task_for
 from kanon_sql.methods.centers import r_cellular as module
 from kanon_sql.methods.centers.disjoint_clusters import Disjoint
 from kanon_sql.methods.centers.improve import costs, diameters
@@ -42,7 +43,7 @@ def tables(draw: Any, most: int = 24) -> tuple[MetricPoints, int]:
 
 
 def run(points: MetricPoints, k: int, options: Mapping[str, Any] | None = None) -> Grouping:
-    return r_cellular(points, k, options or {}, Watch())
+    return task_for("r_cellular", k, **options or {}).group(points)
 
 
 def cost(points: MetricPoints, found: Grouping) -> float:
@@ -346,11 +347,11 @@ def test_stops_when_told() -> None:
     watch = Watch()
     watch.stop()
     with pytest.raises(StoppedError):
-        r_cellular(metric_points("normal", 400, 1), 5, {}, watch)
+        r_cellular(metric_points("normal", 400, 1), task_for("r_cellular", 5), watch)
 
 
 def test_tells_how_far_it_is() -> None:
     watch = Watch()
     watch.begin("grouping", 400)
-    r_cellular(metric_points("normal", 400, 1), 5, {"max_diameter": 30.0}, watch)
+    r_cellular(metric_points("normal", 400, 1), task_for("r_cellular", 5, max_diameter=30.0), watch)
     assert watch.done == watch.total > 400

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from kanon_sql.errors import DataError
 from kanon_sql.kernel.watch import StoppedError, Watch
+from kanon_sql.methods import task_for
 from kanon_sql.methods.centers import gather_flow, radius_search
-from kanon_sql.methods.centers.r_gather import r_gather, thrice
+from kanon_sql.methods.centers.r_gather import thrice
 from kanon_sql.methods.centers.radius_search import Trial, least_accepted, pair_keys
 from kanon_sql.points.points import Form, Grouping, MetricPoints
 from kanon_sql.search import space
@@ -84,7 +85,7 @@ def choices(draw: Any) -> dict[str, Any]:
 def assert_equals_reference(points: MetricPoints, k: int, options: Mapping[str, Any]) -> None:
     n, keys = len(points), keys_of(points)
     k = min(k, n)
-    found = r_gather(points, k, options, Watch())
+    found = task_for("r_gather", k, **options).group(points)
     (centers, labels), bound, ratio = reference.r_gather(
         keys, k, points.form, min(left_out(points, options), n - k),
         options.get("max_clusters", n), options.get("centers") == "rows",
@@ -150,7 +151,7 @@ def test_keeps_what_it_promises(
 ) -> None:
     n = len(points)
     k = min(k, n)
-    found = r_gather(points, k, options, Watch())
+    found = task_for("r_gather", k, **options).group(points)
     assert found.labels.dtype == np.int64 and found.labels.shape == (n,)
     assert found.centers is not None and found.centers.dtype == np.int64
     sizes = np.bincount(found.labels[found.labels >= 0], minlength=len(found.centers))
@@ -192,7 +193,7 @@ def test_the_lower_bound_holds_for_all_clusterings(
     if len(points) < k:
         return
     among, out = options.get("centers") == "rows", left_out(points, options)
-    found = r_gather(points, k, options, Watch())
+    found = task_for("r_gather", k, **options).group(points)
     half, radius = least_radius(
         points, k, out, options.get("max_clusters", len(points)), among
     )
@@ -212,16 +213,16 @@ def test_the_lower_bound_holds_for_all_clusterings(
 def test_figure_1() -> None:
     """Table (a), with delta and gamma far away, in the clusters of (c)."""
     points = MetricPoints.of([[0, 0], [2, 0], [90, 87], [90, 90], [90, 93]])
-    found = r_gather(points, 2, {}, Watch())
+    found = task_for("r_gather", 2).group(points)
     assert found.labels.tolist() == [0, 0, 1, 1, 1]
     # within 3 the two at the ends of the three would both be centers, for three records
     assert found.facts == {"lower_bound": 3.0, "guaranteed_ratio": 2.0}
     assert found.centers is not None and found.centers.tolist() == [0, 2]
     assert radius_of(points, found) == 6.0
-    rows = r_gather(points, 2, {"epsilon": 0.2, "centers": "rows"}, Watch())
+    rows = task_for("r_gather", 2, epsilon=0.2, centers="rows").group(points)
     assert rows.labels.tolist() == [0, 0, 1, 1, 1]
     assert rows.facts == {"lower_bound": 3.0, "guaranteed_ratio": 3.0}
-    less = r_gather(points, 2, {"epsilon": 0.2}, Watch())
+    less = task_for("r_gather", 2, epsilon=0.2).group(points)
     assert less.facts == {"lower_bound": 1.5, "guaranteed_ratio": 4.0}
 
 
@@ -244,7 +245,7 @@ def test_by_the_letter_condition_2_misses_the_optimum() -> None:
     keys = keys_of(points)
     accepted = [x for x in reference.candidates(keys) if by_the_letter(keys, x, 2)]
     assert accepted == [36.0]  # one cluster of radius 6, four times the optimum
-    found = r_gather(points, 2, {}, Watch())
+    found = task_for("r_gather", 2).group(points)
     assert found.facts["lower_bound"] == 1.5
     assert radius_of(points, found) <= 3.0
 
@@ -255,7 +256,7 @@ only if 5 takes 4 from 3, which takes 2 from 0."""
 
 
 def test_a_flow_takes_records_from_centers_that_take_others() -> None:
-    found = r_gather(CHAIN, 2, {}, Watch())
+    found = task_for("r_gather", 2).group(CHAIN)
     assert found.centers is not None and found.centers.tolist() == [0, 3, 5]
     assert found.labels.tolist() == [0, 0, 1, 1, 2, 2]
     assert found.facts["lower_bound"] == 1.25
@@ -264,7 +265,7 @@ def test_a_flow_takes_records_from_centers_that_take_others() -> None:
 def test_a_network_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gather_flow, "MOST_ARCS", 1)
     with pytest.raises(DataError, match=r"more than 1 arcs.*block_rows = 1 "):
-        r_gather(CHAIN, 2, {}, Watch())
+        task_for("r_gather", 2).group(CHAIN)
 
 
 # --- its parts ------------------------------------------------------------------------------------
@@ -368,7 +369,8 @@ ALL_OPTIONS: list[dict[str, Any]] = [
 @pytest.mark.parametrize("options", ALL_OPTIONS)
 def test_small_cases(options: dict[str, Any]) -> None:
     def labels(numeric: Any, k: int) -> list[int]:
-        found: list[int] = r_gather(MetricPoints.of(numeric), k, options, Watch()).labels.tolist()
+        points = MetricPoints.of(numeric)
+        found: list[int] = task_for("r_gather", k, **options).group(points).labels.tolist()
         return found
 
     assert labels(np.zeros((0, 1)), 2) == []
@@ -383,10 +385,10 @@ def test_small_cases(options: dict[str, Any]) -> None:
 
 def test_one_record_may_be_a_cluster() -> None:
     points = MetricPoints.of([[1.0], [1.0], [3.0], [8.0]])
-    found = r_gather(points, 1, {}, Watch())
+    found = task_for("r_gather", 1).group(points)
     assert found.labels.tolist() == [0, 0, 1, 2]
     assert found.facts["lower_bound"] == 0.0
-    two = r_gather(points, 1, {"max_clusters": 2}, Watch())
+    two = task_for("r_gather", 1, max_clusters=2).group(points)
     assert two.labels.tolist() == [0, 0, 0, 1]
 
 
@@ -395,16 +397,16 @@ def test_outliers_are_left_out() -> None:
     points = MetricPoints.of([[0.0], [1.0], [2.0], [3.0], [50.0], [51.0], [52.0], [53.0], [90.0],
                               [400.0]])
     for options in ALL_OPTIONS[2:4]:
-        found = r_gather(points, 3, options, Watch())
+        found = task_for("r_gather", 3, **options).group(points)
         assert found.labels.tolist() == [0, 0, 0, 0, 1, 1, 1, 1, -1, -1]
         assert found.facts["lower_bound"] == 1.0
-    assert r_gather(points, 3, {"epsilon": 0.1}, Watch()).facts["lower_bound"] > 15.0
+    assert task_for("r_gather", 3, epsilon=0.1).group(points).facts["lower_bound"] > 15.0
 
 
 def test_rows_left_out_are_rounded_down() -> None:
     points = MetricPoints.of([[0.0], [1.0], [2.0], [3.0], [90.0]])
-    assert (r_gather(points, 2, {"epsilon": 0.19}, Watch()).labels >= 0).all()
-    assert r_gather(points, 2, {"epsilon": 0.2}, Watch()).labels.tolist()[-1] == -1
+    assert (task_for("r_gather", 2, epsilon=0.19).group(points).labels >= 0).all()
+    assert task_for("r_gather", 2, epsilon=0.2).group(points).labels.tolist()[-1] == -1
 
 
 @pytest.mark.parametrize("options", ALL_OPTIONS)
@@ -412,11 +414,13 @@ def test_stops_when_told(options: dict[str, Any]) -> None:
     watch = Watch()
     watch.stop()
     with pytest.raises(StoppedError):
-        r_gather(made_by(np.random.default_rng(0), 300, "floats"), 3, options, watch)
+        points = made_by(np.random.default_rng(0), 300, "floats")
+        task_for("r_gather", 3, **options).group(points, watch)
 
 
 @pytest.mark.parametrize("options", ALL_OPTIONS)
 def test_tells_when_it_is_done(options: dict[str, Any]) -> None:
     watch = Watch()
-    r_gather(made_by(np.random.default_rng(0), 301, "floats"), 3, options, watch)
+    points = made_by(np.random.default_rng(0), 301, "floats")
+    task_for("r_gather", 3, **options).group(points, watch)
     assert watch.done == 301

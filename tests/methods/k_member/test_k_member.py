@@ -15,8 +15,9 @@ from numba import njit
 
 from kanon_sql import data
 from kanon_sql.kernel.watch import StoppedError, Watch
+from kanon_sql.methods import task_for
 from kanon_sql.methods.k_member import greedy
-from kanon_sql.methods.k_member.k_member import CLASS_PENALTY, k_member
+from kanon_sql.methods.k_member.k_member import k_member
 from kanon_sql.methods.k_member.nearest import nearest
 from kanon_sql.points.content_order import content_order
 from kanon_sql.points.losses import class_losses, total_il
@@ -44,7 +45,7 @@ def records_of(points: LossPoints) -> LossRecords:
     return LossRecords(
         points.numeric.tolist(), points.codes.tolist(), points.cap.tolist(),
         points.scale.tolist(), points.limit.tolist(), points.label.tolist(),
-        points.secret.tolist(), points.grave.tolist(),
+        points.sensitive_value.tolist(), points.protected.tolist(),
     )
 
 
@@ -71,10 +72,10 @@ def assert_equals_reference(points: LossPoints, k: int, options: Mapping[str, An
     """Both kernels give the groups of the reference, in the same order."""
     records, n = records_of(points), len(points)
     variant = variant_of(points, options)
-    found = k_member(points, k, options, Watch()).labels
+    found = task_for("k_member", k, **options).group(points).labels
     assert found.dtype == np.int64 and found.shape == (n,)
     assert found.tolist() == labels_of(n, reference.k_member(records, k, variant))
-    found = nearest(points, k, options, Watch()).labels
+    found = task_for("nearest", k, seed=options.get("seed", 0)).group(points).labels
     assert found.tolist() == labels_of(n, reference.nearest(records, k, variant.order))
 
 
@@ -97,7 +98,7 @@ def random_points(
     return LossPoints.of(
         numeric[order], codes[order], rng.choice([0.0, 1.0, 1 / 3, 0.1], c), cap,
         rng.choice([1, 1, 2, 5, 1000], c), label=rng.integers(0, 3, n),
-        secret=rng.integers(0, 4, n), grave=[True, False, True, False],
+        sensitive=rng.integers(0, 4, n), protected=[True, False, True, False],
     )
 
 
@@ -142,8 +143,8 @@ def test_groups_have_k_to_2k_minus_1_records(
     points: LossPoints, k: int, options: Mapping[str, Any]
 ) -> None:
     """Theorem 2; at most k records are one group."""
-    for method in (k_member, nearest):
-        labels = method(points, k, options, Watch()).labels
+    for name, own in (("k_member", options), ("nearest", {})):
+        labels = task_for(name, k, **own).group(points).labels
         sizes = np.bincount(labels)
         assert sizes.sum() == len(points)
         assert len(sizes) == max(1, len(points) // k)
@@ -153,26 +154,26 @@ def test_groups_have_k_to_2k_minus_1_records(
 
 def test_small_cases() -> None:
     one = LossPoints.of([[0.5]])
-    assert k_member(one, 5, {}, Watch()).labels.tolist() == [0]
-    assert nearest(one, 1, {}, Watch()).labels.tolist() == [0]
+    assert task_for("k_member", 5).group(one).labels.tolist() == [0]
+    assert task_for("nearest", 1).group(one).labels.tolist() == [0]
     none = LossPoints.of(np.zeros((0, 1)))
-    assert k_member(none, 2, {}, Watch()).labels.tolist() == []
+    assert task_for("k_member", 2).group(none).labels.tolist() == []
     pair = LossPoints.of([[0.0], [1.0]])
-    assert sorted(k_member(pair, 1, {}, Watch()).labels.tolist()) == [0, 1]
+    assert sorted(task_for("k_member", 1).group(pair).labels.tolist()) == [0, 1]
     bare = LossPoints.of(np.zeros((7, 0)))  # no column: nothing is lost
-    assert np.bincount(k_member(bare, 3, {}, Watch()).labels).tolist() == [4, 3]
+    assert np.bincount(task_for("k_member", 3).group(bare).labels).tolist() == [4, 3]
 
 
 def test_stops_when_told() -> None:
     watch = Watch()
     watch.stop()
     with pytest.raises(StoppedError):
-        k_member(random_points(400, 1, 2, "grid", 5, 0.0, 0), 3, {}, watch)
+        k_member(random_points(400, 1, 2, "grid", 5, 0.0, 0), task_for("k_member", 3), watch)
 
 
 def test_tells_how_far_it_is() -> None:
     watch = Watch()
-    k_member(random_points(403, 1, 2, "grid", 5, 0.0, 0), 4, {}, watch)
+    k_member(random_points(403, 1, 2, "grid", 5, 0.0, 0), task_for("k_member", 4), watch)
     assert watch.done == 400
 
 
@@ -183,7 +184,7 @@ def test_loss_is_not_below_the_optimum(points: LossPoints, k: int) -> None:
         return
     optimum = reference.optimal_loss(records_of(points), k)
     for method in (k_member, nearest):
-        loss = total_il(points, method(points, k, {}, Watch()).labels)
+        loss = total_il(points, task_for(method.__name__, k).group(points).labels)
         assert loss >= optimum * (1 - 1e-12)
 
 
@@ -192,7 +193,7 @@ def test_separate_clusters_are_found() -> None:
     codes = np.repeat(np.arange(4), 3)[:, None]
     points = LossPoints.of(codes / 3.0, codes, [1.0])
     for method in (k_member, nearest):
-        labels = method(points, 3, {}, Watch()).labels
+        labels = task_for(method.__name__, 3).group(points).labels
         assert total_il(points, labels) == 0.0
 
 
@@ -223,7 +224,7 @@ def adult(rows: int, distinct: bool = False, numbered: bool = False) -> LossPoin
     order = np.lexsort([*codes.T[::-1], *numeric.T])
     return LossPoints.of(
         numeric[order], codes[order], 1.0 / limit, None, limit, label=label[order],
-        secret=label[order], grave=[False, True],
+        sensitive=label[order], protected=[False, True],
     )
 
 
@@ -278,15 +279,15 @@ def test_equals_a_plain_scan_on_thousands_of_rows(distinct: bool) -> None:
     expected = _scan(
         points.numeric, points.codes, points.cap, points.scale, points.limit, start, k
     )
-    found = k_member(points, k, {}, Watch()).labels
+    found = task_for("k_member", k).group(points).labels
     assert (found == expected).all()
 
 
 def test_loss_on_5000_rows_of_adult_is_of_the_known_size() -> None:
     """Other implementations, on other rows: about 5,300 to 5,410 and 5,670."""
     points = adult(5000, numbered=True)
-    ours = total_il(points, k_member(points, 5, {}, Watch()).labels)
-    baseline = total_il(points, nearest(points, 5, {}, Watch()).labels)
+    ours = total_il(points, task_for("k_member", 5).group(points).labels)
+    baseline = total_il(points, task_for("nearest", 5).group(points).labels)
     assert 5200.0 < ours < 5500.0 < baseline < 6100.0
 
 
@@ -304,8 +305,8 @@ def uniform(points: LossPoints, labels: Labels, grave_only: bool) -> int:
     """The diversity metrics (definition 10)."""
     cost = 0
     for g in range(labels.max() + 1):
-        secrets = points.secret[labels == g]
-        if (secrets == secrets[0]).all() and (points.grave[secrets[0]] or not grave_only):
+        secrets = points.sensitive_value[labels == g]
+        if (secrets == secrets[0]).all() and (points.protected[secrets[0]] or not grave_only):
             cost += len(secrets)
     return cost
 
@@ -316,28 +317,28 @@ def close_table() -> LossPoints:
     x = np.sort(rng.random(400))[:, None]
     return LossPoints.of(
         x, (x * 8).astype(int), [0.2], label=rng.integers(0, 2, 400),
-        secret=(x[:, 0] * 40).astype(int) % 3, grave=[True, False, False],
+        sensitive=(x[:, 0] * 40).astype(int) % 3, protected=[True, False, False],
     )
 
 
 def test_class_label_lowers_the_classification_metric() -> None:
     points = close_table()
-    plain = k_member(points, 4, {}, Watch()).labels
-    ours = k_member(points, 4, {"class_label": True}, Watch()).labels
+    plain = task_for("k_member", 4).group(points).labels
+    ours = task_for("k_member", 4, class_label=True).group(points).labels
     assert minority(points, plain) > 0.2
     assert minority(points, ours) < 0.1 * minority(points, plain)
     assert total_il(points, ours) > total_il(points, plain)
-    same = k_member(points, 4, {"class_label": True, "class_penalty": 0.0}, Watch()).labels
+    same = task_for("k_member", 4, class_label=True, class_penalty=0.0).group(points).labels
     assert (same == plain).all()
-    default = {"class_label": True, "class_penalty": CLASS_PENALTY}
-    assert (k_member(points, 4, default, Watch()).labels == ours).all()
+    default = {"class_label": True, "class_penalty": 1.0}
+    assert (task_for("k_member", 4, **default).group(points).labels == ours).all()
 
 
 @pytest.mark.parametrize(("kind", "grave_only"), [("equal", False), ("sensitive", True)])
 def test_diversity_lowers_its_metric(kind: str, grave_only: bool) -> None:
     points = close_table()
-    plain = k_member(points, 4, {}, Watch()).labels
-    ours = k_member(points, 4, {"diversity": kind, "diversity_penalty": 2.0}, Watch()).labels
+    plain = task_for("k_member", 4).group(points).labels
+    ours = task_for("k_member", 4, diversity=kind, diversity_penalty=2.0).group(points).labels
     assert uniform(points, plain, grave_only) > 40
     assert uniform(points, ours, grave_only) < 0.2 * uniform(points, plain, grave_only)
     if kind == "sensitive":  # groups of other secrets may stay uniform
@@ -345,9 +346,9 @@ def test_diversity_lowers_its_metric(kind: str, grave_only: bool) -> None:
 
 
 def test_no_truly_sensitive_value_is_no_diversity() -> None:
-    points = replace(close_table(), grave=np.zeros(3, np.bool_))
-    plain = k_member(points, 4, {}, Watch()).labels
-    ours = k_member(points, 4, {"diversity": "sensitive"}, Watch()).labels
+    points = replace(close_table(), protected=np.zeros(3, np.bool_))
+    plain = task_for("k_member", 4).group(points).labels
+    ours = task_for("k_member", 4, diversity="sensitive").group(points).labels
     assert (ours == plain).all()
 
 
@@ -357,17 +358,17 @@ def test_no_truly_sensitive_value_is_no_diversity() -> None:
 @pytest.mark.parametrize("renewed", [0.2, 0.99])
 def test_chunks_do_not_matter(renewed: float, monkeypatch: pytest.MonkeyPatch) -> None:
     points = adult(2000, distinct=True)
-    expected = [method(points, 7, {}, Watch()).labels for method in (k_member, nearest)]
+    expected = [task_for(method.__name__, 7).group(points).labels for method in (k_member, nearest)]
     monkeypatch.setattr(greedy, "RENEWED", renewed)
     for name in ("near_order", "far_order"):
         monkeypatch.setattr(greedy, name, lambda points, bins: np.arange(len(points)))
     for method, labels in zip((k_member, nearest), expected, strict=True):
-        assert (method(points, 7, {}, Watch()).labels == labels).all()
+        assert (task_for(method.__name__, 7).group(points).labels == labels).all()
 
 
 def test_leftovers_join_the_group_that_grows_least() -> None:
     points = adult(599, distinct=False)
-    labels = nearest(points, 20, {}, Watch()).labels
+    labels = task_for("nearest", 20).group(points).labels
     sizes = np.bincount(labels)
     assert sizes.sum() == 599 and sizes.max() > 20
     assert class_losses(points, labels).max() <= 8.0

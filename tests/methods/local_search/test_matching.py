@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from kanon_sql.kernel.watch import Watch
+from kanon_sql.methods import task_for
 from kanon_sql.methods.local_search.refine import refine
-from kanon_sql.methods.microaggregation.mdav_plus import mdav_plus
 from kanon_sql.points.losses import sse
 from kanon_sql.points.points import Points
 from tests.methods.microaggregation.reference import Records, exact_squared_distance
@@ -93,7 +93,7 @@ def test_search_comes_close_to_the_matching() -> None:
     ratios = []
     for seed in range(10):
         points = Points.of(np.random.default_rng(seed).standard_normal((100, 3)))
-        start = mdav_plus(points, 2, {}, Watch()).labels
+        start = task_for("mdav_plus", 2).group(points).labels
         found = refine(points, start, 2, STEPS, None, Watch()).labels
         assert np.bincount(found).min() >= 2
         assert sse(points, found) < sse(points, start)

@@ -15,11 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon_sql.methods import METHODS, Points
+from kanon_sql.methods import Points, task_for
 from kanon_sql.methods.microaggregation.mdav import mdav_with_slip
 from kanon_sql.points.losses import information_loss, sse, sst
 from tests.methods.microaggregation import reference
 from tests.methods.microaggregation.reference import Records
+from tests.support.tasks import task_of
 
 DATA = Path(__file__).parents[2] / "data"
 NAMES = ("mdav", "mdav_plus", "v_mdav", "mdav_star")
@@ -46,7 +47,7 @@ def points_of(records: Records) -> Points:
 
 def labels_by(name: str, points: Points, k: int, gamma: float | str = 0.2) -> list[int]:
     """The labels that a kernel gives."""
-    labels: list[int] = METHODS[name].group(points, k, {"gamma": gamma}).labels.tolist()
+    labels: list[int] = task_of(name, k, gamma).group(points).labels.tolist()
     return labels
 
 
@@ -132,7 +133,7 @@ def test_best_gamma_is_the_smallest_with_the_least_error(case: tuple[Records, in
     """'best' takes the least measured error and, of those that tie, the smallest gamma."""
     records, k = case
     points = points_of(records)
-    result = METHODS["v_mdav"].group(points, k, {"gamma": "best"})
+    result = task_for("v_mdav", k, gamma="best").group(points)
     gamma, labels = result.facts["gamma"], result.labels.tolist()
     assert labels == reference.v_mdav(records, k, gamma)
     measured = sse(points, result.labels)
@@ -284,6 +285,5 @@ def test_standard_mdav_keeps_its_losses(data: str) -> None:
 def test_best_gamma_of_table_4() -> None:
     """On CENSUS the best of 21 gain factors is the one in the paper, for every k."""
     points = benchmark("census")
-    best = METHODS["v_mdav"].group
-    found = tuple(best(points, k, {"gamma": "best"}).facts["gamma"] for k in KS)
+    found = tuple(task_for("v_mdav", k).group(points).facts["gamma"] for k in KS)
     assert found == TABLE_4["census"]

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from kanon_sql.errors import DataError
 from kanon_sql.kernel.watch import DONE, Beat, StoppedError, Watch
+from kanon_sql.methods import task_for
 from kanon_sql.methods.microaggregation.optimal_1d import STRIDE, optimal_1d
 from kanon_sql.points.losses import sse
 from kanon_sql.points.points import Points
@@ -32,7 +33,7 @@ CLOSE = Fraction(1, 10**12)
 def labels_of(values: Sequence[float], k: int) -> list[int]:
     """The groups that the kernel makes of values in any order."""
     points = Points.of(np.array(values, np.float64).reshape(-1, 1))
-    labels: list[int] = optimal_1d(points, k, {}, Watch()).labels.tolist()
+    labels: list[int] = task_for("optimal_1d", k).group(points).labels.tolist()
     return labels
 
 
@@ -202,7 +203,7 @@ def test_k_of_one_leaves_every_record_alone() -> None:
 @pytest.mark.parametrize("n", (3, 5, 6, 11, 12))
 def test_records_without_a_coordinate(n: int) -> None:
     """A constant column has no coordinate; its records make n // k groups."""
-    labels = optimal_1d(Points.of(np.zeros((n, 0))), 3, {}, Watch()).labels
+    labels = task_for("optimal_1d", 3).group(Points.of(np.zeros((n, 0)))).labels
     assert labels.dtype == np.int64
     check_runs([0.0] * n, labels.tolist(), 3)
     assert len(set(labels.tolist())) == n // 3
@@ -215,13 +216,13 @@ def test_a_nominal_attribute_is_refused() -> None:
     """A category has no order."""
     points = Points.of([[0.0], [1.0]], [[0], [1]], [1.0])
     with pytest.raises(DataError, match="there is a nominal one"):
-        optimal_1d(points, 2, {}, Watch())
+        task_for("optimal_1d", 2).group(points)
 
 
 def test_a_second_coordinate_is_refused() -> None:
     """A second attribute, or the indicator of NULLs."""
     with pytest.raises(DataError, match=r"there are 2: .* NULLs"):
-        optimal_1d(Points.of([[0.0, 1.0], [1.0, 0.0]]), 2, {}, Watch())
+        task_for("optimal_1d", 2).group(Points.of([[0.0, 1.0], [1.0, 0.0]]))
 
 
 def test_the_watch_sees_all_records_done() -> None:
@@ -229,7 +230,7 @@ def test_the_watch_sees_all_records_done() -> None:
     watch = Watch()
     watch.begin("grouping", 3 * STRIDE)
     values = np.arange(3.0 * STRIDE)[:, None]
-    optimal_1d(Points.of(values), 5, {}, watch)
+    optimal_1d(Points.of(values), task_for("optimal_1d", 5), watch)
     assert watch.done == 3 * STRIDE
 
 
@@ -245,7 +246,8 @@ def test_a_stopped_watch_ends_the_work_early() -> None:
             return beats[-1]
 
     with pytest.raises(StoppedError):
-        optimal_1d(Points.of(np.arange(10.0 * STRIDE)[:, None]), 5, {}, Impatient())
+        points = Points.of(np.arange(10.0 * STRIDE)[:, None])
+        optimal_1d(points, task_for("optimal_1d", 5), Impatient())
     assert 0 < beats[0][DONE] < 2 * STRIDE
 
 
@@ -257,7 +259,7 @@ def test_a_large_k_is_as_fast_as_a_small_one() -> None:
     lost = []
     for k in (2, 10, 1000, 70_000):
         started = perf_counter()
-        labels = optimal_1d(points, k, {}, Watch()).labels
+        labels = task_for("optimal_1d", k).group(points).labels
         assert perf_counter() - started < 2.0
         lost.append(sse(points, labels))
     assert lost == sorted(lost)

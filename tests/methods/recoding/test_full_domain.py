@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from kanon_sql.data import adult
 from kanon_sql.errors import DataError
 from kanon_sql.kernel.watch import StoppedError, Watch
+from kanon_sql.methods import task_for
 from kanon_sql.methods.recoding import class_counts
 from kanon_sql.methods.recoding import full_domain as module
 from kanon_sql.methods.recoding.full_domain import full_domain
@@ -49,7 +50,7 @@ class Task:
         return LossPoints.of(np.zeros((self.n, 0)), np.array(columns).T, scale, first=first)
 
     def solved(self) -> Grouping:
-        return full_domain(self.points, self.k, {"suppress": self.suppress}, Watch())
+        return task_for("full_domain", self.k, suppress=self.suppress).group(self.points)
 
     def expected(self) -> tuple[Node, list[int]]:
         return reference.full_domain(self.attributes, self.n, self.k, self.suppress)
@@ -133,7 +134,7 @@ def test_the_order_of_records_decides_nothing_but_numbers(task: Task, random: An
     order = list(range(task.n))
     random.shuffle(order)
     points = task.points
-    moved = full_domain(points.part(order), task.k, {"suppress": task.suppress}, Watch())
+    moved = task_for("full_domain", task.k, suppress=task.suppress).group(points.part(order))
     result = task.solved()
     assert moved.facts == result.facts
     assert ((result.labels[order] < 0) == (moved.labels < 0)).all()
@@ -186,11 +187,11 @@ def test_a_column_that_charges_every_distinct_value_costs_them_all() -> None:
     """Two nominal attributes, each 1 in all: five values of 1/4, and two of 1/1."""
     codes = np.array([[0, 0], [1, 0], [2, 0], [3, 0], [4, 1], [4, 1], [0, 1]])
     points = LossPoints.of(np.zeros((7, 0)), codes, [0.25, 0.5], limit=[4, 1])
-    result = full_domain(points, 3, {"suppress": 0.0}, Watch())
+    result = task_for("full_domain", 3, suppress=0.0).group(points)
     assert levels_of(result) == (1, 0)
     points = LossPoints.of(np.zeros((4, 0)), [[0, 0], [0, 1], [1, 0], [1, 1]], [0.25, 0.5],
                            limit=[4, 1])
-    assert levels_of(full_domain(points, 2, {}, Watch())) == (0, 1)
+    assert levels_of(task_for("full_domain", 2).group(points)) == (0, 1)
 
 
 def test_more_rows_than_one_hash_table_takes() -> None:
@@ -214,7 +215,7 @@ def test_more_rows_than_one_hash_table_takes() -> None:
 
 def test_attributes_without_a_hierarchy_are_refused() -> None:
     with pytest.raises(DataError, match="without a hierarchy"):
-        full_domain(LossPoints.of(np.zeros((4, 1)), np.zeros((4, 1))), 2, {}, Watch())
+        task_for("full_domain", 2).group(LossPoints.of(np.zeros((4, 1)), np.zeros((4, 1))))
 
 
 def test_a_level_that_does_not_refine_the_next_is_refused() -> None:
@@ -246,7 +247,8 @@ def test_stop() -> None:
     watch.begin("grouping", 4)
     watch.stop()
     with pytest.raises(StoppedError):
-        full_domain(table_of([[0, 0, 1, 1]], [[0, 1, 0, 1]]).points, 2, {}, watch)
+        points = table_of([[0, 0, 1, 1]], [[0, 1, 0, 1]]).points
+        task_for("full_domain", 2).group(points, watch)
 
 
 def adult_levels() -> tuple[pl.DataFrame, list[list[str]]]:
@@ -282,7 +284,7 @@ def test_adult(suppress: float, levels: Node, left_out: int, loss: float) -> Non
     points = LossPoints.of(np.zeros((len(table), 0)), codes, scale, first=first)
     watch = Watch()
     watch.begin("grouping", len(table))
-    result = full_domain(points, 5, {"suppress": suppress}, watch)
+    result = full_domain(points, task_for("full_domain", 5, suppress=suppress), watch)
     assert levels_of(result) == levels
     assert watch.done == len(table)
 

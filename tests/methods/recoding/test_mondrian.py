@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from kanon_sql.data import adult
 from kanon_sql.kernel.watch import StoppedError, Watch
+from kanon_sql.methods import task_for
 from kanon_sql.methods.recoding import mondrian as module
 from kanon_sql.methods.recoding.mondrian import mondrian
 from kanon_sql.methods.recoding.ranks import attribute_orders
@@ -25,7 +26,7 @@ MODES = ("strict", "relaxed")
 
 def labels_by(mode: str, points: LossPoints, k: int) -> Labels:
     """The labels that the kernel gives."""
-    return mondrian(points, k, {"partitioning": mode}, Watch()).labels
+    return task_for("mondrian", k, partitioning=mode).group(points).labels
 
 
 def random_tree(rng: Any, n: int, levels: int, leaves: int) -> Any:
@@ -275,8 +276,8 @@ def test_one_record_and_none_to_tell_apart(mode: str) -> None:
 def test_stops_when_asked_to_and_says_how_far_it_is() -> None:
     points, watch = many("floats"), Watch()
     watch.begin("grouping", len(points))
-    mondrian(points, 5, {}, watch)
+    mondrian(points, task_for("mondrian", 5), watch)
     assert watch.done == len(points)
     watch.stop()
     with pytest.raises(StoppedError):
-        mondrian(points, 5, {}, watch)
+        mondrian(points, task_for("mondrian", 5), watch)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from kanon_sql.errors import DataError, OptionError
 from kanon_sql.kernel.watch import DONE, Beat, StoppedError, Watch
+from kanon_sql.methods import task_for
 from kanon_sql.methods.single_attribute.bin_cover import best_type, bin_cover, lowered
 from kanon_sql.methods.single_attribute.bin_covering import most_bins
 from kanon_sql.methods.single_attribute.pack import lower_bound, pack
@@ -35,7 +36,7 @@ def often(examples: int) -> Callable[[Any], Any]:
 
 
 def covered(sizes: Sequence[int], k: int, **options: Any) -> Labels:
-    return bin_cover(ItemPoints.of(sizes), k, options, Watch()).labels
+    return task_for("bin_cover", k, **options).group(ItemPoints.of(sizes)).labels
 
 
 def cost_of(sizes: Sequence[int], labels: Sequence[int], k: int) -> int:
@@ -82,7 +83,7 @@ def test_the_bound_of_theorem_10(case: tuple[list[int], int], epsilon: float) ->
     sizes, k = case
     least = reference.quick_optimum(sizes, k)
     points = ItemPoints.of(sizes)
-    grouping = bin_cover(points, k, {"epsilon": epsilon}, Watch())
+    grouping = task_for("bin_cover", k, epsilon=epsilon).group(points)
     cost = int(np.bincount(grouping.labels).max())
     halves = pack(points.size, k, "sorted", 0, "five_halves")
     assert cost <= (1 + Fraction(epsilon)) * (least + k)
@@ -236,7 +237,7 @@ def test_pairs_that_theorem_9_does_not_see() -> None:
     """Six bins of 99 and 1, where theorem 9 makes pairs of 99."""
     sizes = [99] * 6 + [1] * 6
     assert np.bincount(covered(sizes, 100)).tolist() == [100] * 6
-    assert bin_cover(ItemPoints.of(sizes), 100, {}, Watch()).facts["guaranteed_ratio"] == 1.0
+    assert task_for("bin_cover", 100).group(ItemPoints.of(sizes)).facts["guaranteed_ratio"] == 1.0
 
 
 def test_an_optimum_that_five_halves_does_not_find() -> None:
@@ -281,7 +282,7 @@ def test_small_and_degenerate_inputs() -> None:
 def test_records_in_any_order_go_with_their_items() -> None:
     sizes = [9, 7, 7, 5, 5, 3, 2, 2, 1]
     item = np.random.default_rng(4).permutation(np.repeat(np.arange(9), sizes))
-    labels = bin_cover(ItemPoints.of(sizes, item=item), 10, {}, Watch()).labels
+    labels = task_for("bin_cover", 10).group(ItemPoints.of(sizes, item=item)).labels
     assert labels.tolist() == np.array(pack_of(sizes, 10, 0.5))[item].tolist()
 
 
@@ -311,7 +312,7 @@ def test_a_refusal_says_how_many_types_there_are(items: int, below: int, about: 
 
 @pytest.mark.parametrize("epsilon", (0.0, -0.5, 1.01, float("nan")))
 def test_epsilon_must_be_above_0_and_at_most_1(epsilon: float) -> None:
-    with pytest.raises(OptionError, match="an epsilon above 0 and at most 1"):
+    with pytest.raises(OptionError, match=r"an epsilon above 0 and at|must be a share"):
         covered([3, 4], 5, epsilon=epsilon)
 
 
@@ -334,7 +335,7 @@ def test_a_stopped_watch_ends_the_work_early() -> None:
             return beats[-1]
 
     with pytest.raises(StoppedError):
-        bin_cover(ItemPoints.of(HARD), 100, {}, Impatient())
+        bin_cover(ItemPoints.of(HARD), task_for("bin_cover", 100), Impatient())
     assert [int(beat[DONE]) for beat in beats] == [0, 0]
 
 
@@ -343,5 +344,5 @@ def test_the_watch_sees_all_records_done(k: int) -> None:
     """Whether types are tried or not."""
     watch, points = Watch(), ItemPoints.of(HARD)
     watch.begin("grouping", len(points))
-    bin_cover(points, k, {}, watch)
+    bin_cover(points, task_for("bin_cover", k), watch)
     assert watch.done == len(points)

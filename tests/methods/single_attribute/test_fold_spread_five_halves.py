@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from kanon_sql.errors import DataError
 from kanon_sql.kernel.watch import StoppedError, Watch
+from kanon_sql.methods import GroupTask, task_for
 from kanon_sql.methods.single_attribute.bin_covering import (
     item_order,
     most_bins,
@@ -77,6 +78,12 @@ def theorem_7(sizes: Sequence[int], k: int) -> int:
     return max(k - 1 + max(sizes), 3 * k - 3)
 
 
+def task_of(method: str, k: int, sequence: str, seed: int = 0) -> GroupTask:
+    """The task; five_halves has a sequence of its own."""
+    own = {} if method == "five_halves" else {"sequence": sequence}
+    return task_for(method, k, seed=seed, **own)
+
+
 @st.composite
 def instances(draw: st.DrawFn, most: int = 40) -> tuple[list[int], int]:
     """Sizes and a k that they fill: large, small and mixed sizes, with and without oversize."""
@@ -137,7 +144,7 @@ def test_a_method_groups_the_records_as_their_items_are_packed(
     for way, method in METHODS.items():
         watch = Watch()
         watch.begin("grouping", len(points))
-        grouping = method(points, k, {"sequence": sequence, "seed": seed}, watch)
+        grouping = task_of(method.__name__, k, sequence, seed).group(points, watch)
         labels = pack(np.array(sizes), k, sequence, seed, way)
         assert (grouping.labels == labels[item]).all()
         assert watch.done == len(points)
@@ -147,9 +154,9 @@ def test_a_method_groups_the_records_as_their_items_are_packed(
 def test_sequence_and_seed_have_defaults() -> None:
     points = ItemPoints.of(np.arange(1, 40))
     for method in (fold, spread):
-        plain = method(points, 50, {}, Watch()).labels
-        same = method(points, 50, {"sequence": "sorted", "seed": 1}, Watch()).labels
-        other = method(points, 50, {"sequence": "random"}, Watch()).labels
+        plain = task_for(method.__name__, 50).group(points).labels
+        same = task_for(method.__name__, 50, sequence="sorted", seed=1).group(points).labels
+        other = task_for(method.__name__, 50, sequence="random").group(points).labels
         assert (plain == same).all()
         assert (plain != other).any()
 
@@ -167,7 +174,7 @@ def test_no_packing_costs_less_than_the_bound_or_more_than_guaranteed(
     least = reference.quick_optimum(sizes, k)
     points = ItemPoints.of(sizes)
     for way, method in METHODS.items():
-        grouping = method(points, k, {"sequence": sequence}, Watch())
+        grouping = task_of(method.__name__, k, sequence).group(points)
         cost = int(np.bincount(grouping.labels).max())
         assert cost <= theorem_7(sizes, k)
         assert grouping.facts["lower_bound"] <= least
@@ -273,7 +280,7 @@ def test_fold_may_cost_nearly_three_times_the_optimum(k: int) -> None:
         assert paper == costs["spread"] == 6
     else:
         assert costs["spread"] <= paper <= 2 * k - 2 + k // 2
-    facts = fold(points, k, {"sequence": "sorted"}, Watch()).facts
+    facts = task_for("fold", k, sequence="sorted").group(points).facts
     assert facts == {"lower_bound": k, "guaranteed_ratio": (3 * k - 3) / k}
 
 
@@ -294,7 +301,7 @@ def test_two_and_two_and_one_large_item_change_places() -> None:
 def test_three_large_items_must_share_a_bin() -> None:
     """Case 2.2: seven items of 6, k = 8: the lower bound says 18, so fold is optimal."""
     points = ItemPoints.of([6] * 7)
-    grouping = five_halves(points, 8, {}, Watch())
+    grouping = task_for("five_halves", 8).group(points)
     assert grouping.facts == {"lower_bound": 18.0, "guaranteed_ratio": 1.0}
 
 
@@ -307,7 +314,7 @@ def test_spread_fills_up_before_it_goes_round() -> None:
 
 def test_spread_fills_an_oversize_bin_that_is_not_the_greatest() -> None:
     """The bin of 10 takes what is left over, as 20 is the maximum anyway."""
-    grouping = spread(ItemPoints.of([10, 20, 4, 5]), 10, {}, Watch())
+    grouping = task_for("spread", 10).group(ItemPoints.of([10, 20, 4, 5]))
     assert np.bincount(grouping.labels).tolist() == [19, 20]
     assert grouping.facts == {"lower_bound": 20.0, "guaranteed_ratio": 1.0}
 
@@ -330,7 +337,7 @@ def test_too_few_records_are_refused(way: str) -> None:
     with pytest.raises(DataError, match="There are 4 rows to anonymize, fewer than k = 5"):
         packed([3, 1], 5, way)
     with pytest.raises(DataError, match="fewer than k = 5"):
-        METHODS[way](ItemPoints.of([3, 1]), 5, {}, Watch())
+        task_for(METHODS[way].__name__, 5).group(ItemPoints.of([3, 1]))
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -338,7 +345,7 @@ def test_a_stopped_watch_ends_the_work(way: str) -> None:
     watch = Watch()
     watch.stop()
     with pytest.raises(StoppedError):
-        METHODS[way](ItemPoints.of([3, 1, 4, 1, 5]), 5, {}, watch)
+        METHODS[way](ItemPoints.of([3, 1, 4, 1, 5]), task_for(METHODS[way].__name__, 5), watch)
     assert watch.done <= 5
 
 

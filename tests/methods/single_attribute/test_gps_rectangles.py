@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from time import perf_counter
 from typing import Any
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from kanon_sql.errors import DataError
 from kanon_sql.kernel.watch import StoppedError, Watch
-from kanon_sql.methods.single_attribute.gps_rectangles import gps_rectangles
+from kanon_sql.methods import task_for
 from kanon_sql.points.points import Floats, Grouping, ItemPoints, Labels
 from tests.methods.single_attribute.reference_rectangles import rectangles
 from tests.support.partitions import partitions
@@ -31,10 +32,13 @@ def often(examples: int) -> Callable[[Any], Any]:
 
 def grouped(
     places: Sequence[Place], sizes: Sequence[int], k: int, watch: Watch | None = None,
-    **options: Any,
+    aspect: float = 1.0,
+    extent: Any = (),
 ) -> Grouping:
     points = ItemPoints.of(sizes, np.array(places, np.float64).reshape(-1, 2))
-    return gps_rectangles(points, k, options, watch or Watch())
+    box = np.array(extent, np.float64).reshape(-1, 2)
+    points = replace(points, aspect=aspect, extent=box)
+    return task_for("gps_rectangles", k).group(points, watch)
 
 
 def groups_of_sites(grouping: Grouping, sizes: Sequence[int]) -> Labels:
@@ -277,7 +281,7 @@ def test_the_order_of_the_records_does_not_matter() -> None:
     item = np.random.default_rng(1).integers(0, 50, 400)
     item[:50] = np.arange(50)
     place = np.stack(np.divmod(np.arange(50.0), 7), axis=1)
-    found = gps_rectangles(ItemPoints.of(np.bincount(item), place, (), item), 9, {}, Watch())
+    found = task_for("gps_rectangles", 9).group(ItemPoints.of(np.bincount(item), place, (), item))
     whole = grouped([(x, y) for x, y in place.tolist()], np.bincount(item).tolist(), 9)
     groups = groups_of_sites(whole, np.bincount(item).tolist())
     assert np.array_equal(found.labels, groups[item])
@@ -375,6 +379,6 @@ def test_many_places_take_little_time() -> None:
     points = ItemPoints.of(np.ones(len(place), np.int64), place)
     for k in (2, 5000):
         started = perf_counter()
-        found = gps_rectangles(points, k, {}, Watch())
+        found = task_for("gps_rectangles", k).group(points)
         assert perf_counter() - started < 5.0
         assert len(cells_of(found)) == 200_000 // k

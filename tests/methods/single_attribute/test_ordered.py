@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from kanon_sql.errors import OptionError
 from kanon_sql.kernel.watch import StoppedError, Watch
-from kanon_sql.methods.single_attribute.ordered import ordered
+from kanon_sql.methods import task_for
 from kanon_sql.points.points import Grouping, ItemPoints, Labels
 from tests.methods.single_attribute import reference_ordered as reference
 from tests.support.partitions import partitions
@@ -32,7 +32,7 @@ def often(examples: int) -> Callable[[Any], Any]:
 def grouped(
     sizes: Sequence[int], k: int, objective: str = "largest", watch: Watch | None = None
 ) -> Grouping:
-    return ordered(ItemPoints.of(sizes), k, {"objective": objective}, watch or Watch())
+    return task_for("ordered", k, objective=objective).group(ItemPoints.of(sizes), watch)
 
 
 def runs_of(grouping: Grouping, sizes: Sequence[int]) -> list[int]:
@@ -156,7 +156,7 @@ def test_the_order_of_the_records_does_not_matter() -> None:
     """A record's group follows from its item, wherever the record stands."""
     item = np.append(np.arange(50), np.random.default_rng(1).integers(0, 50, 350))
     sizes = np.bincount(item).tolist()
-    found = ordered(ItemPoints.of(sizes, item=item), 9, {}, Watch())
+    found = task_for("ordered", 9).group(ItemPoints.of(sizes, item=item))
     runs = runs_of(grouped(sizes, 9), sizes)
     groups = np.repeat(np.arange(len(runs)), runs)
     assert found.labels.tolist() == groups[item].tolist()
@@ -172,14 +172,14 @@ def test_two_billion_records_do_not_overflow(objective: str, m: int) -> None:
     assert total > 19 * 10**8
     for k in (1, 10**7, 10**8, total // 2, total):
         points = ItemPoints.of(sizes, item=np.arange(m))
-        found = ordered(points, k, {"objective": objective}, Watch())
+        found = task_for("ordered", k, objective=objective).group(points)
         cost, runs = reference.ordered(sizes.tolist(), k, objective)
         assert np.bincount(found.labels).tolist() == runs
         assert found.facts["lower_bound"] == float(cost)
 
 
 def test_an_unknown_objective_is_refused() -> None:
-    with pytest.raises(OptionError, match=r"no objective 'least'\. There are: 'largest'"):
+    with pytest.raises(OptionError, match="The objective 'least' is not known"):
         grouped([1, 2, 3], 2, "least")
 
 
@@ -214,6 +214,6 @@ def test_many_values_take_little_time_for_any_k(objective: str) -> None:
     points = ItemPoints.of(sizes)
     for k in (1, 2, 50, 5000, 600_000):
         started = perf_counter()
-        found = ordered(points, k, {"objective": objective}, Watch())
+        found = task_for("ordered", k, objective=objective).group(points)
         assert perf_counter() - started < 3.0
         assert np.bincount(found.labels).min() >= k

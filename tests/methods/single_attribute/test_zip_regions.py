@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from kanon_sql.encode.delaunay import delaunay_links
 from kanon_sql.errors import DataError
 from kanon_sql.kernel.watch import StoppedError, Watch
+from kanon_sql.methods import task_for
 from kanon_sql.methods.single_attribute.regions import cut_again, cut_forest
 from kanon_sql.methods.single_attribute.spanning_forest import low_degree_forest
 from kanon_sql.methods.single_attribute.zip_regions import zip_regions
@@ -76,7 +77,7 @@ def regions_of(labels: Any) -> list[list[int]]:
 
 
 def grouped(points: ItemPoints, k: int, islands: str | None = None) -> Grouping:
-    return zip_regions(points, k, {} if islands is None else {"islands": islands}, Watch())
+    return task_for("zip_regions", k, islands=islands).group(points)
 
 
 def sizes_of(found: Grouping) -> list[int]:
@@ -405,7 +406,7 @@ def test_trees_of_extreme_shapes_are_cut_fast(reach: int) -> None:
 def test_the_watch_sees_all_records_done() -> None:
     watch, points = Watch(), large_map(300)
     watch.begin("grouping", len(points))
-    zip_regions(points, 5, {}, watch)
+    zip_regions(points, task_for("zip_regions", 5), watch)
     assert watch.done == len(points)
 
 
@@ -413,4 +414,4 @@ def test_a_stopped_watch_ends_the_work() -> None:
     watch = Watch()
     watch.stop()
     with pytest.raises(StoppedError):
-        zip_regions(large_map(300), 5, {}, watch)
+        zip_regions(large_map(300), task_for("zip_regions", 5), watch)

@@ -33,7 +33,7 @@ _begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
               'label': __kanon_label, 'secret': __kanon_secret,
               'extra': __kanon_extra}),
         (SELECT columns FROM _columns),
-        '{"block_rows": null, "class_label": null, "distance": "sse", "diversity": null, "gamma": 0.5, "k": 3, "loss": "range_flat", "method": "v_mdav", "nulls": "suppress", "progress": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 7, "sensitive_values": [], "suppress": 0.0, "weights": {"age": 2.0}}',
+        '{"progress": true, "task": {"block_rows": null, "class_label": null, "distance": "sse", "k": 3, "loss": "range_flat", "method": "v_mdav", "nulls": "suppress", "own": {"gamma": 0.5}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 7, "sensitive_values": [], "suppress": 0.0, "weights": {"age": 2.0}}}',
         NULL,
         NULL) AS ticket
     FROM _cells

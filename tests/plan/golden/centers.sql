@@ -44,7 +44,7 @@ _begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
               'label': __kanon_label, 'secret': __kanon_secret,
               'extra': __kanon_extra}),
         (SELECT columns FROM _columns),
-        '{"block_rows": null, "centers": null, "class_label": null, "distance": "sse", "diversity": null, "epsilon": 0.02, "k": 4, "loss": "range_flat", "max_clusters": null, "method": "r_gather", "metric": "euclidean", "nulls": "value", "progress": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}',
+        '{"progress": true, "task": {"block_rows": null, "class_label": null, "distance": null, "k": 4, "loss": "range_flat", "method": "r_gather", "nulls": "value", "own": {"centers": "anywhere", "epsilon": 0.02, "max_clusters": null, "metric": "euclidean"}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
         [{'name': 'zip', 'paths': (SELECT paths FROM _tree_1)}],
         NULL) AS ticket
     FROM _cells
@@ -81,7 +81,7 @@ _owning AS MATERIALIZED (  -- the classes that publish it; all others publish th
         list({'row': __kanon_row, 'hash': __kanon_hash, 'class': __kanon_class, 'cells': cells,
               'center': center, 'own': own}),
         (SELECT columns FROM _columns),
-        '{"block_rows": null, "centers": null, "class_label": null, "distance": "sse", "diversity": null, "epsilon": 0.02, "k": 4, "loss": "range_flat", "max_clusters": null, "method": "r_gather", "metric": "euclidean", "nulls": "value", "progress": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}',
+        '{"progress": true, "task": {"block_rows": null, "class_label": null, "distance": null, "k": 4, "loss": "range_flat", "method": "r_gather", "nulls": "value", "own": {"centers": "anywhere", "epsilon": 0.02, "max_clusters": null, "metric": "euclidean"}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
         [{'name': 'zip', 'paths': (SELECT paths FROM _tree_1)}])
     FROM _cells JOIN _labels USING (__kanon_row)
     JOIN (SELECT __kanon_class, [*COLUMNS(* EXCLUDE (__kanon_class))] AS center

@@ -33,7 +33,7 @@ _begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
               'label': __kanon_label, 'secret': __kanon_secret,
               'extra': __kanon_extra}),
         (SELECT columns FROM _columns),
-        '{"block_rows": null, "class_label": null, "distance": "sse", "diversity": null, "k": 5, "loss": "range_flat", "method": "mdav", "nulls": "value", "progress": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}',
+        '{"progress": true, "task": {"block_rows": null, "class_label": null, "distance": "sse", "k": 5, "loss": "range_flat", "method": "mdav", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
         NULL,
         NULL) AS ticket
     FROM _cells
@@ -100,7 +100,7 @@ _measured AS MATERIALIZED (
         list({'row': __kanon_row, 'hash': __kanon_hash, 'class': __kanon_class,
               'cells': cells, 'center': coalesce(center, cells)}),
         (SELECT columns FROM _columns),
-        '{"block_rows": null, "class_label": null, "distance": "sse", "diversity": null, "k": 5, "loss": "range_flat", "method": "mdav", "nulls": "value", "progress": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}',
+        '{"progress": true, "task": {"block_rows": null, "class_label": null, "distance": "sse", "k": 5, "loss": "range_flat", "method": "mdav", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
         NULL) AS measured
     FROM _cells JOIN _labels USING (__kanon_row) LEFT JOIN _centers USING (__kanon_class)
 ),

@@ -55,7 +55,7 @@ _begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
               'label': __kanon_label, 'secret': __kanon_secret,
               'extra': __kanon_extra}),
         (SELECT columns FROM _columns),
-        '{"block_rows": null, "class_label": null, "distance": "loss", "diversity": null, "k": 4, "loss": "range_flat", "method": "full_domain", "nulls": "value", "progress": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.1, "weights": {}}',
+        '{"progress": true, "task": {"block_rows": null, "class_label": null, "distance": "loss", "k": 4, "loss": "range_flat", "method": "full_domain", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.1, "weights": {}}}',
         [{'name': 'age', 'paths': (SELECT paths FROM _tree_1)}, {'name': 'job', 'paths': (SELECT paths FROM _tree_2)}],
         NULL) AS ticket
     FROM _cells

@@ -1,0 +1,194 @@
+"""A call, read and checked: all that the plan of its SQL needs to know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from kanon_sql.call.hierarchies import HierarchySpec, read_hierarchies
+from kanon_sql.call.options import GROUPING_CALLS, MeasureOptions, Options, read_options
+from kanon_sql.call.relation import Catalog, Relation, find_relation, outside
+from kanon_sql.call.roles import Roles, resolve_roles
+from kanon_sql.call.rules import Release, resolve
+from kanon_sql.errors import OptionError
+from kanon_sql.methods import GroupTask
+from kanon_sql.methods.option import options_of
+from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
+
+TAKEN = (
+    "The relation has a column '{}', a name that the query needs for itself. Rename it first."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """One call that measures: k_anonymity or anonymize_audit; see GroupingCall for all others.
+
+    Attributes:
+        name: the SQL call.
+        source: its relation.
+        roles: the columns by role.
+        k: the k that was given, if any.
+        measure: what is looked at.
+        weights: what columns count that don't count 1.
+        class_label: the column that holds the class label, if there is one.
+        show_values: whether messages may name values.
+        hierarchies: of the columns that have one.
+        audited: the release that anonymize_audit looks at.
+    """
+
+    name: str
+    source: Relation
+    roles: Roles
+    k: int | None
+    measure: MeasureOptions
+    weights: Mapping[str, float]
+    class_label: str | None
+    show_values: bool
+    hierarchies: tuple[HierarchySpec, ...] = ()
+    audited: Relation | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupingCall(Call):
+    """A call that makes classes.
+
+    Attributes:
+        task: how they are made.
+        release: what they release.
+        tables: the other relations that the method reads, by the option that names them.
+        progress: whether it is shown how far the grouping is.
+        used: all options as they are used, by name, as the metrics tell them.
+    """
+
+    task: GroupTask
+    release: Release
+    tables: Mapping[str, Relation]
+    progress: bool
+    used: Mapping[str, Any]
+
+
+def read_call(
+    name: str, relation: object, given: Mapping[str, Any], catalog: Catalog
+) -> Call | GroupingCall:
+    """A call from what a user typed.
+
+    Args:
+        name: the SQL call, one of ALL_CALLS.
+        relation: what the user calls the relation.
+        given: raw option values by name; None stands for "not given".
+        catalog: finds the columns and comments of a committed table or view.
+
+    Raises:
+        OptionError: anything about the call that can't be used as given.
+    """
+    source = find_relation(relation, catalog)
+    options = read_options(name, given)
+    if name in GROUPING_CALLS:
+        return _grouping_call(source, options, catalog)
+    if name == "anonymize_audit" and options.measure.release is None:
+        raise OptionError(
+            "release is not given. Name the released table beside its source, for example "
+            "anonymize_audit('patients', release='released')."
+        )
+    _refuse_taken(source, ())
+    roles = resolve_roles(options.roles, source.columns)
+    hierarchies = read_hierarchies(options.release.hierarchies, roles, source, catalog)
+    release = options.measure.release
+    return Call(
+        **_measured(options),
+        source=source,
+        roles=roles,
+        hierarchies=hierarchies,
+        audited=None if release is None else outside(release, catalog),
+    )
+
+
+def _measured(options: Options) -> dict[str, Any]:
+    return {
+        "name": options.call,
+        "k": options.group.k,
+        "measure": options.measure,
+        "weights": options.group.weights,
+        "class_label": options.roles.class_label,
+        "show_values": options.run.show_values,
+    }
+
+
+def _refuse_taken(source: Relation, added: tuple[str, ...]) -> None:
+    """Raises OptionError for a column with a name that the query, or the release, needs."""
+    for name in source.columns or ():
+        if name.lower().startswith("__kanon_") or name.lower() in added:
+            raise OptionError(TAKEN.format(name))
+
+
+def _grouping_call(source: Relation, options: Options, catalog: Catalog) -> GroupingCall:
+    task, release = resolve(options)
+    _refuse_taken(source, release.added)
+    roles = resolve_roles(options.roles, source.columns, task.own.cost_column)
+    if task.own.needs_sensitive and len(roles.sensitive) != 1:
+        raise OptionError(
+            f"diversity needs one sensitive column, and there are {len(roles.sensitive)}. Name it "
+            "in sensitive := [...]."
+        )
+    _check_width(task, release, roles, source)
+    every = "recoding 'global'" if release.same_level else (
+        "The metric 'taxonomy'" if task.own.in_metric == "taxonomy" else None
+    )
+    hierarchies = read_hierarchies(options.release.hierarchies, roles, source, catalog, every)
+    named = {
+        name: getattr(task.own, name)
+        for name, option in options_of(task.own).items() if option.relation
+    }
+    return GroupingCall(
+        **_measured(options),
+        source=source,
+        roles=roles,
+        hierarchies=hierarchies,
+        task=task,
+        release=release,
+        tables={name: outside(given, catalog) for name, given in named.items() if given},
+        progress=options.run.progress,
+        used=_used(options, task, release, roles, hierarchies),
+    )
+
+
+def _check_width(task: GroupTask, release: Release, roles: Roles, source: Relation) -> None:
+    """Raises OptionError where the method takes another number of quasi-identifiers, or where the
+    query must name them and doesn't know them."""
+    geometry, method = task.geometry, task.method.name
+    if not isinstance(geometry, AttributeGeometry):
+        return
+    names = roles.known_columns(source)
+    if names:
+        geometry.refuse_width(method, names)
+    elif geometry.domain == "places" or release.representation == "number":
+        raise OptionError(
+            f"The method {method!r} needs to know its columns before it runs. Name them in "
+            "quasi_identifiers := [...]."
+        )
+
+
+def _used(
+    options: Options, task: GroupTask, release: Release, roles: Roles,
+    hierarchies: tuple[HierarchySpec, ...],
+) -> dict[str, Any]:
+    """All options as they are used, defaults filled in: what makes the same release again."""
+    shown = hierarchies and release.by_hierarchy
+    parts = (options.roles, options.group, options.release, options.measure, options.run)
+    used = {name: value for part in parts for name, value in asdict(part).items()}
+    del used["release"]
+    return used | asdict(task.own) | {
+        "quasi_identifiers": list(roles.quasi_identifiers) or "all other columns",
+        "sensitive": list(roles.sensitive),
+        "identifiers": list(roles.identifiers),
+        "k": task.promised,
+        "method": task.method.name,
+        "recoding": "global" if release.same_level else "local",
+        "distance": task.distance,
+        "representation": (
+            f"hierarchy, else {release.representation}" if shown else release.representation
+        ),
+        "hierarchies": {hierarchy.column: hierarchy.told for hierarchy in hierarchies},
+    }

@@ -1,0 +1,108 @@
+"""Which column gets which hierarchy: from a relation, of a kind, or of a kind by its type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kanon_sql.call.relation import Catalog, Relation, outside
+from kanon_sql.call.roles import Roles
+from kanon_sql.errors import OptionError, did_you_mean
+from kanon_sql.hierarchies.kinds import BY_TYPE, KINDS, check_kind
+
+
+@dataclass(frozen=True)
+class HierarchySpec:
+    """How the hierarchy of one column is made.
+
+    Attributes:
+        column: the column.
+        levels: the relation that holds the levels; None where a kind makes them.
+        kind: the kind, or BY_TYPE for the one that follows from the column's type.
+        options: of the kind, checked.
+        table: the relation that the kind is made from, if it needs one.
+    """
+
+    column: str
+    levels: Relation | None = None
+    kind: str = BY_TYPE
+    options: Mapping[str, Any] = field(default_factory=dict)
+    table: Relation | None = None
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """What the function inside the query needs to know of it."""
+        if self.levels is not None:
+            return {"relation": self.levels.sql}
+        return {"kind": self.kind, **self.options}
+
+    @property
+    def told(self) -> Any:
+        """What the metrics tell of it."""
+        if self.levels is not None:
+            return self.levels.sql
+        if self.kind == BY_TYPE:
+            return "a kind by the column's type"
+        return self.spec if self.options else self.kind
+
+
+def read_hierarchy(column: str, given: str | Mapping[str, Any], catalog: Catalog) -> HierarchySpec:
+    """How the hierarchy of a column is made: the name of a kind or of a relation, or a kind with
+    its options.
+
+    Raises:
+        OptionError: an unknown kind or option, or a relation with the name of a stage.
+    """
+    if isinstance(given, str):
+        if given in KINDS or given == BY_TYPE:
+            return HierarchySpec(column, kind=given)
+        return HierarchySpec(column, levels=outside(given, catalog))
+    named = {
+        name: value.tolist() if hasattr(value, "tolist") else value  # of numpy
+        for name, value in given.items() if value is not None
+    }
+    checked = check_kind(column, named)
+    kind = checked.pop("kind")
+    names = [checked[name] for name in KINDS[kind].tables if checked[name] is not None]
+    tables = [outside(name, catalog) for name in names]
+    given_options = {name: named[name] for name in named if name != "kind"}
+    return HierarchySpec(
+        column, kind=kind, options=given_options, table=tables[-1] if tables else None
+    )
+
+
+def read_hierarchies(
+    given: Mapping[str, Any], roles: Roles, source: Relation, catalog: Catalog,
+    every: str | None = None,
+) -> tuple[HierarchySpec, ...]:
+    """The hierarchy of each column that has one, in the order given.
+
+    Args:
+        given: by column, as in ``read_hierarchy``.
+        roles, source: which columns are quasi-identifiers.
+        catalog: finds the relations that are named.
+        every: why every quasi-identifier needs one, if so.
+
+    Raises:
+        OptionError: a hierarchy for a column that is no quasi-identifier, or columns that are not
+            known where every one of them needs a hierarchy.
+    """
+    others = {name.lower() for name in roles.others}
+    known = roles.known_columns(source)
+    for name in given:
+        if name.lower() in others or (known and name.lower() not in map(str.lower, known)):
+            raise OptionError(
+                f"hierarchies names the column {name!r}, which is no quasi-identifier. "
+                + (did_you_mean(name, known) if known else "Give it another role, or leave it out.")
+            )
+    if every is not None and not known:
+        raise OptionError(
+            f"{every} needs to know the columns before it runs. Name them in "
+            "quasi_identifiers := [...]."
+        )
+    named = {name.lower() for name in given}
+    added = {name: BY_TYPE for name in known if name.lower() not in named} if every else {}
+    return tuple(
+        read_hierarchy(column, spec, catalog) for column, spec in {**given, **added}.items()
+    )

@@ -1,0 +1,200 @@
+"""The encoding: from cells to points. With attributes.py the only place that knows about NULLs,
+scaling, codes and hierarchies.
+
+It has two halves. ``fit`` learns scales and codes from rows, ``Encoding.transform`` places rows by
+what was learned, which may have been elsewhere: from all rows, for a block of them. ``encode`` does
+both over the same rows.
+
+Rows come out in canonical order: by their encoded quasi-identifiers, then by a seeded hash, so
+that nothing downstream can depend on the order in which they came in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kanon_sql.encode.arrow import Column, Rows
+from kanon_sql.encode.attributes import Attribute, Categorical, Numeric, Taxonomy
+from kanon_sql.encode.cells import Cells, Indices, Mask, check_types
+from kanon_sql.encode.encoded import Encoded
+from kanon_sql.errors import DataError, OptionError, did_you_mean
+from kanon_sql.methods import GroupTask
+from kanon_sql.points.points import NO_SENSITIVE, Codes
+
+
+def _check_names(
+    columns: Sequence[Column], weights: Mapping[str, float], trees: Mapping[str, Taxonomy]
+) -> None:
+    names = [column.name for column in columns]
+    known = {name.lower() for name in names}
+    for option, named in (("weights", weights), ("hierarchies", trees)):
+        for name in named:
+            if name.lower() not in known:
+                raise OptionError(
+                    f"{option} names the column {name!r}, which is no quasi-identifier. "
+                    f"{did_you_mean(name, names)}"
+                )
+
+
+@dataclass(frozen=True)
+class Words:
+    """The values of a column that no distance looks at, and their codes.
+
+    Attributes:
+        known: the values, sorted, then NULL.
+    """
+
+    known: tuple[str | None, ...] = (None,)
+
+    @staticmethod
+    def fit(values: pa.Array | None) -> Words:
+        """Learns the values; None stands for a column that nobody asks for."""
+        if values is None:
+            return Words()
+        return Words((*sorted(values.drop_null().unique().to_pylist()), None))
+
+    def codes(self, values: pa.Array | None, count: int) -> Codes:
+        """The codes of values: int32, shape (count,); zeros where nobody asks for them."""
+        if values is None:
+            return np.zeros(count, np.int32)
+        found = pc.index_in(values, pa.array(self.known[:-1], pa.string()))
+        found = found.fill_null(len(self.known) - 1)
+        return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int32)
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """What was learned of a relation: how its rows become points.
+
+    Attributes:
+        columns: the quasi-identifiers.
+        attributes: how each lies in the geometries.
+        nulls: what becomes of a NULL, as the option says.
+        label, sensitive: the class labels, and the values of the one sensitive column.
+        protected: bool, shape (values,); which of those are truly sensitive.
+    """
+
+    columns: tuple[Column, ...]
+    attributes: tuple[Attribute, ...]
+    nulls: str = "value"
+    label: Words = field(default_factory=Words)
+    sensitive: Words = field(default_factory=Words)
+    protected: Mask = field(default_factory=lambda: np.zeros(1, np.bool_))
+
+    def transform(self, rows: Rows) -> Encoded:
+        """The rows, placed by what was learned; the same row always lies in the same place.
+
+        Raises:
+            DataError: a category that was not learned, infinite values, NULLs where nulls is
+                'error'.
+        """
+        cells = Cells.of(rows, self.columns, self.nulls)
+        codes = {}
+        for j, words in cells.words.items():
+            attribute = self.attributes[j]
+            assert isinstance(attribute, Categorical)
+            codes[j] = attribute.codes(words)
+            strange = int(np.sum(codes[j][:, 0] < 0))
+            if strange:
+                raise DataError(
+                    f"The quasi-identifier {attribute.name!r} has {strange} rows with values that "
+                    "the encoding doesn't know. Fit it to all rows first."
+                )
+        return self._placed(rows, cells, codes, cells.order(codes, rows.numbers("hash")))
+
+    def _placed(
+        self, rows: Rows, cells: Cells, codes: Mapping[int, Codes], order: Indices
+    ) -> Encoded:
+        asked = rows.fields.get("secret") if len(self.sensitive.known) > 1 else None
+        sensitive = (
+            NO_SENSITIVE if asked is None
+            else self.sensitive.codes(asked, rows.count)[order][:, None]
+        )
+        labels = rows.fields.get("label") if len(self.label.known) > 1 else None
+        return Encoded(
+            self.attributes,
+            tuple(
+                (cells.numbers[j] if j in cells.numbers else codes[j])[order]
+                for j in range(len(self.columns))
+            ),
+            order,
+            cells.missing[order],
+            self.label.codes(labels, rows.count)[order],
+            sensitive,
+            self.protected,
+            rows.numbers("extra")[order] if "extra" in rows else np.zeros(0),
+        )
+
+
+def fit(
+    rows: Rows, columns: Sequence[Column], task: GroupTask, trees: Mapping[str, Taxonomy]
+) -> Encoding:
+    """Learns scales and codes from rows, as ``encode`` does."""
+    return _learned(rows, columns, task, trees)[0]
+
+
+def encode(
+    rows: Rows, columns: Sequence[Column], task: GroupTask, trees: Mapping[str, Taxonomy]
+) -> Encoded:
+    """Encodes the quasi-identifiers of a relation.
+
+    Args:
+        rows: n rows; of the fields cells (struct<number: double, category: string>, one per row and
+            column, row by row), hash (uint64, a seeded hash of all columns of each row), and where
+            they are there label, secret and extra.
+        columns: the quasi-identifiers.
+        task: weights, nulls, distance, sensitive_values, and what its method asks for, are read.
+        trees: hierarchies by column name.
+
+    Raises:
+        DataError: a type that can't be encoded, infinite values, NULLs where nulls is 'error'.
+        OptionError: a weight or hierarchy for a column that is no quasi-identifier.
+    """
+    encoding, cells, codes, order = _learned(rows, columns, task, trees)
+    return encoding._placed(rows, cells, codes, order)
+
+
+def _learned(
+    rows: Rows, columns: Sequence[Column], task: GroupTask, trees: Mapping[str, Taxonomy]
+) -> tuple[Encoding, Cells, dict[int, Codes], Indices]:
+    """The encoding, and what it was learned from: cells, codes of the categories, and the
+    canonical order, in which sums of numbers run."""
+    given = {name.lower(): tree for name, tree in trees.items()}
+    check_types(columns)
+    _check_names(columns, task.weights, given)
+    weights = {name.lower(): weight for name, weight in task.weights.items()}
+    distance = task.distance or "sse"
+    cells = Cells.of(rows, columns, task.nulls)
+    attributes: dict[int, Attribute] = {}
+    codes: dict[int, Codes] = {}
+    for j, words in cells.words.items():
+        name = columns[j].name
+        tree = given.get(name.lower())
+        fitted = Categorical.fit(
+            name, weights.get(name.lower(), 1.0), words, tree.levels if tree else None, distance
+        )
+        attributes[j], codes[j] = fitted, fitted.codes(words)
+    order = cells.order(codes, rows.numbers("hash"))
+    for j, values in cells.numbers.items():
+        name = columns[j].name
+        weight = weights.get(name.lower(), 1.0)
+        attributes[j] = Numeric.fit(name, weight, values[order], distance)
+    label = rows.fields.get("label") if task.class_label is not None else None
+    secret = rows.fields.get("secret") if task.own.needs_sensitive else None
+    sensitive = Words.fit(secret)
+    protected = np.array([word in task.sensitive_values for word in sensitive.known])
+    if secret is not None and task.own.needs_protected and not protected.any():
+        raise DataError(
+            f"None of the {len(task.sensitive_values)} sensitive_values is a value of the "
+            "sensitive column. Check how they are written."
+        )
+    encoding = Encoding(
+        tuple(columns), tuple(attributes[j] for j in range(len(columns))), task.nulls,
+        Words.fit(label), sensitive, protected,
+    )
+    return encoding, cells, codes, order

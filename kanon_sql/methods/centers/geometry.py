@@ -1,0 +1,155 @@
+"""Metric spaces, and what opening a cluster costs in them (aggarwal2006, section 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from kanon_sql.errors import DataError
+from kanon_sql.kernel.watch import Watch
+from kanon_sql.methods.geometry import (
+    TRIAL_ROWS,
+    Classes,
+    Geometry,
+    Records,
+    Trial,
+    spread_numbers,
+)
+from kanon_sql.methods.option import MethodOptions, option
+from kanon_sql.methods.task import GroupTask
+from kanon_sql.points.points import Grouping, MetricPoints, Points
+from kanon_sql.validators import one_of
+
+FIFTH = 5
+"""Which nearest row tells the default facility_cost."""
+
+DISTANCES_OF_CENTERS = {
+    "euclidean": "the square root of the squared distances between standardized values",
+    "hamming": "the quasi-identifiers in which two rows differ",
+    "taxonomy": "over the quasi-identifiers, the height of the lowest common ancestor over that of "
+    "the hierarchy (without one the built-in 'bins', 'date' or 'flat')",
+    "haversine": "kilometres between places, for two quasi-identifiers with names such as lat and "
+    "lon",
+}
+
+UNITS = {
+    "euclidean": "standard deviations",
+    "hamming": "quasi-identifiers",
+    "taxonomy": "heights of hierarchies",
+    "haversine": "kilometres",
+}
+"""The units of distances, by metric."""
+
+
+@dataclass(frozen=True)
+class CenterOptions(MethodOptions):
+    """The options of all methods with centers."""
+
+    metric: str = option(
+        "euclidean", one_of(DISTANCES_OF_CENTERS),
+        "how far apart two rows are: "
+        + "; ".join(f"'{name}' is {text}" for name, text in DISTANCES_OF_CENTERS.items()) + ".",
+    )
+
+    @property
+    def in_metric(self) -> str:
+        """The metric."""
+        return self.metric
+
+
+def facility_costs(points: MetricPoints, given: Any) -> MetricPoints:
+    """The points with what it costs to open a cluster at each of them.
+
+    Args:
+        points: n records.
+        given: float64, shape (n,), in canonical order; a number; or None for the mean distance to
+            the fifth nearest row.
+
+    Raises:
+        DataError: costs that are missing, negative or infinite.
+    """
+    from kanon_sql.methods.centers.lower_bounds import half_distances  # loads the compiler
+
+    n = len(points)
+    if given is None:
+        given = 2.0 * float(np.mean(half_distances(points, min(FIFTH + 1, n))))
+    costs = np.broadcast_to(np.asarray(given, dtype=np.float64), (n,))
+    wrong = int(np.sum(~(np.isfinite(costs) & (costs >= 0.0))))
+    if wrong:
+        raise DataError(
+            f"The column of facility_cost has {wrong} rows that are NULL, negative or infinite. "
+            "Fill them with numbers of 0 or more."
+        )
+    return replace(points, facility=np.ascontiguousarray(costs))
+
+
+class MetricGeometry(Geometry):
+    """A metric space; the cost is the largest radius, or the cellular cost."""
+
+    own_measure = "by metric"
+    has_centers = True
+
+    def __init__(self, objective: str) -> None:
+        """``objective``: 'radius' or 'cellular'."""
+        self.objective = objective
+
+    def points(self, records: Records, task: GroupTask) -> Points:
+        """MetricPoints."""
+        return records.in_metric(task.own.in_metric)
+
+    def trial(self, trial: Trial) -> Points:
+        """Numbers, a category and facility costs."""
+        rows = trial.rows or TRIAL_ROWS
+        codes = (np.arange(rows)[:, None] // 8 % 5).astype(np.int32)
+        return MetricPoints.of(
+            spread_numbers(rows, trial.numbers) / 1009.0, codes, [0.1], facility=np.full(rows, 0.1)
+        )
+
+    def cost(self, classes: Classes, task: GroupTask) -> float | None:
+        """The largest radius or the cellular cost, in the metric."""
+        return classes.cellular if self.objective == "cellular" else float(classes.radii.max())
+
+    def unit(self, task: GroupTask) -> str:
+        """That of distances in the metric."""
+        return UNITS[task.own.in_metric]
+
+    def lower_bound(self, points: Points, task: GroupTask) -> float | None:
+        """By the (k-1)-th nearest of each record; none without a class size."""
+        from kanon_sql.methods.centers.lower_bounds import neighbour_bound  # loads the compiler
+
+        if not task.method.promises_k:
+            return None
+        assert isinstance(points, MetricPoints)
+        _, share = task.left_out
+        return neighbour_bound(points, task.k, self.objective, int(share * len(points)))
+
+    def finished(
+        self, points: Points, grouping: Grouping, task: GroupTask, watch: Watch
+    ) -> Grouping:
+        """With the best member of each class as its center, where a class size is promised: what
+        is published is then no worse than what the method chose."""
+        from kanon_sql.methods.centers.medoids import best_centers  # loads the compiler
+
+        if not task.method.promises_k:
+            return grouping
+        assert isinstance(points, MetricPoints)
+        centers = best_centers(points, grouping.labels, grouping.centers, watch)
+        return replace(grouping, centers=centers)
+
+
+class FacilityGeometry(MetricGeometry):
+    """A metric space in which opening a cluster costs something at each record."""
+
+    def points(self, records: Records, task: GroupTask) -> Points:
+        """MetricPoints with facility costs."""
+        points = records.in_metric(task.own.in_metric)
+        if task.own.cost_column is not None:
+            return facility_costs(points, records.extra)
+        return facility_costs(points, task.own.row_cost)
+
+
+RADIUS = MetricGeometry("radius")
+CELLULAR = MetricGeometry("cellular")
+FACILITIES = FacilityGeometry("cellular")

@@ -1,0 +1,167 @@
+"""An option: described once, as a field of the dataclass that holds it.
+
+These dataclasses are the registry. The SQL macros, the Python functions, the shell and the
+documentation are made from them; ``options_of(KMemberOptions)`` gives what the fields say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from kanon_sql.validators import Check
+
+if TYPE_CHECKING:
+    from kanon_sql.methods.task import GroupTask
+
+GROUPING_CALLS = (
+    "anonymize", "anonymize_clusters", "anonymize_metrics", "anonymize_suppressed", "anonymize_sql"
+)
+AUDITS = ("k_anonymity", "anonymize_audit")
+ALL_CALLS = (*GROUPING_CALLS, *AUDITS)
+MEASURED_CALLS = (*GROUPING_CALLS, "anonymize_audit")
+
+Options = TypeVar("Options", bound="MethodOptions")
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option.
+
+    Attributes:
+        name: what a user types, in every face.
+        type: its SQL type, for the documentation.
+        default: the value when it isn't given, as checked.
+        default_text: how the documentation names the default.
+        description: one sentence or more; of a method's option without the method's name.
+        check: checks a value and brings it to its Python form; raises OptionError.
+        calls: the SQL calls that take it.
+        columns: whether its value names columns of the relation.
+        relation: whether its value names another relation.
+        compiles: whether a method needs other kernels with it than without.
+    """
+
+    name: str
+    type: str
+    default: Any
+    default_text: str
+    description: str
+    check: Check[Any]
+    calls: tuple[str, ...] = GROUPING_CALLS
+    columns: bool = False
+    relation: bool = False
+    compiles: bool = False
+
+    def read(self, value: Any) -> Any:
+        """The value in its Python form. Raises OptionError."""
+        return self.check(self.name, value)
+
+
+def _text_of(default: Any) -> str:
+    if default is None or default == () or default == {}:
+        return "none"
+    if isinstance(default, bool):
+        return str(default).lower()
+    return f"{default:g}" if isinstance(default, float) else repr(default)
+
+
+def option(
+    default: Any, check: Check[Any], description: str, *, type: str = "VARCHAR",
+    default_text: str | None = None, **more: Any,
+) -> Any:
+    """A field of a dataclass of options: its default, its check, and what it means.
+
+    Args:
+        default: the value when it isn't given, in its Python form.
+        check: see kanon_sql.validators.
+        description: what it means.
+        type: its SQL type.
+        default_text: how the documentation names the default, where the value doesn't say it.
+        more: the other attributes of Option.
+    """
+    said = {
+        "type": type, "default": default, "check": check, "description": description,
+        "default_text": _text_of(default) if default_text is None else default_text, **more,
+    }
+    if isinstance(default, dict):
+        return field(default_factory=dict, metadata=said)
+    return field(default=default, metadata=said)
+
+
+def options_of(holder: Any) -> dict[str, Option]:
+    """The options that a dataclass of options has, by name, in its order."""
+    return {f.name: Option(f.name, **f.metadata) for f in fields(holder)}
+
+
+@dataclass(frozen=True)
+class MethodOptions:
+    """The options of one method beside those of all; most methods have none.
+
+    What an option means for others than the method itself is said here too, so that no other module
+    asks for a method's name.
+    """
+
+    @classmethod
+    def read(cls: type[Options], given: Mapping[str, Any]) -> Options:
+        """From values as they were typed; None, and what isn't there, stands for the default.
+
+        Raises:
+            OptionError: a value that can't be.
+        """
+        return cls(**{
+            name: known.read(given[name])
+            for name, known in options_of(cls).items() if given.get(name) is not None
+        })
+
+    def check(self, task: GroupTask, given: Collection[str]) -> None:
+        """Raises OptionError where they don't go with the rest of the task.
+
+        Args:
+            task: all of it.
+            given: the names of all options that were given.
+        """
+
+    def for_trial(self, in_blocks: bool) -> MethodOptions:
+        """The same options as a trial run on invented records can take them (see warm_up.py)."""
+        return self
+
+    @property
+    def leaves_out(self) -> tuple[str, float] | None:
+        """The option by which the method may leave rows out, and the largest share of them."""
+        return None
+
+    @property
+    def needs_sensitive(self) -> bool:
+        """Whether the method looks at the values of the one sensitive column."""
+        return False
+
+    @property
+    def needs_protected(self) -> bool:
+        """Whether it asks which of those values are truly sensitive."""
+        return False
+
+    @property
+    def remark(self) -> str | None:
+        """What a user should know before the release is used; said when the method begins."""
+        return None
+
+    @property
+    def in_metric(self) -> str:
+        """The metric of the published radii."""
+        return "euclidean"
+
+    @property
+    def publishes_rows(self) -> bool:
+        """Whether every published center is a row, where the method has centers."""
+        return False
+
+    @property
+    def row_cost(self) -> float | str | None:
+        """What each row costs, where the method asks: a number, the name of a column, or None."""
+        return None
+
+    @property
+    def cost_column(self) -> str | None:
+        """The column that holds what each row costs."""
+        return self.row_cost if isinstance(self.row_cost, str) else None

@@ -1,0 +1,145 @@
+"""The task of one grouping: all that decides the labels, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+from kanon_sql.kernel.watch import Watch
+from kanon_sql.methods.geometry import Geometry
+from kanon_sql.methods.method import Method
+from kanon_sql.methods.option import MethodOptions
+from kanon_sql.points.points import Grouping, Points
+
+
+@dataclass(frozen=True)
+class GroupTask:
+    """What to group by, and how. It crosses into the query as JSON, and with the points it is the
+    key under which labels are remembered: what it holds in excess costs a second grouping, and
+    what decides labels can't be forgotten, since a method sees nothing else.
+
+    Attributes:
+        method: how rows are put into groups.
+        k: the least rows of a class.
+        own: the options of the method.
+        distance: the geometry, 'sse' or 'loss'; None where the method has one of its own.
+        loss: what categories lose in the geometry of information loss.
+        weights: what columns count that don't count 1.
+        nulls: what a NULL is: 'value', 'suppress' or 'error'.
+        seed: decides the order among equal rows.
+        refine: 'none' or 'local'.
+        refine_steps, refine_seconds: where a search ends; None is by the number of rows, and never.
+        block_rows: the most rows that are grouped as one; None is what the method says.
+        suppress: the share of the rows that may be left out.
+        class_label: the column that holds the class label, if there is one.
+        sensitive_values: the values of sensitive columns that are truly sensitive.
+    """
+
+    method: Method
+    k: int
+    own: MethodOptions
+    distance: str | None = None
+    loss: str = "range_flat"
+    weights: Mapping[str, float] = field(default_factory=dict)
+    nulls: str = "value"
+    seed: int = 0
+    refine: str = "none"
+    refine_steps: int | None = None
+    refine_seconds: float | None = None
+    block_rows: int | None = None
+    suppress: float = 0.0
+    class_label: str | None = None
+    sensitive_values: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(method: Method, k: int, **options: Any) -> GroupTask:
+        """A task from options by name, the method's own among them.
+
+        Raises:
+            OptionError: an own option that can't be.
+        """
+        known = {f.name for f in fields(GroupTask)}
+        plain = {name: value for name, value in options.items() if name in known}
+        own = {name: value for name, value in options.items() if name not in known}
+        unknown = set(own) - set(method.options)
+        if unknown:
+            raise TypeError(f"{method.name} has no option {', '.join(sorted(unknown))}")
+        if plain.get("distance") is None:
+            plain["distance"] = next(iter(method.geometries))
+        return GroupTask(method, k, method.own.read(own), **plain)
+
+    @property
+    def geometry(self) -> Geometry:
+        """What the method works in."""
+        return self.method.geometry(self.distance)
+
+    @property
+    def promised(self) -> int | None:
+        """The k that is promised; None of a method that promises none."""
+        return self.k if self.method.promises_k else None
+
+    @property
+    def left_out(self) -> tuple[str, float]:
+        """The option by which rows may be left out, and the largest share of them."""
+        return self.own.leaves_out or ("suppress", self.suppress)
+
+    def block_size(self) -> int:
+        """The largest number of records in a block."""
+        return max(int(self.block_rows or self.method.block_rows), LEAST * self.k)
+
+    def with_own(self, **changes: Any) -> GroupTask:
+        """The task with other values of the method's own options."""
+        return replace(self, own=replace(self.own, **changes))
+
+    def group(self, points: Points, watch: Watch | None = None) -> Grouping:
+        """Runs the method itself, as one block. Raises StoppedError when the watch was asked to
+        stop."""
+        return self.method.load()(points, self, watch or Watch())
+
+    def told(self) -> dict[str, Any]:
+        """The task in values that JSON has."""
+        told = {f.name: getattr(self, f.name) for f in fields(self)}
+        return told | {"method": self.method.name, "own": asdict(self.own)}
+
+    def to_json(self) -> str:
+        """The task as text; equal tasks give equal texts."""
+        return json.dumps(self.told(), sort_keys=True)
+
+    @staticmethod
+    def of_told(told: dict[str, Any], methods: Mapping[str, Method]) -> GroupTask:
+        """The task from what ``told`` gave, after its way through JSON."""
+        told = dict(told)
+        method = methods[told.pop("method")]
+        own = method.own.read(told.pop("own"))
+        values = tuple(told.pop("sensitive_values"))
+        return GroupTask(method=method, own=own, sensitive_values=values, **told)
+
+
+LEAST = 50
+"""Times k: the fewest records in a block."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What the functions inside a query are told: the task, and beside it what concerns this run
+    and not its result.
+
+    Attributes:
+        task: what to group by, and how.
+        progress: whether it is shown how far the grouping is.
+    """
+
+    task: GroupTask
+    progress: bool = True
+
+    def to_json(self) -> str:
+        """The run as text."""
+        return json.dumps({"task": self.task.told(), "progress": self.progress}, sort_keys=True)
+
+    @staticmethod
+    def from_json(text: str, methods: Mapping[str, Method]) -> Run:
+        """The run that ``to_json`` wrote."""
+        told = json.loads(text)
+        return Run(GroupTask.of_told(told["task"], methods), told["progress"])

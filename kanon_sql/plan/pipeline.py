@@ -1,0 +1,115 @@
+"""The SQL of the pipeline, which every grouping call shares: from a relation to its verified
+release. The stages are in sql/stages/pipeline.sql, in the order in which they run."""
+
+from __future__ import annotations
+
+from kanon_sql.call.call import GroupingCall
+from kanon_sql.call.choices import POINTS
+from kanon_sql.call.relation import literal, quoted
+from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
+from kanon_sql.methods.task import Run
+from kanon_sql.plan.centers import centers_sql
+from kanon_sql.plan.fragments import ROW, listed, quasi, where
+from kanon_sql.plan.generalize import classes_sql, released_classes, released_columns
+from kanon_sql.plan.hierarchies import Hierarchies
+from kanon_sql.plan.single_attribute import tables_sql
+from kanon_sql.plan.verify import verify_holes
+from kanon_sql.sql import statement
+
+
+def trees_of(call: GroupingCall) -> Hierarchies:
+    """The stages of the call's hierarchies."""
+    return Hierarchies(call.hierarchies, call.show_values, "_kept")
+
+
+def run_sql(call: GroupingCall) -> str:
+    """The run as the functions inside the query get it, a JSON literal."""
+    return literal(Run(call.task, call.progress).to_json())
+
+
+def _cell(call: GroupingCall) -> str:
+    """A cell of the encoding. Where values are generalized as they are, its category tells them
+    apart, also where they are numbers."""
+    column, geometry = quasi(call.roles, ROW), call.task.geometry
+    if not isinstance(geometry, AttributeGeometry) or geometry.domain == "places":
+        return f"__kanon_cell({column})"
+    return f"{{'number': (__kanon_cell({column})).number, 'category': __kanon_key({column})}}"
+
+
+def _extra(call: GroupingCall) -> str:
+    """The number that some methods need of each row: what it costs, or the rank of its value."""
+    geometry, cost = call.task.geometry, call.task.own.cost_column
+    if isinstance(geometry, AttributeGeometry) and geometry.domain == "values":
+        return f"dense_rank() OVER (ORDER BY row(*{quasi(call.roles, ROW)}))"
+    return "NULL" if cost is None else quoted(cost)
+
+
+def _key(column: str | None) -> str:
+    """A column as text; NULL without one."""
+    return "NULL" if column is None else f"__kanon_key({quoted(column)})"
+
+
+def _passing(call: GroupingCall) -> str:
+    """The columns of _labelled that are released as they are, each after a comma."""
+    roles = call.roles
+    if roles.quasi_identifiers:
+        away = ("__kanon_class", *ROW, *roles.quasi_identifiers, *roles.identifiers)
+        passing = f", _labelled.* EXCLUDE ({listed(away)})"
+    else:
+        passing = "".join(f", _labelled.{quoted(n)}" for n in (*roles.sensitive, *roles.other))
+    return passing + ", _labelled.__kanon_row" if call.release.keep_order else passing
+
+
+def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
+    """All stages up to the verification.
+
+    Args:
+        call: the call.
+        clock: SQL after the relation that makes a clock start first.
+    """
+    roles, task, trees = call.roles, call.task, trees_of(call)
+    columns = quasi(roles, ROW)
+    centers = centers_sql(call, trees, run_sql(call)) + "\n" if task.geometry.has_centers else ""
+    without_nulls = f" WHERE __kanon_value({columns}) IS NOT NULL"
+    return statement(
+        "stages/pipeline",
+        seed=task.seed,
+        relation=call.source.sql,
+        clock=clock,
+        where=where(roles),
+        suppress=without_nulls if task.nulls == "suppress" else "",
+        trees=trees.stages(),
+        keyed=trees.keyed("_kept"),
+        keyed_source=trees.keyed("_source"),
+        hierarchies=trees.argument(),
+        tables=tables_sql(call.tables),
+        label=_key(task.class_label),
+        secret=_key(roles.sensitive[0] if task.own.needs_sensitive else None),
+        cell=_cell(call),
+        extra=_extra(call),
+        quasi=columns,
+        options=run_sql(call),
+        centers=centers,
+        classes=released_classes(call, trees),
+        dropped=listed((*ROW, *roles.identifiers)),
+        passing=_passing(call),
+        quasi_released=released_columns(call),
+        **verify_holes(call),
+    )
+
+
+def measured_sql(call: GroupingCall) -> str:
+    """The stages that measure what the grouping costs."""
+    trees, representation = trees_of(call), call.release.representation
+    point = representation if representation in POINTS else "centroid"
+    labelled = quasi(call.roles, ("__kanon_class", *ROW))
+    centers = classes_sql(point, labelled, trees.keyed("_labelled"))
+    if call.task.geometry.has_centers and point == "centroid":
+        centers = f"FROM {trees.keyed('_published')}"
+    return statement(
+        "stages/measured",
+        quasi_classes="COLUMNS(* EXCLUDE (__kanon_class))",
+        centers=centers,
+        options=run_sql(call),
+        hierarchies=trees.argument(),
+    )
