@@ -26,6 +26,7 @@ def flat_map(latitude: Any, longitude: Any) -> Floats:
     if known.any():
         around = np.unique(lon[known])
         gaps = np.diff(around, append=around[0] + 360.0)
+        # the map begins behind the widest gap, so that no two neighbours lie on its two sides
         start = around[(np.argmax(gaps) + 1) % len(around)]
         turned = np.where(lon < start, lon + 360.0, lon) - start
         shrink = np.cos(np.radians(lat[known].mean()))

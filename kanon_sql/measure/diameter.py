@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -11,16 +11,30 @@ from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.points.points import Floats, Labels, LossPoints
 
 
+class Members(NamedTuple):
+    """The records class by class, each run of equal ones once.
+
+    Attributes:
+        numeric: float64, shape (m, d).
+        codes: int32, shape (m, c).
+        starts: int64, shape (groups + 1,); the members of class g are starts[g] ..
+            starts[g + 1] - 1.
+    """
+
+    numeric: Any
+    codes: Any
+    starts: Labels
+
+
 @njit(cache=True, nogil=True)
-def _diameters(
-    numeric: Any, codes: Any, scale: Any, cap: Any, starts: Any, diameters: Any, beat: Any
-) -> None:
-    """The largest distance of two of the records starts[g] .. starts[g + 1] - 1, for each g.
+def _diameters(members: Members, scale: Any, cap: Any, diameters: Any, beat: Any) -> None:
+    """The largest distance of two members of each class.
 
     How far a record may lie from any other of its class, at most, is summed up as a distance is,
     column by column, so a bound is never below a distance it stands for, not by one bit. Records
     whose bound isn't above the best distance so far are passed over.
     """
+    numeric, codes, starts = members
     d, c = numeric.shape[1], codes.shape[1]
     low, high, spread = np.empty(d), np.empty(d), np.empty(c, np.bool_)
     for g in range(len(starts) - 1):
@@ -31,6 +45,7 @@ def _diameters(
                 low[a] = min(low[a], numeric[i, a])
                 high[a] = max(high[a], numeric[i, a])
         for a in range(c):
+            # a category that all share adds nothing to any distance in the class
             spread[a] = False
             for i in range(start, end):
                 if codes[i, a] != codes[start, a]:
@@ -38,6 +53,7 @@ def _diameters(
                     break
         best = 0.0
         for i in range(start, end):
+            # to the far corner of the box of the class: few records are far enough to be compared
             bound = 0.0
             for a in range(d):
                 bound += min(max(numeric[i, a] - low[a], high[a] - numeric[i, a]), cap[a])
@@ -58,6 +74,7 @@ def _diameters(
                         total += scale[a]
                 if total > best:
                     best = total
+                    # nothing is farther from i than its bound says
                     if best >= bound:
                         break
         diameters[g] = best
@@ -74,21 +91,16 @@ def diameters(points: LossPoints, labels: Labels, watch: Watch) -> Floats:
     Raises:
         StoppedError: the watch was asked to stop.
     """
-    numeric, codes, starts = distinct_members(points, labels)
-    result = np.zeros(len(starts) - 1)
+    members = distinct_members(points, labels)
+    result = np.zeros(len(members.starts) - 1)
     scale = np.where(points.limit > 0, points.scale, 0.0)
-    _diameters(numeric, codes, scale, points.cap, starts, result, watch.beat())
+    _diameters(members, scale, points.cap, result, watch.beat())
     watch.check()
     return result
 
 
-def distinct_members(points: LossPoints, labels: Labels) -> Any:
-    """The records class by class, each run of equal ones once.
-
-    Returns:
-        Their numeric columns and codes, and starts, int64, shape (groups + 1,): the members of
-        class g are starts[g] .. starts[g + 1] - 1.
-    """
+def distinct_members(points: LossPoints, labels: Labels) -> Members:
+    """The records class by class, each run of equal ones once."""
     groups = int(labels.max()) + 1 if len(labels) else 0
     order = np.argsort(labels, kind="stable")
     numeric, codes, owner = points.numeric[order], points.codes[order], labels[order]
@@ -97,6 +109,6 @@ def distinct_members(points: LossPoints, labels: Labels) -> Any:
         fresh |= column[1:] != column[:-1]
     kept = np.flatnonzero(np.append(True, fresh))[: len(order)]
     starts = np.searchsorted(owner[kept], np.arange(groups + 1)).astype(np.int64)
-    return (
+    return Members(
         np.ascontiguousarray(numeric[kept]), np.ascontiguousarray(codes[kept]), starts
     )

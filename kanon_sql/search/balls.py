@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from kanon_sql.kernel.jit import inner
 from kanon_sql.kernel.simd import box_lanes, lowest_lane, record_lanes
-from kanon_sql.points.points import Points
-from kanon_sql.search.box_tree import FAN, LEAF, build_tree, new_stack
-from kanon_sql.search.queries import fill_leaves, padded
-from kanon_sql.search.space import make_space
+from kanon_sql.search.box_tree import FAN, LEAF
+from kanon_sql.search.queries import padded
 
 
-@njit(cache=True, nogil=True)
+@inner
 def ball_in_tree(
     space: Any, tree: Any, leaves: Any, stack: Any, origin: int, limit: float, found: Any,
     gaps: Any,
@@ -33,11 +31,11 @@ def ball_in_tree(
         How many there are.
     """
     _, _, _, apart, axes, sets, _, slack = space
-    low, high, held_sets, start, room = tree[2], tree[3], tree[4], tree[6], tree[8][-1]
+    low, high, held_sets, start, first = tree[2], tree[3], tree[4], tree[6], tree[8]
     waiting, sums, bounds = stack[1], stack[3], stack[4]
-    loose = padded(limit, slack)
+    # boxes along turned axes are off by rounding: what decides is the key itself, further down
+    loose, room = padded(limit, slack), first[-1]
     waiting[0], top, count = 0, 1, 0
-    first = tree[8]
     while top > 0:
         top -= 1
         node = waiting[top]
@@ -45,6 +43,7 @@ def ball_in_tree(
             hits = box_lanes(
                 low, high, held_sets, start, node, axes, sets, origin, apart, 1.0, loose, bounds
             )
+            # children have no pointers: their numbers follow from the level of the node
             level = 0
             while first[level + 1] <= node:
                 level += 1
@@ -52,6 +51,7 @@ def ball_in_tree(
             while hits != 0:
                 s = lowest_lane(hits)
                 hits &= hits - 1
+                # a limit of inf lets empty children through
                 if bounds[s] <= loose and bounds[s] < np.inf:
                     waiting[top] = base + s
                     top += 1
@@ -69,21 +69,3 @@ def ball_in_tree(
                 count += 1
     return count
 
-
-@njit(cache=True, nogil=True)
-def _plant(space: Any, members: Any) -> Any:
-    tree = build_tree(space[4], space[5], space[2], members)
-    return tree, fill_leaves(space[0], space[1], tree), new_stack()
-
-
-def grow(points: Points) -> Any:
-    """What ``ball_in_tree`` searches: (space, tree, leaves, stack) of all records."""
-    space = make_space(points)
-    return space, *_plant(space, np.arange(len(points)))
-
-
-@njit(cache=True, nogil=True)
-def ball(grown: Any, origin: int, limit: float, found: Any, gaps: Any) -> int:
-    """The records within a key of the origin; see ball_in_tree."""
-    space, tree, leaves, stack = grown
-    return ball_in_tree(space, tree, leaves, stack, origin, limit, found, gaps)

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
+from kanon_sql.kernel.jit import inner
 from kanon_sql.kernel.parallel import cores, in_parallel
 from kanon_sql.kernel.simd import box_lanes, lowest_lane, record_lanes
 from kanon_sql.kernel.watch import STOP, Watch
@@ -28,78 +29,107 @@ PIECE = 2_000
 """Records at least for which a core of its own is worth it."""
 
 
-def prepare(points: MetricPoints) -> Any:
-    """The ground for searches: (space, tree, leaves, alone) of all records.
+class MarkedTree(NamedTuple):
+    """All records, to be searched for the marked ones among them, or for all.
 
-    alone: uint64, shape (c,); all bits set for an attribute whose categories have a bit of their
-    own each in the tree's sets, else none: a set of one bit then says nothing certain.
+    Attributes:
+        space: with all axes, see make_space.
+        tree, leaves: of all records, see build_tree and fill_leaves.
+        exact_sets: uint64, shape (c,); all bits set for an attribute whose categories have a bit of
+            their own each in the tree's sets, else none: a set of one bit then says nothing
+            certain.
     """
+
+    space: Any
+    tree: Any
+    leaves: Any
+    exact_sets: Any
+
+
+class Marks(NamedTuple):
+    """Which records are marked.
+
+    Attributes:
+        marked: bool, shape (n,).
+        below: int64, shape (groups, FAN); how many are marked below each child of a node.
+    """
+
+    marked: Any
+    below: Any
+
+
+def new_marked_tree(points: MetricPoints) -> MarkedTree:
+    """What ``count_marked`` searches: all records."""
     space = make_space(points, whole=True)
     tree, leaves, _, _ = plant(space, np.arange(len(points)))
-    alone = points.codes.max(axis=0, initial=0) < 64
-    return space, tree, leaves, np.where(alone, ~np.uint64(0), np.uint64(0))
+    single = points.codes.max(axis=0, initial=0) < 64
+    return MarkedTree(space, tree, leaves, np.where(single, ~np.uint64(0), np.uint64(0)))
 
 
-@njit(cache=True, nogil=True)
-def _farthest_bound(ground: Any, node: int, s: int, origin: int) -> Any:
+@inner
+def _farthest_bound(marked_tree: MarkedTree, node: int, s: int, origin: int) -> Any:
     """No record below a node's child s has a larger key to the origin than this."""
-    space, tree, _, alone = ground
+    space, tree, _, exact_sets = marked_tree
     apart, axes, sets, slack = space[3], space[4], space[5], space[7]
     low, high, held = tree[2], tree[3], tree[4]
     total = 0.0
     for a in range(axes.shape[1]):
         gap = max(axes[origin, a] - low[node, a, s], high[node, a, s] - axes[origin, a])
         total += gap * gap
+    # along turned axes a box may be too narrow by rounding: an upper bound must not be too low
     total = padded(total, slack)
     for a in range(sets.shape[1]):
-        if held[node, a, s] != sets[origin, a] & alone[a]:
+        # only the same single category below says that no record there differs
+        if held[node, a, s] != sets[origin, a] & exact_sets[a]:
             total += apart[a]
     return total
 
 
-@njit(cache=True, nogil=True)
-def no_marks(ground: Any) -> Any:
-    """Marks for all records of a ground (see prepare), none of which is set.
-
-    Returns (marked, below): bool, shape (n,), and how many are marked below each child of a node,
-    int64, shape (groups, FAN).
-    """
-    tree = ground[1]
-    return np.zeros(len(tree[1]), np.bool_), np.zeros(tree[7].shape, np.int64)
+@inner
+def no_marks(marked_tree: MarkedTree) -> Marks:
+    """Marks for all records, none of which is set."""
+    tree = marked_tree.tree
+    place, live = tree[1], tree[7]
+    return Marks(np.zeros(len(place), np.bool_), np.zeros(live.shape, np.int64))
 
 
-@njit(cache=True, nogil=True)
-def change_mark(ground: Any, marks: Any, i: int) -> None:
+@inner
+def change_mark(marked_tree: MarkedTree, marks: Marks, i: int) -> None:
     """Marks record i, or takes its mark away."""
-    tree = ground[1]
+    tree = marked_tree.tree
+    place, first = tree[1], tree[8]
     marked, below = marks
     marked[i] = not marked[i]
     more = 1 if marked[i] else -1
-    first, node = tree[8], tree[1][i] // LEAF
+    node = place[i] // LEAF
     for level in range(len(first) - 2, -1, -1):
         below[first[level] + node // FAN, node % FAN] += more
+        # the nodes above are found by division: the tree has no pointers
         node //= FAN
 
 
-@njit(cache=True, nogil=True)
+@inner
 def count_marked(
-    ground: Any, marks: Any, stack: Any, origin: int, limit: float, enough: int
+    marked_tree: MarkedTree, marks: Marks, stack: Any, origin: int, limit: float, enough: int
 ) -> int:
     """How many marked records lie within a key of the origin; stops at ``enough``, or beyond."""
-    space, tree, leaves, _ = ground
-    marked, below = marks
+    space, tree, (values, kinds, absent), _ = marked_tree
+    numeric, codes, apart = space[0], space[1], space[3]
     axes, sets, slack = space[4], space[5], space[7]
-    low, high, held, start, first = tree[2], tree[3], tree[4], tree[6], tree[8]
+    order, low, high, held = tree[0], tree[2], tree[3], tree[4]
+    start, first = tree[6], tree[8]
+    marked, below = marks
     waiting, sums, bounds = stack[1], stack[3], stack[4]
-    loose, room, count, top = padded(limit, slack), tree[8][-1], 0, 1
+    loose, room, count, top = padded(limit, slack), first[-1], 0, 1
     waiting[0] = 0
     while top > 0 and count < enough:
         top -= 1
         node = waiting[top]
         if node < room:
             hits = box_lanes(
-                low, high, held, start, node, axes, sets, origin, space[3], 1.0, loose, bounds
+                low, high, held, start, node, axes, sets, origin, apart, 1.0, loose, bounds
             )
+            # children have no pointers: their numbers follow from the level of the node
             level = 0
             while first[level + 1] <= node:
                 level += 1
@@ -107,9 +137,11 @@ def count_marked(
             while hits != 0:
                 s = lowest_lane(hits)
                 hits &= hits - 1
+                # an empty child is never opened, whatever its bound
                 if below[node, s] == 0:
                     continue
-                if _farthest_bound(ground, node, s, origin) <= limit:
+                # a child that lies within as a whole is counted, not opened
+                if _farthest_bound(marked_tree, node, s, origin) <= limit:
                     count += below[node, s]
                 else:
                     waiting[top] = base + s
@@ -117,39 +149,41 @@ def count_marked(
             continue
         leaf = node - room
         hits = record_lanes(
-            leaves[0], leaves[1], leaves[2], leaf, space[0], space[1], origin, space[3], limit,
-            sums,
+            values, kinds, absent, leaf, numeric, codes, origin, apart, limit, sums
         )
         while hits != 0:
             s = lowest_lane(hits)
             hits &= hits - 1
             if sums[s] < np.inf:
-                count += marked[tree[0][leaf * LEAF + s]]
+                count += marked[order[leaf * LEAF + s]]
     return count
 
 
 @njit(cache=True, nogil=True)
 def _fill_sizes(
-    ground: Any, limit: float, first: int, last: int, sizes: Any, beat: Any
+    marked_tree: MarkedTree, limit: float, first: int, last: int, sizes: Any, beat: Any
 ) -> None:
     """The sizes of the balls of the records first .. last-1."""
-    marks, stack = no_marks(ground), new_stack()
+    # each core has marks of its own: with all records marked a count is the size of a ball
+    marks, stack = no_marks(marked_tree), new_stack()
     for i in range(len(sizes)):
-        change_mark(ground, marks, i)
+        change_mark(marked_tree, marks, i)
     for i in range(first, last):
         if beat[STOP] != 0:
             return
-        sizes[i] = count_marked(ground, marks, stack, i, limit, len(sizes) + 1)
+        sizes[i] = count_marked(marked_tree, marks, stack, i, limit, len(sizes) + 1)
 
 
-def ball_sizes(ground: Any, limit: float, watch: Watch) -> Labels:
+def ball_sizes(marked_tree: MarkedTree, limit: float, watch: Watch) -> Labels:
     """How many records lie within a key of each record: int64, shape (n,). Runs on all cores."""
-    n, beat = len(ground[0][0]), watch.beat()
+    numeric, *_ = marked_tree.space
+    n, beat = len(numeric), watch.beat()
     sizes = np.zeros(n, np.int64)
+    # each core marks all records first: too small a piece would not pay for that
     pieces = max(1, min(cores(), n // PIECE))
     bounds = [n * piece // pieces for piece in range(pieces + 1)]
     in_parallel(
-        [partial(_fill_sizes, ground, limit, *ends, sizes, beat) for ends in pairwise(bounds)]
+        [partial(_fill_sizes, marked_tree, limit, *ends, sizes, beat) for ends in pairwise(bounds)]
     )
     watch.check()
     return sizes

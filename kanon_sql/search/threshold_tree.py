@@ -1,13 +1,14 @@
-"""A tree over records in a metric space, each of which has come to a value that only some searches
-look for: the largest one below each node is known, so that most of the tree is passed over."""
+"""A tree over records in a metric space, each of which has a threshold that only some searches
+reach: the largest one below each node is known, so that most of the tree is passed over."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
+from kanon_sql.kernel.jit import inner
 from kanon_sql.kernel.simd import box_lanes, lowest_lane, record_lanes
 from kanon_sql.points.distances import FORMS, distance_of, key_within
 from kanon_sql.points.points import MetricPoints
@@ -17,30 +18,68 @@ from kanon_sql.search.space import make_space
 from kanon_sql.search.unassigned import plant
 
 
-def ground_of(points: MetricPoints) -> Any:
-    """What ``members_within`` searches: (space, tree, leaves, stack, highest, form, standing).
+class ThresholdTree(NamedTuple):
+    """What ``members_within`` searches.
 
-    standing: float64, shape (n,); what each record has come to, inf at first. highest: the largest
-    of that below each node, float64, shape (groups, FAN).
+    Attributes:
+        space: see make_space.
+        tree, leaves: of all records, see build_tree and fill_leaves.
+        stack: room for a search, see new_stack: one search at a time.
+        highest: float64, shape (groups, FAN); the largest threshold below each child of a node.
+        form: of the keys, see FORMS.
+        threshold: float64, shape (n,); of each record, inf at first.
     """
+
+    space: Any
+    tree: Any
+    leaves: Any
+    stack: Any
+    highest: Any
+    form: int
+    threshold: Any
+
+
+class Ball(NamedTuple):
+    """Room for the records that a search finds, in the order in which they lie in the tree.
+
+    Attributes:
+        records: int64, shape (n,).
+        distances: float64, shape (n,); of each to the origin.
+    """
+
+    records: Any
+    distances: Any
+
+
+def new_threshold_tree(points: MetricPoints) -> ThresholdTree:
+    """All records, each with a threshold of inf."""
     space, n = make_space(points), len(points)
     tree, leaves, stack, _ = plant(space, np.arange(n))
     highest = np.where(tree[6] == 0.0, np.inf, -np.inf)
-    return space, tree, leaves, stack, highest, FORMS[points.form], np.full(n, np.inf)
+    form = FORMS[points.form]
+    return ThresholdTree(space, tree, leaves, stack, highest, form, np.full(n, np.inf))
 
 
 @njit(cache=True, nogil=True)
-def freeze(ground: Any, i: int, value: float) -> None:
-    """Writes what a record has come to, and the largest of that below each node above it."""
-    tree, highest, standing = ground[1], ground[4], ground[6]
+def new_ball(n: int) -> Ball:
+    """Room for n records."""
+    return Ball(np.empty(n, np.int64), np.empty(n))
+
+
+@inner
+def lower_threshold(threshold_tree: ThresholdTree, i: int, value: float) -> None:
+    """Gives a record a lower threshold, and each node above it the largest of those below."""
+    _, tree, _, _, highest, _, threshold = threshold_tree
     order, place, first = tree[0], tree[1], tree[8]
-    standing[i] = value
+    threshold[i] = value
+    # the largest of a leaf can't be corrected, only found anew: the one lowered may have been it
     node, top = place[i] // LEAF, -1.0
     for q in range(node * LEAF, min((node + 1) * LEAF, len(order))):
         if order[q] >= 0:
-            top = max(top, standing[order[q]])
+            top = max(top, threshold[order[q]])
     for level in range(len(first) - 2, -1, -1):
         g, s = first[level] + node // FAN, node % FAN
+        # what does not change here changes nothing further up
         if highest[g, s] == top:
             break
         highest[g, s] = top
@@ -51,13 +90,19 @@ def freeze(ground: Any, i: int, value: float) -> None:
 
 @njit(cache=True, nogil=True)
 def members_within(
-    ground: Any, origin: int, wide: float, need: float, found: Any, away: Any
+    threshold_tree: ThresholdTree, origin: int, wide: float, need: float, ball: Ball
 ) -> int:
-    """The records within a distance that have come to ``need`` or more; their distances, too."""
-    space, tree, leaves, stack, highest, form, standing = ground
-    apart, axes, sets, slack = space[3], space[4], space[5], space[7]
-    first, waiting, sums, bounds, count = tree[8], stack[1], stack[3], stack[4], 0
-    limit, room = key_within(wide, form), tree[8][-1]
+    """Fills the ball with the records within a distance whose threshold is ``need`` or more; how
+    many there are."""
+    space, tree, leaves, stack, highest, form, threshold = threshold_tree
+    numeric, codes, apart = space[0], space[1], space[3]
+    axes, sets, slack = space[4], space[5], space[7]
+    order, low, high, held_sets = tree[0], tree[2], tree[3], tree[4]
+    start, first = tree[6], tree[8]
+    values, kinds, absent = leaves
+    waiting, sums, bounds = stack[1], stack[3], stack[4]
+    found, away = ball
+    limit, room, count = key_within(wide, form), first[-1], 0
     loose = padded(limit, slack)
     waiting[0], top = 0, 1
     while top > 0:
@@ -65,9 +110,9 @@ def members_within(
         node = waiting[top]
         if node < room:
             hits = box_lanes(
-                tree[2], tree[3], tree[4], tree[6], node, axes, sets, origin, apart, 1.0, loose,
-                bounds,
+                low, high, held_sets, start, node, axes, sets, origin, apart, 1.0, loose, bounds
             )
+            # children have no pointers: their numbers follow from the level of the node
             level = 0
             while first[level + 1] <= node:
                 level += 1
@@ -75,19 +120,21 @@ def members_within(
             while hits != 0:
                 s = lowest_lane(hits)
                 hits &= hits - 1
+                # box_lanes leaves out what is too far; what has come to too little is left out here
                 if bounds[s] < np.inf and highest[node, s] >= need:
                     waiting[top] = base + s
                     top += 1
             continue
+        leaf = node - room
         hits = record_lanes(
-            leaves[0], leaves[1], leaves[2], node - room, space[0], space[1], origin, apart, limit,
-            sums,
+            values, kinds, absent, leaf, numeric, codes, origin, apart, limit, sums
         )
         while hits != 0:
             s = lowest_lane(hits)
             hits &= hits - 1
-            i = tree[0][(node - room) * LEAF + s]
-            if sums[s] < np.inf and standing[i] >= need:
+            i = order[leaf * LEAF + s]
+            if sums[s] < np.inf and threshold[i] >= need:
+                # the key's limit is a hair too wide, so that the distance itself decides
                 distance = distance_of(sums[s], form)
                 if distance <= wide:
                     found[count], away[count] = i, distance

@@ -29,6 +29,7 @@ def components(n: int, edges: Sequence[tuple[int, int]]) -> list[tuple[list[int]
     for start in (*ends, *range(n)):
         if seen[start]:
             continue
+        # paths come first, from their ends: what is left then is cycles only
         way, here = [start], min(near[start])
         seen[start] = True
         while not seen[here]:
@@ -44,6 +45,7 @@ def _costs(points: LossPoints, way: Any, size: int) -> Any:
     total = np.zeros(len(way))
     for codes, scale in zip(points.codes.T, points.scale.tolist(), strict=True):
         column = codes[way]
+        # all runs of the size at once: the way is turned step by step against itself
         differs = np.zeros(len(way), np.bool_)
         for step in range(1, size):
             differs |= np.roll(column, -step) != column

@@ -34,28 +34,61 @@ codes of its vertex, so a tree weighs no less than D of its class.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from kanon_sql.kernel.watch import STOP, Beat
 from kanon_sql.methods.cell_generalization.cells import edge_weights
+from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Labels, LossPoints
 from kanon_sql.search.queries import NOBODY
 
 
-@njit(cache=True, nogil=True)
-def _link(out: Any) -> Any:
-    """The forest as lists of half-edges that can be taken out: (head, after, before, ends).
+class HalfEdges(NamedTuple):
+    """A forest as lists of half-edges, one a vertex, from which any can be taken out.
 
     The edge from u is the half-edge 2u in the list of u, and 2u + 1 in the list of its other end.
-    head: the first half-edge of each vertex; after, before: the half-edges around each in its
-    list; -1 for none. ends: the vertex that each half-edge leads to.
+
+    Attributes:
+        head: int64, shape (n,); the first half-edge of each vertex, -1 for none.
+        after, before: int64, shape (2n,); the half-edges around each in its list, -1 for none.
+        ends: int64, shape (2n,); the vertex that each half-edge leads to.
     """
+
+    head: Any
+    after: Any
+    before: Any
+    ends: Any
+
+
+class Parts(NamedTuple):
+    """The parts of trees: whole ones, or the center and each branch of it.
+
+    The parts of a tree lie together, the center first.
+
+    Attributes:
+        part: int64, shape (n,); the part of each vertex.
+        root: int64, shape (parts,); the vertex of each part that is next to the center.
+        center: int64, shape (parts,); the center of its tree (in a tree of one part, any vertex is
+            both).
+        size: int64, shape (parts,).
+    """
+
+    part: Any
+    root: Any
+    center: Any
+    size: Any
+
+
+@njit(cache=True, nogil=True)
+def _link(out: Any) -> HalfEdges:
+    """The half-edges of a forest, given by the other end of the edge from each vertex."""
     n = len(out)
     head, ends = np.full(n, -1, np.int64), np.full(2 * n, -1, np.int64)
     after, before = np.full(2 * n, -1, np.int64), np.full(2 * n, -1, np.int64)
+    # from the last on, as each goes to the front: lists are then in ascending order
     for h in range(2 * n - 1, -1, -1):
         u, v = h // 2, out[h // 2]
         if v < 0:
@@ -65,13 +98,14 @@ def _link(out: Any) -> Any:
         if head[start] >= 0:
             before[head[start]] = h
         head[start] = h
-    return head, after, before, ends
+    return HalfEdges(head, after, before, ends)
 
 
 @njit(cache=True, nogil=True)
-def _has(links: Any, start: int, barred: int, k: int, waiting: Any) -> bool:
+def _has(links: HalfEdges, start: int, barred: int, k: int, waiting: Any) -> bool:
     """Whether k vertices or more are reached from one by ways that avoid a neighbour of it."""
     head, after, _, ends = links
+    # no more than k wait, since it ends as soon as k are known: a side is never walked as a whole
     waiting[0, 0], waiting[0, 1] = start, barred
     top, count = 1, 1
     while top > 0 and count < k:
@@ -79,6 +113,7 @@ def _has(links: Any, start: int, barred: int, k: int, waiting: Any) -> bool:
         v, came = waiting[top]
         h = head[v]
         while h >= 0 and count < k:
+            # in a tree the way back is the only way to meet a vertex twice
             if ends[h] != came:
                 waiting[top, 0], waiting[top, 1] = ends[h], v
                 top += 1
@@ -88,7 +123,7 @@ def _has(links: Any, start: int, barred: int, k: int, waiting: Any) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _cut_edges(out: Any, order: Any, k: int, beat: Any) -> Any:
+def _cut_edges(out: Any, order: Any, k: int, beat: Any) -> HalfEdges:
     """Case A: takes out each edge, in this order, that has k vertices or more on both sides.
 
     One pass is enough: sides only shrink, so an edge that must stay now must stay for good. Edges
@@ -103,6 +138,7 @@ def _cut_edges(out: Any, order: Any, k: int, beat: Any) -> Any:
         v = out[u]
         if v < 0 or not (_has(links, u, v, k, waiting) and _has(links, v, u, k, waiting)):
             continue
+        # its other half is h ^ 1, which leads back to where h begins
         for h in range(2 * u, 2 * u + 2):
             if before[h] >= 0:
                 after[before[h]] = after[h]
@@ -114,7 +150,7 @@ def _cut_edges(out: Any, order: Any, k: int, beat: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _walk(links: Any, start: int, barred: int, found: Any, came: Any) -> int:
+def _walk(links: HalfEdges, start: int, barred: int, found: Any, came: Any) -> int:
     """Writes to found all vertices reached from one by ways that avoid a neighbour of it, and to
     came which vertex each was reached from, earlier in found. Returns how many there are."""
     head, after, _, ends = links
@@ -134,16 +170,11 @@ def _walk(links: Any, start: int, barred: int, found: Any, came: Any) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _part_trees(links: Any, k: int, beat: Any) -> Any:
-    """The parts of the trees that case A left: (part, root, center, size), all int64.
+def _part_trees(links: HalfEdges, k: int, beat: Any) -> Parts:
+    """The parts of the trees that case A left.
 
     A tree of fewer than 2k vertices is one part. Otherwise the center is a part, and each of its
     branches is.
-
-    Returns:
-        The part of each vertex; and of each part its vertex that is next to the center, the
-        center of its tree (in a tree of one part, any vertex is both), and its size. The parts of
-        a tree lie together, the center first.
     """
     head, after, _, ends = links
     n = len(head)
@@ -162,11 +193,14 @@ def _part_trees(links: Any, k: int, beat: Any) -> Any:
             root[parts], center[parts], size[parts] = start, start, count
             parts += 1
             continue
+        # from the far ones on: what lies below v is known when v's turn comes, and the first with
+        # k below it has branches of fewer than k on all sides, as no edge has k on both
         for q in range(count - 1, 0, -1):
             v = found[q]
             if below[v] >= k:
                 middle = v
                 break
+            # v's own side is known now: it counts for the one that it was reached from
             below[came[v]] += below[v]
         part[middle] = parts
         root[parts], center[parts], size[parts] = middle, middle, 1
@@ -178,7 +212,7 @@ def _part_trees(links: Any, k: int, beat: Any) -> Any:
             root[parts], center[parts], size[parts] = ends[h], middle, count
             parts += 1
             h = after[h]
-    return part, root[:parts], center[:parts], size[:parts]
+    return Parts(part, root[:parts], center[:parts], size[:parts])
 
 
 @njit(cache=True, nogil=True)
@@ -212,15 +246,18 @@ def _share_out(starts: Any, size: Any, k: int) -> Any:
         left, kept = 0, NOBODY
         for q in range(first, last):
             left += size[q]
+            # case C: one such branch stays with the center, which then has k in the end
             if q > first and size[q] == k - 1:
                 kept = q
         begin = end = first + 1
         while left >= 2 * k:
             taken = 0
             while taken < k:
+                # the branch that stays is passed over, wherever it stands
                 if end != kept:
                     taken += size[end]
                 end += 1
+            # case D, where in order too little is left for the center
             if left - taken < k:
                 if left - _take_largest(size, group, begin, last, k, made) >= k:
                     made += 1
@@ -260,11 +297,9 @@ def decompose(points: LossPoints, out: Labels, k: int, beat: Beat) -> Labels:
         return np.zeros(len(out), np.int64)
     starts = np.flatnonzero(np.diff(center, prepend=-1, append=-1))
     tree = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    # heaviest edges first: what is far from the center leaves it; a center precedes its branches
     heavy = np.where(root == center, np.inf, edge_weights(points, root, center))
     order = np.lexsort((root, -heavy, tree))
     group = np.empty(len(order), np.int64)
     group[order] = _share_out(starts, size[order], k)
-    _, firsts = np.unique(group[part], return_index=True)
-    rank = np.argsort(np.argsort(firsts))
-    labels: Labels = rank[group[part]]
-    return labels
+    return number_by_first(group[part])

@@ -16,6 +16,7 @@ from kanon_sql.methods.cell_generalization.factors_by_matching import edge_costs
 from kanon_sql.methods.cell_generalization.integer_weights import is_binary, whole_weights
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.losses import generalized_cells
+from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Grouping, LossPoints
 
 
@@ -46,11 +47,11 @@ def check_size(method: str, n: int, near: int | None, rows: int, edges: int) -> 
 
 
 def labels_of(n: int, classes: list[list[int]]) -> Any:
-    """Labels by the first record of each class: int64, shape (n,)."""
+    """The class of each record, numbered by their first ones: int64, shape (n,)."""
     labels = np.empty(n, np.int64)
-    for g, members in enumerate(sorted(classes, key=min)):
+    for g, members in enumerate(classes):
         labels[members] = g
-    return labels
+    return number_by_first(labels)
 
 
 def by_factor(
@@ -91,6 +92,7 @@ def by_factor(
     if deleted or (near is not None and near < n - 1):
         return Grouping(labels, {"lower_bound": bound})
     weights = dict(zip(zip(*(end.tolist() for end in edges), strict=True), costs, strict=True))
+    # costs are whole numbers, so that this sum is exact and the bound holds to the last unit
     factor = sum(weights[edge] for edge in chosen)
     share = shares[0] if is_binary(points) else shares[1]
     bound = min(max(bound, float(share * factor * whole.low)), generalized_cells(points, labels))

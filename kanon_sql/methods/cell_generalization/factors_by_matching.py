@@ -62,6 +62,7 @@ def edges_of(points: LossPoints, near: int | None) -> Edges:
         return one.astype(np.int64), other.astype(np.int64)
     lists = nearest_lists(edge_points(points), near).astype(np.int64)
     rows = np.arange(n)
+    # the circle makes sure that there is a factor, whatever the near records are
     tails = np.concatenate([np.repeat(rows, lists.shape[1]), rows])
     heads = np.concatenate([lists.ravel(), (rows + 1) % n])
     pairs = np.unique(np.minimum(tails, heads) * n + np.maximum(tails, heads))
@@ -101,6 +102,7 @@ def _matched(nodes: int, links: list[tuple[int, int, int]], perfect: bool, watch
             except subprocess.TimeoutExpired:
                 watch.check()
     finally:
+        # also where the watch said stop: nobody would read the answer
         process.kill()
         process.wait()
     if process.returncode != 0:
@@ -113,6 +115,7 @@ def one_or_two_factor(
     n: int, edges: Edges, costs: list[int], watch: Watch
 ) -> list[tuple[int, int]]:
     """The edges of a [1,2]-factor of least weight of n vertices, ascending."""
+    # one more must that is matched outweighs all edges together
     prize = sum(costs) + 1
     links = []
     for u, v, cost in zip(*(end.tolist() for end in edges), costs, strict=True):

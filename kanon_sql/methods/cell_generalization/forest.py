@@ -7,39 +7,15 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from kanon_sql.kernel.heap import sift_down
+from kanon_sql.kernel.jit import ZERO
+from kanon_sql.kernel.union_find import find_root
 from kanon_sql.kernel.watch import DONE, STOP, Beat, Watch
 from kanon_sql.methods.cell_generalization.cells import edge_points, edge_weights, neighbour_bound
 from kanon_sql.methods.cell_generalization.decompose import decompose
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Grouping, Labels, LossPoints
 from kanon_sql.search.nearest_lists import Lists, nearest_lists
-
-
-@njit(cache=True, nogil=True)
-def _sift(heap: Any, size: int, gaps: Any) -> None:
-    """Moves the first vertex of a heap, ordered by (gap, vertex), down to where it belongs."""
-    i, u = 0, heap[0]
-    while 2 * i + 1 < size:
-        j = 2 * i + 1
-        if j + 1 < size:
-            one, other = heap[j], heap[j + 1]
-            if gaps[other] < gaps[one] or (gaps[other] == gaps[one] and other < one):
-                j += 1
-        below = heap[j]
-        if gaps[u] < gaps[below] or (gaps[u] == gaps[below] and u < below):
-            break
-        heap[i] = below
-        i = j
-    heap[i] = u
-
-
-@njit(cache=True, nogil=True)
-def _find(above: Any, i: int) -> int:
-    """The vertex that stands for the component of i."""
-    while above[i] != i:
-        above[i] = above[above[i]]
-        i = above[i]
-    return i
 
 
 @njit(cache=True, nogil=True)
@@ -56,27 +32,33 @@ def _grow(codes: Any, scale: Any, lists: Any, gaps: Any, heap: Any, k: int, beat
     left = n
     while left > 0 and beat[STOP] == 0:
         u = heap[0]
-        own, p = _find(above, u), place[u]
+        own, p = find_root(above, u), place[u]
+        # a component that is large enough needs no more edges, wherever they would begin
         small = sizes[own] < k
-        while small and p < count and _find(above, np.int64(lists[u, p])) == own:
+        # components only grow, so that a neighbour inside stays inside: the place in the list never
+        # goes back
+        while small and p < count and find_root(above, np.int64(lists[u, p])) == own:
             p += 1
         if small and p < count:
             v = np.int64(lists[u, p])
+            # the edge to the next one outside is dearer: u waits again until that one is cheapest
             if p > place[u]:
                 place[u], gaps[u] = p, 0.0
                 for a in range(codes.shape[1]):
                     if codes[u, a] != codes[v, a]:
                         gaps[u] += scale[a]
-                _sift(heap, left, gaps)
+                sift_down(heap, left, ZERO, gaps)
                 continue
-            out[u], other = v, _find(above, v)
+            out[u], other = v, find_root(above, v)
+            # the smaller part joins the larger one, so that the ways to roots stay short
             if sizes[other] < sizes[own]:
                 own, other = other, own
             above[own] = other
             sizes[other] += sizes[own]
+        # has an edge, or needs none: sizes only grow
         left -= 1
         heap[0] = heap[left]
-        _sift(heap, left, gaps)
+        sift_down(heap, left, ZERO, gaps)
         beat[DONE] += 1
     return out
 

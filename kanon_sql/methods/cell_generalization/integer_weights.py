@@ -60,6 +60,7 @@ def whole_weights(points: LossPoints) -> WholeWeights:
     unit = Fraction(gcd(*counts) or 1, common)
     counts = [int(fraction / unit) for fraction in fractions]
     low = high = unit
+    # half of LARGEST leaves room for the scales that are rounded up to 1
     if sum(counts) > LARGEST:
         per = sum(counts) // (LARGEST // 2)
         counts = [max(1, round(Fraction(count, per))) if count else 0 for count in counts]

@@ -79,6 +79,7 @@ class Disjoint:
         self._place(leftover, opened_by)
         for c in self.held:
             hosts = np.unique(opened_by[self.members[c]])
+            # only clusters that came before have a radius that is no larger
             hosts = hosts[(hosts >= 0) & (hosts < c)]
             away = distances_between(self.points, self.centers[c], self.centers[hosts])
             opened[int(hosts[np.argmin(away)])].nodes.append(c)
@@ -108,6 +109,7 @@ class Disjoint:
         then what is left of that with the nearest of the first level."""
         made, k = [], self.k
         nodes = self._by_distance(tree.nodes, tree.center)[::-1]
+        # from the far ones on, so that what is left in the end is near the first level
         while sum(len(self.held[c]) for c in nodes) >= k:
             near = self._by_distance(nodes, int(self.centers[nodes[0]]))
             weights = np.cumsum([len(self.held[c]) for c in near])
@@ -119,6 +121,7 @@ class Disjoint:
             center, members = self._join(nodes)
             rest = rest[np.lexsort((rest, distances_between(self.points, center, rest)))]
             needed = k - len(members)
+            # the first level would be too small: it joins as a whole
             if len(rest) - needed < k:
                 needed = len(rest)
             made.append((center, np.concatenate([members, rest[:needed]])))

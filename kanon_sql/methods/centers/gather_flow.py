@@ -13,7 +13,7 @@ records as could ever be asked of them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -26,6 +26,7 @@ from kanon_sql.methods.centers.radius_search import Trial, pair_keys
 from kanon_sql.points.points import Floats, Labels, MetricPoints
 from kanon_sql.search.balls import ball_in_tree
 from kanon_sql.search.box_tree import new_stack
+from kanon_sql.search.marked_counts import MarkedTree
 
 MOST_ARCS = 20_000_000
 """Arcs from centers to records in a flow network, at most."""
@@ -48,17 +49,32 @@ class Assignment:
     gaps: Floats
 
 
-@njit(cache=True, nogil=True)
-def _cover(ground: Any, limit: float, most: int, beat: Any) -> Any:
-    """Makes every record that no center is within the limit of a center, in canonical order.
+class Cover(NamedTuple):
+    """Centers within a key of all records.
 
-    Returns:
-        The centers (one more than ``most`` where there would be more); for each record the
-        nearest center, the key to it, and how many centers are within the limit; the largest key
-        within the limit of a center and any record.
+    Attributes:
+        centers: int64, shape (m,); records. One more than were asked for where these are too few.
+        nearest: int64, shape (n,); which of the centers is nearest to each record, the first on
+            ties.
+        keys: float64, shape (n,); the key of each record and its nearest center.
+        shared: int64, shape (n,); how many centers are within the key of each record.
+        widest: the largest key within the limit of a center and any record.
     """
-    space, tree, leaves, _ = ground
-    n = len(space[0])
+
+    centers: Any
+    nearest: Any
+    keys: Any
+    shared: Any
+    widest: float
+
+
+@njit(cache=True, nogil=True)
+def _cover(marked_tree: MarkedTree, limit: float, most: int, beat: Any) -> Cover:
+    """Makes every record that no center is within the limit of a center, in canonical order, up to
+    one more than ``most``."""
+    space, tree, leaves, _ = marked_tree
+    numeric, _, _, _, _, _, _, _ = space
+    n = len(numeric)
     stack, found, gaps = new_stack(), np.empty(n, np.int64), np.empty(n)
     centers, made = np.empty(min(most + 1, n), np.int64), 0
     nearest, keys, shared = np.full(n, -1, np.int64), np.full(n, np.inf), np.zeros(n, np.int64)
@@ -66,9 +82,11 @@ def _cover(ground: Any, limit: float, most: int, beat: Any) -> Any:
     for i in range(n):
         if shared[i] > 0:
             continue
+        # one more than allowed says enough: the key is rejected
         if made > most or beat[STOP] != 0:
             break
         count = ball_in_tree(space, tree, leaves, stack, i, limit, found, gaps)
+        # the one ball of a center says all: who is near it, and who becomes no center any more
         for p in range(count):
             v = found[p]
             shared[v] += 1
@@ -77,21 +95,31 @@ def _cover(ground: Any, limit: float, most: int, beat: Any) -> Any:
                 nearest[v], keys[v] = made, gaps[p]
         centers[made] = i
         made += 1
-    return centers[:made], nearest, keys, shared, widest
+    return Cover(centers[:made], nearest, keys, shared, widest)
 
 
 @njit(cache=True, nogil=True)
 def _arcs(
-    ground: Any, limit: float, centers: Any, owner: Any, due: Any, ends: Any, most: int, beat: Any
+    marked_tree: MarkedTree, limit: float, cover: Cover, due: Any, ends: Any, most: int, beat: Any
 ) -> Any:
     """Who may take which record: arcs from the centers with dues, and from all that may be asked
     for more, up to centers where flows end.
 
+    Args:
+        marked_tree: all records.
+        limit: the key up to which a center may take a record.
+        cover: the centers, and the records that they have at first.
+        due: int64, shape (m,); how many records each center lacks.
+        ends: bool, shape (m,); centers that can lend whatever may be asked of them.
+        most: arcs at most.
+        beat: see watch.py.
+
     Returns:
         Centers and records, int32; empty where they would be more than ``most``.
     """
-    space, tree, leaves, _ = ground
-    n, m = len(space[0]), len(centers)
+    space, tree, leaves, _ = marked_tree
+    centers, owner = cover.centers, cover.nearest
+    n, m = len(owner), len(centers)
     stack, found, gaps = new_stack(), np.empty(n, np.int64), np.empty(n)
     takers, records, count = np.empty(n, np.int32), np.empty(n, np.int32), 0
     waiting, seen, top = np.empty(m, np.int64), due > 0, 0
@@ -103,6 +131,7 @@ def _arcs(
         top -= 1
         c = waiting[top]
         size = ball_in_tree(space, tree, leaves, stack, centers[c], limit, found, gaps)
+        # twice as much room each time, so that copying never costs more than writing did
         if count + size > len(takers):
             more = max(2 * count, count + size) - count
             takers = np.append(takers, np.empty(more, np.int32))
@@ -110,14 +139,17 @@ def _arcs(
         for p in range(size):
             v = found[p]
             a = owner[v]
+            # a center does not ask itself for what it has
             if a == c:
                 continue
             takers[count], records[count] = c, v
             count += 1
+            # what is asked of a center is asked of others in turn, unless it can pay by itself
             if not (seen[a] or ends[a]):
                 seen[a] = True
                 waiting[top] = a
                 top += 1
+        # empty arrays stand for too many: there are dues, so that a network is never empty
         if count > most:
             return takers[:0], records[:0]
     return takers[:count], records[:count]
@@ -129,6 +161,7 @@ def _moves(takers: Any, records: Any, owner: Labels, due: Labels, spare: Labels)
     Nodes: 0 the source, then all centers, the records that may move, in order, and the sink.
     """
     m = len(due)
+    # a record is one node, however many centers may take it: it moves once
     movable, place = np.unique(records, return_inverse=True)
     sink = 1 + m + len(movable)
     needy, rich = np.flatnonzero(due), np.flatnonzero(spare)
@@ -144,6 +177,7 @@ def _moves(takers: Any, records: Any, owner: Labels, due: Labels, spare: Labels)
     network: Any = csr_matrix(
         (room.astype(np.int32), (tails, heads)), shape=(sink + 1, sink + 1)
     )
+    # the flow that is found depends on the order of arcs: it must not depend on how they came
     network.sort_indices()
     result = maximum_flow(network, 0, sink)
     if result.flow_value < due.sum():
@@ -153,13 +187,15 @@ def _moves(takers: Any, records: Any, owner: Labels, due: Labels, spare: Labels)
     return movable[flow.col[used] - 1 - m], flow.row[used] - 1
 
 
-def gather_within(ground: Any, limit: float, k: int, most: int, watch: Watch) -> Trial:
+def gather_within(
+    marked_tree: MarkedTree, limit: float, k: int, most: int, watch: Watch
+) -> Trial:
     """Centers and k or more records within a key of each: an Assignment, if condition (2) holds.
 
     It is the same for all keys down to that of the center and record furthest apart within it.
 
     Args:
-        ground: of all records, see marks.prepare.
+        marked_tree: all records.
         limit: the key of 2R.
         k: the least size of a cluster.
         most: centers at most.
@@ -168,20 +204,22 @@ def gather_within(ground: Any, limit: float, k: int, most: int, watch: Watch) ->
     Raises:
         DataError: the flow network would be too large.
     """
-    n, beat = len(ground[0][0]), watch.beat()
-    most = min(most, n // k)  # more centers can't have k records each
-    centers, nearest, gaps, shared, widest = _cover(ground, limit, most, beat)
+    numeric, *_ = marked_tree.space
+    beat = watch.beat()
+    most = min(most, len(numeric) // k)  # more centers can't have k records each
+    cover = _cover(marked_tree, limit, most, beat)
     watch.check()
-    m = len(centers)
+    m, nearest = len(cover.centers), cover.nearest
     if m > most:
         return Trial(limit, None)
     sizes = np.bincount(nearest, minlength=m)
     due, spare = np.maximum(k - sizes, 0), np.maximum(sizes - k, 0)
     owner = nearest
     if due.sum() > 0:
-        lent = np.bincount(nearest[shared > 1], minlength=m)
+        # no more can be asked of a center than the records it shares, or than all dues
+        lent = np.bincount(nearest[cover.shared > 1], minlength=m)
         ends = spare >= np.minimum(lent, due.sum())
-        takers, records = _arcs(ground, limit, centers, nearest, due, ends, MOST_ARCS, beat)
+        takers, records = _arcs(marked_tree, limit, cover, due, ends, MOST_ARCS, beat)
         watch.check()
         if len(takers) == 0:
             raise DataError(
@@ -193,7 +231,7 @@ def gather_within(ground: Any, limit: float, k: int, most: int, watch: Watch) ->
             return Trial(limit, None)
         owner = nearest.copy()
         owner[moves[0]] = moves[1]
-    return Trial(widest, Assignment(centers, owner, nearest, gaps))
+    return Trial(cover.widest, Assignment(cover.centers, owner, nearest, cover.keys))
 
 
 def bring_home(points: MetricPoints, made: Assignment, k: int) -> Labels:
@@ -218,6 +256,7 @@ def bring_home(points: MetricPoints, made: Assignment, k: int) -> Labels:
                 owner[i] = new
             else:
                 stay.append(i)
+        # a record that left made room for none of the others: nothing will move any more
         if len(stay) == len(waiting):
             return owner
         waiting = stay

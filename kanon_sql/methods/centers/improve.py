@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
+from kanon_sql.kernel.jit import inner
 from kanon_sql.kernel.watch import STOP, Watch
 from kanon_sql.methods.centers.medoids import best_centers
-from kanon_sql.points.distances import FORMS, distance_of, distances_between, squared_distance
+from kanon_sql.methods.centers.records import Records, records_of
+from kanon_sql.points.distances import distance_of, distances_between, squared_distance
 from kanon_sql.points.points import Floats, Labels, MetricPoints
 
 ROUNDS = 4
@@ -19,12 +21,30 @@ CUTS = 4
 """The ways to halve a class that are tried."""
 
 
+class Classes(NamedTuple):
+    """Classes between which records move, each a list whose members are linked.
+
+    Attributes:
+        labels: int64, shape (n,); the class of each record, -1 for none.
+        centers: int64, shape (groups,); records.
+        sizes: int64, shape (groups,).
+        radii: float64, shape (groups,).
+        head: int64, shape (groups,); the first member of each class.
+        after: int64, shape (n,); the next member of the same class, -1 after the last.
+    """
+
+    labels: Any
+    centers: Any
+    sizes: Any
+    radii: Any
+    head: Any
+    after: Any
+
+
 @njit(cache=True, nogil=True)
-def _widths(
-    numeric: Any, codes: Any, scale: Any, form: int, members: Any, starts: Any, widths: Any,
-    beat: Any,
-) -> None:
+def _widths(records: Records, members: Any, starts: Any, widths: Any, beat: Any) -> None:
     """The largest distance of two members of each class."""
+    numeric, codes, scale, form = records
     for g in range(len(starts) - 1):
         worst = 0.0
         for p in range(starts[g], starts[g + 1]):
@@ -32,57 +52,94 @@ def _widths(
                 return
             for q in range(starts[g], p):
                 worst = max(worst, squared_distance(numeric, codes, scale, members[p], members[q]))
+        # keys and distances have the same order: one root a class, not one a pair
         widths[g] = distance_of(worst, form)
+
+
+@inner
+def _linked(records: Records, labels: Any, centers: Any) -> Classes:
+    """The classes as linked lists; the labels are kept, and change with them."""
+    numeric, codes, scale, form = records
+    groups, n = len(centers), len(labels)
+    head, after = np.full(groups, -1, np.int64), np.full(n, -1, np.int64)
+    sizes, radii = np.zeros(groups, np.int64), np.zeros(groups)
+    for i in range(n):
+        g = labels[i]
+        if g >= 0:
+            # at the front: a list needs no tail for that
+            after[i], head[g] = head[g], i
+            sizes[g] += 1
+            away = distance_of(squared_distance(numeric, codes, scale, i, centers[g]), form)
+            radii[g] = max(radii[g], away)
+    return Classes(labels, centers, sizes, radii, head, after)
+
+
+@inner
+def _farthest(records: Records, classes: Classes, g: int) -> Any:
+    """The member of a class that is farthest from its center, the first on ties; the member before
+    it in the list (-1: none); how far it is, and how far the next one."""
+    numeric, codes, scale, form = records
+    center, after = classes.centers[g], classes.after
+    far, before, last, i = -1, -1, -1, classes.head[g]
+    worst, second = -1.0, 0.0
+    while i >= 0:
+        away = distance_of(squared_distance(numeric, codes, scale, i, center), form)
+        if away > worst or (away == worst and i < far):
+            second = max(second, worst)
+            worst, far, before = away, i, last
+        else:
+            second = max(second, away)
+        # who comes before the farthest is needed to take it out of the list
+        last, i = i, after[i]
+    return far, before, worst, second
+
+
+@inner
+def _cheapest_class(
+    records: Records, classes: Classes, near: Any, far: int, spared: float, wide: float
+) -> int:
+    """The class of a record near to ``far`` that it costs least to put it into, less than what is
+    spared; -1 for none. Ties go to the first class."""
+    numeric, codes, scale, form = records
+    labels, centers, sizes, radii, head, after = classes
+    g, best, cost = labels[far], -1, np.inf
+    for q in range(near.shape[1]):
+        c = labels[near[far, q]]
+        # several near records may be in the same class: it is looked at once in a row
+        if c < 0 or c in (g, best):
+            continue
+        away = distance_of(squared_distance(numeric, codes, scale, far, centers[c]), form)
+        more = (sizes[c] + 1) * max(radii[c], away) - sizes[c] * radii[c]
+        if more < spared and (more < cost or (more == cost and c < best)):
+            # last, as it takes longest: is the record close enough to all members?
+            i = head[c] if wide < np.inf else -1
+            while i >= 0 and distance_of(
+                squared_distance(numeric, codes, scale, far, i), form
+            ) <= wide:
+                i = after[i]
+            if i < 0:
+                best, cost = c, more
+    return best
 
 
 @njit(cache=True, nogil=True)
 def _move(
-    numeric: Any, codes: Any, scale: Any, form: int, near: Any, k: int, wide: float, labels: Any,
-    centers: Any, beat: Any,
+    records: Records, near: Any, k: int, wide: float, labels: Any, centers: Any, beat: Any
 ) -> int:
     """Moves the record farthest from the center of a class of more than k to the class of one of
     the records near it, as long as that lowers the cost; returns how many were moved.
 
     No class becomes wider than ``wide`` by that.
     """
-    groups, moved = len(centers), 0
-    head, after = np.full(groups, -1, np.int64), np.full(len(labels), -1, np.int64)
-    sizes, radii = np.zeros(groups, np.int64), np.zeros(groups)
-    for i in range(len(labels)):
-        g = labels[i]
-        if g >= 0:
-            after[i], head[g] = head[g], i
-            sizes[g] += 1
-            away = distance_of(squared_distance(numeric, codes, scale, i, centers[g]), form)
-            radii[g] = max(radii[g], away)
-    for g in range(groups):
+    numeric, codes, scale, form = records
+    classes, moved = _linked(records, labels, centers), 0
+    _, _, sizes, radii, head, after = classes
+    for g in range(len(centers)):
         while sizes[g] > k and beat[STOP] == 0:
-            far, before, last, i = -1, -1, -1, head[g]
-            worst, second = -1.0, 0.0
-            while i >= 0:
-                away = distance_of(squared_distance(numeric, codes, scale, i, centers[g]), form)
-                if away > worst or (away == worst and i < far):
-                    second = max(second, worst)
-                    worst, far, before = away, i, last
-                else:
-                    second = max(second, away)
-                last, i = i, after[i]
+            far, before, worst, second = _farthest(records, classes, g)
+            # a hair less, so that rounding can't make a move there and back seem to pay
             spared = (sizes[g] * worst - (sizes[g] - 1) * second) * (1.0 - 1e-12)
-            best, cost = -1, np.inf
-            for q in range(near.shape[1]):
-                c = labels[near[far, q]]
-                if c < 0 or c in (g, best):
-                    continue
-                away = distance_of(squared_distance(numeric, codes, scale, far, centers[c]), form)
-                more = (sizes[c] + 1) * max(radii[c], away) - sizes[c] * radii[c]
-                if more < spared and (more < cost or (more == cost and c < best)):
-                    i = head[c] if wide < np.inf else -1
-                    while i >= 0 and distance_of(
-                        squared_distance(numeric, codes, scale, far, i), form
-                    ) <= wide:
-                        i = after[i]
-                    if i < 0:
-                        best, cost = c, more
+            best = _cheapest_class(records, classes, near, far, spared, wide)
             if best < 0:
                 break
             if before < 0:
@@ -91,6 +148,7 @@ def _move(
                 after[before] = after[far]
             after[far], head[best] = head[best], far
             away = distance_of(squared_distance(numeric, codes, scale, far, centers[best]), form)
+            # no class is measured anew: the farthest is gone, and the next one was known
             radii[g], radii[best] = second, max(radii[best], away)
             sizes[g] -= 1
             sizes[best] += 1
@@ -111,10 +169,7 @@ def diameters(points: MetricPoints, labels: Labels, watch: Watch) -> Floats:
     groups = int(labels.max(initial=-1)) + 1
     members, starts = listed(labels, groups)
     widths = np.zeros(groups)
-    _widths(
-        points.numeric, points.codes, points.scale, FORMS[points.form], members, starts, widths,
-        watch.beat(),
-    )
+    _widths(records_of(points), members, starts, widths, watch.beat())
     watch.check()
     return widths
 
@@ -169,6 +224,7 @@ def halve(
         groups = len(centers)
         members, starts = listed(labels, groups)
         waiting = waiting[starts[waiting + 1] - starts[waiting] >= 2 * k]
+        # all classes are halved at once, by each way: half 2q + 1 or 2q of the q-th that waits
         halves = np.full((CUTS, len(labels)), -1, np.int64)
         for q, g in enumerate(waiting):
             watch.check()
@@ -182,6 +238,8 @@ def halve(
         ])
         cut = np.argmin(spent, axis=0)
         now = costs(points, labels, centers)[waiting]
+        # on a tie too, as smaller classes say more about their records; but equal ones stay
+        # together
         better = (np.min(spent, axis=0) <= now) & (now > 0.0)
         if wide < np.inf:
             large = np.where(halves[0] >= 0, labels, -1)
@@ -193,6 +251,7 @@ def halve(
             labels[own[halves[cut[q], own] == 2 * q + 1]] = fresh[p]
         centers[waiting[split]] = tried[cut[split], 2 * split]
         centers = np.concatenate([centers, tried[cut[split], 2 * split + 1]])
+        # what was not worth halving is not tried again; halves may be halved in turn
         waiting = np.concatenate([waiting[split], fresh])
     return labels, centers
 
@@ -213,11 +272,9 @@ def cheapen(
     """
     for _ in range(ROUNDS):
         labels, centers = halve(points, k, labels, centers, wide, watch)
-        moved = _move(
-            points.numeric, points.codes, points.scale, FORMS[points.form], near, k, wide, labels,
-            centers, watch.beat(),
-        )
+        moved = _move(records_of(points), near, k, wide, labels, centers, watch.beat())
         watch.check()
+        # centers and halves were the best before, and nothing has changed since
         if moved == 0:
             return labels, centers
     return labels, best_centers(points, labels, centers, watch)

@@ -14,7 +14,7 @@ from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods.centers.improve import diameters
 from kanon_sql.points.distances import distances_between
 from kanon_sql.points.points import Floats, Labels, MetricPoints
-from kanon_sql.search.threshold_tree import ground_of, members_within
+from kanon_sql.search.threshold_tree import members_within, new_ball, new_threshold_tree
 
 ROUNDS = 3
 """How often records that found no class try again."""
@@ -36,8 +36,8 @@ class Narrowing:
         watch: Watch,
     ) -> None:
         self.points, self.k, self.labels, self.wide = points, k, labels.copy(), wide
-        self.watch, self.ground = watch, ground_of(points)
-        self.found, self.away = np.empty(len(points), np.int64), np.empty(len(points))
+        self.watch, self.threshold_tree = watch, new_threshold_tree(points)
+        self.ball = new_ball(len(points))
         self.sizes = np.bincount(labels[labels >= 0], minlength=len(centers)).tolist()
         self.loose: list[int] = []
         for g in np.flatnonzero(diameters(points, labels, watch) > wide):
@@ -49,6 +49,7 @@ class Narrowing:
         own = np.flatnonzero(self.labels == g)
         away = distances_between(self.points, center, own)
         kept = self._close(own[np.argsort(away, kind="stable")], len(own))
+        # too few would stay: the class is given up, and all of its records look for another
         kept = kept if len(kept) >= self.k else []
         self.labels[own], self.sizes[g] = -1, len(kept)
         self.labels[kept] = g
@@ -66,12 +67,13 @@ class Narrowing:
     def _place(self, x: int) -> bool:
         """Puts a record into the class where the farthest record is nearest, of those that stay
         narrow; or into a new one, with records that are in none, or in one of more than k."""
-        count = members_within(self.ground, x, self.wide, -np.inf, self.found, self.away)
-        near, away = self.found[:count], self.away[:count]
+        count = members_within(self.threshold_tree, x, self.wide, -np.inf, self.ball)
+        near, away = self.ball.records[:count], self.ball.distances[:count]
         labels, sizes = self.labels[near], np.array(self.sizes)
         placed = labels >= 0
         farthest = np.zeros(len(sizes))
         np.maximum.at(farthest, labels[placed], away[placed])
+        # a class stays narrow where all of its members are among the near ones
         fits = np.bincount(labels[placed], minlength=len(sizes)) == sizes
         fits = np.flatnonzero(fits & (sizes > 0))
         if len(fits) > 0:
@@ -81,10 +83,12 @@ class Narrowing:
         order = np.lexsort((near, away))
         near, labels = near[order], labels[order]
         spare = np.where(labels < 0, len(self.labels), sizes[labels] - self.k)
+        # a class may lend what it has above k: of its members the nearest ones
         earlier = np.zeros(len(near), np.int64)
         by_class = np.argsort(labels, kind="stable")
         starts = np.searchsorted(labels[by_class], labels[by_class])
         earlier[by_class] = np.arange(len(near)) - starts
+        # a new class takes only records that are free, or that their class can spare
         team = self._close(near[earlier < spare], self.k)
         if len(team) < self.k:
             return False

@@ -35,6 +35,7 @@ def keys_between(points: Points, some: Any, others: Any) -> Floats:
 def half_distances(points: MetricPoints, k: int) -> Floats:
     """Half the distance of each record to its (k-1)-th nearest: float64, shape (n,), ascending."""
     lists = nearest_lists(points, k - 1)
+    # where no record has a (k-1)-th nearest there is nothing to bound
     if lists.shape[1] < k - 1 or k == 1:
         return np.zeros(len(points))
     last = lists[:, -1].astype(np.int64)

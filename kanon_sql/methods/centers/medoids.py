@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from kanon_sql.kernel.jit import inner
 from kanon_sql.kernel.watch import STOP, Watch
+from kanon_sql.methods.centers.records import Records, records_of
 from kanon_sql.points.points import Labels, MetricPoints
 
 LARGE = 5_000
@@ -15,13 +17,14 @@ LARGE = 5_000
 would take long."""
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _reach(
     numeric: Any, codes: Any, scale: Any, members: Any, start: int, end: int, c: int, most: float
 ) -> float:
     """The largest key of record c to a member, or one above ``most`` as soon as there is one."""
     worst = 0.0
     for p in range(start, end):
+        # as squared_distance adds up; a call for each pair would take twice as long
         i, key = members[p], 0.0
         for a in range(numeric.shape[1]):
             gap = numeric[i, a] - numeric[c, a]
@@ -31,21 +34,22 @@ def _reach(
                 key += 2.0 * scale[a]
         if key > worst:
             worst = key
+            # it can't be the best any more: most candidates end here after a few members
             if worst > most:
                 break
     return worst
 
 
 @njit(cache=True, nogil=True)
-def _choose(
-    numeric: Any, codes: Any, scale: Any, members: Any, starts: Any, centers: Any, beat: Any
-) -> None:
+def _choose(records: Records, members: Any, starts: Any, centers: Any, beat: Any) -> None:
+    numeric, codes, scale, _ = records
     for g in range(len(starts) - 1):
         if beat[STOP] == 1:
             return
         start, end = starts[g], starts[g + 1]
         best, least = centers[g], np.inf
         if best >= 0:
+            # to begin with the center that a class has lets most others be given up early
             least = _reach(numeric, codes, scale, members, start, end, best, np.inf)
         elif end - start > LARGE:
             best = members[start]
@@ -76,9 +80,6 @@ def best_centers(
     members = np.argsort(labels, kind="stable")[int(np.sum(labels < 0)) :]
     starts = np.searchsorted(labels[members], np.arange(groups + 1)).astype(np.int64)
     found = np.full(groups, -1, np.int64) if centers is None else centers.astype(np.int64)
-    _choose(
-        points.numeric, points.codes, points.scale, members.astype(np.int64), starts, found,
-        watch.beat(),
-    )
+    _choose(records_of(points), members.astype(np.int64), starts, found, watch.beat())
     watch.check()
     return found

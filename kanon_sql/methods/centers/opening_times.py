@@ -17,14 +17,14 @@ bit of the result as it is:
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from kanon_sql.kernel.jit import inlined, inner
 from kanon_sql.points.distances import distance_of
 from kanon_sql.search.queries import NOBODY, nearest_in_tree
-from kanon_sql.search.threshold_tree import members_within
+from kanon_sql.search.threshold_tree import Ball, ThresholdTree, members_within, new_ball
 
 WIDER = 1.4
 """A ball is read this much farther than the time that has come."""
@@ -38,15 +38,62 @@ MANY = 24
 ONE = np.int64(1)  # a plain number would have what takes it compiled twice; see NOBODY
 
 
-@njit(cache=True, nogil=True)
+class Costs(NamedTuple):
+    """Which clusters may be opened, and what for.
+
+    Attributes:
+        least: float64, shape (n,); the least radius of a cluster around each record.
+        most: the largest radius.
+        base: float64, shape (n,); the cost of opening a cluster around each record ...
+        rate: ... and what is added to it per unit of its radius.
+    """
+
+    least: Any
+    most: float
+    base: Any
+    rate: float
+
+
+class Workspace(NamedTuple):
+    """Room for looking at the clusters of one center.
+
+    Attributes:
+        ball: the members of the largest cluster that is looked at.
+        held: float64, shape (n,); the alpha of those that are frozen.
+        rank: int64, shape (n,); where each of them stands among the members.
+        worth: float64, shape (n + 1,); of each radius that is looked at, below 0 if it may be the
+            best one.
+        pair: int64, shape (2,); a record, and the unassigned one nearest to it.
+        pair_keys: float64, shape (2,); their keys.
+    """
+
+    ball: Ball
+    held: Any
+    rank: Any
+    worth: Any
+    pair: Any
+    pair_keys: Any
+
+
+@inner
+def new_workspace(n: int) -> Workspace:
+    """Room for n records."""
+    return Workspace(
+        new_ball(n), np.empty(n), np.empty(n, np.int64), np.empty(n + 1), np.empty(2, np.int64),
+        np.empty(2),
+    )
+
+
+@inner
 def slack_of(n: int, base: float, rate: float, time: float) -> float:
     """More than all rounding together may change a time, of n records and these costs."""
     return (n + 8) * 1e-15 * (base + (rate + 1.0) * time)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _sort(away: Any, found: Any, m: int) -> None:
     """Sorts the first m records by (distance, index)."""
+    # a shell sort: in place, and quick where records come nearly in order, as they do from a tree
     gap = 1
     while gap < m // 9:
         gap = 3 * gap + 1
@@ -62,32 +109,33 @@ def _sort(away: Any, found: Any, m: int) -> None:
         gap //= 3
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _worth(
-    away: Any, found: Any, m: int, first: float, standing: Any, costs: Any, now: float,
-    held: Any, rank: Any, worth: Any,
+    work: Workspace, threshold: Any, m: int, first: float, base: float, rate: float, now: float
 ) -> None:
     """Which of the radii that ``_cheapest`` looks at may be the best one, in their order: all but
     those whose time is later than that of another, whatever rounding does. Here sums are taken
     over from one radius to the next; where few records are frozen that would not pay."""
-    base, rate = costs
+    (found, away), held, rank, worth, _, _ = work
     frozen, all_held = np.int64(0), 0.0
     for p in range(m):
         worth[p] = -np.inf
-        if standing[found[p]] < np.inf:
-            held[frozen], rank[frozen] = standing[found[p]], p
+        if threshold[found[p]] < np.inf:
+            held[frozen], rank[frozen] = threshold[found[p]], p
             all_held += held[frozen]
             frozen += 1
     worth[m] = -np.inf
+    # few are summed up in no time: then all radii may be worth it
     if frozen <= MANY:
         return
+    # from here on held is ascending: those below d have ceased to contribute
     _sort(held, rank, frozen)
     tiny, least, total, d = (m + 8) * 1e-15, np.inf, 0.0, first
     u = tight = q = p = count = 0
     while d < least:
         before = q
         while q < m and away[q] <= d:
-            alpha = standing[found[q]]
+            alpha = threshold[found[q]]
             if alpha == np.inf:
                 u += 1
             elif alpha >= d:
@@ -95,11 +143,13 @@ def _worth(
                 total += alpha
             q += 1
         while p < frozen and held[p] < d:
+            # those that came in with this d were not counted if they are below it
             if rank[p] < before:
                 tight -= 1
                 total -= held[p]
             p += 1
         cost = base + rate * d
+        # a time may be off by the slack both ways: only what is later even so is left out
         slack = tiny * (all_held + m * d + cost)
         worth[count] = max(now, d + (cost - total + tight * d - slack) / u - slack)
         least = min(least, max(now, d + (cost - total + tight * d + slack) / u + slack))
@@ -111,26 +161,26 @@ def _worth(
         worth[p] = -np.inf if worth[p] <= least else np.inf
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _cheapest(
-    away: Any, found: Any, m: int, first: float, standing: Any, costs: Any, now: float, held: Any,
-    rank: Any, worth: Any,
+    work: Workspace, threshold: Any, m: int, first: float, base: float, rate: float, now: float
 ) -> Any:
     """The (time, radius) at which the first cluster of a center opens, of those with a radius of
     at least ``first`` among m records that are sorted by their distance."""
-    base, rate = costs
-    _worth(away, found, m, first, standing, costs, now, held, rank, worth)
+    (found, away), held, _, worth, _, _ = work
+    _worth(work, threshold, m, first, base, rate, now)
     best, best_d, d = np.inf, -1.0, first
     u = frozen = q = count = 0
     while d < best:
         while q < m and away[q] <= d:
-            if standing[found[q]] == np.inf:
+            if threshold[found[q]] == np.inf:
                 u += 1
             else:
-                held[frozen] = standing[found[q]]
+                held[frozen] = threshold[found[q]]
                 frozen += 1
             q += 1
         if worth[count] < 0.0:
+            # summed anew for each radius, always in the same order: this sum is what counts
             paid = 0.0
             for p in range(frozen):
                 if held[p] >= d:
@@ -145,45 +195,60 @@ def _cheapest(
     return best, best_d
 
 
-@njit(cache=True, nogil=True)
+@inner
 def next_opening(
-    ground: Any, unassigned: Any, offer: Any, scratch: Any, v: int, front: float,
-    now: float,
+    threshold_tree: ThresholdTree, unassigned: Any, costs: Costs, work: Workspace, v: int,
+    front: float, now: float,
 ) -> Any:
     """When a cluster around v opens next, if nothing else happens: (time, radius, True); or less
-    than the time, and False."""
-    space, form, standing = ground[0], ground[5], ground[6]
-    least, base, rate, most = offer
-    found, away, held, rank, worth, one, gap = scratch
-    delta, n = 0.0, len(standing)
-    if standing[v] < np.inf:
-        nearest_in_tree(
-            space, unassigned[0], unassigned[1], unassigned[2], v, NOBODY, one, gap, ONE
-        )
-        delta = distance_of(gap[1], form)
+    than the time, and False.
+
+    Args:
+        threshold_tree: of all records; the threshold of a frozen one is its alpha.
+        unassigned: the records that are not frozen, see plant.
+        costs: of the clusters.
+        work: room for the search.
+        v: the center.
+        front: no cluster opens before that time.
+        now: the time of the last opening.
+    """
+    space, _, _, _, _, form, threshold = threshold_tree
+    ball, _, _, _, pair, pair_keys = work
+    found, away = ball
+    least, most, bases, rate = costs
+    base, delta, n = bases[v], 0.0, len(threshold)
+    if threshold[v] < np.inf:
+        # a frozen center still may open a cluster, for the unassigned around it only
+        tree, leaves, stack, _ = unassigned
+        nearest_in_tree(space, tree, leaves, stack, v, NOBODY, pair, pair_keys, ONE)
+        delta = distance_of(pair_keys[1], form)
     first = max(delta, least[v])
     if not first <= most or first == np.inf:
         return np.inf, -1.0, False
-    bound = first + (base[v] + rate * first) / n
-    bound -= slack_of(n, base[v], rate, bound)
+    # if all records shared the cost from now on: most calls end here, before any ball is read
+    bound = first + (base + rate * first) / n
+    bound -= slack_of(n, base, rate, bound)
     if bound > front:
         return bound, -1.0, False
+    # wider than the time that has come, so that the ball need not be read again at the next turn
     wide = min(WIDER * max(front, first), most)
     while True:
-        count = members_within(ground, v, wide, first, found, away)
+        count = members_within(threshold_tree, v, wide, first, ball)
         m = np.int64(0)
         for p in range(count):
-            if standing[found[p]] >= away[p]:
+            # one that froze before it reached v neither contributes nor grows
+            if threshold[found[p]] >= away[p]:
                 found[m], away[m] = found[p], away[p]
                 m += 1
         _sort(away, found, m)
-        best, d = _cheapest(
-            away, found, m, first, standing, (base[v], rate), now, held, rank, worth
-        )
+        best, d = _cheapest(work, threshold, m, first, base, rate, now)
+        # a cluster that opens by then has no member farther away: what was read is enough
         if best <= wide or wide == most:
             return best, d, True
+        # to read on would cost more than to come back when the time is nearer
         if count >= FEW:
             break
         wide = min(2.0 * wide, most)
-    bound = min(best, wide + (base[v] + rate * wide) / n)
-    return bound - slack_of(n, base[v], rate, bound), -1.0, False
+    # larger clusters open no earlier than if all records had paid from that radius on
+    bound = min(best, wide + (base + rate * wide) / n)
+    return bound - slack_of(n, base, rate, bound), -1.0, False

@@ -37,7 +37,7 @@ key is below the optimum's.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -46,8 +46,28 @@ from kanon_sql.kernel.tournament import change_value, new_tournament
 from kanon_sql.kernel.watch import STOP
 from kanon_sql.search.balls import ball_in_tree
 from kanon_sql.search.box_tree import new_stack
-from kanon_sql.search.marked_counts import ANY, change_mark, count_marked, no_marks
+from kanon_sql.search.marked_counts import (
+    ANY,
+    MarkedTree,
+    change_mark,
+    count_marked,
+    no_marks,
+)
 from kanon_sql.search.queries import NOBODY, nearest_in_tree, take_out
+
+
+class CoveringBalls(NamedTuple):
+    """Balls that have no record in common.
+
+    Attributes:
+        centers: int64, shape (m,); records.
+        owner: int64, shape (n,); which ball each record is in, -1 for none.
+        covered: bool, shape (n,); whether it is within reach of a center.
+    """
+
+    centers: Any
+    owner: Any
+    covered: Any
 
 
 @njit(cache=True, nogil=True)
@@ -56,7 +76,7 @@ def least_core(space: Any, pool: Any, needed: Any, k: int, out: int, beat: Any) 
 
     Args:
         space: of all records, see make_space.
-        pool: of all records, see pool.plant; those that are tried without are taken out.
+        pool: of all records, see plant; those that are tried without are taken out.
         needed: for each record the key within which there are k, itself among them.
         k: 1 to n.
         out: records that may be left out, less than n.
@@ -67,27 +87,33 @@ def least_core(space: Any, pool: Any, needed: Any, k: int, out: int, beat: Any) 
     """
     n = len(needed)
     tree, leaves, stack, _ = pool
+    # the order in which records left is kept, since only after the last is it known where the least
+    # key was
     keys, left = new_tournament(needed), np.empty(out, np.int64)
     found, gaps = np.empty(n, np.int64), np.empty(n)
     near, near_gaps = np.empty(k, np.int64), np.empty(k)
-    worst = keys[1][1]
-    least, when = keys[0][worst], 0
+    field, winners = keys
+    worst = winners[1]
+    least, when = field[worst], 0
+    # with fewer than k left there is no key at all
     for made in range(min(out, n - k)):
         if beat[STOP] != 0:
             break
-        limit = keys[0][worst]
+        limit = field[worst]
         take_out(tree, leaves, worst)
         change_value(keys, worst, -np.inf)
         left[made] = worst
+        # the worst record's key is the largest of all: whoever it was near to is within it
         count = ball_in_tree(space, tree, leaves, stack, worst, limit, found, gaps)
         for p in range(count):
             v = found[p]
-            if gaps[p] <= keys[0][v]:
+            # a record loses a neighbour only if the one taken out was among its k-1 nearest
+            if gaps[p] <= field[v]:
                 nearest_in_tree(space, tree, leaves, stack, v, NOBODY, near, near_gaps, k - 1)
                 change_value(keys, v, near_gaps[k - 1])
-        worst = keys[1][1]
-        if keys[0][worst] < least:
-            least, when = keys[0][worst], made + 1
+        worst = winners[1]
+        if field[worst] < least:
+            least, when = field[worst], made + 1
     kept = np.ones(n, np.bool_)
     for made in range(when):
         kept[left[made]] = False
@@ -100,7 +126,7 @@ def core_balls(space: Any, pool: Any, kept: Any, k: int, limit: float, beat: Any
 
     Args:
         space: of all records, see make_space.
-        pool: of the records kept, see pool.plant; those in balls are taken out.
+        pool: of the records kept, see plant; those in balls are taken out.
         kept: bool, shape (n,).
         k: the least number of records in a ball.
         limit: the key of a ball.
@@ -121,6 +147,7 @@ def core_balls(space: Any, pool: Any, kept: Any, k: int, limit: float, beat: Any
         count = ball_in_tree(space, tree, leaves, stack, i, limit, found, gaps)
         if count < k:
             continue
+        # taken out at once, so that later balls are of what no ball holds yet
         for p in range(count):
             owner[found[p]] = made
             take_out(tree, leaves, found[p])
@@ -130,16 +157,17 @@ def core_balls(space: Any, pool: Any, kept: Any, k: int, limit: float, beat: Any
 
 
 @njit(cache=True, nogil=True)
-def heavy_cover(ground: Any, needed: Any, beat: Any) -> Any:
+def heavy_cover(marked_tree: MarkedTree, needed: Any, beat: Any) -> Any:
     """For each record the least key x such that it is within x of a record whose own ball of x is
     heavy: float64, shape (n,)."""
-    space, tree, leaves, _ = ground
+    space, tree, leaves, _ = marked_tree
     n = len(needed)
     stack, found, gaps = new_stack(), np.empty(n, np.int64), np.empty(n)
     least = needed.copy()
     for i in range(n):
         if beat[STOP] != 0:
             break
+        # a ball larger than what i needs itself can't give it a smaller key
         count = ball_in_tree(space, tree, leaves, stack, i, needed[i], found, gaps)
         for p in range(count):
             least[i] = min(least[i], max(gaps[p], needed[found[p]]))
@@ -148,79 +176,81 @@ def heavy_cover(ground: Any, needed: Any, beat: Any) -> Any:
 
 @njit(cache=True, nogil=True)
 def heaviest_balls(
-    ground: Any, sizes: Any, k: int, limit: float, reach: float, most: int, beat: Any
-) -> Any:
+    marked_tree: MarkedTree, sizes: Any, k: int, limit: float, reach: float, most: int, beat: Any
+) -> CoveringBalls:
     """Balls of heavy records that meet none taken before, each with the most records that are not
     covered yet (the first on ties).
 
     Args:
-        ground: of all records, see marks.prepare.
-        sizes: of the balls of all records, see marks.ball_sizes.
+        marked_tree: all records.
+        sizes: of the balls of all records, see ball_sizes.
         k: the least number of records in a heavy ball.
         limit: the key of a ball.
         reach: the key up to which a ball that was taken covers.
         most: balls taken at most.
         beat: see watch.py.
-
-    Returns:
-        The centers; the number of each record's ball, -1 where it is in none; whether each record
-        is covered.
     """
-    space, tree, leaves, _ = ground
-    n = len(space[0])
+    space, tree, leaves, _ = marked_tree
+    n = len(sizes)
     stack, found, gaps = new_stack(), np.empty(n, np.int64), np.empty(n)
-    taken, bare = no_marks(ground), no_marks(ground)
+    taken, bare = no_marks(marked_tree), no_marks(marked_tree)
     owner, centers, made = np.full(n, -1, np.int64), np.empty(min(most, n), np.int64), 0
     for i in range(n):
-        change_mark(ground, bare, i)
-    field = new_tournament(np.where(sizes >= k, sizes, -1).astype(np.float64))
+        change_mark(marked_tree, bare, i)
+    weights = new_tournament(np.where(sizes >= k, sizes, -1).astype(np.float64))
+    field, winners = weights
     while made < most and beat[STOP] == 0:
         # weights only fall: one that is still the largest when counted anew is the largest
-        i = field[1][1]
-        if field[0][i] < 0.0:
+        i = winners[1]
+        if field[i] < 0.0:
             break
-        if count_marked(ground, taken, stack, i, limit, ANY) > 0:
-            change_value(field, i, -1.0)
+        if count_marked(marked_tree, taken, stack, i, limit, ANY) > 0:
+            change_value(weights, i, -1.0)
             continue
-        change_value(field, i, float(count_marked(ground, bare, stack, i, limit, n)))
-        if field[1][1] != i:
+        change_value(weights, i, float(count_marked(marked_tree, bare, stack, i, limit, n)))
+        if winners[1] != i:
             continue
         count = ball_in_tree(space, tree, leaves, stack, i, reach, found, gaps)
         for p in range(count):
-            if bare[0][found[p]]:
-                change_mark(ground, bare, found[p])
+            # balls of reach overlap, those of the limit don't
+            if bare.marked[found[p]]:
+                change_mark(marked_tree, bare, found[p])
             if gaps[p] <= limit:
                 owner[found[p]] = made
-                change_mark(ground, taken, found[p])
-        change_value(field, i, -1.0)
+                change_mark(marked_tree, taken, found[p])
+        change_value(weights, i, -1.0)
         centers[made] = i
         made += 1
-    return centers[:made], owner, ~bare[0]
+    return CoveringBalls(centers[:made], owner, ~bare.marked)
 
 
 @njit(cache=True, nogil=True)
-def disjoint_balls(ground: Any, needed: Any, limit: float, k: int, beat: Any) -> Any:
+def disjoint_balls(
+    marked_tree: MarkedTree, needed: Any, limit: float, k: int, beat: Any
+) -> Any:
     """Balls of heavy records that meet none taken before, in canonical order.
 
     Returns:
         The centers, and the number of each record's ball, -1 where it is in none.
     """
-    space, tree, leaves, _ = ground
+    space, tree, leaves, _ = marked_tree
     n = len(needed)
     stack, found, gaps = new_stack(), np.empty(n, np.int64), np.empty(n)
-    taken, owner = no_marks(ground), np.full(n, -1, np.int64)
+    taken, owner = no_marks(marked_tree), np.full(n, -1, np.int64)
     centers, made = np.empty(n // k, np.int64), 0
     for i in range(n):
+        # its ball would meet the one that it is in, or it is not heavy
         if owner[i] >= 0 or needed[i] > limit:
             continue
         if beat[STOP] != 0:
             break
-        if count_marked(ground, taken, stack, i, limit, ANY) > 0:
+        # that i is in no ball is not enough: its own ball must meet none
+        if count_marked(marked_tree, taken, stack, i, limit, ANY) > 0:
             continue
         count = ball_in_tree(space, tree, leaves, stack, i, limit, found, gaps)
         for p in range(count):
             owner[found[p]] = made
-            change_mark(ground, taken, found[p])
+            change_mark(marked_tree, taken, found[p])
         centers[made] = i
         made += 1
     return centers[:made], owner
@@ -232,16 +262,19 @@ def nearest_centers(space: Any, pool: Any, centers: Any, beat: Any) -> Any:
 
     The pool is of the centers.
     """
-    n = len(space[0])
+    numeric, _, _, _, _, _, _, _ = space
+    n = len(numeric)
     nearest, keys = np.zeros(n, np.int64), np.zeros(n)
     tree, leaves, stack, _ = pool
     number = np.full(n, -1, np.int64)
+    # the tree knows records, the caller wants the number of the center
     for c in range(len(centers)):
         number[centers[c]] = c
     found, gaps, one = np.empty(2, np.int64), np.empty(2), np.int64(1)
     for i in range(n):
         if beat[STOP] != 0:
             break
+        # a search never finds its origin: a center is its own nearest
         nearest[i] = number[i]
         if number[i] < 0:
             nearest_in_tree(space, tree, leaves, stack, i, NOBODY, found, gaps, one)

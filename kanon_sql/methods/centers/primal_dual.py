@@ -19,189 +19,293 @@ shared_clusters.py.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
+from kanon_sql.kernel.heap import IndexedHeap, move_entry, new_indexed_heap
+from kanon_sql.kernel.jit import inner
 from kanon_sql.kernel.watch import DONE, STOP, Watch
-from kanon_sql.methods.centers.opening_times import next_opening, slack_of
+from kanon_sql.methods.centers.opening_times import (
+    Costs,
+    Workspace,
+    new_workspace,
+    next_opening,
+    slack_of,
+)
 from kanon_sql.points.points import Floats, Labels, MetricPoints
-from kanon_sql.search.threshold_tree import freeze, ground_of, members_within
+from kanon_sql.search.threshold_tree import (
+    ThresholdTree,
+    lower_threshold,
+    members_within,
+    new_threshold_tree,
+)
 from kanon_sql.search.unassigned import LEFT, plant, settle
 
 ALL = 32
 """Exact times up to which all become bounds when records are frozen, wherever these lie."""
 
 
-@njit(cache=True, nogil=True)
-def _before(key: Any, radius: Any, v: int, w: int) -> bool:
-    """Whether v's turn comes before w's: by (time, radius, record)."""
-    if key[v] != key[w]:
-        return bool(key[v] < key[w])
-    return bool(radius[v] < radius[w] or (radius[v] == radius[w] and v < w))
+class Duals(NamedTuple):
+    """The dual variables.
+
+    Attributes:
+        alpha: float64, shape (n,); the time at which a record froze, 0 before.
+        frozen: int64, shape (n,); 0 for a frozen record, -1 before, as ``settle`` takes it.
+        cluster: int64, shape (n,); the cluster whose opening froze it, -1 before.
+    """
+
+    alpha: Any
+    frozen: Any
+    cluster: Any
 
 
-@njit(cache=True, nogil=True)
-def _move(heap: Any, place: Any, key: Any, radius: Any, v: int) -> None:
-    """Brings v to its place in the heap, after its key has changed."""
-    spot, n = place[v], len(heap)
-    while spot > 0 and _before(key, radius, v, heap[(spot - 1) // 2]):
-        heap[spot] = heap[(spot - 1) // 2]
-        place[heap[spot]] = spot
-        spot = (spot - 1) // 2
-    while 2 * spot + 1 < n:
-        below = 2 * spot + 1
-        if below + 1 < n and _before(key, radius, heap[below + 1], heap[below]):
-            below += 1
-        if not _before(key, radius, heap[below], v):
-            break
-        heap[spot] = heap[below]
-        place[heap[spot]] = spot
-        spot = below
-    heap[spot], place[v] = v, spot
+class ExactTimes(NamedTuple):
+    """The records whose time in the heap is exact, in no order.
+
+    Attributes:
+        records: int64, shape (n,); as many of them as the count says.
+        place: int64, shape (n,); where each record stands there, -1 if its time is a bound.
+        count: int64, shape (1,).
+        reach: float64, shape (1,); no exact time is of a cluster with a larger radius.
+    """
+
+    records: Any
+    place: Any
+    count: Any
+    reach: Any
 
 
-@njit(cache=True, nogil=True)
-def _open(
-    ground: Any, state: Any, found: Any, away: Any, v: int, d: float, time: float, number: int,
-    sweep: bool, fresh: Any, dead: Any,
-) -> Any:
-    """Freezes the unassigned members of a cluster that opens; how many there are, and how many
+class Sweeps(NamedTuple):
+    """What shutting clusters down keeps.
+
+    Attributes:
+        swept: float64, shape (n,); the radius up to which clusters around each record are shut
+            down, -1 if none is.
+        wanted: float64, shape (n,); the radius to which they are to be, -1 for none.
+        touched: int64, shape (n,); room for the records that are wanted.
+        dead: int64, shape (n,); room for the members of a cluster that opens.
+    """
+
+    swept: Any
+    wanted: Any
+    touched: Any
+    dead: Any
+
+
+class Growing(NamedTuple):
+    """All that grows, and what keeps it quick.
+
+    Attributes:
+        threshold_tree: the threshold of a frozen record is its alpha, or -1 once it is dead.
+        costs: of the clusters.
+        heap: all records, by the (time, radius) at which a cluster around each opens next: exact,
+            or a lower bound, with a radius of -1.
+        exact: which of the times are exact.
+        duals: the dual variables.
+        work: room for one center's clusters.
+        fresh: int64, shape (n,); room for the records that an opening freezes.
+        sweeps: used with ``sweep`` only.
+    """
+
+    threshold_tree: ThresholdTree
+    costs: Costs
+    heap: IndexedHeap
+    exact: ExactTimes
+    duals: Duals
+    work: Workspace
+    fresh: Any
+    sweeps: Sweeps
+
+
+@inner
+def _new_growing(
+    threshold_tree: ThresholdTree, costs: Costs, order: Any, bounds: Any
+) -> Growing:
+    """All records unassigned at time 0.
+
+    Args:
+        threshold_tree: see Growing.
+        costs: of the clusters.
+        order: int64, shape (n,); the records by their bounds.
+        bounds: float64, shape (n,); lower bounds of the times at which clusters open.
+    """
+    n = len(order)
+    return Growing(
+        threshold_tree,
+        costs,
+        new_indexed_heap(order, bounds.copy(), np.full(n, -1.0)),
+        ExactTimes(
+            np.empty(n, np.int64), np.full(n, -1, np.int64), np.zeros(1, np.int64), np.zeros(1)
+        ),
+        Duals(np.zeros(n), np.full(n, -1, np.int64), np.full(n, -1, np.int64)),
+        new_workspace(n),
+        np.empty(n, np.int64),
+        Sweeps(
+            np.full(n, -1.0), np.full(n, -1.0), np.empty(n, np.int64), np.empty(n, np.int64)
+        ),
+    )
+
+
+@inner
+def _open(growing: Growing, v: int, time: float, number: int, sweep: bool) -> Any:
+    """Freezes the unassigned members of v's cluster, which opens; how many there are, and how many
     records are dead by that (with ``sweep``)."""
-    alpha, free, cluster = state
-    count = members_within(ground, v, d, d if sweep else np.inf, found, away)
+    alpha, frozen, cluster = growing.duals
+    found, fresh, dead = growing.work.ball.records, growing.fresh, growing.sweeps.dead
+    d = growing.heap.second[v]
+    # without sweep only the unassigned members matter, and those have a threshold of inf
+    need = d if sweep else np.inf
+    count = members_within(growing.threshold_tree, v, d, need, growing.work.ball)
     members = died = 0
     for p in range(count):
         i = found[p]
-        if free[i] < 0:
-            alpha[i], free[i], cluster[i] = time, 0, number
+        if frozen[i] < 0:
+            alpha[i], frozen[i], cluster[i] = time, 0, number
             fresh[members] = i
             members += 1
         if sweep:
             dead[died] = i
             died += 1
-        freeze(ground, i, -1.0 if sweep else time)
+        # a dead record has no use for any other cluster: no search may find it again
+        lower_threshold(growing.threshold_tree, i, -1.0 if sweep else time)
     return members, died
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _shut_down(
-    ground: Any, unassigned: Any, offer: Any, state: Any, sweeps: Any, found: Any, away: Any,
-    dead: Any, died: int, time: float, number: int, fresh: Any, members: int, beat: Any,
+    growing: Growing, unassigned: Any, died: int, members: int, time: float, number: int, beat: Any
 ) -> Any:
     """Assigns all unassigned potential members of clusters to which a dead record has a tight
     edge: what is unassigned then, and how many records are frozen in all."""
-    least, most = offer[0], offer[3]
-    alpha, free, cluster = state
-    swept, wanted, touched = sweeps
+    threshold_tree, ball, fresh = growing.threshold_tree, growing.work.ball, growing.fresh
+    found, least, most = ball.records, growing.costs.least, growing.costs.most
+    alpha, frozen, cluster = growing.duals
+    swept, wanted, touched, dead = growing.sweeps
+    _, _, _, counts = unassigned
     count = 0
-    for p in range(died if unassigned[3][LEFT] > 0 else 0):
+    for p in range(died if counts[LEFT] > 0 else 0):
         if beat[STOP] != 0:
             break
         wide = min(alpha[dead[p]], most)
-        around = members_within(ground, dead[p], wide, -np.inf, found, away)
+        around = members_within(threshold_tree, dead[p], wide, -np.inf, ball)
         for q in range(around):
             w = found[q]
+            # the widest cluster around w holds all others, so that one search for each w will do
             if wide > swept[w] and least[w] <= wide:
+                # w is listed once, however many dead records reach it
                 if wanted[w] < 0.0:
                     touched[count] = w
                     count += 1
                 wanted[w] = max(wanted[w], wide)
     for p in range(count):
         w, start = touched[p], members
-        around = members_within(ground, w, wanted[w], np.inf, found, away)
+        around = members_within(threshold_tree, w, wanted[w], np.inf, ball)
         for q in range(around):
             i = found[q]
-            alpha[i], free[i], cluster[i] = time, 0, number
+            alpha[i], frozen[i], cluster[i] = time, 0, number
             fresh[members] = i
             members += 1
-            freeze(ground, i, time)
-        unassigned = settle(ground[0], unassigned, free, fresh[start:], members - start)
+            lower_threshold(threshold_tree, i, time)
+        unassigned = settle(
+            threshold_tree.space, unassigned, frozen, fresh[start:], members - start
+        )
+        # clusters around w up to there have no unassigned member left, and never get one
         swept[w], wanted[w] = wanted[w], -1.0
     return unassigned, members
 
 
+@inner
+def _make_bounds(growing: Growing, members: int, now: float) -> None:
+    """Makes exact times bounds again where the records that have just been frozen may delay them.
+
+    A cluster without any of them among its members opens as before. So only centers within the
+    largest radius of an exact time are looked at, or all, if these are few.
+    """
+    costs, heap, found = growing.costs, growing.heap, growing.work.ball.records
+    records, place, exacts, reach = growing.exact
+    n, near, everywhere = len(place), max(now * (1.0 + 1e-9), reach[0]), exacts[0] <= ALL
+    for p in range(1 if everywhere else members):
+        around = exacts[0]
+        if not everywhere:
+            around = members_within(
+                growing.threshold_tree, growing.fresh[p], near, -np.inf, growing.work.ball
+            )
+        # from the end on, as the last one takes the place of each that is taken out
+        for q in range(around - 1, -1, -1):
+            w = records[q] if everywhere else found[q]
+            if place[w] >= 0:
+                exacts[0] -= 1
+                records[place[w]] = records[exacts[0]]
+                place[records[exacts[0]]] = place[w]
+                place[w] = -1
+                heap.key[w] -= slack_of(n, costs.base[w], costs.rate, heap.key[w])
+                heap.second[w] = -1.0
+                move_entry(heap, w)
+
+
 @njit(cache=True, nogil=True)
 def _grow(
-    ground: Any, offer: Any, order: Any, bounds: Any, spare: int, sweep: bool,
-    alpha: Any, cluster: Any, centers: Any, radii: Any, beat: Any,
+    threshold_tree: ThresholdTree, costs: Costs, order: Any, bounds: Any, spare: int, sweep: bool,
+    beat: Any,
 ) -> Any:
     """Grows alpha until no more than ``spare`` records are unassigned, or none can be assigned.
 
     Returns:
-        How many clusters opened, and how many records are unassigned.
+        The dual variables; the centers and radii of the clusters, as they opened: int64 and
+        float64, shape (clusters,); how many records are unassigned.
     """
-    base, rate = offer[1], offer[2]
-    n = len(alpha)
-    free = np.full(n, -1, np.int64)
-    state = alpha, free, cluster
-    unassigned = plant(ground[0], np.arange(n))
-    found, away = np.empty(n, np.int64), np.empty(n)
-    scratch = (
-        found, away, np.empty(n), np.empty(n, np.int64), np.empty(n + 1), np.empty(2, np.int64),
-        np.empty(2),
-    )
-    sweeps = np.full(n, -1.0), np.full(n, -1.0), np.empty(n, np.int64)
-    key, radius = bounds.copy(), np.full(n, -1.0)
-    heap, place = order.copy(), np.empty(n, np.int64)
-    for p in range(n):
-        place[heap[p]] = p
-    exact, exact_at, exacts = np.empty(n, np.int64), np.full(n, -1, np.int64), 0
-    fresh, dead = np.empty(n, np.int64), np.empty(n, np.int64)
+    growing = _new_growing(threshold_tree, costs, order, bounds)
+    # unpacked once: to read a field counts the references to all arrays in it, at each opening
+    _, _, heap, exact, duals, work, fresh, _ = growing
+    space, frozen, key, radius = threshold_tree.space, duals.frozen, heap.key, heap.second
+    exacts, place, count, reach = exact
+    n = len(frozen)
+    centers, radii = np.empty(n, np.int64), np.empty(n)
+    unassigned = plant(space, np.arange(n))
     opened, left = np.int64(0), n
-    front = now = reach = 0.0
+    front = now = 0.0
+    # the least entry is either exact, and opens, or a bound, and is made anew: bounds only rise, so
+    # that no cluster is passed over
     while left > spare and beat[STOP] == 0:
-        v = heap[0]
+        v = heap.entries[0]
+        # no cluster can open any more: the records that are left are too far from others
         if key[v] == np.inf:
             break
+        # a bound may be off by rounding, so that the least one may go back: time doesn't
         front = max(front, key[v])
-        if exact_at[v] < 0:
+        if place[v] < 0:
             time, d, known = next_opening(
-                ground, unassigned, offer, scratch, v, front, now
+                threshold_tree, unassigned, costs, work, v, front, now
             )
             if known:
-                slack = slack_of(n, base[v], rate, time)
+                slack = slack_of(n, costs.base[v], costs.rate, time)
+                # openings look for exact times as far as the largest radius of one: a cluster that
+                # is large, and not about to open, would widen all of these searches
                 if d <= front or time - 2.0 * slack <= front:
-                    exact[exacts], exact_at[v] = v, exacts
-                    exacts += 1
-                    reach = max(reach, d)
+                    exacts[count[0]], place[v] = v, count[0]
+                    count[0] += 1
+                    reach[0] = max(reach[0], d)
                 else:
                     time, d = time - slack, -1.0
             key[v], radius[v] = time, d
-            _move(heap, place, key, radius, v)
+            move_entry(heap, v)
             continue
         now = key[v]
-        members, died = _open(
-            ground, state, found, away, v, radius[v], now, opened, sweep, fresh, dead
-        )
-        unassigned = settle(ground[0], unassigned, free, fresh, members)
+        centers[opened], radii[opened] = v, radius[v]
+        members, died = _open(growing, v, now, opened, sweep)
+        unassigned = settle(space, unassigned, frozen, fresh, members)
         if sweep:
             unassigned, members = _shut_down(
-                ground, unassigned, offer, state, sweeps, found, away, dead, died, now, opened,
-                fresh, members, beat,
+                growing, unassigned, died, members, now, opened, beat
             )
-        centers[opened], radii[opened] = v, radius[v]
+        # numbered in the order of opening: a frozen record names its cluster by that
         opened += 1
         left -= members
         beat[DONE] += members
-        # exact times that the frozen records may delay become bounds
-        near, everywhere = max(now * (1.0 + 1e-9), reach), exacts <= ALL
-        for p in range(1 if everywhere else members):
-            around = exacts
-            if not everywhere:
-                around = members_within(ground, fresh[p], near, -np.inf, found, away)
-            for q in range(around - 1, -1, -1):
-                w = exact[q] if everywhere else found[q]
-                if exact_at[w] >= 0:
-                    exacts -= 1
-                    exact[exact_at[w]] = exact[exacts]
-                    exact_at[exact[exacts]] = exact_at[w]
-                    exact_at[w] = -1
-                    key[w] -= slack_of(n, base[w], rate, key[w])
-                    radius[w] = -1.0
-                    _move(heap, place, key, radius, w)
-    return opened, left
+        _make_bounds(growing, members, now)
+    return duals, centers[:opened].copy(), radii[:opened].copy(), left
 
 
 @dataclass(frozen=True)
@@ -239,18 +343,18 @@ def grow(
         watch: told of the records frozen; its stop raises StoppedError.
     """
     n = len(points)
-    alpha, cluster = np.zeros(n), np.full(n, -1, np.int64)
-    centers, radii = np.zeros(n, np.int64), np.zeros(n)
     bounds = np.where(least <= most, least + (base + rate * least) / max(n, 1), np.inf)
+    # if all n records paid from the time of the radius on, none could open earlier
     bounds *= 0.999  # rounding changes less than that
-    opened, left = 0, n
-    if n > 0:
-        opened, left = _grow(
-            ground_of(points), (least, base, float(rate), float(most)),
-            np.argsort(bounds, kind="stable"), bounds, spare, sweep, alpha, cluster, centers,
-            radii, watch.beat(),
-        )
-        watch.check()
-    centers, radii = centers[:opened].copy(), radii[:opened].copy()
-    last = float(alpha.max(initial=0.0))
+    if n == 0:
+        none, nowhere = np.zeros(0, np.int64), np.zeros(0)
+        return Growth(nowhere, none, none, nowhere, 0)
+    duals, centers, radii, left = _grow(
+        new_threshold_tree(points), Costs(least, float(most), base, float(rate)),
+        np.argsort(bounds, kind="stable"), bounds, spare, sweep, watch.beat(),
+    )
+    watch.check()
+    alpha, _, cluster = duals
+    # the dual variables of unassigned records have grown up to the last opening
+    last = float(alpha.max())
     return Growth(np.where(cluster < 0, last, alpha), cluster, centers, radii, left)

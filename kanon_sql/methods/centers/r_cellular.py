@@ -169,6 +169,8 @@ def _cheapest(task: _Task) -> tuple[_Found, float]:
         most = found.unpaid / (STEP * task.k)
         if found.unpaid == 0.0 or most < task.radius or best.cost <= WITH_EPSILON * bound:
             return best, min(lower, bound)
+        # either the optimum's largest radius is below the next limit, or its cost is at least k of
+        # it
         lower = min(lower, max(bound, task.k * most))
 
 
@@ -189,10 +191,12 @@ def _narrow(task: _Task, wide: float) -> tuple[_Found, float]:
         found = task.run(most, wide)
         if found is None:
             continue
+        # only without a limit is the dual value a bound of all clusterings
         if most == np.inf:
             bound = max(bound, found.bound)
         width = float(diameters(task.points, found.labels, task.watch).max())
         narrowest = min(narrowest, width)
+        # halving was not enough: single records must move
         if width > wide:
             found = task.narrowed(found, wide)
         if found is not None and (best is None or found.cost < best.cost):

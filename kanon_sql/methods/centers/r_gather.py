@@ -39,7 +39,7 @@ from kanon_sql.methods.centers.outliers import (
 from kanon_sql.methods.centers.radius_search import Trial, least_accepted, neighbour_keys
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Floats, Grouping, MetricPoints
-from kanon_sql.search.marked_counts import ball_sizes, prepare
+from kanon_sql.search.marked_counts import MarkedTree, ball_sizes, new_marked_tree
 from kanon_sql.search.unassigned import plant
 
 
@@ -48,6 +48,7 @@ class _Task:
     """What a call asks for.
 
     Attributes:
+        marked_tree: of all records.
         needed: float64, shape (n,); the key within which each record has k, itself among them.
         out: records that may be left out.
         most: clusters at most.
@@ -55,7 +56,7 @@ class _Task:
     """
 
     points: MetricPoints
-    ground: Any
+    marked_tree: MarkedTree
     needed: Floats
     k: int
     out: int
@@ -92,7 +93,7 @@ def r_gather(points: MetricPoints, task: GroupTask, watch: Watch) -> Grouping:
         return Grouping(none, {"lower_bound": 0.0, "guaranteed_ratio": 2.0}, none)
     k = min(k, n)
     search = _Task(
-        points, prepare(points), neighbour_keys(points, k, watch), k,
+        points, new_marked_tree(points), neighbour_keys(points, k, watch), k,
         min(int(own.epsilon * n), n - k), n if own.max_clusters is None else own.max_clusters,
         own.publishes_rows, watch,
     )
@@ -111,55 +112,56 @@ def r_gather(points: MetricPoints, task: GroupTask, watch: Watch) -> Grouping:
     return Grouping(labels, {"lower_bound": bound, "guaranteed_ratio": ratio}, made.centers)
 
 
-def _gather(search: _Task) -> tuple[float, Assignment]:
+def _gather(task: _Task) -> tuple[float, Assignment]:
     """Section 2.2; with max_clusters section 2.4, (k, r)-center."""
-    test = partial(gather_within, search.ground, k=search.k, most=search.most, watch=search.watch)
-    found = least_accepted(search.points, float(search.needed.max()), test)
+    test = partial(gather_within, task.marked_tree, k=task.k, most=task.most, watch=task.watch)
+    found = least_accepted(task.points, float(task.needed.max()), test)
     return found.key, found.made
 
 
-def _finish(search: _Task, centers: Any, owner: Any, kept: Any) -> Assignment:
+def _finish(task: _Task, centers: Any, owner: Any, kept: Any) -> Assignment:
     """Records kept that have no center yet get the nearest one."""
-    space = search.ground[0]
+    space = task.marked_tree.space
     pool = plant(space, np.sort(centers))
-    nearest, gaps = nearest_centers(space, pool, centers, search.watch.beat())
-    search.watch.check()
+    nearest, gaps = nearest_centers(space, pool, centers, task.watch.beat())
+    task.watch.check()
     owner = np.where(kept, np.where(owner < 0, nearest, owner), -1)
     return Assignment(centers, owner, nearest, gaps)
 
 
-def _leave_out(search: _Task) -> tuple[float, Assignment]:
+def _leave_out(task: _Task) -> tuple[float, Assignment]:
     """Section 2.3, (r, epsilon)-gather; what is in no ball joins the nearest center."""
-    space, beat, n, k = search.ground[0], search.watch.beat(), len(search.points), search.k
-    if search.among:
-        least = heavy_cover(search.ground, search.needed, beat)
-        key = float(np.partition(least, n - search.out - 1)[n - search.out - 1])
+    space, beat, n, k = task.marked_tree.space, task.watch.beat(), len(task.points), task.k
+    if task.among:
+        least = heavy_cover(task.marked_tree, task.needed, beat)
+        key = float(np.partition(least, n - task.out - 1)[n - task.out - 1])
         kept = least <= key
-        centers, owner = disjoint_balls(search.ground, search.needed, key, k, beat)
+        centers, owner = disjoint_balls(task.marked_tree, task.needed, key, k, beat)
     else:
         pool = plant(space, np.arange(n))
-        key, kept = least_core(space, pool, search.needed, k, search.out, beat)
-        search.watch.check()
+        key, kept = least_core(space, pool, task.needed, k, task.out, beat)
+        task.watch.check()
         pool = plant(space, np.flatnonzero(kept))
         centers, owner = core_balls(space, pool, kept, k, key, beat)
-    search.watch.check()
-    return key, _finish(search, centers, owner, kept)
+    task.watch.check()
+    return key, _finish(task, centers, owner, kept)
 
 
-def _few_clusters(search: _Task, start: float) -> tuple[float, Assignment]:
+def _few_clusters(task: _Task, start: float) -> tuple[float, Assignment]:
     """Section 2.4, (k, r, epsilon)-center. The search starts at the key that section 2.3 finds,
     since no clustering has a smaller one."""
-    points, beat, n = search.points, search.watch.beat(), len(search.points)
+    points, beat, n = task.points, task.watch.beat(), len(task.points)
 
     def test(key: float) -> Trial:
-        sizes = ball_sizes(search.ground, key, search.watch)
+        sizes = ball_sizes(task.marked_tree, key, task.watch)
         reach = thrice(points, key)
-        made = heaviest_balls(search.ground, sizes, search.k, key, reach, search.most, beat)
-        search.watch.check()
-        return Trial(key, made if made[2].sum() >= n - search.out else None, int(sizes.sum()))
+        made = heaviest_balls(task.marked_tree, sizes, task.k, key, reach, task.most, beat)
+        task.watch.check()
+        enough = made.covered.sum() >= n - task.out
+        return Trial(key, made if enough else None, int(sizes.sum()))
 
     found = least_accepted(points, start, test)
-    return found.key, _finish(search, *found.made)
+    return found.key, _finish(task, *found.made)
 
 
 def thrice(points: MetricPoints, key: float) -> float:

@@ -48,28 +48,36 @@ from kanon_sql.kernel.watch import STOP, Watch
 from kanon_sql.methods.centers.primal_dual import Growth, grow
 from kanon_sql.points.distances import distances_between
 from kanon_sql.points.points import Floats, Labels, MetricPoints
-from kanon_sql.search.threshold_tree import ground_of, members_within
+from kanon_sql.search.threshold_tree import (
+    ThresholdTree,
+    members_within,
+    new_ball,
+    new_threshold_tree,
+)
 
 
 @njit(cache=True, nogil=True)
 def _choose(
-    ground: Any, centers: Any, radii: Any, order: Any, alpha: Any, owner: Any,
+    threshold_tree: ThresholdTree, centers: Any, radii: Any, order: Any, alpha: Any, owner: Any,
     chosen: Any, beat: Any,
 ) -> None:
     """Chooses clusters in this order, if no contributor has an owner; each is theirs then."""
-    found, away = np.empty(len(alpha), np.int64), np.empty(len(alpha))
+    ball = new_ball(len(alpha))
+    found = ball.records
     for c in order:
         if beat[STOP] != 0:
             return
         d, count, alone = radii[c], 0, True
-        around = members_within(ground, centers[c], d, -np.inf, found, away)
+        around = members_within(threshold_tree, centers[c], d, -np.inf, ball)
         for p in range(around):
             i = found[p]
             if d < alpha[i]:
                 alone = alone and owner[i] < 0
+                # the contributors take the places of members that were read before
                 found[count] = i
                 count += 1
         if alone:
+            # what it has is its own from now on: later clusters with one of these are not chosen
             chosen[c] = True
             for p in range(count):
                 owner[found[p]] = c
@@ -77,20 +85,22 @@ def _choose(
 
 @njit(cache=True, nogil=True)
 def _assign(
-    ground: Any, centers: Any, radii: Any, order: Any, budget: Any, home: Any, beat: Any
+    threshold_tree: ThresholdTree, centers: Any, radii: Any, order: Any, budget: Any, home: Any,
+    beat: Any,
 ) -> None:
     """Brings each record to the cluster with the least max(radius, distance) of those within three
     radii that its budget allows; ties by (distance, order). No budget is below 0."""
-    found, away = np.empty(len(budget), np.int64), np.empty(len(budget))
+    ball = new_ball(len(budget))
     least, nearest = np.full(len(budget), np.inf), np.full(len(budget), np.inf)
     for c in order:
         if beat[STOP] != 0:
             return
         d = radii[c]
         wide = 3.0 * d * (1.0 + 1e-9) + 1e-150  # what rounding may make of 3 d
-        around = members_within(ground, centers[c], wide, -np.inf, found, away)
+        around = members_within(threshold_tree, centers[c], wide, -np.inf, ball)
         for p in range(around):
-            i, distance = found[p], away[p]
+            i, distance = ball.records[p], ball.distances[p]
+            # what the record has paid would not pay for so large a radius
             if d > budget[i]:
                 continue
             value = max(d, distance)
@@ -145,15 +155,17 @@ def share(
     if growth.left > out:
         return None
     alpha, centers, radii = growth.alpha, growth.centers, growth.radii
-    ground, beat, gone = ground_of(points), watch.beat(), _left_out(points, growth, out)
+    threshold_tree, beat = new_threshold_tree(points), watch.beat()
+    gone = _left_out(points, growth, out)
     order = np.argsort(-radii, kind="stable")
     owner, home = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
     chosen = np.zeros(len(centers), np.bool_)
-    _choose(ground, centers, radii, order, alpha, owner, chosen, beat)
+    _choose(threshold_tree, centers, radii, order, alpha, owner, chosen, beat)
     watch.check()
+    # a contributor may go to no larger cluster than its own, all others as far as alpha pays
     budget = np.where(owner < 0, alpha, radii[owner])
     budget[gone] = -1.0
-    _assign(ground, centers, radii, order[chosen[order]], budget, home, beat)
+    _assign(threshold_tree, centers, radii, order[chosen[order]], budget, home, beat)
     watch.check()
     unpaid = math.fsum(alpha[i] - radii[owner[i]] for i in np.flatnonzero(gone & (owner >= 0)))
     taken = np.argsort(home, kind="stable")[int(np.sum(home < 0)) :]

@@ -44,13 +44,13 @@ from kanon_sql.errors import DataError, OptionError
 from kanon_sql.kernel.watch import DONE, Watch
 from kanon_sql.methods.single_attribute import BinCoverOptions
 from kanon_sql.methods.single_attribute.bin_covering import (
+    bins_by_item,
     check_total,
     cost_of,
     item_order,
     lower_bound,
     most_bins,
     next_fit,
-    numbered,
     packed,
 )
 from kanon_sql.methods.single_attribute.five_halves import RATIO, cheapest_bins
@@ -149,8 +149,10 @@ def bin_cover(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     bins, bound = cheapest_bins(sizes[order], bins, levels, k, watch.beat())
     watch.check()
     least = lower_bound(sizes, k)
+    # what reaches the bound is optimal: no type need be tried
     if cost_of(sizes[order], bins) > least:
         lower = lowered(sizes[order], k)
+        # bounds are of the lowered items: the optimum is as much larger as the largest item was
         cut = int(sizes.max() - lower[0])
         least = max(least, lower_bound(lower, k) + cut)
         better = best_type(
@@ -160,4 +162,4 @@ def bin_cover(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     else:
         watch.beat()[DONE] = sizes.sum()
     most = min(RATIO, (1 + epsilon) * (1 + k / least))
-    return packed(points, numbered(order, bins), least, bound, most)
+    return packed(points, bins_by_item(order, bins), least, bound, most)

@@ -19,15 +19,15 @@ Lower bounds. Let b be the number of bins in some packing.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from kanon_sql.errors import DataError
-from kanon_sql.kernel.jit import inner
 from kanon_sql.kernel.watch import DONE, STOP
 from kanon_sql.points.content_order import mixed
+from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Grouping, ItemPoints, Labels
 
 STRIDE = 65536
@@ -50,8 +50,21 @@ def item_order(sizes: Labels, k: int, sequence: str, seed: int) -> Labels:
         return np.argsort(-sizes, kind="stable")
     start = mixed(np.array([seed], np.uint64) * _GOLDEN + _SALT)
     order = np.argsort(mixed(start + np.arange(len(sizes), dtype=np.uint64) * _GOLDEN))
+    # an oversize item fills a bin by itself, and would make another one's level needlessly high
     over = sizes[order] >= k
     return np.concatenate([order[over], order[~over]]) if over.any() else order
+
+
+class Packing(NamedTuple):
+    """What a method for labels decides.
+
+    Attributes:
+        labels: int64, shape (m,); the bin of each item, bins numbered by their first item.
+        bound: the cost was sure not to exceed that before the items were packed.
+    """
+
+    labels: Labels
+    bound: int
 
 
 @njit(cache=True, nogil=True)
@@ -77,49 +90,23 @@ def next_fit(sizes: Any, k: int, beat: Any) -> Any:
     return bins, levels[:made]
 
 
-@inner
-def sift(heap: Any, count: int, place: int, levels: Any) -> None:
-    """Restores the order of a heap by (level, number) below a bin whose level may have grown.
-
-    heap: int64; its first ``count`` entries are bins; levels: int64, by bin.
-    """
-    top = heap[place]
-    while 2 * place + 1 < count:
-        child = 2 * place + 1
-        if child + 1 < count:
-            left, right = heap[child], heap[child + 1]
-            if (levels[right], right) < (levels[left], left):
-                child += 1
-        below = heap[child]
-        if (levels[top], top) < (levels[below], below):
-            break
-        heap[place] = below
-        place = child
-    heap[place] = top
-
-
-def numbered(order: Labels, bins: Labels) -> Labels:
-    """The bin of each item, bins numbered by their least item: int64, shape (m,).
+def bins_by_item(order: Labels, bins: Labels) -> Labels:
+    """The bin of each item, bins numbered by their first item: int64, shape (m,).
 
     Args:
-        order: int64, shape (m,); items in some order.
+        order: int64, shape (m,); items in the order in which they were packed.
         bins: int64, shape (m,); the bin of each of them, in that order; numbers below m.
     """
-    m = len(order)
-    labels = np.empty(m, np.int64)
+    labels = np.empty(len(order), np.int64)
     labels[order] = bins
-    least = np.full(m, -1)
-    least[labels[::-1]] = np.arange(m - 1, -1, -1)  # of items of one bin, the last assigned stays
-    first = np.zeros(m, np.int64)
-    first[least[least >= 0]] = 1
-    number: Labels = (np.cumsum(first) - 1)[least[labels]]
-    return number
+    return number_by_first(labels)
 
 
 def most_bins(sizes: Labels, k: int) -> int:
     """No packing has more bins than this; see the module."""
     large = sizes[(2 * sizes > k) & (sizes < k)]
     small, over = int(sizes[2 * sizes <= k].sum()), int(np.count_nonzero(sizes >= k))
+    # the p largest lack least: no p bins with one large item each need fewer small ones
     lack = np.append(0, np.cumsum(k - np.sort(large)[::-1]))
     single = np.flatnonzero(lack <= small)
     others = (len(large) - single) // 2 + (small - lack[single]) // k

@@ -26,7 +26,7 @@ lower bound. All ends when the work that is allowed for is done.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -45,24 +45,44 @@ REPAIR = WORK // 16
 """How often items and levels are looked at in step 2 of one try."""
 
 
+class LinkedBins(NamedTuple):
+    """Bins between which items move.
+
+    Attributes:
+        sizes: int64, shape (m,), from the largest down.
+        bins: int64, shape (m,); the bin of each item.
+        levels: int64, shape (bins,).
+        following: int64, shape (m + bins,); the next item of the same bin, from the largest down,
+            -1 after the last; the first item of bin b is at m + b.
+    """
+
+    sizes: Any
+    bins: Any
+    levels: Any
+    following: Any
+
+
 @inner
-def _exchange(sizes: Any, following: Any, high: int, low: int, gap: int) -> Any:
+def _exchange(linked: LinkedBins, high: int, low: int, gap: int) -> Any:
     """The items that two bins exchange, and how many pairs were looked at.
 
     The items of both are walked along at once: where a pair brings the levels past each other, all
     later items of the lower bin do so even more with the same item of the higher one; otherwise
     all later items of the higher one do so less.
 
-    following: int64, shape (m + bins,); the next item of the same bin, from the largest down, -1
-    after the last; the first item of bin b is at m + b. high, low: the bins; gap: how far apart
-    their levels are. The second item is -1 for none; the first is -1 if there is no exchange.
+    high, low: the bins; gap: how far apart their levels are. The second item is -1 for none; the
+    first is -1 if there is no exchange.
     """
+    sizes, _, _, following = linked
     m = len(sizes)
     x, y, looks, nothing = following[m + high], following[m + low], 0, np.int64(0)
     given, taken, best = np.int64(-1), np.int64(-1), gap
     while x >= 0:
+        # 0 where both levels would become the same, negative where too little would change
         off = 2 * (sizes[x] - (sizes[y] if y >= 0 else nothing)) - gap
         looks += 1
+        # strictly less, so that the first pair wins a tie, and every exchange brings the levels
+        # closer
         if abs(off) < best:
             given, taken, best = x, y, abs(off)
         if off > 0:
@@ -75,16 +95,18 @@ def _exchange(sizes: Any, following: Any, high: int, low: int, gap: int) -> Any:
 
 
 @inner
-def _move(item: int, source: int, target: int, sizes: Any, following: Any, bins: Any,
-          levels: Any) -> None:
-    """Moves an item from one bin to another; see _exchange."""
+def _move(linked: LinkedBins, item: int, source: int, target: int) -> None:
+    """Moves an item from one bin to another."""
+    sizes, bins, levels, following = linked
     bins[item] = target
     levels[source] -= sizes[item]
     levels[target] += sizes[item]
     place = len(sizes) + source
+    # lists are short, so that who comes before an item is looked for, not kept
     while following[place] != item:
         place = following[place]
     following[place] = following[item]
+    # items are numbered from the largest down: by number, a list stays in the order of sizes
     place = len(sizes) + target
     while 0 <= following[place] < item:
         place = following[place]
@@ -114,14 +136,17 @@ def repair(
     """
     m, count = len(sizes), len(levels)
     following = np.full(m + count, -1, np.int64)
+    linked = LinkedBins(sizes, bins, levels, following)
     for i in range(m - 1, -1, -1):
         following[i] = following[m + bins[i]]
         following[m + bins[i]] = i
     done, given = 0, np.int64(0)
     while given >= 0 and done < work and beat[STOP] == 0:
+        # an exchange puts two bins out of place: to sort by insertion is near linear then
         _sort(order, levels)
         done += count
         low, high, given = order[0], order[count - 1], np.int64(-1)
+        # a bin below k is no class: it is filled before anything is evened out
         lacking = levels[low] < k
         for turn in range(count - 1):
             if lacking:
@@ -129,14 +154,15 @@ def repair(
             else:
                 low = order[turn]
             gap = levels[high] - levels[low]
+            # bins come by their level: if these two can't come closer, no later ones can
             if gap <= 1 or done >= work:
                 break
-            given, taken, looks = _exchange(sizes, following, high, low, gap)
+            given, taken, looks = _exchange(linked, high, low, gap)
             done += looks
             if given >= 0:
-                _move(given, high, low, sizes, following, bins, levels)
+                _move(linked, given, high, low)
                 if taken >= 0:
-                    _move(taken, low, high, sizes, following, bins, levels)
+                    _move(linked, taken, low, high)
                 break
     return done
 
@@ -196,6 +222,7 @@ def even_bins(sizes: Labels, k: int, levels: Labels, beat: Any) -> Labels | None
         if feasible and cheaper(found, levels):
             best, levels = bins, found
             fewest = max(fewest, -(-total // max(int(found.max()) - 1, 1)))
+        # halfway: since this many can be filled, only more of them are tried from here on
         if feasible and count < most:
             fewest = max(fewest, count + 1)
         elif feasible and found.max() == least:

@@ -51,13 +51,14 @@ import numpy as np
 
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods.single_attribute.bin_covering import (
+    Packing,
+    bins_by_item,
     check_total,
     cost_of,
     item_order,
     levels_of,
     lower_bound,
     next_fit,
-    numbered,
     packed,
 )
 from kanon_sql.methods.single_attribute.even_bins import cheaper, even_bins
@@ -116,6 +117,7 @@ def halves_bins(sizes: Labels, bins: Labels, levels: Labels, k: int) -> tuple[La
     """
     plain = folded(bins, levels)
     other, bound = _by_case(sizes, bins, levels, k)
+    # fold may be cheaper than what the proof uses, and the proof holds for the cheaper one
     if other is None or cost_of(sizes, plain) <= cost_of(sizes, other):
         return plain, bound
     return other, bound
@@ -142,6 +144,23 @@ def cheapest_bins(
     return (best if even is None else even), bound
 
 
+def pack_cheapest(sizes: Labels, order: Labels, k: int, watch: Watch) -> Packing:
+    """The bins of five_halves.
+
+    Args:
+        sizes: int64, shape (m,); k or more in all.
+        order: int64, shape (m,); from the largest down.
+        k: the least level of a bin.
+        watch: gets records done; its stop raises StoppedError.
+    """
+    beat = watch.beat()
+    bins, levels = next_fit(sizes[order], k, beat)
+    watch.check()
+    bins, bound = cheapest_bins(sizes[order], bins, levels, k, beat)
+    watch.check()
+    return Packing(bins_by_item(order, bins), bound)
+
+
 def five_halves(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     """Groups labels so that the largest class has at most 5/2 times the least possible size.
 
@@ -165,9 +184,5 @@ def five_halves(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     sizes = points.size
     check_total(sizes, k)
     order = item_order(sizes, k, "sorted", 0)
-    beat = watch.beat()
-    bins, levels = next_fit(sizes[order], k, beat)
-    watch.check()
-    bins, bound = cheapest_bins(sizes[order], bins, levels, k, beat)
-    watch.check()
-    return packed(points, numbered(order, bins), lower_bound(sizes, k), bound, RATIO)
+    packing = pack_cheapest(sizes, order, k, watch)
+    return packed(points, packing.labels, lower_bound(sizes, k), packing.bound, RATIO)

@@ -18,11 +18,12 @@ import numpy as np
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods.single_attribute import PackingOptions
 from kanon_sql.methods.single_attribute.bin_covering import (
+    Packing,
+    bins_by_item,
     check_total,
     item_order,
     lower_bound,
     next_fit,
-    numbered,
     packed,
 )
 from kanon_sql.methods.task import GroupTask
@@ -41,6 +42,21 @@ def fold_bound(sizes: Labels, k: int, left_over: bool) -> int:
         return bound
     over = sizes[sizes >= k]
     return max(bound, k - 1 + (int(over.min()) if len(over) else 2 * k - 2))
+
+
+def pack_folded(sizes: Labels, order: Labels, k: int, watch: Watch) -> Packing:
+    """The bins of fold.
+
+    Args:
+        sizes: int64, shape (m,); k or more in all.
+        order: int64, shape (m,); the order of packing, see item_order.
+        k: the least level of a bin.
+        watch: gets records done; its stop raises StoppedError.
+    """
+    bins, levels = next_fit(sizes[order], k, watch.beat())
+    watch.check()
+    bound = fold_bound(sizes, k, bool(bins[-1] == len(levels)))
+    return Packing(bins_by_item(order, folded(bins, levels)), bound)
 
 
 def fold(points: Points, task: GroupTask, watch: Watch) -> Grouping:
@@ -68,8 +84,5 @@ def fold(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     sizes = points.size
     check_total(sizes, k)
     order = item_order(sizes, k, own.sequence, task.seed)
-    bins, levels = next_fit(sizes[order], k, watch.beat())
-    watch.check()
-    labels = numbered(order, folded(bins, levels))
-    bound = fold_bound(sizes, k, bool(bins[-1] == len(levels)))
-    return packed(points, labels, lower_bound(sizes, k), bound)
+    packing = pack_folded(sizes, order, k, watch)
+    return packed(points, packing.labels, lower_bound(sizes, k), packing.bound)

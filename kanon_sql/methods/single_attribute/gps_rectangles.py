@@ -35,7 +35,7 @@ possible largest class is kappa = max(k, largest site) or more; so the ratio is 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -45,6 +45,32 @@ from kanon_sql.kernel.jit import ONE, ZERO, unchecked
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Floats, Grouping, ItemPoints, Labels, Points
+
+
+class Sites(NamedTuple):
+    """Distinct places with records.
+
+    Attributes:
+        place: float64, shape (2, m); by axis.
+        size: int64, shape (m,); the records at each, 1 or more.
+    """
+
+    place: Any
+    size: Any
+
+
+class Nodes(NamedTuple):
+    """The nodes that wait to be cut, the lowest last; they follow each other in both orders.
+
+    Attributes:
+        boxes: float64, shape (g, 4); low and high of axis 0, then of axis 1.
+        stops: int64, shape (g,); where in the orders they end.
+        totals: int64, shape (g,); their records.
+    """
+
+    boxes: Any
+    stops: Any
+    totals: Any
 
 
 @unchecked
@@ -60,10 +86,12 @@ def _best_cut(
     for i in range(start, stop - 1):
         left += size[order[i]]
         right = total - left
+        # the right side only shrinks
         if right < k:
             break
         if left >= k and column[order[i]] < column[order[i + 1]]:
             classes = max(left // aim, ONE) + max(right // aim, ONE)
+            # in whole numbers, times classes: a tie must be one on every machine
             if classes >= most:
                 half = total * (classes // 2)
                 have = left * classes
@@ -76,6 +104,7 @@ def _best_cut(
 @unchecked
 def _part(order: Any, start: int, stop: int, lower: Any, room: Any) -> None:
     """Puts the node's sites that are on the lower side first, both sides in the order they had."""
+    # stable, so that no side is ever sorted again
     kept, moved = start, ZERO
     for i in range(start, stop):
         site = order[i]
@@ -94,6 +123,7 @@ def _axis_to_cut(
     place: Any, orders: Any, start: int, stop: int, aspect: float, classes: int, others: int
 ) -> Any:
     """The axis of a node's cut; ``classes`` and ``others`` are what is possible on either."""
+    # more classes go before better shapes
     if classes != others:
         return ZERO if classes > others else ONE
     wide = place[0, orders[0, stop - 1]] - place[0, orders[0, start]]
@@ -103,10 +133,10 @@ def _axis_to_cut(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _grow_tree(
-    place: Any, size: Any, orders: Any, k: int, aim: int, aspect: float, boxes: Any, stops: Any,
-    totals: Any, cells: Any, beat: Any,
+    sites: Sites, orders: Any, k: int, aim: int, aspect: float, box: Any, beat: Any
 ) -> Any:
-    """The group of each site, int64, shape (m,), and how many groups there are.
+    """The group of each site, int64, shape (m,), and the boxes of the groups, float64, shape
+    (groups, 4).
 
     Leaves are numbered from the lower side of each cut on. The nodes that are still to be cut wait
     on a stack, the lowest on top. They follow each other in both orders, so that each is known by
@@ -114,22 +144,24 @@ def _grow_tree(
     g = min(m, total // k) can be there at a time.
 
     Args:
-        place: float64, shape (2, m); by axis.
-        size: int64, shape (m,); each 1 or more.
+        sites: m of them, with k records or more in all.
         orders: int64, shape (2, m); the sites in ascending order of each axis; rearranged.
         k: int64.
         aim: int64; how large classes should be.
         aspect: how much a unit of axis 0 counts relative to a unit of axis 1.
-        boxes: float64, shape (g, 4); low and high of axis 0, then of axis 1, of the waiting nodes.
-        stops: int64, shape (g,); where in the orders they end.
-        totals: int64, shape (g,); their records. The first of these three are those of the root.
-        cells: float64, shape (g, 4); gets the boxes of the leaves.
+        box: float64, shape (4,); low and high of axis 0, then of axis 1, of the root.
         beat: where to count records and look for a wish to stop.
     """
-    m = len(size)
+    (place, size), m = sites, len(sites.size)
+    every = np.sum(size)
+    most = min(m, every // k)
+    nodes = Nodes(np.empty((most, 4)), np.full(most, m), np.full(most, every))
+    (boxes, stops, totals), cells = nodes, np.empty((most, 4))
+    boxes[0] = box
+    # room for one side of a cut, allocated once for all nodes
     groups, room = np.zeros(m, np.int64), np.empty(m, np.int64)
     lower = np.zeros(m, np.bool_)
-    waiting, made, start = ONE, ZERO, ZERO
+    waiting, made, start = ONE, ZERO, ZERO  # the node on top starts where the last leaf stops
     while waiting > 0 and beat[STOP] == 0:
         top = waiting - 1
         stop, total = stops[top], totals[top]
@@ -146,6 +178,7 @@ def _grow_tree(
         axis = _axis_to_cut(place, orders, start, stop, aspect, classes, others)
         if axis == 1:
             middle = other_middle
+        # the order of the axis of the cut is parted as it is; the other one follows it
         order, column = orders[axis], place[axis]
         left = ZERO
         for i in range(start, stop):
@@ -157,13 +190,14 @@ def _grow_tree(
         cut = 0.5 * below + 0.5 * above  # the sum of the two may be no float
         if cut <= below:
             cut = above
+        # the upper side takes the place of the node, and the lower side goes on top of it
         for i in range(4):
             boxes[waiting, i] = boxes[top, i]
         boxes[waiting, 2 * axis + 1] = cut
         boxes[top, 2 * axis] = cut
         stops[waiting], totals[waiting], totals[top] = middle, left, total - left
         waiting += 1
-    return groups, made
+    return groups, cells[:made]
 
 
 def _box(place: Floats, size: Labels, extent: Any) -> Floats:
@@ -187,20 +221,12 @@ def _box(place: Floats, size: Labels, extent: Any) -> Floats:
 
 
 def _tree(
-    place: Floats, size: Labels, orders: Labels, k: int, aim: int, aspect: float, box: Floats,
-    beat: Any,
+    sites: Sites, orders: Labels, k: int, aim: int, aspect: float, box: Floats, beat: Any
 ) -> tuple[Labels, Floats, Labels]:
     """The groups of a tree, as _grow_tree has them, their cells, and their sizes."""
-    total = int(size.sum())
-    most = min(len(size), total // k)
-    stops, totals = np.full(most, len(size), np.int64), np.full(most, total, np.int64)
-    boxes, cells = np.zeros((most, 4)), np.zeros((most, 4))
-    boxes[0] = box.reshape(-1)
-    groups, made = _grow_tree(
-        place, size, orders, k, aim, aspect, boxes, stops, totals, cells, beat
-    )
-    classes = np.bincount(groups, size, made).astype(np.int64)
-    return groups, cells[:made].reshape(-1, 2, 2), classes
+    groups, cells = _grow_tree(sites, orders, k, aim, aspect, box.reshape(-1), beat)
+    classes = np.bincount(groups, sites.size, len(cells)).astype(np.int64)
+    return groups, cells.reshape(-1, 2, 2), classes
 
 
 def _slacks(k: int) -> list[int]:
@@ -241,7 +267,7 @@ def gps_rectangles(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     place = np.ascontiguousarray(points.place.T) + 0.0  # there is no -0.0
     size = points.size
     box = _box(place, size, points.extent if len(points.extent) else None)
-    orders = np.argsort(place, axis=1, kind="stable")
+    sites, orders = Sites(place, size), np.argsort(place, axis=1, kind="stable")
     total, largest = int(size.sum()), int(size.max())
     least = max(k, largest, -(-total // (total // k)))
     aspect, best = points.aspect, (total + 1, 0)
@@ -249,10 +275,11 @@ def gps_rectangles(points: Points, task: GroupTask, watch: Watch) -> Grouping:
         watch.check()
         if slack > 0:
             watch.expect(total)
-        tree = _tree(place, size, orders.copy(), k, k + slack, aspect, box, watch.beat())
+        tree = _tree(sites, orders.copy(), k, k + slack, aspect, box, watch.beat())
         watch.check()
         classes = tree[2]
         rank = int(classes.max()), int((classes * classes).sum())
+        # the first of equal trees stays: that of the least aim
         if rank < best:
             best, (groups, cells, _) = rank, tree
         if rank[0] == least and len(classes) == total // k:

@@ -50,6 +50,7 @@ def _nearest(spots: Floats, places: Floats) -> tuple[Floats, Labels]:
         places: float64, shape (p, d).
     """
     tree = cKDTree(places)
+    # the tree's own distances are rounded: all that may be as near are measured anew below
     reach = tree.query(spots)[0] * NEAR
     candidates = tree.query_ball_point(spots, reach)
     counts = [len(some) for some in candidates]

@@ -30,7 +30,7 @@ Three things make the second search fast and exact:
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -44,6 +44,31 @@ from kanon_sql.points.points import Grouping, ItemPoints, Labels, Points
 ENDLESS, MOST = np.int64(2**62), np.int64(2**63 - 1)
 """The cost where runs can't end: more than any other, as there are less than 2**31 records, and
 with any other added still an int64; and the largest int64."""
+
+
+class Places(NamedTuple):
+    """The places between items, 0 to m, at which runs may start and end.
+
+    Attributes:
+        sums: int64, shape (m + 1,); the records before each place.
+        low, high: int64, shape (m + 1,); the first and last start of a run that ends at each place.
+    """
+
+    sums: Any
+    low: Any
+    high: Any
+
+
+class Ends(NamedTuple):
+    """The best runs that end at each place.
+
+    Attributes:
+        cost: int64, shape (m + 1,); the sum of |E| (|E| - k) over all up to there.
+        start: int64, shape (m + 1,); where the last of them starts.
+    """
+
+    cost: Any
+    start: Any
 
 
 @njit(cache=True, nogil=True)
@@ -61,6 +86,7 @@ def _least_largest(sums: Any, high: Any, low: int, enough: int, beat: Any) -> An
     last = np.zeros(m + 1, np.int64)  # the last place up to each where runs can end
     while low < enough and beat[STOP] == 0:
         most = (low + enough) // 2
+        # the later the last run starts, the fewer records it has: only the last place counts
         for j in range(1, m + 1):
             fits = high[j] >= 0 and sums[j] - sums[last[high[j]]] <= most
             last[j] = j if fits else last[j - 1]
@@ -72,14 +98,14 @@ def _least_largest(sums: Any, high: Any, low: int, enough: int, beat: Any) -> An
 
 
 @inner
-def _search_block(
-    sums: Any, low: Any, high: Any, k: int, near: int, end: int, best: Any, starts: Any, beat: Any
-) -> None:
-    """Fills best and starts for j = near .. end - 1, every other j of a level at a time."""
+def _search_block(places: Places, k: int, near: int, end: int, ends: Ends, beat: Any) -> None:
+    """Fills the ends near .. end - 1, every other one of a level at a time."""
+    (sums, low, high), (best, starts) = places, ends
     step = ONE
     while 2 * step <= end - near:
         step *= 2
     while step > 0 and beat[STOP] == 0:
+        # the neighbours at twice the step are known: their starts bound the one between them
         for j in range(near + step - 1, end, 2 * step):
             first, last = low[j], high[j]
             if j - step >= near:
@@ -92,22 +118,24 @@ def _search_block(
                 cost = best[i] + size * (size - k)
                 if cost < least:
                     least, start = cost, i
+            # where nothing may end the start still bounds its neighbours; see the module
             best[j], starts[j] = min(least, ENDLESS), start
         step //= 2
 
 
 @njit(cache=True, nogil=True)
-def _best_runs(sums: Any, low: Any, high: Any, k: int, beat: Any) -> Any:
+def _best_runs(places: Places, k: int, beat: Any) -> Any:
     """The group of each item, int64, shape (m,), and the sum of |E| (|E| - k) over the groups.
 
     Args:
-        sums: int64, shape (m + 1,); the records before each place.
-        low, high: int64, shape (m + 1,); the first and last start of a run that ends at each place.
+        places: where runs may start and end.
         k: int64.
         beat: where to count records and look for a wish to stop.
     """
+    sums, _, _ = places
     m = len(sums) - 1
     best, starts = np.full(m + 1, ENDLESS), np.zeros(m + 1, np.int64)
+    ends = Ends(best, starts)
     groups = np.zeros(m, np.int64)
     best[0] = 0
     near = ONE
@@ -115,13 +143,15 @@ def _best_runs(sums: Any, low: Any, high: Any, k: int, beat: Any) -> Any:
         near += 1
     while near <= m:
         end = near + 1
+        # starts of a block lie before it, as less than k records fit in
         while end <= m and sums[end] < sums[near] + k:
             end += 1
-        _search_block(sums, low, high, k, near, end, best, starts, beat)
+        _search_block(places, k, near, end, ends, beat)
         if beat[STOP] == 1:
             return groups, best[m]
         beat[DONE] = sums[end - 1]
         near = end
+    # counted first, since groups are numbered from the first one on and found from the last one
     made, end = ZERO, m
     while end > 0:
         made, end = made + 1, starts[end]
@@ -179,7 +209,7 @@ def ordered(points: Points, task: GroupTask, watch: Watch) -> Grouping:
         most = _largest(sums, high, k, points.size, beat)
         low = np.maximum(low, np.searchsorted(sums, sums - most))
     watch.check()
-    groups, penalty = _best_runs(sums, low, high, k, beat)
+    groups, penalty = _best_runs(Places(sums, low, high), k, beat)
     watch.check()
     cost = most if objective == "largest" else penalty
     return points.grouping(groups, {"lower_bound": float(cost), "guaranteed_ratio": 1.0})

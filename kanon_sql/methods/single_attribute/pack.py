@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods.single_attribute.bin_covering import (
     check_total,
     item_order,
     lower_bound,
-    next_fit,
-    numbered,
 )
-from kanon_sql.methods.single_attribute.five_halves import cheapest_bins
-from kanon_sql.methods.single_attribute.fold import folded
-from kanon_sql.methods.single_attribute.spread import spread_bins
+from kanon_sql.methods.single_attribute.five_halves import pack_cheapest
+from kanon_sql.methods.single_attribute.fold import pack_folded
+from kanon_sql.methods.single_attribute.spread import pack_spread
 from kanon_sql.points.points import Labels
 
 __all__ = ["lower_bound", "pack"]
+
+_WAYS = {"fold": pack_folded, "spread": pack_spread, "five_halves": pack_cheapest}
 
 
 def pack(sizes: Labels, k: int, sequence: str, seed: int, way: str) -> Labels:
@@ -34,12 +33,4 @@ def pack(sizes: Labels, k: int, sequence: str, seed: int, way: str) -> Labels:
     """
     check_total(sizes, k)
     order = item_order(sizes, k, "sorted" if way == "five_halves" else sequence, seed)
-    arranged, beat = sizes[order], np.zeros(2, np.int64)
-    bins, levels = next_fit(arranged, k, beat)
-    if way == "spread":
-        bins = spread_bins(arranged, bins, levels, beat)
-    elif way == "five_halves":
-        bins, _ = cheapest_bins(arranged, bins, levels, k, beat)
-    else:
-        bins = folded(bins, levels)
-    return numbered(order, bins)
+    return _WAYS[way](sizes, order, k, Watch()).labels

@@ -8,17 +8,16 @@ largest sizes) that is left, and their numbers don't decrease from one bin to th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
-from kanon_sql.kernel.jit import inner
+from kanon_sql.kernel.heap import sift_down
+from kanon_sql.kernel.jit import ZERO, inner
 from kanon_sql.kernel.watch import DONE, STOP
-from kanon_sql.methods.single_attribute.bin_covering import sift
 from kanon_sql.points.points import Labels
 
 MOST_TYPES = 2_000_000
@@ -28,8 +27,7 @@ MOST_CELLS = 10_000_000
 """How many numbers the count of types may take."""
 
 
-@dataclass(frozen=True)
-class Instance:
+class Instance(NamedTuple):
     """What the types follow from.
 
     Attributes:
@@ -39,6 +37,8 @@ class Instance:
         ways: int64, shape (c, classes); configurations, in descending lexicographic order: so those
             that hold an item of the first class come first, and one item by itself comes last
             among those that begin with its class.
+        lacks: int64, shape (c,); what the largest items of each configuration's classes lack to k.
+        leads: int64, shape (c,); the first class of each configuration.
         fewest, most: how many bins an optimal packing has.
         empty: how many numbers of bins without a large item there may be for the same others.
         tried: how many types may be tried.
@@ -48,6 +48,8 @@ class Instance:
     k: int
     starts: Labels
     ways: Labels
+    lacks: Labels
+    leads: Labels
     fewest: int
     most: int
     empty: int
@@ -65,7 +67,10 @@ class Instance:
             return None
         fewest = -(-int(sizes.sum()) // (below - 1))
         return Instance(
-            sizes, k, starts, ways, fewest, most,
+            sizes, k, starts, ways,
+            lacks=np.maximum(k - ways @ sizes[starts[:-1]], 0),
+            leads=np.argmax(ways > 0, axis=1) if len(ways) else np.zeros(0, np.int64),
+            fewest=fewest, most=most,
             empty=1 + min(int(sizes[starts[-1] :].sum()) // k, most - fewest),
             tried=most_types(len(sizes), len(starts) - 1, len(ways)),
         )
@@ -136,6 +141,8 @@ def count_types(instance: Instance) -> int | None:
         return types if types <= instance.tried else None
     found = np.zeros(shape)
     found.reshape(-1)[0] = 1.0
+    # found[used] is how many lists of the configurations so far use so many items of each class;
+    # it is filled ascending, so that a configuration may be used again
     for way in joined.tolist():
         lead = next(j for j, held in enumerate(way) if held)
         before = (slice(None),) * lead
@@ -155,18 +162,38 @@ def _fits(way: Any, left: Any) -> Any:
     return missing == 0
 
 
+class Trial(NamedTuple):
+    """One type while it is filled: bins with large items come first, then those without one.
+
+    Attributes:
+        choice: int64, shape (most,); the configuration of each bin with large items.
+        bins: int64, shape (m,); the bin of each item.
+        levels: int64, shape (most,).
+        heap: int64, shape (most,); the bins by (level, number).
+        into: int64, shape (most,); the bin that each bin has become part of, itself if none.
+        next_item: int64, shape (classes,); the least item of each class that is in no bin yet.
+    """
+
+    choice: Any
+    bins: Any
+    levels: Any
+    heap: Any
+    into: Any
+    next_item: Any
+
+
 @inner
-def _place(sizes: Any, starts: Any, ways: Any, choice: Any, bins: Any, next_item: Any,
-           levels: Any) -> Any:
+def _place(instance: Instance, trial: Trial, depth: int) -> Any:
     """Fills the classes of a type with items, from the smallest up, as fuller bins come first.
 
-    choice: int64, shape (bins with large items,); the configuration of each. The bin of each large
-    item goes to ``bins``: int64, shape (m,). The greatest level.
+    Depth: how many bins have large items. The greatest level.
     """
+    sizes, starts, ways = instance.sizes, instance.starts, instance.ways
+    choice, bins, levels, _, _, next_item = trial
     for j in range(len(next_item)):
         next_item[j] = starts[j + 1] - 1
     greatest = np.int64(0)
-    for b in range(len(choice)):
+    for b in range(depth):
         levels[b] = 0
         for j in range(ways.shape[1]):
             for _ in range(ways[choice[b], j]):
@@ -179,53 +206,65 @@ def _place(sizes: Any, starts: Any, ways: Any, choice: Any, bins: Any, next_item
 
 
 @inner
-def _complete(sizes: Any, first: int, k: int, bins: Any, levels: Any, heap: Any, into: Any) -> Any:
+def _complete(instance: Instance, trial: Trial, count: int) -> Any:
     """Puts small items where the level is least, and merges bins until none is below k.
 
-    first: the first small item; bins: int64, shape (m,); levels, heap, into: int64, by bin. In the
-    end a bin b is part of the bin into[b], if that is not b itself. The greatest level.
+    Count: how many bins there are. In the end a bin b is part of the bin into[b], if that is not b
+    itself. The greatest level.
     """
-    count, top = len(levels), np.int64(0)
+    sizes, k, starts = instance.sizes, instance.k, instance.starts
+    _, bins, levels, heap, into, _ = trial
     for b in range(count):
         heap[b], into[b] = b, b
     for b in range(count // 2 - 1, -1, -1):
-        sift(heap, count, np.int64(b), levels)
-    for i in range(first, len(sizes)):
+        sift_down(heap, count, np.int64(b), levels)
+    for i in range(starts[-1], len(sizes)):
         least = heap[0]
         bins[i] = least
         levels[least] += sizes[i]
-        sift(heap, count, top, levels)
+        sift_down(heap, count, ZERO, levels)
     while levels[heap[0]] < k:
         least = heap[0]
         count -= 1
         heap[0] = heap[count]
-        sift(heap, count, top, levels)
+        sift_down(heap, count, ZERO, levels)
+        # the least of the others is on top now: it takes in the one that was less still
         into[least] = heap[0]
         levels[heap[0]] += levels[least]
-        sift(heap, count, top, levels)
+        sift_down(heap, count, ZERO, levels)
     greatest = np.int64(0)
     for place in range(count):
         greatest = max(greatest, levels[heap[place]])
     return greatest
 
 
+@inner
+def _keep(trial: Trial, best: Any) -> None:
+    """Writes the bin of each item, merged ones followed, to best: int64, shape (m,)."""
+    bins, into = trial.bins, trial.into
+    for item in range(len(bins)):
+        b = bins[item]
+        while into[b] != b:
+            b = into[b]
+        best[item] = b
+
+
 @njit(cache=True, nogil=True)
-def _search(
-    sizes: Any, k: int, starts: Any, ways: Any, lacks: Any, leads: Any, left: Any, spare: int,
-    fewest: int, most: int, below: int, least: int, types: int, total: int, beat: Any,
-) -> Any:
+def _search(instance: Instance, below: int, least: int, types: int, total: int, beat: Any) -> Any:
     """The bins of the first type that costs least, and its cost: int64, shape (m,).
 
-    lacks: int64, shape (c,); what the largest items of each configuration's classes lack to k;
-    leads: int64, shape (c,); the first class of each; left: int64, shape (classes,); the items of
-    each class; spare: the sum of the small items. The cost is ``below`` if no type costs less.
+    The cost is ``below`` if no type costs less. The arguments are those of search_types.
     """
+    sizes, k, starts, ways, lacks, leads, fewest, most, _, _ = instance
     classes = len(starts) - 1
-    first = starts[classes]
-    bins, best = np.empty(len(sizes), np.int64), np.empty(len(sizes), np.int64)
-    levels, heap = np.empty(most, np.int64), np.empty(most, np.int64)
-    into, choice = np.empty(most, np.int64), np.empty(most, np.int64)
-    next_item = np.empty(classes, np.int64)
+    left, spare = np.diff(starts), np.sum(sizes[starts[classes] :])
+    best = np.empty(len(sizes), np.int64)
+    trial = Trial(
+        np.empty(most, np.int64), np.empty(len(sizes), np.int64), np.empty(most, np.int64),
+        np.empty(most, np.int64), np.empty(most, np.int64), np.empty(classes, np.int64),
+    )
+    choice, levels = trial.choice, trial.levels
+    # a walk through all lists of configurations: choice[:depth] is the list, i what may come next
     depth, i, tried = 0, 0, 0
     while beat[STOP] == 0 and below > least:
         lead = 0
@@ -237,22 +276,20 @@ def _search(
                 tried += 1
                 beat[DONE] = total * min(tried / types, 1.0)
                 count = depth + empty
-                greatest = _place(sizes, starts, ways, choice[:depth], bins, next_item, levels)
+                # placed anew each time, since merging has changed the levels
+                greatest = _place(instance, trial, depth)
                 if greatest >= below or beat[STOP] == 1:
                     break
                 for b in range(depth, count):
                     levels[b] = 0
-                greatest = _complete(sizes, first, k, bins, levels[:count], heap, into)
+                greatest = _complete(instance, trial, count)
                 if greatest < below:
                     below = greatest
-                    for item in range(len(sizes)):
-                        b = bins[item]
-                        while into[b] != b:
-                            b = into[b]
-                        best[item] = b
+                    _keep(trial, best)
             i = len(ways)
         elif depth == most:
             i = len(ways)
+        # what the bins lack in any case must not exceed what small items can make up for
         while i < len(ways) and leads[i] <= lead:
             if lacks[i] <= spare and _fits(ways[i], left):
                 break
@@ -262,6 +299,7 @@ def _search(
             spare -= lacks[i]
             for j in range(classes):
                 left[j] -= ways[i, j]
+            # i stays: the next bin may have the same configuration, but none that comes earlier
             depth += 1
         elif depth == 0:
             break
@@ -290,12 +328,5 @@ def search_types(
         total: units of work for all of them.
         beat: gets the work done.
     """
-    sizes, starts, ways = instance.sizes, instance.starts, instance.ways
-    lacks = np.maximum(instance.k - ways @ sizes[starts[:-1]], 0)
-    leads = np.argmax(ways > 0, axis=1) if len(ways) else np.zeros(0, np.int64)
-    best, cost = _search(
-        sizes, instance.k, starts, ways, lacks, leads, np.diff(starts),
-        int(sizes[starts[-1] :].sum()), instance.fewest, instance.most, below, least, types,
-        total, beat,
-    )
+    best, cost = _search(instance, below, least, types, total, beat)
     return best if cost < below else None

@@ -26,6 +26,7 @@ import numpy as np
 from kanon_sql.kernel.watch import STOP, Beat
 from kanon_sql.methods.single_attribute.spanning_forest import joined, low_degree_forest
 from kanon_sql.points.content_order import mixed
+from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Labels
 
 STRIDE = 1024
@@ -58,6 +59,7 @@ class _Forest:
         """Takes the edge at a leaf out; the neighbour."""
         u = self.others[v]
         self.degree[v], self.degree[u] = 0, self.degree[u] - 1
+        # taken out of the exclusive or, what is left at a leaf is its one neighbour
         self.others[u] ^= v
         return u
 
@@ -71,20 +73,16 @@ class _Forest:
             self.first[u] = min(self.first[u], self.first[v])
             v = u
         if self.degree[v] == 1:
+            # the least of these is the smallest T1, ties as the module says
             heappush(self.leaves, (self.weight[v], self.nodes[v], self.first[v], v))
 
     def regions(self) -> Labels:
         """The lowest item of each vertex's region: int64, shape (m,)."""
+        # each pass doubles how far a vertex looks, so that long ways take few passes
         into, first = np.array(self.into, np.int64), np.array(self.first, np.int64)
         while (into[into] != into).any():
             into = into[into]
         return first[into]
-
-
-def numbered(labels: Any) -> Labels:
-    """The same labels as 0, 1, 2 ..., in their order: int64, shape (m,)."""
-    found = np.unique(np.asarray(labels, dtype=np.int64), return_inverse=True)[1]
-    return np.asarray(found.reshape(-1), dtype=np.int64)
 
 
 def weights(size: Any, labels: Any) -> Labels:
@@ -139,6 +137,7 @@ def cut_again(size: Any, links: Any, labels: Any, k: int, beat: Beat) -> Labels:
         inside = links[(ends[:, 0] == ends[:, 1]) & np.isin(links[:, 0], items)]
         if not len(inside) or beat[STOP] == 1:
             break
+        # the first links that join two parts make the tree: another order, another tree
         key = inside[:, 0] * len(size) + inside[:, 1] + (attempt << 48)
         local = np.searchsorted(items, inside[np.argsort(mixed(key.astype(np.uint64)))])
         tree = joined(local, len(items))
@@ -194,6 +193,6 @@ def nested_regions(size: Any, links: Any, levels: int) -> list[Labels]:
         between = quotient(labels, pairs)
         tree = low_degree_forest(between, len(heads), nobody)
         merged = cut_forest(weights(sizes, labels)[: len(heads)], tree, least, nobody)
-        labels = numbered(merged)[labels]
+        labels = number_by_first(merged)[labels]
         found.append(labels)
     return found

@@ -15,7 +15,7 @@ vertices still in the way show that no spanning tree has a degree below d-1 (the
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -23,6 +23,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from kanon_sql.kernel.jit import inner
+from kanon_sql.kernel.union_find import find_root
 from kanon_sql.kernel.watch import STOP, Beat
 from kanon_sql.points.points import Labels
 
@@ -34,13 +35,49 @@ ENOUGH = 3
 than one."""
 
 
-@inner
-def _find(above: Any, v: int) -> int:
-    """The representative of v: the topmost vertex of its part, where parts are parts of a tree."""
-    while above[v] != v:
-        above[v] = above[above[v]]
-        v = above[v]
-    return v
+class Graph(NamedTuple):
+    """All links: those at node v are near[start[v] : start[v + 1]].
+
+    Attributes:
+        start: int64, shape (n + 1,).
+        near: int64, shape (2e,); nodes.
+    """
+
+    start: Any
+    near: Any
+
+
+class Forest(NamedTuple):
+    """Rooted trees that span the components of the graph.
+
+    Attributes:
+        parent: int64, shape (n,); the node above each in its tree, -1 for a root.
+        degree: int64, shape (n,); the edges at each node.
+    """
+
+    parent: Any
+    degree: Any
+
+
+class Round(NamedTuple):
+    """What one round knows of each node; a node is in a part once it is not in the way any more.
+
+    Attributes:
+        depth: int64, shape (n,); how far below the root it is.
+        above: int64, shape (n,); a node of its part that is nearer to the topmost one, see
+            find_root.
+        place: int64, shape (n,); where it stands in ``fresh``, -1 while it is in the way.
+        fresh: int64, shape (n,); the nodes that are in parts, as they came.
+        ends: int64, shape (2, n); the two ends of the link that lowers its degree.
+        needed: int64, shape (n,); room for the nodes whose degrees are lowered first.
+    """
+
+    depth: Any
+    above: Any
+    place: Any
+    fresh: Any
+    ends: Any
+    needed: Any
 
 
 @njit(cache=True, nogil=True)
@@ -56,7 +93,8 @@ def _join(links: Any, count: int) -> Any:
         refused = False
         for i in range(len(links)):
             a, b = links[i, 0], links[i, 1]
-            one, other = _find(above, a), _find(above, b)
+            one, other = find_root(above, a), find_root(above, b)
+            # a link within a tree would close a cycle
             if one == other:
                 continue
             if degree[a] < most and degree[b] < most:
@@ -65,6 +103,7 @@ def _join(links: Any, count: int) -> Any:
                 degree[b] += 1
             else:
                 refused = True
+        # links that were refused may be what joins two trees: then more edges at a node
         most = most + 1 if most < 4 else 2 * most
     return kept
 
@@ -81,12 +120,15 @@ def _turn(parent: Any, v: int, last: int, new: int) -> None:
 
 
 @inner
-def _exchange(parent: Any, degree: Any, a: int, b: int, w: int) -> None:
+def _exchange(forest: Forest, a: int, b: int, w: int) -> None:
     """Puts the link of a and b into the tree, and takes out an edge of their cycle at w."""
+    parent, degree = forest
+    # with a as the root, the cycle is the way from b up to it
     _turn(parent, a, np.int64(-1), np.int64(-1))
     cut = b
     while parent[cut] != w:
         cut = parent[cut]
+    # of the two edges at w the one whose other end has more edges
     if degree[parent[w]] > degree[cut]:
         cut = w
     degree[cut] -= 1
@@ -97,10 +139,10 @@ def _exchange(parent: Any, degree: Any, a: int, b: int, w: int) -> None:
 
 
 @inner
-def _settle(parent: Any, degree: Any, most: int, work: Any, a: int, b: int, w: int) -> None:
+def _settle(forest: Forest, most: int, round_: Round, a: int, b: int, w: int) -> None:
     """Lowers the degree of w by the link of a and b; before that, the degrees of ends of links
     that have most - 1, inner ones first."""
-    ends, needed, count = work[4:6], work[6], 0
+    degree, ends, needed, count = forest.degree, round_.ends, round_.needed, 0
     for v in (a, b):
         if degree[v] == most - 1:
             needed[count] = v
@@ -113,10 +155,11 @@ def _settle(parent: Any, degree: Any, most: int, work: Any, a: int, b: int, w: i
                 needed[count] = v
                 count += 1
         done += 1
+    # inner ones first: an exchange of an outer one relies on theirs
     for i in range(count - 1, -1, -1):
         v = needed[i]
-        _exchange(parent, degree, ends[0, v], ends[1, v], v)
-    _exchange(parent, degree, a, b, w)
+        _exchange(forest, ends[0, v], ends[1, v], v)
+    _exchange(forest, a, b, w)
 
 
 @inner
@@ -125,6 +168,7 @@ def _measure(nodes: Any, parent: Any, depth: Any) -> None:
     for v in nodes:
         depth[v] = -1
     for v in nodes:
+        # up to a node whose depth is known, and down again: no node is counted twice
         steps, up = 0, v
         while up >= 0 and depth[up] < 0:
             steps, up = steps + 1, parent[up]
@@ -136,11 +180,10 @@ def _measure(nodes: Any, parent: Any, depth: Any) -> None:
 
 
 @inner
-def _improve(
-    nodes: Any, start: Any, near: Any, parent: Any, degree: Any, most: int, work: Any
-) -> bool:
+def _improve(nodes: Any, graph: Graph, forest: Forest, most: int, round_: Round) -> bool:
     """One round: whether there is one vertex less of degree ``most``, and none of a larger one."""
-    depth, above, place, fresh, ends = work[0], work[1], work[2], work[3], work[4:6]
+    (start, near), (parent, degree) = graph, forest
+    depth, above, place, fresh, ends, _ = round_
     _measure(nodes, parent, depth)
     count, done = 0, 0
     for v in nodes:
@@ -159,36 +202,45 @@ def _improve(
             u = near[i]
             if place[u] < 0:
                 continue
-            a, b = _find(above, v), _find(above, u)
+            # along the cycle that the link closes, from its lower end up, part by part
+            a, b = find_root(above, v), find_root(above, u)
             while a != b:
+                # the deeper part goes up, until both have met
                 if depth[a] < depth[b]:
                     a, b = b, a
                 p = parent[a]
                 if place[p] < 0:
+                    # a vertex of the largest degree lies on the cycle: this is what was looked for
                     if degree[p] == most:
-                        _settle(parent, degree, most, work, v, u, p)
+                        _settle(forest, most, round_, v, u, p)
                         return True
+                    # its degree can be lowered by this link if need be: not in the way any more
                     place[p], fresh[count], ends[0, p], ends[1, p] = count, p, v, u
                     count += 1
                 above[a] = p
-                a = _find(above, p)
+                a = find_root(above, p)
     return False
 
 
 @njit(cache=True, nogil=True)
 def _lower(
-    nodes: Any, first: Any, start: Any, near: Any, parent: Any, degree: Any, effort: int, beat: Any
+    nodes: Any, first: Any, graph: Graph, forest: Forest, effort: int, beat: Any
 ) -> None:
     """Changes the trees until no degree above ENOUGH can be lowered by a round.
 
     Args:
         nodes: the nodes of one component after the other, int64, shape (m,).
         first: where each begins in ``nodes``, and the end, int64.
-        start, near: the links at node v are near[start[v] : start[v + 1]].
-        parent: the node above each in its tree, -1 for a root; changed.
-        degree: the edges at each node, int64; changed.
+        graph: all links.
+        forest: changed.
+        effort: how many nodes and links all rounds together may look at.
+        beat: see watch.py.
     """
-    work = np.empty((7, len(parent)), np.int64)
+    start, degree, n = graph.start, forest.degree, len(forest.parent)
+    round_ = Round(
+        np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64),
+        np.empty(n, np.int64), np.empty((2, n), np.int64), np.empty(n, np.int64),
+    )
     for c in range(len(first) - 1):
         part = nodes[first[c] : first[c + 1]]
         size = np.int64(0)
@@ -198,8 +250,9 @@ def _lower(
             most = np.int64(0)
             for v in part:
                 most = max(most, degree[v])
-            if most <= ENOUGH or not _improve(part, start, near, parent, degree, most, work):
+            if most <= ENOUGH or not _improve(part, graph, forest, most, round_):
                 break
+            # a round may look at all nodes and links of its component
             effort -= size
 
 
@@ -244,14 +297,15 @@ def low_degree_forest(links: Any, count: int, beat: Beat) -> Labels:
     part = components(links, count)
     nodes = np.argsort(part, kind="stable").astype(np.int64)
     first = np.flatnonzero(np.diff(part[nodes], prepend=-1, append=part.max() + 1))
+    # one search from a node above all roots gives every node its parent
     roots = np.column_stack([nodes[first[:-1]], np.full(len(first) - 1, count)])
     rooted = sparse(np.concatenate([tree, roots]), count + 1)
     parent = breadth_first_order(rooted, count, False)[1][:count].astype(np.int64)
     parent[parent == count] = -1
     graph = sparse(links, count)
     graph.sort_indices()
-    start, near = graph.indptr.astype(np.int64), graph.indices.astype(np.int64)
-    _lower(nodes, first, start, near, parent, degree, EFFORT, beat)
+    linked = Graph(graph.indptr.astype(np.int64), graph.indices.astype(np.int64))
+    _lower(nodes, first, linked, Forest(parent, degree), EFFORT, beat)
     below = np.flatnonzero(parent >= 0)
     tree = np.sort(np.column_stack([below, parent[below]]), axis=1)
     return np.asarray(tree[np.lexsort(tree.T[::-1])], dtype=np.int64)

@@ -25,17 +25,19 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from kanon_sql.kernel.heap import sift_down
+from kanon_sql.kernel.jit import ZERO
 from kanon_sql.kernel.watch import STOP, Watch
 from kanon_sql.methods.single_attribute import PackingOptions
 from kanon_sql.methods.single_attribute.bin_covering import (
     STRIDE,
+    Packing,
+    bins_by_item,
     check_total,
     item_order,
     lower_bound,
     next_fit,
-    numbered,
     packed,
-    sift,
 )
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Grouping, ItemPoints, Labels, Points
@@ -49,13 +51,14 @@ def fill_up(sizes: Any, levels: Any, heap: Any, most: int, beat: Any) -> Any:
     the bins by (level, number). The bin of each item, -1 for none: int64, shape (items,).
     """
     found = np.full(len(sizes), -1, np.int64)
-    count, first = len(heap), np.int64(0)
+    count = len(heap)
     for i in range(len(sizes)):
         least = heap[0]
         if levels[least] + sizes[i] <= most:
             found[i] = least
             levels[least] += sizes[i]
-            sift(heap, count, first, levels)
+            # the least bin is on top, and its level only grows: one way down restores the heap
+            sift_down(heap, count, ZERO, levels)
         if i % STRIDE == 0 and beat[STOP] == 1:
             break
     return found
@@ -71,12 +74,14 @@ def spread_bins(sizes: Labels, bins: Labels, levels: Labels, beat: Any) -> Label
         beat: where to look for a stop.
     """
     left = int(np.searchsorted(bins, len(levels)))
+    # the last bin is filled, too
     if left == len(bins):
         return bins
     levels = levels.copy()
     heap = np.argsort(levels, kind="stable")
     found = fill_up(sizes[left:], levels, heap, levels.max(), beat)
     waiting = np.flatnonzero(found < 0)
+    # fill_up has brought the levels up to date
     turns = np.argsort(levels, kind="stable")
     found[waiting] = turns[np.arange(len(waiting)) % len(turns)]
     return np.concatenate([bins[:left], found])
@@ -86,6 +91,24 @@ def spread_bound(sizes: Labels, k: int, left_over: bool) -> int:
     """What the cost of spread does not exceed; see the module."""
     bound = max(int(sizes.max()), 2 * k - 2)
     return bound + k - 1 if left_over else bound
+
+
+def pack_spread(sizes: Labels, order: Labels, k: int, watch: Watch) -> Packing:
+    """The bins of spread.
+
+    Args:
+        sizes: int64, shape (m,); k or more in all.
+        order: int64, shape (m,); the order of packing, see item_order.
+        k: the least level of a bin.
+        watch: gets records done; its stop raises StoppedError.
+    """
+    beat = watch.beat()
+    bins, levels = next_fit(sizes[order], k, beat)
+    watch.check()
+    left_over = bool(bins[-1] == len(levels))
+    bins = spread_bins(sizes[order], bins, levels, beat)
+    watch.check()
+    return Packing(bins_by_item(order, bins), spread_bound(sizes, k, left_over))
 
 
 def spread(points: Points, task: GroupTask, watch: Watch) -> Grouping:
@@ -113,11 +136,5 @@ def spread(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     sizes = points.size
     check_total(sizes, k)
     order = item_order(sizes, k, own.sequence, task.seed)
-    beat = watch.beat()
-    bins, levels = next_fit(sizes[order], k, beat)
-    watch.check()
-    left_over = bool(bins[-1] == len(levels))
-    bins = spread_bins(sizes[order], bins, levels, beat)
-    watch.check()
-    bound = spread_bound(sizes, k, left_over)
-    return packed(points, numbered(order, bins), lower_bound(sizes, k), bound)
+    packing = pack_spread(sizes, order, k, watch)
+    return packed(points, packing.labels, lower_bound(sizes, k), packing.bound)

@@ -58,6 +58,7 @@ def zip_regions(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     alone = light & (weight[part] > 0)
     refuse_islands(size, light, k, islands)
 
+    # islands are dealt with at the end; both ends of a link are in the same component
     links = points.links[~light[points.links[:, 0]]]
     tree = low_degree_forest(links, len(size), beat)
     watch.check()

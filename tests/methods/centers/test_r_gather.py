@@ -20,7 +20,7 @@ from kanon_sql.methods.centers.r_gather import thrice
 from kanon_sql.methods.centers.radius_search import Trial, least_accepted, pair_keys
 from kanon_sql.points.points import Form, Grouping, MetricPoints
 from kanon_sql.search import space
-from kanon_sql.search.marked_counts import ball_sizes, prepare
+from kanon_sql.search.marked_counts import ball_sizes, new_marked_tree
 from tests.methods.centers import reference_gather as reference
 from tests.support.partitions import partitions
 from tests.support.thoroughness import examples as thorough
@@ -283,7 +283,7 @@ def test_condition_2_equals_reference_where_records_are_few(
     start = max(sorted(row)[k - 1] for row in keys)
     larger = [key for key in reference.candidates(keys) if key >= start]
     key = larger[min(more, len(larger) - 1)]
-    found = gather_flow.gather_within(prepare(points), key, k, n, Watch())
+    found = gather_flow.gather_within(new_marked_tree(points), key, k, n, Watch())
     expected, widest = reference.condition_2(keys, key, k, n)
     assert found.key == widest and (found.made is None) == (expected is None)
     if expected is not None:
@@ -324,10 +324,11 @@ def test_ball_sizes(kind: str, turned: bool, monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setattr(space, "CHEAPER", np.inf)
         monkeypatch.setattr(space, "ALIKE", 1.0)
     points = made_by(np.random.default_rng(5), 4500, kind)
-    ground, everyone = prepare(points), np.arange(4500)
-    assert (ground[0][7] > 0.0) == (turned and kind != "many codes")
+    marked_tree, everyone = new_marked_tree(points), np.arange(4500)
+    *_, slack = marked_tree.space
+    assert (slack > 0.0) == (turned and kind != "many codes")
     for limit in (0.0, 0.6, 2.0, 1e9):
-        sizes = ball_sizes(ground, limit, Watch())
+        sizes = ball_sizes(marked_tree, limit, Watch())
         for i in range(0, 4500, 500):
             assert sizes[i] == np.count_nonzero(pair_keys(points, i, everyone) <= limit)
 
@@ -337,12 +338,13 @@ def test_ball_sizes_are_exact_along_turned_axes(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(space, "CHEAPER", np.inf)
     places = np.sort(np.random.default_rng(6).normal(size=1000))
     points = MetricPoints.of(np.column_stack([places, places / 3.0]))
-    ground = prepare(points)
-    assert ground[0][7] > 0.0
+    marked_tree = new_marked_tree(points)
+    *_, slack = marked_tree.space
+    assert slack > 0.0
     keys = pair_keys(points, 0, np.arange(1000))
     for key in keys[1::25]:
         limit = np.nextafter(key, 0.0)
-        assert ball_sizes(ground, limit, Watch())[0] == np.count_nonzero(keys <= limit)
+        assert ball_sizes(marked_tree, limit, Watch())[0] == np.count_nonzero(keys <= limit)
 
 
 def test_three_times_a_distance() -> None:

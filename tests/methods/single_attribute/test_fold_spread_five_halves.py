@@ -17,10 +17,10 @@ from kanon_sql.errors import DataError
 from kanon_sql.kernel.watch import StoppedError, Watch
 from kanon_sql.methods import GroupTask, task_for
 from kanon_sql.methods.single_attribute.bin_covering import (
+    bins_by_item,
     item_order,
     most_bins,
     next_fit,
-    numbered,
 )
 from kanon_sql.methods.single_attribute.five_halves import five_halves, halves_bins
 from kanon_sql.methods.single_attribute.fold import fold
@@ -55,7 +55,7 @@ def by_theorem_9(sizes: Sequence[int], k: int) -> list[int]:
     array = np.array(sizes, np.int64)
     order = item_order(array, k, "sorted", 0)
     bins, filled = next_fit(array[order], k, np.zeros(2, np.int64))
-    labels: list[int] = numbered(order, halves_bins(array[order], bins, filled, k)[0]).tolist()
+    labels: list[int] = bins_by_item(order, halves_bins(array[order], bins, filled, k)[0]).tolist()
     return labels
 
 
