@@ -3,8 +3,8 @@
 A chunk knows the box of its records: the range of each numeric column, a set of 64 bits for each
 column of codes. What the box adds to a class at least is a bound for all its records, and what was
 once measured in a chunk bounds all later steps, since a class that grows loses no less. A search
-measures only the chunks whose bounds leave it a chance. There are two orders to fill chunks by: one
-for the records that add the least, one for those that are furthest.
+measures only the chunks whose bounds leave it a chance. Which records share a chunk: see
+chunk_orders.py.
 
 Bounds are summed over the columns in the same order as losses, by operations that are monotone
 also where they round. So a bound is never above the loss that is computed for a record, and a
@@ -13,13 +13,13 @@ search returns what a scan of all records would, ties included.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from kanon_sql.kernel.jit import inner
-from kanon_sql.points.points import LossPoints
+from kanon_sql.points.points import Codes, Floats, LossPoints
 
 WIDE = 64
 """Records in a chunk."""
@@ -30,78 +30,128 @@ FEW = 8
 NOBODY = 2**62
 """No record."""
 
-_SPREAD = 1.13
-"""Mean distance of two values over their standard deviation, for a normal distribution."""
-
 Index = npt.NDArray[np.int64]
+Bits = npt.NDArray[np.uint64]
 
 
-def bins_of(codes: Any) -> Index:
-    """The bit that stands for each code in the sets of the chunks, 0 .. 63: int64, shape (n, c).
+class Columns(NamedTuple):
+    """What losses depend on, of n records with d numbers and c codes.
 
-    A column of 64 codes or fewer has a bit for each; of more, a bit for each run of codes.
+    Attributes:
+        numeric: float64, shape (n, d).
+        codes: int32, shape (n, c).
+        scale: float64, shape (c,).
+        cap: float64, shape (d,).
+        limit: int32, shape (c,); all these as in LossPoints.
+        bits: uint64, shape (n, c); the bit that stands for each code in the sets of the chunks.
+        exact: uint64, shape (c,); all bits where a column has a bit for each code, else none.
+        start: int64, shape (c + 1,); where the codes of each column begin in a table of all.
     """
-    largest = codes.max(axis=0, initial=0).astype(np.int64) + 1
-    return np.asarray(codes.astype(np.int64) * 64 // np.maximum(largest, 64), np.int64)
+
+    numeric: Floats
+    codes: Codes
+    scale: Floats
+    cap: Floats
+    limit: Codes
+    bits: Bits
+    exact: Bits
+    start: Index
 
 
-def near_order(points: LossPoints, bins: Index) -> Index:
-    """All records in an order in which close ones are neighbours: int64, shape (n,).
+class Chunks(NamedTuple):
+    """Records in m chunks of WIDE places, those of each chunk in canonical order.
 
-    Halves them, again and again, along the column in which two of them differ most on average.
+    Attributes:
+        numeric: float64, shape (m, d, WIDE); the places last, so that they fill vectors.
+        codes: int32, shape (m, c, WIDE).
+        gone: float64, shape (m, WIDE); inf where there is no record any more, else 0.0.
+        records: int64, shape (m, WIDE).
+        label: int32, shape (m, WIDE); their class labels.
+        sensitive: int32, shape (m, WIDE); their sensitive values.
+        low, high: float64, shape (d, m); the range of each chunk, of the records it began with.
+        sets: uint64, shape (c, m); the bits of the codes that it began with.
+        empty: float64, shape (m,); inf where no record is left, else 0.0.
+        lowest: int64, shape (m,); the first record left of each.
+        left: int64, shape (m,); how many are left.
+        place: int64, shape (n,); the place of each of all records, -1 for one that is in no chunk.
     """
-    n, d, c = len(points), points.numeric.shape[1], points.codes.shape[1]
-    order, parts = np.arange(n), 1
-    while n // parts > WIDE // 2 and c + d > 0:
-        part = np.arange(n) * parts // n
-        sizes = np.bincount(part, minlength=parts).astype(np.float64)
-        apart = np.zeros((d + c, parts))
-        for a in range(d):
-            values = np.minimum(points.numeric[order, a], 2.0 * points.cap[a])
-            mean = np.bincount(part, values, parts) / sizes
-            variance = np.bincount(part, values * values, parts) / sizes - mean * mean
-            apart[a] = np.minimum(_SPREAD * np.sqrt(np.maximum(variance, 0.0)), points.cap[a])
-        for a in range(c):
-            counts = np.bincount(part * 64 + bins[order, a], minlength=parts * 64)
-            shares = counts.reshape(parts, 64) / sizes[:, None]
-            apart[d + a] = points.scale[a] * (1.0 - np.sum(shares * shares, axis=1))
-        widest = np.argmax(apart, axis=0)[part]
-        key = np.zeros(n)
-        for a in range(d + c):
-            here = np.flatnonzero(widest == a)
-            column = points.numeric[:, a] if a < d else points.codes[:, a - d]
-            key[here] = column[order[here]]
-        order = order[np.lexsort((key, part))]
-        parts *= 2
-    return order.astype(np.int64)
+
+    numeric: Floats
+    codes: Codes
+    gone: Floats
+    records: Index
+    label: Codes
+    sensitive: Codes
+    low: Floats
+    high: Floats
+    sets: Bits
+    empty: Floats
+    lowest: Index
+    left: Index
+    place: Index
 
 
-def far_order(points: LossPoints, bins: Index) -> Index:
-    """All records in an order that keeps rare codes together: int64, shape (n,).
+class LossClass(NamedTuple):
+    """A class that grows to k records, and what it loses.
 
-    A record far from others differs from them in all columns, also in those where nearly all
-    records are alike. So these columns come first.
+    Attributes:
+        low, high: float64, shape (d,).
+        codes: int32, shape (c, k); the first ``counts`` of each row are its codes.
+        counts: int64, shape (c,).
+        sets: uint64, shape (c,); the bits of its codes.
+        inside, outside: float64, shape (c,); what D has of each column together with a record
+            whose code the class has, and whose code it has not.
+        table: uint8, shape (codes of all columns,); 1 for those it has.
     """
-    n, d, c = len(points), points.numeric.shape[1], points.codes.shape[1]
-    alike = [
-        float(np.sum(np.square(np.bincount(bins[:, a], minlength=64) / n))) for a in range(c)
-    ]
-    columns: list[Any] = [np.zeros(n), *(points.numeric[:, a] for a in range(d))]
-    columns += [points.codes[:, a] for a in np.argsort(alike, kind="stable")]
-    return np.lexsort(columns).astype(np.int64)
+
+    low: Floats
+    high: Floats
+    codes: Codes
+    counts: Index
+    sets: Bits
+    inside: Floats
+    outside: Floats
+    table: npt.NDArray[np.uint8]
 
 
-def fill_chunks(points: LossPoints, bins: Index, order: Index) -> Any:
-    """The records of an order in chunks, those of each chunk in canonical order.
+class Scratch(NamedTuple):
+    """What a search among m chunks writes to. Losses are 0 or more, so they have the order of
+    their bits.
 
-    Returns (m chunks of WIDE places, n records in all): numeric, shape (m, d, WIDE); codes, shape
-    (m, c, WIDE); gone, float64, shape (m, WIDE), inf where there is no record; the records; their
-    labels; their secrets, shape (m, WIDE); low, high, shape (d, m); sets, uint64, shape (c, m);
-    empty, float64, shape (m,), inf where no record is left; lowest record of each, shape (m,);
-    how many are left, shape (m,); place of each record, shape (n,).
+    Attributes:
+        losses: float64, shape (WIDE,); of a chunk's records.
+        loss_bits: int64; the same memory as whole numbers.
+        values: float64, shape (WIDE,); the losses, weighed and with penalties.
+        hits: int32, shape (WIDE,); whether the class has a record's code.
+        bounds: float64, shape (m,); of the losses in each chunk.
+        bound_bits: int64; the same memory.
     """
+
+    losses: Floats
+    loss_bits: Index
+    values: Floats
+    hits: Codes
+    bounds: Floats
+    bound_bits: Index
+
+
+class Dues(NamedTuple):
+    """Penalties, in cells; empty where there are none.
+
+    Attributes:
+        by_label: float64, shape (labels,); for a record with that class label.
+        by_sensitive: float64, shape (sensitive values,); for one with that sensitive value.
+    """
+
+    by_label: Floats
+    by_sensitive: Floats
+
+
+def fill_chunks(points: LossPoints, bins: Index, order: Index) -> Chunks:
+    """The records of an order in chunks."""
     count = len(order)
     m = -(-count // WIDE)
+    # free places repeat the last record, so that they widen no box
     padded = np.append(order, np.full(m * WIDE - count, order[-1]))
     gone = np.where(np.arange(m * WIDE) < count, 0.0, np.inf).reshape(m, WIDE)
     held = np.sort(padded.reshape(m, WIDE), axis=1)
@@ -116,7 +166,7 @@ def fill_chunks(points: LossPoints, bins: Index, order: Index) -> Any:
 
     numeric, codes = lanes(points.numeric), lanes(points.codes)
     bits = np.uint64(1) << lanes(bins).astype(np.uint64)
-    return (
+    return Chunks(
         numeric, codes, gone, held, points.label[held], points.sensitive_value[held],
         np.ascontiguousarray(numeric.min(axis=2).T), np.ascontiguousarray(numeric.max(axis=2).T),
         np.ascontiguousarray(np.bitwise_or.reduce(bits, axis=2).T),
@@ -124,88 +174,84 @@ def fill_chunks(points: LossPoints, bins: Index, order: Index) -> Any:
     )
 
 
-def new_space(points: LossPoints, bins: Index) -> Any:
-    """What costs depend on: numeric, codes, scale, cap, limit, the bit of each code (uint64, shape
-    (n, c)), which columns have a bit for each code (all bits, else none: uint64, shape (c,)), and
-    where the codes of each column begin in a table of all (int64, shape (c + 1,))."""
+def columns_of(points: LossPoints, bins: Index) -> Columns:
+    """What losses depend on; ``bins`` of bins_of."""
     sizes = points.codes.max(axis=0, initial=0).astype(np.int64) + 1
     exact = np.where(sizes <= 64, np.uint64(2**64 - 1), np.uint64(0))
-    return (
+    return Columns(
         points.numeric, points.codes, points.scale, points.cap, points.limit,
         np.uint64(1) << bins.astype(np.uint64), exact, np.append(0, np.cumsum(sizes)),
     )
 
 
-def new_class(space: Any, k: int) -> Any:
-    """Room for a class of k records.
-
-    Returns: low, high, shape (d,); its codes, int32, shape (c, k), and how many, shape (c,); their
-    set, uint64, shape (c,); what a record adds to D whose code it has and whose code it has not,
-    shape (c,); the table of all codes, uint8, 1 for those it has.
-    """
-    d, c = space[0].shape[1], space[1].shape[1]
-    return (
+def new_class(columns: Columns, k: int) -> LossClass:
+    """Room for a class of k records."""
+    d, c = columns.numeric.shape[1], columns.codes.shape[1]
+    return LossClass(
         np.zeros(d), np.zeros(d), np.zeros((c, k), np.int32), np.zeros(c, np.int64),
-        np.zeros(c, np.uint64), np.zeros(c), np.zeros(c), np.zeros(space[7][-1], np.uint8),
+        np.zeros(c, np.uint64), np.zeros(c), np.zeros(c), np.zeros(columns.start[-1], np.uint8),
     )
 
 
-def new_scratch(chunks: int) -> Any:
-    """What a search writes to: losses of a chunk's records, their bits as whole numbers, values
-    (the losses, weighed and with penalties), codes that were hit, bounds of the chunks, and their
-    bits. Losses are 0 or more, so they have the order of their bits."""
-    sums, bounds = np.zeros(WIDE), np.zeros(chunks)
-    return (
-        sums, sums.view(np.int64), np.zeros(WIDE), np.zeros(WIDE, np.int32),
+def new_scratch(chunks: int) -> Scratch:
+    """Room for a search among so many chunks."""
+    losses, bounds = np.zeros(WIDE), np.zeros(chunks)
+    return Scratch(
+        losses, losses.view(np.int64), np.zeros(WIDE), np.zeros(WIDE, np.int32),
         bounds, bounds.view(np.int64),
     )
 
 
 @inner
-def join_class(space: Any, group: Any, i: int, fresh: bool) -> None:
+def join_class(columns: Columns, group: LossClass, i: int, fresh: bool) -> None:
     """Record i joins the class; a fresh class has no other."""
-    numeric, codes, scale, _, limit, bits, _, starts = space
-    low, high, kinds, counts, have, inside, outside, table = group
+    numeric, codes, scale, _, limit, bits, _, start = columns
+    low, high, kinds, counts, sets, inside, outside, table = group
     for a in range(numeric.shape[1]):
         x = numeric[i, a]
         low[a] = x if fresh or x < low[a] else low[a]
         high[a] = x if fresh or x > high[a] else high[a]
     for a in range(codes.shape[1]):
         if fresh:
+            # only the codes of the class before are set: the whole table may be long
             for q in range(counts[a]):
-                table[starts[a] + kinds[a, q]] = 0
+                table[start[a] + kinds[a, q]] = 0
             counts[a] = 0
-            have[a] = bits[i, a]
+            sets[a] = bits[i, a]
         v = codes[i, a]
-        if table[starts[a] + v] == 0:
-            table[starts[a] + v] = 1
+        if table[start[a] + v] == 0:
+            table[start[a] + v] = 1
             q = counts[a]
             kinds[a, q] = v
             counts[a] = q + 1
-            have[a] |= bits[i, a]
+            sets[a] |= bits[i, a]
             inside[a] = scale[a] * (q if q < limit[a] else limit[a])
             outside[a] = scale[a] * (q + 1 if q + 1 < limit[a] else limit[a])
 
 
 @inner
-def _measure(space: Any, chunks: Any, group: Any, chunk: int, sign: float, scratch: Any) -> None:
-    """D of the class with each record of a chunk; inf, by the sign, where there is none."""
-    numeric, codes, gone = chunks[0], chunks[1], chunks[2]
+def measure_chunk(
+    columns: Columns, chunks: Chunks, group: LossClass, chunk: int, sign: float, scratch: Scratch
+) -> None:
+    """D of the class with each record of a chunk; inf, by the sign, where there is none. Repeats
+    points.losses.class_losses, for the class and one record more."""
+    numeric, codes, gone = chunks.numeric, chunks.codes, chunks.gone
     low, high, kinds, counts, _, inside, outside, table = group
-    sums, hits = scratch[0], scratch[3]
+    losses, hits = scratch.losses, scratch.hits
+    # loops over the places of a chunk are innermost and without branches: vector instructions
     for p in range(WIDE):
-        sums[p] = gone[chunk, p] * sign
+        losses[p] = gone[chunk, p] * sign
     for a in range(numeric.shape[1]):
-        least, most, cap = low[a], high[a], space[3][a]
+        least, most, cap = low[a], high[a], columns.cap[a]
         for p in range(WIDE):
             x = numeric[chunk, a, p]
             span = (x if x > most else most) - (x if x < least else least)
-            sums[p] += span if span < cap else cap
+            losses[p] += span if span < cap else cap
     for a in range(codes.shape[1]):
         known, new, count = inside[a], outside[a], counts[a]
-        if known == new:
+        if known == new:  # the limit is reached, or the column costs nothing
             for p in range(WIDE):
-                sums[p] += known
+                losses[p] += known
         elif count <= FEW:
             for p in range(WIDE):
                 hits[p] = 0
@@ -214,41 +260,41 @@ def _measure(space: Any, chunks: Any, group: Any, chunk: int, sign: float, scrat
                 for p in range(WIDE):
                     hits[p] |= codes[chunk, a, p] == v
             for p in range(WIDE):
-                sums[p] += known if hits[p] != 0 else new
+                losses[p] += known if hits[p] != 0 else new
         else:
-            start = space[7][a]
+            start = columns.start[a]
             for p in range(WIDE):
-                sums[p] += known if table[start + codes[chunk, a, p]] != 0 else new
+                losses[p] += known if table[start + codes[chunk, a, p]] != 0 else new
 
 
 @inner
-def _bound(space: Any, chunks: Any, group: Any, far: bool, bounds: Any) -> None:
+def _bound(columns: Columns, chunks: Chunks, group: LossClass, far: bool, bounds: Any) -> None:
     """D of the class with a record of each chunk: at least that much, or with far at most."""
-    low, high, sets, empty = chunks[6], chunks[7], chunks[8], chunks[9]
-    have, m = group[4], len(bounds)
+    low, high, sets, empty = chunks.low, chunks.high, chunks.sets, chunks.empty
+    m = len(bounds)
     near_side, far_side, sign = low, high, 1.0
     if far:
         near_side, far_side, sign = high, low, -1.0
     for q in range(m):
         bounds[q] = empty[q] * sign
     for a in range(low.shape[0]):
-        least, most, cap = group[0][a], group[1][a], space[3][a]
+        least, most, cap = group.low[a], group.high[a], columns.cap[a]
         for q in range(m):
             x, y = near_side[a, q], far_side[a, q]
             span = (x if x > most else most) - (y if y < least else least)
             bounds[q] += span if span < cap else cap
     for a in range(sets.shape[0]):
-        known, new, mask = group[5][a], group[6][a], have[a]
+        known, new, mask = group.inside[a], group.outside[a], group.sets[a]
         if far:  # all of a chunk's codes are known only where it has no other
-            known, new, mask = new, known, ~(mask & space[6][a])
+            known, new, mask = new, known, ~(mask & columns.exact[a])
         for q in range(m):
             bounds[q] += known if sets[a, q] & mask != 0 else new
 
 
 @inner
 def find_record(
-    space: Any, chunks: Any, group: Any, more: float, fresh: bool, start: int, dues: Any,
-    scratch: Any,
+    columns: Columns, chunks: Chunks, group: LossClass, more: float, fresh: bool, start: int,
+    dues: Dues, scratch: Scratch,
 ) -> int:
     """The record left with the least more * D(class and it) + dues, ties to the lowest.
 
@@ -257,42 +303,46 @@ def find_record(
         fresh: whether the class is another one than that of the search before; if not, it is the
             same or has grown.
         start: the chunk to begin with; -1: that with the best bound.
-        dues: penalties by label, float64, and by secret, float64, charged where D counts for more
-            than 0.0; empty where there are none.
+        dues: penalties, charged where D counts for more than 0.0.
     """
-    gone, records, label, secret, lowest = chunks[2], chunks[3], chunks[4], chunks[5], chunks[10]
-    sums, bits, values, _, bounds, bound_bits = scratch
-    by_label, by_secret = dues
+    gone, records, lowest = chunks.gone, chunks.records, chunks.lowest
+    losses, loss_bits, values, _, bounds, bound_bits = scratch
+    by_label, by_sensitive = dues
     m, sign = len(bounds), 1.0 if more > 0.0 else -1.0
+    # a class that has only grown loses no less: the bounds of the search before still hold
     if fresh:
-        _bound(space, chunks, group, more < 0.0, bounds)
+        _bound(columns, chunks, group, more < 0.0, bounds)
     if start < 0:
         start = 0
         for q in range(m):
             if bounds[q] * sign < bounds[start] * sign:
                 start = q
     best, best_value = NOBODY, np.inf
+    # the promising chunk first, then all others in their order: after it few are worth a look
     for step in range(m + 1):
         q = step - 1 if step > 0 else start
+        # penalties only add, so the weighed bound holds with them too
         hope = bounds[q] * more
         if hope > best_value or (step > 0 and q == start):
             continue
         if hope == best_value and lowest[q] > best:
             continue
-        _measure(space, chunks, group, q, sign, scratch)
+        measure_chunk(columns, chunks, group, q, sign, scratch)
         if more > 0.0:
-            least = bits[0]
+            # as whole numbers: a minimum of floats, one of which might be NaN, is not vectorized
+            least = loss_bits[0]
             for p in range(WIDE):
-                least = bits[p] if bits[p] < least else least
+                least = loss_bits[p] if loss_bits[p] < least else least
             bound_bits[q] = least
         for p in range(WIDE):
-            values[p] = sums[p] * more
+            values[p] = losses[p] * more
         if len(by_label) > 0 and more > 0.0:
             for p in range(WIDE):
-                values[p] += by_label[label[q, p]]
-        if len(by_secret) > 0 and more > 0.0:
+                values[p] += by_label[chunks.label[q, p]]
+        if len(by_sensitive) > 0 and more > 0.0:
             for p in range(WIDE):
-                values[p] += by_secret[secret[q, p]]
+                values[p] += by_sensitive[chunks.sensitive[q, p]]
+        # most chunks have nothing better: a count tells so without a branch for each record
         hits = 0
         for p in range(WIDE):
             hits += values[p] <= best_value
@@ -307,15 +357,18 @@ def find_record(
 
 
 @inner
-def take_out(chunks: Any, i: int) -> int:
+def take_out(chunks: Chunks, i: int) -> int:
     """Record i is no longer there. Returns the chunk in which it was."""
-    gone, records, empty, lowest, left = chunks[2], chunks[3], chunks[9], chunks[10], chunks[11]
-    q, p = chunks[12][i] // WIDE, chunks[12][i] % WIDE
+    # all named before the branches: small enough then to become part of its caller
+    gone, records, empty = chunks.gone, chunks.records, chunks.empty
+    lowest, left = chunks.lowest, chunks.left
+    q, p = chunks.place[i] // WIDE, chunks.place[i] % WIDE
     gone[q, p] = np.inf
     left[q] -= 1
     if left[q] == 0:
         empty[q] = np.inf
     elif records[q, p] == lowest[q]:
+        # those of a chunk stand in canonical order: the next that is left is the lowest
         while gone[q, p] != 0.0:
             p += 1
         lowest[q] = records[q, p]

@@ -3,28 +3,31 @@ loss grows least (byun2006, figure 8)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
 from kanon_sql.kernel.jit import inner
 from kanon_sql.kernel.watch import DONE, STOP, Watch
+from kanon_sql.methods.k_member.chunk_orders import bins_of, far_order, near_order
 from kanon_sql.methods.k_member.chunks import (
     WIDE,
-    bins_of,
-    far_order,
+    Chunks,
+    Columns,
+    Dues,
+    LossClass,
+    Scratch,
+    columns_of,
     fill_chunks,
     find_record,
     join_class,
-    near_order,
     new_class,
     new_scratch,
-    new_space,
     take_out,
 )
-from kanon_sql.points.points import Floats, Labels, LossPoints
+from kanon_sql.points.points import Codes, Floats, Labels, LossPoints
 
 RENEWED = 0.75
 """The share of the records left below which they are put into new chunks."""
@@ -38,8 +41,7 @@ EQUAL, SENSITIVE = 1, 2
 """Kinds of diversity."""
 
 
-@dataclass(frozen=True)
-class Rules:
+class Rules(NamedTuple):
     """How classes are made.
 
     Attributes:
@@ -49,9 +51,9 @@ class Rules:
         by_start: that one is the start of the class before, not the last record added.
         by_label: whether a label that is not a majority label of the class is penalized.
         label_due: by how much, 0.0 or more.
-        diversity: EQUAL: the only secret of a class is penalized; SENSITIVE: where it is truly
-            sensitive; 0: never.
-        secret_due: by how much, 0.0 or more.
+        diversity: EQUAL: the only sensitive value of a class is penalized; SENSITIVE: where it is
+            protected; 0: never.
+        sensitive_due: by how much, 0.0 or more.
     """
 
     grow: bool
@@ -60,19 +62,59 @@ class Rules:
     by_label: bool = False
     label_due: float = 0.0
     diversity: int = 0
-    secret_due: float = 0.0
+    sensitive_due: float = 0.0
+
+
+class Values(NamedTuple):
+    """What penalties depend on, of n records.
+
+    Attributes:
+        label: int32, shape (n,); the code of the class label.
+        sensitive: int32, shape (n,); the code of the sensitive value.
+        protected: bool, shape (sensitive values,); whether each is one that must not be learned.
+    """
+
+    label: Codes
+    sensitive: Codes
+    protected: npt.NDArray[np.bool_]
+
+
+class Round(NamedTuple):
+    """What all rounds of the search share.
+
+    Attributes:
+        columns: what losses depend on.
+        values: what penalties depend on.
+        rules: how classes are made.
+        order: int64, shape (n,); all records, as chance has them.
+        group: the class that grows.
+        dues: the penalties at this moment.
+        state: int64, shape (5,); see FIRST.
+        labels: int64, shape (n,); the class of each record, -1 for one that is left.
+    """
+
+    columns: Columns
+    values: Values
+    rules: Rules
+    order: Labels
+    group: LossClass
+    dues: Dues
+    state: Labels
+    labels: Labels
 
 
 @inner
-def _charge(points: Any, members: Any, size: int, counts: Any, dues: Any, rules: Any) -> None:
+def _charge(
+    values: Values, rules: Rules, members: Any, size: int, counts: Any, dues: Dues
+) -> None:
     """Updates the penalties when members[size - 1] has joined a class as one of ``size``; size 0
     takes all back, so that the next class can begin."""
-    label, secret, grave = points
-    by_label, by_secret = dues
-    label_due, secret_due, diversity = rules
+    label, sensitive, protected = values
+    by_label, by_sensitive = dues
     if len(by_label) > 0:
         if size > 0:
             counts[label[members[size - 1]]] += 1
+        # over the members, not over all labels, of which there may be far more
         most = 0
         for q in range(size):
             count = counts[label[members[q]]]
@@ -81,53 +123,59 @@ def _charge(points: Any, members: Any, size: int, counts: Any, dues: Any, rules:
             y = label[members[q]]
             if size == 0:
                 counts[y] = 0
-            by_label[y] = 0.0 if counts[y] == most and size > 0 else label_due
-    if len(by_secret) > 0:
-        first = secret[members[0]]
+            by_label[y] = 0.0 if counts[y] == most and size > 0 else rules.label_due
+    if len(by_sensitive) > 0:
+        # only the value of the first member can be the only one of the class
+        first = sensitive[members[0]]
         if size == 1:
-            if diversity == EQUAL or grave[first]:
-                by_secret[first] = secret_due
-        elif size == 0 or secret[members[size - 1]] != first:
-            by_secret[first] = 0.0
+            if rules.diversity == EQUAL or protected[first]:
+                by_sensitive[first] = rules.sensitive_due
+        elif size == 0 or sensitive[members[size - 1]] != first:
+            by_sensitive[first] = 0.0
 
 
 @njit(cache=True, nogil=True)
 def _gather(
-    space: Any, near: Any, far: Any, group: Any, scratch: Any, k: int, order: Any, rules: Any,
-    points: Any, dues: Any, state: Any, until: int, labels: Any, beat: Any,
+    task: Round, near: Chunks, far: Chunks, scratch: Scratch, k: int, until: int, beat: Any
 ) -> None:
     """Makes classes of k until fewer than k records, or no more than ``until``, are left.
 
     ``near`` and ``far`` are the records left in chunks, for the one and the other kind of search.
     """
-    grow, furthest, by_start, charges = rules
-    members, counts = np.zeros(k, np.int64), np.zeros(len(dues[0]), np.int64)
+    columns, values, rules, order, group, dues, state, labels = task
+    grow, penalized = rules.grow, len(dues.by_label) + len(dues.by_sensitive) > 0
+    members, counts = np.zeros(k, np.int64), np.zeros(len(dues.by_label), np.int64)
     while state[LEFT] >= k and state[LEFT] > until and beat[STOP] == 0:
+        # state is an array, so that it outlives a call: records are put into new chunks in between
         i, state[CHUNK] = state[FIRST], -1
         for size in range(k):
-            if size == 0 and not furthest:
+            if size == 0 and not rules.furthest:
+                # never back: what stands before is taken, and stays so
                 while labels[order[state[NEXT]]] >= 0:
                     state[NEXT] += 1
                 i = order[state[NEXT]]
             else:
                 more, chunks = size + 1.0 if grow else 1.0, near
                 if size == 0:
+                    # the start is furthest from one record, which is a class for the time being
                     more, chunks = -1.0, far
-                    join_class(space, group, i, size == 0)
+                    join_class(columns, group, i, size == 0)
                 i = find_record(
-                    space, chunks, group, more, size < 2, state[CHUNK], dues, scratch
+                    columns, chunks, group, more, size < 2, state[CHUNK], dues, scratch
                 )
             labels[i] = state[MADE]
             members[size] = i
             take_out(far, i)
+            # the next one is likely to lie where this one lay
             state[CHUNK] = take_out(near, i)
+            # not to grow is to measure every record by the start alone
             if size == 0 or grow:
-                join_class(space, group, i, size == 0)
-            if len(dues[0]) + len(dues[1]) > 0:
-                _charge(points, members, size + 1, counts, dues, charges)
-        if len(dues[0]) + len(dues[1]) > 0:
-            _charge(points, members, 0, counts, dues, charges)
-        state[FIRST] = members[0] if by_start else i
+                join_class(columns, group, i, size == 0)
+            if penalized:
+                _charge(values, rules, members, size + 1, counts, dues)
+        if penalized:
+            _charge(values, rules, members, 0, counts, dues)
+        state[FIRST] = members[0] if rules.by_start else i
         state[MADE] += 1
         state[LEFT] -= k
         beat[DONE] += k
@@ -148,25 +196,21 @@ def gather(points: LossPoints, k: int, order: Labels, rules: Rules, watch: Watch
     if n <= k:
         return np.zeros(n, np.int64)
     bins = bins_of(points.codes)
-    space = new_space(points, bins)
-    group = new_class(space, k)
-    dues = (
+    columns = columns_of(points, bins)
+    dues = Dues(
         np.full(int(points.label.max()) + 1 if rules.by_label else 0, rules.label_due),
         np.zeros(int(points.sensitive_value.max()) + 1 if rules.diversity > 0 else 0),
     )
-    charges = (rules.label_due, rules.secret_due, rules.diversity)
+    values = Values(points.label, points.sensitive_value, points.protected)
     labels, near, far = np.full(n, -1, np.int64), near_order(points, bins), far_order(points, bins)
     state, beat = np.array([order[0], 0, n, 0, -1], np.int64), watch.beat()
+    task = Round(columns, values, rules, order, new_class(columns, k), dues, state, labels)
     while state[LEFT] >= k and beat[STOP] == 0:
+        # new chunks are full ones again, with boxes of the records that are left
         near, far = near[labels[near] < 0], far[labels[far] < 0]
         until = int(len(near) * RENEWED) if len(near) > 4 * WIDE else 0
-        _gather(
-            space, fill_chunks(points, bins, near), fill_chunks(points, bins, far), group,
-            new_scratch(-(-len(near) // WIDE)), k, order,
-            (rules.grow, rules.furthest, rules.by_start, charges),
-            (points.label, points.sensitive_value, points.protected), dues, state, until, labels,
-            beat,
-        )
+        chunks, far_chunks = fill_chunks(points, bins, near), fill_chunks(points, bins, far)
+        _gather(task, chunks, far_chunks, new_scratch(len(chunks.left)), k, until, beat)
     watch.check()
     place_leftovers(points, order[labels[order] < 0], labels)
     return labels
@@ -195,12 +239,14 @@ class _Classes:
 
     def has(self, a: int, code: int) -> Any:
         """Which classes have the code in column a of codes."""
+        # the codes of all classes are one sorted array: one search answers for all of them
         keys = np.arange(len(self.sizes)) * self.widths[a] + code
         places = np.searchsorted(self.held[a], keys)
         return self.held[a][np.minimum(places, len(self.held[a]) - 1)] == keys
 
     def losses(self, i: int | None = None) -> Floats:
-        """D of each class, with record i if one is given: float64, shape (groups,)."""
+        """D of each class, with record i if one is given: float64, shape (groups,). Repeats
+        points.losses.class_losses, from what is kept of the classes."""
         points, total = self.points, np.zeros(len(self.sizes))
         for a, cap in enumerate(points.cap):
             low, high = self.low[:, a], self.high[:, a]
@@ -219,6 +265,7 @@ class _Classes:
         self.low[group] = np.minimum(self.low[group], x)
         self.high[group] = np.maximum(self.high[group], x)
         for a, code in enumerate(self.points.codes[i].tolist()):
+            # few records are left over, so an insertion for each is cheap enough
             if not self.has(a, code)[group]:
                 key = group * self.widths[a] + code
                 self.held[a] = np.insert(self.held[a], np.searchsorted(self.held[a], key), key)

@@ -24,8 +24,8 @@ def k_member(points: LossPoints, task: GroupTask, watch: Watch) -> Grouping:
     the group; where several labels are equally frequent, all of them are. So the penalty falls on
     each record that raises the number of records in the minority.
 
-    With ``diversity`` (section 5.1) a group whose records all have the same secret penalizes
-    records with that secret; ``'sensitive'`` only where that secret is truly sensitive. This
+    With ``diversity`` (section 5.1) a group whose records all have the same sensitive value
+    penalizes records with that value; ``'sensitive'`` only where it is a protected one. This
     follows the text, "explicitly penalizes records that have the same sensitive value"; the
     pseudo-code printed above it penalizes the others, which would make groups uniform.
     Penalties count where a group takes in a record, not where leftovers find a group.
@@ -45,7 +45,7 @@ def k_member(points: LossPoints, task: GroupTask, watch: Watch) -> Grouping:
         furthest=True,
         by_start=own.start == "seed",
         label_due=own.class_penalty,
-        secret_due=own.diversity_penalty,
+        sensitive_due=own.diversity_penalty,
         by_label=task.class_label is not None,
         diversity=_DIVERSITY[own.diversity],
     )

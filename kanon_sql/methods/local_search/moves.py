@@ -14,10 +14,6 @@ from numba.extending import overload
 from kanon_sql.methods.local_search import moves_by_information_loss as information_loss
 from kanon_sql.methods.local_search import moves_by_squared_error as squared_error
 
-SQUARED = 3
-"""Data of that many arrays is that of moves_by_squared_error.py; other data that of
-moves_by_information_loss.py."""
-
 
 def _either(name: str, inline: bool = False) -> Callable[..., Any]:
     """The function of that name of one module or the other, callable in kernels alone."""
@@ -27,7 +23,9 @@ def _either(name: str, inline: bool = False) -> Callable[..., Any]:
         raise NotImplementedError(name)
 
     def chosen(data: Any, *_: Any) -> Any:
-        return (squared if len(data) == SQUARED else loss).py_func
+        # data is numba's type of a NamedTuple here, which knows the class
+        by_squares = data.instance_class is squared_error.SquaredRecords
+        return (squared if by_squares else loss).py_func
 
     options: Any = {"error_model": "numpy", "no_cfunc_wrapper": True, "forceinline": inline}
     decorate: Any = overload(stub, jit_options=options, strict=False)

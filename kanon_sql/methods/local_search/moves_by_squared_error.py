@@ -4,9 +4,9 @@ All that the search in annealing.py knows about the loss is here: what a group c
 much the costs change when a record joins, leaves, or changes places with another. What
 moves_by_information_loss.py is for Total-IL; moves.py has the search use one or the other.
 
-Data is (numeric, codes, scale) of Points. With |i - g|^2 the squared distance of record i to the
-centroid of group g of m records, the squared error of g grows by m / (m + 1) |i - g|^2 when i
-joins, and falls by m / (m - 1) |i - g|^2 when member i leaves.
+With |i - g|^2 the squared distance of record i to the centroid of group g of m records, the squared
+error of g grows by m / (m + 1) |i - g|^2 when i joins, and falls by m / (m - 1) |i - g|^2 when
+member i leaves.
 
 The functions that every step calls are inlined and don't check divisors, which are never 0: to
 pass a dozen arrays to a function takes longer than what it does.
@@ -14,24 +14,62 @@ pass a dozen arrays to a function takes longer than what it does.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kanon_sql.kernel.jit import inlined, inner, unchecked
 from kanon_sql.points.distances import squared_distance
+from kanon_sql.points.points import Codes, Floats, Labels, Points
+
+
+class SquaredRecords(NamedTuple):
+    """n records as the kernels take them: fields of Points.
+
+    Attributes:
+        numeric: float64, shape (n, d).
+        codes: int32, shape (n, c).
+        scale: float64, shape (c,).
+    """
+
+    numeric: Floats
+    codes: Codes
+    scale: Floats
+
+
+class SquaredGroups(NamedTuple):
+    """Groups under change. Fields up to ``members`` are those of LossGroups too.
+
+    Attributes:
+        labels: int64, shape (n,); the group of each record, -1 for one that is in none.
+        place: int64, shape (n,); the place of each record among the members of its group.
+        sizes: int64, shape (groups,).
+        members: int32, shape (groups, capacity); the first ``sizes`` of a row count.
+        sums: float64, shape (groups, d); sums of the numeric attributes.
+        squares: int64, shape (groups, c); sums of squared category counts.
+        changes: int64, shape (groups,); changes since the sums were last recomputed.
+    """
+
+    labels: Labels
+    place: Labels
+    sizes: Labels
+    members: Codes
+    sums: Floats
+    squares: Labels
+    changes: Labels
+
+
+def squared_records(points: Points) -> SquaredRecords:
+    """The records as the kernels take them."""
+    return SquaredRecords(points.numeric, points.codes, points.scale)
 
 
 @unchecked
-def hold_groups(data: Any, room: int, capacity: int) -> Any:
-    """Room for that many groups of that many records.
-
-    The group of each record, its place among the members, sizes, members, sums of the numeric
-    attributes, sums of squared category counts, and changes since the sums were last recomputed.
-    """
+def hold_groups(data: SquaredRecords, room: int, capacity: int) -> SquaredGroups:
+    """Room for that many groups of that many records, all empty."""
     numeric, codes, _ = data
     n = numeric.shape[0]
-    return (
+    return SquaredGroups(
         np.full(n, -1, np.int64),
         np.zeros(n, np.int64),
         np.zeros(room, np.int64),
@@ -44,6 +82,7 @@ def hold_groups(data: Any, room: int, capacity: int) -> Any:
 
 @inlined
 def _count_alike(codes: Any, a: int, i: int, g: int, members: Any, size: int) -> int:
+    """How many of the first ``size`` members of group g have record i's code in column a."""
     same = 0
     for p in range(size):
         if codes[members[g, p], a] == codes[i, a]:
@@ -52,7 +91,7 @@ def _count_alike(codes: Any, a: int, i: int, g: int, members: Any, size: int) ->
 
 
 @unchecked
-def _renew(numeric: Any, g: int, groups: Any) -> None:
+def _renew(numeric: Any, g: int, groups: SquaredGroups) -> None:
     """Notes a change; after as many as there are members the sums are recomputed, so that
     rounding errors don't pile up."""
     _, _, sizes, members, sums, _, changes = groups
@@ -68,11 +107,12 @@ def _renew(numeric: Any, g: int, groups: Any) -> None:
 
 
 @unchecked
-def join(data: Any, i: int, g: int, groups: Any) -> None:
+def join(data: SquaredRecords, i: int, g: int, groups: SquaredGroups) -> None:
     """Puts record i, which is in no group, into group g."""
     numeric, codes, _ = data
     labels, place, sizes, members, sums, squares, _ = groups
     size = sizes[g]
+    # (m + 1)^2 - m^2 = 2 m + 1: integers, so squares never drift and need no renewal
     for a in range(codes.shape[1]):
         squares[g, a] += 2 * _count_alike(codes, a, i, g, members, size) + 1
     for a in range(numeric.shape[1]):
@@ -83,7 +123,7 @@ def join(data: Any, i: int, g: int, groups: Any) -> None:
 
 
 @unchecked
-def leave(data: Any, i: int, groups: Any) -> None:
+def leave(data: SquaredRecords, i: int, groups: SquaredGroups) -> None:
     """Takes record i out of its group."""
     numeric, codes, _ = data
     labels, place, sizes, members, sums, squares, _ = groups
@@ -93,6 +133,7 @@ def leave(data: Any, i: int, groups: Any) -> None:
         squares[g, a] -= 2 * _count_alike(codes, a, i, g, members, size) - 1
     for a in range(numeric.shape[1]):
         sums[g, a] -= numeric[i, a]
+    # the last member takes the free place, so that no other has to move
     last = members[g, size - 1]
     members[g, place[i]] = last
     place[last] = place[i]
@@ -101,10 +142,10 @@ def leave(data: Any, i: int, groups: Any) -> None:
 
 
 @unchecked
-def swap(data: Any, i: int, j: int, groups: Any) -> None:
+def swap(data: SquaredRecords, i: int, j: int, groups: SquaredGroups) -> None:
     """Lets two records of different groups change places."""
-    labels = groups[0]
-    a, b = labels[i], labels[j]
+    a, b = groups.labels[i], groups.labels[j]
+    # both leave before one joins: a full group has no room for one more
     leave(data, i, groups)
     leave(data, j, groups)
     join(data, i, b, groups)
@@ -112,69 +153,69 @@ def swap(data: Any, i: int, j: int, groups: Any) -> None:
 
 
 @inlined
-def _gap(data: Any, i: int, g: int, groups: Any) -> Any:
+def _gap(data: SquaredRecords, i: int, g: int, groups: SquaredGroups) -> Any:
     """|i - g|^2."""
     numeric, codes, scale = data
     _, _, sizes, members, sums, squares, _ = groups
     size = sizes[g]
-    share = 1.0 / size
+    share = 1.0 / size  # one division for all attributes
     total = 0.0
     for a in range(numeric.shape[1]):
         gap = numeric[i, a] - sums[g, a] * share
         total += gap * gap
     for a in range(codes.shape[1]):
         same = _count_alike(codes, a, i, g, members, size)
+        # |one-hot - mean of one-hots|^2: the mean's square, less twice the share, and 1
         total += scale[a] * ((squares[g, a] - 2 * size * same + size * size) / (size * size))
     return total
 
 
 @unchecked
-def cost(data: Any, g: int, groups: Any) -> Any:
-    """The squared error of group g."""
-    _, _, sizes, members, _, _, _ = groups
+def cost(data: SquaredRecords, g: int, groups: SquaredGroups) -> Any:
+    """The squared error of group g. Repeats points.losses.sse, for one group, from its sums."""
     total = 0.0
-    for p in range(sizes[g]):
-        total += _gap(data, members[g, p], g, groups)
+    for p in range(groups.sizes[g]):
+        total += _gap(data, groups.members[g, p], g, groups)
     return total
 
 
 @inlined
-def growth(data: Any, i: int, g: int, groups: Any) -> Any:
+def growth(data: SquaredRecords, i: int, g: int, groups: SquaredGroups) -> Any:
     """By how much the cost of group g grows when record i of another group joins."""
-    size = groups[2][g]
+    size = groups.sizes[g]
     return size / (size + 1.0) * _gap(data, i, g, groups)
 
 
 @inlined
-def relief(data: Any, i: int, groups: Any) -> Any:
+def relief(data: SquaredRecords, i: int, groups: SquaredGroups) -> Any:
     """By how much the cost of record i's group, of two or more, falls when i leaves."""
-    g = groups[0][i]
-    size = groups[2][g]
+    g = groups.labels[i]
+    size = groups.sizes[g]
     return size / (size - 1.0) * _gap(data, i, g, groups)
 
 
 @inlined
-def exchange(data: Any, i: int, j: int, groups: Any, limit: float) -> Any:
+def exchange(data: SquaredRecords, i: int, j: int, groups: SquaredGroups, limit: float) -> Any:
     """By how much the cost grows when two records of different groups change places; whatever the
     limit."""
     numeric, codes, scale = data
-    labels, sizes = groups[0], groups[2]
-    a, b = labels[i], labels[j]
+    a, b = groups.labels[i], groups.labels[j]
     away = _gap(data, i, a, groups) + _gap(data, j, b, groups)
     there = _gap(data, i, b, groups) + _gap(data, j, a, groups)
+    # both centroids move, by (j - i) / size; ``between`` makes up for gaps to where they were
     between = squared_distance(numeric, codes, scale, i, j)
-    return there - away - between * (1.0 / sizes[a] + 1.0 / sizes[b])
+    return there - away - between * (1.0 / groups.sizes[a] + 1.0 / groups.sizes[b])
 
 
 @inner
-def distance(data: Any, i: int, j: int) -> Any:
+def distance(data: SquaredRecords, i: int, j: int) -> Any:
     """|i - j|^2."""
     numeric, codes, scale = data
     return squared_distance(numeric, codes, scale, i, j)
 
 
 @inlined
-def choose(data: Any, chance: int, count: int, own: int) -> Any:
+def choose(data: SquaredRecords, chance: int, count: int, own: int) -> Any:
     """One of ``count`` neighbours, and of ``own`` behind these, by a number below 4096: all equally
     often."""
     return (chance * (count + own)) >> 12

@@ -13,9 +13,10 @@ import numpy.typing as npt
 from numba import njit
 
 from kanon_sql.kernel.watch import DONE, Watch
-from kanon_sql.methods.local_search.annealing import anneal
+from kanon_sql.methods.local_search.annealing import Cycle, Search, Sites, Spare, anneal
 from kanon_sql.methods.local_search.moves import distance, hold_groups, join
 from kanon_sql.methods.local_search.moves_by_information_loss import pack_records
+from kanon_sql.methods.local_search.moves_by_squared_error import squared_records
 from kanon_sql.points.losses import sse, total_il
 from kanon_sql.points.points import Labels, LossPoints, Points
 from kanon_sql.search.nearest_lists import nearest_lists
@@ -87,20 +88,20 @@ def default_steps(n: int, k: int, most: int = REFINE_STEPS) -> int:
     return steps if k <= LARGE else max(n, steps * LARGE // k)
 
 
-def _cycles(n: int) -> Iterator[tuple[int, int, float]]:
-    """First step, length and starting temperature of each cycle, without end."""
+def _cycles(n: int) -> Iterator[Cycle]:
+    """The cycles of n records, without end."""
     begin, length = 0, DESCENT * max(n, FEW)
-    yield begin, length, 0.0
+    yield Cycle(begin, length, 0.0)
     begin, length = length, FIRST * max(n, FEW)
     while True:
-        yield begin, length, HOT
+        yield Cycle(begin, length, HOT)
         begin, length = begin + length, length * LONGER
 
 
-def _sites(points: Points, watch: Watch) -> Any:
-    """The distinct points: the site of each record, where the records of each site start in the
-    order, the order, and the nearest sites of each site."""
+def _sites(points: Points, watch: Watch) -> Sites:
+    """The distinct points among the records."""
     columns = np.hstack([points.codes.astype(np.float64), points.numeric])
+    # equal records side by side; in which order they are sorted does not matter
     order = np.lexsort(columns.T)
     ordered = columns[order]
     fresh = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))
@@ -117,7 +118,7 @@ def _sites(points: Points, watch: Watch) -> Any:
     else:
         apart = Points.of(points.numeric[firsts], points.codes[firsts], points.scale)
         near = nearest_lists(apart, NEAR, watch.beat())
-    return site_of, start, order, near
+    return Sites(site_of, start, order, near)
 
 
 def _embedded(points: LossPoints, members: Any) -> Points:
@@ -147,14 +148,17 @@ def _split(data: Any, members: Any, k: int, labels: Any, made: int) -> int:
                 labels[i] = made
             made += 1
             continue
+        # three times to the furthest from the end before: the last two lie far apart
         ends, gaps = part[:1].copy(), np.zeros((2, m))
         for end in range(3):
             for p in range(m):
                 gaps[end % 2, p] = distance(data, ends[0], part[p])
             ends[0] = part[np.argmax(gaps[end % 2])]
+        # mergesort is stable: ties stay in canonical order, so that equal input is equal output
         moved = part[np.argsort(gaps[0] - gaps[1], kind="mergesort")]
         for p in range(m):
             part[p] = moved[p]
+        # halves of m records have k each, since m is 2k at least
         waiting.append((first, first + m // 2))
         waiting.append((first + m // 2, last))
     return made
@@ -167,23 +171,25 @@ def _load(data: Any, labels: Any, k: int) -> Any:
     groups = hold_groups(data, n // k, 2 * k)
     for i in range(n):
         join(data, i, labels[i], groups)
-    spare, count = np.zeros(n // k, np.int64), np.zeros(1, np.int64)
+    spare = Spare(np.zeros(n // k, np.int64), np.zeros(1, np.int64))
+    # taken from the end, so the lowest number is the first to be used
     for g in range(n // k - 1, -1, -1):
-        if groups[2][g] == 0:
-            spare[count[0]] = g
-            count[0] += 1
-    return groups, (spare, count)
+        if groups.sizes[g] == 0:
+            spare.numbers[spare.left[0]] = g
+            spare.left[0] += 1
+    return groups, spare
 
 
 @njit(cache=True, nogil=True)
-def _spread(data: Any, sites: Any, count: int) -> Any:
-    """Mean squared distance of each record to the nearest ``count`` other sites."""
+def _spread(data: Any, sites: Sites, count: int) -> Any:
+    """Mean squared distance of each record to the nearest ``count`` other sites: float64, shape
+    (n,)."""
     site_of, start, order, near = sites
     out = np.empty(site_of.shape[0])
     for i in range(out.shape[0]):
         total = 0.0
         for rank in range(count):
-            j = order[start[near[site_of[i], rank]]]
+            j = order[start[near[site_of[i], rank]]]  # any record of the site is as far away
             total += distance(data, i, j)
         out[i] = total / count
     return out
@@ -215,7 +221,7 @@ def _data(points: Points) -> Any:
     """The records as the kernels take them."""
     if isinstance(points, LossPoints):
         return pack_records(points)
-    return points.numeric, points.codes, points.scale
+    return squared_records(points)
 
 
 class _Best:
@@ -262,33 +268,37 @@ def refine(
         return Refined(labels if best.labels is given else best.labels, 0, False)
     sites = _sites(points, watch)
     watch.check()
-    if sites[3].shape[1] == 0:  # one point: the loss is a rounding error
+    if sites.near.shape[1] == 0:  # one point: the loss is a rounding error
         return Refined(labels, 0, False)
     groups, spare = _load(data, small, k)
     spread = None
     if not isinstance(points, LossPoints):
-        spread = _spread(data, sites, max(1, min(k - 1, sites[3].shape[1])))
+        spread = _spread(data, sites, max(1, min(k - 1, sites.near.shape[1])))
     beat, step, stopped = watch.beat(), 0, False
-    for begin, length, hot in _cycles(len(points)):
+    for cycle in _cycles(len(points)):
+        end = cycle.begin + cycle.length
+        # the temperature counts in what a record loses on average by now
         unit = np.full(len(points), best.loss / len(points))
         if spread is not None:
             unit = np.sqrt(spread * unit)
-        cycle = (begin, length, hot)
-        while step < min(begin + length, steps) and not stopped:
+        work = Search(data, groups, sites, spare, unit, k)
+        while step < min(end, steps) and not stopped:
             stopped = seconds is not None and perf_counter() - started >= seconds
             if not stopped:
-                ahead = min(step + CHUNK, begin + length, steps)
-                anneal(data, sites, groups, spare, unit, k, cycle, step, ahead, beat)
+                ahead = min(step + CHUNK, end, steps)
+                anneal(work, cycle, step, ahead, beat)
                 watch.check()
                 step = ahead
-        if hot > 0.0 and begin < step < begin + length:
-            cold, told = (step, FINISH * len(points), 0.0), beat[DONE]
-            anneal(data, sites, groups, spare, unit, k, cold, step, step + cold[1], beat)
+        if cycle.hot > 0.0 and cycle.begin < step < end:
+            # stopped while it was hot: what it has now is worse than what a few cold steps leave
+            cold, told = Cycle(step, FINISH * len(points), 0.0), beat[DONE]
+            anneal(work, cold, step, step + cold.length, beat)
             watch.check()
             beat[DONE] = told
-        best.offer(_numbered(groups[0]))
+        best.offer(_numbered(groups.labels))
         if stopped or step >= steps or best.loss <= 0.0:
             break
+        # on from the best, not from where the cycle ended
         groups, spare = _load(data, _small(data, best.labels, k), k)
     return Refined(labels if best.labels is given else best.labels, step, stopped)
 

@@ -8,7 +8,7 @@ least, or is left out where that costs less.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -16,7 +16,7 @@ from numba import njit
 from kanon_sql.kernel.jit import NO, YES, inner
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.points.losses import sst
-from kanon_sql.points.points import Labels, LossPoints, Points
+from kanon_sql.points.points import Codes, Floats, Labels, LossPoints, Points
 from kanon_sql.search.nearest_lists import nearest_lists
 
 NEAR = 10
@@ -29,6 +29,83 @@ TOLERANCE = 1e-9
 """What a change must gain, as a share of a suppressed record's charge."""
 
 
+class Records(NamedTuple):
+    """n records, in squared errors or in information loss.
+
+    Attributes:
+        numeric: float64, shape (n, d).
+        codes: int32, shape (n, c).
+        scale: float64, shape (c,).
+        cap: float64, shape (d,), and limit: int32, shape (c,); of LossPoints, else not used.
+        squared: whether squared errors count.
+    """
+
+    numeric: Floats
+    codes: Codes
+    scale: Floats
+    cap: Floats
+    limit: Codes
+    squared: bool
+
+
+class Groups(NamedTuple):
+    """Groups under change, the members of each chained in canonical order.
+
+    Attributes:
+        labels: int64, shape (n,); the group of each record, -1 for one that is in none.
+        first: int64, shape (groups,); the first member of each, -1 where there is none.
+        follow: int64, shape (n,); the next member of the same group, -1 after the last.
+    """
+
+    labels: Labels
+    first: Labels
+    follow: Labels
+
+
+class Room(NamedTuple):
+    """Room for lists of records, int64, shape (LARGE + 2,).
+
+    Attributes:
+        members: those of the group that is tried.
+        rest: all of them but one.
+        joined: those of a group that one of them may join, and that one.
+    """
+
+    members: Labels
+    rest: Labels
+    joined: Labels
+
+
+class Search(NamedTuple):
+    """What the search works on.
+
+    Attributes:
+        records: n records.
+        near: int32, shape (n, count); the records near each.
+        groups: the groups under change.
+        k: the least group size.
+        charge: what a suppressed record costs.
+        room: written to by each trial.
+    """
+
+    records: Records
+    near: Codes
+    groups: Groups
+    k: int
+    charge: float
+    room: Room
+
+
+def records_of(points: Points) -> Records:
+    """The records as the kernels take them."""
+    if isinstance(points, LossPoints):
+        cap, limit, squared = points.cap, points.limit, False
+    else:
+        cap, limit = np.zeros(points.numeric.shape[1]), np.zeros(points.codes.shape[1], np.int32)
+        squared = True
+    return Records(points.numeric, points.codes, points.scale, cap, limit, squared)
+
+
 def charge_of(points: Points) -> float:
     """What a suppressed record costs: in squared errors what all records cost on average when they
     are one group, in information loss 1 in each cell, times its weight."""
@@ -38,9 +115,10 @@ def charge_of(points: Points) -> float:
 
 
 @inner
-def _cost(data: Any, members: Any, size: int) -> float:
-    """The loss of a group of members[:size]."""
-    numeric, codes, scale, cap, limit, squared = data
+def cost(records: Records, members: Any, size: int) -> float:
+    """The loss of a group of members[:size]. Repeats points.losses.sse or, times the size,
+    points.losses.class_losses, for one group."""
+    numeric, codes, scale, cap, limit, squared = records
     total = 0.0
     for a in range(numeric.shape[1]):
         low = high = numeric[members[0], a]
@@ -56,6 +134,8 @@ def _cost(data: Any, members: Any, size: int) -> float:
         else:
             total += size * min(high - low, cap[a])
     for a in range(codes.shape[1]):
+        # pairs of equal codes, whose number is the sum of squared counts; or distinct codes.
+        # Comparing all members needs no table of codes, and groups are small
         alike, distinct = 0, 0
         for p in range(size):
             fresh = True
@@ -67,7 +147,7 @@ def _cost(data: Any, members: Any, size: int) -> float:
                         break
             distinct += fresh
             if not squared and distinct > limit[a]:
-                break
+                break  # more of them cost no more
         if squared:
             total += scale[a] * (size - alike / size)
         else:
@@ -84,21 +164,24 @@ def _without(members: Any, size: int, p: int, rest: Any) -> None:
 
 
 @inner
-def _list_group(first: Any, follow: Any, g: int, members: Any) -> int:
+def _list_group(groups: Groups, g: int, members: Any) -> int:
     """Writes the members of a group, in canonical order; returns their number."""
-    size, i = 0, first[g]
+    size, i = 0, groups.first[g]
     while i >= 0:
+        # a group too large for the room is told by its size, and left as it is
         if size < members.shape[0]:
             members[size] = i
         size += 1
-        i = follow[i]
+        i = groups.follow[i]
     return size
 
 
 @inner
-def _relist(labels: Any, first: Any, follow: Any) -> None:
+def _relist(groups: Groups) -> None:
     """Chains the members of each group in canonical order."""
+    labels, first, follow = groups
     first[:] = -1
+    # from the last record to the first, so that each is put before those behind it
     for i in range(len(labels) - 1, -1, -1):
         if labels[i] >= 0:
             follow[i] = first[labels[i]]
@@ -106,9 +189,11 @@ def _relist(labels: Any, first: Any, follow: Any) -> None:
 
 
 @inner
-def _put(first: Any, follow: Any, labels: Any, i: int, g: int) -> None:
+def _put(groups: Groups, i: int, g: int) -> None:
     """Puts record i, which is in no group, into one, so that its chain stays in order."""
+    labels, first, follow = groups
     labels[i] = g
+    # in order, since sums of squared errors have other bits in another one
     last, here = -1, first[g]
     while 0 <= here < i:
         last, here = here, follow[here]
@@ -120,8 +205,9 @@ def _put(first: Any, follow: Any, labels: Any, i: int, g: int) -> None:
 
 
 @inner
-def _take(first: Any, follow: Any, labels: Any, i: int) -> None:
+def _take(groups: Groups, i: int) -> None:
     """Takes record i out of its group."""
+    labels, first, follow = groups
     g = labels[i]
     labels[i] = -1
     if first[g] == i:
@@ -134,39 +220,44 @@ def _take(first: Any, follow: Any, labels: Any, i: int) -> None:
 
 
 @inner
-def _place(
-    data: Any, near: Any, first: Any, follow: Any, labels: Any, i: int, g: int, room: Any
-) -> Any:
+def _place(search: Search, i: int, g: int) -> Any:
     """The group nearby, not g, that grows least by record i, and by how much; -1 for none."""
+    records, near, groups = search.records, search.near, search.groups
+    joined, first = search.room.joined, groups.first
     best, least = -1, np.inf
     for rank in range(near.shape[1]):
-        b = labels[near[i, rank]]
+        b = groups.labels[near[i, rank]]
         if b in (-1, g, best):
             continue
-        size = _list_group(first, follow, b, room)
+        size = _list_group(groups, b, joined)
         if size >= LARGE:
             continue
-        before = _cost(data, room, size)
-        room[size] = i
-        grown = _cost(data, room, size + 1) - before
+        before = cost(records, joined, size)
+        joined[size] = i
+        grown = cost(records, joined, size + 1) - before
+        # ties to the group of the lower first record, since numbers of groups must not matter
         if grown < least or (grown == least and first[b] < first[best]):
             best, least = b, grown
     return best, least
 
 
 @inner
-def _dissolve(
-    data: Any, near: Any, first: Any, follow: Any, labels: Any, g: int, members: Any, size: int,
-    charge: float, out: int, forced: int, apply: bool, room: Any,
-) -> Any:
+def _dissolve(search: Search, g: int, size: int, out: int, forced: int, apply: bool) -> Any:
     """What it gains to dissolve group g, and how many members are left out, ``out`` at most: its
-    cost less the growth of the groups that members join, one after another, and the charges. The
-    member ``forced`` is left out in any case. Undone unless ``apply``."""
-    gain, suppressed, placed = _cost(data, members, size), 0, 0
+    cost less the growth of the groups that members join, one after another, and the charges.
+
+    The ``size`` members are in room.members, in canonical order. The one at place ``forced`` is
+    left out in any case (-1: none is forced). Undone unless ``apply``.
+    """
+    groups, members, charge = search.groups, search.room.members, search.charge
+    labels, first, follow = groups
+    gain, suppressed, placed = cost(search.records, members, size), 0, 0
+    # all at once: a member must not join one that is still to leave
     for p in range(size):
-        _take(first, follow, labels, members[p])
+        _take(groups, members[p])
     for p in range(size):
-        best, grown = _place(data, near, first, follow, labels, members[p], g, room)
+        best, grown = _place(search, members[p], g)
+        # the one that is forced takes one of ``out`` from those before it
         if p == forced or (suppressed + (p < forced) < out and grown > charge):
             suppressed += 1
             gain -= charge
@@ -175,15 +266,16 @@ def _dissolve(
             break
         else:
             gain -= grown
-            _put(first, follow, labels, members[p], best)
+            _put(groups, members[p], best)
         placed += 1
+        # what follows only costs, so a gain that is gone is gone
         if not gain > 0.0:
             break
     if apply:
         return gain, suppressed
     for p in range(placed):
         if labels[members[p]] >= 0:
-            _take(first, follow, labels, members[p])
+            _take(groups, members[p])
     for p in range(size):
         labels[members[p]] = g
         follow[members[p]] = members[p + 1] if p < size - 1 else -1
@@ -192,73 +284,60 @@ def _dissolve(
 
 
 @inner
-def _try_group(
-    data: Any, near: Any, first: Any, follow: Any, labels: Any, g: int, k: int, charge: float,
-    out: int, apply: bool, rooms: Any,
-) -> Any:
-    """What the best change of group g gains, and how many records it leaves out; made, if
-    ``apply`` says so."""
-    members, rest, room = rooms
-    size = _list_group(first, follow, g, members)
+def _try_group(search: Search, g: int, out: int, apply: bool) -> Any:
+    """What the best change of group g gains, and how many records it leaves out, ``out`` at most;
+    made, if ``apply`` says so."""
+    records, _, groups, k, charge, (members, rest, _) = search
+    size = _list_group(groups, g, members)
     if size < k or size > LARGE:
         return 0.0, 0
-    cost, best, gain, count = _cost(data, members, size), -1, charge * TOLERANCE, 0
-    if cost <= charge:
+    whole, best, gain, count = cost(records, members, size), -1, charge * TOLERANCE, 0
+    # no change saves more than the whole cost, and each is charged for one record at least
+    if whole <= charge:
         return 0.0, 0
     for p in range(size if size > k else 0):
         _without(members, size, p, rest)
-        found = cost - charge - _cost(data, rest, size - 1)
+        found = whole - charge - cost(records, rest, size - 1)
         if found > gain:
             best, gain, count = p, found, 1
+    # a group of 2k or more loses one member after another; to dissolve it would take long
     for p in range(-1, size if size < 2 * k else 0):
-        found, suppressed = _dissolve(
-            data, near, first, follow, labels, g, members, size, charge, out, p, NO, room
-        )
+        found, suppressed = _dissolve(search, g, size, out, p, NO)
         if found > gain:
+            # one number says which change: below size who leaves, else size + 1 + forced
             best, gain, count = size + 1 + p, found, suppressed
     if best < 0:
         return 0.0, 0
     if apply and best < size:
-        _take(first, follow, labels, members[best])
+        _take(groups, members[best])
     elif apply:
-        _dissolve(
-            data, near, first, follow, labels, g, members, size, charge, out, best - size - 1,
-            YES, room,
-        )
+        _dissolve(search, g, size, out, best - size - 1, YES)
     return gain, count
 
 
 @njit(cache=True, nogil=True)
-def _suppress(
-    data: Any, near: Any, labels: Any, groups: int, k: int, charge: float, out: int, beat: Any
-) -> None:
+def _suppress(search: Search, out: int, beat: Any) -> None:
     """Leaves out up to ``out`` records."""
-    n = len(labels)
-    first, follow = np.full(groups, -1, np.int64), np.full(n, -1, np.int64)
-    _relist(labels, first, follow)
-    rooms = (np.empty(LARGE + 2, np.int64), np.empty(LARGE + 2, np.int64),
-             np.empty(LARGE + 2, np.int64))
-    gains = np.zeros(groups)
-    for g in range(groups):
-        gains[g], _ = _try_group(
-            data, near, first, follow, labels, g, k, charge, out, NO, rooms
-        )
+    _relist(search.groups)
+    gains = np.zeros(len(search.groups.first))
+    for g in range(len(gains)):
+        gains[g], _ = _try_group(search, g, out, NO)
         if beat[STOP] == 1:
             return
     while out > 0:
+        # gains are kept from when they were found: only the largest is found anew, and made if
+        # it is still as large
         g = int(np.argmax(gains))
         if gains[g] <= 0.0 or beat[STOP] == 1:
             break
-        now, _ = _try_group(data, near, first, follow, labels, g, k, charge, out, NO, rooms)
+        now, _ = _try_group(search, g, out, NO)
         if now < gains[g]:  # the groups around it have changed, or fewer may be left out
             gains[g] = now
             continue
-        _, count = _try_group(data, near, first, follow, labels, g, k, charge, out, YES, rooms)
+        _, count = _try_group(search, g, out, YES)
         out -= count
         beat[DONE] += count
-        gains[g], _ = _try_group(
-            data, near, first, follow, labels, g, k, charge, out, NO, rooms
-        )
+        gains[g], _ = _try_group(search, g, out, NO)
 
 
 def suppress_rows(points: Points, labels: Labels, k: int, out: int, watch: Watch) -> Labels:
@@ -282,16 +361,12 @@ def suppress_rows(points: Points, labels: Labels, k: int, out: int, watch: Watch
     _, start, inverse = np.unique(labels, return_index=True, return_inverse=True)
     rank = np.argsort(np.argsort(start))
     kept = np.ascontiguousarray(rank[inverse.reshape(-1)], np.int64)
-    loss = isinstance(points, LossPoints)
-    cap = points.cap if isinstance(points, LossPoints) else np.zeros(points.numeric.shape[1])
-    limit = points.limit if isinstance(points, LossPoints) else np.zeros(
-        points.codes.shape[1], np.int32
-    )
-    data = (points.numeric, points.codes, points.scale, cap, limit, not loss)
     beat = watch.beat()
     near = nearest_lists(points, NEAR, beat)
     watch.check()
-    _suppress(data, near, kept, len(start), k, charge, out, beat)
+    chains = Groups(kept, np.full(len(start), -1), np.full(len(kept), -1))
+    room = Room(*(np.empty(LARGE + 2, np.int64) for _ in range(3)))
+    _suppress(Search(records_of(points), near, chains, k, charge, room), out, beat)
     watch.check()
     released = kept >= 0
     found = np.full(len(kept), -1, np.int64)

@@ -27,16 +27,19 @@ def extend_keys(
 
 @inner
 def _hash(key: int) -> Any:
+    """64 bits of a key, of which the first are as good as random: two multiplications, since keys
+    in mixed radix differ in a few places only."""
     bits = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     return (bits ^ (bits >> np.uint64(32))) * np.uint64(0xBF58476D1CE4E5B9)
 
 
 @inner
 def _scatter(keys: Any, counts: Any, bits: int) -> Any:
-    """The rows by the first bits of their keys' hashes: where each part starts, keys, counts and
-    row numbers."""
+    """The rows by the first bits of their keys' hashes: where each part starts (int64, shape
+    (parts + 1,)), keys, counts and row numbers (shape (n,), int64, int32 and int32)."""
     n, past = len(keys), np.uint64(64 - bits)
     starts = np.zeros((1 << bits) + 1, np.int64)
+    # hashes are computed twice: to keep them would take as much memory as all else here
     for i in range(n):
         starts[np.int64(_hash(keys[i]) >> past) + 1] += 1
     for p in range(1 << bits):
@@ -63,6 +66,7 @@ def count_classes(
     first row and records. Else the count may stop as soon as it is above ``out``.
     """
     n, bits = len(keys), 0
+    # equal keys have equal hashes, so no class is in two parts
     while (min(n, width) >> bits) > 2 * PART_ROWS and bits < 10:
         bits += 1
     starts, row = np.array([0, n]), np.empty(0, np.int32)
@@ -76,14 +80,16 @@ def count_classes(
         while (1 << size_bits) < 2 * min(starts[p + 1] - starts[p], width):
             size_bits += 1
         size = 1 << size_bits
-        if len(slot_key) < size:
+        if len(slot_key) < size:  # a table is used again; only its counts have to be cleared
             slot_key, slot_class = np.empty(size, np.int64), np.empty(size, np.int32)
             slot_count = np.empty(size, np.int64)
         slot_count[:size] = 0
+        # the first bits are those of the part, the same for all its rows: the next ones count
         before, past = np.uint64(bits), np.uint64(64 - size_bits)
         for i in range(starts[p], starts[p + 1]):
             key = keys[i]
             s = np.int64((_hash(key) << before) >> past)
+            # on to the next slot: the table is at most half full
             while slot_count[s] > 0 and slot_key[s] != key:
                 s = (s + 1) & (size - 1)
             if listed:

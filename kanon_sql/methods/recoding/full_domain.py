@@ -18,7 +18,8 @@ What prunes it:
 
 One sweep visits the nodes in descending lexicographic order, each after all nodes above it. It
 takes the largest of the bounds of its direct predecessors, checks the node where that leaves it a
-chance to be the best, and keeps one byte: 255 for shut, else the bound in shares of ``out``.
+chance to be the best, and keeps one byte: 255 for shut, else the bound in shares of ``out``. The
+sweep itself is in lattice.py.
 
 Losses are compared as whole numbers, in units of 2**-30 of the power of two above a record's whole
 loss. So sums that differ by rounding alone are ties.
@@ -29,15 +30,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations, product
 from math import floor, frexp, fsum, prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from kanon_sql.errors import DataError
-from kanon_sql.kernel.jit import ZERO, inner
-from kanon_sql.kernel.watch import STOP, Watch
+from kanon_sql.kernel.watch import DONE, Watch
 from kanon_sql.methods.recoding.class_counts import count_classes, extend_keys
+from kanon_sql.methods.recoding.lattice import (
+    LEVELS,
+    LOSS,
+    LOST,
+    SHUT,
+    Lattice,
+    meet_of,
+    next_node,
+)
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Codes, Floats, Grouping, Labels, LossPoints
 
@@ -61,6 +70,7 @@ Node = tuple[int, ...]
 def _find_parents(codes: Any, low: int, high: int, parent: Any) -> bool:
     """Fills in the parent, in column ``high``, of each code in column ``low``; False where a code
     has two."""
+    # all records are asked, not one of each code: so a code with two parents can't hide
     for i in range(codes.shape[0]):
         code, above = codes[i, low], codes[i, high]
         if parent[code] < 0:
@@ -68,83 +78,6 @@ def _find_parents(codes: Any, low: int, high: int, parent: Any) -> bool:
         elif parent[code] != above:
             return False
     return True
-
-
-@inner
-def _bounds(
-    tags: Any, here: int, levels: Any, top: Any, stride: Any, rise: float, scalars: Any
-) -> Any:
-    """Takes over the bounds of the nodes above. The least loss that a node can have, and the
-    least number of suppressed records; a loss of -1 where it is shut."""
-    n, full, out, unit = scalars
-    tag = tags[here]
-    for b in range(len(levels)):
-        if levels[b] < top[b]:
-            tag = max(tag, tags[here + stride[b]])
-    tags[here] = tag
-    if tag == 255:
-        return -1, 0
-    lost = (np.int64(tag) * out + 253) // 254
-    return (n - lost) * np.int64(np.rint(rise * unit)) + lost * full, lost
-
-
-@inner
-def _step(levels: Any, fixed: int, low: Any, top: Any, rise: Any, sums: Any) -> bool:
-    """On to the next node in descending order of those with the same first ``fixed`` levels;
-    False after the last. sums[a]: what the levels before a cost a record."""
-    a = len(levels) - 1
-    while a >= fixed and levels[a] == low[a]:
-        levels[a] = top[a]
-        a -= 1
-    if a < fixed:
-        return False
-    levels[a] -= 1
-    for b in range(a, len(levels)):
-        sums[b + 1] = sums[b] + rise[b, levels[b]]
-    return True
-
-
-@njit(cache=True, nogil=True)
-def _next_node(
-    tags: Any, here: int, levels: Any, low: Any, top: Any, stride: Any, rise: Any, sums: Any,
-    order: Any, scalars: Any, best: Any, beat: Any,
-) -> int:
-    """The number of the next node that may be better than the best; -1 where there is none.
-
-    best: loss, suppressed records and levels of the best node; order: the attributes by number.
-    """
-    while (here & 65535 or beat[STOP] == 0) and _step(levels, ZERO, low, top, rise, sums):
-        here -= 1
-        loss, lost = _bounds(tags, here, levels, top, stride, sums[-1], scalars)
-        if loss < 0 or loss > best[0]:
-            continue
-        ahead = loss < best[0] or lost < best[1]
-        if not ahead and lost == best[1]:
-            for a in order:
-                if levels[a] != best[2 + a]:
-                    ahead = levels[a] < best[2 + a]
-                    break
-        if ahead:
-            return here
-    return -1
-
-
-@njit(cache=True, nogil=True)
-def _meet(
-    tags: Any, here: int, levels: Any, fixed: int, low: Any, top: Any, stride: Any, rise: Any,
-    sums: Any, scalars: Any, most: int,
-) -> Any:
-    """The most general node that lies below all nodes that may lose ``most`` or less, of those
-    that share the first ``fixed`` levels. Starts at the highest of them."""
-    meet = levels.copy()
-    while True:
-        loss, _ = _bounds(tags, here, levels, top, stride, sums[-1], scalars)
-        if 0 <= loss <= most:
-            for b in range(fixed, len(levels)):
-                meet[b] = min(meet[b], levels[b])
-        here -= 1
-        if not _step(levels, fixed, low, top, rise, sums):
-            return meet
 
 
 @dataclass(frozen=True)
@@ -179,6 +112,7 @@ def _tree(points: LossPoints, number: int, first: int, k: int, out: int) -> _Tre
         parent = np.full(len(records), -1, np.int32)
         one = _find_parents(points.codes, int(columns[0]), int(column), parent)
         above = np.unique(parent, return_inverse=True)[1].astype(np.int64)
+        # the last leaf of a node tells what is above it; all others must say the same
         of_node = np.zeros(len(records), np.int64)
         of_node[nodes[-1]] = above
         if not one or (of_node[nodes[-1]] != above).any():
@@ -190,51 +124,62 @@ def _tree(points: LossPoints, number: int, first: int, k: int, out: int) -> _Tre
     return _Tree(number, first, [*nodes, np.zeros_like(nodes[0])], rise, [*fits, True].index(True))
 
 
+class _Box(NamedTuple):
+    """The nodes that share their first levels, and a table that tells the classes of those that may
+    still be checked.
+
+    Attributes:
+        head: the levels that they share.
+        lowest: the levels at which the rows of the table are told apart.
+        table: the table.
+        tries: checks made in the box.
+    """
+
+    head: Node
+    lowest: Node
+    table: _Table
+    tries: int
+
+
 class _Search:
     """The lattice from the levels that every attribute needs by itself up to the root."""
 
     def __init__(self, points: LossPoints, k: int, out: int, trees: list[_Tree]) -> None:
         n, count = len(points), len(trees)
-        self.k, self.out, self.checked = k, out, 0
+        self.k, self.checked = k, 0
         self.trees = sorted(trees, key=lambda tree: -tree.width(tree.low))
-        self.order = np.argsort([tree.number for tree in self.trees])
-        self.low = np.array([tree.low for tree in self.trees], np.int64)
-        self.top = np.array([len(tree.nodes) - 1 for tree in self.trees], np.int64)
-        self.rise = np.zeros((count, int(self.top.max()) + 1))
+        order = np.argsort([tree.number for tree in self.trees])
+        low = np.array([tree.low for tree in self.trees], np.int64)
+        top = np.array([len(tree.nodes) - 1 for tree in self.trees], np.int64)
+        rise = np.zeros((count, int(top.max()) + 1))
         self.starts, begin = [], 0
-        for tree, row in zip(self.trees, self.rise, strict=True):
+        for tree, row in zip(self.trees, rise, strict=True):
             row[: len(tree.rise)] = tree.rise
             sizes = [begin, *(len(nodes) for nodes in tree.nodes)]
             self.starts.append(np.cumsum(sizes))
             begin = int(self.starts[-1][-1])
         self.nodes = np.concatenate([nodes for tree in self.trees for nodes in tree.nodes])
         self.widths = [[tree.width(L) for L in range(len(tree.nodes))] for tree in self.trees]
-        radix = self.top - self.low + 1
-        self.stride = np.array([prod(radix[a + 1 :].tolist()) for a in range(count)], np.int64)
-        self.tags = np.zeros(prod(radix.tolist()), np.uint8)
-        whole = self.sums(self.top)[-1]
+        radix = top - low + 1
+        stride = np.array([prod(radix[a + 1 :].tolist()) for a in range(count)], np.int64)
+        tags = np.zeros(prod(radix.tolist()), np.uint8)
+        # a power of two, so that the product is exact and only the rounding to a whole one counts
         unit = 2.0 ** (30 - frexp(fsum(points.scale.tolist()))[1])
-        self.scalars = (n, int(np.rint(whole * unit)), out, unit)
-        self.best = np.array([n * self.scalars[1], 0, *self.top], np.int64)
+        lattice = Lattice(tags, low, top, stride, rise, order, n, 0, out, unit)
+        self.lattice = lattice._replace(full=int(np.rint(lattice.sums(top)[-1] * unit)))
+        self.best = np.array([n * self.lattice.full, 0, *top], np.int64)
         leaves = points.codes[:, [tree.column for tree in self.trees]]
         records = _Table(np.ascontiguousarray(leaves), np.ones(n, np.int32))
-        self.base, self.row = self.rolled_up(records, tuple(self.low.tolist()))
-        self.boxes: list[tuple[Node, Node, _Table, int]] = []
-
-    def sums(self, levels: Labels) -> Floats:
-        """What the first 0, 1, ... of the levels cost a record."""
-        return np.cumsum(np.append(0.0, self.rise[np.arange(len(levels)), levels]))
-
-    def index(self, levels: Any) -> int:
-        """The number of a node, in lexicographic order."""
-        return int(((np.asarray(levels) - self.low) * self.stride).sum())
+        self.base, self.row = self.rolled_up(records, tuple(low.tolist()))
+        self.boxes: list[_Box] = []
 
     def keys(self, table: _Table, levels: Node) -> tuple[Labels, int]:
         """A number per row, equal for equal nodes; and what the numbers are below."""
         keys, width, parts = np.zeros(len(table.counts), np.int64), 1, [[]]  # type: ignore[var-annotated]
         for a, level in enumerate(levels):
-            if level == self.top[a]:
+            if level == self.lattice.top[a]:
                 continue
+            # keys so far are numbered 0, 1, ..., so that there is room for more attributes
             if width * self.widths[a][level] > WIDEST:
                 keys = self.extended(keys, table, levels, parts.pop())
                 keys = self.listed(keys, table, width)[0].astype(np.int64)
@@ -254,7 +199,9 @@ class _Search:
         rows = len(keys)
         owner, first = np.empty(rows, np.int32), np.empty(rows, np.int32)
         sizes = np.empty(rows, np.int64)
-        classes, _ = count_classes(keys, table.counts, width, self.k, self.out, owner, first, sizes)
+        classes, _ = count_classes(
+            keys, table.counts, width, self.k, self.lattice.out, owner, first, sizes
+        )
         return owner, first[:classes], sizes[:classes]
 
     def rolled_up(self, table: _Table, levels: Node) -> tuple[_Table, Codes]:
@@ -266,41 +213,44 @@ class _Search:
     def check(self, table: _Table, levels: Node) -> bool:
         """Counts a node's classes, keeps its bound, and the node itself where it is the best."""
         self.checked += 1
-        none, (n, full, out, unit) = np.empty(0, np.int32), self.scalars
+        lattice, none = self.lattice, np.empty(0, np.int32)
         keys, width = self.keys(table, levels)
         _, small = count_classes(
-            keys, table.counts, width, self.k, out, none, none, np.empty(0, int)
+            keys, table.counts, width, self.k, lattice.out, none, none, np.empty(0, int)
         )
-        here = self.index(levels)
-        if small > out:
-            self.tags[here] = 255
+        here = lattice.number(levels)
+        if small > lattice.out:
+            lattice.tags[here] = SHUT
             return False
-        self.tags[here] = max(int(self.tags[here]), small * 254 // out if out else 0)
-        charge = int(np.rint(self.sums(np.array(levels))[-1] * unit))
-        found = np.array([(n - small) * charge + small * full, small, *levels], np.int64)
-        place = [0, 1, *(2 + self.order)]
+        lattice.tags[here] = max(int(lattice.tags[here]), lattice.tag(small))
+        charge = int(np.rint(lattice.sums(np.array(levels))[-1] * lattice.unit))
+        loss = (lattice.records - small) * charge + small * lattice.full
+        found = np.array([loss, small, *levels], np.int64)
+        place = [LOSS, LOST, *(LEVELS + lattice.order)]
         if found[place].tolist() < self.best[place].tolist():
             self.best[:] = found
         return True
 
     def check_few(self, watch: Watch) -> None:
         """Checks the nodes at which few attributes are below their roots."""
-        done, count = {self.index(self.top)}, len(self.top)
-        most = min(TOGETHER if self.out else TOGETHER + 1, count)
+        lattice = self.lattice
+        tags, low, top, stride = lattice.tags, lattice.low, lattice.top, lattice.stride
+        done, count = {lattice.number(top)}, len(top)
+        most = min(TOGETHER if lattice.out else TOGETHER + 1, count)
         for chosen in (c for size in range(1, most + 1) for c in combinations(range(count), size)):
             watch.check()
-            levels, at, table = self.top.copy(), list(chosen), None
-            for own in product(*(range(self.top[a], self.low[a] - 1, -1) for a in at)):
+            levels, at, table = top.copy(), list(chosen), None
+            for own in product(*(range(top[a], low[a] - 1, -1) for a in at)):
                 levels[at] = own
-                here = self.index(levels)
-                above = [self.tags[here + self.stride[a]] for a in at if levels[a] < self.top[a]]
-                if 255 in above:
-                    self.tags[here] = 255
-                elif here not in done:
+                here = lattice.number(levels)
+                above = [tags[here + stride[a]] for a in at if levels[a] < top[a]]
+                if SHUT in above:
+                    tags[here] = SHUT
+                elif here not in done:  # with fewer attributes it may have been checked
                     done.add(here)
                     if table is None:
-                        lowest = self.top.copy()
-                        lowest[at] = self.low[at]
+                        lowest = top.copy()
+                        lowest[at] = low[at]
                         table, _ = self.rolled_up(self.base, tuple(lowest.tolist()))
                     self.check(table, tuple(levels.tolist()))
 
@@ -310,52 +260,51 @@ class _Search:
         A box is the nodes that share their first levels. After some checks in it, a table of the
         box is made: that of the most general node below all that may still be checked there.
         """
-        last, table = tuple(self.low.tolist()), self.base
+        lattice, lowest, table = self.lattice, tuple(self.lattice.low.tolist()), self.base
         for j in range(len(levels) - 1):
             head = levels[: j + 1]
-            if j < len(self.boxes) and self.boxes[j][0] == head:
-                _, own, box, tries = self.boxes[j]
+            if j < len(self.boxes) and self.boxes[j].head == head:
+                box = self.boxes[j]
             else:
                 del self.boxes[j:]
-                own, box, tries = last, table, 0
-                self.boxes.append((head, own, box, tries))
-            if tries == TRIES and len(table.counts) > SMALL_ROWS:
-                start = self.top.copy()
+                box = _Box(head, lowest, table, 0)
+                self.boxes.append(box)
+            # a table pays only where many nodes of the box are checked
+            if box.tries == TRIES and len(table.counts) > SMALL_ROWS:
+                start = lattice.top.copy()
                 start[: j + 1] = head
-                meet = _meet(
-                    self.tags, self.index(start), start, j + 1, self.low, self.top, self.stride,
-                    self.rise, self.sums(start), self.scalars, self.best[0],
-                )
+                here, sums = lattice.number(start), lattice.sums(start)
+                meet = meet_of(lattice, here, start, j + 1, sums, self.best[LOSS])
                 own = tuple(meet.tolist())
-                box = table if own == last else self.rolled_up(table, own)[0]
+                smaller = table if own == lowest else self.rolled_up(table, own)[0]
+                box = box._replace(lowest=own, table=smaller)
                 del self.boxes[j + 1 :]
-            self.boxes[j] = (head, own, box, tries + 1)
-            last, table = own, box
+            self.boxes[j] = box._replace(tries=box.tries + 1)
+            lowest, table = box.lowest, box.table
         return table
 
     def run(self, watch: Watch) -> None:
         """Finds the best node."""
-        beat, n = watch.beat(), self.scalars[0]
+        beat, lattice = watch.beat(), self.lattice
         self.check_few(watch)
-        here, levels, sums = len(self.tags) - 1, self.top.copy(), self.sums(self.top)
+        n, nodes = lattice.records, len(lattice.tags)
+        here, levels, sums = nodes - 1, lattice.top.copy(), lattice.sums(lattice.top)
         while here >= 0:
-            here = _next_node(
-                self.tags, here, levels, self.low, self.top, self.stride, self.rise, sums,
-                self.order, self.scalars, self.best, beat,
-            )
+            here = next_node(lattice, here, levels, sums, self.best, beat)
             watch.check()
-            beat[0] = n - n * (here + 1) // len(self.tags)
+            beat[DONE] = n - n * (here + 1) // nodes
             if here >= 0:
                 node = tuple(levels.tolist())
                 self.check(self.table(node), node)
 
     def labels(self) -> Labels:
         """The classes of the best node, numbered by their first record; -1 for suppressed."""
-        keys, width = self.keys(self.base, tuple(self.best[2:].tolist()))
+        keys, width = self.keys(self.base, tuple(self.best[LEVELS:].tolist()))
         owner, _, sizes = self.listed(keys, self.base, width)
         labels = owner[self.row].astype(np.int64)
         first = np.empty(len(sizes), np.int64)
         first[labels[::-1]] = np.arange(len(labels))[::-1]
+        # classes too small for k have no number: their records are suppressed
         number = np.full(len(sizes), -1)
         kept = np.flatnonzero(sizes >= self.k)
         number[kept[np.argsort(first[kept])]] = np.arange(len(kept))
@@ -390,7 +339,7 @@ def full_domain(points: LossPoints, task: GroupTask, watch: Watch) -> Grouping:
     trees = [_tree(points, a, int(first), k, out) for a, first in enumerate(firsts)]
     search = _Search(points, k, out, trees)
     search.run(watch)
-    levels = search.best[2 + search.order].tolist()
+    levels = search.best[LEVELS + search.lattice.order].tolist()
     facts = {f"level {number}": float(level) for number, level in enumerate(levels)}
     counts = {"lattice_nodes": float(nodes), "lattice_checked": float(search.checked)}
     return Grouping(search.labels(), facts | counts)

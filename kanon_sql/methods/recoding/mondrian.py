@@ -9,7 +9,7 @@ part equal values. What an attribute's order is: see ranks.py.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -18,9 +18,9 @@ from kanon_sql.kernel.jit import inner
 from kanon_sql.kernel.parallel import in_parallel
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.methods.recoding import MondrianOptions
-from kanon_sql.methods.recoding.ranks import Order, attribute_orders
+from kanon_sql.methods.recoding.ranks import Table, attribute_orders, layout_of, table_of
 from kanon_sql.methods.task import GroupTask
-from kanon_sql.points.points import Grouping, LossPoints
+from kanon_sql.points.points import Codes, Floats, Grouping, Labels, LossPoints
 
 PARTS = 16
 """Parts that the records are cut into before each is cut on its own, on all cores."""
@@ -29,31 +29,49 @@ ALONE = 20_000
 _SAMPLE = 1024
 _WHOLE = 4096
 """Ranks up to which a median is searched for in all of them."""
-_HEADER = 5
-"""Words at the start of a tree for each attribute; see _table."""
 
 
-def _table(orders: list[Order]) -> Any:
-    """The orders as the kernels read them, in two arrays, since each one passed to a function costs
-    as much as cutting a record.
+class Part(NamedTuple):
+    """Records that lie side by side. In kernels all is uint64, as places in arrays are there: an
+    index that may be negative costs a comparison each time.
 
-    Returns: numbers (unit and cap of each attribute; then costs and places), tree (of each
-    attribute: levels, values, where its costs, its places and its nodes start; then begin and end
-    of the nodes).
+    Attributes:
+        start, stop: places of the first record and behind the last.
+        side: in which half of the cells they are, 0 or 1.
     """
-    numbers, header, nodes = [[order.unit, order.cap] for order in orders], [], []
-    numbers_at, nodes_at = 2 * len(orders), _HEADER * len(orders)
-    for order in orders:
-        levels, m = order.begin.shape
-        header.append([levels, m, numbers_at, numbers_at + levels, nodes_at])
-        numbers += [order.costs, order.places]
-        nodes += [order.begin.reshape(-1), order.end.reshape(-1)]
-        numbers_at += levels + m
-        nodes_at += 2 * levels * m
-    return (
-        np.concatenate([np.zeros(0), *numbers]),
-        np.concatenate([np.zeros(0, np.int64), *header, *nodes], dtype=np.int64),
-    )
+
+    start: Any
+    stop: Any
+    side: Any
+
+
+class Sides(NamedTuple):
+    """Where the columns of a part begin in the cells, and on the other side.
+
+    Attributes:
+        here, there: uint64; the first column of its own side, and of the other.
+        rows: uint64; cells of a column: column a begins that many times a later.
+        columns: the attributes, and the records themselves.
+    """
+
+    here: Any
+    there: Any
+    rows: Any
+    columns: int
+
+
+class Room(NamedTuple):
+    """What a cut writes to.
+
+    Attributes:
+        extent: int64, shape (attributes, 2); least and greatest rank of the part.
+        widths: float64, shape (attributes,); 0.0 for an attribute that need not be tried any more.
+        drawn: int32; ranks from which a median is taken.
+    """
+
+    extent: Labels
+    widths: Floats
+    drawn: Codes
 
 
 @inner
@@ -79,6 +97,7 @@ def _value_at(x: Any, start: Any, stop: Any, place: int, low: Any, high: Any) ->
         elif count < place:
             low = middle + 1
         else:
+            # as many as wanted are below: the least of all others is the one
             value = np.int32(high)
             for i in range(start, stop):
                 more = x[i] if x[i] > middle else value
@@ -100,6 +119,7 @@ def _median(x: Any, start: Any, stop: Any, low: Any, high: Any, room: Any) -> An
         zero, size = np.uint64(0), np.uint64(_SAMPLE)
         for i in range(_SAMPLE):
             room[np.uint64(i)] = source[first + np.uint64(i * n // _SAMPLE)]
+        # 50 places are about three standard deviations of the median of a sample of 1024
         middle = place * _SAMPLE // n
         least = _value_at(room, zero, size, max(middle - 50, 0), low, high)
         most = _value_at(room, zero, size, min(middle + 50, _SAMPLE - 1), low, high)
@@ -107,6 +127,7 @@ def _median(x: Any, start: Any, stop: Any, low: Any, high: Any, room: Any) -> An
         for i in range(first, last):
             value = source[i]
             below += value < least
+            # written in any case, kept if it counts: no branch that is guessed wrong
             room[kept] = value
             kept += np.uint64((value >= least) & (value <= most))
         m = np.int64(kept - size)
@@ -120,52 +141,54 @@ def _median(x: Any, start: Any, stop: Any, low: Any, high: Any, room: Any) -> An
 
 
 @inner
-def _widths(
-    numbers: Any, tree: Any, cells: Any, row: Any, rows: Any, start: Any, stop: Any,
-    extent: Any, wide: Any,
-) -> None:
-    """Least and greatest rank and the width of a part, per attribute."""
-    for a in range(len(wide)):
-        base = row + np.uint64(a) * rows
-        least = most = cells[base + start]
-        for i in range(base + start, base + stop):
+def measure_part(table: Table, cells: Any, part: Part, sides: Sides, room: Room) -> None:
+    """Least and greatest rank and the width of a part, per attribute. Repeats what
+    points.losses.class_losses says of numbers and of hierarchies, for one class, from the two
+    ranks alone; of flat taxonomies see ranks.py."""
+    numbers, tree = table
+    extent, widths, _ = room
+    for a in range(len(widths)):
+        base = sides.here + np.uint64(a) * sides.rows
+        least = most = cells[base + part.start]
+        for i in range(base + part.start, base + part.stop):
             rank = cells[i]
             least = rank if rank < least else least
             most = rank if rank > most else most
         extent[a, 0], extent[a, 1] = least, most
-        header = _HEADER * a
-        places_at = tree[header + 3]
-        span = numbers[places_at + most] - numbers[places_at + least]
-        wide[a] = min(numbers[2 * a] * span, numbers[2 * a + 1])
-        for level in range(tree[header]):
-            at = tree[header + 4] + level * tree[header + 1]
+        layout = layout_of(tree, a)
+        span = numbers[layout.places + most] - numbers[layout.places + least]
+        widths[a] = min(numbers[layout.unit] * span, numbers[layout.cap])
+        for level in range(layout.levels):
+            # what the two ends have in common, all between them have too
+            at = layout.nodes + level * layout.values
             if tree[at + least] != tree[at + most]:
-                wide[a] += numbers[tree[header + 2] + level]
+                widths[a] += numbers[layout.costs + level]
 
 
 @inner
 def _bounds(tree: Any, a: int, least: int, most: int, value: int) -> Any:
     """The ranks that no strict cut may part from that one: its own, or in a hierarchy those below
     the same child of the lowest node above all of the part."""
-    levels, m, nodes_at = tree[_HEADER * a], tree[_HEADER * a + 1], tree[_HEADER * a + 4]
-    for level in range(levels - 1, -1, -1):
-        at = nodes_at + level * m
+    layout = layout_of(tree, a)
+    for level in range(layout.levels - 1, -1, -1):
+        at = layout.nodes + level * layout.values
         if tree[at + least] != tree[at + most]:
-            return tree[at + value], tree[at + levels * m + value]
+            return tree[at + value], tree[at + layout.levels * layout.values + value]
     return value, value
 
 
 @inner
 def _move(
-    cells: Any, row: Any, other: Any, rows: Any, columns: int, key: Any, most: Any,
-    start: Any, stop: Any, left: Any, right: Any,
+    cells: Any, sides: Sides, key: Any, most: Any, start: Any, stop: Any, left: Any, right: Any
 ) -> Any:
-    """Moves records whose key is at most that to the left, others to the right, in their order;
-    returns where the next on the left comes."""
+    """Moves the records start .. stop - 1 to the other side: those whose key is at most that to the
+    left, others to the right, in their order; returns where the next on the left comes."""
+    here, there, rows, columns = sides
     next_left = left
     for b in range(columns):
-        source, target, next_left = row + np.uint64(b) * rows, other + np.uint64(b) * rows, left
+        source, target, next_left = here + np.uint64(b) * rows, there + np.uint64(b) * rows, left
         for i in range(start, stop):
+            # the place is computed, not chosen by a branch, which chance would often guess wrong
             smaller = np.uint64(cells[key + i] <= most)
             to = right + (i - start) - (next_left - left)
             cells[target + to + smaller * (next_left - to)] = cells[source + i]
@@ -174,36 +197,38 @@ def _move(
 
 
 @inner
-def _cut(
-    numbers: Any, tree: Any, cells: Any, start: Any, stop: Any, side: Any, k: int, strict: bool,
-    extent: Any, wide: Any, drawn: Any,
-) -> Any:
+def _cut(table: Table, cells: Any, part: Part, k: int, strict: bool, room: Room) -> Any:
     """Cuts a part: its records move to the other side, still in canonical order in each half.
 
     Returns where the second half begins; start where the part can't be cut.
     """
-    n, attributes = np.int64(stop - start), len(wide)
+    start, stop, side = part
+    n, attributes = np.int64(stop - start), len(room.widths)
     if n < 2 * k:
         return start
     columns = attributes + 1
     rows = np.uint64(len(cells) // (2 * columns))
-    row, other = side * rows * np.uint64(columns), (np.uint64(1) - side) * rows * np.uint64(columns)
-    _widths(numbers, tree, cells, row, rows, start, stop, extent, wide)
+    half = rows * np.uint64(columns)
+    sides = Sides(side * half, (np.uint64(1) - side) * half, rows, columns)
+    measure_part(table, cells, part, sides, room)
+    # the widest attribute first, the next one only where that one allows no cut
     for _ in range(attributes):
         a = 0
+        # by their fields: an array that is given a name is counted as one more user, 4 % here
         for b in range(attributes):
-            a = b if wide[b] > wide[a] else a
-        if not wide[a] > 0.0:
+            a = b if room.widths[b] > room.widths[a] else a
+        if not room.widths[a] > 0.0:
             return start
-        wide[a] = 0.0
-        key = row + np.uint64(a) * rows
-        low, high = extent[a, 0], extent[a, 1]
+        room.widths[a] = 0.0
+        key = sides.here + np.uint64(a) * rows
+        low, high = room.extent[a, 0], room.extent[a, 1]
         if n > _WHOLE:
-            value = _median(cells, key + start, key + stop, low, high, drawn)
+            value = _median(cells, key + start, key + stop, low, high, room.drawn)
         else:
             value = _value_at(cells, key + start, key + stop, n // 2, low, high)
         if strict:
-            first, last = _bounds(tree, a, low, high, value)
+            # two boundaries are next to the middle: below the median's value and above it
+            first, last = _bounds(table.tree, a, low, high, value)
             most = first - 1
             size = _count(cells, key + start, key + stop, most)
             more = _count(cells, key + start, key + stop, last)
@@ -212,8 +237,9 @@ def _cut(
             if size < k or n - size < k:
                 continue
             middle = start + np.uint64(size)
-            _move(cells, row, other, rows, columns, key, most, start, stop, start, middle)
+            _move(cells, sides, key, most, start, stop, start, middle)
             return middle
+        # all smaller ones go to the left, and the first of those that equal the median
         size = n // 2
         quota = size - _count(cells, key + start, key + stop, value - 1)
         turn = start
@@ -221,16 +247,17 @@ def _cut(
             quota -= cells[key + turn] == value
             turn += np.uint64(1)
         middle = start + np.uint64(size)
-        left = _move(cells, row, other, rows, columns, key, value, start, turn, start, middle)
+        left = _move(cells, sides, key, value, start, turn, start, middle)
         right = middle + (turn - start) - (left - start)
-        _move(cells, row, other, rows, columns, key, value - 1, turn, stop, left, right)
+        _move(cells, sides, key, value - 1, turn, stop, left, right)
         return middle
     return start
 
 
 @inner
-def _room(attributes: int, n: int) -> Any:
-    return (
+def _room(attributes: int, n: int) -> Room:
+    """Room for cuts of parts of up to n records."""
+    return Room(
         np.zeros((attributes, 2), np.int64), np.zeros(attributes),
         np.zeros(_SAMPLE + 1 + (n if n > _WHOLE else 0), np.int32),
     )
@@ -238,38 +265,32 @@ def _room(attributes: int, n: int) -> Any:
 
 @njit(cache=True, nogil=True)
 def _cut_once(
-    table: Any, cells: Any, attributes: int, part: Any, k: int, strict: bool
+    table: Table, cells: Any, attributes: int, part: Part, k: int, strict: bool
 ) -> Any:
-    """Where the second half of the part (start, stop, side) begins, or its start."""
-    numbers, tree = table
-    start, stop, side = np.uint64(part[0]), np.uint64(part[1]), np.uint64(part[2])
-    extent, wide, drawn = _room(attributes, part[1] - part[0])
-    return np.int64(
-        _cut(numbers, tree, cells, start, stop, side, k, strict, extent, wide, drawn)
-    )
+    """Where the second half of the part begins, or its start."""
+    room = _room(attributes, part.stop - part.start)
+    place = Part(np.uint64(part.start), np.uint64(part.stop), np.uint64(part.side))
+    return np.int64(_cut(table, cells, place, k, strict, room))
 
 
 @njit(cache=True, nogil=True)
 def _cut_all(
-    table: Any, cells: Any, attributes: int, part: Any, k: int, strict: bool, opens: Any,
+    table: Table, cells: Any, attributes: int, part: Part, k: int, strict: bool, opens: Any,
     beat: Any,
 ) -> int:
-    """Cuts a part (start, stop, side) as long as possible. Marks where classes begin in ``opens``,
-    leaves the records on side 0, and returns how many classes there are."""
-    numbers, tree = table
-    extent, wide, drawn = _room(attributes, part[1] - part[0])
+    """Cuts a part as long as possible. Marks where classes begin in ``opens``, leaves the records
+    on side 0, and returns how many classes there are."""
+    room = _room(attributes, part.stop - part.start)
     rows = np.uint64(len(opens))
     records = rows * np.uint64(attributes)
     wait, top, made = np.empty((64, 3), np.uint64), 1, 0
-    wait[0, 0], wait[0, 1], wait[0, 2] = part[0], part[1], part[2]
+    wait[0, 0], wait[0, 1], wait[0, 2] = part.start, part.stop, part.side
     while top > 0 and beat[STOP] == 0:
         top -= 1
         start, stop, side = wait[top, 0], wait[top, 1], wait[top, 2]
         middle = stop
         while middle > start:
-            middle = _cut(
-                numbers, tree, cells, start, stop, side, k, strict, extent, wide, drawn
-            )
+            middle = _cut(table, cells, Part(start, stop, side), k, strict, room)
             if middle > start:
                 # the larger half waits, so that there are never more than 64
                 side = np.uint64(1) - side
@@ -282,6 +303,7 @@ def _cut_all(
         opens[start] = True
         made += 1
         beat[DONE] += np.int64(stop - start)
+        # of the columns only the records themselves are read once a class is done
         if side == 1:
             for i in range(start, stop):
                 cells[records + i] = cells[records + records + rows + i]
@@ -290,6 +312,7 @@ def _cut_all(
 
 @njit(cache=True, nogil=True)
 def _label(records: Any, opens: Any, start: int, stop: int, next_class: int, labels: Any) -> None:
+    """Writes the class of the records at start .. stop - 1, counted on from ``next_class``."""
     for i in range(start, stop):
         next_class += opens[i]
         labels[records[i]] = next_class - 1
@@ -318,7 +341,7 @@ def mondrian(points: LossPoints, task: GroupTask, watch: Watch) -> Grouping:
     k = task.k
     n, strict = len(points), own.partitioning == "strict"
     orders = attribute_orders(points)
-    table = _table(orders)
+    table = table_of(orders)
     both = np.empty((2, len(orders) + 1, n), np.int32)
     for a, order in enumerate(orders):
         both[0, a] = order.ranks
@@ -338,17 +361,17 @@ def mondrian(points: LossPoints, task: GroupTask, watch: Watch) -> Grouping:
     before = np.cumsum([0, *made])
     in_parallel(
         [
-            partial(_label, both[0, -1], opens, start, stop, int(count), labels)
-            for (start, stop, _), count in zip(parts, before[:-1], strict=True)
+            partial(_label, both[0, -1], opens, part.start, part.stop, int(count), labels)
+            for part, count in zip(parts, before[:-1], strict=True)
         ]
     )
     return Grouping(labels, {})
 
 
-def _first_parts(table: Any, both: Any, k: int, strict: bool) -> list[tuple[int, int, int]]:
-    """Parts (start, stop, side of ``both``) in order, enough to keep all cores busy."""
+def _first_parts(table: Table, both: Any, k: int, strict: bool) -> list[Part]:
+    """Parts of the two sides ``both``, in order, enough to keep all cores busy."""
     (_, columns, n), cells = both.shape, both.reshape(-1)
-    parts, size = [(0, n, 0)], 0
+    parts, size = [Part(0, n, 0)], 0
     while n > ALONE and size < len(parts) < PARTS:
         size = len(parts)
         middles = in_parallel(
@@ -358,9 +381,9 @@ def _first_parts(table: Any, both: Any, k: int, strict: bool) -> list[tuple[int,
             half
             for (start, stop, side), middle in zip(parts, middles, strict=True)
             for half in (
-                [(start, middle, 1 - side), (middle, stop, 1 - side)]
+                [Part(start, middle, 1 - side), Part(middle, stop, 1 - side)]
                 if middle > start
-                else [(start, stop, side)]
+                else [Part(start, stop, side)]
             )
         ]
     return parts

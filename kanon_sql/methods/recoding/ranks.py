@@ -11,13 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
+from kanon_sql.kernel.jit import inlined
 from kanon_sql.kernel.parallel import in_parallel
-from kanon_sql.points.points import LossPoints
+from kanon_sql.points.points import Floats, Labels, LossPoints
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,41 @@ class Order:
     costs: Any
 
 
+class Table(NamedTuple):
+    """The orders of all attributes as the kernels read them, in two arrays, since each one passed
+    to a function costs as much as cutting a record. Which part is whose: see Layout.
+
+    Attributes:
+        numbers: float64; unit and cap of each attribute in turn, then costs and places of each.
+        tree: int64; the Layout of each attribute in turn, less unit and cap, then begin and end of
+            the nodes of each.
+    """
+
+    numbers: Floats
+    tree: Labels
+
+
+class Layout(NamedTuple):
+    """Where an attribute's order stands in a table.
+
+    Attributes:
+        unit, cap: their places in ``numbers``, which follow from the attribute's number and are
+            not stored.
+        levels: how many; 0 where there is no hierarchy.
+        values: how many.
+        costs, places: where they start in ``numbers``.
+        nodes: where they start in ``tree``: ``begin``, level by level, then ``end``.
+    """
+
+    unit: int
+    cap: int
+    levels: int
+    values: int
+    costs: int
+    places: int
+    nodes: int
+
+
 @njit(cache=True, nogil=True)
 def _sort(values: Any, keys: Any, order: Any, places: Any) -> bool:
     """Writes order and sorted values; not where too many values have the same leading bits.
@@ -50,11 +86,13 @@ def _sort(values: Any, keys: Any, order: Any, places: Any) -> bool:
     Args:
         keys: sorted words of the leading bits of a value and its record, which follows from order.
     """
+    # the lower bits of a key are the record, as many as the records need
     mask, shifts = np.int64(1), 0
     while mask < len(keys):
         mask *= 2
     for i in range(len(keys)):
         record = keys[i] & (mask - 1)
+        # insertion: keys are sorted already but for values that differ in their last bits alone
         value, j = values[record], i
         while j > 0 and places[j - 1] > value:
             order[j], places[j] = order[j - 1], places[j - 1]
@@ -85,11 +123,12 @@ def _number(column: Any, cap: float) -> Order:
     n, order, places = len(values), np.arange(len(values)), values
     if bool(np.any(values[1:] < values[:-1])):
         bits, places = values.view(np.int64), np.empty(n)
+        # as whole numbers the bits of floats have their order, that of negative ones reversed
         keys = bits ^ ((bits >> 63) & np.int64(2**63 - 1))
         keys &= np.int64(-(1 << (n - 1).bit_length()))
         keys |= order
         keys.sort()
-        if not _sort(values, keys, order, places):
+        if not _sort(values, keys, order, places):  # many values within a few bits: sort them
             order = np.argsort(values)
             places = values[order]
     ranks = np.empty(n, np.int32)
@@ -109,6 +148,7 @@ def _taxonomy(codes: Any, scale: float, limit: int) -> Order:
     rank_of = np.empty(len(counts), np.int32)
     rank_of[listed] = np.arange(len(counts), dtype=np.int32)
     distinct = int(np.count_nonzero(counts))
+    # ranks of the whole table span what it loses, so that attributes compare by their losses
     unit = scale * min(distinct - 1, limit) / max(distinct - 1, 1)
     none = np.zeros((0, distinct), np.int32)
     places = np.arange(distinct, dtype=np.float64)
@@ -118,6 +158,7 @@ def _taxonomy(codes: Any, scale: float, limit: int) -> Order:
 def _hierarchy(codes: Any, scale: Any) -> Order:
     """A tree; codes: int32, shape (n, levels), the leaf first."""
     leaves = codes[:, 0]
+    # one record of each leaf tells the nodes above it; codes are numbered depth-first
     holder = np.zeros(int(leaves.max()) + 1, np.int64)
     present = np.zeros(len(holder), np.bool_)
     holder[leaves], present[leaves] = np.arange(len(leaves)), True
@@ -149,3 +190,32 @@ def attribute_orders(points: LossPoints) -> list[Order]:
             scale, limit = float(points.scale[a]), int(points.limit[a])
             pieces.append(partial(_taxonomy, points.codes[:, a], scale, limit))
     return in_parallel(pieces)
+
+
+def table_of(orders: list[Order]) -> Table:
+    """The orders as the kernels read them."""
+    numbers: list[Any] = [np.zeros(0), *([order.unit, order.cap] for order in orders)]
+    layouts: list[Any] = [np.zeros(0, np.int64)]
+    nodes: list[Any] = []
+    at, nodes_at = 2 * len(orders), _STORED * len(orders)
+    for order in orders:
+        levels, m = order.begin.shape
+        layouts.append([levels, m, at, at + levels, nodes_at])
+        numbers += [order.costs, order.places]
+        nodes += [order.begin.reshape(-1), order.end.reshape(-1)]
+        at += levels + m
+        nodes_at += 2 * levels * m
+    return Table(np.concatenate(numbers), np.concatenate([*layouts, *nodes], dtype=np.int64))
+
+
+_STORED = len(Layout._fields) - 2
+"""Words of a layout in a table."""
+
+
+@inlined
+def layout_of(tree: Any, a: int) -> Layout:
+    """The layout of attribute a."""
+    at = _STORED * a
+    return Layout(
+        2 * a, 2 * a + 1, tree[at], tree[at + 1], tree[at + 2], tree[at + 3], tree[at + 4]
+    )

@@ -96,7 +96,7 @@ def _hold(data: Any, labels: Any, room: int, capacity: int) -> Any:
 @njit(nogil=True)
 def _weigh(data: Any, groups: Any, i: int, j: int, out: Any) -> None:
     """What a kernel thinks of record i in its group, and in the group of record j."""
-    b = groups[0][j]
+    b = groups.labels[j]
     out[0] = costs.cost(data, b, groups)
     out[1] = costs.relief(data, i, groups)
     out[2] = costs.growth(data, i, b, groups)
@@ -110,7 +110,7 @@ def _change(data: Any, groups: Any, i: int, j: int, swapped: bool) -> None:
     if swapped:
         costs.swap(data, i, j, groups)
     else:
-        b = groups[0][j]
+        b = groups.labels[j]
         costs.leave(data, i, groups)
         costs.join(data, i, b, groups)
 
@@ -123,7 +123,7 @@ def test_costs_are_differences_of_the_loss(task: Task, data: Any) -> None:
     held = _hold(packed, np.arange(n) % 3 % 2, 2, n)
     for _ in range(data.draw(st.integers(1, 6))):
         i, j = data.draw(st.integers(0, n - 1)), data.draw(st.integers(0, n - 1))
-        labels = held[0].copy()
+        labels = held.labels.copy()
         a, b = int(labels[i]), int(labels[j])
         if a == b or (labels == a).sum() < 2:
             continue
@@ -139,7 +139,7 @@ def test_costs_are_differences_of_the_loss(task: Task, data: Any) -> None:
         assert 2 * out[4] == pytest.approx(loss(points.part([i, j]), np.zeros(2, np.int64)))
         change = data.draw(st.booleans())
         _change(packed, held, i, j, change)
-        assert (held[0] == (swapped if change else moved)).all()
+        assert (held.labels == (swapped if change else moved)).all()
 
 
 @often(150)
