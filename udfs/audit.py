@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from kanon_sql.errors import KanonError
-from kanon_sql.udfs.signature import TREES, Signature
+from kanon_sql.udfs.signature import REFUSAL, TREES, Signature, not_refused, refused
 
 
 def audit(
@@ -19,7 +19,7 @@ def audit(
     from kanon_sql.hierarchies.tree import read_trees
     from kanon_sql.stages.audit import audit_rows  # here: Polars takes a while to load
 
-    facts, error = None, None
+    facts, error = None, not_refused()
     try:
         facts = json.dumps(
             audit_rows(
@@ -29,14 +29,13 @@ def audit(
             )
         )
     except KanonError as refusal:
-        error = str(refusal)
-    texts = pa.array([facts], pa.string()), pa.array([error], pa.string())
-    return pa.StructArray.from_arrays([*texts], ["facts", "error"])
+        error = refused(type(refusal).__name__, str(refusal))
+    return pa.StructArray.from_arrays([pa.array([facts], pa.string()), error], ["facts", "error"])
 
 
 AUDIT = Signature(
     "__kanon_audit",
     audit,
     ("VARCHAR[][]", "VARCHAR[][]", "VARCHAR[][]", "VARCHAR[][]", "VARCHAR", TREES),
-    "STRUCT(facts VARCHAR, error VARCHAR)",
+    f"STRUCT(facts VARCHAR, error {REFUSAL})",
 )

@@ -18,7 +18,15 @@ from kanon_sql.jobs.progress import Progress
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import METHODS
 from kanon_sql.methods.task import Run
-from kanon_sql.udfs.signature import CELLS, TABLES, TREES, Signature
+from kanon_sql.udfs.signature import (
+    CELLS,
+    REFUSAL,
+    TABLES,
+    TREES,
+    Signature,
+    not_refused,
+    refused,
+)
 
 LABELS = pa.list_(pa.struct([("row", pa.int64()), ("class", pa.int64())]))
 CELLS_OF = pa.list_(pa.struct([
@@ -81,8 +89,8 @@ def _cells(found: Any) -> Any:
 def finish(tickets: Any, turns: Any) -> Any:
     """Struct of labels (row, class), centers (row, class), cells, facts (JSON) and error (NULL
     where all went well)."""
-    labels, centers, text, error = pa.nulls(1, LABELS), pa.nulls(1, LABELS), None, None
-    cells = pa.nulls(1, CELLS_OF)
+    labels, centers, text = pa.nulls(1, LABELS), pa.nulls(1, LABELS), None
+    cells, error = pa.nulls(1, CELLS_OF), not_refused()
     try:
         found, facts = finish_job(tickets[0].as_py())
         labels = _pairs(found.rows, found.labels)
@@ -91,10 +99,10 @@ def finish(tickets: Any, turns: Any) -> Any:
             cells = _cells(found.cells)
         text = json.dumps(facts)
     except KanonError as refusal:
-        error = str(refusal)
-    texts = pa.array([text], pa.string()), pa.array([error], pa.string())
+        error = refused(type(refusal).__name__, str(refusal))
     return pa.StructArray.from_arrays(
-        [labels, centers, cells, *texts], ["labels", "centers", "cells", "facts", "error"]
+        [labels, centers, cells, pa.array([text], pa.string()), error],
+        ["labels", "centers", "cells", "facts", "error"]
     )
 
 
@@ -118,6 +126,6 @@ FINISH = Signature(
     finish,
     ("BIGINT", "BIGINT"),
     f"STRUCT(labels {LABELS_SQL}, centers {LABELS_SQL}, cells {CELLS_SQL}, facts VARCHAR, "
-    "error VARCHAR)",
+    f"error {REFUSAL})",
     side_effects=True,
 )

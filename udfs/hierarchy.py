@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from kanon_sql.errors import KanonError
-from kanon_sql.udfs.signature import Signature
+from kanon_sql.udfs.signature import REFUSAL, Signature, not_refused, refused
 
 FAILED = "The hierarchy failed with {}. Nothing came out; please report this as a bug."
 PATHS = pa.list_(pa.list_(pa.string()))
@@ -18,20 +18,20 @@ def tree(values: Any, kinds: Any, names: Any, rows: Any, specs: Any) -> Any:
     """Struct of paths (one list of labels per leaf, root last) and error (NULL if all is well)."""
     from kanon_sql.stages.hierarchy import read_hierarchy  # here: Polars takes a while to load
 
-    paths, error = pa.nulls(1, PATHS), None
+    paths, error = pa.nulls(1, PATHS), not_refused()
     try:
         found = read_hierarchy(values, kinds[0].as_py(), names, rows, json.loads(specs[0].as_py()))
         paths = pa.ListArray.from_arrays(pa.array([0, len(found)], pa.int32()), found)
     except KanonError as refusal:
-        error = str(refusal)
+        error = refused(type(refusal).__name__, str(refusal))
     except Exception as failure:
-        error = FAILED.format(type(failure).__name__)
-    return pa.StructArray.from_arrays([paths, pa.array([error], pa.string())], ["paths", "error"])
+        error = refused("KanonError", FAILED.format(type(failure).__name__))
+    return pa.StructArray.from_arrays([paths, error], ["paths", "error"])
 
 
 TREE = Signature(
     "__kanon_tree",
     tree,
     ('STRUCT("value" VARCHAR, "count" BIGINT)[]', "VARCHAR", "VARCHAR[]", "VARCHAR[][]", "VARCHAR"),
-    "STRUCT(paths VARCHAR[][], error VARCHAR)",
+    f"STRUCT(paths VARCHAR[][], error {REFUSAL})",
 )

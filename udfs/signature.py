@@ -6,9 +6,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import pyarrow as pa
+
 CELLS = "STRUCT(number DOUBLE, category VARCHAR)[]"
 TREES = "STRUCT(name VARCHAR, paths VARCHAR[][])[]"
 TABLES = "STRUCT(name VARCHAR, names VARCHAR[], rows VARCHAR[][])[]"
+REFUSAL = "STRUCT(kind VARCHAR, sentence VARCHAR)"
+REFUSED = pa.struct([("kind", pa.string()), ("sentence", pa.string())])
+"""How a refusal crosses into SQL, which raises it (see sql/macros/refuse.sql)."""
+
+
+def refused(kind: str, sentence: str) -> pa.Array:
+    """A refusal, as the one entry of an array."""
+    return pa.array([{"kind": kind, "sentence": sentence}], REFUSED)
+
+
+def not_refused() -> pa.Array:
+    """No refusal, as the one entry of an array."""
+    return pa.nulls(1, REFUSED)
 
 
 @dataclass(frozen=True)

@@ -185,7 +185,7 @@ def _learned(
         weight = weights.get(name.lower(), 1.0)
         attributes[j] = Numeric.fit(name, weight, values[order], distance)
     label = rows.fields.get("label") if task.class_label is not None else None
-    secret = rows.fields.get("secret") if task.own.needs_sensitive else None
+    secret = rows.fields.get("secret") if task.needs_sensitive else None
     sensitive = Words.fit(secret)
     protected = np.array([word in task.sensitive_values for word in sensitive.known])
     if secret is not None and task.own.needs_protected and not protected.any():

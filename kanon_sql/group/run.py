@@ -6,13 +6,15 @@ from time import perf_counter
 
 import numpy as np
 
+from kanon_sql.group.enforce import enforce
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import GroupTask
 from kanon_sql.points.points import Grouping, Points
 
 
 def group_points(points: Points, task: GroupTask, watch: Watch | None = None) -> Grouping:
-    """Groups points as the task says: by its method, then refined, then without the rows that pay.
+    """Groups points as the task says: by its method, then refined, then merged where a constraint
+    is broken that the method doesn't know of, then without the rows that pay.
 
     Args:
         points: n records in canonical order, of the task's geometry.
@@ -29,6 +31,7 @@ def group_points(points: Points, task: GroupTask, watch: Watch | None = None) ->
     grouping = group_in_blocks(points, task, watch)
     if task.refine == "local":
         grouping = _refined(points, grouping, task, watch)
+    grouping = enforce(points, grouping, task.beside_k, watch)
     grouping = task.geometry.finished(points, grouping, task, watch)
     out = int(task.suppress * len(points))
     if out == 0 or task.method.suppresses:

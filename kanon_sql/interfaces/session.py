@@ -13,7 +13,13 @@ import pyarrow as pa
 
 from kanon_sql.call.options import OPTIONS
 from kanon_sql.call.relation import quoted
-from kanon_sql.errors import DataError, OptionError, ReleaseError, did_you_mean
+from kanon_sql.errors import (
+    DataError,
+    KanonError,
+    OptionError,
+    ReleaseError,
+    did_you_mean,
+)
 from kanon_sql.interfaces.duckdb import register
 from kanon_sql.plan.query import plan
 
@@ -25,6 +31,7 @@ RELATIONS = tuple(name for name, option in OPTIONS.items() if option.relation)
 def _open(data: Any) -> tuple[duckdb.DuckDBPyConnection, str]:
     """A connection that holds the data as a relation, and the relation's name."""
     con = register(duckdb.connect())
+    con.execute(TELL_KIND)
     if isinstance(data, str):
         return con, data
     if hasattr(data, "collect"):  # a Polars LazyFrame
@@ -92,10 +99,21 @@ def _like(data: Any, result: duckdb.DuckDBPyRelation) -> Any:
     return result.to_arrow_table()
 
 
+TELL_KIND = """
+    CREATE OR REPLACE TEMP MACRO __kanon_refuse(kind, sentence)
+    AS error(concat(kind, ': ', sentence))
+"""
+"""Has a refusal bring its class out of the query; connections of others are told the sentence."""
+
+KINDS = {kind.__name__: kind for kind in (KanonError, OptionError, DataError, ReleaseError)}
+
+
 def _refused(error: duckdb.Error) -> Exception:
-    """The sentence inside a DuckDB error, as one of our errors."""
+    """The refusal inside a DuckDB error, of the class as which it was raised; what DuckDB itself
+    refuses is about the data."""
     text = str(error).partition("\n\nLINE ")[0].partition(": ")[2]
-    return ReleaseError(text) if "release was stopped" in text else DataError(text)
+    kind, _, sentence = text.partition(": ")
+    return KINDS[kind](sentence) if kind in KINDS else DataError(text)
 
 
 def _columns(con: duckdb.DuckDBPyConnection, relation: str) -> Mapping[str, str | None]:

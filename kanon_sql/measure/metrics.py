@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from kanon_sql.constraints import CONSTRAINTS
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -59,9 +61,7 @@ METRICS = (
     Metric("class_size_mean", "rows_released::DOUBLE / nullif(classes, 0)", "rows",
            "rows per class on average"),
     Metric("class_size_max", "largest", "rows", "rows of the largest class"),
-    Metric("k_requested", "${k}", "rows", "the k that was asked for"),
-    Metric("k_reached", "smallest", "rows",
-           "the k that holds, counted on the released values; at least k_requested"),
+    *(Metric(*measure) for kind in CONSTRAINTS.values() for measure in kind.measures),
     Metric("information_loss", _measured("information_loss"), "percent",
            "100 * sse / sst (thaeter2021, definition 1.5), of the released rows; lower is better"),
     Metric("sse", _measured("sse"), "squared standard deviations",

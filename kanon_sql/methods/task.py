@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
+from kanon_sql.constraints import Constraint, KAnonymity, read_constraint
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods.geometry import Geometry
 from kanon_sql.methods.method import Method
@@ -35,6 +36,8 @@ class GroupTask:
         suppress: the share of the rows that may be left out.
         class_label: the column that holds the class label, if there is one.
         sensitive_values: the values of sensitive columns that are truly sensitive.
+        beside_k: what every class must keep beside k; the method doesn't know of it, and classes
+            that break it are merged afterwards.
     """
 
     method: Method
@@ -52,6 +55,7 @@ class GroupTask:
     suppress: float = 0.0
     class_label: str | None = None
     sensitive_values: tuple[str, ...] = ()
+    beside_k: tuple[Constraint, ...] = ()
 
     @staticmethod
     def of(method: Method, k: int, **options: Any) -> GroupTask:
@@ -74,6 +78,21 @@ class GroupTask:
     def geometry(self) -> Geometry:
         """What the method works in."""
         return self.method.geometry(self.distance)
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """What every class of the release must keep, k first."""
+        return (KAnonymity(self.k), *self.beside_k)
+
+    @property
+    def least_size(self) -> int:
+        """No class of fewer rows can keep the constraints."""
+        return max(constraint.least_size for constraint in self.constraints)
+
+    @property
+    def needs_sensitive(self) -> bool:
+        """Whether the method or a constraint looks at the values of the one sensitive column."""
+        return self.own.needs_sensitive or any(c.needs_sensitive for c in self.beside_k)
 
     @property
     def promised(self) -> int | None:
@@ -101,7 +120,11 @@ class GroupTask:
     def told(self) -> dict[str, Any]:
         """The task in values that JSON has."""
         told = {f.name: getattr(self, f.name) for f in fields(self)}
-        return told | {"method": self.method.name, "own": asdict(self.own)}
+        return told | {
+            "method": self.method.name,
+            "own": asdict(self.own),
+            "beside_k": [constraint.told() for constraint in self.beside_k],
+        }
 
     def to_json(self) -> str:
         """The task as text; equal tasks give equal texts."""
@@ -114,7 +137,10 @@ class GroupTask:
         method = methods[told.pop("method")]
         own = method.own.read(told.pop("own"))
         values = tuple(told.pop("sensitive_values"))
-        return GroupTask(method=method, own=own, sensitive_values=values, **told)
+        beside_k = tuple(read_constraint(each) for each in told.pop("beside_k"))
+        return GroupTask(
+            method=method, own=own, sensitive_values=values, beside_k=beside_k, **told
+        )
 
 
 LEAST = 50

@@ -11,7 +11,7 @@ PLANNER = "__kanon_plan"
 SLOTS = 16
 MACRO_FILES = (
     "columns", "key", "diversity", "most_frequent", "centroid", "median", "interval", "bounds",
-    "suppress", "multiset",
+    "suppress", "multiset", "refuse",
 )
 
 

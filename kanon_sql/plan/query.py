@@ -55,6 +55,7 @@ def _release(call: GroupingCall) -> str:
 
 def _clusters(call: GroupingCall) -> str:
     listed = ", ".join(map(literal, call.roles.sensitive))
+    kind, small = too_small(call.task)
     return statement(
         "calls/clusters",
         pipeline=pipeline_sql(call),
@@ -62,7 +63,8 @@ def _clusters(call: GroupingCall) -> str:
         multisets=f",\n           __kanon_multiset(COLUMNS([{listed}]))" if listed else "",
         k=call.task.k,
         seed=call.task.seed,
-        small_error=literal(too_small(call.task)),
+        small_kind=literal(kind),
+        small_error=literal(small),
     )
 
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from kanon_sql.call.call import TAKEN, GroupingCall
 from kanon_sql.call.relation import literal
+from kanon_sql.constraints import KAnonymity
 from kanon_sql.methods import GroupTask
 from kanon_sql.plan.fragments import UNDECLARED, declared
 
-SMALL = (
-    "The release was stopped: a class of released values has {{}} rows, fewer than k = {k}. "
-    "Nothing came out; please report this as a bug of the method {method}."
-)
 LOST = (
     "The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing came "
     "out; please report this as a bug."
@@ -25,11 +22,27 @@ ALONE = (
 )
 
 
-def too_small(task: GroupTask) -> str:
-    """What is said of a class that is too small, a format with one place."""
+def too_small(task: GroupTask) -> tuple[str, str]:
+    """The kind of refusal of a class that is too small, and what is said of it, a format with one
+    place."""
     if not task.method.promises_k:
-        return ALONE
-    return SMALL.format(k=task.k, method=task.method.name)
+        return "DataError", ALONE
+    sentence = KAnonymity(task.k).sentence
+    return "ReleaseError", sentence.replace("{method}", task.method.name)
+
+
+def constraints_sql(task: GroupTask) -> str:
+    """What refuses a release that breaks a constraint, one WHEN for each."""
+    checks = []
+    for constraint in task.constraints:
+        kind, said = "ReleaseError", constraint.sentence.replace("{method}", task.method.name)
+        if constraint.name == KAnonymity.name:
+            kind, said = too_small(task)
+        checks.append(
+            f"        WHEN {constraint.broken_sql}\n            THEN __kanon_refuse("
+            f"{literal(kind)}, format({literal(said)}, {constraint.found_sql}))\n"
+        )
+    return "".join(checks)
 
 
 def verify_holes(call: GroupingCall) -> dict[str, object]:
@@ -37,13 +50,12 @@ def verify_holes(call: GroupingCall) -> dict[str, object]:
     option, share = call.task.left_out
     many = MANY.format(option=option, share=share, method=call.task.method.name)
     return {
-        "k": call.task.k,
+        "constraints": constraints_sql(call.task),
         "suppressed": share,
         "reserved": "".join(f" OR lower(name) = '{name}'" for name in call.release.added),
         "taken_error": literal(TAKEN),
         "declared": declared(call.source),
         "declared_error": literal(UNDECLARED.format(relation=call.source.sql)),
-        "small_error": literal(too_small(call.task)),
         "lost_error": literal(LOST),
         "out_error": literal(many),
     }

@@ -46,7 +46,7 @@ def group_rows(
         StoppedError: the watch was asked to stop.
         DataError: no rows, fewer than k, or values that can't be encoded.
     """
-    _refuse_too_few(rows.count, task.k)
+    _refuse_too_few(rows.count, task.least_size)
     started = perf_counter()
     records = _encoded(rows, columns, task, trees or {}, tables or {})
     points = task.geometry.points(records, task)

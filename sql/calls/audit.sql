@@ -16,7 +16,8 @@ _released_cells AS (
     SELECT [*COLUMNS(*)] AS cells FROM (SELECT __kanon_key(${quasi_released}) FROM _released)
 ),
 _measured AS MATERIALIZED (
-    SELECT CASE WHEN audited.error IS NULL THEN audited.facts ELSE error(audited.error) END AS facts
+    SELECT CASE WHEN audited.error IS NULL THEN audited.facts
+                ELSE __kanon_refuse(audited.error.kind, audited.error.sentence) END AS facts
     FROM (SELECT __kanon_audit(
         (SELECT list(cells) FROM _cells),
         (SELECT columns FROM _columns),
@@ -54,4 +55,4 @@ SELECT unnest(list_concat([
         'text': NULL::VARCHAR, 'unit': ${attribute_unit}, 'description': ${attribute_text}}
 )), max_depth := 2)
 FROM _facts
-WHERE ${declared} OR error(${declared_error})
+WHERE ${declared} OR __kanon_refuse('OptionError', ${declared_error})

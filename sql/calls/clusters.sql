@@ -3,7 +3,8 @@ WITH ${pipeline},
 ${measured},
 _members AS (  -- what the rows of a class tell, and once more that they are k or more
     SELECT _labelled.__kanon_class,
-           CASE WHEN count(*) < ${k} THEN error(format(${small_error}, count(*)))
+           CASE WHEN count(*) < ${k}
+                THEN __kanon_refuse(${small_kind}, format(${small_error}, count(*)))
                 ELSE count(*) END AS num_points,
            any_value(_radii.radius) AS radius${multisets}
     FROM _labelled JOIN _radii USING (__kanon_class)

@@ -17,4 +17,4 @@ SELECT min(__kanon_size) AS k,
        1.0::DOUBLE / min(__kanon_size) AS risk_max,
        count(*)::DOUBLE / sum(__kanon_size) AS risk_mean
 FROM _sizes
-WHERE ${declared} OR error(${declared_error})
+WHERE ${declared} OR __kanon_refuse('OptionError', ${declared_error})

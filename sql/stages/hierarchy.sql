@@ -1,6 +1,7 @@
 -- The hierarchy of one column: a part of anonymize('t', k=5, hierarchies := {'zip': 'prefix'}).
 _tree_${i} AS MATERIALIZED (  -- the labels of each leaf, from itself up to the root
-    SELECT CASE WHEN tree.error IS NULL THEN tree.paths ELSE error(tree.error) END AS paths
+    SELECT CASE WHEN tree.error IS NULL THEN tree.paths
+                ELSE __kanon_refuse(tree.error.kind, tree.error.sentence) END AS paths
     FROM (SELECT __kanon_tree(
         (SELECT list({'value': decode(value), 'count': size})
          FROM (SELECT encode(__kanon_key(${column})) AS value, count(*) AS size

@@ -48,7 +48,8 @@ _grouped AS MATERIALIZED (  -- one class per row
 _labels AS MATERIALIZED (  -- class -1 is a suppressed row
     SELECT label.row AS __kanon_row, label.class AS __kanon_class
     FROM (SELECT unnest(CASE WHEN grouped.error IS NULL THEN grouped.labels
-                             ELSE error(grouped.error) END) AS label FROM _grouped)
+                             ELSE __kanon_refuse(grouped.error.kind, grouped.error.sentence)
+                             END) AS label FROM _grouped)
 ),
 _labelled AS (
     SELECT _labels.__kanon_class, _kept.* FROM _kept JOIN _labels USING (__kanon_row)
@@ -69,19 +70,18 @@ _sizes AS MATERIALIZED (  -- rows per combination of released values
 _check AS MATERIALIZED (  -- nothing comes out unless this passes
     SELECT CASE
         WHEN (SELECT len(names) FROM _taken) > 0
-            THEN error(format(${taken_error}, (SELECT names[1] FROM _taken)))
+            THEN __kanon_refuse('OptionError', format(${taken_error}, (SELECT names[1] FROM _taken)))
         WHEN NOT (${declared})
-            THEN error(${declared_error})
-        WHEN min(__kanon_size) < ${k}
-            THEN error(format(${small_error}, min(__kanon_size)))
-        WHEN [coalesce(sum(__kanon_size), 0) + any_value(__kanon_out),
+            THEN __kanon_refuse('OptionError', ${declared_error})
+${constraints}        WHEN [coalesce(sum(__kanon_size), 0) + any_value(__kanon_out),
               any_value(__kanon_labels), any_value(__kanon_once)]
              <> [any_value(__kanon_kept), any_value(__kanon_kept), any_value(__kanon_kept)]
-            THEN error(format(${lost_error}, coalesce(sum(__kanon_size), 0)::BIGINT,
-                              any_value(__kanon_kept) - any_value(__kanon_out),
-                              any_value(__kanon_once)))
+            THEN __kanon_refuse('ReleaseError', format(
+                ${lost_error}, coalesce(sum(__kanon_size), 0)::BIGINT,
+                any_value(__kanon_kept) - any_value(__kanon_out), any_value(__kanon_once)))
         WHEN any_value(__kanon_out) > floor(${suppressed}::DOUBLE * any_value(__kanon_kept))
-            THEN error(format(${out_error}, any_value(__kanon_out)::BIGINT))
+            THEN __kanon_refuse(
+                'ReleaseError', format(${out_error}, any_value(__kanon_out)::BIGINT))
         ELSE true END AS passed
     FROM (SELECT count(*) AS __kanon_labels, count(DISTINCT __kanon_row) AS __kanon_once,
                  count(*) FILTER (WHERE __kanon_class < 0) AS __kanon_out

@@ -95,3 +95,20 @@ def test_frames_stand_for_the_graph_and_the_places() -> None:
     )
     assert set(released["zip"]) <= {label for column in kanon_sql.hierarchy(
         table, "zip", kind="adjacency", adjacency=pairs) for label in column}
+
+
+def test_a_refusal_inside_the_query_keeps_its_class() -> None:
+    people = pl.DataFrame(PEOPLE)
+    with pytest.raises(kanon_sql.OptionError, match="weights names the column 'agee'") as caught:
+        kanon_sql.anonymize(people, k=2, weights={"agee": 2}, sensitive=["flu"])
+    assert not str(caught.value).startswith("OptionError")
+    with pytest.raises(kanon_sql.DataError, match=r"^The quasi-identifier 'x' has 1 infinite"):
+        kanon_sql.anonymize(pl.DataFrame({"x": [1.0, float("inf")]}), k=2)
+
+
+def test_in_sql_a_refusal_is_its_sentence_alone() -> None:
+    con = kanon_sql.register(duckdb.connect())
+    con.execute("CREATE TABLE t AS SELECT i AS a FROM range(4) AS r(i)")
+    with pytest.raises(duckdb.InvalidInputException) as caught:
+        con.execute("FROM anonymize('t', k=5)")
+    assert str(caught.value).startswith("Invalid Input Error: There are 4 rows to anonymize, fewer")

@@ -93,7 +93,7 @@ class MetricGeometry(Geometry):
 
     def __init__(self, objective: str) -> None:
         """``objective``: 'radius' or 'cellular'."""
-        self.objective = objective
+        self.objective: str = objective
 
     def points(self, records: Records, task: GroupTask) -> Points:
         """MetricPoints."""

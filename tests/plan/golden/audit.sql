@@ -18,4 +18,4 @@ SELECT min(__kanon_size) AS k,
        1.0::DOUBLE / min(__kanon_size) AS risk_max,
        count(*)::DOUBLE / sum(__kanon_size) AS risk_mean
 FROM _sizes
-WHERE (SELECT list_sort(coalesce(list(concat(column_name, ' ', comment)), [])) FROM duckdb_columns() WHERE comment LIKE '%kanon:%' AND lower(table_name) = lower('patients') AND lower(schema_name) = lower(current_schema()) AND lower(database_name) = lower(current_database())) = []::VARCHAR[] OR error('The column comments of "patients" declare roles that are not committed yet. Commit first, or give the roles in the call.')
+WHERE (SELECT list_sort(coalesce(list(concat(column_name, ' ', comment)), [])) FROM duckdb_columns() WHERE comment LIKE '%kanon:%' AND lower(table_name) = lower('patients') AND lower(schema_name) = lower(current_schema()) AND lower(database_name) = lower(current_database())) = []::VARCHAR[] OR __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give the roles in the call.')

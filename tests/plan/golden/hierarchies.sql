@@ -10,7 +10,8 @@ _kept AS (  -- the rows that take part
     FROM _source
 ),
 _tree_1 AS MATERIALIZED (  -- the labels of each leaf, from itself up to the root
-    SELECT CASE WHEN tree.error IS NULL THEN tree.paths ELSE error(tree.error) END AS paths
+    SELECT CASE WHEN tree.error IS NULL THEN tree.paths
+                ELSE __kanon_refuse(tree.error.kind, tree.error.sentence) END AS paths
     FROM (SELECT __kanon_tree(
         (SELECT list({'value': decode(value), 'count': size})
          FROM (SELECT encode(__kanon_key("zip")) AS value, count(*) AS size
@@ -21,7 +22,8 @@ _tree_1 AS MATERIALIZED (  -- the labels of each leaf, from itself up to the roo
         '{"column": "zip", "kind": "prefix", "show_values": false}') AS tree)
 ),
 _tree_2 AS MATERIALIZED (  -- the labels of each leaf, from itself up to the root
-    SELECT CASE WHEN tree.error IS NULL THEN tree.paths ELSE error(tree.error) END AS paths
+    SELECT CASE WHEN tree.error IS NULL THEN tree.paths
+                ELSE __kanon_refuse(tree.error.kind, tree.error.sentence) END AS paths
     FROM (SELECT __kanon_tree(
         (SELECT list({'value': decode(value), 'count': size})
          FROM (SELECT encode(__kanon_key("age")) AS value, count(*) AS size
@@ -55,7 +57,7 @@ _begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
               'label': __kanon_label, 'secret': __kanon_secret,
               'extra': __kanon_extra}),
         (SELECT columns FROM _columns),
-        '{"progress": true, "task": {"block_rows": null, "class_label": null, "distance": "loss", "k": 4, "loss": "range_flat", "method": "mondrian", "nulls": "value", "own": {"partitioning": "strict"}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
+        '{"progress": true, "task": {"beside_k": [], "block_rows": null, "class_label": null, "distance": "loss", "k": 4, "loss": "range_flat", "method": "mondrian", "nulls": "value", "own": {"partitioning": "strict"}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
         [{'name': 'zip', 'paths': (SELECT paths FROM _tree_1)}, {'name': 'age', 'paths': (SELECT paths FROM _tree_2)}],
         NULL) AS ticket
     FROM _cells
@@ -70,7 +72,8 @@ _grouped AS MATERIALIZED (  -- one class per row
 _labels AS MATERIALIZED (  -- class -1 is a suppressed row
     SELECT label.row AS __kanon_row, label.class AS __kanon_class
     FROM (SELECT unnest(CASE WHEN grouped.error IS NULL THEN grouped.labels
-                             ELSE error(grouped.error) END) AS label FROM _grouped)
+                             ELSE __kanon_refuse(grouped.error.kind, grouped.error.sentence)
+                             END) AS label FROM _grouped)
 ),
 _labelled AS (
     SELECT _labels.__kanon_class, _kept.* FROM _kept JOIN _labels USING (__kanon_row)
@@ -138,19 +141,20 @@ _sizes AS MATERIALIZED (  -- rows per combination of released values
 _check AS MATERIALIZED (  -- nothing comes out unless this passes
     SELECT CASE
         WHEN (SELECT len(names) FROM _taken) > 0
-            THEN error(format('The relation has a column ''{}'', a name that the query needs for itself. Rename it first.', (SELECT names[1] FROM _taken)))
+            THEN __kanon_refuse('OptionError', format('The relation has a column ''{}'', a name that the query needs for itself. Rename it first.', (SELECT names[1] FROM _taken)))
         WHEN NOT ((SELECT list_sort(coalesce(list(concat(column_name, ' ', comment)), [])) FROM duckdb_columns() WHERE comment LIKE '%kanon:%' AND lower(table_name) = lower('patients') AND lower(schema_name) = lower(current_schema()) AND lower(database_name) = lower(current_database())) = []::VARCHAR[])
-            THEN error('The column comments of "patients" declare roles that are not committed yet. Commit first, or give the roles in the call.')
+            THEN __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give the roles in the call.')
         WHEN min(__kanon_size) < 4
-            THEN error(format('The release was stopped: a class of released values has {} rows, fewer than k = 4. Nothing came out; please report this as a bug of the method mondrian.', min(__kanon_size)))
+            THEN __kanon_refuse('ReleaseError', format('The release was stopped: a class of released values has {} rows, fewer than k = 4. Nothing came out; please report this as a bug of the method mondrian.', min(__kanon_size)))
         WHEN [coalesce(sum(__kanon_size), 0) + any_value(__kanon_out),
               any_value(__kanon_labels), any_value(__kanon_once)]
              <> [any_value(__kanon_kept), any_value(__kanon_kept), any_value(__kanon_kept)]
-            THEN error(format('The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing came out; please report this as a bug.', coalesce(sum(__kanon_size), 0)::BIGINT,
-                              any_value(__kanon_kept) - any_value(__kanon_out),
-                              any_value(__kanon_once)))
+            THEN __kanon_refuse('ReleaseError', format(
+                'The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing came out; please report this as a bug.', coalesce(sum(__kanon_size), 0)::BIGINT,
+                any_value(__kanon_kept) - any_value(__kanon_out), any_value(__kanon_once)))
         WHEN any_value(__kanon_out) > floor(0.0::DOUBLE * any_value(__kanon_kept))
-            THEN error(format('The release was stopped: it leaves out {} rows, more than suppress = 0.0 allows. Nothing came out; please report this as a bug of the method mondrian.', any_value(__kanon_out)::BIGINT))
+            THEN __kanon_refuse(
+                'ReleaseError', format('The release was stopped: it leaves out {} rows, more than suppress = 0.0 allows. Nothing came out; please report this as a bug of the method mondrian.', any_value(__kanon_out)::BIGINT))
         ELSE true END AS passed
     FROM (SELECT count(*) AS __kanon_labels, count(DISTINCT __kanon_row) AS __kanon_once,
                  count(*) FILTER (WHERE __kanon_class < 0) AS __kanon_out

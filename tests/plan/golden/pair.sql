@@ -4,7 +4,8 @@ WITH _kept AS (SELECT __kanon.* FROM "patients" AS __kanon
 _released AS MATERIALIZED (SELECT __kanon.* FROM "patients" AS __kanon
     WHERE __kanon_has("disease") AND __kanon_has("job")),
 _tree_1 AS MATERIALIZED (  -- the labels of each leaf, from itself up to the root
-    SELECT CASE WHEN tree.error IS NULL THEN tree.paths ELSE error(tree.error) END AS paths
+    SELECT CASE WHEN tree.error IS NULL THEN tree.paths
+                ELSE __kanon_refuse(tree.error.kind, tree.error.sentence) END AS paths
     FROM (SELECT __kanon_tree(
         (SELECT list({'value': decode(value), 'count': size})
          FROM (SELECT encode(__kanon_key("zip")) AS value, count(*) AS size
@@ -29,7 +30,8 @@ _released_cells AS (
     SELECT [*COLUMNS(*)] AS cells FROM (SELECT __kanon_key(COLUMNS(* EXCLUDE ("disease", "job"))) FROM _released)
 ),
 _measured AS MATERIALIZED (
-    SELECT CASE WHEN audited.error IS NULL THEN audited.facts ELSE error(audited.error) END AS facts
+    SELECT CASE WHEN audited.error IS NULL THEN audited.facts
+                ELSE __kanon_refuse(audited.error.kind, audited.error.sentence) END AS facts
     FROM (SELECT __kanon_audit(
         (SELECT list(cells) FROM _cells),
         (SELECT columns FROM _columns),
@@ -88,4 +90,4 @@ SELECT unnest(list_concat([
         'text': NULL::VARCHAR, 'unit': 'share', 'description': 'total_il of this quasi-identifier alone, per row, without its weight; lower is better'}
 )), max_depth := 2)
 FROM _facts
-WHERE (SELECT list_sort(coalesce(list(concat(column_name, ' ', comment)), [])) FROM duckdb_columns() WHERE comment LIKE '%kanon:%' AND lower(table_name) = lower('patients') AND lower(schema_name) = lower(current_schema()) AND lower(database_name) = lower(current_database())) = []::VARCHAR[] OR error('The column comments of "patients" declare roles that are not committed yet. Commit first, or give the roles in the call.')
+WHERE (SELECT list_sort(coalesce(list(concat(column_name, ' ', comment)), [])) FROM duckdb_columns() WHERE comment LIKE '%kanon:%' AND lower(table_name) = lower('patients') AND lower(schema_name) = lower(current_schema()) AND lower(database_name) = lower(current_database())) = []::VARCHAR[] OR __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give the roles in the call.')
