@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -16,7 +16,7 @@ from kanon_sql.errors import DataError
 from kanon_sql.kernel.parallel import in_parallel
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import GroupTask
-from kanon_sql.points.points import Grouping, Labels, Points
+from kanon_sql.points.points import Floats, Grouping, Labels, Points
 from kanon_sql.search.box_tree import cut, widest_axis
 from kanon_sql.search.space import category_sets
 
@@ -30,19 +30,38 @@ MENDING = 15
 """Steps of refine for each record of a group at a seam."""
 
 
+class Cuts(NamedTuple):
+    """The cuts between blocks, each through a run of the records in their order.
+
+    Attributes:
+        lo: the place where each run begins; int64, shape (blocks - 1,).
+        hi: the place behind its end; int64, shape (blocks - 1,).
+        axis: the attribute along which it is cut, the numeric ones first; -1: all are alike;
+            int64, shape (blocks - 1,).
+        value: where on its axis; float64, shape (blocks - 1,).
+    """
+
+    lo: Labels
+    hi: Labels
+    axis: Labels
+    value: Floats
+
+
 @njit(cache=True, nogil=True)
 def _cut_blocks(axes: Any, masks: Any, scale: Any, order: Any, blocks: int) -> Any:
     """Orders the records so that each of the blocks, of nearly the same size, is a run.
 
-    Returns where they begin, int64, shape (blocks + 1,), and the cuts: first and last place, axis
-    (int64, shape (blocks - 1, 3)) and value (float64, shape (blocks - 1,)).
+    Returns where they begin, int64, shape (blocks + 1,), and the cuts.
     """
     n = len(order)
     key = np.empty(n)
     bounds = np.zeros(blocks + 1, np.int64)
     for b in range(blocks + 1):
         bounds[b] = b * n // blocks
-    cuts, values, made = np.zeros((blocks - 1, 3), np.int64), np.zeros(blocks - 1), 0
+    m, made = blocks - 1, 0
+    cuts = Cuts(
+        np.zeros(m, np.int64), np.zeros(m, np.int64), np.zeros(m, np.int64), np.zeros(m)
+    )
     waiting = np.empty((128, 2), np.int64)
     waiting[0, 0], waiting[0, 1], top = 0, blocks, 1
     while top > 0:
@@ -54,13 +73,14 @@ def _cut_blocks(axes: Any, masks: Any, scale: Any, order: Any, blocks: int) -> A
         middle = (first + last) // 2
         axis = widest_axis(axes, masks, scale, order, lo, hi)
         cut(axes, masks, order, key, lo, hi, axis, bounds[middle])
-        cuts[made, 0], cuts[made, 1], cuts[made, 2] = lo, hi, axis
-        values[made] = key[bounds[middle]]
+        cuts.lo[made], cuts.hi[made], cuts.axis[made] = lo, hi, axis
+        # the key of the first record above the cut, which the cut has put there
+        cuts.value[made] = key[bounds[middle]]
         made += 1
         waiting[top, 0], waiting[top, 1] = first, middle
         waiting[top + 1, 0], waiting[top + 1, 1] = middle, last
         top += 2
-    return bounds, cuts, values
+    return bounds, cuts
 
 
 @dataclass(frozen=True)
@@ -70,24 +90,22 @@ class Blocks:
     Attributes:
         members: the records of each block in canonical order, int64 arrays.
         order: all records, block by block: int64, shape (n,).
-        cuts: first and last place in the order of the records on the two sides of each cut, and
-            its axis: int64, shape (blocks - 1, 3).
-        values: where on its axis each cut is: float64, shape (blocks - 1,).
+        cuts: the cuts between them.
     """
 
     members: Sequence[Any]
     order: Any
-    cuts: Any
-    values: Any
+    cuts: Cuts
 
 
 def cut_blocks(points: Points, size: int) -> Blocks:
     """Blocks of at most ``size`` records, by cuts at the median of the widest attribute."""
+    # as few blocks as the size allows: every cut makes groups longer
     order = np.arange(len(points))
-    bounds, cuts, values = _cut_blocks(
+    bounds, cuts = _cut_blocks(
         points.numeric, category_sets(points.codes), points.scale, order, -(-len(points) // size)
     )
-    return Blocks([np.sort(order[lo:hi]) for lo, hi in pairwise(bounds)], order, cuts, values)
+    return Blocks([np.sort(order[lo:hi]) for lo, hi in pairwise(bounds)], order, cuts)
 
 
 def _at_seams(points: Points, blocks: Blocks, labels: Labels) -> Any:
@@ -97,10 +115,11 @@ def _at_seams(points: Points, blocks: Blocks, labels: Labels) -> Any:
     for column in points.numeric.T:
         means = np.bincount(labels, weights=column) / sizes
         radius += np.bincount(labels, weights=(column - means[labels]) ** 2)
+    # a mean distance, not the largest: one record far away would make seams of whole blocks
     radius = REACH * np.sqrt(radius / sizes)
     near = np.zeros(len(sizes), np.bool_)
     d = points.numeric.shape[1]
-    for (lo, hi, axis), value in zip(blocks.cuts.tolist(), blocks.values.tolist(), strict=True):
+    for lo, hi, axis, value in zip(*(field.tolist() for field in blocks.cuts), strict=True):
         both = blocks.order[lo:hi]
         groups = labels[both]
         if axis < 0:  # all alike

@@ -25,10 +25,12 @@ def in_parallel(pieces: Sequence[Callable[[], Result]]) -> list[Result]:
 
     Pieces of a piece run one after another, so that there are never more than there are cores.
     """
+    # on this thread where others could not help: they would only cost their start
     if len(pieces) < 2 or cores() < 2 or getattr(_place, "inside", False):
         return [piece() for piece in pieces]
 
     def run(piece: Callable[[], Result]) -> Result:
+        # each thread of the pool is new, so nobody has to take it back
         _place.inside = True
         return piece()
 

@@ -25,6 +25,10 @@ _INDEX = ir.IntType(32)
 _DOUBLES = ir.VectorType(ir.DoubleType(), LANES)
 
 
+# The steps take bare arrays, and so more than eight arguments: this folder lies below the trees and
+# spaces that the arrays belong to, and a step knows its arguments by their position only.
+
+
 class _Writer:
     """Writes the instructions of one step; arguments are known by their position."""
 
@@ -68,6 +72,7 @@ class _Writer:
             pointer = self.builder.gep(pointer, [offset])
         kind = pointer.type.pointee
         vector = ir.VectorType(kind, LANES).as_pointer()
+        # numpy aligns to the element, not to the vector
         align = self.context.get_abi_sizeof(kind)
         return self.builder.load(self.builder.bitcast(pointer, vector), align=align)
 
@@ -85,10 +90,12 @@ class _Writer:
 
     def larger(self, one: Any, other: Any) -> Any:
         """The larger of two, lane by lane."""
+        # a comparison and a choice, one instruction where there is a maximum
         return self.builder.select(self.builder.fcmp_ordered(">", one, other), one, other)
 
     def add_up(self, count: Any, total: Any, term: Callable[[Any], Any]) -> Any:
         """total + term(0) + term(1) + ... + term(count - 1), in that order."""
+        # a loop, not written out: the count is known only when it runs
         kept = _TOOLS.alloca_once_value(self.builder, total)
         with _TOOLS.for_range(self.builder, count) as loop:
             more = term(loop.index)
@@ -99,6 +106,7 @@ class _Writer:
         """Writes the totals to a one-dimensional array; returns the lanes within the limit."""
         builder, out = self.builder, self.start(k)
         builder.store(totals, builder.bitcast(out, _DOUBLES.as_pointer()), align=8)
+        # no greater is a hit, so that ties are looked at; inf is one where the limit is inf
         hits = builder.fcmp_ordered("<=", totals, self.spread(limit))
         return builder.zext(builder.bitcast(hits, ir.IntType(LANES)), ir.IntType(64))
 
@@ -128,6 +136,7 @@ def lowest_lane(typing: Any, hits: Any) -> Any:
     """The number of the lowest lane among hits; hits is not 0."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        # 1: the result for 0 is not defined, which saves a test
         return builder.cttz(args[0], ir.IntType(1)(1))
 
     return types.int64(types.int64), generate
@@ -152,6 +161,7 @@ def record_lanes(
             other = builder.icmp_signed("!=", w.lanes(kind, a), w.spread(w.at(code, a)))
             return builder.select(other, w.spread(w.at(more, a)), w.same(0.0))
 
+        # sums start at 0.0, or at inf for an absent record, where they stay
         total = w.squares(block, d, w.lanes(w.row(2, leaf)[0]), query)
         return w.finish(9, w.add_up(c, total, differs), w.number(8))
 
@@ -174,6 +184,7 @@ def group_lanes(
         kind, c = w.row(1, leaf)
         total = w.squares(block, d, w.lanes(w.row(3, leaf)[0]), w.row(5, i)[0])
         total = w.outside(kind, c, total, w.row(6, i)[0], w.start(8))
+        # last, as where a single group is measured: the same bits
         total = builder.fmul(w.lanes(w.row(2, leaf)[0]), total)
         return w.finish(10, total, w.number(9))
 
@@ -199,6 +210,7 @@ def box_lanes(
             value = w.spread(w.at(query, a))
             below = builder.fsub(w.lanes(lows, a), value)
             above = builder.fsub(value, w.lanes(highs, a))
+            # inside a box neither is positive; of an empty one both are inf
             out = w.larger(w.larger(below, above), w.same(0.0))
             return builder.fmul(out, out)
 

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
 
-@njit(cache=True, nogil=True)
-def new_tournament(values: Any) -> Any:
-    """A tournament among values: float64, shape (n,), which are copied.
+class Tournament(NamedTuple):
+    """Values, and who wins each match between them; w is a power of 2, n or more.
 
-    Returns (values, winners): winners[1] is the index of the largest value, the lowest index on
-    ties; the winners of places 2q and 2q+1 meet at place q.
+    Attributes:
+        values: -inf behind the n that were given; float64, shape (w,).
+        winners: the index of the largest value at place 1, the lowest index on ties; the winners
+            of places 2q and 2q+1 meet at place q, and index i enters at place w + i; int64, shape
+            (2 * w,).
     """
+
+    values: npt.NDArray[np.float64]
+    winners: npt.NDArray[np.int64]
+
+
+@njit(cache=True, nogil=True)
+def new_tournament(values: Any) -> Tournament:
+    """A tournament among values: float64, shape (n,), which are copied."""
     n, width = len(values), 1
     while width < n:
         width *= 2
@@ -24,16 +35,18 @@ def new_tournament(values: Any) -> Any:
     for i in range(width):
         winners[width + i] = i
     for q in range(width - 1, 0, -1):
+        # the one on the left has the lower index, so it wins a tie
         one, other = winners[2 * q], winners[2 * q + 1]
         winners[q] = one if field[one] >= field[other] else other
-    return field, winners
+    return Tournament(field, winners)
 
 
 @njit(cache=True, nogil=True)
-def change_value(tournament: Any, i: int, value: float) -> None:
+def change_value(tournament: Tournament, i: int, value: float) -> None:
     """Gives one of them another value."""
-    field, winners = tournament
+    field, winners = tournament.values, tournament.winners
     field[i] = value
+    # up to the top even where the winner stays: the index may be the same and its value not
     q = (len(field) + i) // 2
     while q > 0:
         one, other = winners[2 * q], winners[2 * q + 1]

@@ -47,12 +47,14 @@ class Watch:
     def beat(self) -> Any:
         """A beat for one part of the stage."""
         beat = np.array([0, int(self._stop)], np.int64)
+        # a new list each time, so that stop and done go through one that nobody changes
         with self._lock:
             self._beats = [*self._beats, beat]
         return beat
 
     def stop(self) -> None:
         """Asks all kernels to stop; from any thread."""
+        # first the flag: a beat that is made from now on says stop from its start
         self._stop = True
         for beat in self._beats:
             beat[STOP] = 1

@@ -38,6 +38,7 @@ def content_order(points: Points, seed: int) -> Labels:
     hashes: Any = np.broadcast_to(mixed(start), (n,))
     same = np.ones(max(n - 1, 0), np.bool_)
     for column in (*points.numeric.T, *points.codes.T):
+        # + 0.0 makes -0.0 and 0.0, which are equal, the same bits
         bits = np.ascontiguousarray(column.astype(np.float64) + 0.0).view(np.uint64)
         hashes = mixed((hashes ^ bits) * _GOLDEN + _SECOND)
         same &= bits[1:] == bits[:-1]

@@ -33,6 +33,7 @@ def distance_of(key: float, form: int) -> float:
     """The distance that a key stands for, as MetricPoints.distances has it."""
     if form == 1:
         return key
+    # rounding may take half a chord of antipodes beyond 1
     root = math.sqrt(key)
     return root if form == 0 else 2.0 * EARTH * math.asin(min(root / 2.0, 1.0))
 
@@ -44,8 +45,10 @@ def key_within(distance: float, form: int) -> float:
     if form == 0:
         key = distance * distance
     elif form == 2:
+        # half the angle: from a quarter turn on every place is within, while the sine would fall
         half = distance / (2.0 * EARTH)
         key = (2.0 * math.sin(half)) ** 2 if half < 1.5 else np.inf
+    # far more than the rounding of the way there and back; the second for keys of 0.0
     return key * (1.0 + 1e-9) + 1e-300
 
 
@@ -65,6 +68,7 @@ def distances_between(points: MetricPoints, some: Any, others: Any) -> Floats:
         points: n records.
         some, others: their indices, shape (m,), or one index for all.
     """
+    # copies, since the kernel is compiled for arrays that lie without gaps
     pairs = np.broadcast_arrays(np.asarray(some, np.int64), np.asarray(others, np.int64))
     some, others = (np.array(indices) for indices in pairs)
     distances = np.empty(len(some))

@@ -31,8 +31,8 @@ def ball_in_tree(
         How many there are.
     """
     _, _, _, apart, axes, sets, _, slack = space
-    low, high, held_sets, start, first = tree[2], tree[3], tree[4], tree[6], tree[8]
-    waiting, sums, bounds = stack[1], stack[3], stack[4]
+    low, high, held_sets, start, first = tree.low, tree.high, tree.sets, tree.start, tree.first
+    waiting, sums, bounds = stack.waiting_node, stack.sums, stack.bounds
     # boxes along turned axes are off by rounding: what decides is the key itself, further down
     loose, room = padded(limit, slack), first[-1]
     waiting[0], top, count = 0, 1, 0
@@ -58,13 +58,14 @@ def ball_in_tree(
             continue
         leaf = node - room
         hits = record_lanes(
-            leaves[0], leaves[1], leaves[2], leaf, space[0], space[1], origin, apart, limit, sums
+            leaves.values, leaves.codes, leaves.absent, leaf, space.numeric, space.codes, origin,
+            apart, limit, sums,
         )
         while hits != 0:
             s = lowest_lane(hits)
             hits &= hits - 1
             if sums[s] <= limit and sums[s] < np.inf:
-                found[count] = tree[0][leaf * LEAF + s]
+                found[count] = tree.order[leaf * LEAF + s]
                 gaps[count] = sums[s]
                 count += 1
     return count

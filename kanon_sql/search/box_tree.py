@@ -14,12 +14,14 @@ tree needs no pointers; the levels' groups lie behind each other, the root's gro
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from kanon_sql.kernel.jit import inner
 from kanon_sql.kernel.simd import LANES, lowest_lane
+from kanon_sql.points.points import Floats, Labels
 
 LEAF = FAN = LANES
 """Records in a leaf; children of a node."""
@@ -28,15 +30,64 @@ SAMPLE = 128
 """Records that are looked at to choose the axis of a cut."""
 
 
+class Tree(NamedTuple):
+    """A tree over some of n records, along p axes and with c categorical attributes.
+
+    Attributes:
+        order: the record at each place of the leaves, -1: none; int64, shape (leaves * LEAF,).
+        place: where in the order each record lies, -1: nowhere; int64, shape (n,).
+        low: the lower ends of the box of each child; float64, shape (groups, p, FAN).
+        high: the upper ends, likewise.
+        sets: the categories below each child; uint64, shape (groups, c, FAN).
+        lead: the lowest index below each child; int64, shape (groups, FAN).
+        start: where the bound of each child starts: 0.0, or inf where no live record is below;
+            float64, shape (groups, FAN).
+        live: live records below each child of the lowest level, live children of each of the
+            others; int64, shape (groups, FAN).
+        first: the first group of each level, from the root down, and the number of all groups;
+            int64, shape (height + 1,).
+    """
+
+    order: Labels
+    place: Labels
+    low: Floats
+    high: Floats
+    sets: npt.NDArray[np.uint64]
+    lead: Labels
+    start: Floats
+    live: Labels
+    first: Labels
+
+
+class Stack(NamedTuple):
+    """Room for one search at a time: the nodes that wait, and what is measured of 16 lanes.
+
+    Attributes:
+        waiting_bound: a lower bound of what is below each node that waits; float64, shape (r,).
+        waiting_node: its number, groups first and leaves behind them; int64, shape (r,).
+        waiting_lead: the lowest index below it; int64, shape (r,).
+        sums: what the records of a leaf measure; float64, shape (LEAF,).
+        bounds: the bounds of the children of a node; float64, shape (FAN,).
+    """
+
+    waiting_bound: Floats
+    waiting_node: Labels
+    waiting_lead: Labels
+    sums: Floats
+    bounds: Floats
+
+
 @inner
 def _select(key: Any, order: Any, lo: int, hi: int, middle: int) -> None:
     """Partitions key[lo:hi], and order with it, about the value that belongs at ``middle``."""
     left, right = lo, hi - 1
     while left < right:
+        # the median of three: records often come sorted, and the first as pivot would split off one
         a, b, c = key[left], key[(left + right) // 2], key[right]
         pivot = max(min(a, b), min(max(a, b), c))
         i, j = left, right
         while i <= j:
+            # stopping at equal keys halves a run of them; passing over them would split off one
             while key[i] < pivot:
                 i += 1
             while key[j] > pivot:
@@ -60,6 +111,7 @@ def widest_axis(axes: Any, masks: Any, scale: Any, order: Any, lo: int, hi: int)
     p, step = axes.shape[1], max(1, (hi - lo) // SAMPLE)
     widest, axis = 0.0, -1
     for a in range(p):
+        # relative to one record: far from zero the squares would cancel
         base, total, squares, m = axes[order[lo], a], 0.0, 0.0, 0
         for q in range(lo, hi, step):
             value = axes[order[q], a] - base
@@ -69,6 +121,7 @@ def widest_axis(axes: Any, masks: Any, scale: Any, order: Any, lo: int, hi: int)
         variance = squares / m - (total / m) ** 2
         if variance > widest:
             widest, axis = variance, a
+    # half the mean squared distance of two records: what a variance is, too, so they compare
     for a in range(masks.shape[1]):
         changes, m = 0, 0
         for q in range(lo + step, hi, step):
@@ -91,6 +144,7 @@ def cut(axes: Any, masks: Any, order: Any, key: Any, lo: int, hi: int, axis: int
             key[q] = axes[order[q], axis]
         else:
             bits = masks[order[q], axis - p]
+            # a power of 2 up to 2^63, which a float holds exactly
             key[q] = float(bits & (~bits + np.uint64(1)))
     _select(key, order, lo, hi, at)
 
@@ -108,6 +162,8 @@ def _arrange(axes: Any, masks: Any, scale: Any, order: Any, n: int) -> None:
         if last - first <= 1:
             continue
         lo, hi = first * LEAF, min(last * LEAF, n)
+        # cuts at whole nodes of the level below, so that every node but the last is full and the
+        # tree needs no pointers
         capacity = 1
         while capacity * FAN < last - first:
             capacity *= FAN
@@ -115,6 +171,7 @@ def _arrange(axes: Any, masks: Any, scale: Any, order: Any, n: int) -> None:
         # alike, as far as a sample tells: by their index, which breaks ties
         axis = widest_axis(axes, masks, scale, order, lo, hi)
         cut(axes, masks, order, key, lo, hi, axis, middle * LEAF)
+        # 128 are enough: one part waits for each cut on the way down, and a cut nearly halves
         waiting[top, 0], waiting[top, 1] = middle, last
         waiting[top + 1, 0], waiting[top + 1, 1] = first, middle
         top += 2
@@ -134,30 +191,35 @@ def _levels(leaves: int) -> Any:
 
 
 @inner
-def _boxes(room: int, p: int, c: int) -> Any:
-    """Empty boxes for that many groups of nodes."""
-    return (
+def _bare_tree(order: Any, place: Any, first: Any, p: int, c: int) -> Tree:
+    """A tree of these levels whose boxes hold nothing: any point widens them to itself."""
+    room = first[-1]
+    return Tree(
+        order,
+        place,
         np.full((room, p, FAN), np.inf),
         np.full((room, p, FAN), -np.inf),
         np.zeros((room, c, FAN), np.uint64),
         np.full((room, FAN), np.int64(2**62)),
         np.full((room, FAN), np.inf),
         np.zeros((room, FAN), np.int64),
+        first,
     )
 
 
 @inner
-def empty_tree(leaves: int, p: int, c: int) -> Any:
+def empty_tree(leaves: int, p: int, c: int) -> Tree:
     """A tree of that many empty leaves, to be filled by ``insert``."""
-    low, high, sets, lead, start, live = _boxes(_levels(leaves)[1][-1], p, c)
-    order = np.full(leaves * LEAF, -1, np.int64)
-    return order, np.full(0, -1), low, high, sets, lead, start, live, _levels(leaves)[1]
+    order, nowhere = np.full(leaves * LEAF, -1, np.int64), np.full(0, -1)
+    tree: Tree = _bare_tree(order, nowhere, _levels(leaves)[1], p, c)
+    return tree
 
 
 @inner
-def insert(tree: Any, leaf: int, i: int, at: Any, bits: Any) -> None:
+def insert(tree: Tree, leaf: int, i: int, at: Any, bits: Any) -> None:
     """Widens the boxes above a leaf so that they hold point i, at these axes and categories."""
-    low, high, sets, lead, start, first = tree[2], tree[3], tree[4], tree[5], tree[6], tree[8]
+    low, high, sets = tree.low, tree.high, tree.sets
+    lead, start, first = tree.lead, tree.start, tree.first
     node = leaf
     for level in range(len(first) - 2, -1, -1):
         g, s = first[level] + node // FAN, node % FAN
@@ -170,13 +232,12 @@ def insert(tree: Any, leaf: int, i: int, at: Any, bits: Any) -> None:
 
 
 @inner
-def build_tree(axes: Any, masks: Any, scale: Any, members: Any) -> Any:
+def build_tree(axes: Any, masks: Any, scale: Any, members: Any) -> Tree:
     """A tree over some records.
 
-    Returns: order (record at each leaf place, -1: none), place (of each record, -1: not here),
-    low and high (box of each child: group, axis, child), sets (of categories: group, attribute,
-    child), lead (lowest index below each child), start (0.0, or inf where no live record is below:
-    group, child), live (number of live records or children below), first (group of each level).
+    Args:
+        axes, masks, scale: of all records, as ``axes``, ``sets`` and ``scale`` of a Space.
+        members: the records; int64, shape (m,).
     """
     n, p, c = len(members), axes.shape[1], masks.shape[1]
     leaves = (n + LEAF - 1) // LEAF
@@ -185,9 +246,11 @@ def build_tree(axes: Any, masks: Any, scale: Any, members: Any) -> Any:
         order[q] = members[q]
     _arrange(axes, masks, scale, order, n)
     counts, first = _levels(leaves)
-    height, room = len(first) - 1, first[-1]
-    low, high, sets, lead, start, live = _boxes(room, p, c)
+    height = len(first) - 1
     place = np.full(axes.shape[0], -1, np.int64)
+    tree: Tree = _bare_tree(order, place, first, p, c)
+    low, high, sets = tree.low, tree.high, tree.sets
+    lead, start, live = tree.lead, tree.start, tree.live
     for q in range(n):
         i, leaf = order[q], q // LEAF
         place[i] = q
@@ -200,6 +263,8 @@ def build_tree(axes: Any, masks: Any, scale: Any, members: Any) -> Any:
             low[g, a, s], high[g, a, s] = min(low[g, a, s], value), max(high[g, a, s], value)
         for a in range(c):
             sets[g, a, s] |= masks[i, a]
+    # from the leaves up: a node's box is made of those of its children, which are 16 times fewer
+    # than its records
     for level in range(height - 1, 0, -1):
         for j in range(counts[height - level]):
             below, g, s = first[level] + j, first[level - 1] + j // FAN, j % FAN
@@ -214,14 +279,18 @@ def build_tree(axes: Any, masks: Any, scale: Any, members: Any) -> Any:
                     high[g, a, s] = max(high[g, a, s], high[below, a, t])
                 for a in range(c):
                     sets[g, a, s] |= sets[below, a, t]
-    return order, place, low, high, sets, lead, start, live, first
+    return tree
 
 
 @inner
-def remove(tree: Any, i: int) -> None:
-    """Takes a record out; a node without live records is never visited again."""
-    start, live, first = tree[6], tree[7], tree[8]
-    node = tree[1][i] // LEAF
+def remove(tree: Tree, i: int) -> None:
+    """Takes a record out; a node without live records is never visited again.
+
+    Boxes stay as wide as they are: that costs time, but no answer, and the tree is built anew
+    when many records are gone (see unassigned.py).
+    """
+    start, live, first = tree.start, tree.live, tree.first
+    node = tree.place[i] // LEAF
     for level in range(len(first) - 2, -1, -1):
         g, s = first[level] + node // FAN, node % FAN
         live[g, s] -= 1
@@ -232,23 +301,24 @@ def remove(tree: Any, i: int) -> None:
 
 
 @inner
-def new_stack() -> Any:
-    """What a search keeps: the bounds, nodes and lowest indices that wait, the sums over a leaf,
-    the sums over the children of a node."""
+def new_stack() -> Stack:
+    """An empty stack."""
+    # at most FAN nodes wait at each level, and 16 levels hold 2^64 leaves
     room = 16 * FAN
-    return (
+    return Stack(
         np.empty(room), np.empty(room, np.int64), np.empty(room, np.int64),
         np.empty(LEAF), np.empty(FAN),
     )
 
 
 @inner
-def push_children(
-    lead: Any, first: Any, stack: Any, top: int, node: int, hits: int
-) -> int:
-    """Puts the children of a node that are among the hits (bits) on the stack, so that the least
-    bound (in stack[4]), and of equal ones the lowest index below it, is on top."""
-    wait_bound, wait_node, wait_lead, _, bounds = stack
+def push_children(tree: Tree, stack: Stack, top: int, node: int, hits: int) -> int:
+    """Puts the children of a node that are among the hits (bits) on the stack, so that the one
+    with the least bound, and of equal ones the lowest index below it, is on top; returns how many
+    wait. The bounds are those in stack.bounds."""
+    lead, first, bounds = tree.lead, tree.first, stack.bounds
+    wait_bound, wait_node = stack.waiting_bound, stack.waiting_node
+    wait_lead = stack.waiting_lead
     level = 0
     while first[level + 1] <= node:
         level += 1
@@ -259,6 +329,8 @@ def push_children(
         bound, least = bounds[s], lead[node, s]
         if bound == np.inf:
             continue
+        # by insertion, above what waited before: the nearest first shortens the limit soonest, and
+        # the lowest index first lets ties be passed over
         spot = top
         while spot > bottom and (
             wait_bound[spot - 1] < bound

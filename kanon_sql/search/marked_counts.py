@@ -70,8 +70,8 @@ def new_marked_tree(points: MetricPoints) -> MarkedTree:
 def _farthest_bound(marked_tree: MarkedTree, node: int, s: int, origin: int) -> Any:
     """No record below a node's child s has a larger key to the origin than this."""
     space, tree, _, exact_sets = marked_tree
-    apart, axes, sets, slack = space[3], space[4], space[5], space[7]
-    low, high, held = tree[2], tree[3], tree[4]
+    apart, axes, sets, slack = space.apart, space.axes, space.sets, space.slack
+    low, high, held = tree.low, tree.high, tree.sets
     total = 0.0
     for a in range(axes.shape[1]):
         gap = max(axes[origin, a] - low[node, a, s], high[node, a, s] - axes[origin, a])
@@ -89,7 +89,7 @@ def _farthest_bound(marked_tree: MarkedTree, node: int, s: int, origin: int) -> 
 def no_marks(marked_tree: MarkedTree) -> Marks:
     """Marks for all records, none of which is set."""
     tree = marked_tree.tree
-    place, live = tree[1], tree[7]
+    place, live = tree.place, tree.live
     return Marks(np.zeros(len(place), np.bool_), np.zeros(live.shape, np.int64))
 
 
@@ -97,7 +97,7 @@ def no_marks(marked_tree: MarkedTree) -> Marks:
 def change_mark(marked_tree: MarkedTree, marks: Marks, i: int) -> None:
     """Marks record i, or takes its mark away."""
     tree = marked_tree.tree
-    place, first = tree[1], tree[8]
+    place, first = tree.place, tree.first
     marked, below = marks
     marked[i] = not marked[i]
     more = 1 if marked[i] else -1
@@ -114,12 +114,12 @@ def count_marked(
 ) -> int:
     """How many marked records lie within a key of the origin; stops at ``enough``, or beyond."""
     space, tree, (values, kinds, absent), _ = marked_tree
-    numeric, codes, apart = space[0], space[1], space[3]
-    axes, sets, slack = space[4], space[5], space[7]
-    order, low, high, held = tree[0], tree[2], tree[3], tree[4]
-    start, first = tree[6], tree[8]
+    numeric, codes, apart = space.numeric, space.codes, space.apart
+    axes, sets, slack = space.axes, space.sets, space.slack
+    order, low, high, held = tree.order, tree.low, tree.high, tree.sets
+    start, first = tree.start, tree.first
     marked, below = marks
-    waiting, sums, bounds = stack[1], stack[3], stack[4]
+    waiting, sums, bounds = stack.waiting_node, stack.sums, stack.bounds
     loose, room, count, top = padded(limit, slack), first[-1], 0, 1
     waiting[0] = 0
     while top > 0 and count < enough:

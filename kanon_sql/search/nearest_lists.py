@@ -15,8 +15,8 @@ from kanon_sql.kernel.watch import STOP, Beat
 from kanon_sql.points.points import Points
 from kanon_sql.search.box_tree import new_stack
 from kanon_sql.search.queries import NOBODY, nearest_in_tree
-from kanon_sql.search.space import make_space
-from kanon_sql.search.unassigned import plant
+from kanon_sql.search.space import Space, make_space
+from kanon_sql.search.unassigned import Pool, plant
 
 Lists = npt.NDArray[np.int32]
 
@@ -25,12 +25,14 @@ PIECE = 20_000
 
 
 @njit(cache=True, nogil=True)
-def _fill_lists(space: Any, pool: Any, lo: int, hi: int, lists: Any, beat: Any) -> None:
+def _fill_lists(space: Space, pool: Pool, lo: int, hi: int, lists: Any, beat: Any) -> None:
     """The lists of the records at the tree's places lo .. hi-1, one after another as they lie."""
-    tree, leaves, stack, count = pool[0], pool[1], new_stack(), lists.shape[1]
+    # a stack of its own: the pool's would be shared with the pieces on other cores
+    tree, leaves, stack, count = pool.tree, pool.leaves, new_stack(), lists.shape[1]
     found, gaps = np.empty(count + 1, np.int64), np.empty(count + 1)
+    # by place, not by index: neighbours read the same leaves
     for q in range(lo, hi):
-        i = tree[0][q]
+        i = tree.order[q]
         if i < 0:
             continue
         if beat[STOP] == 1:
@@ -53,7 +55,7 @@ def nearest_lists(points: Points, count: int, beat: Beat | None = None) -> Lists
     if lists.shape[1] > 0:
         space = make_space(points)
         pool = plant(space, np.arange(n))
-        places = len(pool[0][0])
+        places = len(pool.tree.order)
         pieces = max(1, min(cores(), n // PIECE))
         bounds = [places * piece // pieces for piece in range(pieces + 1)]
         in_parallel(

@@ -6,28 +6,66 @@ tie goes to the record that comes first in canonical order.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
-from kanon_sql.kernel.jit import ZERO, inner
+from kanon_sql.kernel.jit import ZERO, inlined, inner
 from kanon_sql.kernel.simd import box_lanes, lowest_lane, record_lanes
-from kanon_sql.search.box_tree import FAN, LEAF, push_children, remove
+from kanon_sql.points.points import Codes, Floats, Labels
+from kanon_sql.search.box_tree import FAN, LEAF, Stack, Tree, push_children, remove
+
+if TYPE_CHECKING:
+    from kanon_sql.search.space import Space  # which tries searches to choose its axes
 
 NOBODY = np.int64(-1)
 """Stands for no record. A plain -1 would have the searches compiled twice: once for that number,
 once for all others."""
 
 
+class Leaves(NamedTuple):
+    """The records of a tree leaf by leaf, attribute by attribute.
+
+    Attributes:
+        values: the numeric attributes, 0.0 where there is no record; float64, shape
+            (leaves, d, LEAF).
+        codes: the categories, likewise; int32, shape (leaves, c, LEAF).
+        absent: 0.0, or inf where there is no live record; float64, shape (leaves, LEAF).
+    """
+
+    values: Floats
+    codes: Codes
+    absent: Floats
+
+
+class Query(NamedTuple):
+    """A search for the nearest records, and those that it has found so far.
+
+    Attributes:
+        origin: the record that is searched from.
+        without: a record to pass over (-1: none).
+        found: the origin, and the nearest records by (squared distance, index); int64, shape
+            (q + 1,) or more.
+        gaps: their squared distances; float64, shape (q + 1,) or more.
+        q: how many are wanted.
+    """
+
+    origin: int
+    without: int
+    found: Labels
+    gaps: Floats
+    q: int
+
+
 @inner
-def fill_leaves(numeric: Any, codes: Any, tree: Any) -> Any:
-    """The records leaf by leaf: values (leaf, attribute, record), kinds (categories, likewise),
-    absent (leaf, record; 0.0, or inf where there is no live record)."""
-    order = tree[0]
+def fill_leaves(numeric: Any, codes: Any, tree: Tree) -> Leaves:
+    """The records of a tree leaf by leaf."""
+    order = tree.order
     leaves, d, c = len(order) // LEAF, numeric.shape[1], codes.shape[1]
     values = np.zeros((leaves, d, LEAF))
     kinds = np.zeros((leaves, c, LEAF), np.int32)
+    # inf is where the sum of an absent record starts, and ends: no test for each lane
     absent = np.full((leaves, LEAF), np.inf)
     for q in range(len(order)):
         i, leaf, s = order[q], q // LEAF, q % LEAF
@@ -38,14 +76,14 @@ def fill_leaves(numeric: Any, codes: Any, tree: Any) -> Any:
             values[leaf, a, s] = numeric[i, a]
         for a in range(c):
             kinds[leaf, a, s] = codes[i, a]
-    return values, kinds, absent
+    return Leaves(values, kinds, absent)
 
 
 @inner
-def take_out(tree: Any, leaves: Any, i: int) -> None:
+def take_out(tree: Tree, leaves: Leaves, i: int) -> None:
     """Takes a record out of its leaf and of the tree."""
-    q = tree[1][i]
-    leaves[2][q // LEAF, q % LEAF] = np.inf
+    q = tree.place[i]
+    leaves.absent[q // LEAF, q % LEAF] = np.inf
     remove(tree, i)
 
 
@@ -55,9 +93,10 @@ def padded(limit: float, slack: float) -> float:
     return (np.sqrt(limit) + slack) ** 2 * (1.0 + 1e-12) if slack > 0.0 else limit
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _offer(found: Any, gaps: Any, held: int, q: int, i: int, gap: float) -> int:
+@inlined
+def _offer(query: Query, held: int, i: int, gap: float) -> int:
     """Takes record i into the q nearest, ordered by (distance, index); returns how many."""
+    found, gaps, q = query.found, query.gaps, query.q
     if held == q and (gap > gaps[q] or (gap == gaps[q] and i > found[q])):
         return held
     spot = held + 1 if held < q else q
@@ -68,42 +107,48 @@ def _offer(found: Any, gaps: Any, held: int, q: int, i: int, gap: float) -> int:
     return min(held + 1, q)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _sweep(
-    space: Any, tree: Any, leaves: Any, leaf: int, sums: Any, origin: int, without: int,
-    found: Any, gaps: Any, held: int, q: int, limit: float,
+    space: Space, tree: Tree, leaves: Leaves, leaf: int, sums: Any, query: Query, held: int,
+    limit: float,
 ) -> Any:
     """Takes the records of a leaf into the q nearest; how many there are, and the new limit."""
+    origin = query.origin
     hits = record_lanes(
-        leaves[0], leaves[1], leaves[2], leaf, space[0], space[1], origin, space[3], limit, sums
+        leaves.values, leaves.codes, leaves.absent, leaf, space.numeric, space.codes, origin,
+        space.apart, limit, sums,
     )
     while hits != 0:
         s = lowest_lane(hits)
         hits &= hits - 1
+        # asked again: the limit may have come down since the lanes were compared with it
         if sums[s] <= limit and sums[s] < np.inf:
-            i = tree[0][leaf * LEAF + s]
-            if i != origin and i != without:
-                held = _offer(found, gaps, held, q, i, sums[s])
-                if held == q:
-                    limit = gaps[q]
+            i = tree.order[leaf * LEAF + s]
+            if i != origin and i != query.without:
+                held = _offer(query, held, i, sums[s])
+                if held == query.q:
+                    limit = query.gaps[query.q]
     return held, limit
 
 
 @njit(cache=True, nogil=True)
 def nearest_in_order(
-    space: Any, tree: Any, leaves: Any, stack: Any, origin: int, without: int,
+    space: Space, tree: Tree, leaves: Leaves, stack: Stack, origin: int, without: int,
     found: Any, gaps: Any, q: int,
 ) -> Any:
     """The same as ``nearest_in_tree``, by all lowest boxes as they lie, from the origin's own on:
     faster where there is little to leave out."""
-    _, _, _, apart, axes, sets, _, slack = space
-    low, high, held_sets, start, first = tree[2], tree[3], tree[4], tree[6], tree[8]
-    sums, bounds = stack[3], stack[4]
+    apart, axes, sets, slack = space.apart, space.axes, space.sets, space.slack
+    low, high, held_sets, start = tree.low, tree.high, tree.sets, tree.start
+    first, sums, bounds = tree.first, stack.sums, stack.bounds
+    query = Query(origin, without, found, gaps, q)
     found[0], gaps[0] = origin, 0.0
     limit = loose = np.inf
     base, room = first[len(first) - 2], first[-1]
-    home = max(0, tree[1][origin] // (LEAF * FAN))
-    held, opened, swept = 0, 0, 0
+    home = max(0, tree.place[origin] // (LEAF * FAN))
+    held, opened, swept = ZERO, 0, 0
+    # the origin's own box comes first, since it most often holds the nearest: the limit is low
+    # from then on
     for turn in range(-1, room - base if q > 0 else -1):
         g = home if turn < 0 else turn
         if turn == home:
@@ -118,8 +163,7 @@ def nearest_in_order(
             if bounds[s] <= loose and bounds[s] < np.inf:
                 swept += 1
                 held, limit = _sweep(
-                    space, tree, leaves, g * FAN + s, sums, origin, without, found, gaps, held,
-                    q, limit,
+                    space, tree, leaves, g * FAN + s, sums, query, held, limit
                 )
                 loose = padded(limit, slack)
     return opened, swept
@@ -127,10 +171,13 @@ def nearest_in_order(
 
 @njit(cache=True, nogil=True)
 def nearest_in_tree(
-    space: Any, tree: Any, leaves: Any, stack: Any, origin: int, without: int,
+    space: Space, tree: Tree, leaves: Leaves, stack: Stack, origin: int, without: int,
     found: Any, gaps: Any, q: int,
 ) -> Any:
     """N(origin): found[0] is the origin, found[1..q] its q nearest live records.
+
+    Nine arguments: tree and leaves are what searches in parallel share, stack, found and gaps what
+    each needs for itself, and the rest is the question.
 
     Args:
         without: a record to pass over (-1: none).
@@ -140,20 +187,22 @@ def nearest_in_tree(
     Returns:
         How many nodes were opened and how many leaves were swept.
     """
-    _, _, _, apart, axes, sets, _, slack = space
-    low, high, held_sets, lead, start, first = (
-        tree[2], tree[3], tree[4], tree[5], tree[6], tree[8],
-    )
-    wait_bound, wait_node, wait_lead, sums, bounds = stack
-    room = first[-1]
+    apart, axes, sets, slack = space.apart, space.axes, space.sets, space.slack
+    low, high, held_sets, start = tree.low, tree.high, tree.sets, tree.start
+    wait_bound, wait_node = stack.waiting_bound, stack.waiting_node
+    wait_lead, sums, bounds = stack.waiting_lead, stack.sums, stack.bounds
+    room = tree.first[-1]
+    query = Query(origin, without, found, gaps, q)
     found[0], gaps[0] = origin, 0.0
     limit = loose = np.inf
-    held, opened, swept, top = 0, 0, 0, 0
+    held, opened, swept, top = ZERO, 0, 0, 0
     if q > 0:
         wait_bound[0], wait_node[0], wait_lead[0], top = 0.0, 0, -1, 1
     while top > 0:
         top -= 1
         node, bound = wait_node[top], wait_bound[top]
+        # what is as near as the last found counts only with a lower index; a bound with slack is
+        # too low to tell a tie, but nothing is nearer than 0.0
         if bound > loose or (
             held == q and wait_lead[top] > found[q]
             and (limit == 0.0 or (bound == limit and slack == 0.0))
@@ -165,19 +214,17 @@ def nearest_in_tree(
                 low, high, held_sets, start, node, axes, sets, origin, apart, 1.0, loose, bounds
             )
             if hits != 0:
-                top = push_children(lead, first, stack, top, node, hits)
+                top = push_children(tree, stack, top, node, hits)
             continue
         swept += 1
-        held, limit = _sweep(
-            space, tree, leaves, node - room, sums, origin, without, found, gaps, held, q, limit
-        )
+        held, limit = _sweep(space, tree, leaves, node - room, sums, query, held, limit)
         loose = padded(limit, slack)
     return opened, swept
 
 
 @njit(cache=True, nogil=True)
 def furthest_in_tree(
-    space: Any, tree: Any, leaves: Any, stack: Any, center: Any, terms: Any, most: Any
+    space: Space, tree: Tree, leaves: Leaves, stack: Stack, center: Any, terms: Any, most: Any
 ) -> int:
     """The live record furthest from a point.
 
@@ -186,10 +233,13 @@ def furthest_in_tree(
         terms: what each category adds to the squared distance, float64, shape (c, categories).
         most: the largest of the terms of the categories of one bit, float64, shape (c, 64).
     """
-    numeric, codes, _, _, axes, _, turn, slack = space
-    order, low, high, masks, start, room = tree[0], tree[2], tree[3], tree[4], tree[6], tree[8][-1]
-    values, kinds, absent = leaves
-    wait_bound, wait_node, wait_lead, sums, bounds = stack
+    numeric, codes, axes = space.numeric, space.codes, space.axes
+    turn, slack = space.turn, space.slack
+    order, low, high, masks = tree.order, tree.low, tree.high, tree.sets
+    start, room = tree.start, tree.first[-1]
+    values, kinds, absent = leaves.values, leaves.codes, leaves.absent
+    wait_bound, wait_node = stack.waiting_bound, stack.waiting_node
+    wait_lead, sums, bounds = stack.waiting_lead, stack.sums, stack.bounds
     at = np.zeros(axes.shape[1])
     for a in range(numeric.shape[1]):
         for b in range(axes.shape[1]):
@@ -218,14 +268,16 @@ def furthest_in_tree(
                         if masks[node, a, s] >> np.uint64(bit) & np.uint64(1) != 0:
                             more = max(more, most[a, bit])
                     bounds[s] += more
+            # inf is never among the hits, and push_children leaves it out, too
             for s in range(FAN):
                 bounds[s] = np.inf if start[node, s] > 0.0 else -padded(bounds[s], slack)
             hits = ZERO
             for s in range(FAN):
                 if bounds[s] <= -furthest:
                     hits |= 1 << s
-            top = push_children(tree[5], tree[8], stack, top, node, hits)
+            top = push_children(tree, stack, top, node, hits)
             continue
+        # summed over the original attributes in their order, as every distance that decides
         leaf = node - room
         for s in range(LEAF):
             sums[s] = 0.0

@@ -7,14 +7,17 @@ more tightly. Distances that decide are always summed over the original attribut
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
-from kanon_sql.points.points import Points
+from kanon_sql.points.points import Codes, Floats, Points
 from kanon_sql.search.box_tree import build_tree, new_stack
 from kanon_sql.search.queries import NOBODY, fill_leaves, nearest_in_tree
+
+Bits = npt.NDArray[np.uint64]
 
 TURN_FROM = 1_000
 """Records from which principal axes are considered."""
@@ -33,30 +36,52 @@ ALIKE = 0.1
 turned axes are blurred by rounding, and so can't tell ties apart."""
 
 
+class Space(NamedTuple):
+    """What every search takes: n records, d numeric attributes, c categorical ones, p axes.
+
+    Attributes:
+        numeric: float64, shape (n, d).
+        codes: int32, shape (n, c).
+        scale: half the squared distance of two categories: float64, shape (c,).
+        apart: the squared distance of two categories: float64, shape (c,).
+        axes: coordinates in which boxes lie: float64, shape (n, p).
+        sets: the category of each record as a set, see category_sets: uint64, shape (n, c).
+        turn: axes = numeric @ turn up to rounding, the identity where the axes are the
+            attributes: float64, shape (d, p).
+        slack: how much a distance along axes may be above the true one, 0.0 where they are equal.
+    """
+
+    numeric: Floats
+    codes: Codes
+    scale: Floats
+    apart: Floats
+    axes: Floats
+    sets: Bits
+    turn: Floats
+    slack: float
+
+
 def category_sets(codes: Any) -> Any:
     """Each category as a set of one bit of 64: uint64, shape (n, c)."""
     return np.uint64(1) << (codes.astype(np.uint64) & np.uint64(63))
 
 
-def make_space(points: Points, whole: bool = False) -> Any:
-    """What every search takes: (numeric, codes, scale, apart, axes, sets, turn, slack).
+def make_space(points: Points, whole: bool = False) -> Space:
+    """The space of these records, with the axes that leave searches the least work.
 
-    apart: float64, shape (c,); the squared distance of two categories. axes: float64, shape
-    (n, p). sets: uint64, shape (n, c). turn: float64, shape (d, p); axes = numeric @ turn up to
-    rounding, the identity where the axes are the attributes. slack: how much a distance along axes
-    may be above the true one, 0.0 where they are equal. With ``whole`` all axes are kept, as upper
-    bounds need.
+    With ``whole`` all axes are kept, as upper bounds need.
     """
     numeric, codes, scale = points.numeric, points.codes, points.scale
     sets = category_sets(codes)
-    plain = (
-        numeric, codes, scale, 2.0 * scale, numeric, sets, np.eye(numeric.shape[1]), 0.0,
+    plain = Space(
+        numeric, codes, scale, 2.0 * scale, numeric, sets, np.eye(numeric.shape[1]), 0.0
     )
+    # tried, not guessed: whether other axes pay follows from the data in too many ways
     turned = _turned(points, sets, 1.0 if whole else KEPT)
     return plain if turned is None or _work(turned) > CHEAPER * _work(plain) else turned
 
 
-def _turned(points: Points, sets: Any, kept: float) -> Any:
+def _turned(points: Points, sets: Any, kept: float) -> Space | None:
     """The space with principal axes; None where they can't pay."""
     numeric = points.numeric
     n, d = numeric.shape
@@ -66,13 +91,14 @@ def _turned(points: Points, sets: Any, kept: float) -> Any:
     values, vectors = np.linalg.eigh((numeric - center).T @ (numeric - center) / n)
     if not np.sum(values) > 0.0:
         return None
+    # eigh gives the least variance first
     share = np.cumsum(values[::-1]) / np.sum(values)
     p = d if kept == 1.0 else min(d, 1 + int(np.searchsorted(share, kept)))
     turn = np.ascontiguousarray(vectors[:, ::-1][:, :p])
     # each coordinate is off by at most d * 2^-52 times the length of its record
     longest = float(np.sqrt(np.max(np.sum(numeric**2, axis=1))))
     slack = 8.0 * d * (d + p) * 2.0**-52 * longest
-    return (
+    return Space(
         numeric, points.codes, points.scale, 2.0 * points.scale, turn_points(numeric, turn), sets,
         turn, slack,
     )
@@ -92,6 +118,7 @@ def turn_points(numeric: Any, turn: Any) -> Any:
     n, d, p = numeric.shape[0], turn.shape[0], turn.shape[1]
     axes = np.zeros((n, p))
     for i in range(n):
+        # attributes outside: the sums of all axes grow side by side, each in the same order
         for a in range(d):
             value = numeric[i, a]
             for b in range(p):
@@ -100,23 +127,23 @@ def turn_points(numeric: Any, turn: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _work_of(space: Any, members: Any, queries: int) -> int:
+def _work_of(space: Space, members: Any, queries: int) -> int:
     """Coordinates touched by that many searches, spread over some of the records."""
-    numeric, codes, scale, axes, sets = space[0], space[1], space[2], space[4], space[5]
-    m = len(members)
-    tree = build_tree(axes, sets, scale, members)
-    leaves = fill_leaves(numeric, codes, tree)
+    m, per_node, per_leaf = len(members), 2 * space.axes.shape[1], space.numeric.shape[1]
+    tree = build_tree(space.axes, space.sets, space.scale, members)
+    leaves = fill_leaves(space.numeric, space.codes, tree)
     stack, found, gaps = new_stack(), np.empty(6, np.int64), np.empty(6)
     work = 0
+    # evenly spread over the canonical order, so that no chance is needed
     for q in range(queries):
         origin = members[q * (m - 1) // (queries - 1)]
         opened, swept = nearest_in_tree(
             space, tree, leaves, stack, origin, NOBODY, found, gaps, min(5, m - 1)
         )
-        work += opened * 2 * axes.shape[1] + swept * numeric.shape[1]
+        work += opened * per_node + swept * per_leaf
     return work
 
 
-def _work(space: Any) -> int:
-    n = len(space[0])
+def _work(space: Space) -> int:
+    n = len(space.numeric)
     return int(_work_of(space, np.arange(0, n, max(1, n // TRIED)), QUERIES))

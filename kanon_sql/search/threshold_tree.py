@@ -55,7 +55,7 @@ def new_threshold_tree(points: MetricPoints) -> ThresholdTree:
     """All records, each with a threshold of inf."""
     space, n = make_space(points), len(points)
     tree, leaves, stack, _ = plant(space, np.arange(n))
-    highest = np.where(tree[6] == 0.0, np.inf, -np.inf)
+    highest = np.where(tree.start == 0.0, np.inf, -np.inf)
     form = FORMS[points.form]
     return ThresholdTree(space, tree, leaves, stack, highest, form, np.full(n, np.inf))
 
@@ -70,7 +70,7 @@ def new_ball(n: int) -> Ball:
 def lower_threshold(threshold_tree: ThresholdTree, i: int, value: float) -> None:
     """Gives a record a lower threshold, and each node above it the largest of those below."""
     _, tree, _, _, highest, _, threshold = threshold_tree
-    order, place, first = tree[0], tree[1], tree[8]
+    order, place, first = tree.order, tree.place, tree.first
     threshold[i] = value
     # the largest of a leaf can't be corrected, only found anew: the one lowered may have been it
     node, top = place[i] // LEAF, -1.0
@@ -95,12 +95,12 @@ def members_within(
     """Fills the ball with the records within a distance whose threshold is ``need`` or more; how
     many there are."""
     space, tree, leaves, stack, highest, form, threshold = threshold_tree
-    numeric, codes, apart = space[0], space[1], space[3]
-    axes, sets, slack = space[4], space[5], space[7]
-    order, low, high, held_sets = tree[0], tree[2], tree[3], tree[4]
-    start, first = tree[6], tree[8]
+    numeric, codes, apart = space.numeric, space.codes, space.apart
+    axes, sets, slack = space.axes, space.sets, space.slack
+    order, low, high, held_sets = tree.order, tree.low, tree.high, tree.sets
+    start, first = tree.start, tree.first
     values, kinds, absent = leaves
-    waiting, sums, bounds = stack[1], stack[3], stack[4]
+    waiting, sums, bounds = stack.waiting_node, stack.sums, stack.bounds
     found, away = ball
     limit, room, count = key_within(wide, form), first[-1], 0
     loose = padded(limit, slack)

@@ -1,22 +1,28 @@
-"""The records that are still unassigned. A kernel asks for the nearest, and settles those that it
-put into a group. As they grow fewer the tree over them is built anew, so that it stays tight."""
+"""The pool of the records that are still unassigned.
+
+A kernel asks for the nearest, and settles those that it put into a group. As they grow fewer the
+tree over them is built anew, so that it stays tight.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from kanon_sql.kernel.jit import inner
-from kanon_sql.search.box_tree import LEAF, build_tree, new_stack
+from kanon_sql.points.points import Labels
+from kanon_sql.search.box_tree import LEAF, Stack, Tree, build_tree, new_stack
 from kanon_sql.search.queries import (
+    Leaves,
     fill_leaves,
     furthest_in_tree,
     nearest_in_order,
     nearest_in_tree,
     take_out,
 )
+from kanon_sql.search.space import Space
 
 RENEWED = 0.5
 """The share of a tree's records at which a new one is built of those that are left."""
@@ -32,13 +38,31 @@ MUCH, LITTLE = 0.08, 0.04
 order less than that share is."""
 
 LEFT, BUILT, SEARCHES, SWEPT, IN_ORDER = range(5)
-"""Places in a pool's counts."""
+"""Places in a pool's counts: records left, records when the tree was built, searches since it was
+last judged how to search, leaves swept by them, and 1 where it is searched in order."""
+
+
+class Pool(NamedTuple):
+    """The unassigned records, as one kernel at a time searches them.
+
+    Attributes:
+        tree: over those that were left when it was built.
+        leaves: the same records leaf by leaf.
+        stack: room for one search at a time.
+        counts: indexed by LEFT .. IN_ORDER; int64, shape (5,).
+    """
+
+    tree: Tree
+    leaves: Leaves
+    stack: Stack
+    counts: Labels
 
 
 @inner
 def drop_assigned(active: Any, m: int, labels: Any) -> int:
     """Closes the gaps that newly labelled records leave in active[:m]; returns the new m."""
     kept = 0
+    # each moves to the front or stays, so their order is kept
     for p in range(m):
         if labels[active[p]] < 0:
             active[kept] = active[p]
@@ -47,24 +71,26 @@ def drop_assigned(active: Any, m: int, labels: Any) -> int:
 
 
 @njit(cache=True, nogil=True)
-def plant(space: Any, members: Any) -> Any:
-    """A pool of some records: tree, leaves, stack, counts (see LEFT)."""
-    tree = build_tree(space[4], space[5], space[2], members)
+def plant(space: Space, members: Any) -> Pool:
+    """A pool of some records: int64, shape (m,)."""
+    tree = build_tree(space.axes, space.sets, space.scale, members)
     counts = np.zeros(5, np.int64)
     counts[LEFT] = counts[BUILT] = len(members)
-    return tree, fill_leaves(space[0], space[1], tree), new_stack(), counts
+    return Pool(tree, fill_leaves(space.numeric, space.codes, tree), new_stack(), counts)
 
 
 @inner
 def find_nearest(
-    space: Any, pool: Any, origin: int, without: int, found: Any, gaps: Any, q: int
+    space: Space, pool: Pool, origin: int, without: int, found: Any, gaps: Any, q: int
 ) -> None:
     """N(origin) among those left: found[0] is the origin, found[1..q] its q nearest."""
-    tree, leaves, stack, counts = pool
+    tree, leaves, stack, counts = pool.tree, pool.leaves, pool.stack, pool.counts
     if counts[IN_ORDER] == 1:
         _, swept = nearest_in_order(space, tree, leaves, stack, origin, without, found, gaps, q)
     else:
         _, swept = nearest_in_tree(space, tree, leaves, stack, origin, without, found, gaps, q)
+    # how much of a tree can be left out depends on the data, so it is seen by the searches; what
+    # is found is the same either way, and so is the release
     counts[SEARCHES] += 1
     counts[SWEPT] += swept
     if counts[SEARCHES] == JUDGED:
@@ -77,28 +103,28 @@ def find_nearest(
 
 
 @inner
-def find_furthest(space: Any, pool: Any, center: Any, terms: Any, most: Any) -> int:
+def find_furthest(space: Space, pool: Pool, center: Any, terms: Any, most: Any) -> int:
     """The record furthest from a point, among those left; see furthest_in_tree."""
-    tree, leaves, stack, _ = pool
-    return furthest_in_tree(space, tree, leaves, stack, center, terms, most)
+    return furthest_in_tree(space, pool.tree, pool.leaves, pool.stack, center, terms, most)
 
 
 @njit(cache=True, nogil=True)
-def settle(space: Any, pool: Any, labels: Any, members: Any, count: int) -> Any:
+def settle(space: Space, pool: Pool, labels: Any, members: Any, count: int) -> Pool:
     """Takes members[:count], which have just got their labels, out; returns the pool."""
-    tree, leaves, _, counts = pool
+    tree, leaves, counts = pool.tree, pool.leaves, pool.counts
     for p in range(count):
         take_out(tree, leaves, members[p])
     counts[LEFT] -= count
     if counts[LEFT] < RENEWED * counts[BUILT] and counts[LEFT] > SMALL:
-        order, kept = tree[0], 0
+        # in any order: what a search finds does not depend on how its tree is cut
+        order, kept = tree.order, 0
         rest = np.empty(counts[LEFT], np.int64)
         for q in range(len(order)):
             if order[q] >= 0 and labels[order[q]] < 0:
                 rest[kept] = order[q]
                 kept += 1
         renewed = plant(space, rest)
-        renewed[3][IN_ORDER] = counts[IN_ORDER]
+        renewed.counts[IN_ORDER] = counts[IN_ORDER]
         return renewed
     return pool
 

@@ -10,17 +10,24 @@ import pytest
 
 from kanon_sql.methods import Points
 from kanon_sql.methods.microaggregation.centroids import closest_group
-from kanon_sql.methods.microaggregation.group_index import find_group, join, new_groups, show
+from kanon_sql.methods.microaggregation.group_index import (
+    OVERFLOWN,
+    find_group,
+    join,
+    new_groups,
+    show,
+)
 from kanon_sql.methods.microaggregation.mdav import (
+    Centroid,
+    _distance_moved,
     _furthest_from_centroid,
-    _moved,
-    _sort_by_distance,
+    _rank_by_distance,
     _terms_of_centroid,
     _terms_of_record,
 )
 from kanon_sql.search import space
 from kanon_sql.search.queries import furthest_in_tree, nearest_in_order, nearest_in_tree
-from kanon_sql.search.unassigned import list_left, plant, settle
+from kanon_sql.search.unassigned import BUILT, LEFT, list_left, plant, settle
 from tests.methods.microaggregation import reference, reference_fast
 from tests.methods.microaggregation.test_mdav_family import GAMMAS, random_records
 from tests.support.tasks import task_of
@@ -114,7 +121,7 @@ def check_nearest(points: Points, where: Any, pool: Any, labels: Any, origin: in
         others = left[(left != origin) & (left != without)]
         count = min(q, len(others))
         found, gaps = np.full(q + 1, -7), np.full(q + 1, np.nan)
-        tree, leaves, stack, _ = pool
+        tree, leaves, stack = pool.tree, pool.leaves, pool.stack
         expected, expected_gaps = reference_fast.nearest(points, origin, others, count)
         for search in (nearest_in_tree, nearest_in_order):
             search(where, tree, leaves, stack, origin, without, found, gaps, count)
@@ -140,20 +147,16 @@ def check_furthest(points: Points, where: Any, pool: Any, labels: Any, origin: i
         for a, count in enumerate(reference_fast.category_counts(points, some)):
             table[a, : len(count)] = count
         _terms_of_centroid(points.scale, table, len(some), terms)
-        places.append((reference_fast.sum_of(points, some) / len(some), table / len(some)))
+        center = reference_fast.sum_of(points, some) / len(some)
+        places.append(Centroid(center, table / len(some)))
         if len(places) == 1:
-            order, far = _sort_by_distance(
-                points.numeric, points.codes, terms, places[0][0], left
-            )
-    (old, old_shares), (center, shares) = places
-    moved = _moved(points.scale, center, shares, old, old_shares)
+            ranking = _rank_by_distance(where, terms, center, left)
+    moved = _distance_moved(points.scale, places[1], places[0])
     counts = reference_fast.category_counts(points, left)
     gaps = reference_fast.gaps_to_centroid(points, center, counts, m, left)
-    found, _ = _furthest_from_centroid(
-        points.numeric, points.codes, terms, center, moved, labels, order, far, 0
-    )
+    found, _ = _furthest_from_centroid(where, terms, center, moved, labels, ranking, 0)
     assert found == left[np.argmax(gaps)]
-    _terms_of_record(where[3], points.codes, origin, terms, most)
+    _terms_of_record(where.apart, points.codes, origin, terms, most)
     gaps = reference_fast.gaps_to_record(points, origin, left)
     center = points.numeric[origin].copy()
     found = furthest_in_tree(where, tree, leaves, stack, center, terms, most)
@@ -167,7 +170,7 @@ def test_nearest_and_furthest_while_records_leave(kind: str, axes: str) -> None:
         draw, points = np.random.default_rng(n), points_of(kind, n)
         for whole in (False, True):
             where = space.make_space(points, whole=whole)
-            assert where[7] > 0.0 or axes != "turned" or points.numeric.shape[1] < 2
+            assert where.slack > 0.0 or axes != "turned" or points.numeric.shape[1] < 2
             labels, renewed = np.full(n, -1, np.int64), 0
             pool = plant(where, np.arange(n))
             leaving = draw.permutation(n)
@@ -182,21 +185,21 @@ def test_nearest_and_furthest_while_records_leave(kind: str, axes: str) -> None:
                             check_nearest(points, where, pool, labels, origin, q)
                 gone = leaving[start : min(start + batch, n - 2)]
                 labels[gone] = 0
-                planted = pool[3][1]
+                planted = pool.counts[BUILT]
                 pool = settle(where, pool, labels, gone, len(gone))
-                assert pool[3][0] == len(list_left(labels))
-                renewed += int(pool[3][1] < planted)
+                assert pool.counts[LEFT] == len(list_left(labels))
+                renewed += int(pool.counts[BUILT] < planted)
             assert renewed >= (2 if n > 2_000 else int(n > 1_000))
 
 
 def test_principal_axes_are_chosen_and_have_slack() -> None:
     """Correlated numbers are searched along principal axes, others along the attributes."""
     part = space.make_space(points_of("correlated", 1_100))
-    assert part[7] > 0.0 and part[4].shape[1] < 8
+    assert part.slack > 0.0 and part.axes.shape[1] < 8
     whole = space.make_space(points_of("wide_correlated", 4_003), whole=True)
-    assert whole[7] > 0.0 and whole[4].shape[1] == 30
+    assert whole.slack > 0.0 and whole.axes.shape[1] == 30
     for kind in ("grid", "one", "few", "alike", "nominal"):
-        assert space.make_space(points_of(kind, 1_100))[7] == 0.0
+        assert space.make_space(points_of(kind, 1_100)).slack == 0.0
 
 
 # --- groups -----------------------------------------------------------------------------------
@@ -210,7 +213,7 @@ def test_closest_group_while_groups_come_and_change(kind: str, grow: bool, axes:
         draw, points = np.random.default_rng([n, k]), points_of(kind, n)
         where = space.make_space(points)
         labels, room = np.full(n, -1, np.int64), n // k
-        store = new_groups(where, plant(where, np.arange(n))[0][1], room, k, grow)
+        index = new_groups(where, plant(where, np.arange(n)).tree.place, room, k, grow)
         made, every = 0, max(1, n // 200)
         while made < room and np.sum(labels < 0) >= k:
             left = np.flatnonzero(labels < 0)
@@ -221,21 +224,19 @@ def test_closest_group_while_groups_come_and_change(kind: str, grow: bool, axes:
                 near, _ = reference_fast.nearest(points, origin, left[left != origin], k - 1)
                 group, members = made, [origin, *near.tolist()]
             for i in members:
-                join(where, store, i, group, labels)
-            show(where, store, group, members[len(members) // 2])
+                join(where, index, i, group, labels)
+            show(where, index, group, members[len(members) // 2])
             made = max(made, group + 1)
             if origin % every == 0:
-                check_group(points, where, store, origin, made, k, grow)
+                check_group(where, index, origin, made, k, grow)
         for i in draw.integers(n, size=150).tolist():
-            check_group(points, where, store, i, made, k, grow)
+            check_group(where, index, i, made, k, grow)
 
 
-def check_group(
-    points: Points, where: Any, store: Any, i: int, made: int, k: int, grow: bool
-) -> None:
+def check_group(where: Any, index: Any, i: int, made: int, k: int, grow: bool) -> None:
     """One search gives the group and the distance that a sweep gives."""
-    expected = closest_group(points.numeric, points.codes, points.scale, i, made, grow, store[0])
-    assert find_group(where, store, i, k) == expected
+    expected = closest_group(where, i, made, grow, index.groups)
+    assert find_group(where, index, i, k) == expected
 
 
 @pytest.mark.parametrize("kind", ("normal", "correlated", "grid", "mixed"))
@@ -244,19 +245,19 @@ def test_closest_group_where_leaves_overflow(kind: str) -> None:
     n, k = 5_600, 20
     draw, points = np.random.default_rng(1), points_of(kind, n)
     where = space.make_space(points)
-    place = plant(where, np.arange(n))[0][1]
-    store = new_groups(where, place, n // k, k, True)
+    place = plant(where, np.arange(n)).tree.place
+    index = new_groups(where, place, n // k, k, True)
     by_place, labels = np.argsort(place), np.full(n, -1, np.int64)
     others = draw.permutation(by_place[n // k :])
     for group in range(n // k):
         first = by_place[group]
         for i in (first, *others[group * (k - 1) : (group + 1) * (k - 1)]):
-            join(where, store, i, group, labels)
-        show(where, store, group, first)
-        check_group(points, where, store, int(draw.integers(n)), group + 1, k, True)
-    assert store[8][1] > 16
+            join(where, index, i, group, labels)
+        show(where, index, group, first)
+        check_group(where, index, int(draw.integers(n)), group + 1, k, True)
+    assert index.counts[OVERFLOWN] > 16
     for i in draw.integers(n, size=200).tolist():
-        check_group(points, where, store, i, n // k, k, True)
+        check_group(where, index, i, n // k, k, True)
 
 
 # --- whole kernels ----------------------------------------------------------------------------

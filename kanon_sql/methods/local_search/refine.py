@@ -9,7 +9,6 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
 from kanon_sql.kernel.watch import DONE, Watch
@@ -18,6 +17,7 @@ from kanon_sql.methods.local_search.moves import distance, hold_groups, join
 from kanon_sql.methods.local_search.moves_by_information_loss import pack_records
 from kanon_sql.methods.local_search.moves_by_squared_error import squared_records
 from kanon_sql.points.losses import sse, total_il
+from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Labels, LossPoints, Points
 from kanon_sql.search.nearest_lists import nearest_lists
 
@@ -195,13 +195,6 @@ def _spread(data: Any, sites: Sites, count: int) -> Any:
     return out
 
 
-def _numbered(labels: npt.NDArray[Any]) -> Labels:
-    """The same groups, numbered by their first records."""
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    rank = np.argsort(np.argsort(first))
-    return np.ascontiguousarray(rank[inverse.reshape(-1)], np.int64)
-
-
 def _small(data: Any, labels: Labels, k: int) -> Labels:
     """The same groups, those of 2k or more split."""
     sizes = np.bincount(labels)
@@ -209,7 +202,7 @@ def _small(data: Any, labels: Labels, k: int) -> Labels:
     order, stops = np.argsort(labels, kind="stable"), np.cumsum(sizes)
     for g in np.flatnonzero(sizes >= 2 * k):
         made = _split(data, order[stops[g] - sizes[g] : stops[g]].copy(), k, out, made)
-    return _numbered(out)
+    return number_by_first(out)
 
 
 def loss_of(points: Points, labels: Labels) -> float:
@@ -259,7 +252,7 @@ def refine(
         watch: told of the steps made; its stop ends the search with StoppedError.
     """
     started = perf_counter()
-    best = _Best(points, _numbered(labels))
+    best = _Best(points, number_by_first(labels))
     given = best.labels
     data = _data(points)
     small = _small(data, given, k)
@@ -295,7 +288,7 @@ def refine(
             anneal(work, cold, step, step + cold.length, beat)
             watch.check()
             beat[DONE] = told
-        best.offer(_numbered(groups.labels))
+        best.offer(number_by_first(groups.labels))
         if stopped or step >= steps or best.loss <= 0.0:
             break
         # on from the best, not from where the cycle ended
@@ -308,5 +301,5 @@ def search(
     watch: Watch,
 ) -> Refined:
     """The same from the best of several groupings, the first of them on ties."""
-    losses = [loss_of(points, _numbered(labels)) for labels in starts]
+    losses = [loss_of(points, number_by_first(labels)) for labels in starts]
     return refine(points, starts[int(np.argmin(losses))], k, steps, seconds, watch)

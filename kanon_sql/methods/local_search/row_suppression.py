@@ -16,6 +16,7 @@ from numba import njit
 from kanon_sql.kernel.jit import NO, YES, inner
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.points.losses import sst
+from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Codes, Floats, Labels, LossPoints, Points
 from kanon_sql.search.nearest_lists import nearest_lists
 
@@ -358,18 +359,12 @@ def suppress_rows(points: Points, labels: Labels, k: int, out: int, watch: Watch
     groups = int(labels.max()) + 1 if len(labels) else 0
     if out <= 0 or groups < 2 or charge <= 0.0:
         return labels
-    _, start, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    rank = np.argsort(np.argsort(start))
-    kept = np.ascontiguousarray(rank[inverse.reshape(-1)], np.int64)
+    kept = number_by_first(labels)
     beat = watch.beat()
     near = nearest_lists(points, NEAR, beat)
     watch.check()
-    chains = Groups(kept, np.full(len(start), -1), np.full(len(kept), -1))
+    chains = Groups(kept, np.full(groups, -1), np.full(len(kept), -1))
     room = Room(*(np.empty(LARGE + 2, np.int64) for _ in range(3)))
     _suppress(Search(records_of(points), near, chains, k, charge, room), out, beat)
     watch.check()
-    released = kept >= 0
-    found = np.full(len(kept), -1, np.int64)
-    _, start, inverse = np.unique(kept[released], return_index=True, return_inverse=True)
-    found[released] = np.argsort(np.argsort(start))[inverse.reshape(-1)]
-    return found
+    return number_by_first(kept)

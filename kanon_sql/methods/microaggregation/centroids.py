@@ -7,12 +7,35 @@ reference in tests/methods/microaggregation/reference.py returns.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
-from kanon_sql.kernel.jit import inner
+from kanon_sql.kernel.jit import inlined, inner
+from kanon_sql.points.points import Floats, Labels
+from kanon_sql.search.space import Space
+
+
+class Groups(NamedTuple):
+    """Room for m groups of n records, d numeric attributes and c categorical ones.
+
+    Attributes:
+        sizes: how many records each group has; int64, shape (m,).
+        sums: of their numeric attributes; float64, shape (m, d).
+        centers: their means; float64, shape (m, d).
+        squares: sums of the squared counts of their categories; int64, shape (m, c).
+        head: the record that each group's chain of members begins with, -1: none; int64, shape
+            (m,).
+        chain: the next record of the same group, -1 at the end; int64, shape (n,).
+    """
+
+    sizes: Labels
+    sums: Floats
+    centers: Floats
+    squares: Labels
+    head: Labels
+    chain: Labels
 
 
 @njit(cache=True, nogil=True)
@@ -43,6 +66,8 @@ def centroid_distances(numeric: Any, codes: Any, scale: Any, center: Any, counts
         for a in range(d):
             gap = numeric[i, a] - center[a]
             total += gap * gap
+        # |one-hot vector - shares|^2 as a fraction of whole numbers, which are exact up to the
+        # division: records that tie do so to the bit
         for a in range(c):
             total += scale[a] * ((squares[a] - 2 * n * counts[a, codes[i, a]] + n * n) / (n * n))
         out[i] = total
@@ -53,31 +78,37 @@ def centroid_distances(numeric: Any, codes: Any, scale: Any, center: Any, counts
 def _gaps_to_centroid(numeric: Any, codes: Any, scale: Any) -> Any:
     n = numeric.shape[0]
     sums = np.zeros(numeric.shape[1])
+    # one by one in canonical order: any other would round in another way
     for i in range(n):
         for a in range(numeric.shape[1]):
             sums[a] += numeric[i, a]
     return centroid_distances(numeric, codes, scale, sums / float(n), category_counts(codes))
 
 
-def furthest_first(space: Any) -> Any:
+def furthest_first(space: Space) -> Any:
     """All records, the one furthest from the global centroid first: int64, shape (n,)."""
-    return np.argsort(-_gaps_to_centroid(*space[:3]), kind="stable")
+    # stable, so that of those that tie the first in canonical order comes first
+    gaps = _gaps_to_centroid(space.numeric, space.codes, space.scale)
+    return np.argsort(-gaps, kind="stable")
 
 
 @inner
-def sse_of(numeric: Any, codes: Any, scale: Any, members: Any, m: int) -> float:
+def sse_of(space: Space, members: Any, m: int) -> float:
     """d_SSE of the group members[:m]: squared distances to its mean in the embedding."""
+    numeric, codes, scale = space.numeric, space.codes, space.scale
     d, c = numeric.shape[1], codes.shape[1]
     center = np.zeros(d)
     for p in range(m):
         for a in range(d):
             center[a] += numeric[members[p], a]
     center /= m
+    # a second pass over the members: sums of squares less a squared sum would cancel
     total = 0.0
     for p in range(m):
         for a in range(d):
             gap = numeric[members[p], a] - center[a]
             total += gap * gap
+    # pairs instead of a table of counts: m is k, but the domain may be as large as the input
     for a in range(c):
         same = 0
         for p in range(m):
@@ -89,17 +120,16 @@ def sse_of(numeric: Any, codes: Any, scale: Any, members: Any, m: int) -> float:
 
 
 @inner
-def empty_groups(numeric: Any, codes: Any, room: int) -> Any:
-    """Room for that many groups: sizes, sums, centroids, sums of squared category counts, and
-    the members of each as a chain (head[group], then chain[record], -1 at the end)."""
-    d, c = numeric.shape[1], codes.shape[1]
-    return (
+def empty_groups(space: Space, room: int) -> Groups:
+    """Room for that many groups."""
+    n, d, c = space.numeric.shape[0], space.numeric.shape[1], space.codes.shape[1]
+    return Groups(
         np.zeros(room, np.int64),
         np.zeros((room, d)),
         np.zeros((room, d)),
         np.zeros((room, c), np.int64),
         np.full(room, -1, np.int64),
-        np.full(numeric.shape[0], -1, np.int64),
+        np.full(n, -1, np.int64),
     )
 
 
@@ -115,9 +145,12 @@ def count_alike(codes: Any, a: int, i: int, member: int, chain: Any) -> int:
 
 
 @inner
-def join_group(numeric: Any, codes: Any, i: int, group: int, labels: Any, groups: Any) -> None:
+def join_group(space: Space, i: int, group: int, labels: Any, groups: Groups) -> None:
     """Puts record i into a group and keeps the group's sums, centroid and category counts."""
-    sizes, sums, centers, squares, head, chain = groups
+    numeric, codes = space.numeric, space.codes
+    sizes, sums, centers = groups.sizes, groups.sums, groups.centers
+    squares, head, chain = groups.squares, groups.head, groups.chain
+    # before the record is in the chain: (q + 1)^2 - q^2 = 2q + 1, q being those alike so far
     for a in range(codes.shape[1]):
         squares[group, a] += 2 * count_alike(codes, a, i, head[group], chain) + 1
     labels[i] = group
@@ -129,19 +162,21 @@ def join_group(numeric: Any, codes: Any, i: int, group: int, labels: Any, groups
     head[group] = i
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def group_distance(
-    numeric: Any, codes: Any, scale: Any, i: int, g: int, grow: bool, limit: float, groups: Any
+    space: Space, i: int, g: int, grow: bool, limit: float, groups: Groups
 ) -> float:
     """How far record i is from group g: |x - c|^2, or with ``grow`` the growth of the group's
     SSE, n/(n+1) |x - c|^2 (thaeter2021, section 3). Infinite where it is above the limit."""
-    sizes, _, centers, squares, head, chain = groups
-    size = sizes[g]
+    numeric, codes, scale = space.numeric, space.codes, space.scale
+    centers, squares, head, chain = groups.centers, groups.squares, groups.head, groups.chain
+    size = groups.sizes[g]
     factor = size / (size + 1.0) if grow else 1.0
     total = 0.0
     for a in range(numeric.shape[1]):
         gap = numeric[i, a] - centers[g, a]
         total += gap * gap
+    # categories only add to it; a tie goes on, since the lower number may win it
     if factor * total > limit:
         return np.inf
     for a in range(codes.shape[1]):
@@ -151,13 +186,11 @@ def group_distance(
 
 
 @njit(cache=True, nogil=True)
-def closest_group(
-    numeric: Any, codes: Any, scale: Any, i: int, made: int, grow: bool, groups: Any
-) -> Any:
+def closest_group(space: Space, i: int, made: int, grow: bool, groups: Groups) -> Any:
     """The closest of the groups made so far to record i (clos(x) with ``grow``), and how far."""
     best, best_gap = -1, np.inf
     for g in range(made):
-        gap = group_distance(numeric, codes, scale, i, g, grow, best_gap, groups)
+        gap = group_distance(space, i, g, grow, best_gap, groups)
         if gap < best_gap:
             best, best_gap = g, gap
     return best, best_gap
@@ -165,10 +198,10 @@ def closest_group(
 
 @inner
 def place_leftovers(
-    numeric: Any, codes: Any, scale: Any, active: Any, m: int, made: int, grow: bool,
-    labels: Any, groups: Any,
+    space: Space, rest: Any, made: int, grow: bool, labels: Any, groups: Groups
 ) -> None:
     """Puts the records that are left, one by one, into their closest group."""
-    for p in range(m):
-        group, _ = closest_group(numeric, codes, scale, active[p], made, grow, groups)
-        join_group(numeric, codes, active[p], group, labels, groups)
+    # each record that joins moves a centroid, so the order matters: it is the canonical one
+    for p in range(len(rest)):
+        group, _ = closest_group(space, rest[p], made, grow, groups)
+        join_group(space, rest[p], group, labels, groups)

@@ -7,27 +7,95 @@ boxes above widen. The few that find no place go to a list that is swept.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from kanon_sql.kernel.jit import inner
 from kanon_sql.kernel.simd import box_lanes, group_lanes, lowest_lane
-from kanon_sql.methods.microaggregation.centroids import empty_groups, group_distance, join_group
-from kanon_sql.search.box_tree import FAN, LEAF, empty_tree, insert, new_stack, push_children
+from kanon_sql.methods.microaggregation.centroids import (
+    Groups,
+    empty_groups,
+    group_distance,
+    join_group,
+)
+from kanon_sql.points.points import Floats, Labels
+from kanon_sql.search.box_tree import (
+    FAN,
+    LEAF,
+    Stack,
+    Tree,
+    empty_tree,
+    insert,
+    new_stack,
+    push_children,
+)
 from kanon_sql.search.queries import NOBODY, padded
+from kanon_sql.search.space import Bits, Space
 
 ROOMY = 2
 """Places in the tree's leaves for each group that can come, at least."""
 
+SHOWN, OVERFLOWN = range(2)
+"""Places in an index's counts: groups shown, and places used in the overflow."""
+
+
+class Shelf(NamedTuple):
+    """Leaves with groups in them, attribute by attribute.
+
+    Attributes:
+        groups: the group at each place, -1: none; int64, shape (leaves * LEAF,).
+        centers: their centroids; float64, shape (leaves, d, LEAF).
+        sets: the categories that occur in them; uint64, shape (leaves, c, LEAF).
+        factors: what the squared distance to each is multiplied with; float64, shape
+            (leaves, LEAF).
+        absent: 0.0, or inf where there is no group; float64, shape (leaves, LEAF).
+    """
+
+    groups: Labels
+    centers: Floats
+    sets: Bits
+    factors: Floats
+    absent: Floats
+
+
+class GroupIndex(NamedTuple):
+    """Room for m groups of k or more out of n records, and a search for the closest.
+
+    Attributes:
+        groups: the groups themselves.
+        along: their centroids along the p axes; float64, shape (m, p).
+        sets: the categories that occur in them; uint64, shape (m, c).
+        tree: boxes over the groups on the shelf; its order and its places are not used.
+        shelf: the tree's leaves.
+        overflow: the list's leaves, for groups that found no place on the shelf.
+        where: the place of each group, counted on from the shelf's to the overflow's, -1: none;
+            int64, shape (m,).
+        home: the leaf that groups founded around each record go to; int64, shape (n,).
+        counts: indexed by SHOWN and OVERFLOWN; int64, shape (2,).
+        stack: room for one search at a time.
+        grow: whether distances are growths of the SSE.
+    """
+
+    groups: Groups
+    along: Floats
+    sets: Bits
+    tree: Tree
+    shelf: Shelf
+    overflow: Shelf
+    where: Labels
+    home: Labels
+    counts: Labels
+    stack: Stack
+    grow: bool
+
 
 @inner
-def _empty_shelf(space: Any, leaves: int) -> Any:
-    """Leaves of groups: group at each place, centroids, category sets, growth factors, and absent
-    (0.0, or inf where there is no group)."""
-    d, c = space[0].shape[1], space[1].shape[1]
-    return (
+def _empty_shelf(space: Space, leaves: int) -> Shelf:
+    """That many leaves without groups."""
+    d, c = space.numeric.shape[1], space.codes.shape[1]
+    return Shelf(
         np.full(leaves * LEAF, -1, np.int64),
         np.zeros((leaves, d, LEAF)),
         np.zeros((leaves, c, LEAF), np.uint64),
@@ -37,27 +105,24 @@ def _empty_shelf(space: Any, leaves: int) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def new_groups(space: Any, place: Any, room: int, k: int, grow: bool) -> Any:
+def new_groups(space: Space, place: Any, room: int, k: int, grow: bool) -> GroupIndex:
     """Room for that many groups of k or more.
 
     Args:
-        place: the place of each record in a tree over all records.
+        place: the place of each record in a tree over all records: int64, shape (n,).
         grow: whether distances are growths of the SSE.
-
-    Returns: groups (see empty_groups), along (centroids along the axes), sets (of categories),
-    tree, shelf (the tree's leaves), spare (the list's leaves), where (each group's place, counted
-    on from the tree's to the list's, -1: none), home (each record's leaf), counts (groups shown,
-    places used in the list), stack, grow.
     """
-    numeric, codes, _, _, axes, _, _, _ = space
+    numeric, codes, axes = space.numeric, space.codes, space.axes
+    # 4k records or more share a leaf, so that it gets several groups; fewer than 8k (where k is
+    # above 1), so that it has ROOMY places for each
     width = LEAF
     while width * ROOMY < k * LEAF // 2:
         width *= 2
     home = place // width
     leaves = (len(numeric) + width - 1) // width
     along, sets = np.zeros((room, axes.shape[1])), np.zeros((room, codes.shape[1]), np.uint64)
-    return (
-        empty_groups(numeric, codes, room), along, sets,
+    return GroupIndex(
+        empty_groups(space, room), along, sets,
         empty_tree(leaves, axes.shape[1], codes.shape[1]), _empty_shelf(space, leaves),
         _empty_shelf(space, room // LEAF + 1), np.full(room, -1, np.int64), home,
         np.zeros(2, np.int64), new_stack(), grow,
@@ -65,26 +130,25 @@ def new_groups(space: Any, place: Any, room: int, k: int, grow: bool) -> Any:
 
 
 @inner
-def _put(shelf: Any, q: int, group: int, store: Any) -> None:
+def _put(shelf: Shelf, q: int, group: int, index: GroupIndex) -> None:
     """Writes a group to a place of a shelf."""
-    who, values, kinds, factors, absent = shelf
-    groups, sets, grow = store[0], store[2], store[10]
-    leaf, s, size = q // LEAF, q % LEAF, groups[0][group]
-    who[q], absent[leaf, s] = group, 0.0
-    factors[leaf, s] = size / (size + 1.0) if grow else 1.0
-    for a in range(values.shape[1]):
-        values[leaf, a, s] = groups[2][group, a]
+    centers, kinds = index.groups.centers, index.sets
+    leaf, s, size = q // LEAF, q % LEAF, index.groups.sizes[group]
+    shelf.groups[q], shelf.absent[leaf, s] = group, 0.0
+    shelf.factors[leaf, s] = size / (size + 1.0) if index.grow else 1.0
+    for a in range(centers.shape[1]):
+        shelf.centers[leaf, a, s] = centers[group, a]
     for a in range(kinds.shape[1]):
-        kinds[leaf, a, s] = sets[group, a]
+        shelf.sets[leaf, a, s] = kinds[group, a]
 
 
 @njit(cache=True, nogil=True)
-def join(space: Any, store: Any, i: int, group: int, labels: Any) -> None:
+def join(space: Space, index: GroupIndex, i: int, group: int, labels: Any) -> None:
     """Puts record i into a group. Call ``show`` when the group has all that it gets for now."""
-    numeric, codes, sets = space[0], space[1], space[5]
-    join_group(numeric, codes, i, group, labels, store[0])
-    for a in range(codes.shape[1]):
-        store[2][group, a] |= sets[i, a]
+    join_group(space, i, group, labels, index.groups)
+    kinds, sets = index.sets, space.sets
+    for a in range(sets.shape[1]):
+        kinds[group, a] |= sets[i, a]
 
 
 @inner
@@ -92,7 +156,10 @@ def _find_place(who: Any, leaf: int) -> int:
     """A free place in the leaf or one near it, below the same node; -1 where all are taken."""
     base, leaves = leaf - leaf % FAN, len(who) // LEAF
     for step in range(FAN):
+        # goes through all leaves of the node, first the other side of the last cut, then of the
+        # one before
         near = base + (leaf % FAN ^ step)
+        # places fill from the first on, so the last one tells whether a leaf is full
         if near < leaves and who[near * LEAF + LEAF - 1] < 0:
             for s in range(LEAF):
                 if who[near * LEAF + s] < 0:
@@ -101,40 +168,41 @@ def _find_place(who: Any, leaf: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def show(space: Any, store: Any, group: int, member: int) -> None:
+def show(space: Space, index: GroupIndex, group: int, member: int) -> None:
     """Makes a new or changed group known to the search; ``member`` is one of its records."""
-    turn = space[6]
-    groups, along, sets, tree, shelf, spare, where, home, counts, _, _ = store
+    turn, centers, along = space.turn, index.groups.centers, index.along
+    shelf, where, counts = index.shelf, index.where, index.counts
     for b in range(along.shape[1]):
         along[group, b] = 0.0
     for a in range(turn.shape[0]):
         for b in range(along.shape[1]):
-            along[group, b] += groups[2][group, a] * turn[a, b]
-    counts[0] = max(counts[0], group + 1)
+            along[group, b] += centers[group, a] * turn[a, b]
+    counts[SHOWN] = max(counts[SHOWN], group + 1)
+    # a group stays where it began: boxes only widen, so that it is found wherever it moves to
+    places = len(shelf.groups)
     if where[group] < 0:
-        where[group] = _find_place(shelf[0], home[member])
+        where[group] = _find_place(shelf.groups, index.home[member])
         if where[group] < 0:
-            where[group] = len(shelf[0]) + counts[1]
-            counts[1] += 1
-    if where[group] < len(shelf[0]):
-        _put(shelf, where[group], group, store)
-        insert(tree, where[group] // LEAF, group, along[group], sets[group])
+            where[group] = places + counts[OVERFLOWN]
+            counts[OVERFLOWN] += 1
+    if where[group] < places:
+        _put(shelf, where[group], group, index)
+        insert(index.tree, where[group] // LEAF, group, along[group], index.sets[group])
     else:
-        _put(spare, where[group] - len(shelf[0]), group, store)
+        _put(index.overflow, where[group] - places, group, index)
 
 
 @inner
 def _sweep(
-    space: Any, store: Any, shelf: Any, leaf: int, i: int, best: int, best_gap: float
+    space: Space, index: GroupIndex, shelf: Shelf, leaf: int, i: int, best: int, best_gap: float
 ) -> Any:
     """The better of ``best`` and the closest group of one leaf, and how far it is."""
-    numeric, codes, scale, _, _, sets, _, _ = space
-    groups, stack, grow = store[0], store[9], store[10]
-    who, values, kinds, factors, absent = shelf
-    sums = stack[3]
+    who, sums, groups, grow = shelf.groups, index.stack.sums, index.groups, index.grow
+    nominal = space.codes.shape[1] > 0
     # where no member has the category, the mean is further than the scale
     hits = group_lanes(
-        values, kinds, factors, absent, leaf, numeric, sets, i, scale, best_gap, sums
+        shelf.centers, shelf.sets, shelf.factors, shelf.absent, leaf, space.numeric, space.sets,
+        i, space.scale, best_gap, sums,
     )
     while hits != 0:
         s = lowest_lane(hits)
@@ -142,8 +210,9 @@ def _sweep(
         if sums[s] > best_gap or sums[s] == np.inf:
             continue
         group, gap = who[leaf * LEAF + s], sums[s]
-        if codes.shape[1] > 0:
-            gap = group_distance(numeric, codes, scale, i, group, grow, best_gap, groups)
+        # with categories the lanes hold lower bounds only
+        if nominal:
+            gap = group_distance(space, i, group, grow, best_gap, groups)
         if gap < best_gap or (gap == best_gap and group < best):
             best, best_gap = group, gap
     return best, best_gap
@@ -154,25 +223,28 @@ def _loose(best_gap: float, factor: float, slack: float) -> Any:
     """The limit for bounds that leaves out no group within best_gap."""
     if slack == 0.0:
         return best_gap
+    # slack is one of distances, so the factor of the bounds is taken off, and put on again
     return factor * padded(best_gap / factor, slack) * (1.0 + 1e-12)
 
 
 @njit(cache=True, nogil=True)
-def find_group(space: Any, store: Any, i: int, k: int) -> Any:
+def find_group(space: Space, index: GroupIndex, i: int, k: int) -> Any:
     """The closest of the groups that were shown to record i, and how far it is: |x - c|^2, or
     with growth n/(n+1) |x - c|^2 (clos(x) in thaeter2021, section 3). Every group has k or more.
     """
-    _, _, scale, _, axes, sets, _, slack = space
-    tree, shelf, spare, counts, stack, grow = (
-        store[3], store[4], store[5], store[8], store[9], store[10],
-    )
-    wait_bound, wait_node, wait_lead, _, _ = stack
+    axes, sets, scale, slack = space.axes, space.sets, space.scale, space.slack
+    tree, shelf, counts, stack = index.tree, index.shelf, index.counts, index.stack
+    low, high, held_sets, start = tree.low, tree.high, tree.sets, tree.start
+    wait_bound, wait_node = stack.waiting_bound, stack.waiting_node
+    wait_lead, bounds = stack.waiting_lead, stack.bounds
     best, best_gap = NOBODY, np.inf
-    for leaf in range((counts[1] + LEAF - 1) // LEAF):
-        best, best_gap = _sweep(space, store, spare, leaf, i, best, best_gap)
-    factor = k / (k + 1.0) if grow else 1.0
-    room, top = tree[8][-1], 0
-    if counts[0] > 0:
+    # the overflow has no boxes, so it is swept whole; first, as that brings the limit down
+    for leaf in range((counts[OVERFLOWN] + LEAF - 1) // LEAF):
+        best, best_gap = _sweep(space, index, index.overflow, leaf, i, best, best_gap)
+    # size / (size + 1) grows with the size, so that of k is a lower bound of all
+    factor = k / (k + 1.0) if index.grow else 1.0
+    room, top = tree.first[-1], 0
+    if counts[SHOWN] > 0:
         wait_bound[0], wait_node[0], wait_lead[0], top = 0.0, 0, -1, 1
     loose = _loose(best_gap, factor, slack)
     while top > 0:
@@ -185,12 +257,11 @@ def find_group(space: Any, store: Any, i: int, k: int) -> Any:
             continue
         if node < room:
             hits = box_lanes(
-                tree[2], tree[3], tree[4], tree[6], node, axes, sets, i, scale, factor, loose,
-                stack[4],
+                low, high, held_sets, start, node, axes, sets, i, scale, factor, loose, bounds
             )
             if hits != 0:
-                top = push_children(tree[5], tree[8], stack, top, node, hits)
+                top = push_children(tree, stack, top, node, hits)
             continue
-        best, best_gap = _sweep(space, store, shelf, node - room, i, best, best_gap)
+        best, best_gap = _sweep(space, index, shelf, node - room, i, best, best_gap)
         loose = _loose(best_gap, factor, slack)
     return best, best_gap

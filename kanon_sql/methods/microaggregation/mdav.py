@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -11,13 +11,37 @@ from kanon_sql.kernel.jit import inner
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.methods.microaggregation.centroids import category_counts
 from kanon_sql.methods.task import GroupTask
-from kanon_sql.points.points import Grouping, Points
+from kanon_sql.points.points import Floats, Grouping, Labels, Points
 from kanon_sql.search.queries import NOBODY
-from kanon_sql.search.space import make_space
+from kanon_sql.search.space import Space, make_space
 from kanon_sql.search.unassigned import find_furthest, find_nearest, list_left, plant, settle
 
 WORTH = 8
 """A new order is worth it when as many records were looked at as this many times those left."""
+
+
+class Centroid(NamedTuple):
+    """The mean of some records in the embedding.
+
+    Attributes:
+        center: of the numeric attributes; float64, shape (d,).
+        shares: of each category; float64, shape (c, widest domain).
+    """
+
+    center: Floats
+    shares: Floats
+
+
+class Ranking(NamedTuple):
+    """Records by their distance from a centroid, the furthest first.
+
+    Attributes:
+        order: the records; int64, shape (m,).
+        far: their distances, not squared; float64, shape (m,).
+    """
+
+    order: Labels
+    far: Floats
 
 
 @njit(cache=True, nogil=True)
@@ -33,8 +57,9 @@ def _terms_of_centroid(scale: Any, counts: Any, m: int, terms: Any) -> None:
 
 
 @inner
-def _gap(numeric: Any, codes: Any, terms: Any, center: Any, i: int) -> float:
+def _gap(space: Space, terms: Any, center: Any, i: int) -> float:
     """Squared distance of record i to the centroid."""
+    numeric, codes = space.numeric, space.codes
     total = 0.0
     for a in range(numeric.shape[1]):
         gap = numeric[i, a] - center[a]
@@ -45,18 +70,20 @@ def _gap(numeric: Any, codes: Any, terms: Any, center: Any, i: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _sort_by_distance(numeric: Any, codes: Any, terms: Any, center: Any, left: Any) -> Any:
-    """The records left, the furthest from the centroid first, and how far each is."""
+def _rank_by_distance(space: Space, terms: Any, center: Any, left: Any) -> Ranking:
+    """The records left, the furthest from the centroid first."""
     far = np.empty(len(left))
     for p in range(len(left)):
-        far[p] = np.sqrt(_gap(numeric, codes, terms, center, left[p]))
+        far[p] = np.sqrt(_gap(space, terms, center, left[p]))
+    # stable: of equal ones the first in canonical order is looked at first, and wins
     order = np.argsort(-far, kind="mergesort")
-    return left[order], far[order]
+    return Ranking(left[order], far[order])
 
 
 @njit(cache=True, nogil=True)
-def _moved(scale: Any, center: Any, shares: Any, old_center: Any, old_shares: Any) -> float:
+def _distance_moved(scale: Any, now: Centroid, before: Centroid) -> float:
     """How far the centroid has moved, in the embedding."""
+    center, shares, old_center, old_shares = now.center, now.shares, before.center, before.shares
     total = 0.0
     for a in range(len(center)):
         total += (center[a] - old_center[a]) ** 2
@@ -68,23 +95,26 @@ def _moved(scale: Any, center: Any, shares: Any, old_center: Any, old_shares: An
 
 @njit(cache=True, nogil=True)
 def _furthest_from_centroid(
-    numeric: Any, codes: Any, terms: Any, center: Any, moved: float, labels: Any,
-    order: Any, far: Any, next_place: int,
+    space: Space, terms: Any, center: Any, moved: float, labels: Any, ranking: Ranking,
+    next_place: int,
 ) -> Any:
     """The unassigned record furthest from the centroid, and how many records were looked at.
 
     No record is further from it now than it was from the old one and the way that it has moved
-    (with a margin for rounding), so the search ends early in the old order.
+    (with a margin for rounding), so the search ends early in the old ranking.
     """
+    order, far = ranking.order, ranking.far
     best, furthest, looked = -1, -1.0, 0
     for p in range(next_place, len(order)):
         if (far[p] + moved) * (1.0 + 1e-11) + 1e-11 * (1.0 + far[0]) < np.sqrt(max(furthest, 0.0)):
             break
         i = order[p]
         looked += 1
+        # assigned since the ranking was made; passing over them counts as work, too
         if labels[i] >= 0:
             continue
-        gap = _gap(numeric, codes, terms, center, i)
+        gap = _gap(space, terms, center, i)
+        # not in canonical order here, so a tie must be looked at
         if gap > furthest or (gap == furthest and i < best):
             best, furthest = i, gap
     return best, looked
@@ -95,14 +125,15 @@ def _terms_of_record(apart: Any, codes: Any, i: int, terms: Any, most: Any) -> N
     """What each category adds to the squared distance from record i, and the most that the
     categories of each bit add."""
     for a in range(codes.shape[1]):
+        # the most even for the bit of its own category, since others may share it
         terms[a, :] = apart[a]
         most[a, :] = apart[a]
         terms[a, codes[i, a]] = 0.0
 
 
 @njit(cache=True, nogil=True)
-def _mdav(space: Any, k: int, over_all: bool, beat: Any) -> Any:
-    numeric, codes, scale, apart = space[0], space[1], space[2], space[3]
+def _mdav(space: Space, k: int, over_all: bool, beat: Any) -> Any:
+    numeric, codes, scale = space.numeric, space.codes, space.scale
     n, d, c = numeric.shape[0], numeric.shape[1], codes.shape[1]
     labels = np.full(n, -1, np.int64)
     sums = np.zeros(d)
@@ -113,27 +144,29 @@ def _mdav(space: Any, k: int, over_all: bool, beat: Any) -> Any:
     terms, most = np.zeros(counts.shape), np.zeros((c, min(64, counts.shape[1])))
     pool = plant(space, np.arange(n))
     found, gaps = np.empty(k, np.int64), np.empty(k)
-    order, far = np.empty(0, np.int64), np.empty(0)
-    old_center, old_shares = np.zeros(d), np.zeros(counts.shape)
+    ranking = Ranking(np.empty(0, np.int64), np.empty(0))
+    ranked_by = Centroid(np.zeros(d), np.zeros(counts.shape))
+    # as if so many had been looked at: the first round makes the first ranking
     made, m, next_place, looked = 0, n, 0, n * WORTH
     while m >= 2 * k and beat[STOP] == 0:
-        center, shares = sums / (float(n) if over_all else float(m)), counts / m
+        centroid = Centroid(sums / (float(n) if over_all else float(m)), counts / m)
         _terms_of_centroid(scale, counts, m, terms)
         if looked >= m * WORTH:
-            order, far = _sort_by_distance(numeric, codes, terms, center, list_left(labels))
-            old_center, old_shares = center, shares
+            ranking = _rank_by_distance(space, terms, centroid.center, list_left(labels))
+            ranked_by = centroid
             next_place = looked = 0
-        while labels[order[next_place]] >= 0:
+        while labels[ranking.order[next_place]] >= 0:
             next_place += 1
-        moved = _moved(scale, center, shares, old_center, old_shares)
+        moved = _distance_moved(scale, centroid, ranked_by)
         origin, more = _furthest_from_centroid(
-            numeric, codes, terms, center, moved, labels, order, far, next_place
+            space, terms, centroid.center, moved, labels, ranking, next_place
         )
         looked += more
         for side in range(2 if m >= 3 * k else 1):
             first = origin
             if side == 1:
-                _terms_of_record(apart, codes, origin, terms, most)
+                # the centroid's terms may go: they were needed for the origin alone
+                _terms_of_record(space.apart, codes, origin, terms, most)
                 first = find_furthest(space, pool, numeric[origin].copy(), terms, most)
             find_nearest(space, pool, first, NOBODY, found, gaps, k - 1)
             for p in range(k):
@@ -146,6 +179,7 @@ def _mdav(space: Any, k: int, over_all: bool, beat: Any) -> Any:
             m -= k
             pool = settle(space, pool, labels, found, k)
             beat[DONE] += k
+    # fewer than 2k: the last group
     for i in list_left(labels):
         labels[i] = made
     return labels

@@ -18,31 +18,31 @@ from kanon_sql.methods.microaggregation.centroids import (
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Grouping, Points
 from kanon_sql.search.queries import NOBODY
-from kanon_sql.search.space import make_space
+from kanon_sql.search.space import Space, make_space
 from kanon_sql.search.unassigned import find_nearest, list_left, plant, settle
 
 
 @njit(cache=True, nogil=True)
-def _mdav_plus(space: Any, order: Any, k: int, beat: Any) -> Any:
-    numeric, codes, scale = space[0], space[1], space[2]
-    n = numeric.shape[0]
+def _mdav_plus(space: Space, order: Any, k: int, beat: Any) -> Any:
+    n = space.numeric.shape[0]
     labels = np.full(n, -1, np.int64)
-    groups = empty_groups(numeric, codes, n // k)
+    groups = empty_groups(space, n // k)
     pool = plant(space, np.arange(n))
     found, gaps = np.empty(k, np.int64), np.empty(k)
     next_origin = 0
     for made in range(n // k):
+        # the global centroid stays, and so does the order: the next unassigned one is furthest
         while labels[order[next_origin]] >= 0:
             next_origin += 1
         find_nearest(space, pool, order[next_origin], NOBODY, found, gaps, k - 1)
         for p in range(k):
-            join_group(numeric, codes, found[p], made, labels, groups)
+            join_group(space, found[p], made, labels, groups)
         pool = settle(space, pool, labels, found, k)
         beat[DONE] += k
+        # the labels are no good then, and nobody reads them
         if beat[STOP] != 0:
             return labels
-    left = list_left(labels)
-    place_leftovers(numeric, codes, scale, left, len(left), n // k, NO, labels, groups)
+    place_leftovers(space, list_left(labels), n // k, NO, labels, groups)
     return labels
 
 

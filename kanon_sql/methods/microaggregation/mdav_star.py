@@ -14,17 +14,17 @@ from kanon_sql.methods.microaggregation.group_index import find_group, join, new
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Grouping, Points
 from kanon_sql.search.queries import NOBODY
-from kanon_sql.search.space import make_space
+from kanon_sql.search.space import Space, make_space
 from kanon_sql.search.unassigned import find_nearest, list_left, plant, settle
 
 
 @njit(cache=True, nogil=True)
-def _mdav_star(space: Any, order: Any, k: int, beat: Any) -> Any:
-    numeric, codes, scale = space[0], space[1], space[2]
-    n = numeric.shape[0]
+def _mdav_star(space: Space, order: Any, k: int, beat: Any) -> Any:
+    n = space.numeric.shape[0]
     labels = np.full(n, -1, np.int64)
     pool = plant(space, np.arange(n))
-    store = new_groups(space, pool[0][1], n // k, k, YES)
+    index = new_groups(space, pool.tree.place, n // k, k, YES)
+    # two at least, so that found[1] exists where k is 1
     found, gaps = np.empty(max(k, 2), np.int64), np.empty(max(k, 2))
     around, around_gaps = np.empty(k, np.int64), np.empty(k)
     made, next_origin, left = 0, 0, n
@@ -33,20 +33,21 @@ def _mdav_star(space: Any, order: Any, k: int, beat: Any) -> Any:
             next_origin += 1
         origin = order[next_origin]
         find_nearest(space, pool, origin, NOBODY, found, gaps, k - 1)
-        cost_new = sse_of(numeric, codes, scale, found, k) / k
+        cost_new = sse_of(space, found, k) / k
         group, count = made, k
         # cost (2) is never negative, so it can only win against a positive cost (1)
         if made > 0 and left > k and cost_new > 0.0:
-            closest, growth = find_group(space, store, origin, k)
+            closest, growth = find_group(space, index, origin, k)
             # the cost of the other group only adds to this: most often it need not be known
             if growth / (k + 1) < cost_new:
                 find_nearest(space, pool, found[1], origin, around, around_gaps, k - 1)
-                cost_extend = (growth + sse_of(numeric, codes, scale, around, k)) / (k + 1)
+                cost_extend = (growth + sse_of(space, around, k)) / (k + 1)
                 if cost_extend < cost_new:
                     group, count = closest, 1
         for p in range(count):
-            join(space, store, found[p], group, labels)
-        show(space, store, group, found[k // 2 if count > 1 else 0])
+            join(space, index, found[p], group, labels)
+        # a member half way out: the origin lies at the rim of its group
+        show(space, index, group, found[k // 2 if count > 1 else 0])
         pool = settle(space, pool, labels, found, count)
         made = max(made, group + 1)
         left -= count
@@ -54,7 +55,7 @@ def _mdav_star(space: Any, order: Any, k: int, beat: Any) -> Any:
         if beat[STOP] != 0:
             return labels
     rest = list_left(labels)
-    place_leftovers(numeric, codes, scale, rest, len(rest), made, YES, labels, store[0])
+    place_leftovers(space, rest, made, YES, labels, index.groups)
     return labels
 
 

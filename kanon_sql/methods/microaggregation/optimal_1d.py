@@ -19,7 +19,7 @@ Two things make it fast and accurate:
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -28,47 +28,71 @@ from kanon_sql.errors import DataError
 from kanon_sql.kernel.jit import inner
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.methods.task import GroupTask
-from kanon_sql.points.points import Grouping, Points
+from kanon_sql.points.points import Floats, Grouping, Points
 
 STRIDE = 8192
 """About how many records pass between two looks at the beat."""
 
 
+class Halves(NamedTuple):
+    """Runs of records that have one end, a split, in common; by their other end.
+
+    Attributes:
+        means: their means, relative to the value of the record at the split; float64, shape (m,).
+        errors: their squared errors; float64, shape (m,).
+    """
+
+    means: Floats
+    errors: Floats
+
+
 @inner
-def _measure(values: Any, split: int, end: int, way: int, out: Any, offset: int) -> None:
+def _new_halves(room: int) -> Halves:
+    """Room for that many runs."""
+    return Halves(np.zeros(room), np.zeros(room))
+
+
+@inner
+def _measure(values: Any, split: int, end: int, way: int, out: Halves, offset: int) -> None:
     """Means and squared errors of the records between the split and each place up to the end.
 
     A place p is the boundary before record p, so that runs are half-open; ``way`` is 1 for an end
-    above the split and -1 for one below. out: float64, shape (2, ...); the mean, relative to
-    values[split], and the squared error at place - offset.
+    above the split and -1 for one below. The run that ends at a place is written to out at
+    place - offset.
     """
+    means, errors = out.means, out.errors
+    # relative to the split: in a run of few records far from zero, sums of values would cancel
     origin = values[split]
     total, mean, error = 0.0, 0.0, 0.0
-    out[0, split - offset], out[1, split - offset] = 0.0, 0.0
+    means[split - offset], errors[split - offset] = 0.0, 0.0
     for size in range(1, way * (end - split) + 1):
         place = split + way * size
         value = values[min(place, place - way)] - origin
+        # by the gap to the mean so far (Welford), so that only terms that are not negative add up
         gap = value - mean
         error += (size - 1) / size * gap * gap
         total += value
         mean = total / size
-        out[0, place - offset], out[1, place - offset] = mean, error
+        means[place - offset], errors[place - offset] = mean, error
 
 
 @inner
 def _least(
-    best: Any, below: Any, low: int, high: int, split: int,
-    j: int, mean: float, error: float, least: float, first: int,
+    best: Any, below: Halves, above: Halves, split: int, j: int, low: int, high: int, known: Any
 ) -> Any:
     """The least error of the first j records, and the first start of their last run that has it.
 
-    Starts low .. high, none of them above the split, are tried; mean and error are those of the
-    records between the split and j, least and first what was found before.
+    Starts low .. high, none of them above the split, are tried; ``below`` is indexed by them,
+    ``above`` by j - split. known: what was found before, an error and a start.
     """
+    means, errors = below.means, below.errors
+    mean, error = above.means[j - split], above.errors[j - split]
+    least, first = known
     for i in range(low, high + 1):
-        gap = mean - below[0, i]
+        gap = mean - means[i]
         weight = (split - i) * (j - split) / (j - i)
-        candidate = best[i] + (below[1, i] + error + weight * gap * gap)
+        candidate = best[i] + (errors[i] + error + weight * gap * gap)
+        # starts come in ascending order, so of equal ones the earliest stays
         if candidate < least:
             least, first = candidate, i
     return least, first
@@ -76,8 +100,8 @@ def _least(
 
 @inner
 def _search_block(
-    best: Any, starts: Any, below: Any, near_above: Any, far_above: Any, k: int, near: int,
-    width: int,
+    best: Any, starts: Any, below: Halves, near_above: Halves, far_above: Halves, k: int,
+    near: int, width: int,
 ) -> None:
     """Fills best and starts for j = near .. near + width - 1, every other j of a level at a time.
 
@@ -91,18 +115,16 @@ def _search_block(
     while step > 0:
         for spot in range(step, width + 1, 2 * step):
             j = near + spot - 1
+            # the best starts of the neighbours of the levels before bound this one's
             low, high = max(j - 2 * k + 1, 0), j - k
             if spot > step:
                 low = max(low, starts[j - step])
             if spot + step <= width:
                 high = min(high, starts[j + step])
-            least, first = _least(
-                best, below, low, min(high, far), far,
-                j, far_above[0, j - far], far_above[1, j - far], np.inf, low,
-            )
+            # a run from a start up to far reaches over far, one from a later start over near
+            known = _least(best, below, far_above, far, j, low, min(high, far), (np.inf, low))
             best[j], starts[j] = _least(
-                best, below, max(low, far + 1), high, near,
-                j, near_above[0, j - near], near_above[1, j - near], least, first,
+                best, below, near_above, near, j, max(low, far + 1), high, known
             )
         step //= 2
 
@@ -112,6 +134,7 @@ def _number_runs(starts: Any, n: int) -> Any:
     """The labels that the starts of the last runs stand for: int64, shape (n,)."""
     labels = np.empty(n, np.int64)
     made, end = 0, n
+    # the starts lead from the last run to the first, so that the runs must be counted before
     while end > 0:
         made, end = made + 1, starts[end]
     end = n
@@ -128,7 +151,7 @@ def _optimal_1d(values: Any, k: int, beat: Any) -> Any:
     n = len(values)
     best, starts = np.full(n + 1, np.inf), np.zeros(n + 1, np.int64)
     best[0] = 0.0
-    below, near_above, far_above = np.zeros((2, n + 1)), np.zeros((2, k)), np.zeros((2, 2 * k))
+    below, near_above, far_above = _new_halves(n + 1), _new_halves(k), _new_halves(2 * k)
     done = 0
     for near in range(k, n + 1, k):
         if near - done >= STRIDE:

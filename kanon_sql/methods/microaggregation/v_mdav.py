@@ -22,7 +22,7 @@ from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.losses import sse
 from kanon_sql.points.points import Grouping, Points
 from kanon_sql.search.queries import NOBODY
-from kanon_sql.search.space import make_space
+from kanon_sql.search.space import Space, make_space
 from kanon_sql.search.unassigned import find_nearest, list_left, plant, settle
 
 GAMMAS = tuple(step / 10 for step in range(21))
@@ -41,11 +41,10 @@ def _closest_outsider(near: Any, near_gaps: Any, size: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _v_mdav(space: Any, order: Any, k: int, gamma: float, beat: Any) -> Any:
-    numeric, codes, scale = space[0], space[1], space[2]
-    n = numeric.shape[0]
+def _v_mdav(space: Space, order: Any, k: int, gamma: float, beat: Any) -> Any:
+    n = space.numeric.shape[0]
     labels = np.full(n, -1, np.int64)
-    groups = empty_groups(numeric, codes, n // k)
+    groups = empty_groups(space, n // k)
     pool = plant(space, np.arange(n))
     members, gaps = np.empty(2 * k, np.int64), np.empty(2 * k)
     near, near_gaps = np.empty(2 * k, np.int64), np.empty(2 * k)
@@ -56,32 +55,34 @@ def _v_mdav(space: Any, order: Any, k: int, gamma: float, beat: Any) -> Any:
             next_origin += 1
         find_nearest(space, pool, order[next_origin], NOBODY, members, gaps, k - 1)
         for p in range(k):
-            join_group(numeric, codes, members[p], made, labels, groups)
+            join_group(space, members[p], made, labels, groups)
         pool = settle(space, pool, labels, members, k)
         left -= k
         size = k
+        # unknown: no member of the new group has been asked yet
         near[:] = -1
         while gamma > 0.0 and size < 2 * k - 1 and left > 0:
+            # records only leave, so what is nearest to a member stays so until it leaves itself
             for p in range(size):
                 if near[p] < 0 or labels[near[p]] >= 0:
                     find_nearest(space, pool, members[p], NOBODY, pair, pair_gaps, ONE)
                     near[p], near_gaps[p] = pair[1], pair_gaps[1]
             best = _closest_outsider(near, near_gaps, size)
             outsider, gap_in = near[best], near_gaps[best]
+            # with nobody else left, the search writes nothing: then it is infinitely far
             pair_gaps[1] = np.inf
             find_nearest(space, pool, outsider, NOBODY, pair, pair_gaps, ONE)
             if not gap_in < gamma * pair_gaps[1]:
                 break
             members[size] = outsider
-            join_group(numeric, codes, outsider, made, labels, groups)
+            join_group(space, outsider, made, labels, groups)
             pool = settle(space, pool, labels, members[size:], ONE)
             size += 1
             left -= 1
         made += 1
         beat[DONE] += size
-    rest = list_left(labels)
     if beat[STOP] == 0:
-        place_leftovers(numeric, codes, scale, rest, len(rest), made, NO, labels, groups)
+        place_leftovers(space, list_left(labels), made, NO, labels, groups)
     return labels
 
 
