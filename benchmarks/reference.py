@@ -33,7 +33,7 @@ def one(row: str, n: int) -> Outcome:
 def tables(plan: Plan, say: Callable[[str], None]) -> list[Table]:
     """The table of this part."""
     table = Table(
-        f"Reference: the kernels beside tests/reference.py ({D} columns, k = {K})",
+        f"Reference: the kernels beside the readable reference ({D} columns, k = {K})",
         ["method", "rows", "kernel s", "reference s", "times faster", "labels"],
     )
     for row in METHODS:

@@ -63,7 +63,8 @@ def hierarchy(data: Any, column: str, /, **options: Any) -> Any:
     Args:
         data: a Polars, pandas or Arrow frame, or the path of a file that DuckDB reads.
         column: the column.
-        options: kind, and the options of that kind, as in SQL (kanon_sql.kinds.KINDS lists them).
+        options: kind, and the options of that kind, as in SQL (KINDS in
+            kanon_sql.hierarchies.kinds lists them).
 
     Returns:
         A frame of the kind that came in; an Arrow table for a file.

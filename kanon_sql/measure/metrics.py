@@ -13,8 +13,8 @@ class Metric:
 
     Attributes:
         name: the metric.
-        expression: SQL over the columns of ``_facts`` in sql/metrics.sql; a number, or a text
-            where ``is_text``.
+        expression: SQL over the columns of ``_facts`` in sql/calls/metrics.sql; a number, or
+            a text where ``is_text``.
         unit: its unit; ${distance} is that of distances, ${objective} that of the method's cost.
         description: what it means, and which direction is better.
         is_text: whether the value is a text, shown in the column ``text``.

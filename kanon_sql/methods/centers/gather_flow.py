@@ -22,7 +22,8 @@ from scipy.sparse.csgraph import maximum_flow
 
 from kanon_sql.errors import DataError
 from kanon_sql.kernel.watch import STOP, Watch
-from kanon_sql.methods.centers.radius_search import Trial, pair_keys
+from kanon_sql.methods.centers.lower_bounds import keys_between
+from kanon_sql.methods.centers.radius_search import Trial
 from kanon_sql.points.points import Floats, Labels, MetricPoints
 from kanon_sql.search.balls import ball_in_tree
 from kanon_sql.search.box_tree import new_stack
@@ -243,7 +244,7 @@ def bring_home(points: MetricPoints, made: Assignment, k: int) -> Labels:
     owner: Labels = made.owner.copy()
     nearest = made.nearest
     away = np.flatnonzero((owner >= 0) & (owner != nearest))
-    away = away[pair_keys(points, away, made.centers[owner[away]]) > made.gaps[away]]
+    away = away[keys_between(points, away, made.centers[owner[away]]) > made.gaps[away]]
     sizes = np.bincount(owner[owner >= 0], minlength=len(made.centers)).tolist()
     waiting = away.tolist()
     while True:

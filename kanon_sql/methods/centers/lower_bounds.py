@@ -22,9 +22,9 @@ def keys_between(points: Points, some: Any, others: Any) -> Floats:
 
     Args:
         points: n records.
-        some, others: int64 indices, shape (m,).
+        some, others: int64 indices, shape (m,) or one for all.
     """
-    keys = np.zeros(len(some))
+    keys = np.zeros(np.broadcast_shapes(np.shape(some), np.shape(others)))
     for column in points.numeric.T:
         keys += (column[some] - column[others]) ** 2
     for column, scale in zip(points.codes.T, points.scale, strict=True):

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from kanon_sql.kernel.watch import Watch
+from kanon_sql.methods.centers.lower_bounds import keys_between
 from kanon_sql.points.points import Floats, MetricPoints
 from kanon_sql.search.nearest_lists import nearest_lists
 
@@ -41,16 +42,6 @@ class Trial:
     pairs: int = 0
 
 
-def pair_keys(points: MetricPoints, one: Any, other: Any) -> Floats:
-    """The keys of pairs of records: int64 indices of one and of the other, shapes that fit."""
-    keys = np.zeros(np.broadcast_shapes(np.shape(one), np.shape(other)))
-    for column in points.numeric.T:
-        keys += (column[one] - column[other]) ** 2
-    for codes, scale in zip(points.codes.T, points.scale, strict=True):
-        keys += np.where(codes[one] != codes[other], 2.0 * scale, 0.0)
-    return keys
-
-
 def neighbour_keys(points: MetricPoints, k: int, watch: Watch) -> Floats:
     """For each record, the least key within which there are k records, itself among them.
 
@@ -61,14 +52,14 @@ def neighbour_keys(points: MetricPoints, k: int, watch: Watch) -> Floats:
         return np.zeros(n)
     lists = nearest_lists(points, k - 1, beat)
     watch.check()
-    return pair_keys(points, np.arange(n), lists[:, -1])
+    return keys_between(points, np.arange(n), lists[:, -1])
 
 
 def some_keys(points: MetricPoints) -> Floats:
     """The distinct keys of every step-th record's pairs, ascending; few enough to be listed."""
     n = len(points)
     step = -(-n // max(LISTED // n, 1))
-    return np.unique([pair_keys(points, i, np.arange(n)) for i in range(0, n, step)])
+    return np.unique([keys_between(points, i, np.arange(n)) for i in range(0, n, step)])
 
 
 def least_accepted(

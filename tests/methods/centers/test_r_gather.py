@@ -16,8 +16,9 @@ from kanon_sql.errors import DataError
 from kanon_sql.kernel.watch import StoppedError, Watch
 from kanon_sql.methods import task_for
 from kanon_sql.methods.centers import gather_flow, radius_search
+from kanon_sql.methods.centers.lower_bounds import keys_between
 from kanon_sql.methods.centers.r_gather import thrice
-from kanon_sql.methods.centers.radius_search import Trial, least_accepted, pair_keys
+from kanon_sql.methods.centers.radius_search import Trial, least_accepted
 from kanon_sql.points.points import Form, Grouping, MetricPoints
 from kanon_sql.search import space
 from kanon_sql.search.marked_counts import ball_sizes, new_marked_tree
@@ -140,7 +141,7 @@ def test_few_clusters_equal_reference_on_a_tree_of_two_levels(centers: str) -> N
 def radius_of(points: MetricPoints, grouping: Grouping) -> float:
     assert grouping.centers is not None
     kept = np.flatnonzero(grouping.labels >= 0)
-    keys = pair_keys(points, kept, grouping.centers[grouping.labels[kept]])
+    keys = keys_between(points, kept, grouping.centers[grouping.labels[kept]])
     return float(points.distances(keys).max(initial=0.0))
 
 
@@ -330,7 +331,7 @@ def test_ball_sizes(kind: str, turned: bool, monkeypatch: pytest.MonkeyPatch) ->
     for limit in (0.0, 0.6, 2.0, 1e9):
         sizes = ball_sizes(marked_tree, limit, Watch())
         for i in range(0, 4500, 500):
-            assert sizes[i] == np.count_nonzero(pair_keys(points, i, everyone) <= limit)
+            assert sizes[i] == np.count_nonzero(keys_between(points, i, everyone) <= limit)
 
 
 def test_ball_sizes_are_exact_along_turned_axes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -341,7 +342,7 @@ def test_ball_sizes_are_exact_along_turned_axes(monkeypatch: pytest.MonkeyPatch)
     marked_tree = new_marked_tree(points)
     *_, slack = marked_tree.space
     assert slack > 0.0
-    keys = pair_keys(points, 0, np.arange(1000))
+    keys = keys_between(points, 0, np.arange(1000))
     for key in keys[1::25]:
         limit = np.nextafter(key, 0.0)
         assert ball_sizes(marked_tree, limit, Watch())[0] == np.count_nonzero(keys <= limit)

@@ -1,7 +1,7 @@
-"""The rules of tests/reference.py once more, column by column in numpy, for thousands of records.
+"""The rules of reference.py once more, column by column in numpy, for thousands of records.
 
 It shares nothing with the compiled kernels. Sums run over the attributes, and over the members of
-a group, in the same order as in tests/reference.py, so that all three give the same bits:
+a group, in the same order as in reference.py, so that all three give the same bits:
 np.cumsum adds one by one, np.sum does not.
 """
 
