@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 import kanon_sql
+from tests.support.checkout import ROOT, copy_to
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-ROOT = Path(__file__).parents[2]
 FOLDERS = {"kanon_sql": "kanon_sql", "sql": "kanon_sql/sql", "udfs": "kanon_sql/udfs"}
 
 
@@ -45,18 +45,7 @@ def test_the_package_list_is_what_is_on_disk() -> None:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     source = folder / "source"
-    listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True,
-        check=False,
-    ).stdout.split("\n")
-    names = [n for n in listed if n] or [
-        str(p.relative_to(ROOT)) for p in ROOT.rglob("*") if p.is_file() and ".git" not in p.parts
-    ]
-    for name in names:
-        if (ROOT / name).is_file() and not name.startswith(("build/", ".venv/")):
-            target = source / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes((ROOT / name).read_bytes())
+    copy_to(source)
     command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation",
                "--wheel-dir", str(folder), str(source)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -18,6 +18,7 @@ from kanon_sql.measure.metrics import ATTRIBUTE, AUDIT, DIVERSITY, METRICS, Metr
 from kanon_sql.methods import METHODS
 from kanon_sql.methods.option import Option, options_of
 from tests.project.test_layers import EXCEPTIONS, MAY_IMPORT
+from tests.support import recipes
 
 ROOT = Path(__file__).parents[2]
 
@@ -170,5 +171,6 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "folders": folders,
     "layers": layers,
     "exceptions": exceptions,
+    **{f"recipe: {name}": partial(recipes.shown, name) for name in recipes.MOST_FILES},
 }
 """What stands between the marks of a page."""
