@@ -23,6 +23,7 @@ import pytest
 
 import kanon_sql
 from kanon_sql.data import adult
+from kanon_sql.methods import METHODS as REGISTRY
 
 DATA = Path(__file__).parents[1] / "data"
 RECORDED = Path(__file__).parent / "recorded"
@@ -241,6 +242,10 @@ def con() -> Iterator[duckdb.DuckDBPyConnection]:
                        "method := 'k_member')")
     yield connection
     connection.close()
+
+
+def test_every_method_is_in_the_matrix() -> None:
+    assert set(METHODS) == set(REGISTRY)
 
 
 @pytest.mark.parametrize("case", CASES)
