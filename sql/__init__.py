@@ -15,12 +15,23 @@ def _text(name: str) -> str:
     return files(__package__).joinpath(f"{name}.sql").read_text(encoding="utf-8")
 
 
-def statement(name: str, **values: object) -> str:
-    """The SQL of a file, without its heading, with the values filled in."""
+def _lines(name: str) -> list[str]:
+    """The lines of a file, without its heading."""
     lines = _text(name).splitlines()
     while lines and (lines[0].startswith("--") or not lines[0].strip()):
         lines.pop(0)
-    return Template("\n".join(lines).strip()).substitute(values)
+    return lines
+
+
+def statement(name: str, /, **values: object) -> str:
+    """The SQL of a file, without its heading, with the values filled in."""
+    return Template("\n".join(_lines(name)).strip()).substitute(values)
+
+
+def expression(name: str, /, **values: object) -> str:
+    """The same in one line, for what stands inside a line of another statement."""
+    # joined before it is filled: the name of a column may hold a line break
+    return Template(" ".join(line.strip() for line in _lines(name))).substitute(values)
 
 
 def statements(name: str) -> list[str]:

@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kanon_sql.points.points import Codes, Floats
+from kanon_sql.points.points import MISSING, Codes, Floats
 
 
 class Taxonomy(Protocol):
@@ -52,10 +52,6 @@ def is_numeric(sql_type: str) -> bool:
 def is_categorical(sql_type: str) -> bool:
     """Whether values of this SQL type are categories."""
     return bool(CATEGORICAL.fullmatch(sql_type))
-
-
-ABOVE = 3.0
-"""How many weights a missing number lies above the range, in the geometry of loss."""
 
 
 @dataclass(frozen=True)
@@ -113,12 +109,12 @@ class Numeric:
         return np.column_stack([place, np.where(missing, self.indicator, 0.0)])
 
     def place(self, values: Floats, weight: float | None = None) -> Floats:
-        """Places of values in 0 .. weight, missing ones ABOVE; float64, shape (n,)."""
+        """Places of values in 0 .. weight, missing ones above; float64, shape (n,)."""
         weight = self.weight if weight is None else weight
         place = np.zeros(len(values))
         if self.span > 0.0:
             place = (np.ldexp(values, -self.exponent) - self.low) / self.span * weight
-        place[np.isnan(values)] = (1.0 + ABOVE) * weight
+        place[np.isnan(values)] = MISSING * weight
         return place
 
 

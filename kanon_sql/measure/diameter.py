@@ -8,7 +8,12 @@ import numpy as np
 from numba import njit
 
 from kanon_sql.kernel.watch import DONE, STOP, Watch
+from kanon_sql.measure.by_class import rows_times
 from kanon_sql.points.points import Floats, Labels, LossPoints
+
+MOST_COMPARED = 1_000_000_000
+"""The intra-cluster distance is left out where the squared class sizes add up to more, since it
+compares all records of a class, pair by pair. Equal records count once. Some seconds at most."""
 
 
 class Members(NamedTuple):
@@ -112,3 +117,20 @@ def distinct_members(points: LossPoints, labels: Labels) -> Members:
     return Members(
         np.ascontiguousarray(numeric[kept]), np.ascontiguousarray(codes[kept]), starts
     )
+
+
+def intra_cluster_distance(
+    points: LossPoints, labels: Labels, watch: Watch | None = None
+) -> float | None:
+    """The sum over the classes of their size times the largest distance of two of their records.
+
+    In cells, as Total-IL, which it never exceeds. None where the classes are too large to compare
+    all their records: where the squared numbers of distinct records add up to more than
+    MOST_COMPARED.
+
+    Source: byun2006, definition 3, item 4. Raises StoppedError when the watch was asked to stop.
+    """
+    *_, starts = distinct_members(points, labels)
+    if float(np.sum(np.diff(starts).astype(np.float64) ** 2)) > MOST_COMPARED:
+        return None
+    return rows_times(np.bincount(labels), diameters(points, labels, watch or Watch()))

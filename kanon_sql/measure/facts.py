@@ -11,7 +11,10 @@ from kanon_sql.encode.attributes import Categorical, Numeric
 from kanon_sql.encode.cells import Mask
 from kanon_sql.encode.encoded import Encoded
 from kanon_sql.encode.metric_space import center_distances, squared_error
-from kanon_sql.measure.ncp import attribute_ncp, entropy_loss, intra_cluster_distance
+from kanon_sql.measure.diameter import intra_cluster_distance
+from kanon_sql.measure.entropy import entropy_loss
+from kanon_sql.measure.metrics import MeasuredFact
+from kanon_sql.measure.ncp import attribute_ncp
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.geometry import Classes
 from kanon_sql.points.losses import information_loss, sse, sst, total_il
@@ -57,7 +60,7 @@ def measure(
     points = encoded.squared().part(released)
     lost, total = sse(points, labels), sst(points)
     classes = Classes(encoded, given, np.bincount(labels, minlength=groups), radii)
-    facts = {
+    facts: dict[MeasuredFact, Any] = {
         "sse": lost,
         "sse_released": charged,
         "sst": total,
@@ -67,20 +70,25 @@ def measure(
         "cost": task.geometry.cost(classes, task),
         **_information(encoded, released, labels),
     }
-    return facts, radii
+    return dict(facts.items()), radii  # as text: to mypy no dict of literals is one of str
 
 
-def _information(encoded: Encoded, released: Labels, labels: Labels) -> dict[str, Any]:
+def _information(
+    encoded: Encoded, released: Labels, labels: Labels
+) -> dict[MeasuredFact, Any]:
     """What byun2006 and others measure, of the rows that were encoded: of those that are not
     released every cell is lost, but entropy and distances are those of the released rows."""
     rows, weights = len(encoded.order), sum(a.weight for a in encoded.attributes)
     out = rows - len(released)
-    facts: dict[str, Any] = {"rows": rows, "weights": weights}
-    for name, loss in (("total_il", "range_flat"), ("total_distinct", "range_distinct")):
-        part = encoded.losses(loss).part(released)
-        facts[name] = total_il(part, labels) + out * weights
-        if loss == "range_flat":
-            facts["intra_cluster_distance"] = intra_cluster_distance(part, labels)
+    part = encoded.losses("range_flat").part(released)
+    facts: dict[MeasuredFact, Any] = {
+        "rows": rows,
+        "weights": weights,
+        "total_il": total_il(part, labels) + out * weights,
+        "intra_cluster_distance": intra_cluster_distance(part, labels),
+    }
+    part = encoded.losses("range_distinct").part(released)
+    facts["total_distinct"] = total_il(part, labels) + out * weights
     plain = encoded.losses(weighted=False)
     # rows that are not released stand alone, where they lose nothing, but count as values
     alone = np.arange(rows) + len(labels)

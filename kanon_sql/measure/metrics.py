@@ -1,10 +1,29 @@
-"""The metrics of a release: name, SQL expression over the facts of the run, unit, meaning."""
+"""The metrics of a release: name, SQL expression over the facts of the run, unit, meaning.
+
+Expressions are composed in one way: a text with holes, ``${name}``, which ``filled`` fills. What
+only the call knows stays a hole until ``Metric.of_call``. A fact that nothing reports is refused
+when this module is loaded.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from string import Template
+from typing import Any, Literal, get_args
 
 from kanon_sql.constraints import CONSTRAINTS
+from kanon_sql.points.points import Fact
+
+MeasuredFact = Literal[
+    "rows", "weights", "sse", "sse_released", "sst", "information_loss", "max_radius",
+    "cellular_cost", "cost", "total_il", "total_distinct", "intra_cluster_distance",
+    "entropy_loss", "attributes",
+]
+"""What measure/facts.py measures of a grouping."""
+
+AuditedFact = Literal["total_il", "ncp", "entropy_loss", "unread", "points", "attributes"]
+"""What stages/audit.py reads from any release."""
 
 
 @dataclass(frozen=True)
@@ -13,8 +32,8 @@ class Metric:
 
     Attributes:
         name: the metric.
-        expression: SQL over the columns of ``_facts`` in sql/calls/metrics.sql; a number, or
-            a text where ``is_text``.
+        expression: SQL over the columns of ``_facts`` in sql/calls/metrics.sql; a number, or a
+            text where ``is_text``. Its holes are what only the call knows.
         unit: its unit; ${distance} is that of distances, ${objective} that of the method's cost.
         description: what it means, and which direction is better.
         is_text: whether the value is a text, shown in the column ``text``.
@@ -26,30 +45,74 @@ class Metric:
     description: str
     is_text: bool = False
 
+    def of_call(self, values: Mapping[str, str]) -> Metric:
+        """The metric with no hole left: ``values`` are SQL, and units, by the names of holes.
 
-def _measured(name: str) -> str:
-    return f"(measured ->> '{name}')::DOUBLE"
+        Raises KeyError for a hole without a value.
+        """
+        return replace(
+            self,
+            expression=Template(self.expression).substitute(values),
+            unit=Template(self.unit).substitute(values),
+        )
 
 
-def _grouped(name: str) -> str:
-    return f"(grouped ->> '{name}')::DOUBLE"
+def filled(expression: str, **parts: str) -> str:
+    """An expression with these holes filled; the others stay."""
+    return Template(expression).safe_substitute(parts)
 
 
-COST = (
-    "((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0))"
+def _fact(reported: str, name: str, known: Any) -> str:
+    """A fact as text: out of the column of _facts that holds the JSON of those reported."""
+    if name not in get_args(known):
+        raise LookupError(f"No run reports the fact {name!r} in {reported}.")
+    return filled("${reported} ->> '${name}'", reported=reported, name=name)
+
+
+def _number(fact: str) -> str:
+    return filled("(${fact})::DOUBLE", fact=fact)
+
+
+def _grouped_text(name: Fact) -> str:
+    return _fact("grouped", name, Fact)
+
+
+def _grouped(name: Fact) -> str:
+    return _number(_grouped_text(name))
+
+
+def _measured(name: MeasuredFact) -> str:
+    return _number(_fact("measured", name, MeasuredFact))
+
+
+def _audited(name: AuditedFact) -> str:
+    return _number(_fact("measured", name, AuditedFact))
+
+
+def _total(loss: MeasuredFact) -> str:
+    """A loss of the rows that took part, and every cell of those that nulls 'suppress' left out."""
+    return filled(
+        "(${lost} + (rows_in - ${rows}) * ${weights})",
+        lost=_measured(loss), rows=_measured("rows"), weights=_measured("weights"),
+    )
+
+
+def _share(loss: MeasuredFact) -> str:
+    """The same per cell."""
+    return filled(
+        "CASE WHEN rows_in * ${weights} > 0 THEN ${total} / (rows_in * ${weights}) ELSE 0 END",
+        total=_total(loss), weights=_measured("weights"),
+    )
+
+
+COST = filled(
+    "(${cost} + coalesce(${facility}, 0))",
+    cost=_measured("cost"), facility=_grouped("facility"),
 )
 """What the guarantee is about, where it isn't the sizes of the released classes."""
 
-TOTAL = (
-    "((measured ->> '{0}')::DOUBLE"
-    " + (rows_in - (measured ->> 'rows')::DOUBLE) * (measured ->> 'weights')::DOUBLE)"
-)
-"""A loss of the rows that took part, and every cell of those that nulls 'suppress' left out."""
-
-SHARE = (
-    f"CASE WHEN rows_in * (measured ->> 'weights')::DOUBLE > 0 THEN {TOTAL}"
-    " / (rows_in * (measured ->> 'weights')::DOUBLE) ELSE 0 END"
-)
+AS_GROUPED = filled("${cost} = ${grouping}", grouping=_measured("cost"))
+"""Whether the released classes cost what the method's classes do; ${cost} is theirs."""
 
 METRICS = (
     Metric("rows_in", "rows_in", "rows", "rows of the relation"),
@@ -84,20 +147,20 @@ METRICS = (
            "attribute; ordered with objective 'quadratic': quadratic_penalty); lower is better"),
     Metric("lower_bound", _grouped("lower_bound"), "${objective}",
            "the cost that no grouping is below, found on this run"),
-    Metric("ratio", "CASE WHEN ${cost} = 0 THEN 1 ELSE ${cost} / nullif(LOWER, 0) END"
-           .replace("LOWER", _grouped("lower_bound")), "ratio",
+    Metric("ratio", filled("CASE WHEN ${cost} = 0 THEN 1 ELSE ${cost} / nullif(${bound}, 0) END",
+                           bound=_grouped("lower_bound")), "ratio",
            "cost / lower_bound: how far from the best it may be, at most; 1 is best"),
-    Metric("guaranteed_ratio", f"CASE WHEN ${{as_grouped}} THEN {_grouped('guaranteed_ratio')} END",
-           "ratio",
+    Metric("guaranteed_ratio", filled("CASE WHEN ${as_grouped} THEN ${proven} END",
+                                      proven=_grouped("guaranteed_ratio")), "ratio",
            "what cost / the least possible cost is at most, by proof; NULL where an option or "
            "blocks void the proof, or where classes of one attribute release the same"),
-    Metric("total_il", TOTAL.format("total_il"), "cells",
+    Metric("total_il", _total("total_il"), "cells",
            "Total-IL: over all classes, rows times the sum of range / domain of numbers and height "
            "of the lowest common ancestor / height of the hierarchy of categories, and every "
            "quasi-identifier of a suppressed row (byun2006, definitions 7 and 8); lower is better"),
-    Metric("ncp", SHARE.format("total_il"), "share",
+    Metric("ncp", _share("total_il"), "share",
            "total_il per cell: 0 where nothing is lost, 1 where everything is; lower is better"),
-    Metric("ncp_distinct", SHARE.format("total_distinct"), "share",
+    Metric("ncp_distinct", _share("total_distinct"), "share",
            "as ncp, but a category loses (values - 1) / (values of the column - 1), of the class "
            "or below its ancestor (each level of a hierarchy counts what its nodes have on "
            "average); lower is better"),
@@ -128,13 +191,14 @@ METRICS = (
            "chance that a prosecutor finds a person's row, on average over the rows"),
     Metric("seconds_total", "verified - started", "seconds",
            "from the start of the query to the end of the verification"),
-    Metric("seconds_read", _grouped("started") + " - started", "seconds",
+    Metric("seconds_read", filled("${begun} - started", begun=_grouped("started")), "seconds",
            "reading and collecting the rows"),
     Metric("seconds_encode", _grouped("seconds_encode"), "seconds",
            "standardizing, coding and ordering the rows"),
     Metric("seconds_group", _grouped("seconds_group"), "seconds",
            "the method itself; 0 where the labels were remembered"),
-    Metric("seconds_generalize", "generalized - " + _grouped("finished"), "seconds",
+    Metric("seconds_generalize",
+           filled("generalized - ${finished}", finished=_grouped("finished")), "seconds",
            "aggregating what each class releases, and building the released rows"),
     Metric("seconds_verify", "verified - generalized", "seconds",
            "counting the classes of the released rows"),
@@ -154,10 +218,11 @@ METRICS = (
            "codes of the data that the graph doesn't know; each is a component of its own"),
     Metric("refine_steps", _grouped("refine_steps"), "steps",
            "rows that refine or the method best visited; given as refine_steps, the same release"),
-    Metric("refine_end", "CASE grouped ->> 'refine_stopped' WHEN '0.0' THEN 'steps' "
-           "WHEN '1.0' THEN 'seconds' END", "",
+    Metric("refine_end",
+           filled("CASE ${stopped} WHEN '0.0' THEN 'steps' WHEN '1.0' THEN 'seconds' END",
+                  stopped=_grouped_text("refine_stopped")), "",
            "what ended the search: its 'steps', or its 'seconds'", True),
-    Metric("labels", "grouped ->> 'labels'", "",
+    Metric("labels", _grouped_text("labels"), "",
            "'computed', or 'remembered' from an earlier call on the same content", True),
     Metric("options", "${options}", "JSON", "all options as they were used", True),
     Metric("seed", "${seed}", "", "the seed", True),
@@ -187,16 +252,17 @@ AUDIT = (
     Metric("k_reached", "smallest", "rows", "the k that holds, counted on the released values"),
     Metric("rows_below_k", "CASE WHEN ${k} IS NOT NULL THEN below END", "rows",
            "rows in classes smaller than k; NULL without k"),
-    *(replace(m, expression=_measured(m.name))
-      for m in METRICS if m.name in ("total_il", "ncp")),
-    Metric("entropy_loss", _measured("entropy_loss"), "bits per cell",
+    *(replace(m, expression=expression)
+      for name, expression in (("total_il", _audited("total_il")), ("ncp", _audited("ncp")))
+      for m in METRICS if m.name == name),
+    Metric("entropy_loss", _audited("entropy_loss"), "bits per cell",
            "what it takes on average to tell a value from those that are released with it, by "
            "their frequencies in the source (non-uniform entropy, Gionis and Tassa 2009); lower "
            "is better"),
-    Metric("cells_unread", _measured("unread"), "cells",
+    Metric("cells_unread", _audited("unread"), "cells",
            "released values that are no value, interval, set or label of the source; they count "
            "as lost"),
-    Metric("cells_points", _measured("points"), "cells",
+    Metric("cells_points", _audited("points"), "cells",
            "released numbers that are no value of the source, such as centroids; they say nothing "
            "of a range, and count as not lost"),
     *(m for m in METRICS if m.name in (

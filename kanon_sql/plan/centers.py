@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.relation import quoted
-from kanon_sql.plan.fragments import ROW, quasi
+from kanon_sql.plan.fragments import ROW, classes_sql, quasi
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.sql import statement
 
@@ -16,22 +16,16 @@ def centers_sql(call: GroupingCall, trees: Hierarchies, run: str) -> str:
     A column with a hierarchy has no mean; there the centroid is the most frequent value.
     """
     labelled = quasi(call.roles, ("__kanon_class", *ROW))
-    centroids = (
-        f"SELECT __kanon_class, __kanon_centroid({labelled})"
-        f" FROM {trees.emptied('_labelled')} GROUP BY __kanon_class"
-    )
+    centroids = classes_sql("centroid", labelled, trees.emptied("_labelled"))
     if trees:
         modes = ", ".join(f"_modes.{quoted(n)} AS {quoted(n)}" for n in trees.columns)
         counted = ", ".join(
             f"__kanon_most_frequent({quoted(name)}) AS {quoted(name)}" for name in trees.columns
         )
-        centroids = (
-            f"SELECT _means.* REPLACE ({modes})\n    FROM ({centroids}) AS _means\n"
-            f"    JOIN (SELECT __kanon_class, {counted} FROM _labelled GROUP BY __kanon_class)"
-            " AS _modes USING (__kanon_class)"
-        )
-    owning = "(SELECT list(__kanon_class) FROM _chosen)"
-    if not call.task.own.publishes_rows:
+        centroids = statement("stages/modes", modes=modes, means=centroids, counted=counted)
+    if call.task.own.publishes_rows:
+        owning = statement("stages/owning_all")
+    else:
         owning = statement(
             "stages/owning",
             options=run,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kanon_sql.call.relation import Relation, literal, quoted
 from kanon_sql.call.roles import Roles
+from kanon_sql.sql import expression
 
 UNDECLARED = (
     "The column comments of {relation} declare roles that are not committed yet. Commit first, or "
@@ -29,6 +30,19 @@ def quasi(roles: Roles, helpers: tuple[str, ...], dropped: tuple[str, ...] = ())
     return f"COLUMNS(* EXCLUDE ({listed(away)}))" if away else "COLUMNS(*)"
 
 
+def classes_sql(representation: str, columns: str, stage: str = "_labelled") -> str:
+    """The values of each class in one representation.
+
+    Args:
+        representation: one of REPRESENTATIONS, or what stands in for one.
+        columns: a COLUMNS expression over the stage.
+        stage: rows with their class.
+    """
+    return expression(
+        "stages/classes", representation=representation, columns=columns, stage=stage
+    )
+
+
 def where(roles: Roles) -> str:
     """Names every column that has a role, so that a missing one is refused by its name."""
     checks = " AND ".join(f"__kanon_has({quoted(name)})" for name in roles.named)
@@ -43,24 +57,18 @@ def declared(source: Relation) -> str:
         for column, comment in (source.columns or {}).items()
         if "kanon:" in (comment or "")
     )
-    here = {
-        "table_name": literal(table),
-        "schema_name": literal(schema) if schema else "current_schema()",
-        "database_name": literal(database) if database else "current_database()",
-    }
-    place = " AND ".join(f"lower({column}) = lower({name})" for column, name in here.items())
-    return (
-        "(SELECT list_sort(coalesce(list(concat(column_name, ' ', comment)), [])) "
-        f"FROM duckdb_columns() WHERE comment LIKE '%kanon:%' AND {place})"
-        f" = [{', '.join(map(literal, seen))}]::VARCHAR[]"
+    return expression(
+        "stages/declared",
+        table=literal(table),
+        schema=literal(schema) if schema else "current_schema()",
+        database=literal(database) if database else "current_database()",
+        seen=", ".join(map(literal, seen)),
     )
 
 
 def contents(relation: Relation) -> tuple[str, str]:
     """SQL of the column names and of the rows of a relation, as text: VARCHAR[], VARCHAR[][]."""
     return (
-        "(SELECT any_value(names) FROM (SELECT [*COLUMNS(*)] AS names FROM "
-        f"(SELECT __kanon_name(COLUMNS(*)) FROM {relation.sql} LIMIT 1)))",
-        "(SELECT list(cells) FROM (SELECT [*COLUMNS(*)] AS cells FROM "
-        f"(SELECT __kanon_key(COLUMNS(*)) FROM {relation.sql})))",
+        expression("stages/table_names", relation=relation.sql),
+        expression("stages/table_rows", relation=relation.sql),
     )

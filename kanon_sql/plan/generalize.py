@@ -4,23 +4,10 @@ from __future__ import annotations
 
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
-from kanon_sql.plan.fragments import ROW, quasi
+from kanon_sql.plan.fragments import ROW, classes_sql, quasi
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.single_attribute import attribute_classes
-
-
-def classes_sql(representation: str, columns: str, stage: str = "_labelled") -> str:
-    """The values of each class in one representation.
-
-    Args:
-        representation: one of REPRESENTATIONS, or what stands in for one.
-        columns: a COLUMNS expression over the stage.
-        stage: rows with their class.
-    """
-    return (
-        f"SELECT __kanon_class, __kanon_{representation}({columns})"
-        f" FROM {stage} GROUP BY __kanon_class"
-    )
+from kanon_sql.sql import statement
 
 
 def _publishes_centers(call: GroupingCall) -> bool:
@@ -34,11 +21,7 @@ def released_classes(call: GroupingCall, trees: Hierarchies) -> str:
     classes = _classes(call, trees)
     if not call.release.class_id:
         return classes
-    return (
-        "SELECT *, dense_rank() OVER (ORDER BY md5(concat("
-        f"'{call.task.seed} ', row(*COLUMNS(* EXCLUDE (__kanon_class)))::VARCHAR)) ASC) AS "
-        f"class_id\n    FROM ({classes})"
-    )
+    return statement("stages/class_id", seed=call.task.seed, classes=classes)
 
 
 def _classes(call: GroupingCall, trees: Hierarchies) -> str:

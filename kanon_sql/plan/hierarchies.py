@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -13,21 +13,6 @@ from kanon_sql.errors import OptionError
 from kanon_sql.hierarchies.kinds import KINDS, check_kind, level_count
 from kanon_sql.plan.fragments import contents
 from kanon_sql.sql import statement
-
-LOWEST = """CASE
-        WHEN span.known = 0 THEN NULL
-        WHEN span.known < span.total THEN low.path[len(low.path)]
-        ELSE low.path[list_filter(
-            range(1, len(low.path) + 1),
-            lambda level: encode(low.path[level]) = encode(high.path[level]))[1]] END"""
-
-SAME_LEVEL = """CASE
-        WHEN {level} IS NULL OR encode(low.path[{level} + 1]) <> encode(high.path[{level} + 1])
-            OR (span.known < span.total AND {level} < (SELECT len(paths[1]) - 1 FROM _tree_{i})
-                AND span.known > 0) THEN error({mixed})
-        WHEN span.known > 0 THEN low.path[{level} + 1]
-        WHEN {level} = (SELECT len(paths[1]) - 1 FROM _tree_{i})
-            THEN (SELECT paths[1][{level} + 1] FROM _tree_{i}) END"""
 
 MIXED = (
     "The release was stopped: a class has more than one value at the level chosen for its column. "
@@ -61,10 +46,7 @@ class Hierarchies:
 
     def keyed(self, stage: str) -> str:
         """A stage with these columns as the texts by which they are found in their trees."""
-        if not self.columns:
-            return stage
-        keys = ", ".join(f"__kanon_key({quoted(n)}) AS {quoted(n)}" for n in self.columns)
-        return f"(SELECT * REPLACE ({keys}) FROM {stage})"
+        return self._replaced(stage, lambda column: f"__kanon_key({column})")
 
     def stages(self) -> str:
         """Reads the trees."""
@@ -104,30 +86,35 @@ class Hierarchies:
             f"\n    JOIN _ancestors_{i} USING (__kanon_class)"
             for i in range(1, len(self.columns) + 1)
         )
-        stages = ",\n".join(
+        ancestors = ",\n".join(
             statement(
                 "stages/ancestors", i=i, column=quoted(name), label=self._label(i, same_level)
             )
             for i, name in enumerate(self.columns, start=1)
         )
-        return (
-            f"WITH {stages}\n"
-            f"SELECT _plain.* REPLACE ({labels})\n    FROM ({plain}) AS _plain{joins}"
+        return statement(
+            "stages/ancestors_released", ancestors=ancestors, labels=labels, plain=plain,
+            joins=joins,
         )
 
     def _label(self, i: int, same_level: bool) -> str:
         if not same_level:
-            return LOWEST
-        fact = literal(f"level {self.columns[i - 1].lower()}")
-        level = f"(SELECT (grouped.facts::JSON ->> {fact})::DOUBLE::BIGINT FROM _grouped)"
-        return SAME_LEVEL.format(level=level, i=i, mixed=literal(MIXED))
+            return statement("stages/ancestors_lowest")
+        level = statement(
+            "stages/chosen_level", fact=literal(f"level {self.columns[i - 1].lower()}")
+        )
+        return statement("stages/ancestors_same_level", level=level, i=i, mixed=literal(MIXED))
 
     def emptied(self, stage: str) -> str:
         """A stage in which these columns hold nothing, so that aggregating them costs nothing."""
+        return self._replaced(stage, lambda column: "0")
+
+    def _replaced(self, stage: str, value: Callable[[str], str]) -> str:
+        """A stage in which each of these columns is what ``value`` makes of its name in quotes."""
         if not self.columns:
             return stage
-        nothing = ", ".join(f"0 AS {quoted(name)}" for name in self.columns)
-        return f"(SELECT * REPLACE ({nothing}) FROM {stage})"
+        columns = ", ".join(f"{value(name)} AS {name}" for name in map(quoted, self.columns))
+        return statement("stages/replaced", columns=columns, stage=stage)
 
 
 def hierarchy_sql(source: Relation, given: Mapping[str, Any], catalog: Catalog) -> str:

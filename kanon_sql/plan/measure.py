@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from kanon_sql.call.call import Call, GroupingCall
 from kanon_sql.call.choices import POINTS
 from kanon_sql.call.relation import literal, quoted
-from kanon_sql.measure.metrics import ATTRIBUTE, AUDIT, COST, DIVERSITY, METRICS, Metric
+from kanon_sql.measure.metrics import (
+    AS_GROUPED,
+    ATTRIBUTE,
+    AUDIT,
+    COST,
+    DIVERSITY,
+    METRICS,
+    Metric,
+    filled,
+)
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.centers.geometry import UNITS
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
@@ -18,26 +26,20 @@ from kanon_sql.plan.fragments import UNDECLARED, declared, quasi, where
 from kanon_sql.plan.generalize import released_columns
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.pipeline import measured_sql, pipeline_sql
-from kanon_sql.sql import statement
+from kanon_sql.sql import expression, statement
 from kanon_sql.version import __version__
-
-PLACE = re.compile(r"\$\{\w+\}")
 
 
 def _rows(metrics: Iterable[Metric], values: Mapping[str, str]) -> str:
-    """One struct per metric; ``values`` stand in for parts of expressions."""
+    """One struct per metric; ``values`` fill the holes of expressions and units."""
     rows = []
-    for metric in metrics:
-        value, unit = (
-            PLACE.sub(lambda found: values.get(found[0], found[0]), text)
-            for text in (metric.expression, metric.unit)
-        )
+    for metric in (metric.of_call(values) for metric in metrics):
+        value = metric.expression
         number, text = ("NULL", value) if metric.is_text else (f"({value})::DOUBLE", "NULL")
-        rows.append(
-            f"{{'metric': {literal(metric.name)}, 'value': {number}::DOUBLE, "
-            f"'text': {text}::VARCHAR, 'unit': {literal(unit)}, "
-            f"'description': {literal(metric.description)}}}"
-        )
+        rows.append(expression(
+            "stages/metric", name=literal(metric.name), number=number, text=text,
+            unit=literal(metric.unit), description=literal(metric.description),
+        ))
     return ",\n    ".join(rows)
 
 
@@ -85,15 +87,15 @@ def metrics_sql(call: GroupingCall) -> str:
     known = [replace(m, expression="NULL") if m.name in hidden else m for m in METRICS]
     cost, one = _cost(task), isinstance(task.geometry, AttributeGeometry)
     values = {
-        "${k}": "NULL" if task.promised is None else str(task.promised),
-        "${distance}": UNITS[task.own.in_metric],
-        "${objective}": task.geometry.unit(task),
-        "${cost}": cost,
-        "${as_grouped}": f"{cost} = (measured ->> 'cost')::DOUBLE" if one else "true",
-        "${method}": literal(task.method.name),
-        "${options}": literal(json.dumps(call.used, sort_keys=True, default=str)),
-        "${seed}": literal(str(task.seed)),
-        "${version}": literal(f"kanon_sql {__version__}, DuckDB ") + " || version()",
+        "k": "NULL" if task.promised is None else str(task.promised),
+        "distance": UNITS[task.own.in_metric],
+        "objective": task.geometry.unit(task),
+        "cost": cost,
+        "as_grouped": filled(AS_GROUPED, cost=cost) if one else "true",
+        "method": literal(task.method.name),
+        "options": literal(json.dumps(call.used, sort_keys=True, default=str)),
+        "seed": literal(str(task.seed)),
+        "version": literal(f"kanon_sql {__version__}, DuckDB ") + " || version()",
     }
     return statement(
         "calls/metrics",
@@ -132,7 +134,7 @@ def audit_sql(call: Call) -> str:
         k=k,
         aggregates=aggregates,
         alike=alike,
-        rows=_rows([*AUDIT, *diverse], {"${k}": k}),
+        rows=_rows([*AUDIT, *diverse], {"k": k}),
         attribute_unit=literal(ATTRIBUTE.unit),
         attribute_text=literal(ATTRIBUTE.description),
         declared=declared(source),

@@ -9,8 +9,8 @@ from kanon_sql.call.relation import literal, quoted
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.methods.task import Run
 from kanon_sql.plan.centers import centers_sql
-from kanon_sql.plan.fragments import ROW, listed, quasi, where
-from kanon_sql.plan.generalize import classes_sql, released_classes, released_columns
+from kanon_sql.plan.fragments import ROW, classes_sql, listed, quasi, where
+from kanon_sql.plan.generalize import released_classes, released_columns
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.single_attribute import tables_sql
 from kanon_sql.plan.verify import verify_holes

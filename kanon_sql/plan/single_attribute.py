@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.relation import Relation, literal, quoted
+from kanon_sql.call.rules import Release
 from kanon_sql.encode.coordinates import geographic
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
-from kanon_sql.plan.fragments import ROW, contents, quasi
-from kanon_sql.sql import statement
+from kanon_sql.plan.fragments import ROW, classes_sql, contents, quasi
+from kanon_sql.sql import expression, statement
 
 SETS = {"interval": "set", "bounds": "members"}
 """What stands in for a representation where values have no order."""
@@ -30,70 +31,33 @@ def attribute_classes(call: GroupingCall) -> str:
     """What each class releases."""
     geometry, release = call.task.geometry, call.release
     assert isinstance(geometry, AttributeGeometry)
-    representation, names = release.representation, call.roles.known_columns(call.source)
-    labelled = quasi(call.roles, ("__kanon_class", *ROW))
-    if representation == "number":
+    shown, names = release.representation, call.roles.known_columns(call.source)
+    boxed = geometry.domain == "places" and (shown in SETS or release.wkt)
+    if shown == "number":
         numbers = ", ".join(f"__kanon_class + 1 AS {quoted(name)}" for name in names)
-        plain = f"SELECT DISTINCT __kanon_class, {numbers} FROM _labelled"
+        plain = statement("stages/class_numbers", numbers=numbers)
     else:
-        sets = SETS if geometry.domain in ("labels", "nodes") else {}
-        shown = sets.get(representation, representation)
-        plain = (
-            f"SELECT __kanon_class, __kanon_{shown}({labelled}) FROM _labelled"
-            " GROUP BY __kanon_class"
-        )
-    if geometry.domain != "places" or not (representation in SETS or release.wkt):
-        return plain
-    columns = ["__kanon_class"]
-    for number, name in enumerate(names, start=1):
-        shown = _side(representation, number) if representation in SETS else quoted(name)
-        columns.append(f"{shown} AS {quoted(name)}")
+        if geometry.domain in ("labels", "nodes"):
+            shown = SETS.get(shown, shown)
+        plain = classes_sql(shown, quasi(call.roles, ("__kanon_class", *ROW)))
+    return _rectangles(names, release, plain) if boxed else plain
+
+
+def _rectangles(names: tuple[str, ...], release: Release, plain: str) -> str:
+    """What classes of two coordinates release: their boxes, or what ``plain`` says beside them."""
+    columns = {f"column_{i}": quoted(name) for i, name in enumerate(names, start=1)}
+    sides = {f"side_{i}": quoted(name) for i, name in enumerate(names, start=1)}
+    if release.representation in SETS:
+        template = f"stages/rectangles_{release.representation}"
+        sides = {f"side_{i}": expression(template, i=i) for i in (1, 2)}
+    if release.tight:
+        boxes = expression("stages/rectangles_tight", **columns)
+    else:
+        known = {f"name_{i}": literal(name) for i, name in enumerate(names, start=1)}
+        boxes = expression("stages/rectangles_cells", **known)
+    wkt = ""
     if release.wkt:
-        columns.append(_wkt(names) + " AS wkt")
-    return statement(
-        "stages/rectangles", columns=",\n           ".join(columns), plain=plain,
-        boxes=_boxes(names, release.tight),
-    )
-
-
-def _boxes(names: tuple[str, ...], tight: bool) -> str:
-    """low, high and closed of each class by column: of its k-d cell, or of its own places."""
-    ends = []
-    for number, name in enumerate(names, start=1):
-        value = f"__kanon_value({quoted(name)})"
-        if tight:
-            ends += [f"min({value})::DOUBLE AS __kanon_low_{number}", f"max({value})::DOUBLE AS "
-                     f"__kanon_high_{number}", f"true AS __kanon_closed_{number}"]
-            continue
-        for end in ("low", "high", "closed"):
-            ends.append(
-                f"any_value(cell.{end}) FILTER (WHERE lower(columns[cell.number][1]) = "
-                f"lower({literal(name)})) AS __kanon_{end}_{number}"
-            )
-    source = (
-        "_labelled GROUP BY __kanon_class" if tight
-        else "(SELECT unnest(grouped.cells) AS cell FROM _grouped) CROSS JOIN _columns "
-        "GROUP BY cell.class"
-    )
-    own = "__kanon_class" if tight else "cell.class AS __kanon_class"
-    return f"SELECT {own}, {', '.join(ends)} FROM {source}"
-
-
-def _side(representation: str, number: int) -> str:
-    """One side of a rectangle; NULL where the class has no place."""
-    low, high, closed = (f"__kanon_{end}_{number}" for end in ("low", "high", "closed"))
-    if representation == "bounds":
-        return f"CASE WHEN {low} IS NOT NULL THEN {{'min': {low}, 'max': {high}}} END"
-    return (
-        f"CASE WHEN {low} = {high} THEN {low}::VARCHAR WHEN {low} IS NOT NULL "
-        f"THEN concat('[', {low}, ', ', {high}, CASE WHEN {closed} THEN ']' ELSE ')' END) "
-        "END"
-    )
-
-
-def _wkt(names: tuple[str, ...]) -> str:
-    """A polygon in well-known text, x first."""
-    x = 2 if geographic(names) == (0, 1) else 1
-    corners = ("low", "low"), ("high", "low"), ("high", "high"), ("low", "high"), ("low", "low")
-    text = ", ', ', ".join(f"__kanon_{a}_{x}, ' ', __kanon_{b}_{3 - x}" for a, b in corners)
-    return f"CASE WHEN __kanon_low_1 IS NOT NULL THEN concat('POLYGON((', {text}, '))') END"
+        # well-known text has x first, and a longitude is x
+        x, y = (2, 1) if geographic(names) == (0, 1) else (1, 2)
+        wkt = f",\n           {expression('stages/rectangles_wkt', x=x, y=y)} AS wkt"
+    return statement("stages/rectangles", plain=plain, boxes=boxes, wkt=wkt, **columns, **sides)

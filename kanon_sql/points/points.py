@@ -80,6 +80,20 @@ class Points:
         )
 
 
+MISSING = 4.0
+"""Where a missing number lies in LossPoints, in weights: 3 above all values, which span 0 .. 1, so
+that a range with any of them is longer than the cap and costs the whole weight."""
+
+
+def is_missing(column: Floats, cap: float) -> npt.NDArray[np.bool_]:
+    """Whether each number of a column of LossPoints is missing: bool, shape (n,).
+
+    Told by twice the cap: values end at one and missing ones lie at four, so no rounding matters.
+    Without weight all lie at 0, where nothing is lost and nothing can be told.
+    """
+    return np.asarray(column > 2.0 * cap if cap > 0.0 else np.zeros(len(column), np.bool_))
+
+
 @dataclass(frozen=True)
 class LossPoints(Points):
     """n records in the geometry of information loss (byun2006, definitions 4 to 8).
@@ -95,8 +109,8 @@ class LossPoints(Points):
 
     Attributes:
         numeric: float64, shape (n, d), C-contiguous; values over the size of the column's domain,
-            times its weight, so that all together span 0 .. weight. A missing value lies 3 weights
-            above them, where a range with any other value reaches the cap.
+            times its weight, so that all together span 0 .. weight. A missing value lies at
+            MISSING weights, where a range with any other value reaches the cap.
         codes: int32, shape (n, c), C-contiguous; codes 0 .. m-1 per column.
         scale: float64, shape (c,); what each distinct code after the first costs.
         cap: float64, shape (d,); the most that a numeric column loses: its weight.

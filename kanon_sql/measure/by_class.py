@@ -1,0 +1,56 @@
+"""The classes of a grouping, and what their members have in a column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanon_sql.points.points import Labels
+
+Numbers = npt.NDArray[Any]
+"""Codes, counts or values, one per record or class."""
+
+
+class ByClass:
+    """Columns, seen class by class.
+
+    Attributes:
+        labels: int64, shape (n,); the class of each record, 0 .. groups-1.
+        groups: how many classes there are.
+        sizes: int64, shape (groups,); the records of each.
+    """
+
+    def __init__(self, labels: Labels) -> None:
+        self.labels = labels
+        self.groups = int(labels.max()) + 1 if len(labels) else 0
+        self.sizes = np.bincount(labels, minlength=self.groups)
+        self._order = np.argsort(labels, kind="stable")
+        self._starts = np.cumsum(self.sizes) - self.sizes
+
+    def span(self, column: Numbers) -> tuple[Numbers, Numbers]:
+        """The least and the largest value of each class; shape (groups,)."""
+        values = column[self._order]
+        return (
+            np.minimum.reduceat(values, self._starts), np.maximum.reduceat(values, self._starts)
+        )
+
+    def distinct(self, codes: Numbers) -> tuple[Numbers, Numbers]:
+        """The distinct pairs of a class and a code of one of its members."""
+        width = int(codes.max()) + 1
+        pairs = self.labels * width + codes
+        if self.groups * width <= 4 * len(pairs):
+            found = np.flatnonzero(np.bincount(pairs))
+        else:
+            found = np.unique(pairs)
+        return found // width, found % width
+
+    def any(self, mask: Numbers) -> Numbers:
+        """Whether each class has a record in the mask."""
+        return np.asarray(np.bincount(self.labels[mask], minlength=self.groups) > 0)
+
+
+def rows_times(sizes: Numbers, losses: Numbers) -> float:
+    """The sum of |e| times a number of each class e, the same in whatever order they stand."""
+    return float(np.sum(np.sort(sizes * losses)))

@@ -1,0 +1,85 @@
+"""Every fact that a metric may stand on is reported by a run, and every one reported is known."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, get_args
+
+import duckdb
+import pytest
+
+import kanon_sql
+from kanon_sql.measure import metrics
+from kanon_sql.measure.metrics import AuditedFact, MeasuredFact
+from kanon_sql.plan.query import plan
+from kanon_sql.points.points import Fact
+
+TABLES = """
+    CREATE TABLE people AS
+    SELECT 20 + i * 7 % 31 AS age, 47000 + i % 12 AS zip,
+           CASE WHEN i % 15 = 5 THEN NULL ELSE 40 + i % 10 / 10 END AS lat, -74 + i % 7 / 10 AS lon
+    FROM range(60) AS r(i);
+    CREATE TABLE pairs AS SELECT 47000 + i AS a, 47000 + (i + 1) % 11 AS b FROM range(11) AS r(i);
+    CREATE TABLE released AS FROM anonymize('people', k = 5);
+"""
+RUNS: tuple[dict[str, Any], ...] = (
+    {"k": 3, "method": "v_mdav"},
+    {"k": 3, "method": "r_gather"},
+    {"method": "cellular", "allow_small": True},
+    {"k": 3, "method": "mdav", "refine": "local", "refine_steps": 100},
+    {"k": 3, "recoding": "global", "hierarchies": {"zip": "prefix", "age": "bins"}},
+    {"k": 5, "method": "zip_regions", "adjacency": "pairs", "identifiers": ["age", "lat", "lon"]},
+    {"k": 3, "method": "gps_rectangles", "identifiers": ["age", "zip"]},
+)
+"""Between them these report whatever there is."""
+
+
+@pytest.fixture(scope="module")
+def con() -> Iterator[duckdb.DuckDBPyConnection]:
+    connection = kanon_sql.register(duckdb.connect())
+    connection.execute("SET enable_progress_bar = false")
+    connection.execute(TABLES)
+    yield connection
+    connection.close()
+
+
+def reported(
+    con: duckdb.DuckDBPyConnection, call: str, options: dict[str, Any], column: str
+) -> set[str]:
+    """The names of the facts in a column of _facts: the call, but for what it selects."""
+    columns = dict.fromkeys(["age", "zip", "lat", "lon"])
+    text = plan(call, "people", options, lambda parts: columns)
+    stages = text[: text.rindex("SELECT unnest(")]
+    ((found,),) = con.execute(f"{stages} SELECT {column} FROM _facts").fetchall()
+    return set(json.loads(found))
+
+
+def test_facts_of_a_run(con: duckdb.DuckDBPyConnection) -> None:
+    found = set().union(*(reported(con, "anonymize_metrics", run, "grouped") for run in RUNS))
+    levels = {name for name in found if name.startswith("level ")}
+    assert levels == {f"level {column}" for column in ("age", "zip", "lat", "lon")}
+    assert found - levels == set(get_args(Fact))
+
+
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.get("method", "full_domain"))
+def test_facts_that_are_measured(con: duckdb.DuckDBPyConnection, run: dict[str, Any]) -> None:
+    assert reported(con, "anonymize_metrics", run, "measured") == set(get_args(MeasuredFact))
+
+
+def test_facts_that_are_audited(con: duckdb.DuckDBPyConnection) -> None:
+    found = reported(con, "anonymize_audit", {"release": "released"}, "measured")
+    assert found == set(get_args(AuditedFact))
+
+
+def test_a_fact_that_nothing_reports_is_refused() -> None:
+    with pytest.raises(LookupError, match="No run reports the fact 'lower_bond' in grouped"):
+        metrics._grouped("lower_bond")  # type: ignore[arg-type]
+    with pytest.raises(LookupError, match="'ssse' in measured"):
+        metrics._measured("ssse")  # type: ignore[arg-type]
+
+
+def test_no_hole_stays_without_a_value() -> None:
+    metric = metrics.Metric("m", "${k} + ${kk}", "", "")
+    with pytest.raises(KeyError):
+        metric.of_call({"k": "5"})
