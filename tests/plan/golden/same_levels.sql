@@ -95,7 +95,7 @@ _ancestors_1 AS (
     SELECT __kanon_class, CASE
         WHEN (SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM _grouped) IS NULL OR encode(low.path[(SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM _grouped) + 1]) <> encode(high.path[(SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM _grouped) + 1])
             OR (span.known < span.total AND (SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM _grouped) < (SELECT len(paths[1]) - 1 FROM _tree_1)
-                AND span.known > 0) THEN error('The release was stopped: a class has more than one value at the level chosen for its column. Nothing came out; please report this as a bug.')
+                AND span.known > 0) THEN __kanon_refuse('ReleaseError', 'The release was stopped: a class has more than one value at the level chosen for its column. Nothing came out; please report this as a bug.')
         WHEN span.known > 0 THEN low.path[(SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM _grouped) + 1]
         WHEN (SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM _grouped) = (SELECT len(paths[1]) - 1 FROM _tree_1)
             THEN (SELECT paths[1][(SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM _grouped) + 1] FROM _tree_1) END AS label
@@ -118,7 +118,7 @@ _ancestors_2 AS (
     SELECT __kanon_class, CASE
         WHEN (SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM _grouped) IS NULL OR encode(low.path[(SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM _grouped) + 1]) <> encode(high.path[(SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM _grouped) + 1])
             OR (span.known < span.total AND (SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM _grouped) < (SELECT len(paths[1]) - 1 FROM _tree_2)
-                AND span.known > 0) THEN error('The release was stopped: a class has more than one value at the level chosen for its column. Nothing came out; please report this as a bug.')
+                AND span.known > 0) THEN __kanon_refuse('ReleaseError', 'The release was stopped: a class has more than one value at the level chosen for its column. Nothing came out; please report this as a bug.')
         WHEN span.known > 0 THEN low.path[(SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM _grouped) + 1]
         WHEN (SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM _grouped) = (SELECT len(paths[1]) - 1 FROM _tree_2)
             THEN (SELECT paths[1][(SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM _grouped) + 1] FROM _tree_2) END AS label
