@@ -55,3 +55,23 @@ def test_no_python_calls_an_inner_function() -> None:
                 }
         wrong += [(name, used) for used in used_by_python(tree) if used in known]
     assert wrong == []
+
+
+MOST_PARAMETERS = 8
+WITH_MORE = {
+    # the tree and its leaves are shared by searches that run in parallel; the stack, what is found
+    # and how far it is belong to each
+    "nearest_in_tree", "nearest_in_order",
+}
+
+
+def test_a_kernel_has_few_parameters_or_a_reason() -> None:
+    """What belongs together travels together, as a named tuple."""
+    many = {
+        node.name
+        for name, tree in modules().items() if name.startswith("kanon_sql.")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and len(node.args.args) > MOST_PARAMETERS
+        and ("njit" in decorators(node) or decorators(node) in INNER)
+    }
+    assert many == WITH_MORE

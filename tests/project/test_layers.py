@@ -140,6 +140,12 @@ def test_what_is_imported_by_a_computed_name_is_on_disk() -> None:
         assert f"{method.family}.{method.name}".removeprefix("kanon_sql.") in modules()
 
 
+def test_a_face_is_only_a_face() -> None:
+    """The Python face knows the registry of options and the session, and nothing else of us."""
+    ours = {name for name in imports_of(modules()["interfaces.dataframe"]) if "kanon_sql" in name}
+    assert ours == {"kanon_sql.call.options", "kanon_sql.interfaces.session"}
+
+
 def test_the_udfs_are_short() -> None:
     for path in (ROOT / "udfs").glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
