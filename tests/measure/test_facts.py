@@ -83,3 +83,16 @@ def test_no_hole_stays_without_a_value() -> None:
     metric = metrics.Metric("m", "${k} + ${kk}", "", "")
     with pytest.raises(KeyError):
         metric.of_call({"k": "5"})
+
+
+@pytest.mark.parametrize(("method", "option", "value"), [
+    ("mondrian", "partitioning", "strict"), ("v_mdav", "gamma", "best"),
+    ("k_member", "start", "last"), ("r_gather", "metric", "euclidean"),
+])
+def test_the_metric_options_shows_what_was_used(method: str, option: str, value: str) -> None:
+    con = kanon_sql.register(duckdb.connect())
+    con.execute("CREATE TABLE t AS SELECT i AS a, i % 4 AS b FROM range(20) AS r(i)")
+    ((text,),) = con.execute(
+        f"SELECT text FROM anonymize_metrics('t', k=5, method='{method}') WHERE metric = 'options'"
+    ).fetchall()
+    assert json.loads(text)[option] == value

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from typing import Any
 
 import duckdb
 import pytest
 
+from kanon_sql.constraints import KAnonymity
 from kanon_sql.kernel.watch import Watch
-from kanon_sql.methods import Grouping, GroupTask, Method, Points, task_for
+from kanon_sql.methods import METHODS, Grouping, GroupTask, Method, Points, task_for
+from kanon_sql.methods.option import options_of
 from kanon_sql.stages import remembered
 
 
@@ -78,3 +81,35 @@ def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         points = Points.of([[float(start + i)] for i in range(6)])
         remembered.recall(remembered.digest(points, task), lambda p=points: task.group(p))
     assert len(remembered._kept) == 1
+
+
+OTHER = {
+    "k": 6, "distance": "loss", "loss": "range_distinct", "weights": {"a": 2.0}, "nulls": "error",
+    "seed": 1, "refine": "local", "refine_steps": 7, "refine_seconds": 1.0, "block_rows": 500,
+    "suppress": 0.1, "class_label": "a", "sensitive_values": ("x",),
+    "beside_k": (KAnonymity(9),),
+    # options of methods
+    "gamma": 0.3, "start": "seed", "class_penalty": 2.0, "diversity": "equal",
+    "diversity_penalty": 2.0, "partitioning": "relaxed", "metric": "hamming", "epsilon": 0.25,
+    "max_clusters": 3, "centers": "rows", "facility_cost": 2.0, "allow_small": True,
+    "max_diameter": 2.0, "neighbours": 4, "adjacency": "pairs", "places": "spots",
+    "islands": "nearest", "extent": {"a": (0.0, 1.0), "b": (0.0, 1.0)}, "tight": True,
+    "wkt": True, "sequence": "random", "objective": "quadratic",
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_nothing_that_a_task_holds_is_left_out_of_the_key(method: str) -> None:
+    """Labels of another task are never remembered, whatever a later option is called."""
+    points, task = Points.of([[1.0], [2.0]]), task_for(method, 5)
+    keys = {remembered.digest(points, task)}
+    plain = [f.name for f in fields(task) if f.name not in ("method", "own")]
+    for name in plain:
+        value = "sse" if name == "distance" and task.distance == "loss" else OTHER[name]
+        keys.add(remembered.digest(points, replace(task, **{name: value})))
+    own = list(options_of(task.own))
+    for name in own:
+        keys.add(remembered.digest(points, task.with_own(**{name: OTHER[name]})))
+    assert len(keys) == 1 + len(plain) + len(own)
+    others = {remembered.digest(points, task_for(other, 5)) for other in METHODS}
+    assert len(others) == len(METHODS)
