@@ -38,9 +38,9 @@ def guarantee(method: str, kind: str, n: int) -> Outcome:
     import numpy as np
 
     from benchmarks.meter import measured
-    from kanon_sql.encode.metric_space import facility_costs
     from kanon_sql.group.run import group_points
     from kanon_sql.methods import task_for
+    from kanon_sql.methods.centers.geometry import facility_costs
     from kanon_sql.methods.centers.lower_bounds import keys_between
     from kanon_sql.points.losses import generalized_cells as cost
     from kanon_sql.points.points import LossPoints, MetricPoints

@@ -39,7 +39,6 @@ def of_the_paper(name: str, options: dict[str, Any]) -> Outcome:
     from kanon_sql.methods import task_for
     from kanon_sql.points.losses import information_loss, sse, sst
 
-    options = {"gamma": "best", **options}
     warm("numbers", 4, options)
     records = benchmark(name)
     found = measured(lambda: group_points(records, task_for(**options)))
