@@ -19,7 +19,7 @@ Two things make it fast and accurate:
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -28,43 +28,30 @@ from kanon_sql.errors import DataError
 from kanon_sql.kernel.jit import inner
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.methods.task import GroupTask
-from kanon_sql.points.points import Floats, Grouping, Points
+from kanon_sql.points.points import Grouping, Points
 
 STRIDE = 8192
 """About how many records pass between two looks at the beat."""
 
 
-class Halves(NamedTuple):
-    """Runs of records that have one end, a split, in common; by their other end.
-
-    Attributes:
-        means: their means, relative to the value of the record at the split; float64, shape (m,).
-        errors: their squared errors; float64, shape (m,).
-    """
-
-    means: Floats
-    errors: Floats
+MEAN, ERROR = 0, 1
+"""Rows of an array of half runs: runs of records that have one end, a split, in common; by their
+other end. Their means, relative to the value of the record at the split, and their squared errors;
+float64, shape (2, m). One array and not two, since passing each costs."""
 
 
 @inner
-def _new_halves(room: int) -> Halves:
-    """Room for that many runs."""
-    return Halves(np.zeros(room), np.zeros(room))
-
-
-@inner
-def _measure(values: Any, split: int, end: int, way: int, out: Halves, offset: int) -> None:
+def _measure(values: Any, split: int, end: int, way: int, out: Any, offset: int) -> None:
     """Means and squared errors of the records between the split and each place up to the end.
 
     A place p is the boundary before record p, so that runs are half-open; ``way`` is 1 for an end
     above the split and -1 for one below. The run that ends at a place is written to out at
     place - offset.
     """
-    means, errors = out.means, out.errors
     # relative to the split: in a run of few records far from zero, sums of values would cancel
     origin = values[split]
     total, mean, error = 0.0, 0.0, 0.0
-    means[split - offset], errors[split - offset] = 0.0, 0.0
+    out[MEAN, split - offset], out[ERROR, split - offset] = 0.0, 0.0
     for size in range(1, way * (end - split) + 1):
         place = split + way * size
         value = values[min(place, place - way)] - origin
@@ -73,25 +60,24 @@ def _measure(values: Any, split: int, end: int, way: int, out: Halves, offset: i
         error += (size - 1) / size * gap * gap
         total += value
         mean = total / size
-        means[place - offset], errors[place - offset] = mean, error
+        out[MEAN, place - offset], out[ERROR, place - offset] = mean, error
 
 
 @inner
 def _least(
-    best: Any, below: Halves, above: Halves, split: int, j: int, low: int, high: int, known: Any
+    best: Any, below: Any, above: Any, split: int, j: int, low: int, high: int, known: Any
 ) -> Any:
     """The least error of the first j records, and the first start of their last run that has it.
 
     Starts low .. high, none of them above the split, are tried; ``below`` is indexed by them,
     ``above`` by j - split. known: what was found before, an error and a start.
     """
-    means, errors = below.means, below.errors
-    mean, error = above.means[j - split], above.errors[j - split]
+    mean, error = above[MEAN, j - split], above[ERROR, j - split]
     least, first = known
     for i in range(low, high + 1):
-        gap = mean - means[i]
+        gap = mean - below[MEAN, i]
         weight = (split - i) * (j - split) / (j - i)
-        candidate = best[i] + (errors[i] + error + weight * gap * gap)
+        candidate = best[i] + (below[ERROR, i] + error + weight * gap * gap)
         # starts come in ascending order, so of equal ones the earliest stays
         if candidate < least:
             least, first = candidate, i
@@ -100,7 +86,7 @@ def _least(
 
 @inner
 def _search_block(
-    best: Any, starts: Any, below: Halves, near_above: Halves, far_above: Halves, k: int,
+    best: Any, starts: Any, below: Any, near_above: Any, far_above: Any, k: int,
     near: int, width: int,
 ) -> None:
     """Fills best and starts for j = near .. near + width - 1, every other j of a level at a time.
@@ -151,7 +137,7 @@ def _optimal_1d(values: Any, k: int, beat: Any) -> Any:
     n = len(values)
     best, starts = np.full(n + 1, np.inf), np.zeros(n + 1, np.int64)
     best[0] = 0.0
-    below, near_above, far_above = _new_halves(n + 1), _new_halves(k), _new_halves(2 * k)
+    below, near_above, far_above = np.zeros((2, n + 1)), np.zeros((2, k)), np.zeros((2, 2 * k))
     done = 0
     for near in range(k, n + 1, k):
         if near - done >= STRIDE:
