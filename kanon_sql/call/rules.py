@@ -19,7 +19,8 @@ class Release:
         by_hierarchy: whether columns that have a hierarchy release a label of it.
         same_level: whether all classes release the level that the method chose for a column.
         class_id, keep_order: as the options.
-        wkt, tight: as the options of gps_rectangles.
+        of_method: the columns that the method adds.
+        tight: whether classes of places release the smallest box around them.
     """
 
     representation: str
@@ -27,13 +28,13 @@ class Release:
     same_level: bool = False
     class_id: bool = False
     keep_order: bool = False
-    wkt: bool = False
+    of_method: tuple[str, ...] = ()
     tight: bool = False
 
     @property
     def added(self) -> tuple[str, ...]:
         """The columns that a release gets beside those of the relation."""
-        return tuple(name for name in ("class_id", "wkt") if getattr(self, name))
+        return (*(("class_id",) if self.class_id else ()), *self.of_method)
 
 
 def resolve(options: Options) -> tuple[GroupTask, Release]:
@@ -118,8 +119,7 @@ def _k(options: Options, method: Method) -> int:
         raise OptionError(
             f"The method {method.name!r} promises no class size. Leave k out, or use r_cellular."
         )
-    small = getattr(options.own, "allow_small", False)
-    return 1 if small or options.call == "anonymize_metrics" else 2
+    return 1 if options.own.publishes_small or options.call == "anonymize_metrics" else 2
 
 
 def _distance(options: Options, method: Method) -> str | None:
@@ -212,6 +212,6 @@ def _release(options: Options, task: GroupTask) -> Release:
         same_level=same_level,
         class_id=given.class_id,
         keep_order=given.keep_order,
-        wkt=getattr(task.own, "wkt", False),
-        tight=getattr(task.own, "tight", False),
+        of_method=task.own.added_columns,
+        tight=task.own.tightly,
     )

@@ -171,7 +171,7 @@ def _places(columns: Sequence[Column], cells: pa.StructArray, task: GroupTask) -
         middle = (float(latitude.min()) + float(latitude.max())) / 2.0
         across = max(float(np.cos(np.radians(middle))), 1e-6)
         aspect = 1.0 / across if degrees[0] == 0 else across
-    box, given = np.zeros((0, 2)), getattr(task.own, "extent", None)
+    box, given = np.zeros((0, 2)), task.own.box
     if given is not None:
         box = _extent(names, given)
         if degrees and any(

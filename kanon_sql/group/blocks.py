@@ -161,10 +161,11 @@ def group_in_blocks(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     if len(points) <= size or not task.method.in_blocks:
         grouping = task.group(points, watch)
         return replace(grouping, facts={**grouping.facts, "blocks": 1.0})
-    if getattr(task.own, "max_clusters", None) is not None:
+    whole = task.own.needs_all_rows
+    if whole is not None:
         raise DataError(
-            f"max_clusters needs all rows as one, and there are {len(points)}, more than the "
-            f"{size} of a block. Set block_rows to {len(points)}, or leave max_clusters out."
+            f"{whole} needs all rows as one, and there are {len(points)}, more than the {size} of "
+            f"a block. Set block_rows to {len(points)}, or leave {whole} out."
         )
     blocks = cut_blocks(points, size)
     members_of = blocks.members

@@ -152,6 +152,31 @@ class MethodOptions:
         return "euclidean"
 
     @property
+    def publishes_small(self) -> bool:
+        """Whether classes of one row may be published, where the method promises no size."""
+        return False
+
+    @property
+    def needs_all_rows(self) -> str | None:
+        """The option, if any, that means nothing where rows are cut into blocks."""
+        return None
+
+    @property
+    def box(self) -> Mapping[str, tuple[float, float]] | None:
+        """The box that all places lie in, by column, where one was given."""
+        return None
+
+    @property
+    def added_columns(self) -> tuple[str, ...]:
+        """The columns that the method adds to a release."""
+        return ()
+
+    @property
+    def tightly(self) -> bool:
+        """Whether classes of places release the smallest box around them."""
+        return False
+
+    @property
     def publishes_rows(self) -> bool:
         """Whether every published center is a row, where the method has centers."""
         return False

@@ -32,7 +32,7 @@ def attribute_classes(call: GroupingCall) -> str:
     geometry, release = call.task.geometry, call.release
     assert isinstance(geometry, AttributeGeometry)
     shown, names = release.representation, call.roles.known_columns(call.source)
-    boxed = geometry.domain == "places" and (shown in SETS or release.wkt)
+    boxed = geometry.domain == "places" and (shown in SETS or "wkt" in release.of_method)
     if shown == "number":
         numbers = ", ".join(f"__kanon_class + 1 AS {quoted(name)}" for name in names)
         plain = statement("stages/class_numbers", numbers=numbers)
@@ -56,7 +56,7 @@ def _rectangles(names: tuple[str, ...], release: Release, plain: str) -> str:
         known = {f"name_{i}": literal(name) for i, name in enumerate(names, start=1)}
         boxes = expression("stages/rectangles_cells", **known)
     wkt = ""
-    if release.wkt:
+    if "wkt" in release.of_method:
         # well-known text has x first, and a longitude is x
         x, y = (2, 1) if geographic(names) == (0, 1) else (1, 2)
         wkt = f",\n           {expression('stages/rectangles_wkt', x=x, y=y)} AS wkt"

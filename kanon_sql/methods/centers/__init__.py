@@ -55,6 +55,11 @@ class RGatherOptions(CenterOptions):
         """Whether every published center is a row."""
         return self.centers == "rows"
 
+    @property
+    def needs_all_rows(self) -> str | None:
+        """max_clusters."""
+        return None if self.max_clusters is None else "max_clusters"
+
     def for_trial(self, in_blocks: bool) -> RGatherOptions:
         """max_clusters is refused where the rows are cut into blocks."""
         return replace(self, max_clusters=None) if in_blocks else self
@@ -81,6 +86,11 @@ class CellularOptions(CenterOptions):
     allow_small: bool = option(
         False, flag, "whether anonymize_clusters publishes clusters of one row.", type="BOOLEAN"
     )
+
+    @property
+    def publishes_small(self) -> bool:
+        """With allow_small."""
+        return self.allow_small
 
     @property
     def row_cost(self) -> float | str | None:

@@ -103,6 +103,21 @@ class GpsRectanglesOptions(MethodOptions):
     )
 
     @property
+    def box(self) -> Mapping[str, tuple[float, float]] | None:
+        """The extent."""
+        return self.extent
+
+    @property
+    def added_columns(self) -> tuple[str, ...]:
+        """With wkt the polygon."""
+        return ("wkt",) if self.wkt else ()
+
+    @property
+    def tightly(self) -> bool:
+        """With tight."""
+        return self.tight
+
+    @property
     def remark(self) -> str | None:
         """What tight gives away."""
         if not self.tight:
