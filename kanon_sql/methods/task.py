@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from kanon_sql.constraints import Constraint, KAnonymity, read_constraint
@@ -107,10 +107,6 @@ class GroupTask:
     def block_size(self) -> int:
         """The largest number of records in a block."""
         return max(int(self.block_rows or self.method.block_rows), LEAST * self.k)
-
-    def with_own(self, **changes: Any) -> GroupTask:
-        """The task with other values of the method's own options."""
-        return replace(self, own=replace(self.own, **changes))
 
     def group(self, points: Points, watch: Watch | None = None) -> Grouping:
         """Runs the method itself, as one block. Raises StoppedError when the watch was asked to

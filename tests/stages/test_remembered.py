@@ -109,7 +109,8 @@ def test_nothing_that_a_task_holds_is_left_out_of_the_key(method: str) -> None:
         keys.add(remembered.digest(points, replace(task, **{name: value})))
     own = list(options_of(task.own))
     for name in own:
-        keys.add(remembered.digest(points, task.with_own(**{name: OTHER[name]})))
+        other = replace(task, own=replace(task.own, **{name: OTHER[name]}))
+        keys.add(remembered.digest(points, other))
     assert len(keys) == 1 + len(plain) + len(own)
     others = {remembered.digest(points, task_for(other, 5)) for other in METHODS}
     assert len(others) == len(METHODS)
