@@ -8,7 +8,7 @@ from typing import Any
 
 from kanon_sql.call.hierarchies import HierarchySpec, read_hierarchies
 from kanon_sql.call.options import GROUPING_CALLS, MeasureOptions, Options, read_options
-from kanon_sql.call.relation import Catalog, Relation, find_relation, outside
+from kanon_sql.call.relation import Catalog, Relation, find_relation
 from kanon_sql.call.roles import Roles, resolve_roles
 from kanon_sql.call.rules import Release, resolve
 from kanon_sql.errors import OptionError
@@ -101,7 +101,7 @@ def read_call(
         source=source,
         roles=roles,
         hierarchies=hierarchies,
-        audited=None if release is None else outside(release, catalog),
+        audited=None if release is None else find_relation(release, catalog),
     )
 
 
@@ -148,7 +148,7 @@ def _grouping_call(source: Relation, options: Options, catalog: Catalog) -> Grou
         hierarchies=hierarchies,
         task=task,
         release=release,
-        tables={name: outside(given, catalog) for name, given in named.items() if given},
+        tables={name: find_relation(given, catalog) for name, given in named.items() if given},
         progress=options.run.progress,
         used=_used(options, task, release, roles, hierarchies),
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kanon_sql.call.relation import Catalog, Relation, outside
+from kanon_sql.call.relation import Catalog, Relation, find_relation
 from kanon_sql.call.roles import Roles
 from kanon_sql.errors import OptionError, did_you_mean
 from kanon_sql.hierarchies.kinds import BY_TYPE, KINDS, check_kind
@@ -57,7 +57,7 @@ def read_hierarchy(column: str, given: str | Mapping[str, Any], catalog: Catalog
     if isinstance(given, str):
         if given in KINDS or given == BY_TYPE:
             return HierarchySpec(column, kind=given)
-        return HierarchySpec(column, levels=outside(given, catalog))
+        return HierarchySpec(column, levels=find_relation(given, catalog))
     named = {
         name: value.tolist() if hasattr(value, "tolist") else value  # of numpy
         for name, value in given.items() if value is not None
@@ -65,7 +65,7 @@ def read_hierarchy(column: str, given: str | Mapping[str, Any], catalog: Catalog
     checked = check_kind(column, named)
     kind = checked.pop("kind")
     names = [checked[name] for name in KINDS[kind].tables if checked[name] is not None]
-    tables = [outside(name, catalog) for name in names]
+    tables = [find_relation(name, catalog) for name in names]
     given_options = {name: named[name] for name in named if name != "kind"}
     return HierarchySpec(
         column, kind=kind, options=given_options, table=tables[-1] if tables else None

@@ -48,8 +48,13 @@ def _parts(name: str) -> tuple[str, ...] | None:
     return tuple(p[1:-1].replace('""', '"') if p.startswith('"') else p for p in found)
 
 
-STAGE = re.compile(r"_(source|kept|released|values|columns|taken|cells|tree_\d+)", re.IGNORECASE)
-"""Names that mean a stage of the query where a hierarchy or a release is read."""
+PREFIX = "__kanon_"
+"""What every name of ours starts with: stages, helper columns, functions."""
+
+TAKEN = (
+    "The relation {!r} has a name that starts with '__kanon_', as the names inside the query do. "
+    "Rename it, or read it through a view."
+)
 
 
 def find_relation(name: object, catalog: Catalog) -> Relation:
@@ -61,7 +66,7 @@ def find_relation(name: object, catalog: Catalog) -> Relation:
     is left for DuckDB to find.
 
     Raises:
-        OptionError: no name was given.
+        OptionError: no name was given, or one of those that the query uses itself.
     """
     if not isinstance(name, str) or not name.strip():
         raise OptionError(
@@ -69,6 +74,8 @@ def find_relation(name: object, catalog: Catalog) -> Relation:
             "'patients'."
         )
     readings = dict.fromkeys(filter(None, (_parts(name), (name,), _parts(f'"{name}"'))))
+    if any(parts[-1].lower().startswith(PREFIX) for parts in readings):
+        raise OptionError(TAKEN.format(name))
     if re.search(r"[/\\*?]|\.(parquet|csv|tsv|json|ndjson|jsonl|txt)(\.\w+)?$", name, re.I):
         readings = {(name,): None, **readings}
     for parts in readings:
@@ -77,18 +84,3 @@ def find_relation(name: object, catalog: Catalog) -> Relation:
             return Relation(".".join(map(quoted, parts)), parts, columns)
     parts = next(iter(readings))
     return Relation(".".join(map(quoted, parts)), parts)
-
-
-def outside(name: str, catalog: Catalog) -> Relation:
-    """Another relation that a user means, which must not have the name of a stage of the query.
-
-    Raises:
-        OptionError: it has.
-    """
-    found = find_relation(name, catalog)
-    if len(found.parts) == 1 and STAGE.fullmatch(found.parts[0]):
-        raise OptionError(
-            f"The relation {name!r} has the name of a part of the query. Write it with its schema, "
-            f"such as 'main.{name}'."
-        )
-    return found

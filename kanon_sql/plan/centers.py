@@ -10,15 +10,15 @@ from kanon_sql.sql import statement
 
 
 def centers_sql(call: GroupingCall, trees: Hierarchies, run: str) -> str:
-    """The stages that give _published: for each class the centroid, unless its radius is larger
-    than that of the row that the method chose (always that row, with centers 'rows').
+    """The stages that give __kanon_published: for each class the centroid, unless its radius is
+    larger than that of the row that the method chose (always that row, with centers 'rows').
 
     A column with a hierarchy has no mean; there the centroid is the most frequent value.
     """
     labelled = quasi(call.roles, ("__kanon_class", *ROW))
-    centroids = classes_sql("centroid", labelled, trees.emptied("_labelled"))
+    centroids = classes_sql("centroid", labelled, trees.emptied("__kanon_labelled"))
     if trees:
-        modes = ", ".join(f"_modes.{quoted(n)} AS {quoted(n)}" for n in trees.columns)
+        modes = ", ".join(f"__kanon_modes.{quoted(n)} AS {quoted(n)}" for n in trees.columns)
         counted = ", ".join(
             f"__kanon_most_frequent({quoted(name)}) AS {quoted(name)}" for name in trees.columns
         )
@@ -30,8 +30,8 @@ def centers_sql(call: GroupingCall, trees: Hierarchies, run: str) -> str:
             "stages/owning",
             options=run,
             hierarchies=trees.argument(),
-            centroids=trees.keyed("_centroids"),
-            chosen=trees.keyed("_chosen"),
+            centroids=trees.keyed("__kanon_centroids"),
+            chosen=trees.keyed("__kanon_chosen"),
         )
     return statement(
         "stages/centers",

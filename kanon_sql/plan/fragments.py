@@ -30,7 +30,7 @@ def quasi(roles: Roles, helpers: tuple[str, ...], dropped: tuple[str, ...] = ())
     return f"COLUMNS(* EXCLUDE ({listed(away)}))" if away else "COLUMNS(*)"
 
 
-def classes_sql(representation: str, columns: str, stage: str = "_labelled") -> str:
+def classes_sql(representation: str, columns: str, stage: str = "__kanon_labelled") -> str:
     """The values of each class in one representation.
 
     Args:

@@ -31,14 +31,14 @@ def _classes(call: GroupingCall, trees: Hierarchies) -> str:
     representation = call.release.representation
     if not (trees and call.release.by_hierarchy):
         if _publishes_centers(call):
-            return "FROM _published"
+            return "FROM __kanon_published"
         return classes_sql(representation, labelled)
-    plain = classes_sql(representation, labelled, trees.emptied("_labelled"))
+    plain = classes_sql(representation, labelled, trees.emptied("__kanon_labelled"))
     return trees.classes(plain, call.release.same_level)
 
 
 def released_columns(call: GroupingCall) -> str:
-    """The generalized columns of _released: quasi-identifiers, and what the release adds."""
+    """The generalized columns of __kanon_released: quasi-identifiers, and what the release adds."""
     roles = call.roles
     hidden = ("__kanon_row",) if call.release.keep_order else ()
     columns = quasi(roles, hidden, dropped=roles.identifiers)

@@ -66,7 +66,7 @@ class Hierarchies:
     def argument(self) -> str:
         """The trees, for the functions inside the query."""
         trees = ", ".join(
-            f"{{'name': {literal(name)}, 'paths': (SELECT paths FROM _tree_{i})}}"
+            f"{{'name': {literal(name)}, 'paths': (SELECT paths FROM __kanon_tree_{i})}}"
             for i, name in enumerate(self.columns, start=1)
         )
         return f"[{trees}]" if trees else "NULL"
@@ -75,15 +75,15 @@ class Hierarchies:
         """What each class releases: ``plain`` says it for the columns without a hierarchy.
 
         Args:
-            plain: SQL of __kanon_class and all quasi-identifiers, over _labelled.
+            plain: SQL of __kanon_class and all quasi-identifiers, over __kanon_labelled.
             same_level: whether all classes release the level that the method chose.
         """
         labels = ", ".join(
-            f"_ancestors_{i}.label AS {quoted(name)}"
+            f"__kanon_ancestors_{i}.label AS {quoted(name)}"
             for i, name in enumerate(self.columns, start=1)
         )
         joins = "".join(
-            f"\n    JOIN _ancestors_{i} USING (__kanon_class)"
+            f"\n    JOIN __kanon_ancestors_{i} USING (__kanon_class)"
             for i in range(1, len(self.columns) + 1)
         )
         ancestors = ",\n".join(
@@ -133,7 +133,7 @@ def hierarchy_sql(source: Relation, given: Mapping[str, Any], catalog: Catalog) 
     if "kind" not in spec:
         raise OptionError(f"kind is not given. There are: {', '.join(KINDS)}.")
     options = check_kind(column, spec)
-    stages = Hierarchies([read_hierarchy(column, spec, catalog)], False, "_values")
+    stages = Hierarchies([read_hierarchy(column, spec, catalog)], False, "__kanon_values")
     levels = ", ".join(
         f"coalesce(path[{level + 1}], path[len(path)]) AS level{level}"
         for level in range(level_count(spec["kind"], options))

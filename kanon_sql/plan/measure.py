@@ -113,7 +113,7 @@ def metrics_sql(call: GroupingCall) -> str:
 def audit_sql(call: Call) -> str:
     """The SQL of anonymize_audit(): a release held against its source."""
     source, roles = call.source, call.roles
-    trees = Hierarchies(call.hierarchies, call.show_values, "_kept")
+    trees = Hierarchies(call.hierarchies, call.show_values, "__kanon_kept")
     diverse, aggregates, alike = _diversity(call)
     k = "NULL" if call.k is None else str(call.k)
     told = {"weights": call.weights}
@@ -127,7 +127,7 @@ def audit_sql(call: Call) -> str:
         released_where=where(published),
         quasi_released=quasi(roles, (), dropped=roles.identifiers),
         trees=trees.stages(),
-        keyed=trees.keyed("_kept"),
+        keyed=trees.keyed("__kanon_kept"),
         hierarchies=trees.argument(),
         quasi=quasi(roles, ()),
         options=literal(json.dumps(told, sort_keys=True)),

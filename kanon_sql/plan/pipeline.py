@@ -19,7 +19,7 @@ from kanon_sql.sql import statement
 
 def trees_of(call: GroupingCall) -> Hierarchies:
     """The stages of the call's hierarchies."""
-    return Hierarchies(call.hierarchies, call.show_values, "_kept")
+    return Hierarchies(call.hierarchies, call.show_values, "__kanon_kept")
 
 
 def run_sql(call: GroupingCall) -> str:
@@ -50,14 +50,15 @@ def _key(column: str | None) -> str:
 
 
 def _passing(call: GroupingCall) -> str:
-    """The columns of _labelled that are released as they are, each after a comma."""
+    """The columns of __kanon_labelled that are released as they are, each after a comma."""
     roles = call.roles
     if roles.quasi_identifiers:
         away = ("__kanon_class", *ROW, *roles.quasi_identifiers, *roles.identifiers)
-        passing = f", _labelled.* EXCLUDE ({listed(away)})"
+        passing = f", __kanon_labelled.* EXCLUDE ({listed(away)})"
     else:
-        passing = "".join(f", _labelled.{quoted(n)}" for n in (*roles.sensitive, *roles.other))
-    return passing + ", _labelled.__kanon_row" if call.release.keep_order else passing
+        names = map(quoted, (*roles.sensitive, *roles.other))
+        passing = "".join(f", __kanon_labelled.{name}" for name in names)
+    return passing + ", __kanon_labelled.__kanon_row" if call.release.keep_order else passing
 
 
 def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
@@ -79,8 +80,8 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
         where=where(roles),
         suppress=without_nulls if task.nulls == "suppress" else "",
         trees=trees.stages(),
-        keyed=trees.keyed("_kept"),
-        keyed_source=trees.keyed("_source"),
+        keyed=trees.keyed("__kanon_kept"),
+        keyed_source=trees.keyed("__kanon_source"),
         hierarchies=trees.argument(),
         tables=tables_sql(call.tables),
         label=_key(task.class_label),
@@ -103,9 +104,9 @@ def measured_sql(call: GroupingCall) -> str:
     trees, representation = trees_of(call), call.release.representation
     point = representation if representation in POINTS else "centroid"
     labelled = quasi(call.roles, ("__kanon_class", *ROW))
-    centers = classes_sql(point, labelled, trees.keyed("_labelled"))
+    centers = classes_sql(point, labelled, trees.keyed("__kanon_labelled"))
     if call.task.geometry.has_centers and point == "centroid":
-        centers = f"FROM {trees.keyed('_published')}"
+        centers = f"FROM {trees.keyed('__kanon_published')}"
     return statement(
         "stages/measured",
         quasi_classes="COLUMNS(* EXCLUDE (__kanon_class))",

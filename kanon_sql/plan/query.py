@@ -69,7 +69,7 @@ def _clusters(call: GroupingCall) -> str:
 
 
 def _suppressed(call: GroupingCall) -> str:
-    shown = ", _source.* EXCLUDE (__kanon_row, __kanon_hash)"
+    shown = ", __kanon_source.* EXCLUDE (__kanon_row, __kanon_hash)"
     return statement(
         "calls/suppressed",
         pipeline=pipeline_sql(call),

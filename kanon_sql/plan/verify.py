@@ -46,7 +46,7 @@ def constraints_sql(task: GroupTask) -> str:
 
 
 def verify_holes(call: GroupingCall) -> dict[str, object]:
-    """What fills the stage _check of sql/stages/pipeline.sql."""
+    """What fills the stage __kanon_check of sql/stages/pipeline.sql."""
     option, share = call.task.left_out
     many = MANY.format(option=option, share=share, method=call.task.method.name)
     return {

@@ -1,50 +1,50 @@
 -- Any release held against its source: FROM anonymize_audit('patients', release='released').
-WITH _kept AS (SELECT __kanon.* FROM ${relation} AS __kanon${where}),
-_released AS MATERIALIZED (SELECT __kanon.* FROM ${release} AS __kanon${released_where}),
-${trees}_columns AS (
+WITH __kanon_kept AS (SELECT __kanon.* FROM ${relation} AS __kanon${where}),
+__kanon_released AS MATERIALIZED (SELECT __kanon.* FROM ${release} AS __kanon${released_where}),
+${trees}__kanon_columns AS (
     SELECT [*COLUMNS(*)] AS columns
     FROM (SELECT __kanon_describe(${quasi}) FROM ${keyed} LIMIT 1)
 ),
-_released_columns AS (
+__kanon_released_columns AS (
     SELECT [*COLUMNS(*)] AS columns
-    FROM (SELECT __kanon_describe(${quasi_released}) FROM _released LIMIT 1)
+    FROM (SELECT __kanon_describe(${quasi_released}) FROM __kanon_released LIMIT 1)
 ),
-_cells AS (
-    SELECT [*COLUMNS(*)] AS cells FROM (SELECT __kanon_key(${quasi}) FROM _kept)
+__kanon_cells AS (
+    SELECT [*COLUMNS(*)] AS cells FROM (SELECT __kanon_key(${quasi}) FROM __kanon_kept)
 ),
-_released_cells AS (
-    SELECT [*COLUMNS(*)] AS cells FROM (SELECT __kanon_key(${quasi_released}) FROM _released)
+__kanon_released_cells AS (
+    SELECT [*COLUMNS(*)] AS cells FROM (SELECT __kanon_key(${quasi_released}) FROM __kanon_released)
 ),
-_measured AS MATERIALIZED (
+__kanon_measured AS MATERIALIZED (
     SELECT CASE WHEN audited.error IS NULL THEN audited.facts
                 ELSE __kanon_refuse(audited.error.kind, audited.error.sentence) END AS facts
     FROM (SELECT __kanon_audit(
-        (SELECT list(cells) FROM _cells),
-        (SELECT columns FROM _columns),
-        (SELECT list(cells) FROM _released_cells),
-        (SELECT columns FROM _released_columns),
+        (SELECT list(cells) FROM __kanon_cells),
+        (SELECT columns FROM __kanon_columns),
+        (SELECT list(cells) FROM __kanon_released_cells),
+        (SELECT columns FROM __kanon_released_columns),
         ${options},
         ${hierarchies}) AS audited)
 ),
-_sizes AS (
-    SELECT count(*) AS __kanon_size, ${quasi_released} FROM _released GROUP BY ALL
+__kanon_sizes AS (
+    SELECT count(*) AS __kanon_size, ${quasi_released} FROM __kanon_released GROUP BY ALL
 ),
-_diversity AS (
+__kanon_diversity AS (
     SELECT ${alike} FROM (
-        SELECT count(*) AS __kanon_size${aggregates}, ${quasi_released} FROM _released GROUP BY ALL)
+        SELECT count(*) AS __kanon_size${aggregates}, ${quasi_released} FROM __kanon_released GROUP BY ALL)
 ),
-_facts AS (
+__kanon_facts AS (
     SELECT *, rows_in - rows_released AS rows_suppressed
-    FROM (SELECT (SELECT count(*) FROM _kept) AS rows_in,
+    FROM (SELECT (SELECT count(*) FROM __kanon_kept) AS rows_in,
                  coalesce(sum(__kanon_size), 0)::BIGINT AS rows_released,
                  count(*) AS classes,
                  min(__kanon_size) AS smallest,
                  max(__kanon_size) AS largest,
                  sum(__kanon_size::HUGEINT * __kanon_size)::DOUBLE AS squares,
                  coalesce(sum(__kanon_size) FILTER (WHERE __kanon_size < ${k}), 0) AS below,
-                 (SELECT facts FROM _measured)::JSON AS measured
-          FROM _sizes)
-    CROSS JOIN _diversity
+                 (SELECT facts FROM __kanon_measured)::JSON AS measured
+          FROM __kanon_sizes)
+    CROSS JOIN __kanon_diversity
 )
 SELECT unnest(list_concat([
     ${rows}
@@ -54,5 +54,5 @@ SELECT unnest(list_concat([
         'metric': 'ncp (' || attribute.name || ')', 'value': attribute.ncp,
         'text': NULL::VARCHAR, 'unit': ${attribute_unit}, 'description': ${attribute_text}}
 )), max_depth := 2)
-FROM _facts
+FROM __kanon_facts
 WHERE ${declared} OR __kanon_refuse('OptionError', ${declared_error})

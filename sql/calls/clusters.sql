@@ -1,20 +1,20 @@
 -- The published clusters: FROM anonymize_clusters('patients', k=5, sensitive := ['disease']).
 WITH ${pipeline},
 ${measured},
-_members AS (  -- what the rows of a class tell, and once more that they are k or more
-    SELECT _labelled.__kanon_class,
+__kanon_members AS (  -- what the rows of a class tell, and once more that they are k or more
+    SELECT __kanon_labelled.__kanon_class,
            CASE WHEN count(*) < ${k}
                 THEN __kanon_refuse(${small_kind}, format(${small_error}, count(*)))
                 ELSE count(*) END AS num_points,
-           any_value(_radii.radius) AS radius${multisets}
-    FROM _labelled JOIN _radii USING (__kanon_class)
-    GROUP BY _labelled.__kanon_class
+           any_value(__kanon_radii.radius) AS radius${multisets}
+    FROM __kanon_labelled JOIN __kanon_radii USING (__kanon_class)
+    GROUP BY __kanon_labelled.__kanon_class
 ),
-_clusters AS (
-    SELECT _classes.* EXCLUDE (__kanon_class), _members.* EXCLUDE (__kanon_class)
-    FROM _classes JOIN _members USING (__kanon_class)
+__kanon_clusters AS (
+    SELECT __kanon_classes.* EXCLUDE (__kanon_class), __kanon_members.* EXCLUDE (__kanon_class)
+    FROM __kanon_classes JOIN __kanon_members USING (__kanon_class)
 )
 SELECT __kanon.*
-FROM _clusters AS __kanon, _check
-WHERE _check.passed
+FROM __kanon_clusters AS __kanon, __kanon_check
+WHERE __kanon_check.passed
 ORDER BY md5(concat('${seed} ', row(*COLUMNS(__kanon.*))::VARCHAR)) ASC

@@ -1,6 +1,6 @@
 -- The level table of a column: FROM hierarchy('patients', 'zip', kind := 'prefix').
-WITH _values AS (SELECT ${column} FROM ${relation}),
+WITH __kanon_values AS (SELECT ${column} FROM ${relation}),
 ${tree}
 SELECT ${levels}
-FROM (SELECT unnest(paths) AS path, generate_subscripts(paths, 1) AS place FROM _tree_1)
+FROM (SELECT unnest(paths) AS path, generate_subscripts(paths, 1) AS place FROM __kanon_tree_1)
 ORDER BY place ASC

@@ -1,5 +1,5 @@
 -- The audit of any table: FROM k_anonymity('release', quasi_identifiers := ['age', 'zip'], k := 5).
-WITH _sizes AS (
+WITH __kanon_sizes AS (
     SELECT count(*) AS __kanon_size, ${quasi} FROM ${relation} AS __kanon${where} GROUP BY ALL
 )
 SELECT min(__kanon_size) AS k,
@@ -16,5 +16,5 @@ SELECT min(__kanon_size) AS k,
            END AS rows_below_k,
        1.0::DOUBLE / min(__kanon_size) AS risk_max,
        count(*)::DOUBLE / sum(__kanon_size) AS risk_mean
-FROM _sizes
+FROM __kanon_sizes
 WHERE ${declared} OR __kanon_refuse('OptionError', ${declared_error})

@@ -3,8 +3,8 @@
 -- anonymize('t', k=5, recoding='global', hierarchies={'zip': 'prefix'}).
 CASE
         WHEN ${level} IS NULL OR encode(low.path[${level} + 1]) <> encode(high.path[${level} + 1])
-            OR (span.known < span.total AND ${level} < (SELECT len(paths[1]) - 1 FROM _tree_${i})
+            OR (span.known < span.total AND ${level} < (SELECT len(paths[1]) - 1 FROM __kanon_tree_${i})
                 AND span.known > 0) THEN __kanon_refuse('ReleaseError', ${mixed})
         WHEN span.known > 0 THEN low.path[${level} + 1]
-        WHEN ${level} = (SELECT len(paths[1]) - 1 FROM _tree_${i})
-            THEN (SELECT paths[1][${level} + 1] FROM _tree_${i}) END
+        WHEN ${level} = (SELECT len(paths[1]) - 1 FROM __kanon_tree_${i})
+            THEN (SELECT paths[1][${level} + 1] FROM __kanon_tree_${i}) END

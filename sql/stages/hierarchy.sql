@@ -1,5 +1,5 @@
 -- The hierarchy of one column: a part of anonymize('t', k=5, hierarchies := {'zip': 'prefix'}).
-_tree_${i} AS MATERIALIZED (  -- the labels of each leaf, from itself up to the root
+__kanon_tree_${i} AS MATERIALIZED (  -- the labels of each leaf, from itself up to the root
     SELECT CASE WHEN tree.error IS NULL THEN tree.paths
                 ELSE __kanon_refuse(tree.error.kind, tree.error.sentence) END AS paths
     FROM (SELECT __kanon_tree(

@@ -1,19 +1,20 @@
 -- What the grouping costs, measured from the released point of each class (its centroid where
 -- the representation is no point).
-_centers AS (
+__kanon_centers AS (
     SELECT __kanon_class, [*COLUMNS(* EXCLUDE (__kanon_class))] AS center
     FROM (SELECT __kanon_class, __kanon_cell(${quasi_classes}) FROM (${centers}))
 ),
-_measured AS MATERIALIZED (
+__kanon_measured AS MATERIALIZED (
     SELECT __kanon_measure(
         list({'row': __kanon_row, 'hash': __kanon_hash, 'class': __kanon_class,
               'cells': cells, 'center': coalesce(center, cells)}),
-        (SELECT columns FROM _columns),
+        (SELECT columns FROM __kanon_columns),
         ${options},
         ${hierarchies}) AS measured
-    FROM _cells JOIN _labels USING (__kanon_row) LEFT JOIN _centers USING (__kanon_class)
+    FROM __kanon_cells JOIN __kanon_labels USING (__kanon_row)
+    LEFT JOIN __kanon_centers USING (__kanon_class)
 ),
-_radii AS (
+__kanon_radii AS (
     SELECT entry.class AS __kanon_class, entry.radius AS radius
-    FROM (SELECT unnest(measured.radii) AS entry FROM _measured)
+    FROM (SELECT unnest(measured.radii) AS entry FROM __kanon_measured)
 )

@@ -3,10 +3,10 @@
 (SELECT __kanon_centers(
         list({'row': __kanon_row, 'hash': __kanon_hash, 'class': __kanon_class, 'cells': cells,
               'center': center, 'own': own}),
-        (SELECT columns FROM _columns),
+        (SELECT columns FROM __kanon_columns),
         ${options},
         ${hierarchies})
-    FROM _cells JOIN _labels USING (__kanon_row)
+    FROM __kanon_cells JOIN __kanon_labels USING (__kanon_row)
     JOIN (SELECT __kanon_class, [*COLUMNS(* EXCLUDE (__kanon_class))] AS center
           FROM (SELECT __kanon_class, __kanon_cell(COLUMNS(* EXCLUDE (__kanon_class)))
                 FROM ${centroids})) USING (__kanon_class)

@@ -13,5 +13,5 @@ SELECT cell.class AS __kanon_class,
         AS __kanon_high_2,
     any_value(cell.closed) FILTER (WHERE lower(columns[cell.number][1]) = lower(${name_2}))
         AS __kanon_closed_2
-FROM (SELECT unnest(grouped.cells) AS cell FROM _grouped) CROSS JOIN _columns
+FROM (SELECT unnest(grouped.cells) AS cell FROM __kanon_grouped) CROSS JOIN __kanon_columns
 GROUP BY cell.class

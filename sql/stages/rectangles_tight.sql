@@ -7,5 +7,5 @@ SELECT __kanon_class,
     min(__kanon_value(${column_2}))::DOUBLE AS __kanon_low_2,
     max(__kanon_value(${column_2}))::DOUBLE AS __kanon_high_2,
     true AS __kanon_closed_2
-FROM _labelled
+FROM __kanon_labelled
 GROUP BY __kanon_class

@@ -46,7 +46,7 @@ def test_files_lazy_frames_and_the_other_calls(tmp_path: Path) -> None:
     assert kanon_sql.anonymize(path, k=2).num_rows == 6
     assert kanon_sql.anonymize_clusters(path, k=3, sensitive="flu").num_rows == 2
     assert kanon_sql.k_anonymity(path, quasi_identifiers=["job"]).to_pylist()[0]["k"] == 2
-    assert "_check" in kanon_sql.anonymize_sql(path, k=2).to_pylist()[0]["sql"]
+    assert "__kanon_check" in kanon_sql.anonymize_sql(path, k=2).to_pylist()[0]["sql"]
     assert kanon_sql.anonymize(pl.LazyFrame(PEOPLE), k=2).shape == (6, 3)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
@@ -187,22 +188,41 @@ def test_columns_may_have_every_name_that_the_query_uses_too(base: Connection) -
         assert (len(released), len(clusters), metrics) == (9, 3, [(9.0,)])
 
 
-STAGES = ("_source", "_kept", "_labels", "_classes", "_released", "_sizes", "_check", "_started")
+STAGES = ("source", "kept", "labels", "classes", "released", "sizes", "check", "started", "tree_1")
 
 
+@pytest.mark.parametrize("call", [
+    "anonymize('{}', k := 3)", "anonymize_clusters('{}', k := 3)",
+    "anonymize_metrics('{}', k := 3)", "anonymize_suppressed('{}', k := 3)",
+    "k_anonymity('{}')", "anonymize_audit('{0}', release := '{0}')",
+    "anonymize('{}', k := 3, hierarchies := {{'a': 'flat'}})",
+    "hierarchy('{}', 'a', kind := 'flat')",
+])
 @pytest.mark.parametrize("name", STAGES)
-def test_a_table_may_have_the_name_of_a_stage(base: Connection, name: str) -> None:
-    if duckdb.__version__.startswith("1.4"):
-        pytest.skip("DuckDB 1.4 finds no table that has the name of one of the query's own stages")
-    base.execute(f"CREATE OR REPLACE TABLE {name} AS SELECT i % 3 AS a FROM range(9) AS r(i)")
+def test_no_name_of_the_query_collides_with_a_relation(
+    base: Connection, name: str, call: str
+) -> None:
+    base.execute(f"CREATE OR REPLACE TABLE _{name} AS SELECT i % 3 AS a FROM range(9) AS r(i)")
+    base.execute(f"CREATE OR REPLACE TABLE __Kanon_{name} AS FROM _{name}")
     try:
-        released = base.execute(f"SELECT count(*) FROM anonymize('{name}', k := 3)").fetchall()
-        metrics = base.execute(
-            f"SELECT value FROM anonymize_metrics('{name}', k := 3) WHERE metric = 'rows_in'"
-        ).fetchall()
-        assert (released, metrics) == ([(9,)], [(9.0,)])
+        assert base.execute(f"FROM {call.format('_' + name)}").fetchall() is not None
+        for spelled in (f"__Kanon_{name}", f"main.__kanon_{name}"):
+            with pytest.raises(duckdb.Error, match=r"starts with '__kanon_'.*Rename it"):
+                base.execute(f"FROM {call.format(spelled)}")
     finally:
-        base.execute(f"DROP TABLE {name}")
+        base.execute(f"DROP TABLE _{name}; DROP TABLE __Kanon_{name}")
+
+
+@pytest.mark.parametrize("name", ["_source", "_released", "__kanon_started"])
+def test_a_python_variable_may_have_any_name_but_ours(base: Connection, name: str) -> None:
+    frame = pa.table({"a": [1, 1, 1, 2, 2, 2]})
+    locals_of_a_caller = {name: frame, "base": base}
+    call = f"base.sql(\"FROM anonymize_metrics('{name}', k := 3)\").fetchall()"
+    if name.startswith("__kanon_"):
+        with pytest.raises(duckdb.Error, match="starts with '__kanon_'"):
+            eval(call, locals_of_a_caller)
+    else:
+        assert eval(call, locals_of_a_caller)[0][1] == 6.0
 
 
 @pytest.mark.parametrize("representation", REPRESENTATIONS)

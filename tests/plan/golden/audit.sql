@@ -1,5 +1,5 @@
 -- k_anonymity('patients', k := 5, quasi_identifiers := ['age', 'zip'])
-WITH _sizes AS (
+WITH __kanon_sizes AS (
     SELECT count(*) AS __kanon_size, COLUMNS(['age', 'zip']) FROM "patients" AS __kanon
     WHERE __kanon_has("age") AND __kanon_has("zip") GROUP BY ALL
 )
@@ -17,5 +17,5 @@ SELECT min(__kanon_size) AS k,
            END AS rows_below_k,
        1.0::DOUBLE / min(__kanon_size) AS risk_max,
        count(*)::DOUBLE / sum(__kanon_size) AS risk_mean
-FROM _sizes
+FROM __kanon_sizes
 WHERE (SELECT list_sort(coalesce(list(concat(column_name, ' ', comment)), [])) FROM duckdb_columns() WHERE comment LIKE '%kanon:%' AND lower(table_name) = lower('patients') AND lower(schema_name) = lower(current_schema()) AND lower(database_name) = lower(current_database())) = []::VARCHAR[] OR __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give the roles in the call.')

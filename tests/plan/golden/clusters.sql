@@ -1,128 +1,130 @@
 -- anonymize_clusters('patients', k := 5, sensitive := ['disease'])
-WITH _source AS MATERIALIZED (  -- each row with a number, and a hash of all its columns to break ties
+WITH __kanon_source AS MATERIALIZED (  -- each row, its number, and a hash to break ties
     SELECT row_number() OVER () AS __kanon_row,
            md5_number_lower(concat('0 ', row(*COLUMNS(__kanon.*))::VARCHAR)) AS __kanon_hash,
            __kanon.*
     FROM "patients" AS __kanon
     WHERE __kanon_has("disease")
 ),
-_kept AS (  -- the rows that take part
-    FROM _source
+__kanon_kept AS (  -- the rows that take part
+    FROM __kanon_source
 ),
-_columns AS (  -- name and type of each quasi-identifier
+__kanon_columns AS (  -- name and type of each quasi-identifier
     SELECT [*COLUMNS(*)] AS columns
-    FROM (SELECT __kanon_describe(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "disease"))) FROM _source LIMIT 1)
+    FROM (SELECT __kanon_describe(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "disease"))) FROM __kanon_source LIMIT 1)
 ),
-_taken AS (  -- columns with a name that the query needs for itself
+__kanon_taken AS (  -- columns with a name that the query needs for itself
     SELECT list_filter([*COLUMNS(*)], lambda name:
         starts_with(lower(name), '__kanon_')) AS names
-    FROM (SELECT __kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash))) FROM _source LIMIT 1)
+    FROM (SELECT __kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash)))
+          FROM __kanon_source LIMIT 1)
 ),
-_cells AS (  -- the quasi-identifiers of each row, as numbers and categories
+__kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categories
     SELECT __kanon_row, __kanon_hash, __kanon_label, __kanon_secret, __kanon_extra,
            [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secret,
                                 __kanon_extra))] AS cells
     FROM (SELECT __kanon_row, __kanon_hash, NULL::VARCHAR AS __kanon_label,
                  NULL::VARCHAR AS __kanon_secret, NULL::DOUBLE AS __kanon_extra,
                  __kanon_cell(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "disease")))
-          FROM _kept)
+          FROM __kanon_kept)
 ),
-_begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
+__kanon_begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
     SELECT __kanon_start(
         list({'row': __kanon_row, 'hash': __kanon_hash, 'cells': cells,
               'label': __kanon_label, 'secret': __kanon_secret,
               'extra': __kanon_extra}),
-        (SELECT columns FROM _columns),
+        (SELECT columns FROM __kanon_columns),
         '{"progress": true, "task": {"beside_k": [], "block_rows": null, "class_label": null, "distance": "sse", "k": 5, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
         NULL,
         NULL) AS ticket
-    FROM _cells
+    FROM __kanon_cells
 ),
-_waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an interrupt is heard
-    SELECT turn FROM range(1000000000000) AS _turns(turn) CROSS JOIN _begun
+__kanon_waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an interrupt is heard
+    SELECT turn FROM range(1000000000000) AS __kanon_turns(turn) CROSS JOIN __kanon_begun
     WHERE __kanon_wait(ticket, turn) LIMIT 1
 ),
-_grouped AS MATERIALIZED (  -- one class per row
-    SELECT __kanon_finish(ticket, turn) AS grouped FROM _begun CROSS JOIN _waited
+__kanon_grouped AS MATERIALIZED (  -- one class per row
+    SELECT __kanon_finish(ticket, turn) AS grouped FROM __kanon_begun CROSS JOIN __kanon_waited
 ),
-_labels AS MATERIALIZED (  -- class -1 is a suppressed row
+__kanon_labels AS MATERIALIZED (  -- class -1 is a suppressed row
     SELECT label.row AS __kanon_row, label.class AS __kanon_class
     FROM (SELECT unnest(CASE WHEN grouped.error IS NULL THEN grouped.labels
                              ELSE __kanon_refuse(grouped.error.kind, grouped.error.sentence)
-                             END) AS label FROM _grouped)
+                             END) AS label FROM __kanon_grouped)
 ),
-_labelled AS (
-    SELECT _labels.__kanon_class, _kept.* FROM _kept JOIN _labels USING (__kanon_row)
-    WHERE _labels.__kanon_class >= 0
+__kanon_labelled AS (
+    SELECT __kanon_labels.__kanon_class, __kanon_kept.* FROM __kanon_kept JOIN __kanon_labels USING (__kanon_row)
+    WHERE __kanon_labels.__kanon_class >= 0
 ),
-_classes AS MATERIALIZED (  -- what each class releases
-    SELECT __kanon_class, __kanon_centroid(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash", "disease"))) FROM _labelled GROUP BY __kanon_class
+__kanon_classes AS MATERIALIZED (  -- what each class releases
+    SELECT __kanon_class, __kanon_centroid(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash", "disease"))) FROM __kanon_labelled GROUP BY __kanon_class
 ),
-_released AS MATERIALIZED (  -- every row with its class's values, columns in their old order
-    (SELECT __kanon_blank(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash"))) FROM _source LIMIT 0)
+__kanon_released AS MATERIALIZED (  -- every row with its class's values, columns in their old order
+    (SELECT __kanon_blank(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash"))) FROM __kanon_source LIMIT 0)
     UNION ALL BY NAME
-    (SELECT _classes.* EXCLUDE (__kanon_class), _labelled."disease"
-     FROM _labelled JOIN _classes USING (__kanon_class))
+    (SELECT __kanon_classes.* EXCLUDE (__kanon_class), __kanon_labelled."disease"
+     FROM __kanon_labelled JOIN __kanon_classes USING (__kanon_class))
 ),
-_sizes AS MATERIALIZED (  -- rows per combination of released values
-    SELECT count(*) AS __kanon_size, COLUMNS(* EXCLUDE ("disease")) FROM _released GROUP BY ALL
+__kanon_sizes AS MATERIALIZED (  -- rows per combination of released values
+    SELECT count(*) AS __kanon_size, COLUMNS(* EXCLUDE ("disease")) FROM __kanon_released GROUP BY ALL
 ),
-_check AS MATERIALIZED (  -- nothing comes out unless this passes
+__kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
     SELECT CASE
-        WHEN (SELECT len(names) FROM _taken) > 0
-            THEN __kanon_refuse('OptionError', format('The relation has a column ''{}'', a name that the query needs for itself. Rename it first.', (SELECT names[1] FROM _taken)))
+        WHEN (SELECT len(names) FROM __kanon_taken) > 0
+            THEN __kanon_refuse('OptionError', format('The relation has a column ''{}'', a name that the query needs for itself. Rename it first.', (SELECT names[1] FROM __kanon_taken)))
         WHEN NOT ((SELECT list_sort(coalesce(list(concat(column_name, ' ', comment)), [])) FROM duckdb_columns() WHERE comment LIKE '%kanon:%' AND lower(table_name) = lower('patients') AND lower(schema_name) = lower(current_schema()) AND lower(database_name) = lower(current_database())) = []::VARCHAR[])
             THEN __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give the roles in the call.')
         WHEN min(__kanon_size) < 5
             THEN __kanon_refuse('ReleaseError', format('The release was stopped: a class of released values has {} rows, fewer than k = 5. Nothing came out; please report this as a bug of the method mdav_star.', min(__kanon_size)))
         WHEN [coalesce(sum(__kanon_size), 0) + any_value(__kanon_out),
-              any_value(__kanon_labels), any_value(__kanon_once)]
-             <> [any_value(__kanon_kept), any_value(__kanon_kept), any_value(__kanon_kept)]
+              any_value(__kanon_label_count), any_value(__kanon_once)]
+             <> [any_value(__kanon_kept_count), any_value(__kanon_kept_count), any_value(__kanon_kept_count)]
             THEN __kanon_refuse('ReleaseError', format(
                 'The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing came out; please report this as a bug.', coalesce(sum(__kanon_size), 0)::BIGINT,
-                any_value(__kanon_kept) - any_value(__kanon_out), any_value(__kanon_once)))
-        WHEN any_value(__kanon_out) > floor(0.0::DOUBLE * any_value(__kanon_kept))
+                any_value(__kanon_kept_count) - any_value(__kanon_out), any_value(__kanon_once)))
+        WHEN any_value(__kanon_out) > floor(0.0::DOUBLE * any_value(__kanon_kept_count))
             THEN __kanon_refuse(
                 'ReleaseError', format('The release was stopped: it leaves out {} rows, more than suppress = 0.0 allows. Nothing came out; please report this as a bug of the method mdav_star.', any_value(__kanon_out)::BIGINT))
         ELSE true END AS passed
-    FROM (SELECT count(*) AS __kanon_labels, count(DISTINCT __kanon_row) AS __kanon_once,
+    FROM (SELECT count(*) AS __kanon_label_count, count(DISTINCT __kanon_row) AS __kanon_once,
                  count(*) FILTER (WHERE __kanon_class < 0) AS __kanon_out
-          FROM _labels)
-    CROSS JOIN (SELECT count(*) AS __kanon_kept FROM _kept)
-    LEFT JOIN _sizes ON true
+          FROM __kanon_labels)
+    CROSS JOIN (SELECT count(*) AS __kanon_kept_count FROM __kanon_kept)
+    LEFT JOIN __kanon_sizes ON true
 ),
-_centers AS (
+__kanon_centers AS (
     SELECT __kanon_class, [*COLUMNS(* EXCLUDE (__kanon_class))] AS center
-    FROM (SELECT __kanon_class, __kanon_cell(COLUMNS(* EXCLUDE (__kanon_class))) FROM (SELECT __kanon_class, __kanon_centroid(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash", "disease"))) FROM _labelled GROUP BY __kanon_class))
+    FROM (SELECT __kanon_class, __kanon_cell(COLUMNS(* EXCLUDE (__kanon_class))) FROM (SELECT __kanon_class, __kanon_centroid(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash", "disease"))) FROM __kanon_labelled GROUP BY __kanon_class))
 ),
-_measured AS MATERIALIZED (
+__kanon_measured AS MATERIALIZED (
     SELECT __kanon_measure(
         list({'row': __kanon_row, 'hash': __kanon_hash, 'class': __kanon_class,
               'cells': cells, 'center': coalesce(center, cells)}),
-        (SELECT columns FROM _columns),
+        (SELECT columns FROM __kanon_columns),
         '{"progress": true, "task": {"beside_k": [], "block_rows": null, "class_label": null, "distance": "sse", "k": 5, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
         NULL) AS measured
-    FROM _cells JOIN _labels USING (__kanon_row) LEFT JOIN _centers USING (__kanon_class)
+    FROM __kanon_cells JOIN __kanon_labels USING (__kanon_row)
+    LEFT JOIN __kanon_centers USING (__kanon_class)
 ),
-_radii AS (
+__kanon_radii AS (
     SELECT entry.class AS __kanon_class, entry.radius AS radius
-    FROM (SELECT unnest(measured.radii) AS entry FROM _measured)
+    FROM (SELECT unnest(measured.radii) AS entry FROM __kanon_measured)
 ),
-_members AS (  -- what the rows of a class tell, and once more that they are k or more
-    SELECT _labelled.__kanon_class,
+__kanon_members AS (  -- what the rows of a class tell, and once more that they are k or more
+    SELECT __kanon_labelled.__kanon_class,
            CASE WHEN count(*) < 5
                 THEN __kanon_refuse('ReleaseError', format('The release was stopped: a class of released values has {} rows, fewer than k = 5. Nothing came out; please report this as a bug of the method mdav_star.', count(*)))
                 ELSE count(*) END AS num_points,
-           any_value(_radii.radius) AS radius,
+           any_value(__kanon_radii.radius) AS radius,
            __kanon_multiset(COLUMNS(['disease']))
-    FROM _labelled JOIN _radii USING (__kanon_class)
-    GROUP BY _labelled.__kanon_class
+    FROM __kanon_labelled JOIN __kanon_radii USING (__kanon_class)
+    GROUP BY __kanon_labelled.__kanon_class
 ),
-_clusters AS (
-    SELECT _classes.* EXCLUDE (__kanon_class), _members.* EXCLUDE (__kanon_class)
-    FROM _classes JOIN _members USING (__kanon_class)
+__kanon_clusters AS (
+    SELECT __kanon_classes.* EXCLUDE (__kanon_class), __kanon_members.* EXCLUDE (__kanon_class)
+    FROM __kanon_classes JOIN __kanon_members USING (__kanon_class)
 )
 SELECT __kanon.*
-FROM _clusters AS __kanon, _check
-WHERE _check.passed
+FROM __kanon_clusters AS __kanon, __kanon_check
+WHERE __kanon_check.passed
 ORDER BY md5(concat('0 ', row(*COLUMNS(__kanon.*))::VARCHAR)) ASC

@@ -1,135 +1,137 @@
 -- anonymize_metrics('patients', k := 5, method := 'mdav', representation := 'bounds')
 WITH __kanon_started AS MATERIALIZED (SELECT __kanon_clock(0) AS __kanon_moment),
-_source AS MATERIALIZED (  -- each row with a number, and a hash of all its columns to break ties
+__kanon_source AS MATERIALIZED (  -- each row, its number, and a hash to break ties
     SELECT row_number() OVER () AS __kanon_row,
            md5_number_lower(concat('0 ', row(*COLUMNS(__kanon.*))::VARCHAR)) AS __kanon_hash,
            __kanon.*
     FROM "patients" AS __kanon, __kanon_started
 ),
-_kept AS (  -- the rows that take part
-    FROM _source
+__kanon_kept AS (  -- the rows that take part
+    FROM __kanon_source
 ),
-_columns AS (  -- name and type of each quasi-identifier
+__kanon_columns AS (  -- name and type of each quasi-identifier
     SELECT [*COLUMNS(*)] AS columns
-    FROM (SELECT __kanon_describe(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash"))) FROM _source LIMIT 1)
+    FROM (SELECT __kanon_describe(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash"))) FROM __kanon_source LIMIT 1)
 ),
-_taken AS (  -- columns with a name that the query needs for itself
+__kanon_taken AS (  -- columns with a name that the query needs for itself
     SELECT list_filter([*COLUMNS(*)], lambda name:
         starts_with(lower(name), '__kanon_')) AS names
-    FROM (SELECT __kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash))) FROM _source LIMIT 1)
+    FROM (SELECT __kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash)))
+          FROM __kanon_source LIMIT 1)
 ),
-_cells AS (  -- the quasi-identifiers of each row, as numbers and categories
+__kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categories
     SELECT __kanon_row, __kanon_hash, __kanon_label, __kanon_secret, __kanon_extra,
            [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secret,
                                 __kanon_extra))] AS cells
     FROM (SELECT __kanon_row, __kanon_hash, NULL::VARCHAR AS __kanon_label,
                  NULL::VARCHAR AS __kanon_secret, NULL::DOUBLE AS __kanon_extra,
                  __kanon_cell(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash")))
-          FROM _kept)
+          FROM __kanon_kept)
 ),
-_begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
+__kanon_begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
     SELECT __kanon_start(
         list({'row': __kanon_row, 'hash': __kanon_hash, 'cells': cells,
               'label': __kanon_label, 'secret': __kanon_secret,
               'extra': __kanon_extra}),
-        (SELECT columns FROM _columns),
+        (SELECT columns FROM __kanon_columns),
         '{"progress": true, "task": {"beside_k": [], "block_rows": null, "class_label": null, "distance": "sse", "k": 5, "loss": "range_flat", "method": "mdav", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
         NULL,
         NULL) AS ticket
-    FROM _cells
+    FROM __kanon_cells
 ),
-_waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an interrupt is heard
-    SELECT turn FROM range(1000000000000) AS _turns(turn) CROSS JOIN _begun
+__kanon_waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an interrupt is heard
+    SELECT turn FROM range(1000000000000) AS __kanon_turns(turn) CROSS JOIN __kanon_begun
     WHERE __kanon_wait(ticket, turn) LIMIT 1
 ),
-_grouped AS MATERIALIZED (  -- one class per row
-    SELECT __kanon_finish(ticket, turn) AS grouped FROM _begun CROSS JOIN _waited
+__kanon_grouped AS MATERIALIZED (  -- one class per row
+    SELECT __kanon_finish(ticket, turn) AS grouped FROM __kanon_begun CROSS JOIN __kanon_waited
 ),
-_labels AS MATERIALIZED (  -- class -1 is a suppressed row
+__kanon_labels AS MATERIALIZED (  -- class -1 is a suppressed row
     SELECT label.row AS __kanon_row, label.class AS __kanon_class
     FROM (SELECT unnest(CASE WHEN grouped.error IS NULL THEN grouped.labels
                              ELSE __kanon_refuse(grouped.error.kind, grouped.error.sentence)
-                             END) AS label FROM _grouped)
+                             END) AS label FROM __kanon_grouped)
 ),
-_labelled AS (
-    SELECT _labels.__kanon_class, _kept.* FROM _kept JOIN _labels USING (__kanon_row)
-    WHERE _labels.__kanon_class >= 0
+__kanon_labelled AS (
+    SELECT __kanon_labels.__kanon_class, __kanon_kept.* FROM __kanon_kept JOIN __kanon_labels USING (__kanon_row)
+    WHERE __kanon_labels.__kanon_class >= 0
 ),
-_classes AS MATERIALIZED (  -- what each class releases
-    SELECT __kanon_class, __kanon_bounds(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash"))) FROM _labelled GROUP BY __kanon_class
+__kanon_classes AS MATERIALIZED (  -- what each class releases
+    SELECT __kanon_class, __kanon_bounds(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash"))) FROM __kanon_labelled GROUP BY __kanon_class
 ),
-_released AS MATERIALIZED (  -- every row with its class's values, columns in their old order
-    (SELECT __kanon_blank(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash"))) FROM _source LIMIT 0)
+__kanon_released AS MATERIALIZED (  -- every row with its class's values, columns in their old order
+    (SELECT __kanon_blank(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash"))) FROM __kanon_source LIMIT 0)
     UNION ALL BY NAME
-    (SELECT _classes.* EXCLUDE (__kanon_class)
-     FROM _labelled JOIN _classes USING (__kanon_class))
+    (SELECT __kanon_classes.* EXCLUDE (__kanon_class)
+     FROM __kanon_labelled JOIN __kanon_classes USING (__kanon_class))
 ),
-_sizes AS MATERIALIZED (  -- rows per combination of released values
-    SELECT count(*) AS __kanon_size, COLUMNS(*) FROM _released GROUP BY ALL
+__kanon_sizes AS MATERIALIZED (  -- rows per combination of released values
+    SELECT count(*) AS __kanon_size, COLUMNS(*) FROM __kanon_released GROUP BY ALL
 ),
-_check AS MATERIALIZED (  -- nothing comes out unless this passes
+__kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
     SELECT CASE
-        WHEN (SELECT len(names) FROM _taken) > 0
-            THEN __kanon_refuse('OptionError', format('The relation has a column ''{}'', a name that the query needs for itself. Rename it first.', (SELECT names[1] FROM _taken)))
+        WHEN (SELECT len(names) FROM __kanon_taken) > 0
+            THEN __kanon_refuse('OptionError', format('The relation has a column ''{}'', a name that the query needs for itself. Rename it first.', (SELECT names[1] FROM __kanon_taken)))
         WHEN NOT ((SELECT list_sort(coalesce(list(concat(column_name, ' ', comment)), [])) FROM duckdb_columns() WHERE comment LIKE '%kanon:%' AND lower(table_name) = lower('patients') AND lower(schema_name) = lower(current_schema()) AND lower(database_name) = lower(current_database())) = []::VARCHAR[])
             THEN __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give the roles in the call.')
         WHEN min(__kanon_size) < 5
             THEN __kanon_refuse('ReleaseError', format('The release was stopped: a class of released values has {} rows, fewer than k = 5. Nothing came out; please report this as a bug of the method mdav.', min(__kanon_size)))
         WHEN [coalesce(sum(__kanon_size), 0) + any_value(__kanon_out),
-              any_value(__kanon_labels), any_value(__kanon_once)]
-             <> [any_value(__kanon_kept), any_value(__kanon_kept), any_value(__kanon_kept)]
+              any_value(__kanon_label_count), any_value(__kanon_once)]
+             <> [any_value(__kanon_kept_count), any_value(__kanon_kept_count), any_value(__kanon_kept_count)]
             THEN __kanon_refuse('ReleaseError', format(
                 'The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing came out; please report this as a bug.', coalesce(sum(__kanon_size), 0)::BIGINT,
-                any_value(__kanon_kept) - any_value(__kanon_out), any_value(__kanon_once)))
-        WHEN any_value(__kanon_out) > floor(0.0::DOUBLE * any_value(__kanon_kept))
+                any_value(__kanon_kept_count) - any_value(__kanon_out), any_value(__kanon_once)))
+        WHEN any_value(__kanon_out) > floor(0.0::DOUBLE * any_value(__kanon_kept_count))
             THEN __kanon_refuse(
                 'ReleaseError', format('The release was stopped: it leaves out {} rows, more than suppress = 0.0 allows. Nothing came out; please report this as a bug of the method mdav.', any_value(__kanon_out)::BIGINT))
         ELSE true END AS passed
-    FROM (SELECT count(*) AS __kanon_labels, count(DISTINCT __kanon_row) AS __kanon_once,
+    FROM (SELECT count(*) AS __kanon_label_count, count(DISTINCT __kanon_row) AS __kanon_once,
                  count(*) FILTER (WHERE __kanon_class < 0) AS __kanon_out
-          FROM _labels)
-    CROSS JOIN (SELECT count(*) AS __kanon_kept FROM _kept)
-    LEFT JOIN _sizes ON true
+          FROM __kanon_labels)
+    CROSS JOIN (SELECT count(*) AS __kanon_kept_count FROM __kanon_kept)
+    LEFT JOIN __kanon_sizes ON true
 ),
-_generalized AS MATERIALIZED (SELECT __kanon_clock(count(*)) AS moment FROM _classes),
-_verified AS MATERIALIZED (SELECT __kanon_clock(passed::BIGINT) AS moment FROM _check),
-_centers AS (
+__kanon_generalized AS MATERIALIZED (SELECT __kanon_clock(count(*)) AS moment FROM __kanon_classes),
+__kanon_verified AS MATERIALIZED (SELECT __kanon_clock(passed::BIGINT) AS moment FROM __kanon_check),
+__kanon_centers AS (
     SELECT __kanon_class, [*COLUMNS(* EXCLUDE (__kanon_class))] AS center
-    FROM (SELECT __kanon_class, __kanon_cell(COLUMNS(* EXCLUDE (__kanon_class))) FROM (SELECT __kanon_class, __kanon_centroid(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash"))) FROM _labelled GROUP BY __kanon_class))
+    FROM (SELECT __kanon_class, __kanon_cell(COLUMNS(* EXCLUDE (__kanon_class))) FROM (SELECT __kanon_class, __kanon_centroid(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash"))) FROM __kanon_labelled GROUP BY __kanon_class))
 ),
-_measured AS MATERIALIZED (
+__kanon_measured AS MATERIALIZED (
     SELECT __kanon_measure(
         list({'row': __kanon_row, 'hash': __kanon_hash, 'class': __kanon_class,
               'cells': cells, 'center': coalesce(center, cells)}),
-        (SELECT columns FROM _columns),
+        (SELECT columns FROM __kanon_columns),
         '{"progress": true, "task": {"beside_k": [], "block_rows": null, "class_label": null, "distance": "sse", "k": 5, "loss": "range_flat", "method": "mdav", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
         NULL) AS measured
-    FROM _cells JOIN _labels USING (__kanon_row) LEFT JOIN _centers USING (__kanon_class)
+    FROM __kanon_cells JOIN __kanon_labels USING (__kanon_row)
+    LEFT JOIN __kanon_centers USING (__kanon_class)
 ),
-_radii AS (
+__kanon_radii AS (
     SELECT entry.class AS __kanon_class, entry.radius AS radius
-    FROM (SELECT unnest(measured.radii) AS entry FROM _measured)
+    FROM (SELECT unnest(measured.radii) AS entry FROM __kanon_measured)
 ),
-_diversity AS (  -- what the rows of a class have in common, per combination of released values
+__kanon_diversity AS (  -- what the rows of a class have in common, per combination of released values
     SELECT sum(NULL::BIGINT) AS strangers FROM (
         SELECT count(*) AS __kanon_size, COLUMNS(*)
-        FROM _released GROUP BY ALL)
+        FROM __kanon_released GROUP BY ALL)
 ),
-_facts AS (
+__kanon_facts AS (
     SELECT *, rows_in - rows_released AS rows_suppressed
-    FROM (SELECT (SELECT count(*) FROM _source) AS rows_in,
+    FROM (SELECT (SELECT count(*) FROM __kanon_source) AS rows_in,
                  sum(__kanon_size)::BIGINT AS rows_released,
                  count(*) AS classes,
                  min(__kanon_size) AS smallest,
                  max(__kanon_size) AS largest,
                  sum(__kanon_size::HUGEINT * __kanon_size)::DOUBLE AS squares,
                  (SELECT __kanon_moment FROM __kanon_started) AS started,
-                 (SELECT moment FROM _generalized) AS generalized,
-                 (SELECT moment FROM _verified) AS verified,
-                 (SELECT grouped.facts FROM _grouped)::JSON AS grouped,
-                 (SELECT measured.facts FROM _measured)::JSON AS measured
-          FROM _sizes)
-    CROSS JOIN _diversity
+                 (SELECT moment FROM __kanon_generalized) AS generalized,
+                 (SELECT moment FROM __kanon_verified) AS verified,
+                 (SELECT grouped.facts FROM __kanon_grouped)::JSON AS grouped,
+                 (SELECT measured.facts FROM __kanon_measured)::JSON AS measured
+          FROM __kanon_sizes)
+    CROSS JOIN __kanon_diversity
 )
 SELECT unnest(list_concat([
     {'metric': 'rows_in', 'value': (rows_in)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows of the relation'},
@@ -190,5 +192,5 @@ SELECT unnest(list_concat([
                   + rows_in - (measured ->> 'rows')::DOUBLE) / rows_in,
         'text': NULL::VARCHAR, 'unit': 'share', 'description': 'total_il of this quasi-identifier alone, per row, without its weight; lower is better'}
 )), max_depth := 2)
-FROM _facts, _check
-WHERE _check.passed
+FROM __kanon_facts, __kanon_check
+WHERE __kanon_check.passed

@@ -1,64 +1,64 @@
 -- anonymize_audit('patients', release := 'patients', k := 4, sensitive := ['disease'], class_label := 'job', sensitive_values := ['Flu'], hierarchies := {'zip': 'prefix'})
-WITH _kept AS (SELECT __kanon.* FROM "patients" AS __kanon
+WITH __kanon_kept AS (SELECT __kanon.* FROM "patients" AS __kanon
     WHERE __kanon_has("disease") AND __kanon_has("job")),
-_released AS MATERIALIZED (SELECT __kanon.* FROM "patients" AS __kanon
+__kanon_released AS MATERIALIZED (SELECT __kanon.* FROM "patients" AS __kanon
     WHERE __kanon_has("disease") AND __kanon_has("job")),
-_tree_1 AS MATERIALIZED (  -- the labels of each leaf, from itself up to the root
+__kanon_tree_1 AS MATERIALIZED (  -- the labels of each leaf, from itself up to the root
     SELECT CASE WHEN tree.error IS NULL THEN tree.paths
                 ELSE __kanon_refuse(tree.error.kind, tree.error.sentence) END AS paths
     FROM (SELECT __kanon_tree(
         (SELECT list({'value': decode(value), 'count': size})
          FROM (SELECT encode(__kanon_key("zip")) AS value, count(*) AS size
-               FROM _kept GROUP BY ALL)),
-        (SELECT any_value(typeof("zip")) FROM _kept),
+               FROM __kanon_kept GROUP BY ALL)),
+        (SELECT any_value(typeof("zip")) FROM __kanon_kept),
         NULL,
         NULL,
         '{"column": "zip", "kind": "prefix", "show_values": false}') AS tree)
 ),
-_columns AS (
+__kanon_columns AS (
     SELECT [*COLUMNS(*)] AS columns
-    FROM (SELECT __kanon_describe(COLUMNS(* EXCLUDE ("disease", "job"))) FROM (SELECT * REPLACE (__kanon_key("zip") AS "zip") FROM _kept) LIMIT 1)
+    FROM (SELECT __kanon_describe(COLUMNS(* EXCLUDE ("disease", "job"))) FROM (SELECT * REPLACE (__kanon_key("zip") AS "zip") FROM __kanon_kept) LIMIT 1)
 ),
-_released_columns AS (
+__kanon_released_columns AS (
     SELECT [*COLUMNS(*)] AS columns
-    FROM (SELECT __kanon_describe(COLUMNS(* EXCLUDE ("disease", "job"))) FROM _released LIMIT 1)
+    FROM (SELECT __kanon_describe(COLUMNS(* EXCLUDE ("disease", "job"))) FROM __kanon_released LIMIT 1)
 ),
-_cells AS (
-    SELECT [*COLUMNS(*)] AS cells FROM (SELECT __kanon_key(COLUMNS(* EXCLUDE ("disease", "job"))) FROM _kept)
+__kanon_cells AS (
+    SELECT [*COLUMNS(*)] AS cells FROM (SELECT __kanon_key(COLUMNS(* EXCLUDE ("disease", "job"))) FROM __kanon_kept)
 ),
-_released_cells AS (
-    SELECT [*COLUMNS(*)] AS cells FROM (SELECT __kanon_key(COLUMNS(* EXCLUDE ("disease", "job"))) FROM _released)
+__kanon_released_cells AS (
+    SELECT [*COLUMNS(*)] AS cells FROM (SELECT __kanon_key(COLUMNS(* EXCLUDE ("disease", "job"))) FROM __kanon_released)
 ),
-_measured AS MATERIALIZED (
+__kanon_measured AS MATERIALIZED (
     SELECT CASE WHEN audited.error IS NULL THEN audited.facts
                 ELSE __kanon_refuse(audited.error.kind, audited.error.sentence) END AS facts
     FROM (SELECT __kanon_audit(
-        (SELECT list(cells) FROM _cells),
-        (SELECT columns FROM _columns),
-        (SELECT list(cells) FROM _released_cells),
-        (SELECT columns FROM _released_columns),
+        (SELECT list(cells) FROM __kanon_cells),
+        (SELECT columns FROM __kanon_columns),
+        (SELECT list(cells) FROM __kanon_released_cells),
+        (SELECT columns FROM __kanon_released_columns),
         '{"weights": {}}',
-        [{'name': 'zip', 'paths': (SELECT paths FROM _tree_1)}]) AS audited)
+        [{'name': 'zip', 'paths': (SELECT paths FROM __kanon_tree_1)}]) AS audited)
 ),
-_sizes AS (
-    SELECT count(*) AS __kanon_size, COLUMNS(* EXCLUDE ("disease", "job")) FROM _released GROUP BY ALL
+__kanon_sizes AS (
+    SELECT count(*) AS __kanon_size, COLUMNS(* EXCLUDE ("disease", "job")) FROM __kanon_released GROUP BY ALL
 ),
-_diversity AS (
+__kanon_diversity AS (
     SELECT sum(__kanon_size - __kanon_most) AS strangers, coalesce(sum(__kanon_size) FILTER (WHERE __kanon_alike_0), 0) AS alike_0, coalesce(sum(__kanon_size) FILTER (WHERE __kanon_grave_0), 0) AS grave_0 FROM (
-        SELECT count(*) AS __kanon_size, __kanon_majority("job") AS __kanon_most, __kanon_alike("disease") AS __kanon_alike_0, __kanon_alike("disease") AND bool_or(__kanon_key("disease") IN ('Flu')) AS __kanon_grave_0, COLUMNS(* EXCLUDE ("disease", "job")) FROM _released GROUP BY ALL)
+        SELECT count(*) AS __kanon_size, __kanon_majority("job") AS __kanon_most, __kanon_alike("disease") AS __kanon_alike_0, __kanon_alike("disease") AND bool_or(__kanon_key("disease") IN ('Flu')) AS __kanon_grave_0, COLUMNS(* EXCLUDE ("disease", "job")) FROM __kanon_released GROUP BY ALL)
 ),
-_facts AS (
+__kanon_facts AS (
     SELECT *, rows_in - rows_released AS rows_suppressed
-    FROM (SELECT (SELECT count(*) FROM _kept) AS rows_in,
+    FROM (SELECT (SELECT count(*) FROM __kanon_kept) AS rows_in,
                  coalesce(sum(__kanon_size), 0)::BIGINT AS rows_released,
                  count(*) AS classes,
                  min(__kanon_size) AS smallest,
                  max(__kanon_size) AS largest,
                  sum(__kanon_size::HUGEINT * __kanon_size)::DOUBLE AS squares,
                  coalesce(sum(__kanon_size) FILTER (WHERE __kanon_size < 4), 0) AS below,
-                 (SELECT facts FROM _measured)::JSON AS measured
-          FROM _sizes)
-    CROSS JOIN _diversity
+                 (SELECT facts FROM __kanon_measured)::JSON AS measured
+          FROM __kanon_sizes)
+    CROSS JOIN __kanon_diversity
 )
 SELECT unnest(list_concat([
     {'metric': 'rows_in', 'value': (rows_in)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows of the relation'},
@@ -89,5 +89,5 @@ SELECT unnest(list_concat([
         'metric': 'ncp (' || attribute.name || ')', 'value': attribute.ncp,
         'text': NULL::VARCHAR, 'unit': 'share', 'description': 'total_il of this quasi-identifier alone, per row, without its weight; lower is better'}
 )), max_depth := 2)
-FROM _facts
+FROM __kanon_facts
 WHERE (SELECT list_sort(coalesce(list(concat(column_name, ' ', comment)), [])) FROM duckdb_columns() WHERE comment LIKE '%kanon:%' AND lower(table_name) = lower('patients') AND lower(schema_name) = lower(current_schema()) AND lower(database_name) = lower(current_database())) = []::VARCHAR[] OR __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give the roles in the call.')

@@ -1,170 +1,171 @@
 -- anonymize('patients', k := 4, recoding := 'global', suppress := 0.1, quasi_identifiers := ['age', 'job'], identifiers := ['name'])
-WITH _source AS MATERIALIZED (  -- each row with a number, and a hash of all its columns to break ties
+WITH __kanon_source AS MATERIALIZED (  -- each row, its number, and a hash to break ties
     SELECT row_number() OVER () AS __kanon_row,
            md5_number_lower(concat('0 ', row(*COLUMNS(__kanon.*))::VARCHAR)) AS __kanon_hash,
            __kanon.*
     FROM "patients" AS __kanon
     WHERE __kanon_has("age") AND __kanon_has("job") AND __kanon_has("name")
 ),
-_kept AS (  -- the rows that take part
-    FROM _source
+__kanon_kept AS (  -- the rows that take part
+    FROM __kanon_source
 ),
-_tree_1 AS MATERIALIZED (  -- the labels of each leaf, from itself up to the root
+__kanon_tree_1 AS MATERIALIZED (  -- the labels of each leaf, from itself up to the root
     SELECT CASE WHEN tree.error IS NULL THEN tree.paths
                 ELSE __kanon_refuse(tree.error.kind, tree.error.sentence) END AS paths
     FROM (SELECT __kanon_tree(
         (SELECT list({'value': decode(value), 'count': size})
          FROM (SELECT encode(__kanon_key("age")) AS value, count(*) AS size
-               FROM _kept GROUP BY ALL)),
-        (SELECT any_value(typeof("age")) FROM _kept),
+               FROM __kanon_kept GROUP BY ALL)),
+        (SELECT any_value(typeof("age")) FROM __kanon_kept),
         NULL,
         NULL,
         '{"column": "age", "kind": "", "show_values": false}') AS tree)
 ),
-_tree_2 AS MATERIALIZED (  -- the labels of each leaf, from itself up to the root
+__kanon_tree_2 AS MATERIALIZED (  -- the labels of each leaf, from itself up to the root
     SELECT CASE WHEN tree.error IS NULL THEN tree.paths
                 ELSE __kanon_refuse(tree.error.kind, tree.error.sentence) END AS paths
     FROM (SELECT __kanon_tree(
         (SELECT list({'value': decode(value), 'count': size})
          FROM (SELECT encode(__kanon_key("job")) AS value, count(*) AS size
-               FROM _kept GROUP BY ALL)),
-        (SELECT any_value(typeof("job")) FROM _kept),
+               FROM __kanon_kept GROUP BY ALL)),
+        (SELECT any_value(typeof("job")) FROM __kanon_kept),
         NULL,
         NULL,
         '{"column": "job", "kind": "", "show_values": false}') AS tree)
 ),
-_columns AS (  -- name and type of each quasi-identifier
+__kanon_columns AS (  -- name and type of each quasi-identifier
     SELECT [*COLUMNS(*)] AS columns
-    FROM (SELECT __kanon_describe(COLUMNS(['age', 'job'])) FROM (SELECT * REPLACE (__kanon_key("age") AS "age", __kanon_key("job") AS "job") FROM _source) LIMIT 1)
+    FROM (SELECT __kanon_describe(COLUMNS(['age', 'job'])) FROM (SELECT * REPLACE (__kanon_key("age") AS "age", __kanon_key("job") AS "job") FROM __kanon_source) LIMIT 1)
 ),
-_taken AS (  -- columns with a name that the query needs for itself
+__kanon_taken AS (  -- columns with a name that the query needs for itself
     SELECT list_filter([*COLUMNS(*)], lambda name:
         starts_with(lower(name), '__kanon_')) AS names
-    FROM (SELECT __kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash))) FROM _source LIMIT 1)
+    FROM (SELECT __kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash)))
+          FROM __kanon_source LIMIT 1)
 ),
-_cells AS (  -- the quasi-identifiers of each row, as numbers and categories
+__kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categories
     SELECT __kanon_row, __kanon_hash, __kanon_label, __kanon_secret, __kanon_extra,
            [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secret,
                                 __kanon_extra))] AS cells
     FROM (SELECT __kanon_row, __kanon_hash, NULL::VARCHAR AS __kanon_label,
                  NULL::VARCHAR AS __kanon_secret, NULL::DOUBLE AS __kanon_extra,
                  __kanon_cell(COLUMNS(['age', 'job']))
-          FROM (SELECT * REPLACE (__kanon_key("age") AS "age", __kanon_key("job") AS "job") FROM _kept))
+          FROM (SELECT * REPLACE (__kanon_key("age") AS "age", __kanon_key("job") AS "job") FROM __kanon_kept))
 ),
-_begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
+__kanon_begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
     SELECT __kanon_start(
         list({'row': __kanon_row, 'hash': __kanon_hash, 'cells': cells,
               'label': __kanon_label, 'secret': __kanon_secret,
               'extra': __kanon_extra}),
-        (SELECT columns FROM _columns),
+        (SELECT columns FROM __kanon_columns),
         '{"progress": true, "task": {"beside_k": [], "block_rows": null, "class_label": null, "distance": "loss", "k": 4, "loss": "range_flat", "method": "full_domain", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.1, "weights": {}}}',
-        [{'name': 'age', 'paths': (SELECT paths FROM _tree_1)}, {'name': 'job', 'paths': (SELECT paths FROM _tree_2)}],
+        [{'name': 'age', 'paths': (SELECT paths FROM __kanon_tree_1)}, {'name': 'job', 'paths': (SELECT paths FROM __kanon_tree_2)}],
         NULL) AS ticket
-    FROM _cells
+    FROM __kanon_cells
 ),
-_waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an interrupt is heard
-    SELECT turn FROM range(1000000000000) AS _turns(turn) CROSS JOIN _begun
+__kanon_waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an interrupt is heard
+    SELECT turn FROM range(1000000000000) AS __kanon_turns(turn) CROSS JOIN __kanon_begun
     WHERE __kanon_wait(ticket, turn) LIMIT 1
 ),
-_grouped AS MATERIALIZED (  -- one class per row
-    SELECT __kanon_finish(ticket, turn) AS grouped FROM _begun CROSS JOIN _waited
+__kanon_grouped AS MATERIALIZED (  -- one class per row
+    SELECT __kanon_finish(ticket, turn) AS grouped FROM __kanon_begun CROSS JOIN __kanon_waited
 ),
-_labels AS MATERIALIZED (  -- class -1 is a suppressed row
+__kanon_labels AS MATERIALIZED (  -- class -1 is a suppressed row
     SELECT label.row AS __kanon_row, label.class AS __kanon_class
     FROM (SELECT unnest(CASE WHEN grouped.error IS NULL THEN grouped.labels
                              ELSE __kanon_refuse(grouped.error.kind, grouped.error.sentence)
-                             END) AS label FROM _grouped)
+                             END) AS label FROM __kanon_grouped)
 ),
-_labelled AS (
-    SELECT _labels.__kanon_class, _kept.* FROM _kept JOIN _labels USING (__kanon_row)
-    WHERE _labels.__kanon_class >= 0
+__kanon_labelled AS (
+    SELECT __kanon_labels.__kanon_class, __kanon_kept.* FROM __kanon_kept JOIN __kanon_labels USING (__kanon_row)
+    WHERE __kanon_labels.__kanon_class >= 0
 ),
-_classes AS MATERIALIZED (  -- what each class releases
-    WITH _leaves_1 AS MATERIALIZED (  -- those below a node side by side; encoded: without collation
+__kanon_classes AS MATERIALIZED (  -- what each class releases
+    WITH __kanon_leaves_1 AS MATERIALIZED (  -- those below a node side by side; encoded: without collation
     SELECT path, encode(path[1]) AS leaf, place
-    FROM (SELECT unnest(paths) AS path, generate_subscripts(paths, 1) AS place FROM _tree_1)
+    FROM (SELECT unnest(paths) AS path, generate_subscripts(paths, 1) AS place FROM __kanon_tree_1)
 ),
-_spans_1 AS (  -- the first and last leaf of each class; NULL is a leaf below the root
-    SELECT __kanon_class, count(*) AS total, count(_leaves_1.place) AS known,
-           min(_leaves_1.place) AS low, max(_leaves_1.place) AS high
-    FROM _labelled LEFT JOIN _leaves_1 
-        ON encode(__kanon_key(_labelled."age")) = _leaves_1.leaf
+__kanon_spans_1 AS (  -- the first and last leaf of each class; NULL is a leaf below the root
+    SELECT __kanon_class, count(*) AS total, count(__kanon_leaves_1.place) AS known,
+           min(__kanon_leaves_1.place) AS low, max(__kanon_leaves_1.place) AS high
+    FROM __kanon_labelled LEFT JOIN __kanon_leaves_1 
+        ON encode(__kanon_key(__kanon_labelled."age")) = __kanon_leaves_1.leaf
     GROUP BY __kanon_class
 ),
-_ancestors_1 AS (
+__kanon_ancestors_1 AS (
     SELECT __kanon_class, CASE
-        WHEN (SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM _grouped) IS NULL OR encode(low.path[(SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM _grouped) + 1]) <> encode(high.path[(SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM _grouped) + 1])
-            OR (span.known < span.total AND (SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM _grouped) < (SELECT len(paths[1]) - 1 FROM _tree_1)
+        WHEN (SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM __kanon_grouped) IS NULL OR encode(low.path[(SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM __kanon_grouped) + 1]) <> encode(high.path[(SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM __kanon_grouped) + 1])
+            OR (span.known < span.total AND (SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM __kanon_grouped) < (SELECT len(paths[1]) - 1 FROM __kanon_tree_1)
                 AND span.known > 0) THEN __kanon_refuse('ReleaseError', 'The release was stopped: a class has more than one value at the level chosen for its column. Nothing came out; please report this as a bug.')
-        WHEN span.known > 0 THEN low.path[(SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM _grouped) + 1]
-        WHEN (SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM _grouped) = (SELECT len(paths[1]) - 1 FROM _tree_1)
-            THEN (SELECT paths[1][(SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM _grouped) + 1] FROM _tree_1) END AS label
-    FROM _spans_1 AS span
-    LEFT JOIN _leaves_1 AS low ON low.place = span.low
-    LEFT JOIN _leaves_1 AS high ON high.place = span.high
+        WHEN span.known > 0 THEN low.path[(SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM __kanon_grouped) + 1]
+        WHEN (SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM __kanon_grouped) = (SELECT len(paths[1]) - 1 FROM __kanon_tree_1)
+            THEN (SELECT paths[1][(SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM __kanon_grouped) + 1] FROM __kanon_tree_1) END AS label
+    FROM __kanon_spans_1 AS span
+    LEFT JOIN __kanon_leaves_1 AS low ON low.place = span.low
+    LEFT JOIN __kanon_leaves_1 AS high ON high.place = span.high
 ),
-_leaves_2 AS MATERIALIZED (  -- those below a node side by side; encoded: without collation
+__kanon_leaves_2 AS MATERIALIZED (  -- those below a node side by side; encoded: without collation
     SELECT path, encode(path[1]) AS leaf, place
-    FROM (SELECT unnest(paths) AS path, generate_subscripts(paths, 1) AS place FROM _tree_2)
+    FROM (SELECT unnest(paths) AS path, generate_subscripts(paths, 1) AS place FROM __kanon_tree_2)
 ),
-_spans_2 AS (  -- the first and last leaf of each class; NULL is a leaf below the root
-    SELECT __kanon_class, count(*) AS total, count(_leaves_2.place) AS known,
-           min(_leaves_2.place) AS low, max(_leaves_2.place) AS high
-    FROM _labelled LEFT JOIN _leaves_2 
-        ON encode(__kanon_key(_labelled."job")) = _leaves_2.leaf
+__kanon_spans_2 AS (  -- the first and last leaf of each class; NULL is a leaf below the root
+    SELECT __kanon_class, count(*) AS total, count(__kanon_leaves_2.place) AS known,
+           min(__kanon_leaves_2.place) AS low, max(__kanon_leaves_2.place) AS high
+    FROM __kanon_labelled LEFT JOIN __kanon_leaves_2 
+        ON encode(__kanon_key(__kanon_labelled."job")) = __kanon_leaves_2.leaf
     GROUP BY __kanon_class
 ),
-_ancestors_2 AS (
+__kanon_ancestors_2 AS (
     SELECT __kanon_class, CASE
-        WHEN (SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM _grouped) IS NULL OR encode(low.path[(SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM _grouped) + 1]) <> encode(high.path[(SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM _grouped) + 1])
-            OR (span.known < span.total AND (SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM _grouped) < (SELECT len(paths[1]) - 1 FROM _tree_2)
+        WHEN (SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM __kanon_grouped) IS NULL OR encode(low.path[(SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM __kanon_grouped) + 1]) <> encode(high.path[(SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM __kanon_grouped) + 1])
+            OR (span.known < span.total AND (SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM __kanon_grouped) < (SELECT len(paths[1]) - 1 FROM __kanon_tree_2)
                 AND span.known > 0) THEN __kanon_refuse('ReleaseError', 'The release was stopped: a class has more than one value at the level chosen for its column. Nothing came out; please report this as a bug.')
-        WHEN span.known > 0 THEN low.path[(SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM _grouped) + 1]
-        WHEN (SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM _grouped) = (SELECT len(paths[1]) - 1 FROM _tree_2)
-            THEN (SELECT paths[1][(SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM _grouped) + 1] FROM _tree_2) END AS label
-    FROM _spans_2 AS span
-    LEFT JOIN _leaves_2 AS low ON low.place = span.low
-    LEFT JOIN _leaves_2 AS high ON high.place = span.high
+        WHEN span.known > 0 THEN low.path[(SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM __kanon_grouped) + 1]
+        WHEN (SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM __kanon_grouped) = (SELECT len(paths[1]) - 1 FROM __kanon_tree_2)
+            THEN (SELECT paths[1][(SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM __kanon_grouped) + 1] FROM __kanon_tree_2) END AS label
+    FROM __kanon_spans_2 AS span
+    LEFT JOIN __kanon_leaves_2 AS low ON low.place = span.low
+    LEFT JOIN __kanon_leaves_2 AS high ON high.place = span.high
 )
-SELECT _plain.* REPLACE (_ancestors_1.label AS "age", _ancestors_2.label AS "job")
-    FROM (SELECT __kanon_class, __kanon_interval(COLUMNS(['age', 'job'])) FROM (SELECT * REPLACE (0 AS "age", 0 AS "job") FROM _labelled) GROUP BY __kanon_class) AS _plain
-    JOIN _ancestors_1 USING (__kanon_class)
-    JOIN _ancestors_2 USING (__kanon_class)
+SELECT _plain.* REPLACE (__kanon_ancestors_1.label AS "age", __kanon_ancestors_2.label AS "job")
+    FROM (SELECT __kanon_class, __kanon_interval(COLUMNS(['age', 'job'])) FROM (SELECT * REPLACE (0 AS "age", 0 AS "job") FROM __kanon_labelled) GROUP BY __kanon_class) AS _plain
+    JOIN __kanon_ancestors_1 USING (__kanon_class)
+    JOIN __kanon_ancestors_2 USING (__kanon_class)
 ),
-_released AS MATERIALIZED (  -- every row with its class's values, columns in their old order
-    (SELECT __kanon_blank(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "name"))) FROM _source LIMIT 0)
+__kanon_released AS MATERIALIZED (  -- every row with its class's values, columns in their old order
+    (SELECT __kanon_blank(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "name"))) FROM __kanon_source LIMIT 0)
     UNION ALL BY NAME
-    (SELECT _classes.* EXCLUDE (__kanon_class), _labelled.* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash", "age", "job", "name")
-     FROM _labelled JOIN _classes USING (__kanon_class))
+    (SELECT __kanon_classes.* EXCLUDE (__kanon_class), __kanon_labelled.* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash", "age", "job", "name")
+     FROM __kanon_labelled JOIN __kanon_classes USING (__kanon_class))
 ),
-_sizes AS MATERIALIZED (  -- rows per combination of released values
-    SELECT count(*) AS __kanon_size, COLUMNS(['age', 'job']) FROM _released GROUP BY ALL
+__kanon_sizes AS MATERIALIZED (  -- rows per combination of released values
+    SELECT count(*) AS __kanon_size, COLUMNS(['age', 'job']) FROM __kanon_released GROUP BY ALL
 ),
-_check AS MATERIALIZED (  -- nothing comes out unless this passes
+__kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
     SELECT CASE
-        WHEN (SELECT len(names) FROM _taken) > 0
-            THEN __kanon_refuse('OptionError', format('The relation has a column ''{}'', a name that the query needs for itself. Rename it first.', (SELECT names[1] FROM _taken)))
+        WHEN (SELECT len(names) FROM __kanon_taken) > 0
+            THEN __kanon_refuse('OptionError', format('The relation has a column ''{}'', a name that the query needs for itself. Rename it first.', (SELECT names[1] FROM __kanon_taken)))
         WHEN NOT ((SELECT list_sort(coalesce(list(concat(column_name, ' ', comment)), [])) FROM duckdb_columns() WHERE comment LIKE '%kanon:%' AND lower(table_name) = lower('patients') AND lower(schema_name) = lower(current_schema()) AND lower(database_name) = lower(current_database())) = []::VARCHAR[])
             THEN __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give the roles in the call.')
         WHEN min(__kanon_size) < 4
             THEN __kanon_refuse('ReleaseError', format('The release was stopped: a class of released values has {} rows, fewer than k = 4. Nothing came out; please report this as a bug of the method full_domain.', min(__kanon_size)))
         WHEN [coalesce(sum(__kanon_size), 0) + any_value(__kanon_out),
-              any_value(__kanon_labels), any_value(__kanon_once)]
-             <> [any_value(__kanon_kept), any_value(__kanon_kept), any_value(__kanon_kept)]
+              any_value(__kanon_label_count), any_value(__kanon_once)]
+             <> [any_value(__kanon_kept_count), any_value(__kanon_kept_count), any_value(__kanon_kept_count)]
             THEN __kanon_refuse('ReleaseError', format(
                 'The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing came out; please report this as a bug.', coalesce(sum(__kanon_size), 0)::BIGINT,
-                any_value(__kanon_kept) - any_value(__kanon_out), any_value(__kanon_once)))
-        WHEN any_value(__kanon_out) > floor(0.1::DOUBLE * any_value(__kanon_kept))
+                any_value(__kanon_kept_count) - any_value(__kanon_out), any_value(__kanon_once)))
+        WHEN any_value(__kanon_out) > floor(0.1::DOUBLE * any_value(__kanon_kept_count))
             THEN __kanon_refuse(
                 'ReleaseError', format('The release was stopped: it leaves out {} rows, more than suppress = 0.1 allows. Nothing came out; please report this as a bug of the method full_domain.', any_value(__kanon_out)::BIGINT))
         ELSE true END AS passed
-    FROM (SELECT count(*) AS __kanon_labels, count(DISTINCT __kanon_row) AS __kanon_once,
+    FROM (SELECT count(*) AS __kanon_label_count, count(DISTINCT __kanon_row) AS __kanon_once,
                  count(*) FILTER (WHERE __kanon_class < 0) AS __kanon_out
-          FROM _labels)
-    CROSS JOIN (SELECT count(*) AS __kanon_kept FROM _kept)
-    LEFT JOIN _sizes ON true
+          FROM __kanon_labels)
+    CROSS JOIN (SELECT count(*) AS __kanon_kept_count FROM __kanon_kept)
+    LEFT JOIN __kanon_sizes ON true
 )
 SELECT __kanon.*
-FROM _released AS __kanon, _check
-WHERE _check.passed
+FROM __kanon_released AS __kanon, __kanon_check
+WHERE __kanon_check.passed
 ORDER BY md5(concat('0 ', row(*COLUMNS(__kanon.*))::VARCHAR)) ASC
