@@ -75,6 +75,20 @@ def names(name: str, value: Any) -> tuple[str, ...]:
     return tuple(found)
 
 
+def one_by_column(words: Iterable[str]) -> Check[str | dict[str, str]]:
+    """One of these words, or one for each of some columns."""
+    one = one_of(words)
+
+    def check(name: str, value: Any) -> str | dict[str, str]:
+        if not isinstance(value, Mapping):
+            return one(name, value)
+        columns = [str(column) for column in value]
+        names(name, columns)
+        return {str(column): one(name, word) for column, word in value.items()}
+
+    return check
+
+
 def name_like(example: str) -> Check[str]:
     """One name, of a column or a relation."""
 

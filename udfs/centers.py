@@ -1,4 +1,5 @@
-"""__kanon_centers(rows, columns, options, hierarchies): which classes publish their own center."""
+"""__kanon_centers(rows, columns, options, hierarchies, hidden): which classes publish their own
+center."""
 
 from __future__ import annotations
 
@@ -11,9 +12,10 @@ from kanon_sql.methods.task import Run
 from kanon_sql.udfs.signature import CELLS, TREES, Signature
 
 
-def centers(rows: Any, columns: Any, options: Any, hierarchies: Any) -> Any:
+def centers(rows: Any, columns: Any, options: Any, hierarchies: Any, hidden: Any) -> Any:
     """List of the classes whose centroid has a larger radius than the method's own center."""
     from kanon_sql.encode.arrow import Rows, read_columns
+    from kanon_sql.encode.looks import without
     from kanon_sql.hierarchies.tree import read_trees
     from kanon_sql.stages.centers import choose_centers  # here: Polars is slow to load
 
@@ -21,7 +23,10 @@ def centers(rows: Any, columns: Any, options: Any, hierarchies: Any) -> Any:
     if found.count == 0:
         return pa.array([[]], pa.list_(pa.int64()))
     task = Run.from_json(options[0].as_py(), METHODS).task
-    classes = choose_centers(found, read_columns(columns), task, read_trees(hierarchies))
+    away = hidden[0].as_py() or []
+    kept, names = without(found, read_columns(columns), away)
+    trees = {name: tree for name, tree in read_trees(hierarchies).items() if name not in away}
+    classes = choose_centers(kept, names, task, trees)
     return pa.array([classes.tolist()], pa.list_(pa.int64()))
 
 
@@ -34,6 +39,7 @@ CENTERS = Signature(
         "VARCHAR[][]",
         "VARCHAR",
         TREES,
+        "VARCHAR[]",
     ),
     "BIGINT[]",
 )

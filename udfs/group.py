@@ -37,21 +37,34 @@ CELLS_SQL = 'STRUCT("class" BIGINT, number BIGINT, low DOUBLE, high DOUBLE, clos
 LABELS_SQL = 'STRUCT("row" BIGINT, "class" BIGINT)[]'
 
 
-def start(rows: Any, columns: Any, options: Any, hierarchies: Any, tables: Any) -> Any:
+def start(
+    rows: Any, columns: Any, options: Any, hierarchies: Any, tables: Any, passing: Any
+) -> Any:
     """Starts the method that the options name; the ticket."""
     from kanon_sql.encode.arrow import Rows, read_columns, read_tables
+    from kanon_sql.encode.looks import without
     from kanon_sql.hierarchies.tree import read_trees
-    from kanon_sql.stages.group import group_rows, remark  # here: Polars takes a while to load
+    from kanon_sql.stages.group import (  # here: Polars takes a while to load
+        group_rows,
+        remark,
+        suspects_of,
+    )
 
     begun, run = perf_counter(), Run.from_json(options[0].as_py(), METHODS)
     given, names, trees = Rows.of(rows), read_columns(columns), read_trees(hierarchies)
     outside = read_tables(tables)
-    if run.progress:
-        remark(run.task)
+    away = passing[0].as_py() or []
 
     def work(watch: Watch) -> Any:
-        found, facts = group_rows(given, names, run.task, watch, trees, outside)
-        return found, {**facts, "started": begun, "finished": perf_counter()}
+        suspects = suspects_of(given, names, run.named, away)
+        if run.progress:
+            remark(run.task, (*suspects.hidden, *away))
+        kept, columns = without(given, names, suspects.hidden)
+        known = {name: tree for name, tree in trees.items() if name not in suspects.hidden}
+        found, facts = group_rows(kept, columns, run.task, watch, known, outside)
+        facts["notices"] = suspects.notices
+        times = {"started": begun, "finished": perf_counter()}
+        return found, suspects.hidden, {**facts, **times}
 
     return pa.array([start_job(work, Progress(run.progress))], pa.int64())
 
@@ -87,12 +100,13 @@ def _cells(found: Any) -> Any:
 
 
 def finish(tickets: Any, turns: Any) -> Any:
-    """Struct of labels (row, class), centers (row, class), cells, facts (JSON) and error (NULL
-    where all went well)."""
+    """Struct of labels (row, class), centers (row, class), cells, the hidden columns, facts (JSON)
+    and error (NULL where all went well)."""
     labels, centers, text = pa.nulls(1, LABELS), pa.nulls(1, LABELS), None
     cells, error = pa.nulls(1, CELLS_OF), not_refused()
+    hidden: tuple[str, ...] = ()
     try:
-        found, facts = finish_job(tickets[0].as_py())
+        found, hidden, facts = finish_job(tickets[0].as_py())
         labels = _pairs(found.rows, found.labels)
         centers = _pairs(found.centers, pa.array(range(len(found.centers)), pa.int64()))
         if found.cells is not None:
@@ -101,8 +115,11 @@ def finish(tickets: Any, turns: Any) -> Any:
     except KanonError as refusal:
         error = refused(type(refusal).__name__, str(refusal))
     return pa.StructArray.from_arrays(
-        [labels, centers, cells, pa.array([text], pa.string()), error],
-        ["labels", "centers", "cells", "facts", "error"]
+        [
+            labels, centers, cells, pa.array([list(hidden)], pa.list_(pa.string())),
+            pa.array([text], pa.string()), error,
+        ],
+        ["labels", "centers", "cells", "hidden", "facts", "error"]
     )
 
 
@@ -116,6 +133,7 @@ START = Signature(
         "VARCHAR",
         TREES,
         TABLES,
+        "VARCHAR[]",
     ),
     "BIGINT",
     side_effects=True,
@@ -125,7 +143,8 @@ FINISH = Signature(
     "__kanon_finish",
     finish,
     ("BIGINT", "BIGINT"),
-    f"STRUCT(labels {LABELS_SQL}, centers {LABELS_SQL}, cells {CELLS_SQL}, facts VARCHAR, "
+    f"STRUCT(labels {LABELS_SQL}, centers {LABELS_SQL}, cells {CELLS_SQL}, "
+    f"hidden VARCHAR[], facts VARCHAR, "
     f"error {REFUSAL})",
     side_effects=True,
 )

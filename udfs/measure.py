@@ -1,4 +1,5 @@
-"""__kanon_measure(rows, columns, options, hierarchies): the losses, and the radius per class."""
+"""__kanon_measure(rows, columns, options, hierarchies, hidden): the losses, and the radius per
+class."""
 
 from __future__ import annotations
 
@@ -12,16 +13,18 @@ from kanon_sql.methods.task import Run
 from kanon_sql.udfs.signature import CELLS, TREES, Signature
 
 
-def measure(rows: Any, columns: Any, options: Any, hierarchies: Any) -> Any:
+def measure(rows: Any, columns: Any, options: Any, hierarchies: Any, hidden: Any) -> Any:
     """Struct of facts (JSON) and radii (class, radius)."""
     from kanon_sql.encode.arrow import Rows, read_columns
+    from kanon_sql.encode.looks import without
     from kanon_sql.hierarchies.tree import read_trees
     from kanon_sql.stages.measure import measure_rows  # here: Polars is slow to load
 
-    facts, classes, radii = measure_rows(
-        Rows.of(rows), read_columns(columns), Run.from_json(options[0].as_py(), METHODS).task,
-        read_trees(hierarchies),
-    )
+    away = hidden[0].as_py() or []
+    kept, names = without(Rows.of(rows), read_columns(columns), away)
+    trees = {name: tree for name, tree in read_trees(hierarchies).items() if name not in away}
+    task = Run.from_json(options[0].as_py(), METHODS).task
+    facts, classes, radii = measure_rows(kept, names, task, trees)
     pairs = pa.StructArray.from_arrays([pa.array(classes), pa.array(radii)], ["class", "radius"])
     return pa.StructArray.from_arrays(
         [
@@ -40,6 +43,7 @@ MEASURE = Signature(
         "VARCHAR[][]",
         "VARCHAR",
         TREES,
+        "VARCHAR[]",
     ),
     'STRUCT(facts VARCHAR, radii STRUCT("class" BIGINT, radius DOUBLE)[])',
 )

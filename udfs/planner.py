@@ -7,27 +7,33 @@ from itertools import zip_longest
 from typing import Any
 
 from kanon_sql.call.arguments import read_arguments
-from kanon_sql.call.relation import Catalog, literal
+from kanon_sql.call.catalog import Catalog
+from kanon_sql.call.relation import literal
 from kanon_sql.errors import KanonError
 from kanon_sql.plan.macros import parameters
 from kanon_sql.plan.query import plan
 
-CatalogOf = Callable[[str, str], Catalog]
-PARAMETERS = ("VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR[]", "VARCHAR[]")
+CatalogOf = Callable[[str], Catalog]
+PARAMETERS = ("VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR[]", "VARCHAR[]")
+
+
+FAILED = "The call can't be planned: {} inside. Nothing came out; please report this as a bug."
 
 
 def planner(catalog_of: CatalogOf) -> Callable[..., str]:
-    """The planner function over a catalog: (database, schema) of the caller to a Catalog."""
+    """The planner function over a catalog: the search path of the caller to a Catalog."""
 
     def plan_call(
-        call: str, relation: Any, database: str, schema: str, positional: Any, named: Any
+        call: str, relation: Any, path: str, positional: Any, named: Any
     ) -> str:
         try:
             texts = zip_longest(parameters(call), named[0::2], named[1::2])
             given = read_arguments(positional, texts)
-            return plan(call, relation, given, catalog_of(database, schema))
+            return plan(call, relation, given, catalog_of(path))
         except KanonError as refusal:
             # binding this raises the sentence itself, without a traceback around it
             return f"FROM query(error({literal(str(refusal))}))"
+        except Exception as failure:
+            return f"FROM query(error({literal(FAILED.format(type(failure).__name__))}))"
 
     return plan_call

@@ -24,6 +24,12 @@ BRANCH = re.compile(
 NAME = re.compile(r"(?:CAST\()?'(\w+)'(?: AS (.*)\))?", re.DOTALL)
 TOKEN = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\w+|\s+|.", re.DOTALL)
 
+NOT_GIVEN = "__kanon_not_given"
+"""The default of every parameter of a macro, so that an explicit NULL is told from it."""
+
+EMPTY = (f"'{NOT_GIVEN}'", f"CAST('{NOT_GIVEN}' AS VARCHAR)")
+"""How an empty slot reads."""
+
 _lock = threading.Lock()
 _calculator: list[duckdb.DuckDBPyConnection] = []
 
@@ -57,7 +63,7 @@ def read_positional(text: str) -> tuple[str, Any] | None:
     """
     branch = BRANCH.fullmatch(text.strip())
     inner = branch[1].strip() if branch else text.strip()
-    if inner in ("NULL", "CAST(NULL AS INTEGER)"):
+    if inner in EMPTY:
         return None
     sides = _split_comparison(inner) if inner.startswith("(") else None
     name = NAME.fullmatch(sides[0]) if sides else None
@@ -90,17 +96,24 @@ def read_arguments(
         OptionError: an option given twice, or one that can't be read.
     """
     given: dict[str, Any] = {}
+
+    def give(name: str, value: Any) -> None:
+        if name in given:
+            raise OptionError(f"The option {name!r} is given twice. Give it once.")
+        if value is None:
+            raise OptionError(
+                f"The value of {name} is NULL. Leave it out, or look where its value comes from."
+            )
+        given[name] = value
+
     for text in positional:
         pair = read_positional(text) if text else None
         if pair is not None:
-            if pair[0] in given:
-                raise OptionError(f"The option {pair[0]!r} is given twice. Give it once.")
-            given[pair[0]] = pair[1]
+            give(*pair)
     for name, value, text in named:
         if value is None and (text or "NULL").startswith('"'):
             raise OptionError(f"The value of {name} reads as a column name. Put it in quotes.")
-        if value is not None and value != "null":
-            if name in given:
-                raise OptionError(f"The option {name!r} is given twice. Give it once.")
-            given[name] = json.loads(value)
+        found = None if value is None else json.loads(value)
+        if found != NOT_GIVEN:
+            give(name, found)
     return given

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from kanon_sql.call.catalog import Catalog
 from kanon_sql.call.hierarchies import HierarchySpec, read_hierarchies
 from kanon_sql.call.options import GROUPING_CALLS, MeasureOptions, Options, read_options
-from kanon_sql.call.relation import Catalog, Relation, find_relation
+from kanon_sql.call.relation import Relation, find_relation
+from kanon_sql.call.role_table import RoleTable, read_role_table, with_table
 from kanon_sql.call.roles import Roles, resolve_roles
 from kanon_sql.call.rules import Release, resolve
 from kanon_sql.errors import OptionError
@@ -34,6 +36,10 @@ class Call:
         weights: what columns count that don't count 1.
         class_label: the column that holds the class label, if there is one.
         show_values: whether messages may name values.
+        categorical: the columns whose values are categories whatever their type.
+        checked: the columns beside those of the roles that the call names and that must exist.
+        role_table: the relation that roles were read from.
+        seen: the comments that the planner saw, as Catalog.comments gives them.
         hierarchies: of the columns that have one.
         audited: the release that anonymize_audit looks at.
     """
@@ -46,6 +52,10 @@ class Call:
     weights: Mapping[str, float]
     class_label: str | None
     show_values: bool
+    categorical: tuple[str, ...] = ()
+    checked: tuple[str, ...] = ()
+    role_table: RoleTable | None = None
+    seen: tuple[str, ...] = ()
     hierarchies: tuple[HierarchySpec, ...] = ()
     audited: Relation | None = None
 
@@ -85,35 +95,61 @@ def read_call(
     """
     source = find_relation(relation, catalog)
     options = read_options(name, given)
+    chosen = options.roles.roles
+    table = read_role_table(chosen, source, catalog) if chosen is not None else None
+    options = with_table(options, table)
     if name in GROUPING_CALLS:
-        return _grouping_call(source, options, catalog)
+        return _grouping_call(source, options, table, catalog)
     if name == "anonymize_audit" and options.measure.release is None:
         raise OptionError(
             "release is not given. Name the released table beside its source, for example "
             "anonymize_audit('patients', release='released')."
         )
     _refuse_taken(source, ())
-    roles = resolve_roles(options.roles, source.columns)
+    roles = resolve_roles(options.roles, source, table.roles if table else None, releases=False)
     hierarchies = read_hierarchies(options.release.hierarchies, roles, source, catalog)
     release = options.measure.release
     return Call(
-        **_measured(options),
-        source=source,
-        roles=roles,
+        **_shared(options, source, roles, table, catalog),
         hierarchies=hierarchies,
         audited=None if release is None else find_relation(release, catalog),
     )
 
 
-def _measured(options: Options) -> dict[str, Any]:
+def _shared(
+    options: Options, source: Relation, roles: Roles, table: RoleTable | None, catalog: Catalog
+) -> dict[str, Any]:
+    """What calls of both kinds hold."""
+    categorical, by_column = options.roles.categorical, options.release.by_column
+    for option, names in {"categorical": categorical, "representation": tuple(by_column)}.items():
+        _refuse_no_quasi_identifier(option, names, roles)
+    names = (source.parts[-1].lower(), *(source.entry.names if source.entry else ()))
     return {
         "name": options.call,
+        "source": source,
+        "roles": roles,
+        "categorical": categorical,
+        "checked": (*categorical, *by_column),
+        "role_table": table,
+        "seen": catalog.comments(tuple(dict.fromkeys(names))),
         "k": options.group.k,
         "measure": options.measure,
         "weights": options.group.weights,
         "class_label": options.roles.class_label,
         "show_values": options.run.show_values,
     }
+
+
+def _refuse_no_quasi_identifier(option: str, names: tuple[str, ...], roles: Roles) -> None:
+    """Raises OptionError for a column that an option names and that is no quasi-identifier."""
+    others = {name.lower() for name in roles.others}
+    known = {name.lower() for name in roles.quasi_identifiers}
+    for name in names:
+        if name.lower() in others or not (roles.open or name.lower() in known):
+            raise OptionError(
+                f"{option} names the column {name!r}, which is no quasi-identifier. Name it in "
+                "quasi_identifiers, or leave it out."
+            )
 
 
 def _refuse_taken(source: Relation, added: tuple[str, ...]) -> None:
@@ -123,10 +159,14 @@ def _refuse_taken(source: Relation, added: tuple[str, ...]) -> None:
             raise OptionError(TAKEN.format(name))
 
 
-def _grouping_call(source: Relation, options: Options, catalog: Catalog) -> GroupingCall:
+def _grouping_call(
+    source: Relation, options: Options, table: RoleTable | None, catalog: Catalog
+) -> GroupingCall:
     task, release = resolve(options)
     _refuse_taken(source, release.added)
-    roles = resolve_roles(options.roles, source.columns, task.own.cost_column)
+    roles = resolve_roles(
+        options.roles, source, table.roles if table else None, task.own.cost_column
+    )
     if task.own.needs_sensitive and len(roles.sensitive) != 1:
         raise OptionError(
             f"diversity needs one sensitive column, and there are {len(roles.sensitive)}. Name it "
@@ -142,9 +182,7 @@ def _grouping_call(source: Relation, options: Options, catalog: Catalog) -> Grou
         for name, option in options_of(task.own).items() if option.relation
     }
     return GroupingCall(
-        **_measured(options),
-        source=source,
-        roles=roles,
+        **_shared(options, source, roles, table, catalog),
         hierarchies=hierarchies,
         task=task,
         release=release,
@@ -180,15 +218,22 @@ def _used(
     used = {name: value for part in parts for name, value in asdict(part).items()}
     del used["release"]
     return used | asdict(task.own) | {
-        "quasi_identifiers": list(roles.quasi_identifiers) or "all other columns",
+        "quasi_identifiers": (
+            "all other columns" if roles.open else list(roles.quasi_identifiers)
+        ),
+        "others": roles.rest,
         "sensitive": list(roles.sensitive),
         "identifiers": list(roles.identifiers),
         "k": task.promised,
         "method": task.method.name,
         "recoding": "global" if release.same_level else "local",
         "distance": task.distance,
-        "representation": (
-            f"hierarchy, else {release.representation}" if shown else release.representation
-        ),
+        "representation": _told(release, bool(shown)),
         "hierarchies": {hierarchy.column: hierarchy.told for hierarchy in hierarchies},
     }
+
+
+def _told(release: Release, shown: bool) -> str | dict[str, str]:
+    """What the metrics tell of the representation."""
+    for_all = f"hierarchy, else {release.representation}" if shown else release.representation
+    return {**release.by_column, "*": for_all} if release.by_column else for_all

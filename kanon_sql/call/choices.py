@@ -14,6 +14,12 @@ REPRESENTATIONS = {
 POINTS = ("centroid", "median")
 REFINES = ("none", "local")
 RECODINGS = ("local", "global")
+OTHERS = {
+    "error": "refuses the call and names them",
+    "quasi_identifier": "generalizes them",
+    "drop": "leaves them out",
+    "release": "lets them pass unchanged",
+}
 NULLS = ("value", "suppress", "error")
 
 DISTANCES = {

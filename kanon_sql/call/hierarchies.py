@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kanon_sql.call.relation import Catalog, Relation, find_relation
+from kanon_sql.call.catalog import Catalog
+from kanon_sql.call.relation import Relation, find_relation
 from kanon_sql.call.roles import Roles
 from kanon_sql.errors import OptionError, did_you_mean
 from kanon_sql.hierarchies.kinds import BY_TYPE, KINDS, check_kind

@@ -11,6 +11,7 @@ from kanon_sql.call.choices import (
     DISTANCES,
     LOSSES,
     NULLS,
+    OTHERS,
     RECODINGS,
     REFINES,
     REPRESENTATIONS,
@@ -32,6 +33,7 @@ from kanon_sql.validators import (
     hierarchies,
     name_like,
     names,
+    one_by_column,
     one_of,
     positive,
     share,
@@ -53,8 +55,8 @@ class RoleOptions:
 
     quasi_identifiers: tuple[str, ...] = option(
         (), names, "The columns to generalize, because together they may identify a person.",
-        type="VARCHAR[]", default_text="declared, else all other columns", calls=ALL_CALLS,
-        columns=True,
+        type="VARCHAR[]", default_text="declared, else all columns without a role",
+        calls=ALL_CALLS, columns=True,
     )
     sensitive: tuple[str, ...] = option(
         (), names, "The columns that pass unchanged because they are what the release is for.",
@@ -63,6 +65,25 @@ class RoleOptions:
     identifiers: tuple[str, ...] = option(
         (), names, "The columns to drop, because each alone identifies a person.",
         type="VARCHAR[]", default_text="declared, else none", calls=ALL_CALLS, columns=True,
+    )
+    others: str | None = option(
+        None, one_of(OTHERS),
+        "What becomes of columns that nobody gave a role: "
+        + "; ".join(f"'{name}' {text}" for name, text in OTHERS.items())
+        + ". One that looks like an identifier comes out as NULL.",
+        default_text="'error' where somebody names quasi-identifiers, else 'quasi_identifier'",
+    )
+    roles: str | None = option(
+        None, name_like("'my_roles'"),
+        "A relation that gives columns their roles: column_name, role, and for quasi-identifiers "
+        "also hierarchy, representation and weight. The call wins over it, and it over comments.",
+        default_text="none", calls=ALL_CALLS, relation=True,
+    )
+    categorical: tuple[str, ...] = option(
+        (), names,
+        "The quasi-identifiers whose values are categories though their type has an order, such as "
+        "codes that are integers.",
+        type="VARCHAR[]", calls=MEASURED_CALLS, columns=True,
     )
     class_label: str | None = option(
         None, name_like("'income'"),
@@ -169,12 +190,14 @@ class ReleaseOptions:
         "'prefix', or {'kind': 'bins', 'width': 10}; see hierarchy().",
         type="STRUCT or MAP", default_text="none", calls=MEASURED_CALLS,
     )
-    representation: str | None = option(
-        None, one_of(REPRESENTATIONS),
+    representation: str | Mapping[str, str] | None = option(
+        None, one_by_column(REPRESENTATIONS),
         "What a class releases in place of its values: "
-        + "; ".join(f"'{name}' is {text}" for name, text in REPRESENTATIONS.items()) + ".",
-        default_text="'hierarchy' for columns that have one, else the method's own; methods that "
-        "choose centers publish those",
+        + "; ".join(f"'{name}' is {text}" for name, text in REPRESENTATIONS.items())
+        + ". One for all columns, or by column, '*' standing for all others: {'age': 'median', "
+        "'*': 'interval'}.",
+        type="VARCHAR, or STRUCT or MAP", default_text="'hierarchy' for columns that have "
+        "one, else the method's own; methods that choose centers publish those",
     )
     class_id: bool = option(
         False, flag, "Adds the number of each row's class as the column class_id.", type="BOOLEAN"
@@ -183,6 +206,20 @@ class ReleaseOptions:
         False, flag, "Releases the rows in the order of the relation. That order may say who they "
         "are.", type="BOOLEAN",
     )
+
+    @property
+    def for_all(self) -> str | None:
+        """The representation of all columns without one of their own."""
+        if isinstance(self.representation, str):
+            return self.representation
+        return (self.representation or {}).get("*")
+
+    @property
+    def by_column(self) -> dict[str, str]:
+        """The representations of single columns."""
+        if isinstance(self.representation, str):
+            return {}
+        return {name: r for name, r in (self.representation or {}).items() if name != "*"}
 
 
 @dataclass(frozen=True)

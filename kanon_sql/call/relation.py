@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from kanon_sql.call.catalog import Catalog, Entry
 from kanon_sql.errors import OptionError
 
 PART = r'"(?:[^"]|"")+"|[^".]+'
 QUALIFIED = re.compile(rf"(?:{PART})(?:\.(?:{PART})){{0,2}}")
-
-Catalog = Callable[[tuple[str, ...]], "Mapping[str, str | None] | None"]
-"""Columns (name to comment) of a committed table or view, or None where there is none."""
 
 
 @dataclass(frozen=True)
@@ -22,13 +20,18 @@ class Relation:
     Attributes:
         sql: its name as it stands in FROM.
         parts: its name, part by part: (table,), (schema, table) or (database, schema, table).
-        columns: column names and their comments, as far as the catalog shows them: None for
-            files, variables, CTEs, temporary and uncommitted tables.
+        entry: what the catalog knows of it: None for files, variables, CTEs, temporary and
+            uncommitted tables.
     """
 
     sql: str
     parts: tuple[str, ...]
-    columns: Mapping[str, str | None] | None = None
+    entry: Entry | None = None
+
+    @property
+    def columns(self) -> Mapping[str, str | None] | None:
+        """Column names and their comments, as far as the catalog shows them."""
+        return None if self.entry is None else self.entry.columns
 
 
 def quoted(name: str) -> str:
@@ -79,8 +82,8 @@ def find_relation(name: object, catalog: Catalog) -> Relation:
     if re.search(r"[/\\*?]|\.(parquet|csv|tsv|json|ndjson|jsonl|txt)(\.\w+)?$", name, re.I):
         readings = {(name,): None, **readings}
     for parts in readings:
-        columns = catalog(parts)
-        if columns is not None:
-            return Relation(".".join(map(quoted, parts)), parts, columns)
+        entry = catalog.entry(parts)
+        if entry is not None:
+            return Relation(".".join(map(quoted, parts)), parts, entry)
     parts = next(iter(readings))
     return Relation(".".join(map(quoted, parts)), parts)

@@ -1,17 +1,24 @@
-"""Which columns are generalized, dropped, or pass unchanged."""
+"""Which columns are generalized, dropped, or pass unchanged.
+
+Every column has a role, or nothing comes out. What the call says wins over a relation of roles,
+that over comments on the columns, and those of a view over those of the tables that it reads. What
+becomes of columns without a role is one decision: see the option ``others``.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
+from kanon_sql.call.declarations import ROLES, declared_role
 from kanon_sql.call.options import RoleOptions
 from kanon_sql.call.relation import Relation
-from kanon_sql.errors import OptionError, did_you_mean
+from kanon_sql.errors import OptionError
 
-ROLES = ("quasi_identifier", "sensitive", "identifier", "other")
-DECLARATION = re.compile(r"\bkanon:\s*(\w+)")
+RENAMED = (
+    "The view reads the column {!r} of {}, which is declared as {}, and may show it under another "
+    "name. Give every column of the view a role in the call, or say others='drop'."
+)
 
 
 @dataclass(frozen=True)
@@ -19,112 +26,198 @@ class Roles:
     """The columns by role.
 
     Attributes:
-        quasi_identifiers: the columns to generalize; empty where they are all the columns that
-            have no other role.
+        quasi_identifiers: the columns to generalize, as far as they are named.
         sensitive, other: columns that pass unchanged.
         identifiers: columns to drop.
+        rest: what all other columns are: 'quasi_identifier', 'release' (they pass unchanged),
+            'drop', or 'error' (there must be none).
+        origins: where each named column, in lower case, has its role from: 'call', 'relation',
+            'comment' or 'view'.
     """
 
     quasi_identifiers: tuple[str, ...]
-    sensitive: tuple[str, ...]
-    identifiers: tuple[str, ...]
-    other: tuple[str, ...]
+    sensitive: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    other: tuple[str, ...] = ()
+    rest: str = "quasi_identifier"
+    origins: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def open(self) -> bool:
+        """Whether columns that nobody named are quasi-identifiers."""
+        return self.rest == "quasi_identifier"
 
     @property
     def others(self) -> tuple[str, ...]:
         """Every column that is named with another role than quasi-identifier."""
         return (*self.sensitive, *self.identifiers, *self.other)
 
+    @property
+    def passing(self) -> tuple[str, ...]:
+        """Every column that is named, and passes unchanged."""
+        return (*self.sensitive, *self.other)
+
     def known_columns(self, source: Relation) -> tuple[str, ...]:
         """The quasi-identifiers, as far as they are known before the query runs."""
+        if not self.open:
+            return self.quasi_identifiers
         others = {name.lower() for name in self.others}
-        return self.quasi_identifiers or tuple(
+        return tuple(
             name for name in source.columns or () if name.lower() not in others
-        )
+        ) or self.quasi_identifiers
 
     @property
     def named(self) -> tuple[str, ...]:
         """Every column that has a role by name."""
-        return (*self.quasi_identifiers, *self.sensitive, *self.identifiers, *self.other)
+        return (*self.quasi_identifiers, *self.others)
 
 
-def declared_roles(columns: Mapping[str, str | None] | None) -> dict[str, str]:
-    """Roles that column comments declare, as 'kanon: sensitive': column to role.
+@dataclass
+class _Taken:
+    """Roles as they are given out, each column's first one counting."""
 
-    Raises:
-        OptionError: a comment declares a role that doesn't exist.
-    """
-    roles = {}
-    for column, comment in (columns or {}).items():
-        found = DECLARATION.search(comment or "")
-        if found and found[1] not in ROLES:
-            raise OptionError(
-                f"The comment on column {column!r} declares the role {found[1]!r}, which doesn't "
-                f"exist. {did_you_mean(found[1], ROLES)}"
-            )
-        if found:
-            roles[column] = found[1]
-    return roles
+    by_role: dict[str, list[str]] = field(default_factory=lambda: {role: [] for role in ROLES})
+    roles: dict[str, str] = field(default_factory=dict)
+    origins: dict[str, str] = field(default_factory=dict)
+
+    def give(self, column: str, role: str, origin: str) -> None:
+        if column.lower() not in self.roles:
+            self.roles[column.lower()] = role
+            self.origins[column.lower()] = origin
+            self.by_role[role].append(column)
 
 
 def resolve_roles(
     options: RoleOptions,
-    columns: Mapping[str, str | None] | None,
+    source: Relation,
+    table: Mapping[str, str] | None = None,
     cost_column: str | None = None,
+    releases: bool = True,
 ) -> Roles:
-    """The role of each column: as given in the call, else as declared in the catalog.
+    """The role of each column.
 
-    A list of quasi-identifiers in the call replaces the declared one. Where neither gives one,
-    every column without another role is a quasi-identifier.
+    A list of quasi-identifiers in the call replaces those that are declared elsewhere. Where nobody
+    names one, every column without another role is a quasi-identifier.
 
     Args:
         options: the roles that the call gives.
-        columns: the comments of the columns, as far as the catalog shows them.
+        source: the relation, with what the catalog shows of it.
+        table: the roles that a relation gives, by column.
         cost_column: the column that facility_cost names.
+        releases: whether the call releases anything; an audit doesn't.
 
     Raises:
-        OptionError: a column with two roles, or no quasi-identifier left.
+        OptionError: a column with two roles, a comment that can't be read, a view that may rename a
+            column that must not come out, or no quasi-identifier left.
     """
+    taken = _given(options, cost_column)
+    replaced = bool(options.quasi_identifiers)
+
+    def declare(column: str, role: str, origin: str) -> None:
+        if not (replaced and role == "quasi_identifier"):
+            taken.give(column, role, origin)
+
+    for column, role in (table or {}).items():
+        declare(column, role, "relation")
+    decided = set(taken.roles)
+    for column, comment in (source.columns or {}).items():
+        own = declared_role(column, comment)
+        if own is not None:
+            declare(column, own, "comment")
+    for column, role in _inherited(source, taken.roles):
+        declare(column, role, "view")
+    rest = options.others or ("error" if taken.by_role["quasi_identifier"] else "quasi_identifier")
+    if releases:
+        _refuse_renamed(source, decided, rest)
+    else:
+        rest = "release" if taken.by_role["quasi_identifier"] else "quasi_identifier"
+    roles = Roles(
+        tuple(taken.by_role["quasi_identifier"]),
+        tuple(taken.by_role["sensitive"]),
+        tuple(taken.by_role["identifier"]),
+        tuple(taken.by_role["other"]),
+        rest,
+        taken.origins,
+    )
+    _refuse_none_left(roles, source)
+    return roles
+
+
+def _given(options: RoleOptions, cost_column: str | None) -> _Taken:
+    """The roles that the call itself gives."""
+    taken = _Taken()
     given = {
         "quasi_identifier": options.quasi_identifiers,
         "sensitive": options.sensitive,
         "identifier": options.identifiers,
     }
-    taken: dict[str, str] = {}
     for role, names in given.items():
         for name in names:
-            if name.lower() in taken:
+            if name.lower() in taken.roles:
                 raise OptionError(
-                    f"The column {name!r} is given as {taken[name.lower()]} and as {role}. "
+                    f"The column {name!r} is given as {taken.roles[name.lower()]} and as {role}. "
                     "Give it one role."
                 )
-            taken[name.lower()] = role
-    by_role = {role: list(given.get(role, ())) for role in ROLES}
+            taken.give(name, role, "call")
     passing = {"class_label": options.class_label, "facility_cost": cost_column}
     for option, column in passing.items():
         if column is None:
             continue
-        if taken.get(column.lower()) in ("quasi_identifier", "identifier"):
+        if taken.roles.get(column.lower()) in ("quasi_identifier", "identifier"):
             raise OptionError(
-                f"The column {column!r} is given as {taken[column.lower()]} and as {option}, which "
-                "passes unchanged. Give it one role."
+                f"The column {column!r} is given as {taken.roles[column.lower()]} and as {option}, "
+                "which passes unchanged. Give it one role."
             )
-        if column.lower() not in taken:
-            taken[column.lower()] = "other"
-            by_role["other"].append(column)
-    for column, role in declared_roles(columns).items():
-        replaced = role == "quasi_identifier" and given["quasi_identifier"]
-        if column.lower() not in taken and not replaced:
-            by_role[role].append(column)
-    roles = Roles(
-        tuple(by_role["quasi_identifier"]),
-        tuple(by_role["sensitive"]),
-        tuple(by_role["identifier"]),
-        tuple(by_role["other"]),
-    )
-    without = {name.lower() for name in roles.named}
-    if not roles.quasi_identifiers and columns and without.issuperset(map(str.lower, columns)):
+        taken.give(column, "other", "call")
+    return taken
+
+
+def _declared_below(source: Relation) -> Iterator[tuple[str, str, str]]:
+    """Column, role and table of what is declared on the tables that a view reads."""
+    for base in source.entry.bases if source.entry is not None else ():
+        for column, comment in base.columns.items():
+            role = declared_role(column, comment)
+            read = base.read is None or column.lower() in base.read
+            if role is not None and read:
+                yield column, role, ".".join(base.place)
+
+
+def _inherited(source: Relation, taken: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The roles that the columns of a view have from the tables that it reads, by name."""
+    below: dict[str, dict[str, str]] = {}
+    for column, role, table in _declared_below(source):
+        below.setdefault(column.lower(), {}).setdefault(role, table)
+    for column in source.columns or ():
+        roles = below.get(column.lower(), {})
+        if len(roles) > 1 and column.lower() not in taken:
+            said = " and ".join(f"as {role} in {table}" for role, table in roles.items())
+            raise OptionError(
+                f"The column {column!r} of the view is declared {said}. Give it a role in the call."
+            )
+        if roles:
+            yield column, next(iter(roles))
+
+
+def _refuse_renamed(source: Relation, decided: set[str], rest: str) -> None:
+    """Raises OptionError for a view that reads what must not come out and doesn't show it under
+    its name, unless somebody has decided on every column of the view."""
+    columns = {column.lower() for column in source.columns or ()}
+    if columns <= decided or rest == "drop":
+        return
+    for column, role, table in _declared_below(source):
+        if role in ("identifier", "sensitive") and column.lower() not in columns:
+            raise OptionError(RENAMED.format(column, table, role))
+
+
+def _refuse_none_left(roles: Roles, source: Relation) -> None:
+    without = {name.lower() for name in roles.others}
+    known = source.columns or {}
+    if not roles.open and not roles.quasi_identifiers:
+        raise OptionError(
+            f"others is {roles.rest!r}, and no column is a quasi-identifier. Name at least one in "
+            "quasi_identifiers."
+        )
+    if roles.open and known and without.issuperset(map(str.lower, known)):
         raise OptionError(
             "No column is left as a quasi-identifier. Name at least one in quasi_identifiers."
         )
-    return roles

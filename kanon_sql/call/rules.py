@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from kanon_sql.call.options import Options
 from kanon_sql.errors import OptionError
@@ -16,6 +17,7 @@ class Release:
 
     Attributes:
         representation: of columns without a hierarchy, or of all.
+        by_column: of single columns, by their names in lower case; these win.
         by_hierarchy: whether columns that have a hierarchy release a label of it.
         same_level: whether all classes release the level that the method chose for a column.
         class_id, keep_order: as the options.
@@ -30,6 +32,14 @@ class Release:
     keep_order: bool = False
     of_method: tuple[str, ...] = ()
     tight: bool = False
+    by_column: Mapping[str, str] = field(default_factory=dict)
+
+    def of(self, column: str, has_hierarchy: bool = False) -> str:
+        """What stands for a column: one of REPRESENTATIONS."""
+        chosen = self.by_column.get(column.lower())
+        if chosen is None and has_hierarchy and self.by_hierarchy:
+            return "hierarchy"
+        return chosen or self.representation
 
     @property
     def added(self) -> tuple[str, ...]:
@@ -90,7 +100,7 @@ def _check_recoding(options: Options, method: Method) -> None:
         raise OptionError(
             f"The method {method.name!r} is recoding 'global'. Leave recoding out."
         )
-    if options.release.representation not in (None, "hierarchy"):
+    if options.release.by_column or options.release.for_all not in (None, "hierarchy"):
         raise OptionError(
             "recoding 'global' releases the levels of hierarchies. Leave representation out."
         )
@@ -176,7 +186,7 @@ def _check_attribute(options: Options, task: GroupTask) -> None:
     """What goes with a method of one attribute, and what goes with no other."""
     name = task.method.name
     if not isinstance(task.geometry, AttributeGeometry):
-        if options.release.representation == "number":
+        if "number" in (options.release.for_all, *options.release.by_column.values()):
             raise OptionError(
                 "The representation 'number' would release nothing but the number of the class, "
                 f"and the method {name!r} generalizes all quasi-identifiers. Choose another."
@@ -184,7 +194,8 @@ def _check_attribute(options: Options, task: GroupTask) -> None:
         return
     without = {
         "weights": task.weights, "hierarchies": options.release.hierarchies,
-        "suppress": task.suppress,
+        "suppress": task.suppress, "categorical": options.roles.categorical,
+        "representation by column": options.release.by_column,
     }
     for option, given in without.items():
         if given:
@@ -196,7 +207,8 @@ def _check_attribute(options: Options, task: GroupTask) -> None:
 
 def _release(options: Options, task: GroupTask) -> Release:
     given, method = options.release, task.method
-    chosen, same_level = given.representation, method.representation == "hierarchy"
+    chosen, same_level = given.for_all, method.representation == "hierarchy"
+    _check_by_column(options, task)
     every = same_level or task.own.in_metric == "taxonomy"
     if chosen == "hierarchy" and not (given.hierarchies or every):
         raise OptionError(
@@ -209,9 +221,26 @@ def _release(options: Options, task: GroupTask) -> Release:
     return Release(
         representation=shown or method.representation,
         by_hierarchy=chosen == "hierarchy" or (chosen is None and not task.geometry.has_centers),
+        by_column={name.lower(): word for name, word in given.by_column.items()},
         same_level=same_level,
         class_id=given.class_id,
         keep_order=given.keep_order,
         of_method=task.own.added_columns,
         tight=task.own.tightly,
     )
+
+
+def _check_by_column(options: Options, task: GroupTask) -> None:
+    """Raises OptionError for representations of single columns that can't be."""
+    with_hierarchy = {name.lower() for name in options.release.hierarchies}
+    for name, word in options.release.by_column.items():
+        if word == "hierarchy" and name.lower() not in with_hierarchy:
+            raise OptionError(
+                f"representation gives the column {name!r} 'hierarchy', and it has none. Add it to "
+                "hierarchies, or choose another."
+            )
+        if task.geometry.has_centers and word != (options.release.for_all or "centroid"):
+            raise OptionError(
+                f"The method {task.method.name!r} publishes a center of each class as a whole. "
+                "Give one representation for all columns."
+            )

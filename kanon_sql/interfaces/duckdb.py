@@ -5,24 +5,18 @@ from __future__ import annotations
 import contextlib
 import itertools
 import weakref
-from collections.abc import Mapping
 
 import duckdb
 
-from kanon_sql.call.relation import Catalog
+from kanon_sql.call.relation import literal
+from kanon_sql.errors import KanonError
+from kanon_sql.interfaces.catalog import ConnectionCatalog
 from kanon_sql.jobs.interrupts import listen
 from kanon_sql.plan.macros import PLANNER, macros
 from kanon_sql.udfs import FUNCTIONS, Signature, planner
 from kanon_sql.udfs.planner import PARAMETERS, CatalogOf
 
 INSTANCE = "__kanon_instance"
-
-COLUMNS = """
-    SELECT column_name, comment FROM duckdb_columns()
-    WHERE lower(database_name) = lower(?) AND lower(schema_name) = lower(?)
-      AND lower(table_name) = lower(?)
-    ORDER BY column_index
-"""
 
 _registered: dict[int, weakref.WeakSet[duckdb.DuckDBPyConnection]] = {}
 """The registered connections of each open database, by the number that __kanon_instance() gives."""
@@ -79,21 +73,20 @@ def _instance(con: duckdb.DuckDBPyConnection, known: set[str]) -> int:
 
 
 def _catalog_of(instance: int) -> CatalogOf:
-    """Reads the catalog of a database by a cursor of its own; keeps no connection open."""
+    """Reads the catalog of a database by cursors of its own; keeps no connection open."""
 
-    def rows(place: tuple[str, ...]) -> list[tuple[str, str | None]]:
+    def cursor(path: str) -> duckdb.DuckDBPyConnection:
         for con in list(_registered[instance]):
-            with contextlib.suppress(duckdb.ConnectionException), con.cursor() as cursor:
-                return cursor.execute(COLUMNS, list(place)).fetchall()
-        return []
+            with contextlib.suppress(duckdb.ConnectionException):
+                opened = con.cursor()
+                # names are the caller's, and must not find the variables of this function
+                opened.execute("SET SESSION python_enable_replacements = false")
+                if path:
+                    opened.execute(f"SET SESSION search_path = {literal(path)}")
+                return opened
+        raise KanonError("The connection is closed. Register another one.")
 
-    def for_caller(database: str, schema: str) -> Catalog:
-        def columns(parts: tuple[str, ...]) -> Mapping[str, str | None] | None:
-            return dict(rows((*(database, schema)[: 3 - len(parts)], *parts))) or None
-
-        return columns
-
-    return for_caller
+    return lambda path: ConnectionCatalog(lambda: cursor(path))
 
 
 def register(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:

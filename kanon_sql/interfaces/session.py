@@ -20,6 +20,7 @@ from kanon_sql.errors import (
     ReleaseError,
     did_you_mean,
 )
+from kanon_sql.interfaces.catalog import FrameCatalog
 from kanon_sql.interfaces.duckdb import register
 from kanon_sql.plan.query import plan
 
@@ -162,7 +163,7 @@ def run(call: str, data: Any, options: Mapping[str, Any]) -> Any:
         _refuse_unknown(columns, options)
         held = _relations(con, options)
         known = {relation: columns}
-        text = plan(call, relation, held, lambda parts: known.get(parts[-1]))
+        text = plan(call, relation, held, FrameCatalog(con, known))
         try:
             return _like(data, con.sql(text))
         except (duckdb.CatalogException, duckdb.IOException) as error:

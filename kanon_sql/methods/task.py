@@ -151,17 +151,22 @@ class Run:
     Attributes:
         task: what to group by, and how.
         progress: whether it is shown how far the grouping is.
+        named: the quasi-identifiers that somebody named, in lower case; None: all of them. Others
+            are questioned: see kanon_sql.encode.looks.
     """
 
     task: GroupTask
     progress: bool = True
+    named: tuple[str, ...] | None = None
 
     def to_json(self) -> str:
         """The run as text."""
-        return json.dumps({"task": self.task.told(), "progress": self.progress}, sort_keys=True)
+        told = {"task": self.task.told(), "progress": self.progress, "named": self.named}
+        return json.dumps(told, sort_keys=True)
 
     @staticmethod
     def from_json(text: str, methods: Mapping[str, Method]) -> Run:
         """The run that ``to_json`` wrote."""
         told = json.loads(text)
-        return Run(GroupTask.of_told(told["task"], methods), told["progress"])
+        named = None if told["named"] is None else tuple(told["named"])
+        return Run(GroupTask.of_told(told["task"], methods), told["progress"], named)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from kanon_sql.call.call import GroupingCall
+from kanon_sql.call.choices import REPRESENTATIONS
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
-from kanon_sql.plan.fragments import ROW, classes_sql, quasi
+from kanon_sql.plan.fragments import ROW, chosen, classes_sql, others, quasi
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.single_attribute import attribute_classes
 from kanon_sql.sql import statement
@@ -19,6 +22,8 @@ def released_classes(call: GroupingCall, trees: Hierarchies) -> str:
     """What each class releases: by its hierarchy, as its published center, or in the
     representation; with its number if that is asked for."""
     classes = _classes(call, trees)
+    if call.roles.open:
+        classes = statement("stages/hidden", classes=classes)
     if not call.release.class_id:
         return classes
     return statement("stages/class_id", seed=call.task.seed, classes=classes)
@@ -27,14 +32,48 @@ def released_classes(call: GroupingCall, trees: Hierarchies) -> str:
 def _classes(call: GroupingCall, trees: Hierarchies) -> str:
     if isinstance(call.task.geometry, AttributeGeometry):
         return attribute_classes(call)
-    labelled = quasi(call.roles, ("__kanon_class", *ROW))
-    representation = call.release.representation
-    if not (trees and call.release.by_hierarchy):
-        if _publishes_centers(call):
-            return "FROM __kanon_published"
-        return classes_sql(representation, labelled)
-    plain = classes_sql(representation, labelled, trees.emptied("__kanon_labelled"))
+    if _publishes_centers(call) and not (trees and call.release.by_hierarchy):
+        return "FROM __kanon_published"
+    values = released_values(call)
+    if not trees.labelled:
+        return classes_sql(values)
+    plain = classes_sql(values, trees.emptied("__kanon_labelled", trees.labelled))
     return trees.classes(plain, call.release.same_level)
+
+
+CATEGORICAL = {
+    "centroid": "most_frequent", "median": "most_frequent", "interval": "set", "bounds": "members",
+}
+"""What stands for a representation where values are categories whatever their type."""
+
+
+def released_values(call: GroupingCall, only: Collection[str] = REPRESENTATIONS) -> str:
+    """What each class of a stage of labelled rows releases of each quasi-identifier: a list of
+    COLUMNS expressions, each in its representation.
+
+    Args:
+        call: the call.
+        only: the representations that are meant; for all others it is the centroid.
+    """
+    nominal = {name.lower() for name in call.categorical}
+
+    def macro(word: str, name: str = "") -> str:
+        word = word if word in only else "centroid"
+        return CATEGORICAL.get(word, word) if name.lower() in nominal else word
+
+    release = call.release
+    single = {name.lower(): name for name in (*call.categorical, *release.by_column)}
+    for name in list(single):
+        if release.of(name) == "hierarchy":  # its labels stand beside these
+            del single[name]
+    groups: dict[str, list[str]] = {}
+    for lowered, name in single.items():
+        groups.setdefault(macro(release.of(lowered), lowered), []).append(name)
+    found = [f"__kanon_{word}({chosen(names)})" for word, names in groups.items()]
+    rest = others(call.roles, ("__kanon_class", *ROW), tuple(single.values()), call.source)
+    if rest is not None:
+        found.insert(0, f"__kanon_{macro(release.representation)}({rest})")
+    return ", ".join(found)
 
 
 def released_columns(call: GroupingCall) -> str:
@@ -42,4 +81,4 @@ def released_columns(call: GroupingCall) -> str:
     roles = call.roles
     hidden = ("__kanon_row",) if call.release.keep_order else ()
     columns = quasi(roles, hidden, dropped=roles.identifiers)
-    return ", ".join([columns, *call.release.added]) if roles.quasi_identifiers else columns
+    return columns if roles.open else ", ".join([columns, *call.release.added])

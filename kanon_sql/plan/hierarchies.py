@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+from kanon_sql.call.catalog import Catalog
 from kanon_sql.call.hierarchies import HierarchySpec, read_hierarchy
-from kanon_sql.call.relation import Catalog, Relation, literal, quoted
+from kanon_sql.call.relation import Relation, literal, quoted
 from kanon_sql.errors import OptionError
 from kanon_sql.hierarchies.kinds import KINDS, check_kind, level_count
 from kanon_sql.plan.fragments import contents
@@ -30,13 +31,19 @@ class Hierarchies:
 
     Attributes:
         columns: the columns that have one, in the order of their numbers 1, 2, ...
+        labelled: those of them of which classes release a label.
     """
 
     def __init__(
-        self, specs: Sequence[HierarchySpec], show_values: bool, values: str
+        self, specs: Sequence[HierarchySpec], show_values: bool, values: str,
+        categorical: tuple[str, ...] = (), labelled: tuple[str, ...] = (),
     ) -> None:
-        """``values``: the stage that holds the values of the columns."""
+        """``values``: the stage that holds the values of the columns; ``categorical``: the columns
+        that are taken as text without having a hierarchy."""
         self.columns = tuple(spec.column for spec in specs)
+        with_tree = {name.lower() for name in self.columns}
+        self._texts = (*self.columns, *(c for c in categorical if c.lower() not in with_tree))
+        self.labelled = labelled
         self._specs = specs
         self._show_values = show_values
         self._values = values
@@ -45,8 +52,8 @@ class Hierarchies:
         return bool(self.columns)
 
     def keyed(self, stage: str) -> str:
-        """A stage with these columns as the texts by which they are found in their trees."""
-        return self._replaced(stage, lambda column: f"__kanon_key({column})")
+        """A stage with these columns, and all categories, as texts: so they are found in trees."""
+        return self._replaced(stage, self._texts, lambda column: f"__kanon_key({column})")
 
     def stages(self) -> str:
         """Reads the trees."""
@@ -78,19 +85,16 @@ class Hierarchies:
             plain: SQL of __kanon_class and all quasi-identifiers, over __kanon_labelled.
             same_level: whether all classes release the level that the method chose.
         """
-        labels = ", ".join(
-            f"__kanon_ancestors_{i}.label AS {quoted(name)}"
-            for i, name in enumerate(self.columns, start=1)
-        )
+        shown = [(i, n) for i, n in enumerate(self.columns, start=1) if n in self.labelled]
+        labels = ", ".join(f"__kanon_ancestors_{i}.label AS {quoted(name)}" for i, name in shown)
         joins = "".join(
-            f"\n    JOIN __kanon_ancestors_{i} USING (__kanon_class)"
-            for i in range(1, len(self.columns) + 1)
+            f"\n    JOIN __kanon_ancestors_{i} USING (__kanon_class)" for i, _ in shown
         )
         ancestors = ",\n".join(
             statement(
                 "stages/ancestors", i=i, column=quoted(name), label=self._label(i, same_level)
             )
-            for i, name in enumerate(self.columns, start=1)
+            for i, name in shown
         )
         return statement(
             "stages/ancestors_released", ancestors=ancestors, labels=labels, plain=plain,
@@ -105,15 +109,17 @@ class Hierarchies:
         )
         return statement("stages/ancestors_same_level", level=level, i=i, mixed=literal(MIXED))
 
-    def emptied(self, stage: str) -> str:
+    def emptied(self, stage: str, names: tuple[str, ...]) -> str:
         """A stage in which these columns hold nothing, so that aggregating them costs nothing."""
-        return self._replaced(stage, lambda column: "0")
+        return self._replaced(stage, names, lambda column: "0")
 
-    def _replaced(self, stage: str, value: Callable[[str], str]) -> str:
+    def _replaced(
+        self, stage: str, names: tuple[str, ...], value: Callable[[str], str]
+    ) -> str:
         """A stage in which each of these columns is what ``value`` makes of its name in quotes."""
-        if not self.columns:
+        if not names:
             return stage
-        columns = ", ".join(f"{value(name)} AS {name}" for name in map(quoted, self.columns))
+        columns = ", ".join(f"{value(name)} AS {name}" for name in map(quoted, names))
         return statement("stages/replaced", columns=columns, stage=stage)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kanon_sql.call.arguments import NOT_GIVEN
 from kanon_sql.call.options import ALL_CALLS, OPTIONS
 from kanon_sql.hierarchies.kinds import KINDS
 from kanon_sql.plan.query import HIERARCHY, methods_sql
@@ -25,13 +26,13 @@ def parameters(call: str) -> list[str]:
 def _call_macro(call: str) -> str:
     slots = [f"option_{i}" for i in range(1, SLOTS + 1)]
     named = parameters(call)
-    first = "column_name := NULL, " if call == HIERARCHY else ""
+    first = f"column_name := '{NOT_GIVEN}', " if call == HIERARCHY else ""
     return statement(
         "calls/call",
         call=call,
         planner=PLANNER,
-        slots=first + ", ".join(f"{slot} := NULL" for slot in slots),
-        parameters=", ".join(f"{name} := NULL" for name in named if name not in first),
+        slots=first + ", ".join(f"{slot} := '{NOT_GIVEN}'" for slot in slots),
+        parameters=", ".join(f"{name} := '{NOT_GIVEN}'" for name in named if name not in first),
         positional=", ".join(f"alias(CASE WHEN false THEN {slot} END)" for slot in slots),
         named=", ".join(f"to_json({name})::VARCHAR, alias({name})" for name in named),
     ).rstrip(";\n")

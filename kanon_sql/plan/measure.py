@@ -22,10 +22,11 @@ from kanon_sql.measure.metrics import (
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.centers.geometry import UNITS
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
-from kanon_sql.plan.fragments import UNDECLARED, declared, quasi, where
+from kanon_sql.plan.fragments import quasi, where
 from kanon_sql.plan.generalize import released_columns
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.pipeline import measured_sql, pipeline_sql
+from kanon_sql.plan.unseen import refusals
 from kanon_sql.sql import expression, statement
 from kanon_sql.version import __version__
 
@@ -82,7 +83,8 @@ def metrics_sql(call: GroupingCall) -> str:
     task = call.task
     diverse, aggregates, alike = _diversity(call)
     by_hierarchy = bool(call.hierarchies) and call.release.by_hierarchy
-    is_point = call.release.representation in POINTS and not by_hierarchy
+    shown = (call.release.representation, *call.release.by_column.values())
+    is_point = all(word in POINTS for word in shown) and not by_hierarchy
     hidden = () if is_point else ("sse_released",)
     known = [replace(m, expression="NULL") if m.name in hidden else m for m in METRICS]
     cost, one = _cost(task), isinstance(task.geometry, AttributeGeometry)
@@ -123,7 +125,7 @@ def audit_sql(call: Call) -> str:
         "calls/audit",
         relation=source.sql,
         release=call.audited.sql,
-        where=where(roles),
+        where=where(roles, call.checked),
         released_where=where(published),
         quasi_released=quasi(roles, (), dropped=roles.identifiers),
         trees=trees.stages(),
@@ -137,8 +139,7 @@ def audit_sql(call: Call) -> str:
         rows=_rows([*AUDIT, *diverse], {"k": k}),
         attribute_unit=literal(ATTRIBUTE.unit),
         attribute_text=literal(ATTRIBUTE.description),
-        declared=declared(source),
-        declared_error=literal(UNDECLARED.format(relation=source.sql)),
+        refusals=refusals(call),
     )
 
 
@@ -151,6 +152,5 @@ def k_anonymity_sql(call: Call) -> str:
         relation=source.sql,
         where=where(roles),
         k="NULL" if call.k is None else call.k,
-        declared=declared(source),
-        declared_error=literal(UNDECLARED.format(relation=source.sql)),
+        refusals=refusals(call),
     )

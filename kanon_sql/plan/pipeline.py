@@ -6,25 +6,38 @@ from __future__ import annotations
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.choices import POINTS
 from kanon_sql.call.relation import literal, quoted
+from kanon_sql.call.roles import Roles
+from kanon_sql.hierarchies.kinds import BY_TYPE
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.methods.task import Run
 from kanon_sql.plan.centers import centers_sql
-from kanon_sql.plan.fragments import ROW, classes_sql, listed, quasi, where
-from kanon_sql.plan.generalize import released_classes, released_columns
+from kanon_sql.plan.fragments import ROW, chosen, classes_sql, listed, quasi, where
+from kanon_sql.plan.generalize import released_classes, released_columns, released_values
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.single_attribute import tables_sql
+from kanon_sql.plan.unseen import refusals
 from kanon_sql.plan.verify import verify_holes
 from kanon_sql.sql import statement
 
 
 def trees_of(call: GroupingCall) -> Hierarchies:
     """The stages of the call's hierarchies."""
-    return Hierarchies(call.hierarchies, call.show_values, "__kanon_kept")
+    labelled = tuple(
+        spec.column for spec in call.hierarchies
+        if call.release.of(spec.column, has_hierarchy=True) == "hierarchy"
+    )
+    return Hierarchies(
+        call.hierarchies, call.show_values, "__kanon_kept", call.categorical, labelled
+    )
 
 
 def run_sql(call: GroupingCall) -> str:
     """The run as the functions inside the query get it, a JSON literal."""
-    return literal(Run(call.task, call.progress).to_json())
+    named = None
+    if call.roles.open:
+        trees = (spec.column for spec in call.hierarchies if spec.kind != BY_TYPE)
+        named = tuple(sorted({n.lower() for n in (*call.roles.quasi_identifiers, *trees)}))
+    return literal(Run(call.task, call.progress, named).to_json())
 
 
 def _cell(call: GroupingCall) -> str:
@@ -52,13 +65,24 @@ def _key(column: str | None) -> str:
 def _passing(call: GroupingCall) -> str:
     """The columns of __kanon_labelled that are released as they are, each after a comma."""
     roles = call.roles
-    if roles.quasi_identifiers:
+    if roles.rest == "release":
         away = ("__kanon_class", *ROW, *roles.quasi_identifiers, *roles.identifiers)
         passing = f", __kanon_labelled.* EXCLUDE ({listed(away)})"
     else:
-        names = map(quoted, (*roles.sensitive, *roles.other))
+        names = map(quoted, roles.passing)
         passing = "".join(f", __kanon_labelled.{name}" for name in names)
     return passing + ", __kanon_labelled.__kanon_row" if call.release.keep_order else passing
+
+
+RELEASED = """SELECT __kanon_shown(COLUMNS(__kanon_source.*), __kanon_withheld.names)
+    FROM __kanon_source CROSS JOIN __kanon_withheld"""
+
+
+def _withheld(roles: Roles) -> str:
+    """The stage that finds the columns that would pass unchanged, but look like identifiers."""
+    if roles.rest != "release":
+        return ""
+    return statement("stages/withheld", named=listed((*ROW, *roles.named))) + "\n"
 
 
 def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
@@ -77,7 +101,13 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
         seed=task.seed,
         relation=call.source.sql,
         clock=clock,
-        where=where(roles),
+        columns=chosen(roles.named) if roles.rest == "drop" else "__kanon.*",
+        where=where(roles, call.checked),
+        withheld=_withheld(roles),
+        kept=RELEASED if roles.rest == "release" else "FROM __kanon_source",
+        passing_hidden=(
+            "(SELECT names FROM __kanon_withheld)" if roles.rest == "release" else "[]"
+        ),
         suppress=without_nulls if task.nulls == "suppress" else "",
         trees=trees.stages(),
         keyed=trees.keyed("__kanon_kept"),
@@ -95,17 +125,16 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
         dropped=listed((*ROW, *roles.identifiers)),
         passing=_passing(call),
         quasi_released=released_columns(call),
+        refusals=refusals(call),
         **verify_holes(call),
     )
 
 
 def measured_sql(call: GroupingCall) -> str:
     """The stages that measure what the grouping costs."""
-    trees, representation = trees_of(call), call.release.representation
-    point = representation if representation in POINTS else "centroid"
-    labelled = quasi(call.roles, ("__kanon_class", *ROW))
-    centers = classes_sql(point, labelled, trees.keyed("__kanon_labelled"))
-    if call.task.geometry.has_centers and point == "centroid":
+    trees, shown = trees_of(call), call.release.representation
+    centers = classes_sql(released_values(call, POINTS), trees.keyed("__kanon_labelled"))
+    if call.task.geometry.has_centers and (shown == "centroid" or shown not in POINTS):
         centers = f"FROM {trees.keyed('__kanon_published')}"
     return statement(
         "stages/measured",

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kanon_sql.call.call import Call, GroupingCall, read_call
-from kanon_sql.call.relation import Catalog, find_relation, literal
+from kanon_sql.call.catalog import Catalog
+from kanon_sql.call.relation import find_relation, literal
 from kanon_sql.methods import METHODS
 from kanon_sql.plan.hierarchies import hierarchy_sql
 from kanon_sql.plan.measure import audit_sql, k_anonymity_sql, metrics_sql

@@ -39,7 +39,8 @@ def attribute_classes(call: GroupingCall) -> str:
     else:
         if geometry.domain in ("labels", "nodes"):
             shown = SETS.get(shown, shown)
-        plain = classes_sql(shown, quasi(call.roles, ("__kanon_class", *ROW)))
+        columns = quasi(call.roles, ("__kanon_class", *ROW))
+        plain = classes_sql(f"__kanon_{shown}({columns})")
     return _rectangles(names, release, plain) if boxed else plain
 
 

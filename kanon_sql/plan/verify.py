@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from kanon_sql.call.call import TAKEN, GroupingCall
+from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.relation import literal
 from kanon_sql.constraints import KAnonymity
 from kanon_sql.methods import GroupTask
-from kanon_sql.plan.fragments import UNDECLARED, declared
 
 LOST = (
     "The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing came "
@@ -52,10 +51,6 @@ def verify_holes(call: GroupingCall) -> dict[str, object]:
     return {
         "constraints": constraints_sql(call.task),
         "suppressed": share,
-        "reserved": "".join(f" OR lower(name) = '{name}'" for name in call.release.added),
-        "taken_error": literal(TAKEN),
-        "declared": declared(call.source),
-        "declared_error": literal(UNDECLARED.format(relation=call.source.sql)),
         "lost_error": literal(LOST),
         "out_error": literal(many),
     }

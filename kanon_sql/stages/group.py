@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from kanon_sql.encode.arrow import Column, Labelled, Rows, Table
 from kanon_sql.encode.encoded import Encoded
 from kanon_sql.encode.encoding import encode
+from kanon_sql.encode.looks import Suspects, find_suspects, hidden_notice
 from kanon_sql.encode.single_attribute import Items, read_items
 from kanon_sql.errors import DataError
 from kanon_sql.group.run import group_points
@@ -107,7 +108,34 @@ def _grouped(
         raise DataError(f"{codes} unknown to the graph. {refusal}") from None
 
 
-def remark(task: GroupTask) -> None:
+def suspects_of(
+    rows: Rows, columns: Sequence[Column], named: Collection[str] | None,
+    passing: Collection[str] = (),
+) -> Suspects:
+    """The columns that take no part since they look like identifiers, and what is said of columns.
+
+    Args:
+        rows: the cells are read.
+        columns: the quasi-identifiers.
+        named: those that somebody named, in lower case; None: all of them.
+        passing: the columns that would pass unchanged, but look like identifiers.
+
+    Raises:
+        DataError: no quasi-identifier is left.
+    """
+    found = find_suspects(rows, columns, named)
+    if columns and len(found.hidden) == len(columns):
+        raise DataError(
+            "No column is left as a quasi-identifier: "
+            + ", ".join(map(repr, found.hidden))
+            + (" looks like an identifier" if len(columns) == 1 else " look like identifiers")
+            + ". Name the quasi-identifiers in quasi_identifiers=[...]."
+        )
+    return Suspects(found.hidden, (*found.notices, *map(hidden_notice, passing)))
+
+
+def remark(task: GroupTask, hidden: Collection[str] = ()) -> None:
     """Says on stderr what a user should know of the task before its release is used."""
-    if task.own.remark is not None:
-        print(f"kanon_sql: {task.own.remark}", file=sys.stderr, flush=True)
+    said = [] if task.own.remark is None else [task.own.remark]
+    for line in [*said, *map(hidden_notice, hidden)]:
+        print(f"kanon_sql: {line}", file=sys.stderr, flush=True)

@@ -55,4 +55,5 @@ SELECT unnest(list_concat([
         'text': NULL::VARCHAR, 'unit': ${attribute_unit}, 'description': ${attribute_text}}
 )), max_depth := 2)
 FROM __kanon_facts
-WHERE ${declared} OR __kanon_refuse('OptionError', ${declared_error})
+WHERE CASE
+${refusals}        ELSE true END

@@ -3,7 +3,7 @@
 -- it. A named parameter lands as a value.
 CREATE OR REPLACE TEMP MACRO ${call}(relation := NULL, ${slots}, ${parameters}) AS TABLE
 FROM query(${planner}(
-    '${call}', relation::VARCHAR, current_database(), current_schema(),
+    '${call}', relation::VARCHAR, current_setting('search_path'),
     [${positional}],
     [${named}]
 ));

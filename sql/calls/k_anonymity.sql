@@ -17,4 +17,5 @@ SELECT min(__kanon_size) AS k,
        1.0::DOUBLE / min(__kanon_size) AS risk_max,
        count(*)::DOUBLE / sum(__kanon_size) AS risk_mean
 FROM __kanon_sizes
-WHERE ${declared} OR __kanon_refuse('OptionError', ${declared_error})
+WHERE CASE
+${refusals}        ELSE true END

@@ -29,3 +29,25 @@ CREATE OR REPLACE TEMP MACRO __kanon_cell
         'category': NULL::VARCHAR},
     (x TIME) AS {'number': epoch_us(x)::DOUBLE, 'category': NULL::VARCHAR},
     (x) AS {'number': NULL::DOUBLE, 'category': x::VARCHAR};
+
+-- a column that is withheld comes out as NULL, of its own type
+CREATE OR REPLACE TEMP MACRO __kanon_shown(x, hidden) AS
+    CASE WHEN list_contains(hidden, alias(x)) THEN NULL ELSE x END;
+
+-- what a column looks like, by its values (see kanon_sql/encode/looks.py)
+CREATE OR REPLACE TEMP MACRO __kanon_profile(x) AS {
+    'name': min(alias(x)), 'type': min(typeof(x)), 'rows': count(*), 'values': count(x),
+    'distinct': count(DISTINCT encode(x::VARCHAR)),
+    'low': min(TRY_CAST(x::VARCHAR AS HUGEINT)), 'high': max(TRY_CAST(x::VARCHAR AS HUGEINT))};
+
+CREATE OR REPLACE TEMP MACRO __kanon_is_text(type) AS
+    type IN ('VARCHAR', 'UUID', 'BLOB', 'JSON') OR starts_with(type, 'ENUM(');
+
+CREATE OR REPLACE TEMP MACRO __kanon_is_integer(type) AS
+    regexp_full_match(type, 'U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?');
+
+CREATE OR REPLACE TEMP MACRO __kanon_looks_like_identifier(profile) AS
+    profile.values >= 50 AND profile.distinct = profile.values AND (
+        __kanon_is_text(profile.type)
+        OR (__kanon_is_integer(profile.type)
+            AND profile.high - profile.low = profile.values - 1));

@@ -10,7 +10,8 @@ __kanon_measured AS MATERIALIZED (
               'cells': cells, 'center': coalesce(center, cells)}),
         (SELECT columns FROM __kanon_columns),
         ${options},
-        ${hierarchies}) AS measured
+        ${hierarchies},
+        (SELECT grouped.hidden FROM __kanon_grouped)) AS measured
     FROM __kanon_cells JOIN __kanon_labels USING (__kanon_row)
     LEFT JOIN __kanon_centers USING (__kanon_class)
 ),

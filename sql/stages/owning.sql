@@ -5,7 +5,8 @@
               'center': center, 'own': own}),
         (SELECT columns FROM __kanon_columns),
         ${options},
-        ${hierarchies})
+        ${hierarchies},
+        (SELECT grouped.hidden FROM __kanon_grouped))
     FROM __kanon_cells JOIN __kanon_labels USING (__kanon_row)
     JOIN (SELECT __kanon_class, [*COLUMNS(* EXCLUDE (__kanon_class))] AS center
           FROM (SELECT __kanon_class, __kanon_cell(COLUMNS(* EXCLUDE (__kanon_class)))

@@ -3,21 +3,24 @@
 __kanon_source AS MATERIALIZED (  -- each row, its number, and a hash to break ties
     SELECT row_number() OVER () AS __kanon_row,
            md5_number_lower(concat('${seed} ', row(*COLUMNS(__kanon.*))::VARCHAR)) AS __kanon_hash,
-           __kanon.*
+           ${columns}
     FROM ${relation} AS __kanon${clock}${where}
 ),
-__kanon_kept AS (  -- the rows that take part
-    FROM __kanon_source${suppress}
+${withheld}__kanon_kept AS (  -- the rows that take part
+    ${kept}${suppress}
 ),
 ${trees}__kanon_columns AS (  -- name and type of each quasi-identifier
     SELECT [*COLUMNS(*)] AS columns
     FROM (SELECT __kanon_describe(${quasi}) FROM ${keyed_source} LIMIT 1)
 ),
-__kanon_taken AS (  -- columns with a name that the query needs for itself
-    SELECT list_filter([*COLUMNS(*)], lambda name:
-        starts_with(lower(name), '__kanon_')${reserved}) AS names
+__kanon_names AS (  -- the names of all columns
+    SELECT [*COLUMNS(*)] AS names
     FROM (SELECT __kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash)))
           FROM __kanon_source LIMIT 1)
+),
+__kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner saw all of them
+    SELECT CASE
+${refusals}        ELSE true END AS passed
 ),
 __kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categories
     SELECT __kanon_row, __kanon_hash, __kanon_label, __kanon_secret, __kanon_extra,
@@ -26,7 +29,8 @@ __kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categor
     FROM (SELECT __kanon_row, __kanon_hash, ${label}::VARCHAR AS __kanon_label,
                  ${secret}::VARCHAR AS __kanon_secret, ${extra}::DOUBLE AS __kanon_extra,
                  ${cell}
-          FROM ${keyed})
+          FROM ${keyed}
+          WHERE (SELECT passed FROM __kanon_accounted))
 ),
 __kanon_begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
     SELECT __kanon_start(
@@ -36,7 +40,8 @@ __kanon_begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
         (SELECT columns FROM __kanon_columns),
         ${options},
         ${hierarchies},
-        ${tables}) AS ticket
+        ${tables},
+        ${passing_hidden}) AS ticket
     FROM __kanon_cells
 ),
 __kanon_waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an interrupt is heard
@@ -70,10 +75,8 @@ __kanon_sizes AS MATERIALIZED (  -- rows per combination of released values
 ),
 __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
     SELECT CASE
-        WHEN (SELECT len(names) FROM __kanon_taken) > 0
-            THEN __kanon_refuse('OptionError', format(${taken_error}, (SELECT names[1] FROM __kanon_taken)))
-        WHEN NOT (${declared})
-            THEN __kanon_refuse('OptionError', ${declared_error})
+        WHEN NOT (SELECT passed FROM __kanon_accounted)
+            THEN false
 ${constraints}        WHEN [coalesce(sum(__kanon_size), 0) + any_value(__kanon_out),
               any_value(__kanon_label_count), any_value(__kanon_once)]
              <> [any_value(__kanon_kept_count), any_value(__kanon_kept_count), any_value(__kanon_kept_count)]

@@ -1,0 +1,230 @@
+"""Reads the catalog of a DuckDB database, from where a caller stands in it.
+
+Which table a name means, nobody knows better than DuckDB: the name is bound from the caller's
+search path, and so is the full name of every table that may be meant; where both give the same
+plan, that is the table.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+
+from kanon_sql.call.catalog import Base, Content, Entry, Place
+from kanon_sql.call.declarations import may_declare
+from kanon_sql.call.relation import quoted
+from kanon_sql.errors import OptionError
+
+COLUMNS = """
+    SELECT database_name, schema_name, table_name, column_name, comment
+    FROM system.main.duckdb_columns()
+    WHERE lower(table_name) = lower(?) AND NOT internal
+    ORDER BY database_name, schema_name, table_name, column_index
+"""
+VIEWS = """
+    SELECT sql FROM system.main.duckdb_views()
+    WHERE database_name = ? AND schema_name = ? AND view_name = ?
+"""
+
+Open = Callable[[], "AbstractContextManager[duckdb.DuckDBPyConnection]"]
+Comments = Mapping[str, "str | None"]
+
+
+class ConnectionCatalog:
+    """The catalog as a connection sees it; see kanon_sql.call.catalog.Catalog."""
+
+    def __init__(self, opened: Open) -> None:
+        """``opened`` gives a connection with the caller's search path, to be closed by leaving."""
+        self._opened = opened
+
+    def entry(self, parts: tuple[str, ...]) -> Entry | None:
+        """The table or view that DuckDB takes for a name, or None."""
+        with self._opened() as con:
+            return _entry(con, parts, set())
+
+    def comments(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """All comments on relations of these names that may declare a role."""
+        with self._opened() as con:
+            return tuple(sorted(
+                f"{'.'.join(place)}.{column} {comment}"
+                for name in names
+                for place, columns in _relations(con, name).items()
+                for column, comment in columns.items() if may_declare(comment)
+            ))
+
+    def content(self, sql: str) -> Content:
+        """The rows of a relation."""
+        with self._opened() as con:
+            try:
+                found = con.execute(f"FROM {sql}")
+                names = tuple(column[0] for column in found.description or ())
+                rows = tuple(found.fetchall())
+                lines = con.execute(
+                    f"SELECT row(*COLUMNS(*))::VARCHAR AS line FROM {sql} ORDER BY line ASC"
+                ).fetchall()
+            except duckdb.Error as error:
+                why = str(error).partition("\n")[0].partition(": ")[2].rstrip(".! ")
+                raise OptionError(
+                    f"The relation {sql} can't be read before the query runs: {why}. Name a table, "
+                    "view or file that is committed."
+                ) from None
+        return Content(names, rows, tuple(line for (line,) in lines))
+
+
+class FrameCatalog(ConnectionCatalog):
+    """The catalog of a connection of our own that holds frames: nobody declares anything there."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection, known: Mapping[str, Comments]) -> None:
+        """``known``: the columns of relations, by name."""
+        super().__init__(lambda: nullcontext(con))
+        self._known = known
+
+    def entry(self, parts: tuple[str, ...]) -> Entry | None:
+        """The columns of a frame."""
+        columns = self._known.get(parts[-1])
+        return None if columns is None else Entry(columns)
+
+
+def _relations(con: duckdb.DuckDBPyConnection, name: str) -> dict[Place, Comments]:
+    """All tables and views of a name, wherever they stand, with the comments of their columns."""
+    found: dict[Place, dict[str, str | None]] = {}
+    for database, schema, table, column, comment in con.execute(COLUMNS, [name]).fetchall():
+        found.setdefault((database, schema, table), {})[column] = comment
+    return dict(found)
+
+
+def _sql(parts: Sequence[str]) -> str:
+    return ".".join(map(quoted, parts))
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """How DuckDB binds a name.
+
+    Attributes:
+        plan: its plan as JSON; None where a part of it has no such form, or where it isn't bound.
+        refused: why it isn't bound, if so.
+    """
+
+    plan: str | None
+    refused: str | None = None
+
+
+def _bind(con: duckdb.DuckDBPyConnection, parts: Sequence[str]) -> _Bound:
+    ((found,),) = con.execute(
+        "SELECT system.main.json_serialize_plan(?)", [f"SELECT * FROM {_sql(parts)}"]
+    ).fetchall()
+    told = json.loads(found)
+    if not told.get("error"):
+        return _Bound(str(found))
+    bound = told["error_type"] not in ("binder", "catalog")
+    return _Bound(None, None if bound else str(told["error_message"]))
+
+
+def _candidates(
+    con: duckdb.DuckDBPyConnection, parts: tuple[str, ...]
+) -> dict[Place, Comments]:
+    """The tables and views that a name may mean, by its words alone."""
+    found = _relations(con, parts[-1])
+    if len(parts) == 1:
+        return found
+    wanted = [part.lower() for part in parts[:-1]]
+    fits = {
+        place: columns for place, columns in found.items()
+        if [part.lower() for part in place[:-1]][-len(wanted):] == wanted
+        or (len(wanted) == 1 and place[0].lower() == wanted[0])
+    }
+    return fits
+
+
+def _entry(
+    con: duckdb.DuckDBPyConnection, parts: tuple[str, ...], within: set[Place]
+) -> Entry | None:
+    """The table or view of a name; ``within`` are the views that are being read already."""
+    fitting = _candidates(con, parts)
+    if not fitting:
+        return None
+    bound = _bind(con, parts)
+    if bound.refused is not None:
+        return _unbound(con, fitting, parts, bound.refused)
+    meant = [place for place in fitting if _bind(con, place) == bound]
+    if not meant:
+        return None
+    declared = {tuple((c, fitting[p][c]) for c in fitting[p] if fitting[p][c]) for p in meant}
+    if len(meant) > 1 and len(declared) > 1:
+        raise OptionError(
+            f"The relation {'.'.join(parts)!r} may be one of {len(meant)}, which declare different "
+            "roles. Write it with its database and its schema."
+        )
+    place = meant[0]
+    return Entry(fitting[place], place, _bases(con, place, bound.plan, within))
+
+
+def _unbound(
+    con: duckdb.DuckDBPyConnection, fitting: Mapping[Place, Comments], parts: tuple[str, ...],
+    refused: str,
+) -> Entry | None:
+    """What a name means that isn't bound here: nothing that is committed, or a view that reads
+    what only the caller's connection has."""
+    if "Ambiguous" in refused:
+        raise OptionError(
+            f"The relation {'.'.join(parts)!r} may mean a schema or a database. Write it with its "
+            "database and its schema."
+        )
+    views = [place for place in fitting if _bind(con, place).refused is not None]
+    if len(views) == 1:
+        return Entry(fitting[views[0]], views[0])
+    return None
+
+
+def _bases(
+    con: duckdb.DuckDBPyConnection, place: Place, bound: str | None, within: set[Place]
+) -> tuple[Base, ...]:
+    """The tables that a view reads; none of a table."""
+    text = con.execute(VIEWS, list(place)).fetchone()
+    if text is None:
+        return ()
+    if bound is not None:
+        return _read_by(con, json.loads(bound))
+    found: dict[Place, Base] = {}
+    for name in con.get_table_names(text[0].partition(" AS ")[2], qualified=True):
+        parts = tuple(part.strip('"') for part in name.split("."))
+        if place in within or parts == place[-len(parts):]:
+            continue
+        entry = _entry(con, parts, within | {place})
+        if entry is not None and entry.place is not None:
+            for base in entry.bases or (Base(entry.place, entry.columns),):
+                found[base.place] = Base(base.place, base.columns)
+    return tuple(found.values())
+
+
+def _scans(node: Any) -> Iterator[Mapping[str, Any]]:
+    """The scans of tables in a plan."""
+    if isinstance(node, dict):
+        if node.get("type") == "LOGICAL_GET" and "table" in (node.get("function_data") or {}):
+            yield node
+        node = list(node.values())
+    if isinstance(node, list):
+        for part in node:
+            yield from _scans(part)
+
+
+def _read_by(con: duckdb.DuckDBPyConnection, plan: Any) -> tuple[Base, ...]:
+    """The tables that a plan scans, with the columns that it reads of each."""
+    read: dict[Place, set[str]] = {}
+    for scan in _scans(plan):
+        data, names = scan["function_data"], scan["names"]
+        place = (data["catalog"], data["schema"], data["table"])
+        numbers = [column["index"] for column in scan["column_indexes"]]
+        read.setdefault(place, set()).update(
+            names[number].lower() for number in numbers if number < len(names)
+        )
+    return tuple(
+        Base(place, _relations(con, place[-1]).get(place, {}), frozenset(columns))
+        for place, columns in read.items()
+    )

@@ -1,0 +1,86 @@
+"""What a query refuses because the planner couldn't see it: columns without a role, and comments,
+temporary relations and changes that are not committed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kanon_sql.call.call import TAKEN, Call, GroupingCall
+from kanon_sql.call.declarations import MEANT
+from kanon_sql.call.relation import literal
+from kanon_sql.sql import expression
+
+UNDECLARED = (
+    "The column comments of {relation} declare roles that are not committed yet. Commit first, or "
+    "give these columns their roles in the call."
+)
+CHANGED = (
+    "The relation of roles {relation} has changes that are not committed yet. Commit first."
+)
+SHADOWED = (
+    "A temporary relation hides the table {relation}, whose column comments declare roles. Write "
+    "the name with its schema."
+)
+UNRULED = (
+    "{} no role: {}{}. Name each in sensitive=[...], identifiers=[...] or quasi_identifiers=[...], "
+    "or say others='drop', 'quasi_identifier' or 'release'."
+)
+LISTED = 10
+"""How many columns without a role a message names."""
+
+
+def refusals(call: Call) -> str:
+    """SQL of what is refused when the query runs, one WHEN for each."""
+    return "".join(
+        f"        WHEN {condition}\n            THEN __kanon_refuse('OptionError', {said})\n"
+        for condition, said in [*_named(call), *_unseen(call)]
+    )
+
+
+def _named(call: Call) -> list[tuple[str, str]]:
+    """What is refused of the names of the columns: those that the query, or the release, needs for
+    itself, and those without a role."""
+    if not isinstance(call, GroupingCall):
+        return []
+    reserved = "".join(f" OR lower(name) = {literal(name)}" for name in call.release.added)
+    taken = expression("stages/taken", reserved=reserved)
+    found = [(f"{taken} IS NOT NULL", f"format({literal(TAKEN)}, {taken})")]
+    if call.roles.rest == "error":
+        unruled = expression(
+            "stages/unruled", said=literal(UNRULED), listed=LISTED,
+            ruled=_texts(name.lower() for name in call.roles.named),
+        )
+        found.append((f"{unruled} IS NOT NULL", unruled))
+    return found
+
+
+def _unseen(call: Call) -> list[tuple[str, str]]:
+    source, entry = call.source, call.source.entry
+    names = dict.fromkeys((source.parts[-1].lower(), *(entry.names if entry else ())))
+    given = [name for name, origin in call.roles.origins.items() if origin == "call"]
+    found = [(
+        expression(
+            "stages/undeclared", tables=_texts(names), meant=literal(MEANT),
+            seen=_texts(call.seen), given=_texts(given),
+        ),
+        literal(UNDECLARED.format(relation=source.sql)),
+    )]
+    if "comment" in call.roles.origins.values() and len(source.parts) == 1:
+        found.append((
+            expression("stages/shadowed", table=literal(source.parts[0].lower())),
+            literal(SHADOWED.format(relation=source.sql)),
+        ))
+    if call.role_table is not None:
+        table = call.role_table
+        found.append((
+            expression(
+                "stages/role_table", relation=table.relation.sql, lines=_texts(table.lines)
+            ),
+            literal(CHANGED.format(relation=table.relation.sql)),
+        ))
+    return found
+
+
+def _texts(texts: Iterable[str]) -> str:
+    """Texts as a list in SQL."""
+    return f"[{', '.join(map(literal, texts))}]::VARCHAR[]"
