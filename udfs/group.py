@@ -46,6 +46,7 @@ def start(
     from kanon_sql.hierarchies.tree import read_trees
     from kanon_sql.stages.group import (  # here: Polars takes a while to load
         group_rows,
+        notices,
         remark,
         suspects_of,
     )
@@ -62,7 +63,7 @@ def start(
         kept, columns = without(given, names, suspects.hidden)
         known = {name: tree for name, tree in trees.items() if name not in suspects.hidden}
         found, facts = group_rows(kept, columns, run.task, watch, known, outside)
-        facts["notices"] = suspects.notices
+        facts["notices"] = notices(run.task, suspects)
         times = {"started": begun, "finished": perf_counter()}
         return found, suspects.hidden, {**facts, **times}
 

@@ -185,6 +185,11 @@ METRICS = (
            "(strangers + rows_in - rows_released)::DOUBLE / nullif(rows_in, 0)", "share",
            "rows that are suppressed or whose class_label is not that of the majority of their "
            "class (Iyengar 2002); NULL without class_label; lower is better"),
+    Metric("columns_passing", "columns_passing", "columns",
+           "columns that pass unchanged, sensitive ones among them"),
+    Metric("passing_unique_rows", "passing_unique_rows", "rows",
+           "released rows that no other equals in all columns that pass unchanged: who knows these "
+           "of a person finds the row; lower is better"),
     Metric("risk_max", "1.0::DOUBLE / smallest", "probability",
            "largest chance that a prosecutor finds a person's row: 1 / class_size_min"),
     Metric("risk_mean", "classes::DOUBLE / nullif(rows_released, 0)", "probability",
@@ -243,6 +248,12 @@ ATTRIBUTE = Metric(
     "total_il of this quasi-identifier alone, per row, without its weight; lower is better",
 )
 """Measured once for each quasi-identifier."""
+
+NOTICE = Metric(
+    "notice", "", "", "what a user should know of a column, or of the method, before the release",
+    True,
+)
+"""One row for each."""
 
 AUDIT = (
     *(m for m in METRICS if m.name in (

@@ -107,7 +107,10 @@ class Hierarchies:
         level = statement(
             "stages/chosen_level", fact=literal(f"level {self.columns[i - 1].lower()}")
         )
-        return statement("stages/ancestors_same_level", level=level, i=i, mixed=literal(MIXED))
+        return statement(
+            "stages/ancestors_same_level", name=literal(self.columns[i - 1]), level=level, i=i,
+            mixed=literal(MIXED),
+        )
 
     def emptied(self, stage: str, names: tuple[str, ...]) -> str:
         """A stage in which these columns hold nothing, so that aggregating them costs nothing."""

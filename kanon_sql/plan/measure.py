@@ -16,13 +16,14 @@ from kanon_sql.measure.metrics import (
     COST,
     DIVERSITY,
     METRICS,
+    NOTICE,
     Metric,
     filled,
 )
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.centers.geometry import UNITS
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
-from kanon_sql.plan.fragments import quasi, where
+from kanon_sql.plan.fragments import listed, quasi, where
 from kanon_sql.plan.generalize import released_columns
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.pipeline import measured_sql, pipeline_sql
@@ -109,7 +110,24 @@ def metrics_sql(call: GroupingCall) -> str:
         quasi_released=released_columns(call),
         attribute_unit=literal(ATTRIBUTE.unit),
         attribute_text=literal(ATTRIBUTE.description),
+        notice_text=literal(NOTICE.description),
+        **_passing(call),
     )
+
+
+def _passing(call: GroupingCall) -> dict[str, str]:
+    """How many columns pass unchanged, and the released ones, each after a comma."""
+    roles = call.roles
+    if roles.rest != "release":
+        names = "".join(f", {quoted(name)}" for name in roles.passing)
+        return {"columns_passing": str(len(roles.passing)), "passing": names}
+    away = (*roles.quasi_identifiers, *call.release.added)
+    return {
+        "columns_passing": expression(
+            "stages/columns_passing", away=len((*roles.quasi_identifiers, *roles.identifiers))
+        ),
+        "passing": f", * EXCLUDE ({listed(away)})",
+    }
 
 
 def audit_sql(call: Call) -> str:

@@ -134,6 +134,11 @@ def suspects_of(
     return Suspects(found.hidden, (*found.notices, *map(hidden_notice, passing)))
 
 
+def notices(task: GroupTask, suspects: Suspects) -> list[str]:
+    """All that a user should know of the task and of the columns; the metrics tell it."""
+    return [*([] if task.own.remark is None else [task.own.remark]), *suspects.notices]
+
+
 def remark(task: GroupTask, hidden: Collection[str] = ()) -> None:
     """Says on stderr what a user should know of the task before its release is used."""
     said = [] if task.own.remark is None else [task.own.remark]

@@ -9,6 +9,13 @@ __kanon_diversity AS (  -- what the rows of a class have in common, per combinat
         SELECT count(*) AS __kanon_size${aggregates}, ${quasi_released}
         FROM __kanon_released GROUP BY ALL)
 ),
+__kanon_passing AS (  -- rows per combination of the columns that pass unchanged
+    SELECT columns_passing,
+           CASE WHEN columns_passing > 0 THEN uniques ELSE 0 END AS passing_unique_rows
+    FROM (SELECT count(*) FILTER (WHERE __kanon_size = 1) AS uniques
+          FROM (SELECT count(*) AS __kanon_size${passing} FROM __kanon_released GROUP BY ALL))
+    CROSS JOIN (SELECT ${columns_passing} AS columns_passing)
+),
 __kanon_facts AS (
     SELECT *, rows_in - rows_released AS rows_suppressed
     FROM (SELECT (SELECT count(*) FROM __kanon_source) AS rows_in,
@@ -24,6 +31,7 @@ __kanon_facts AS (
                  (SELECT measured.facts FROM __kanon_measured)::JSON AS measured
           FROM __kanon_sizes)
     CROSS JOIN __kanon_diversity
+    CROSS JOIN __kanon_passing
 )
 SELECT unnest(list_concat([
     ${rows}
@@ -33,6 +41,11 @@ SELECT unnest(list_concat([
         'metric': 'ncp (' || attribute.name || ')', 'value': (attribute.ncp * (measured ->> 'rows')::DOUBLE
                   + rows_in - (measured ->> 'rows')::DOUBLE) / rows_in,
         'text': NULL::VARCHAR, 'unit': ${attribute_unit}, 'description': ${attribute_text}}
+), list_transform(
+    from_json(grouped -> 'notices', '["VARCHAR"]'),
+    lambda notice: {
+        'metric': 'notice', 'value': NULL::DOUBLE, 'text': notice, 'unit': '',
+        'description': ${notice_text}}
 )), max_depth := 2)
 FROM __kanon_facts, __kanon_check
 WHERE __kanon_check.passed

@@ -2,6 +2,7 @@
 -- has several there: a part of
 -- anonymize('t', k=5, recoding='global', hierarchies={'zip': 'prefix'}).
 CASE
+        WHEN list_contains((SELECT grouped.hidden FROM __kanon_grouped), ${name}) THEN NULL
         WHEN ${level} IS NULL OR encode(low.path[${level} + 1]) <> encode(high.path[${level} + 1])
             OR (span.known < span.total AND ${level} < (SELECT len(paths[1]) - 1 FROM __kanon_tree_${i})
                 AND span.known > 0) THEN __kanon_refuse('ReleaseError', ${mixed})
