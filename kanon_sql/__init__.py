@@ -1,7 +1,8 @@
 """k-anonymity for DuckDB: ``SELECT * FROM anonymize('patients', k=5)``.
 
 In SQL, after ``kanon_sql.register(con)``: anonymize, anonymize_clusters, anonymize_metrics,
-anonymize_suppressed, anonymize_sql, anonymize_methods, hierarchy, k_anonymity and anonymize_audit.
+anonymize_suppressed, anonymize_sql, anonymize_roles, anonymize_methods, hierarchy, k_anonymity and
+anonymize_audit.
 In Python the same calls take a frame or a file.
 """
 
@@ -19,6 +20,7 @@ from kanon_sql.interfaces.dataframe import (
     anonymize_audit,
     anonymize_clusters,
     anonymize_metrics,
+    anonymize_roles,
     anonymize_sql,
     anonymize_suppressed,
     hierarchy,
@@ -37,6 +39,7 @@ __all__ = [
     "anonymize_audit",
     "anonymize_clusters",
     "anonymize_metrics",
+    "anonymize_roles",
     "anonymize_sql",
     "anonymize_suppressed",
     "hierarchy",

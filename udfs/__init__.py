@@ -9,10 +9,11 @@ from kanon_sql.udfs.group import FINISH, START, WAIT
 from kanon_sql.udfs.hierarchy import TREE
 from kanon_sql.udfs.measure import MEASURE
 from kanon_sql.udfs.planner import planner
+from kanon_sql.udfs.roles import ROLES
 from kanon_sql.udfs.signature import Signature
 
 __all__ = ["FUNCTIONS", "Signature", "planner"]
 
 FUNCTIONS: tuple[Signature, ...] = (
-    START, WAIT, FINISH, CENTERS, MEASURE, TREE, AUDIT, CLOCK
+    START, WAIT, FINISH, CENTERS, MEASURE, TREE, AUDIT, CLOCK, ROLES
 )

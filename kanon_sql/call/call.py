@@ -106,7 +106,7 @@ def read_call(
             "anonymize_audit('patients', release='released')."
         )
     _refuse_taken(source, ())
-    roles = resolve_roles(options.roles, source, table.roles if table else None, releases=False)
+    roles = resolve_roles(options.roles, source, table.roles if table else None, audits=True)
     hierarchies = read_hierarchies(options.release.hierarchies, roles, source, catalog)
     release = options.measure.release
     return Call(
@@ -165,7 +165,8 @@ def _grouping_call(
     task, release = resolve(options)
     _refuse_taken(source, release.added)
     roles = resolve_roles(
-        options.roles, source, table.roles if table else None, task.own.cost_column
+        options.roles, source, table.roles if table else None, task.own.cost_column,
+        releases=options.call != "anonymize_roles",
     )
     if task.own.needs_sensitive and len(roles.sensitive) != 1:
         raise OptionError(

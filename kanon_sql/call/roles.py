@@ -93,6 +93,7 @@ def resolve_roles(
     table: Mapping[str, str] | None = None,
     cost_column: str | None = None,
     releases: bool = True,
+    audits: bool = False,
 ) -> Roles:
     """The role of each column.
 
@@ -104,7 +105,8 @@ def resolve_roles(
         source: the relation, with what the catalog shows of it.
         table: the roles that a relation gives, by column.
         cost_column: the column that facility_cost names.
-        releases: whether the call releases anything; an audit doesn't.
+        releases: whether the call releases anything.
+        audits: whether it asks for no roles at all, since it looks at any table.
 
     Raises:
         OptionError: a column with two roles, a comment that can't be read, a view that may rename a
@@ -127,10 +129,10 @@ def resolve_roles(
     for column, role in _inherited(source, taken.roles):
         declare(column, role, "view")
     rest = options.others or ("error" if taken.by_role["quasi_identifier"] else "quasi_identifier")
-    if releases:
-        _refuse_renamed(source, decided, rest)
-    else:
+    if audits:
         rest = "release" if taken.by_role["quasi_identifier"] else "quasi_identifier"
+    elif releases:
+        _refuse_renamed(source, decided, rest)
     roles = Roles(
         tuple(taken.by_role["quasi_identifier"]),
         tuple(taken.by_role["sensitive"]),

@@ -106,9 +106,14 @@ def _check_recoding(options: Options, method: Method) -> None:
         )
 
 
+LEAST_K = 2
+
+
 def _k(options: Options, method: Method) -> int:
     k = options.group.k
     if method.promises_k:
+        if k is None and options.call == "anonymize_roles":
+            return LEAST_K  # nothing is released
         if k is None:
             raise OptionError(
                 "k is not given. Say how many rows must share each combination of "
@@ -120,7 +125,7 @@ def _k(options: Options, method: Method) -> int:
                 f"forest, which takes any k."
             )
         return k
-    if options.call not in ("anonymize_clusters", "anonymize_metrics"):
+    if options.call not in ("anonymize_clusters", "anonymize_metrics", "anonymize_roles"):
         raise OptionError(
             f"The method {method.name!r} promises no class size, so its rows can't be released. "
             "Use r_cellular, or publish its clusters by anonymize_clusters."
@@ -129,7 +134,7 @@ def _k(options: Options, method: Method) -> int:
         raise OptionError(
             f"The method {method.name!r} promises no class size. Leave k out, or use r_cellular."
         )
-    return 1 if options.own.publishes_small or options.call == "anonymize_metrics" else 2
+    return 1 if options.own.publishes_small or options.call == "anonymize_metrics" else LEAST_K
 
 
 def _distance(options: Options, method: Method) -> str | None:

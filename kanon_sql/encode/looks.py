@@ -8,15 +8,16 @@ texts that are all different in 50 rows or more, or integers that number the row
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from kanon_sql.encode.arrow import Column, Rows
-from kanon_sql.encode.attributes import is_numeric
+from kanon_sql.encode.attributes import is_categorical, is_numeric
 from kanon_sql.encode.cells import category_column, number_column
 from kanon_sql.points.points import Floats
 
@@ -48,6 +49,47 @@ class Looks:
     distinct: int = 0
 
 
+@dataclass(frozen=True)
+class Profile:
+    """What SQL counts of a column (see __kanon_profile in sql/macros/columns.sql).
+
+    Attributes:
+        name, sql_type: of the column.
+        rows, values, distinct: its rows, values that are not NULL, and different ones of these.
+        low, high: the least and the largest of its integers.
+    """
+
+    name: str
+    sql_type: str
+    rows: int
+    values: int
+    distinct: int
+    low: int | None = None
+    high: int | None = None
+
+    @staticmethod
+    def of(told: Mapping[str, Any]) -> Profile:
+        """From the struct of SQL, as JSON."""
+        ends = [None if told[end] is None else int(told[end]) for end in ("low", "high")]
+        return Profile(
+            told["name"], told["type"], told["rows"], told["values"], told["distinct"], *ends
+        )
+
+
+def judge(profile: Profile) -> Looks:
+    """What a column looks like, by what is counted of it."""
+    count, distinct = profile.values, profile.distinct
+    if count < LEAST_ROWS:
+        return Looks()
+    if is_categorical(profile.sql_type) and profile.sql_type != "BOOLEAN":
+        nearly = NEARLY * count <= distinct < count
+        return Looks(distinct == count, nearly, False, count, distinct)
+    if not INTEGER.fullmatch(profile.sql_type) or profile.low is None or profile.high is None:
+        return Looks()
+    numbers_rows = distinct == count and profile.high - profile.low == count - 1
+    return Looks(numbers_rows, False, 1 < distinct <= FEW, count, distinct)
+
+
 def look(column: Column, numbers: Floats | None, texts: pa.Array | None) -> Looks:
     """What a column looks like, by its values.
 
@@ -56,36 +98,23 @@ def look(column: Column, numbers: Floats | None, texts: pa.Array | None) -> Look
         numbers: float64, the values of a numeric column, NaN where missing.
         texts: those of any other column.
     """
+    low = high = None
     if numbers is None:
         assert texts is not None
-        return Looks() if column.sql_type == "BOOLEAN" else _look_at_texts(texts.drop_null())
-    if not INTEGER.fullmatch(column.sql_type):
-        return Looks()
-    return _look_at_integers(numbers[~np.isnan(numbers)])
-
-
-def _look_at_texts(values: pa.Array) -> Looks:
-    count = len(values)
-    if count < LEAST_ROWS:
-        return Looks()
+        rows, values = len(texts), texts.drop_null()
+    else:
+        rows, known = len(numbers), numbers[~np.isnan(numbers)]
+        if not INTEGER.fullmatch(column.sql_type) or len(known) < LEAST_ROWS:
+            return Looks()
+        values = pa.array(known)
+        low, high = int(known.min()), int(known.max())
+        if max(abs(low), abs(high)) >= EXACT:
+            # doubles can't tell such integers apart, but a range as wide as there are rows tells
+            slack = 2 * int(np.spacing(float(max(abs(low), abs(high)))))
+            if abs(high - low - (len(known) - 1)) <= slack < len(known) / 2:
+                return Looks(True, values=len(known), distinct=len(known))
     distinct = pc.count_distinct(values).as_py()
-    return Looks(distinct == count, NEARLY * count <= distinct < count, False, count, distinct)
-
-
-def _look_at_integers(values: Floats) -> Looks:
-    count = len(values)
-    if count < LEAST_ROWS:
-        return Looks()
-    least, most = float(values.min()), float(values.max())
-    distinct = pc.count_distinct(pa.array(values)).as_py()
-    if most - least == count - 1 and distinct == count:
-        return Looks(True, False, False, count, count)
-    if max(abs(least), abs(most)) >= EXACT:
-        # doubles can't tell such numbers apart; a range as wide as there are rows can
-        slack = 2.0 * float(np.spacing(max(abs(least), abs(most))))
-        if abs(most - least - (count - 1)) <= slack and slack < count / 2:
-            return Looks(True, False, False, count, count)
-    return Looks(False, False, distinct <= FEW, count, distinct)
+    return judge(Profile(column.name, column.sql_type, rows, len(values), distinct, low, high))
 
 
 @dataclass(frozen=True)
@@ -110,13 +139,16 @@ def hidden_notice(name: str) -> str:
     )
 
 
-def notices_of(name: str, looks: Looks, named: bool) -> tuple[str, ...]:
-    """What is said of a quasi-identifier, by what it looks like.
+def notices_of(
+    name: str, looks: Looks, named: bool, generalized: bool = True
+) -> tuple[str, ...]:
+    """What is said of a column, by what it looks like.
 
     Args:
         name: the column.
         looks: what it looks like.
-        named: whether somebody named it a quasi-identifier: then its kind isn't questioned.
+        named: whether somebody gave it its role: then that isn't questioned.
+        generalized: whether it is a quasi-identifier.
     """
     if looks.identifier and not named:
         return (hidden_notice(name),)
@@ -125,7 +157,7 @@ def notices_of(name: str, looks: Looks, named: bool) -> tuple[str, ...]:
             f"The column {name!r} has {looks.distinct} different values in {looks.values} rows and "
             f"no role. If it tells persons apart, drop it by identifiers=[{name!r}].",
         )
-    if looks.coded:
+    if looks.coded and generalized:
         return (
             f"The quasi-identifier {name!r} holds integers, and only {looks.distinct} different "
             f"ones. If they are codes, name it in categorical=[{name!r}].",

@@ -50,6 +50,9 @@ anonymize_metrics = _face("anonymize_metrics", "One row per metric of the releas
 anonymize_suppressed = _face(
     "anonymize_suppressed", "The rows that the release leaves out: row numbers of the source."
 )
+anonymize_roles = _face(
+    "anonymize_roles", "One row per column: its role, what it looks like, and what is released."
+)
 anonymize_audit = _face(
     "anonymize_audit", "Metrics of any release, ours or not, held against its source."
 )

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from kanon_sql.methods.task import GroupTask
 
 GROUPING_CALLS = (
-    "anonymize", "anonymize_clusters", "anonymize_metrics", "anonymize_suppressed", "anonymize_sql"
+    "anonymize", "anonymize_clusters", "anonymize_metrics", "anonymize_suppressed", "anonymize_sql",
+    "anonymize_roles",
 )
 AUDITS = ("k_anonymity", "anonymize_audit")
 ALL_CALLS = (*GROUPING_CALLS, *AUDITS)

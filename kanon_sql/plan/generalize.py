@@ -47,13 +47,17 @@ CATEGORICAL = {
 """What stands for a representation where values are categories whatever their type."""
 
 
-def released_values(call: GroupingCall, only: Collection[str] = REPRESENTATIONS) -> str:
+def released_values(
+    call: GroupingCall, only: Collection[str] = REPRESENTATIONS,
+    helpers: tuple[str, ...] = ("__kanon_class", *ROW),
+) -> str:
     """What each class of a stage of labelled rows releases of each quasi-identifier: a list of
     COLUMNS expressions, each in its representation.
 
     Args:
         call: the call.
         only: the representations that are meant; for all others it is the centroid.
+        helpers: the helper columns of the stage.
     """
     nominal = {name.lower() for name in call.categorical}
 
@@ -70,7 +74,7 @@ def released_values(call: GroupingCall, only: Collection[str] = REPRESENTATIONS)
     for lowered, name in single.items():
         groups.setdefault(macro(release.of(lowered), lowered), []).append(name)
     found = [f"__kanon_{word}({chosen(names)})" for word, names in groups.items()]
-    rest = others(call.roles, ("__kanon_class", *ROW), tuple(single.values()), call.source)
+    rest = others(call.roles, helpers, tuple(single.values()), call.source)
     if rest is not None:
         found.insert(0, f"__kanon_{macro(release.representation)}({rest})")
     return ", ".join(found)

@@ -17,6 +17,7 @@ from kanon_sql.methods import METHODS
 from kanon_sql.plan.hierarchies import hierarchy_sql
 from kanon_sql.plan.measure import audit_sql, k_anonymity_sql, metrics_sql
 from kanon_sql.plan.pipeline import measured_sql, pipeline_sql
+from kanon_sql.plan.roles import roles_sql
 from kanon_sql.plan.verify import too_small
 from kanon_sql.sql import statement
 
@@ -102,6 +103,7 @@ GROUPING: dict[str, Callable[[GroupingCall], str]] = {
     "anonymize_metrics": metrics_sql,
     "anonymize_suppressed": _suppressed,
     "anonymize_sql": _sql,
+    "anonymize_roles": roles_sql,
 }
 
 AUDITING: dict[str, Callable[[Call], str]] = {

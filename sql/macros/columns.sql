@@ -51,3 +51,5 @@ CREATE OR REPLACE TEMP MACRO __kanon_looks_like_identifier(profile) AS
         __kanon_is_text(profile.type)
         OR (__kanon_is_integer(profile.type)
             AND profile.high - profile.low = profile.values - 1));
+
+CREATE OR REPLACE TEMP MACRO __kanon_hash_of(x) AS hash(x::VARCHAR);

@@ -1,0 +1,54 @@
+"""The SQL of anonymize_roles(): what each column is, and what will be released of it."""
+
+from __future__ import annotations
+
+import json
+
+from kanon_sql.call.call import GroupingCall
+from kanon_sql.call.relation import literal
+from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
+from kanon_sql.plan.fragments import quasi, where
+from kanon_sql.plan.generalize import released_values
+from kanon_sql.plan.unseen import refusals
+from kanon_sql.sql import statement
+
+
+def _values(call: GroupingCall) -> str:
+    """What classes release; of a column with a hierarchy it is a text, which is said elsewhere."""
+    if isinstance(call.task.geometry, AttributeGeometry):
+        word = call.release.representation
+        return f"__kanon_{'describe' if word == 'number' else word}({quasi(call.roles, ())})"
+    return released_values(call, helpers=())
+
+
+def roles_sql(call: GroupingCall) -> str:
+    """The SQL of anonymize_roles()."""
+    roles, release = call.roles, call.release
+    named = {
+        name.lower(): {"role": role, "from": roles.origins[name.lower()]}
+        for role, names in {
+            "quasi_identifier": roles.quasi_identifiers, "sensitive": roles.sensitive,
+            "identifier": roles.identifiers, "other": roles.other,
+        }.items()
+        for name in names
+    }
+    with_hierarchy = {spec.column.lower() for spec in call.hierarchies}
+    told = {
+        "named": named,
+        "rest": roles.rest,
+        "representation": release.representation,
+        "by_column": dict(release.by_column) | {
+            name: "hierarchy" for name in with_hierarchy
+            if release.of(name, has_hierarchy=True) == "hierarchy"
+        },
+        "trusted": sorted(with_hierarchy),
+        "categorical": sorted(name.lower() for name in call.categorical),
+    }
+    return statement(
+        "calls/roles",
+        relation=call.source.sql,
+        where=where(roles, call.checked),
+        values=_values(call),
+        told=literal(json.dumps(told, sort_keys=True)),
+        refusals=refusals(call),
+    )

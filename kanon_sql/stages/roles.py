@@ -1,0 +1,155 @@
+"""What each column of a relation is, what it looks like, and what will be released of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanon_sql.encode.arrow import Column
+from kanon_sql.encode.looks import Profile, judge, notices_of
+from kanon_sql.points.points import Labels
+
+SAMPLE = 10_000
+"""Rows by which most pairs of columns are cleared without looking at all rows."""
+SEPARATES = 0.5
+"""A column in which two rows, chosen at random, differ as often as this may tell persons apart."""
+
+NO_ROLE = (
+    "The column {!r} has no role, so a release is refused. Name it in sensitive=[...], "
+    "identifiers=[...] or quasi_identifiers=[...]."
+)
+
+
+def describe_columns(
+    hashes: npt.NDArray[np.uint64], profiles: Sequence[Profile], released: Sequence[Column],
+    told: Mapping[str, Any],
+) -> list[dict[str, Any]]:
+    """One object per column.
+
+    Args:
+        hashes: shape (rows, columns); of the values as they are printed, NULL among them.
+        profiles: of the columns, in their order.
+        released: name and type of what is released of the quasi-identifiers.
+        told: the roles by name, what all others are, and how quasi-identifiers are released.
+    """
+    codes = [np.unique(hashes[:, j], return_inverse=True)[1].reshape(-1)
+             for j in range(len(profiles))]
+    sizes = [np.bincount(code, minlength=1) for code in codes]
+    pairs = determined(codes, [len(s) for s in sizes])
+    types = {column.name.lower(): column.sql_type for column in released}
+    found = []
+    for j, profile in enumerate(profiles):
+        known = told["named"].get(profile.name.lower())
+        looks = judge(profile)
+        hidden = looks.identifier and known is None and told["rest"] in (
+            "quasi_identifier", "release"
+        ) and profile.name.lower() not in told["trusted"]
+        separation = 1.0 - float(np.sum((sizes[j] / max(len(codes[j]), 1)) ** 2))
+        share = float(np.sum(sizes[j] == 1)) / max(len(codes[j]), 1)
+        role = _role(profile, known, told["rest"])
+        shown, shown_type = _released(profile, role["role"], hidden, types, told)
+        remarks = _remarks(profile, known, role["role"], told)
+        remarks += [f"determines {_listed(profiles, targets)}" for targets in [
+            [b for a, b in pairs if a == j]] if targets]
+        remarks += [f"constant within {_listed(profiles, sources)}" for sources in [
+            [a for a, b in pairs if b == j]] if sources]
+        found.append({
+            "column_name": profile.name,
+            "column_type": profile.sql_type,
+            **role,
+            "suggested_role": _suggested(looks.identifier or looks.nearly, separation),
+            "distinct_values": profile.distinct,
+            "nulls": profile.rows - profile.values,
+            "unique_share": share,
+            "separation": separation,
+            "released_as": shown,
+            "released_type": shown_type,
+            "remarks": remarks,
+        })
+    return found
+
+
+def _listed(profiles: Sequence[Profile], numbers: Sequence[int]) -> str:
+    return ", ".join(repr(profiles[number].name) for number in numbers)
+
+
+def _role(profile: Profile, known: Mapping[str, str] | None, rest: str) -> dict[str, Any]:
+    if known is not None:
+        return {"role": known["role"], "role_from": known["from"]}
+    if rest == "quasi_identifier":
+        return {"role": "quasi_identifier", "role_from": "default"}
+    if rest == "release":
+        return {"role": "other", "role_from": "others"}
+    return {"role": None, "role_from": None if rest == "error" else "others"}
+
+
+def _suggested(is_identifier: bool, separation: float) -> str | None:
+    if is_identifier:
+        return "identifier"
+    return "quasi_identifier" if separation >= SEPARATES else None
+
+
+def _released(
+    profile: Profile, role: str | None, hidden: bool, types: Mapping[str, str],
+    told: Mapping[str, Any],
+) -> tuple[str, str | None]:
+    """How a column is released, and its type then."""
+    name = profile.name.lower()
+    if role == "quasi_identifier":
+        word = told["by_column"].get(name, told["representation"])
+        sql_type = "VARCHAR" if word == "hierarchy" else types.get(name)
+        return ("NULL" if hidden else word), sql_type
+    if role == "identifier":
+        return "dropped", None
+    if role is None:
+        return ("dropped" if told["rest"] == "drop" else "refused"), None
+    return ("NULL" if hidden else "unchanged"), profile.sql_type
+
+
+def _remarks(
+    profile: Profile, known: Mapping[str, str] | None, role: str | None, told: Mapping[str, Any]
+) -> list[str]:
+    """What is said of a column by what it looks like, and of its lack of a role."""
+    name, looks = profile.name.lower(), judge(profile)
+    trusted = known is not None or name in told["trusted"]
+    remarks = [NO_ROLE.format(profile.name)] if role is None and told["rest"] == "error" else []
+    if role == "quasi_identifier" and name in (*told["categorical"], *told["trusted"]):
+        looks = replace(looks, coded=False)
+    if role in ("quasi_identifier", "other"):
+        remarks += notices_of(profile.name, looks, trusted, role == "quasi_identifier")
+    if looks.identifier and (trusted or role is None) and role != "identifier":
+        remarks.append("looks like an identifier")
+    if profile.distinct + (profile.values < profile.rows) <= 1 and profile.rows > 1:
+        remarks.append("constant: all rows have the same value")
+    return remarks
+
+
+def determined(codes: Sequence[Labels], sizes: Sequence[int]) -> list[tuple[int, int]]:
+    """The pairs (a, b) of columns where rows that agree in a agree in b, without constants and
+    without columns that nearly tell all rows apart.
+
+    Args:
+        codes: int64, shape (rows,) each; the values, numbered from 0.
+        sizes: how many values each column has.
+    """
+    if not codes:
+        return []
+    rows = len(codes[0])
+    able = [j for j, size in enumerate(sizes) if 1 < size <= 0.9 * rows]
+    return [
+        (a, b) for a in able for b in able
+        if a != b and sizes[a] >= sizes[b]
+        and _determines(codes[a][:SAMPLE], codes[b][:SAMPLE], sizes[a])
+        and (rows <= SAMPLE or _determines(codes[a], codes[b], sizes[a]))
+    ]
+
+
+def _determines(a: Labels, b: Labels, size: int) -> bool:
+    """Whether equal values of a have equal values of b."""
+    of = np.zeros(size, np.int64)
+    of[a] = b  # the last row of each value counts, and all others must agree with it
+    return bool(np.array_equal(of[a], b))

@@ -1,0 +1,32 @@
+-- One row per column, what it is and what will be released of it: FROM anonymize_roles('patients').
+WITH __kanon_source AS MATERIALIZED (
+    SELECT __kanon.* FROM ${relation} AS __kanon${where}
+),
+__kanon_profiles AS (
+    SELECT [*COLUMNS(*)] AS profiles
+    FROM (SELECT __kanon_profile(COLUMNS(*)) FROM __kanon_source)
+),
+__kanon_hashes AS (  -- what a reader of the printed values can tell apart
+    SELECT list(hashes) AS hashes
+    FROM (SELECT [*COLUMNS(*)] AS hashes FROM (SELECT __kanon_hash_of(COLUMNS(*)) FROM __kanon_source))
+),
+__kanon_columns AS (  -- name and type of each released quasi-identifier
+    SELECT [*COLUMNS(*)] AS columns
+    FROM (SELECT __kanon_describe(COLUMNS(*))
+          FROM (SELECT ${values} FROM (SELECT * FROM __kanon_source LIMIT 0)))
+),
+__kanon_found AS MATERIALIZED (
+    SELECT __kanon_roles(
+        (SELECT hashes FROM __kanon_hashes),
+        (SELECT to_json(profiles)::VARCHAR FROM __kanon_profiles),
+        (SELECT columns FROM __kanon_columns),
+        ${told}) AS columns
+)
+SELECT unnest(from_json(columns, '[{
+    "column_name": "VARCHAR", "column_type": "VARCHAR", "role": "VARCHAR", "role_from": "VARCHAR",
+    "suggested_role": "VARCHAR", "distinct_values": "BIGINT", "nulls": "BIGINT",
+    "unique_share": "DOUBLE", "separation": "DOUBLE", "released_as": "VARCHAR",
+    "released_type": "VARCHAR", "remarks": ["VARCHAR"]}]'), max_depth := 2)
+FROM __kanon_found
+WHERE CASE
+${refusals}        ELSE true END

@@ -1,0 +1,35 @@
+"""__kanon_roles(hashes, profiles, columns, told): what each column is, and what it looks like."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from kanon_sql.udfs.signature import Signature
+
+
+def roles(hashes: Any, profiles: Any, columns: Any, told: Any) -> Any:
+    """One object per column, as JSON."""
+    from kanon_sql.encode.arrow import read_columns
+    from kanon_sql.encode.looks import Profile
+    from kanon_sql.stages.roles import describe_columns  # here: Polars takes a while to load
+
+    array = hashes.combine_chunks() if isinstance(hashes, pa.ChunkedArray) else hashes
+    flat = array.flatten().flatten()
+    known = [Profile.of(profile) for profile in json.loads(profiles[0].as_py())]
+    codes = np.asarray(flat.to_numpy(zero_copy_only=False), dtype=np.uint64)
+    found = describe_columns(
+        codes.reshape(-1, len(known)), known, read_columns(columns), json.loads(told[0].as_py())
+    )
+    return pa.array([json.dumps(found)], pa.string())
+
+
+ROLES = Signature(
+    "__kanon_roles",
+    roles,
+    ("UBIGINT[][]", "VARCHAR", "VARCHAR[][]", "VARCHAR"),
+    "VARCHAR",
+)
