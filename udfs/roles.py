@@ -1,4 +1,4 @@
-"""__kanon_roles(hashes, profiles, columns, told): what each column is, and what it looks like."""
+"""__kanon_roles(hashes, columns, profiles, released, told): what each column is, and what it looks like."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 from kanon_sql.udfs.signature import Signature
 
 
-def roles(hashes: Any, profiles: Any, columns: Any, told: Any) -> Any:
+def roles(hashes: Any, columns: Any, profiles: Any, released: Any, told: Any) -> Any:
     """One object per column, as JSON."""
     from kanon_sql.encode.arrow import read_columns
     from kanon_sql.encode.looks import Profile
@@ -19,10 +19,14 @@ def roles(hashes: Any, profiles: Any, columns: Any, told: Any) -> Any:
 
     array = hashes.combine_chunks() if isinstance(hashes, pa.ChunkedArray) else hashes
     flat = array.flatten().flatten()
-    known = [Profile.of(profile) for profile in json.loads(profiles[0].as_py())]
+    counts = json.loads(profiles[0].as_py())
+    known = [
+        Profile.of(column, counted)
+        for column, counted in zip(read_columns(columns), counts, strict=True)
+    ]
     codes = np.asarray(flat.to_numpy(zero_copy_only=False), dtype=np.uint64)
     found = describe_columns(
-        codes.reshape(-1, len(known)), known, read_columns(columns), json.loads(told[0].as_py())
+        codes.reshape(-1, len(known)), known, read_columns(released), json.loads(told[0].as_py())
     )
     return pa.array([json.dumps(found)], pa.string())
 
@@ -30,6 +34,6 @@ def roles(hashes: Any, profiles: Any, columns: Any, told: Any) -> Any:
 ROLES = Signature(
     "__kanon_roles",
     roles,
-    ("UBIGINT[][]", "VARCHAR", "VARCHAR[][]", "VARCHAR"),
+    ("UBIGINT[][]", "VARCHAR[][]", "VARCHAR", "VARCHAR[][]", "VARCHAR"),
     "VARCHAR",
 )

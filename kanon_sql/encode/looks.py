@@ -68,11 +68,11 @@ class Profile:
     high: int | None = None
 
     @staticmethod
-    def of(told: Mapping[str, Any]) -> Profile:
-        """From the struct of SQL, as JSON."""
+    def of(column: Column, told: Mapping[str, Any]) -> Profile:
+        """Of a column, from the struct of SQL, as JSON."""
         ends = [None if told[end] is None else int(told[end]) for end in ("low", "high")]
         return Profile(
-            told["name"], told["type"], told["rows"], told["values"], told["distinct"], *ends
+            column.name, column.sql_type, told["rows"], told["values"], told["distinct"], *ends
         )
 
 

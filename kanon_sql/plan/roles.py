@@ -6,6 +6,7 @@ import json
 
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.relation import literal
+from kanon_sql.hierarchies.kinds import BY_TYPE
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.plan.fragments import quasi, where
 from kanon_sql.plan.generalize import released_values
@@ -41,7 +42,9 @@ def roles_sql(call: GroupingCall) -> str:
             name: "hierarchy" for name in with_hierarchy
             if release.of(name, has_hierarchy=True) == "hierarchy"
         },
-        "trusted": sorted(with_hierarchy),
+        "trusted": sorted(
+            spec.column.lower() for spec in call.hierarchies if spec.kind != BY_TYPE
+        ),
         "categorical": sorted(name.lower() for name in call.categorical),
     }
     return statement(

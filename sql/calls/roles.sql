@@ -6,6 +6,11 @@ __kanon_profiles AS (
     SELECT [*COLUMNS(*)] AS profiles
     FROM (SELECT __kanon_profile(COLUMNS(*)) FROM __kanon_source)
 ),
+__kanon_described AS (  -- name and type of each column, also where there are no rows
+    SELECT [*COLUMNS(*)] AS columns
+    FROM (SELECT __kanon_describe(COLUMNS(source.*))
+          FROM (SELECT 1) LEFT JOIN (SELECT * FROM __kanon_source LIMIT 1) AS source ON true)
+),
 __kanon_hashes AS (  -- what a reader of the printed values can tell apart
     SELECT list(hashes) AS hashes
     FROM (SELECT [*COLUMNS(*)] AS hashes FROM (SELECT __kanon_hash_of(COLUMNS(*)) FROM __kanon_source))
@@ -18,6 +23,7 @@ __kanon_columns AS (  -- name and type of each released quasi-identifier
 __kanon_found AS MATERIALIZED (
     SELECT __kanon_roles(
         (SELECT hashes FROM __kanon_hashes),
+        (SELECT columns FROM __kanon_described),
         (SELECT to_json(profiles)::VARCHAR FROM __kanon_profiles),
         (SELECT columns FROM __kanon_columns),
         ${told}) AS columns

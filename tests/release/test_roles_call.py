@@ -1,0 +1,162 @@
+"""anonymize_roles: what each column is, against counts made by hand and by plain SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kanon_sql
+from kanon_sql.data import adult
+from kanon_sql.stages.roles import determined
+
+
+@pytest.fixture(scope="module")
+def con() -> Iterator[duckdb.DuckDBPyConnection]:
+    connection = kanon_sql.register(duckdb.connect())
+    connection.execute("SET enable_progress_bar = false")
+    connection.execute("""
+        CREATE TABLE p AS SELECT i AS id, 'n' || i AS name, i % 7 AS age, i % 3 AS sex,
+            'c' || (i % 7 // 2) AS city, 1 AS one, i % 2 = 0 AS flag,
+            CASE WHEN i % 4 > 0 THEN 2.5 * (i % 30) END AS pay, [i % 2] AS tags,
+            'e' || (i % 95) AS mail
+        FROM range(100) AS r(i);
+        COMMENT ON COLUMN p.pay IS 'kanon: sensitive';
+    """)
+    connection.execute("CREATE TABLE adult AS FROM read_parquet(?)", [adult()])
+    yield connection
+    connection.close()
+
+
+def described(con: duckdb.DuckDBPyConnection, call: str) -> dict[str, dict[str, Any]]:
+    result = con.execute(f"FROM anonymize_roles({call})")
+    names = [column[0] for column in result.description or ()]
+    return {row[0]: dict(zip(names, row, strict=True)) for row in result.fetchall()}
+
+
+def test_one_row_per_column_in_their_order(con: duckdb.DuckDBPyConnection) -> None:
+    found = described(con, "'p'")
+    assert list(found) == [c for c, *_ in con.execute("DESCRIBE p").fetchall()]
+    assert [row["column_type"] for row in found.values()] == [
+        row[1] for row in con.execute("DESCRIBE p").fetchall()
+    ]
+
+
+@pytest.mark.parametrize("table", ["p", "adult"])
+def test_the_counts_are_those_of_plain_sql(con: duckdb.DuckDBPyConnection, table: str) -> None:
+    for name, row in described(con, f"'{table}'").items():
+        ((distinct, nulls, unique, separation),) = con.execute(f"""
+            SELECT count(DISTINCT "{name}"), count(*) - count("{name}"),
+                   (SELECT count(*) FROM (SELECT "{name}" FROM {table}
+                    GROUP BY 1 HAVING count(*) = 1)) / count(*),
+                   1 - (SELECT sum(n * n) FROM (SELECT count(*)::DOUBLE AS n FROM {table}
+                        GROUP BY "{name}")) / count(*)::DOUBLE ** 2
+            FROM {table}""").fetchall()
+        assert (row["distinct_values"], row["nulls"]) == (distinct, nulls)
+        assert row["unique_share"] == pytest.approx(unique)
+        assert row["separation"] == pytest.approx(separation)
+
+
+def test_where_a_role_comes_from(con: duckdb.DuckDBPyConnection) -> None:
+    con.execute("CREATE OR REPLACE TABLE r AS SELECT 'name' AS column_name, 'identifier' AS role")
+    found = described(con, "'p', roles='r', quasi_identifiers=['age'], others='release'")
+    told = {name: (row["role"], row["role_from"]) for name, row in found.items()}
+    assert told["age"] == ("quasi_identifier", "call")
+    assert told["name"] == ("identifier", "relation")
+    assert told["pay"] == ("sensitive", "comment")
+    assert told["city"] == ("other", "others")
+    con.execute("CREATE OR REPLACE VIEW v AS FROM p")
+    assert described(con, "'v'")["pay"]["role_from"] == "view"
+    assert described(con, "'v'")["age"]["role_from"] == "default"
+    open_call = described(con, "'p', quasi_identifiers=['age']")
+    assert (open_call["city"]["role"], open_call["city"]["released_as"]) == (None, "refused")
+    dropped = described(con, "'p', quasi_identifiers=['age'], others='drop'")
+    assert dropped["city"]["released_as"] == "dropped"
+
+
+@pytest.mark.parametrize("options", [
+    "", "representation='interval'", "representation={'age': 'bounds', '*': 'median'}",
+    "categorical=['sex'], representation='bounds'", "hierarchies={'city': 'flat'}",
+    "method='mondrian'", "method='r_gather'", "recoding='global'", "others='quasi_identifier'",
+    "quasi_identifiers=['age', 'city'], others='release'",
+    "quasi_identifiers=['age', 'city'], others='drop'",
+])
+def test_what_it_announces_is_what_comes_out(
+    con: duckdb.DuckDBPyConnection, options: str
+) -> None:
+    given_options = ", ".join(filter(None, ["k=4, identifiers=['tags']", options]))
+    told = described(con, f"'p', {given_options}")
+    columns = con.execute(f"DESCRIBE FROM anonymize('p', {given_options})").fetchall()
+    announced = {n: row["released_type"] for n, row in told.items() if row["released_type"]}
+    assert {row[0]: row[1] for row in columns} == announced
+    released = con.sql(f"FROM anonymize('p', {given_options})").to_arrow_table()
+    for name, row in told.items():
+        if row["released_as"] == "NULL":
+            assert released[name].null_count == released.num_rows
+        elif row["released_as"] in ("dropped", "refused"):
+            assert name not in released.column_names
+        else:
+            assert released[name].null_count < released.num_rows
+
+
+def test_remarks(con: duckdb.DuckDBPyConnection) -> None:
+    said = {name: " ".join(row["remarks"]) for name, row in described(con, "'p'").items()}
+    assert "looks like an identifier" in said["id"] and "looks like an identifier" in said["name"]
+    assert "95 different values in 100 rows" in said["mail"]
+    assert "categorical=['sex']" in said["sex"]
+    assert "constant: all rows" in said["one"]
+    assert "determines 'city'" in said["age"] and "constant within 'age'" in said["city"]
+    found = described(con, "'p', quasi_identifiers=['id', 'sex'], categorical=['sex']")
+    assert found["sex"]["remarks"] == []
+    assert found["id"]["remarks"] == ["looks like an identifier"]
+    assert "has no role" in found["age"]["remarks"][0]
+
+
+def test_suggestions_are_not_by_name(con: duckdb.DuckDBPyConnection) -> None:
+    found = {n: row["suggested_role"] for n, row in described(con, "'p'").items()}
+    assert {n for n, role in found.items() if role == "identifier"} == {"id", "name", "mail"}
+    assert found["age"] == found["city"] == "quasi_identifier"
+    assert found["one"] is None
+
+
+def test_it_asks_for_nothing_and_releases_nothing(con: duckdb.DuckDBPyConnection) -> None:
+    con.execute("CREATE OR REPLACE VIEW hides AS SELECT pay AS p, age FROM p")
+    assert set(described(con, "'hides'")) == {"p", "age"}
+    assert "n42" not in str(described(con, "'p'"))
+
+
+def test_a_relation_without_rows_or_that_is_no_table(con: duckdb.DuckDBPyConnection) -> None:
+    con.execute("CREATE OR REPLACE TABLE none AS FROM p LIMIT 0")
+    found = described(con, "'none'")
+    assert len(found) == 10 and found["id"]["distinct_values"] == 0
+    rows = con.execute("WITH c AS (SELECT age, sex FROM p) FROM anonymize_roles('c')").fetchall()
+    assert [row[0] for row in rows] == ["age", "sex"]
+
+
+def test_in_python() -> None:
+    import polars as pl
+
+    frame = pl.DataFrame({"a": [1, 2, 2, 1], "b": ["x", "y", "y", "x"]})
+    found = kanon_sql.anonymize_roles(frame, sensitive=["b"])
+    assert found["role"].to_list() == ["quasi_identifier", "sensitive"]
+    assert found["remarks"].to_list() == [
+        ["determines 'b'", "constant within 'b'"], ["determines 'a'", "constant within 'a'"]
+    ]
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=2, max_size=40))
+def test_determined_pairs_are_those_of_the_definition(rows: list[tuple[int, ...]]) -> None:
+    columns = [np.unique(column, return_inverse=True)[1].reshape(-1)
+               for column in np.array(rows).T]
+    sizes = [int(column.max()) + 1 for column in columns]
+    expected = [
+        (a, b) for a in range(3) for b in range(3)
+        if a != b and all(1 < sizes[j] <= 0.9 * len(rows) for j in (a, b))
+        and len(set(zip(columns[a], columns[b], strict=True))) == sizes[a]
+    ]
+    assert determined(columns, sizes) == expected
