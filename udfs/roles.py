@@ -1,4 +1,4 @@
-"""__kanon_roles(hashes, columns, profiles, released, told): what each column is, and what it looks like."""
+"""__kanon_roles(hashes, columns, profiles, released, told): what each column is, and looks like."""
 
 from __future__ import annotations
 
