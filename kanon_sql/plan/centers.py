@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.relation import quoted
-from kanon_sql.plan.fragments import ROW, classes_sql, quasi
-from kanon_sql.plan.generalize import released_values
+from kanon_sql.plan.fragments import ROW, quasi
+from kanon_sql.plan.generalize import class_rows
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.sql import statement
 
@@ -16,8 +16,8 @@ def centers_sql(call: GroupingCall, trees: Hierarchies, run: str) -> str:
 
     A column with a hierarchy has no mean; there the centroid is the most frequent value.
     """
-    values = released_values(call, ("centroid",))
-    centroids = classes_sql(values, trees.emptied("__kanon_labelled", trees.columns))
+    stage = trees.emptied("__kanon_labelled", trees.columns)
+    centroids = class_rows(call, stage, ("centroid",))
     if trees:
         modes = ", ".join(f"__kanon_modes.{quoted(n)} AS {quoted(n)}" for n in trees.columns)
         counted = ", ".join(

@@ -34,10 +34,9 @@ def _classes(call: GroupingCall, trees: Hierarchies) -> str:
         return attribute_classes(call)
     if _publishes_centers(call) and not (trees and call.release.by_hierarchy):
         return "FROM __kanon_published"
-    values = released_values(call)
     if not trees.labelled:
-        return classes_sql(values)
-    plain = classes_sql(values, trees.emptied("__kanon_labelled", trees.labelled))
+        return class_rows(call)
+    plain = class_rows(call, trees.emptied("__kanon_labelled", trees.labelled))
     return trees.classes(plain, call.release.same_level)
 
 
@@ -45,6 +44,23 @@ CATEGORICAL = {
     "centroid": "most_frequent", "median": "most_frequent", "interval": "set", "bounds": "members",
 }
 """What stands for a representation where values are categories whatever their type."""
+
+
+def class_rows(
+    call: GroupingCall, stage: str = "__kanon_labelled",
+    only: Collection[str] = REPRESENTATIONS,
+) -> str:
+    """What each class of a stage of labelled rows releases, columns in their order in the relation.
+
+    Args:
+        call, only: as in ``released_values``.
+        stage: rows with their class.
+    """
+    classes = classes_sql(released_values(call, only), stage)
+    if not (call.categorical or call.release.by_column):
+        return classes
+    columns = quasi(call.roles, ROW)
+    return statement("stages/classes_ordered", columns=columns, classes=classes)
 
 
 def released_values(

@@ -11,8 +11,8 @@ from kanon_sql.hierarchies.kinds import BY_TYPE
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.methods.task import Run
 from kanon_sql.plan.centers import centers_sql
-from kanon_sql.plan.fragments import ROW, chosen, classes_sql, listed, quasi, where
-from kanon_sql.plan.generalize import released_classes, released_columns, released_values
+from kanon_sql.plan.fragments import ROW, chosen, listed, quasi, where
+from kanon_sql.plan.generalize import class_rows, released_classes, released_columns
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.single_attribute import tables_sql
 from kanon_sql.plan.unseen import refusals
@@ -133,7 +133,7 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
 def measured_sql(call: GroupingCall) -> str:
     """The stages that measure what the grouping costs."""
     trees, shown = trees_of(call), call.release.representation
-    centers = classes_sql(released_values(call, POINTS), trees.keyed("__kanon_labelled"))
+    centers = class_rows(call, trees.keyed("__kanon_labelled"), POINTS)
     if call.task.geometry.has_centers and (shown == "centroid" or shown not in POINTS):
         centers = f"FROM {trees.keyed('__kanon_published')}"
     return statement(
