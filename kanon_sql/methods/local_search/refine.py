@@ -32,7 +32,8 @@ STRETCH = 4.0
 """By how much squares of numbers are stretched to be like the numbers themselves."""
 
 FEW = 256
-"""A search among fewer records takes as many steps as one among so many."""
+"""A cycle among fewer records takes as many steps as one among so many; by default there are fewer
+cycles then."""
 
 DESCENT, FIRST, LONGER = 20, 60, 4
 """Steps per record of the first cycle, which takes only changes for the better, and of the second,
@@ -80,8 +81,8 @@ def default_steps(n: int, k: int, most: int = REFINE_STEPS) -> int:
     """Steps up to the end of the last cycle that ends within ``most``, of the first hot one at
     least: a search that ends within a cycle gets less for its time. ``most`` is meant for k = 5;
     a step takes longer where groups are larger. Above k = LARGE even the first hot cycle is cut
-    short."""
-    cycles = 1
+    short. Among fewer than FEW records ``most`` is less in proportion."""
+    cycles, most = 1, most * min(n, FEW) // FEW
     while steps_through(n, cycles + 1) * (5 + k) <= most * 10:
         cycles += 1
     steps = steps_through(n, cycles)

@@ -193,6 +193,38 @@ def test_default_steps_end_with_a_cycle() -> None:
     assert default_steps(1000, 50) < default_steps(1000, 5)
 
 
+def test_few_records_get_steps_in_proportion() -> None:
+    """Per record no more than 256 get; from there on what they always got."""
+    for k in (2, 5):
+        most = default_steps(module.FEW, k, module.SEARCH_STEPS)
+        assert most == steps_through(module.FEW, 7)
+        steps = [default_steps(n, k, module.SEARCH_STEPS) for n in range(4, module.FEW + 1)]
+        assert steps == sorted(steps) and steps[-1] == most
+        # a cycle is four times the one before: what is left over may be as much again
+        assert all(made <= most * n / 60 for n, made in enumerate(steps, 4))
+    assert default_steps(5, 2, module.SEARCH_STEPS) == steps_through(5, 4)
+    assert default_steps(5, 2) == steps_through(5, 3)
+
+
+@pytest.mark.parametrize("kind", ["continuous", "grid", "words"])
+@pytest.mark.parametrize("most", [module.SEARCH_STEPS, module.REFINE_STEPS])
+def test_default_steps_find_the_optima_of_few_records(kind: str, most: int) -> None:
+    for n, k, seed in ((5, 2, 0), (6, 3, 1), (7, 2, 2), (8, 3, 3), (9, 2, 4), (9, 4, 5)):
+        points, labels = continuous(n, 2, k, seed)
+        rng = np.random.default_rng(seed)
+        if kind == "grid":
+            points = Points.of(rng.integers(0, 4, (n, 2)).astype(float))
+        if kind == "words":
+            points = Points.of(points.numeric, rng.integers(0, 2, (n, 1)), [0.5])
+        records = Records(
+            points.numeric.tolist(), points.codes.tolist(), points.scale.tolist()
+        )
+        steps = default_steps(n, k, most)
+        found = refine(points, labels, k, steps, None, Watch())
+        optimum = reference.optimal_squared_error(records, k)
+        assert sse(points, found.labels) == pytest.approx(optimum, rel=1e-9, abs=1e-12)
+
+
 def test_search_starts_from_the_best() -> None:
     points, labels = continuous(60, 2, 3)
     better = refine(points, labels, 3, steps_through(60, 1), None, Watch()).labels
