@@ -241,7 +241,7 @@ class Cluster:
     Attributes:
         center: its published center.
         size: how many points it has.
-        radius: how far from its center they are at most.
+        radius: how far from its center they are at most, rounded up to two digits.
         members: those points.
     """
 
@@ -314,7 +314,7 @@ def figure_2(con: duckdb.DuckDBPyConnection, target: Path) -> None:
     panels = (
         (f"(a) {POINTS} rows of CENSUS", "#000000", gathered, ()),
         (f"(b) r_gather, k = {K_OF_POINTS}: {len(gathered)} clusters and their sizes,\n"
-         f"each in a circle of the maximum radius {widest:.2f}", "#0072B2", gathered,
+         f"each in a circle of the maximum radius {widest:g}", "#0072B2", gathered,
          [widest] * len(gathered)),
         (f"(c) r_cellular, k = {K_OF_POINTS}: {len(cells)} clusters and their sizes,\n"
          "each in a circle of its own radius", "#D55E00", cells, own),

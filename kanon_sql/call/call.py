@@ -23,6 +23,10 @@ TAKEN = (
 )
 
 
+OF_CLUSTERS = ("num_points", "radius")
+"""The columns that anonymize_clusters adds to the centers and the sensitive columns."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Call:
     """One call that measures: k_anonymity or anonymize_audit; see GroupingCall for all others.
@@ -77,6 +81,16 @@ class GroupingCall(Call):
     tables: Mapping[str, Relation]
     progress: bool
     used: Mapping[str, Any]
+
+    @property
+    def reserved(self) -> tuple[str, ...]:
+        """The names that no column may have, where only the query knows its columns."""
+        roles = self.roles
+        if self.name != "anonymize_clusters" or roles.quasi_identifiers:
+            return self.release.added
+        # columns that are no part of the clusters may have any name
+        away = {name.lower() for name in (*roles.identifiers, *roles.other)}
+        return (*self.release.added, *(name for name in OF_CLUSTERS if name not in away))
 
 
 def read_call(
@@ -159,6 +173,14 @@ def _refuse_taken(source: Relation, added: tuple[str, ...]) -> None:
             raise OptionError(TAKEN.format(name))
 
 
+def _refuse_beside_clusters(roles: Roles, source: Relation) -> None:
+    """Raises OptionError for a column of the clusters with a name that they give to what they tell.
+    Where columns are not known yet, the query itself refuses them (plan/verify.py)."""
+    for name in (*roles.known_columns(source), *roles.sensitive):
+        if name.lower() in OF_CLUSTERS:
+            raise OptionError(TAKEN.format(name))
+
+
 def _grouping_call(
     source: Relation, options: Options, table: RoleTable | None, catalog: Catalog
 ) -> GroupingCall:
@@ -173,6 +195,8 @@ def _grouping_call(
             f"diversity needs one sensitive column, and there are {len(roles.sensitive)}. Name it "
             "in sensitive := [...]."
         )
+    if options.call == "anonymize_clusters":
+        _refuse_beside_clusters(roles, source)
     _check_width(task, release, roles, source)
     every = "recoding 'global'" if release.same_level else (
         "The metric 'taxonomy'" if task.own.in_metric == "taxonomy" else None

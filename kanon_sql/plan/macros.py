@@ -12,7 +12,7 @@ PLANNER = "__kanon_plan"
 SLOTS = 16
 MACRO_FILES = (
     "columns", "key", "diversity", "most_frequent", "centroid", "median", "interval", "bounds",
-    "suppress", "multiset", "refuse",
+    "suppress", "multiset", "refuse", "two_digits",
 )
 
 

@@ -42,7 +42,7 @@ def _named(call: Call) -> list[tuple[str, str]]:
     itself, and those without a role."""
     if not isinstance(call, GroupingCall) or call.name == "anonymize_roles":
         return []
-    reserved = "".join(f" OR lower(name) = {literal(name)}" for name in call.release.added)
+    reserved = "".join(f" OR lower(name) = {literal(name)}" for name in call.reserved)
     taken = expression("stages/taken", reserved=reserved)
     found = [(f"{taken} IS NOT NULL", f"format({literal(TAKEN)}, {taken})")]
     if call.roles.rest == "error":

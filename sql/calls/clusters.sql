@@ -1,4 +1,5 @@
 -- The published clusters: FROM anonymize_clusters('patients', k=5, sensitive := ['disease']).
+-- The radius is rounded up: center and exact radius would give the value of a row on the border.
 WITH ${pipeline},
 ${measured},
 __kanon_members AS (  -- what the rows of a class tell, and once more that they are k or more
@@ -6,7 +7,7 @@ __kanon_members AS (  -- what the rows of a class tell, and once more that they 
            CASE WHEN count(*) < ${k}
                 THEN __kanon_refuse(${small_kind}, format(${small_error}, count(*)))
                 ELSE count(*) END AS num_points,
-           any_value(__kanon_radii.radius) AS radius${multisets}
+           __kanon_two_digits(any_value(__kanon_radii.radius)) AS radius${multisets}
     FROM __kanon_labelled JOIN __kanon_radii USING (__kanon_class)
     GROUP BY __kanon_labelled.__kanon_class
 ),

@@ -85,8 +85,38 @@ def test_columns_named_like_the_parts_of_the_query(con: Connection) -> None:
             f"SELECT value FROM anonymize_metrics('odd', k=4{roles}) WHERE metric = 'k_reached'"
         ).fetchall()
         assert metrics[0][0] >= 4
-        clusters = con.execute(f"FROM anonymize_clusters('odd', k=4{roles})").fetchall()
+    shown = "k=4, identifiers=['radius', 'num_points']"
+    for roles in ("", ", sensitive=['x', 'passed']", ", quasi_identifiers=['x', 'k']"):
+        clusters = con.execute(f"FROM anonymize_clusters('odd', {shown}{roles})").fetchall()
         assert 0 < len(clusters) <= 10
+
+
+@pytest.mark.parametrize("name", ["radius", "num_points", "Num_Points"])
+@pytest.mark.parametrize(
+    ("source", "roles"),
+    [("odd", ""), ("odd", "quasi_identifiers=['{}'], sensitive=['x'], "),
+     ("odd", "quasi_identifiers=['x'], sensitive=['{}'], "), ("w", ""),
+     ("w", "sensitive=['{}'], "), ("w", "quasi_identifiers=['{}'], sensitive=['x'], "),
+     ("w", "identifiers=['x'], ")],
+)
+def test_columns_named_as_the_clusters_name_theirs_are_refused(
+    con: Connection, name: str, source: str, roles: str
+) -> None:
+    """By the planner, or by the query where the columns of a CTE are known to it only."""
+    con.execute(f'CREATE TABLE odd AS SELECT i % 5 AS "{name}", i % 7 AS x FROM range(40) AS r(i)')
+    call = f"WITH w AS (FROM odd) FROM anonymize_clusters('{source}', {roles.format(name)}k=4)"
+    sentence = f"The relation has a column '{name}', a name that the query needs for itself. Rename"
+    with pytest.raises(duckdb.Error) as caught:
+        con.execute(call)
+    assert sentence in str(caught.value)
+    # what is no part of the clusters may have any name, and so may all columns of a release
+    for given in (f"identifiers=['{name}']", f"identifiers=['{name}'], quasi_identifiers=['x']"):
+        clusters = con.execute(
+            f"WITH w AS (FROM odd) FROM anonymize_clusters('{source}', {given}, k=4)"
+        )
+        assert [column[0] for column in clusters.description or ()] == ["x", "num_points", "radius"]
+    released = con.execute(f"WITH w AS (FROM odd) FROM anonymize('{source}', k=4)")
+    assert [column[0] for column in released.description or ()] == [name, "x"]
 
 
 def test_views_temporary_tables_and_ctes(con: Connection) -> None:

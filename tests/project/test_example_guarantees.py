@@ -167,12 +167,15 @@ def test_circles_contain_their_points(done: Done, con: Any, method: str) -> None
     for cluster in found:
         assert len(cluster.members) == cluster.size >= example.K_OF_POINTS
         reach = max(math.dist(cluster.center, point) for point in cluster.members)
-        assert reach == pytest.approx(cluster.radius)
+        assert reach * (1.0 - 1e-9) <= cluster.radius <= reach * 1.1
     for axis in zip(*points, strict=True):  # standard deviations from the mean, else no circles
         assert math.fsum(axis) / len(axis) == pytest.approx(0.0, abs=1e-9)
         assert math.fsum(x * x for x in axis) / len(axis) == pytest.approx(1.0)
     (row,) = (row for row in done.table("figure 2") if row["method"] == method)
-    radii = [(cluster.radius, cluster.size) for cluster in found]
+    radii = [
+        (max(math.dist(cluster.center, point) for point in cluster.members), cluster.size)
+        for cluster in found
+    ]
     assert number(row, "max_radius") == pytest.approx(max(radii)[0])
     assert number(row, "cellular_cost") == pytest.approx(sum(r * size for r, size in radii))
 
