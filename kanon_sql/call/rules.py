@@ -76,6 +76,7 @@ def resolve(options: Options) -> tuple[GroupTask, Release]:
     _check_metric(options, task)
     options.own.check(task, options.given)
     _check_refine(options, method)
+    _check_centers(options)
     _check_attribute(options, task)
     if task.geometry.has_centers and task.suppress > 0.0:
         instead = "Use epsilon" if "epsilon" in method.options else "Leave suppress out"
@@ -185,6 +186,15 @@ def _check_refine(options: Options, method: Method) -> None:
                 f"{name} is given, but nothing is refined. Add refine='local', or use the method "
                 "'best'."
             )
+
+
+def _check_centers(options: Options) -> None:
+    shown = options.release.representation
+    if "centers" in options.given and shown not in (None, "centroid"):
+        raise OptionError(
+            f"centers says what a class publishes, and so does the representation {shown!r}. Leave "
+            "one of them out."
+        )
 
 
 def _check_attribute(options: Options, task: GroupTask) -> None:

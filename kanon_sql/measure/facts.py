@@ -15,6 +15,7 @@ from kanon_sql.measure.diameter import intra_cluster_distance
 from kanon_sql.measure.entropy import entropy_loss
 from kanon_sql.measure.metrics import MeasuredFact
 from kanon_sql.measure.ncp import attribute_ncp
+from kanon_sql.measure.verbatim import verbatim_values
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.geometry import Classes
 from kanon_sql.points.losses import information_loss, sse, sst, total_il
@@ -44,8 +45,9 @@ def measure(
 
     Returns:
         sse, sse_released, sst (squared standard deviations), information_loss (percent),
-        max_radius, cellular_cost (in the metric), cost (None without one) and what byun2006
-        measures; and the radii, float64, shape (groups,).
+        max_radius, cellular_cost (in the metric), cost (None without one), what byun2006 measures,
+        and of each attribute its ncp and its verbatim values; and the radii, float64, shape
+        (groups,).
     """
     groups, released = int(labels.max()) + 1, np.flatnonzero(labels >= 0)
     given, labels = labels, labels[released]
@@ -70,6 +72,11 @@ def measure(
         "cost": task.geometry.cost(classes, task),
         **_information(encoded, released, labels),
     }
+    in_order = np.empty(len(given), np.int64)
+    in_order[encoded.order] = given
+    verbatim = verbatim_values(source, centers, len(encoded.attributes), in_order)
+    for told, count in zip(facts["attributes"], verbatim, strict=True):
+        told["verbatim"] = count
     return dict(facts.items()), radii  # as text: to mypy no dict of literals is one of str
 
 

@@ -114,6 +114,19 @@ COST = filled(
 AS_GROUPED = filled("${cost} = ${grouping}", grouping=_measured("cost"))
 """Whether the released classes cost what the method's classes do; ${cost} is theirs."""
 
+AS_CHOSEN = filled(
+    "${measured} <= ${chosen} * ${widening} * (1 + 1e-9)",
+    measured=_measured("cost"), chosen=_grouped("chosen_cost"),
+)
+"""Whether the published centers cost no more than is proven of them, ${widening} times what those
+cost that the method chose."""
+
+BOUND = filled(
+    "CASE WHEN ${bound} BETWEEN ${cost} AND ${cost} * (1 + 1e-9) THEN ${cost} ELSE ${bound} END",
+    bound=_grouped("lower_bound"),
+)
+"""What no grouping costs less than: no more than this one, where only rounding says so."""
+
 METRICS = (
     Metric("rows_in", "rows_in", "rows", "rows of the relation"),
     Metric("rows_released", "rows_released", "rows", "rows that came out"),
@@ -145,15 +158,20 @@ METRICS = (
            "(r_cellular, and cellular with the facility costs), generalized cells, each by its "
            "share of the levels (forest, pairs, triples), or class_size_max (methods of one "
            "attribute; ordered with objective 'quadratic': quadratic_penalty); lower is better"),
-    Metric("lower_bound", _grouped("lower_bound"), "${objective}",
-           "the cost that no grouping is below, found on this run"),
+    Metric("lower_bound", BOUND, "${objective}",
+           "the cost that no grouping is below, found on this run; around published centers that "
+           "may be any points, with centers 'rows' any rows"),
     Metric("ratio", filled("CASE WHEN ${cost} = 0 THEN 1 ELSE ${cost} / nullif(${bound}, 0) END",
-                           bound=_grouped("lower_bound")), "ratio",
+                           bound=BOUND), "ratio",
            "cost / lower_bound: how far from the best it may be, at most; 1 is best"),
     Metric("guaranteed_ratio", filled("CASE WHEN ${as_grouped} THEN ${proven} END",
                                       proven=_grouped("guaranteed_ratio")), "ratio",
            "what cost / the least possible cost is at most, by proof; NULL where an option or "
-           "blocks void the proof, or where classes of one attribute release the same"),
+           "blocks void the proof, where classes of one attribute release the same, or where "
+           "published centers cost more than the proof says"),
+    Metric("centers_verbatim", "centers_verbatim", "centers",
+           "published centers that are a row of the relation, equal in all quasi-identifiers; "
+           "NULL where no centers are published; lower is better"),
     Metric("total_il", _total("total_il"), "cells",
            "Total-IL: over all classes, rows times the sum of range / domain of numbers and height "
            "of the lowest common ancestor / height of the hierarchy of categories, and every "
@@ -254,6 +272,13 @@ NOTICE = Metric(
     True,
 )
 """One row for each."""
+
+VERBATIM = Metric(
+    "verbatim_values", "", "classes",
+    "classes that release a value of one of their rows, although their rows differ in this "
+    "quasi-identifier; NULL where the representation is no point; lower is better",
+)
+"""Measured once for each quasi-identifier, of a release as it is made."""
 
 AUDIT = (
     *(m for m in METRICS if m.name in (

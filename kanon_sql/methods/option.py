@@ -178,9 +178,16 @@ class MethodOptions:
         return False
 
     @property
-    def publishes_rows(self) -> bool:
-        """Whether every published center is a row, where the method has centers."""
-        return False
+    def publishes(self) -> str:
+        """The centers that are published, where the method has centers: 'anywhere', 'means' or
+        'rows'."""
+        return "anywhere"
+
+    @property
+    def widening(self) -> float:
+        """What published centers may cost, over those that the method chose, where a guarantee is
+        told."""
+        return 1.0
 
     @property
     def row_cost(self) -> float | str | None:

@@ -12,7 +12,8 @@ from kanon_sql.sql import statement
 
 def centers_sql(call: GroupingCall, trees: Hierarchies, run: str) -> str:
     """The stages that give __kanon_published: for each class the centroid, unless its radius is
-    larger than that of the row that the method chose (always that row, with centers 'rows').
+    larger than that of the row that the method chose (always that row, with centers 'rows', and
+    never, with 'means').
 
     A column with a hierarchy has no mean; there the centroid is the most frequent value.
     """
@@ -24,8 +25,9 @@ def centers_sql(call: GroupingCall, trees: Hierarchies, run: str) -> str:
             f"__kanon_most_frequent({quoted(name)}) AS {quoted(name)}" for name in trees.columns
         )
         centroids = statement("stages/modes", modes=modes, means=centroids, counted=counted)
-    if call.task.own.publishes_rows:
-        owning = statement("stages/owning_all")
+    publishes = call.task.own.publishes
+    if publishes in ("rows", "means"):
+        owning = statement(f"stages/owning_{publishes}")
     else:
         owning = statement(
             "stages/owning",

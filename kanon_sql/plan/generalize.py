@@ -13,9 +13,14 @@ from kanon_sql.plan.single_attribute import attribute_classes
 from kanon_sql.sql import statement
 
 
-def _publishes_centers(call: GroupingCall) -> bool:
+def publishes_centers(call: GroupingCall) -> bool:
     """Whether the method has centers, and they are what its classes release."""
-    return call.task.geometry.has_centers and call.release.representation == "centroid"
+    release = call.release
+    by_hierarchy = bool(call.hierarchies) and release.by_hierarchy
+    return (
+        call.task.geometry.has_centers and release.representation == "centroid"
+        and not by_hierarchy
+    )
 
 
 def released_classes(call: GroupingCall, trees: Hierarchies) -> str:
@@ -32,7 +37,7 @@ def released_classes(call: GroupingCall, trees: Hierarchies) -> str:
 def _classes(call: GroupingCall, trees: Hierarchies) -> str:
     if isinstance(call.task.geometry, AttributeGeometry):
         return attribute_classes(call)
-    if _publishes_centers(call) and not (trees and call.release.by_hierarchy):
+    if publishes_centers(call):
         return "FROM __kanon_published"
     if not trees.labelled:
         return class_rows(call)

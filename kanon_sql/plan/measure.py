@@ -10,6 +10,7 @@ from kanon_sql.call.call import Call, GroupingCall
 from kanon_sql.call.choices import POINTS
 from kanon_sql.call.relation import literal, quoted
 from kanon_sql.measure.metrics import (
+    AS_CHOSEN,
     AS_GROUPED,
     ATTRIBUTE,
     AUDIT,
@@ -17,6 +18,7 @@ from kanon_sql.measure.metrics import (
     DIVERSITY,
     METRICS,
     NOTICE,
+    VERBATIM,
     Metric,
     filled,
 )
@@ -24,7 +26,7 @@ from kanon_sql.methods import GroupTask
 from kanon_sql.methods.centers.geometry import UNITS
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.plan.fragments import listed, quasi, where
-from kanon_sql.plan.generalize import released_columns
+from kanon_sql.plan.generalize import publishes_centers, released_columns
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.pipeline import measured_sql, pipeline_sql
 from kanon_sql.plan.unseen import refusals
@@ -79,6 +81,15 @@ def _cost(task: GroupTask) -> str:
     return geometry.cost_sql(task) if isinstance(geometry, AttributeGeometry) else COST
 
 
+def _as_grouped(task: GroupTask) -> str:
+    """SQL that says whether what the method proves is true of what is released."""
+    if isinstance(task.geometry, AttributeGeometry):
+        return filled(AS_GROUPED, cost=_cost(task))
+    if task.geometry.has_centers:
+        return filled(AS_CHOSEN, widening=str(task.own.widening))
+    return "true"
+
+
 def metrics_sql(call: GroupingCall) -> str:
     """The SQL of anonymize_metrics(), around the stages of the release."""
     task = call.task
@@ -88,13 +99,13 @@ def metrics_sql(call: GroupingCall) -> str:
     is_point = all(word in POINTS for word in shown) and not by_hierarchy
     hidden = () if is_point else ("sse_released",)
     known = [replace(m, expression="NULL") if m.name in hidden else m for m in METRICS]
-    cost, one = _cost(task), isinstance(task.geometry, AttributeGeometry)
+    cost = _cost(task)
     values = {
         "k": "NULL" if task.promised is None else str(task.promised),
         "distance": UNITS[task.own.in_metric],
         "objective": task.geometry.unit(task),
         "cost": cost,
-        "as_grouped": filled(AS_GROUPED, cost=cost) if one else "true",
+        "as_grouped": _as_grouped(task),
         "method": literal(task.method.name),
         "options": literal(json.dumps(call.used, sort_keys=True, default=str)),
         "seed": literal(str(task.seed)),
@@ -112,6 +123,13 @@ def metrics_sql(call: GroupingCall) -> str:
         attribute_text=literal(ATTRIBUTE.description),
         notice_text=literal(NOTICE.description),
         **_passing(call),
+        centers_verbatim=(
+            expression("stages/centers_verbatim") if publishes_centers(call) else "NULL::BIGINT"
+        ),
+        verbatim_name=literal(VERBATIM.name),
+        verbatim="attribute.verbatim" if is_point else "NULL::DOUBLE",
+        verbatim_unit=literal(VERBATIM.unit),
+        verbatim_text=literal(VERBATIM.description),
     )
 
 

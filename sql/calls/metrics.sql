@@ -28,7 +28,8 @@ __kanon_facts AS (
                  (SELECT moment FROM __kanon_generalized) AS generalized,
                  (SELECT moment FROM __kanon_verified) AS verified,
                  (SELECT grouped.facts FROM __kanon_grouped)::JSON AS grouped,
-                 (SELECT measured.facts FROM __kanon_measured)::JSON AS measured
+                 (SELECT measured.facts FROM __kanon_measured)::JSON AS measured,
+                 ${centers_verbatim} AS centers_verbatim
           FROM __kanon_sizes)
     CROSS JOIN __kanon_diversity
     CROSS JOIN __kanon_passing
@@ -46,6 +47,11 @@ SELECT unnest(list_concat([
     lambda notice: {
         'metric': 'notice', 'value': NULL::DOUBLE, 'text': notice, 'unit': '',
         'description': ${notice_text}}
+), list_transform(
+    from_json(measured -> 'attributes', '[{"name": "VARCHAR", "verbatim": "DOUBLE"}]'),
+    lambda attribute: {
+        'metric': ${verbatim_name} || ' (' || attribute.name || ')', 'value': ${verbatim},
+        'text': NULL::VARCHAR, 'unit': ${verbatim_unit}, 'description': ${verbatim_text}}
 )), max_depth := 2)
 FROM __kanon_facts, __kanon_check
 WHERE __kanon_check.passed

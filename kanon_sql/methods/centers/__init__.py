@@ -16,13 +16,12 @@ from kanon_sql.methods.centers.geometry import (
 from kanon_sql.methods.method import Method
 from kanon_sql.methods.option import option
 from kanon_sql.methods.task import GroupTask
-from kanon_sql.validators import flag, number_or_column, one_of, positive, share, whole
+from kanon_sql.validators import flag, number_or_column, positive, share, whole
 
 __all__ = [
     "DISTANCES_OF_CENTERS", "METHODS", "CellularOptions", "RCellularOptions", "RGatherOptions"
 ]
 
-CENTERS = ("anywhere", "rows")
 WIDE = 1e9
 """A diameter that the records of a trial run are far below."""
 
@@ -39,21 +38,11 @@ class RGatherOptions(CenterOptions):
     max_clusters: int | None = option(
         None, whole(1), "the most classes.", type="BIGINT", default_text="no limit", compiles=True
     )
-    centers: str = option(
-        "anywhere", one_of(CENTERS, "centers value"),
-        "with 'rows' the published center of each class is a row, with 'anywhere' its centroid "
-        "where that has no larger radius.",
-    )
 
     @property
     def leaves_out(self) -> tuple[str, float] | None:
         """By epsilon."""
         return ("epsilon", self.epsilon) if self.epsilon > 0.0 else None
-
-    @property
-    def publishes_rows(self) -> bool:
-        """Whether every published center is a row."""
-        return self.centers == "rows"
 
     @property
     def needs_all_rows(self) -> str | None:
@@ -123,8 +112,9 @@ METHODS = (
         family=__name__,
         summary="The least radius for which a flow gives each greedy center k rows or more; "
         "with epsilon some rows are left out, with max_clusters there are no more classes.",
-        guarantee="largest radius at most 2 times the least possible; with epsilon 4 times (3 "
-        "with centers 'rows'), with epsilon and max_clusters 6 times (3); in blocks none",
+        guarantee="largest radius at most 2 times the least possible; with epsilon 4 times, with "
+        "epsilon and max_clusters 6 times (both 3 times the least of rows with centers 'rows'); "
+        "twice that with centers 'means'; in blocks none",
         cost="the rows around each center, about 20 times; a flow network of all of them",
         representation="centroid",
         source="aggarwal2006, section 2",
@@ -137,8 +127,9 @@ METHODS = (
         family=__name__,
         summary="Opens clusters where facility_cost pays, by a primal-dual method; promises no "
         "class size, so that anonymize refuses it.",
-        guarantee="facility costs and rows times radius at most 4 times the least possible; no "
-        "class size; in blocks none",
+        guarantee="facility costs and rows times radius at most 8 times the least possible, 4 "
+        "times the least of rows with centers 'rows', 14 times with 'means'; where facility costs "
+        "differ, with 'rows' only; no class size; in blocks none",
         cost="grows with the rows within a facility_cost of each row",
         representation="centroid",
         source="aggarwal2006, section 3, procedure 1",
@@ -153,8 +144,9 @@ METHODS = (
         family=__name__,
         summary="Clusters by a primal-dual method that makes small ones dear, shares rows "
         "between them, and then makes them disjoint.",
-        guarantee="rows times radius at most 60 times the least possible, with epsilon 100 "
-        "times; with max_diameter or in blocks none",
+        guarantee="rows times radius at most 120 times the least possible, with epsilon 200 "
+        "times; half of that, of the least of rows, with centers 'rows', and twice with 'means'; "
+        "with max_diameter or in blocks none",
         cost="grows with the rows within twice the distance to the k-th nearest of each row",
         representation="centroid",
         source="aggarwal2006, section 3.1",

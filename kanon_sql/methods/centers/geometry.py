@@ -15,11 +15,12 @@ from kanon_sql.methods.geometry import (
     Geometry,
     Records,
     Trial,
+    cellular_cost,
     spread_numbers,
 )
 from kanon_sql.methods.option import MethodOptions, option
 from kanon_sql.methods.task import GroupTask
-from kanon_sql.points.points import Grouping, MetricPoints, Points
+from kanon_sql.points.points import Floats, Grouping, Labels, MetricPoints, Points
 from kanon_sql.validators import one_of
 
 FIFTH = 5
@@ -33,6 +34,17 @@ DISTANCES_OF_CENTERS = {
     "haversine": "kilometres between places, for two quasi-identifiers with names such as lat and "
     "lon",
 }
+
+CENTERS = {
+    "anywhere": "the centroid of the class, or a row where that has a smaller radius",
+    "means": "always the centroid",
+    "rows": "always a row",
+}
+"""What a class may publish as its center, by the option ``centers``."""
+
+WIDENED = 2.0
+"""What centroids may cost, over the rows that the method chose, where a guarantee is told; see
+lower_bounds.py."""
 
 UNITS = {
     "euclidean": "standard deviations",
@@ -52,6 +64,21 @@ class CenterOptions(MethodOptions):
         "how far apart two rows are: "
         + "; ".join(f"'{name}' is {text}" for name, text in DISTANCES_OF_CENTERS.items()) + ".",
     )
+    centers: str = option(
+        "anywhere", one_of(CENTERS, "centers value"),
+        "what a class publishes: "
+        + "; ".join(f"'{name}' is {text}" for name, text in CENTERS.items()) + ".",
+    )
+
+    @property
+    def publishes(self) -> str:
+        """The centers that are published, a word of the option ``centers``."""
+        return self.centers
+
+    @property
+    def widening(self) -> float:
+        """That of centroids with 'means', which are published whatever they cost."""
+        return WIDENED if self.centers == "means" else 1.0
 
     @property
     def in_metric(self) -> str:
@@ -109,7 +136,12 @@ class MetricGeometry(Geometry):
 
     def cost(self, classes: Classes, task: GroupTask) -> float | None:
         """The largest radius or the cellular cost, in the metric."""
-        return classes.cellular if self.objective == "cellular" else float(classes.radii.max())
+        return self._cost(classes.sizes, classes.radii)
+
+    def _cost(self, sizes: Labels, radii: Floats) -> float:
+        if self.objective == "cellular":
+            return cellular_cost(sizes, radii)
+        return float(radii.max(initial=0.0))
 
     def unit(self, task: GroupTask) -> str:
         """That of distances in the metric."""
@@ -129,14 +161,20 @@ class MetricGeometry(Geometry):
         self, points: Points, grouping: Grouping, task: GroupTask, watch: Watch
     ) -> Grouping:
         """With the best member of each class as its center, where a class size is promised: what
-        is published is then no worse than what the method chose."""
-        from kanon_sql.methods.centers.medoids import best_centers  # loads the compiler
+        is published is then no worse than what the method chose. ``chosen_cost`` tells what the
+        centers cost."""
+        from kanon_sql.methods.centers.lower_bounds import radii_around  # loads the compiler
+        from kanon_sql.methods.centers.medoids import best_centers
 
-        if not task.method.promises_k:
-            return grouping
         assert isinstance(points, MetricPoints)
-        centers = best_centers(points, grouping.labels, grouping.centers, watch)
-        return replace(grouping, centers=centers)
+        labels, centers = grouping.labels, grouping.centers
+        if task.method.promises_k:
+            centers = best_centers(points, labels, centers, watch)
+        assert centers is not None
+        radii = radii_around(points, labels, centers)
+        sizes = np.bincount(labels[labels >= 0], minlength=len(radii))
+        cost = self._cost(sizes, radii)
+        return replace(grouping, centers=centers, facts={**grouping.facts, "chosen_cost": cost})
 
 
 class FacilityGeometry(MetricGeometry):

@@ -4,11 +4,17 @@ The paper's r is k here. Shared clusters (shared_clusters.py) cost 6 OPT at most
 (disjoint_clusters.py) 10 times that, and what follows (improve.py) never costs more: 60 OPT, where
 the paper says 80.
 
-Lower bounds. Half the dual value is one. Another: the class of record i, with center v and radius
-d, holds k records within d of v, i among them. So d is at least max(d(i, v), distance of v to its
-(k-1)-th nearest), for some v; let need_i be the least of these. It is that of v = i, or of one of
-the k-1 nearest v, as all others are no closer than what v = i has. All need_i sum to a bound, or
-the n - out smallest where ``out`` may be left out; k times the largest of these is one, too.
+All that is about clusterings whose centers are records, as those of the paper are; OPT is the least
+cost of them. What is published may cost less. The least cost around any points is OPT / 2 or more
+(lower_bounds.py), so ratios double: 120, or 60 of OPT with centers 'rows', where records are
+published; and centroids, with centers 'means', may cost twice what the records do: 240.
+
+Lower bounds. Of OPT, half the dual value is one: opening costs k * d, which is no more than what
+the records of a class pay. Another follows from what each record needs: see lower_bounds.py for
+need_i and ``cheapest_classes``; need_i is that of v = i, or of one of the k-1 nearest v, as all
+others are no closer than what v = i has. Around any points, half of the first is a bound, a quarter
+of the dual value; and cheapest_classes of half the distances to the (k-1)-th nearest, which is no
+less than half of the second.
 
 Records left out. The shared clusters cost 6 OPT and 3 unpaid, where unpaid <= k * most: radii above
 ``most`` are not allowed. Let D be the largest radius of an optimal clustering; OPT >= k * D. A run
@@ -40,6 +46,7 @@ from kanon_sql.methods.centers import RCellularOptions
 from kanon_sql.methods.centers.disjoint_clusters import Disjoint
 from kanon_sql.methods.centers.improve import cheapen, costs, diameters, halve
 from kanon_sql.methods.centers.limit_diameter import Narrowing
+from kanon_sql.methods.centers.lower_bounds import FREE, cheapest_classes
 from kanon_sql.methods.centers.medoids import best_centers
 from kanon_sql.methods.centers.shared_clusters import share
 from kanon_sql.methods.task import GroupTask
@@ -48,7 +55,7 @@ from kanon_sql.points.points import Grouping, Labels, MetricPoints
 from kanon_sql.search.nearest_lists import nearest_lists
 
 RATIO, WITH_EPSILON = 60.0, 100.0
-"""What the cost is at most, over the least possible."""
+"""What the cost is at most, over the least possible around records."""
 
 STEP = 4.0 / 3.0
 """See above; WITH_EPSILON is 10 * (6 + 3 * STEP)."""
@@ -83,7 +90,8 @@ class _Task:
 
     Attributes:
         least: float64, shape (n,); the distance of each record to its (k-1)-th nearest.
-        needed, radius: lower bounds of the cost and of the largest radius.
+        needs: float64, shape (n,), ascending; what each record needs.
+        needed, radius: lower bounds of the cost and of the largest radius, around records.
         widest: the largest radius of a cluster that opened.
     """
 
@@ -102,10 +110,19 @@ class _Task:
             needs = np.minimum(
                 needs, np.maximum(self.least[near], distances_between(points, rows, near))
             )
-        kept = np.sort(needs)[: n - out]
+        self.needs = np.sort(needs)
+        kept = self.needs[: n - out]
         self.radius = float(kept[-1])
         self.needed = max(math.fsum(kept), k * self.radius)
         self.runs, self.widest = 0, 0.0
+
+    def bound(self, lower: float, rows: bool) -> float:
+        """The best lower bound of the cost, around records or else around any points; ``lower`` is
+        one around records."""
+        if rows:
+            return max(lower, cheapest_classes(self.needs, self.k, self.out))
+        halves = np.sort(self.least) / 2.0
+        return max(lower / FREE, cheapest_classes(halves, self.k, self.out))
 
     def narrowed(self, found: _Found, wide: float) -> _Found | None:
         """The classes with some records moved, so that none is wider than ``wide``."""
@@ -155,7 +172,7 @@ class _Task:
 
 
 def _cheapest(task: _Task) -> tuple[_Found, float]:
-    """The cheapest of the runs, and a lower bound of the least possible cost."""
+    """The cheapest of the runs, and a lower bound of the least possible cost around records."""
     most, bound, lower, best = np.inf, task.needed, np.inf, None
     while True:
         found = task.run(most, np.inf)
@@ -175,7 +192,8 @@ def _cheapest(task: _Task) -> tuple[_Found, float]:
 
 
 def _narrow(task: _Task, wide: float) -> tuple[_Found, float]:
-    """The cheapest of the runs whose classes have no diameter above ``wide``, and a lower bound.
+    """The cheapest of the runs whose classes have no diameter above ``wide``, and a lower bound,
+    around records.
 
     Raises:
         DataError: there is none.
@@ -221,14 +239,15 @@ def r_cellular(points: MetricPoints, task: GroupTask, watch: Watch) -> Grouping:
 
     Args:
         points: n records, k or more; their facility costs are not used.
-        task: k; epsilon (the share of the records that may be left out) and max_diameter (the
-            largest distance of two records of a class).
+        task: k; epsilon (the share of the records that may be left out), max_diameter (the
+            largest distance of two records of a class), and centers.
         watch: told of the records frozen; its stop raises StoppedError.
 
     Returns:
-        The classes, with the center that the method chose for each. No classes with records as
-        centers cost less than lower_bound, up to rounding; these cost guaranteed_ratio times the
-        least at most (not known with max_diameter).
+        The classes, with the center that the method chose for each. No classes cost less than
+        lower_bound, up to rounding: around any points, with centers 'rows' around records. These
+        cost guaranteed_ratio times the least at most (not known with max_diameter; with centers
+        'means', their centroids do).
 
     Raises:
         DataError: no classes within max_diameter were found.
@@ -240,17 +259,18 @@ def r_cellular(points: MetricPoints, task: GroupTask, watch: Watch) -> Grouping:
     k = task.k
     n, wide = len(points), own.max_diameter
     out = min(int(own.epsilon * n), max(n - 1, 0))
-    ratio = WITH_EPSILON if out > 0 else RATIO
+    rows = own.publishes == "rows"
+    ratio = (WITH_EPSILON if out > 0 else RATIO) * (1.0 if rows else FREE) * own.widening
     if n == 0:
         none = np.zeros(0, np.int64)
-        return Grouping(none, {"lower_bound": 0.0, "guaranteed_ratio": RATIO}, none)
+        return Grouping(none, {"lower_bound": 0.0, "guaranteed_ratio": ratio}, none)
     search = _Task(points, k, out, watch)
     if wide is not None:
-        found, bound = _narrow(search, float(wide))
+        found, lower = _narrow(search, float(wide))
         labels, centers = cheapen(
             points, k, search.near, found.labels, found.centers, float(wide), watch
         )
-        return Grouping(labels, {"lower_bound": bound}, centers)
-    found, bound = _cheapest(search)
-    facts = {"lower_bound": bound, "guaranteed_ratio": ratio}
+        return Grouping(labels, {"lower_bound": search.bound(lower, rows)}, centers)
+    found, lower = _cheapest(search)
+    facts = {"lower_bound": search.bound(lower, rows), "guaranteed_ratio": ratio}
     return Grouping(found.labels, facts, found.centers)

@@ -12,6 +12,13 @@ an optimal clustering, at most twice its radius. Each center is from another of 
 there are no more centers than clusters, and a flow exists wherever x is d* or more: the proof asks
 for no more than that, of any such x. So when x is rejected, d* is larger.
 
+Which centers the bounds are of. A diameter is at most twice a radius, whatever point the radius is
+around; so where x is a key of 2R, the bound x / 2 is one for centers anywhere, and so for records,
+too. That is all of section 2.2, and sections 2.3 and 2.4 but for centers 'rows': there x is a key
+of a radius around records, twice as good a bound, and none for others. With centers 'rows' and all
+records kept the bound is the larger of x / 2 and the least radius within which each record has a
+record with k around it.
+
 Keys below the largest that a record needs to have k around it fail condition (1). The search
 begins there; see radius_search.py for how it goes on. See outliers.py for the proofs where records
 may be left out.
@@ -73,13 +80,14 @@ def r_gather(points: MetricPoints, task: GroupTask, watch: Watch) -> Grouping:
     Args:
         points: n records in canonical order; fewer than k are one cluster.
         task: k; epsilon (the share of the records that may be left out), max_clusters, centers
-            ('anywhere', or 'rows' if the optimum may only have records as centers, too).
+            ('anywhere' or 'means', or 'rows' if the optimum may only have records as centers, too).
         watch: told how far it is; may stop it.
 
     Returns:
         Clusters in the order in which their centers were chosen, with the centers. No clustering
-        that the options allow has a radius below lower_bound; this one's is guaranteed_ratio times
-        that at most.
+        that the options allow has a radius below lower_bound: around any points, with 'rows' around
+        records. This one's is guaranteed_ratio times that at most (with 'means', that of its
+        centroids: see lower_bounds.py).
 
     Raises:
         DataError: a flow network would be too large.
@@ -90,12 +98,12 @@ def r_gather(points: MetricPoints, task: GroupTask, watch: Watch) -> Grouping:
     n, beat = len(points), watch.beat()
     if n == 0:
         none = np.zeros(0, np.int64)
-        return Grouping(none, {"lower_bound": 0.0, "guaranteed_ratio": 2.0}, none)
+        return Grouping(none, {"lower_bound": 0.0, "guaranteed_ratio": 2.0 * own.widening}, none)
     k = min(k, n)
     search = _Task(
         points, new_marked_tree(points), neighbour_keys(points, k, watch), k,
         min(int(own.epsilon * n), n - k), n if own.max_clusters is None else own.max_clusters,
-        own.publishes_rows, watch,
+        own.publishes == "rows", watch,
     )
     beat[DONE] += n // 2
     if search.out == 0:
@@ -109,7 +117,18 @@ def r_gather(points: MetricPoints, task: GroupTask, watch: Watch) -> Grouping:
     beat[DONE] += n - n // 2
     # with centers among the records, and some left out, the key is of a radius, not of a diameter
     bound = float(points.distances(key)) / (1.0 if search.out > 0 and search.among else 2.0)
-    return Grouping(labels, {"lower_bound": bound, "guaranteed_ratio": ratio}, made.centers)
+    if search.out == 0 and search.among:
+        bound = max(bound, float(points.distances(_of_rows(search))))
+    facts = {"lower_bound": bound, "guaranteed_ratio": ratio * own.widening}
+    return Grouping(labels, facts, made.centers)
+
+
+def _of_rows(task: _Task) -> float:
+    """A key that no radius around records is below, where all records are kept."""
+    beat = task.watch.beat()
+    key = float(heavy_cover(task.marked_tree, task.needed, beat).max())
+    task.watch.check()
+    return key
 
 
 def _gather(task: _Task) -> tuple[float, Assignment]:

@@ -285,13 +285,17 @@ def few_clusters(
 def r_gather(
     keys: Keys, k: int, form: str, out: int, most: int, among: bool, listed: int
 ) -> tuple[Clusters, float, float]:
-    """Clusters, lower bound and guaranteed ratio; ``out`` records may be left out."""
+    """Clusters, lower bound and guaranteed ratio; ``out`` records may be left out. ``among``:
+    of centers that are rows."""
     if out == 0:
         start = max(sorted(row)[k - 1] for row in keys)
         x, (centers, owner) = search(
             keys, start, listed, lambda x: condition_2(keys, x, k, most), False
         )
-        return (centers, bring_home(keys, k, centers, owner)), distance(x, form) / 2.0, 2.0
+        bound = distance(x, form) / 2.0
+        if among:
+            bound = max(bound, distance(around_rows(keys, k, 0)[0], form))
+        return (centers, bring_home(keys, k, centers, owner)), bound, 2.0
     half = 1.0 if among else 2.0
     x, clusters = around_rows(keys, k, out) if among else without_outliers(keys, k, out)
     if len(clusters[0]) <= most:

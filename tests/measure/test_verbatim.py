@@ -1,0 +1,55 @@
+"""Values that classes release although their rows differ, counted from cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from kanon_sql.measure.verbatim import verbatim_values
+
+Cell = float | str | None
+
+
+def cells(rows: Sequence[Sequence[Cell]]) -> pa.StructArray:
+    """Rows of cells as the query hands them over, row by row."""
+    flat = [cell for row in rows for cell in row]
+    numbers = pa.array([c if isinstance(c, (int, float)) else None for c in flat], pa.float64())
+    words = pa.array([c if isinstance(c, str) else None for c in flat], pa.string())
+    return pa.StructArray.from_arrays([numbers, words], ["number", "category"])
+
+
+def counted(
+    rows: Sequence[Sequence[Cell]], centers: Sequence[Sequence[Cell]], labels: Sequence[int]
+) -> list[int]:
+    released = [
+        centers[label] if label >= 0 else row for row, label in zip(rows, labels, strict=True)
+    ]
+    return verbatim_values(cells(rows), cells(released), len(rows[0]), np.array(labels))
+
+
+def test_one_class_differs_in_one_column() -> None:
+    rows = [[1, "a"], [2, "a"], [3, "a"], [7, "b"], [7, "c"], [7, "d"]]
+    assert counted(rows, [[2, "a"], [7, "c"]], [0, 0, 0, 1, 1, 1]) == [1, 1]
+    assert counted(rows, [[2.5, "a"], [7, "z"]], [0, 0, 0, 1, 1, 1]) == [0, 0]
+
+
+def test_null_is_a_value() -> None:
+    rows = [[None, None], [None, "a"], [4, None], [4, "a"]]
+    assert counted(rows, [[None, "a"], [4, "a"]], [0, 0, 1, 1]) == [0, 2]
+    assert counted(rows, [[4, None]], [0, 0, 0, 0]) == [1, 1]
+    assert counted(rows, [[0, "z"]], [0, 0, 0, 0]) == [0, 0]
+
+
+def test_suppressed_rows_are_no_part_of_a_class() -> None:
+    rows = [[1], [1], [2]]
+    assert counted(rows, [[1]], [0, 0, 0]) == [1]
+    assert counted(rows, [[1]], [0, 0, -1]) == [0]
+
+
+def test_groups_that_release_the_same_are_one_class() -> None:
+    """Both release 2; together their rows differ, and that is one class of what is released."""
+    rows = [[1], [2], [3], [2], [2], [2], [1], [2], [5]]
+    assert counted(rows, [[2], [2], [2]], [0, 0, 0, 1, 1, 1, 2, 2, 2]) == [1]
+    assert counted([[1, 5], [2, 5], [2, 6]] * 2, [[2, 5], [2, 6]], [0, 0, 0, 1, 1, 1]) == [2, 2]
