@@ -116,11 +116,13 @@ def test_no_ratio_is_below_1(con: Connection, k: int) -> None:
 
 
 def test_a_guarantee_is_told_of_what_is_published(con: Connection) -> None:
-    """Means of numbers are far from all rows by 'hamming', and medians are no centers."""
+    """Means of numbers are far from all rows by 'hamming', and medians may be farther from them
+    than the rows that the method chose."""
     con.execute(
         "CREATE TABLE bits AS SELECT (i = 1)::INT AS a, (i = 2)::INT AS b, (i = 3)::INT AS c, "
         "(i = 4)::INT AS d FROM range(5) AS r(i);"
-        "CREATE TABLE spread AS SELECT i * i % 83 AS a, i * 17 % 53 AS b FROM range(30) AS r(i)"
+        "CREATE TABLE spread AS SELECT i % 7 AS a, CASE WHEN i % 5 > 0 THEN i * i % 11 END AS b, "
+        "['x', 'y', 'z'][1 + i % 3] AS c FROM range(60) AS r(i)"
     )
     options = "k := 5, method := 'r_cellular', metric := 'hamming'"
     means = facts(con, f"{options}, centers := 'means'", "bits")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from kanon_sql.call.options import GROUPS, OPTIONS
 from kanon_sql.hierarchies.kinds import KINDS
-from kanon_sql.measure.metrics import ATTRIBUTE, AUDIT, DIVERSITY, METRICS, Metric
+from kanon_sql.measure.metrics import ATTRIBUTE, AUDIT, DIVERSITY, METRICS, VERBATIM, Metric
 from kanon_sql.methods import METHODS
 from kanon_sql.methods.option import Option, options_of
 from tests.project.test_layers import EXCEPTIONS, MAY_IMPORT
@@ -166,7 +166,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "options of kinds": kind_options,
     "metrics": partial(metrics, METRICS),
     "metrics: each sensitive column": partial(metrics, DIVERSITY),
-    "metrics: each quasi-identifier": partial(metrics, (ATTRIBUTE,)),
+    "metrics: each quasi-identifier": partial(metrics, (ATTRIBUTE, VERBATIM)),
     "metrics: audit": partial(metrics, AUDIT),
     "folders": folders,
     "layers": layers,
