@@ -47,11 +47,11 @@ def con() -> Iterator[duckdb.DuckDBPyConnection]:
 def reported(
     con: duckdb.DuckDBPyConnection, call: str, options: dict[str, Any], column: str
 ) -> set[str]:
-    """The names of the facts in a column of _facts: the call, but for what it selects."""
+    """The names of the facts in a column of __kanon_facts: the call, but for what it selects."""
     columns = dict.fromkeys(["age", "zip", "lat", "lon"])
     text = plan(call, "people", options, lambda parts: columns)
     stages = text[: text.rindex("SELECT unnest(")]
-    ((found,),) = con.execute(f"{stages} SELECT {column} FROM _facts").fetchall()
+    ((found,),) = con.execute(f"{stages} SELECT {column} FROM __kanon_facts").fetchall()
     return set(json.loads(found))
 
 

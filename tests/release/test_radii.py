@@ -31,7 +31,9 @@ def rounding() -> Iterator[Connection]:
 
 
 @often(300)
-@given(st.floats(0.0, 1e300) | st.floats(0.0, 1.0) | st.integers(0, 10**6).map(lambda i: i / 1000))
+@given(
+    st.floats(1e-300, 1e300) | st.floats(1e-6, 1e3) | st.integers(0, 10**6).map(lambda i: i / 1000)
+)
 def test_radii_are_rounded_up_to_two_digits(rounding: Connection, radius: float) -> None:
     ((rounded, printed),) = rounding.execute(
         "SELECT __kanon_two_digits($1), __kanon_two_digits($1)::VARCHAR", [radius]
