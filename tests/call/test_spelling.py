@@ -66,8 +66,8 @@ def test_every_legal_column_name(con: Connection) -> None:
     result = con.execute("FROM anonymize('odd', k=5)")
     assert [column[0] for column in result.description or ()] == names
     quoted = ", ".join("'" + name.replace("'", "''") + "'" for name in names[1:])
-    for role in ("quasi_identifiers", "sensitive"):
-        result = con.execute(f"FROM anonymize('odd', k=5, {role}=[{quoted}])")
+    for role, others in (("quasi_identifiers", ", others='release'"), ("sensitive", "")):
+        result = con.execute(f"FROM anonymize('odd', k=5, {role}=[{quoted}]{others})")
         assert [column[0] for column in result.description or ()] == names
         assert len(con.execute(f"FROM k_anonymity('odd', {role}=[{quoted}])").fetchall()) == 1
 
@@ -77,7 +77,8 @@ def test_columns_named_like_the_parts_of_the_query(con: Connection) -> None:
              "class", "size", "hash", "center", "moment", "_check", "_released", "rows", "x"]
     columns = ", ".join(f'(i * {j + 3}) % 20 AS "{name}"' for j, name in enumerate(names))
     con.execute(f"CREATE TABLE odd AS SELECT {columns} FROM range(40) AS r(i)")
-    for roles in ("", ", sensitive=['x', 'radius', 'passed']", ", quasi_identifiers=['x', 'k']"):
+    for roles in ("", ", sensitive=['x', 'radius', 'passed']",
+                  ", quasi_identifiers=['x', 'k'], others='release'"):
         result = con.execute(f"FROM anonymize('odd', k=4{roles})")
         assert [column[0] for column in result.description or ()] == names
         assert len(result.fetchall()) == 40
@@ -155,10 +156,11 @@ def test_a_python_variable(con: Connection) -> None:
 @pytest.mark.parametrize("options", [
     "k=5", "k := 5", "k=5, method='mdav'", "k := 5, method := 'mdav'", "k=5, method := 'mdav'",
     "method='mdav', k := 5", "K=5", "k=2+3", "k=5::BIGINT", "k=getvariable('five')",
-    "k := getvariable('five')", "k=5, gamma=0.2, method='v_mdav'", "k=5, gamma := NULL",
+    "k := getvariable('five')", "k=5, gamma=0.2, method='v_mdav'",
     "k=5, weights={'age': 2, 'zip': 0.5}", "k=5, weights := {'age': 2}",
-    "k=5, weights=MAP {'age': 2}", "k=5, quasi_identifiers=['age', 'zip']",
-    "k=5, quasi_identifiers='age'", "k=5, sensitive=['disease'], identifiers=['name']",
+    "k=5, weights=MAP {'age': 2}", "k=5, quasi_identifiers=['age', 'zip'], others='release'",
+    "k=5, quasi_identifiers='age', others := 'release'",
+    "k=5, sensitive=['disease'], identifiers=['name']",
     "k=5, seed=9223372036854775807", "k=5, class_id=false, keep_order=true", "k=5, nulls='error'",
 ])
 def test_options_in_every_form(con: Connection, options: str) -> None:
@@ -173,11 +175,12 @@ def test_options_in_every_form(con: Connection, options: str) -> None:
 def test_both_forms_mean_the_same(con: Connection) -> None:
     positional = con.execute(
         "FROM anonymize('patients', k=5, method='v_mdav', gamma=0.3, weights={'age': 2, 'zip': 3}, "
-        "quasi_identifiers=['age', 'zip'], seed=4, class_id=true)"
+        "quasi_identifiers=['age', 'zip'], others='release', seed=4, class_id=true)"
     ).fetchall()
     named = con.execute(
         "FROM anonymize('patients', k := 5, method := 'v_mdav', gamma := 0.3, seed := 4, "
-        "weights := {'age': 2, 'zip': 3}, quasi_identifiers := ['age', 'zip'], class_id := true)"
+        "weights := {'age': 2, 'zip': 3}, quasi_identifiers := ['age', 'zip'], "
+        "others := 'release', class_id := true)"
     ).fetchall()
     assert positional == named
 
