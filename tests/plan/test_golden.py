@@ -14,6 +14,7 @@ import pytest
 
 from kanon_sql.errors import KanonError
 from kanon_sql.plan.query import plan
+from tests.support.catalogs import MadeUp
 
 GOLDEN = Path(__file__).parent / "golden"
 COLUMNS = dict.fromkeys(["name", "age", "zip", "job", "disease"])
@@ -21,7 +22,16 @@ CASES: dict[str, tuple[str, dict[str, object]]] = {
     "every_column": ("anonymize", {"k": 5}),
     "roles_by_name": (
         "anonymize",
-        {"k": 5, "quasi_identifiers": ["age", "zip"], "identifiers": ["name"]},
+        {"k": 5, "quasi_identifiers": ["age", "zip"], "identifiers": ["name"],
+         "sensitive": ["job", "disease"]},
+    ),
+    "others_released": (
+        "anonymize",
+        {"k": 5, "quasi_identifiers": ["age", "zip"], "sensitive": ["disease"],
+         "others": "release"},
+    ),
+    "others_dropped": (
+        "anonymize", {"k": 5, "quasi_identifiers": ["age", "zip"], "others": "drop"}
     ),
     "all_but_sensitive": (
         "anonymize",
@@ -44,12 +54,12 @@ CASES: dict[str, tuple[str, dict[str, object]]] = {
     "same_levels": (
         "anonymize",
         {"k": 4, "recoding": "global", "suppress": 0.1, "quasi_identifiers": ["age", "job"],
-         "identifiers": ["name"]},
+         "identifiers": ["name"], "sensitive": ["zip", "disease"]},
     ),
     "suppressed": (
         "anonymize_suppressed",
         {"k": 4, "recoding": "global", "suppress": 0.1, "quasi_identifiers": ["age", "job"],
-         "show_values": True},
+         "others": "release", "show_values": True},
     ),
     "pair": (
         "anonymize_audit",
@@ -62,7 +72,7 @@ CASES: dict[str, tuple[str, dict[str, object]]] = {
 
 def planned(case: str) -> str:
     call, options = CASES[case]
-    return plan(call, "patients", options, lambda parts: COLUMNS if len(parts) == 1 else None)
+    return plan(call, "patients", options, MadeUp({"patients": COLUMNS}))
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -76,9 +86,9 @@ def test_the_planned_text_is_the_reviewed_one(case: str) -> None:
     assert path.read_text(encoding="utf-8") == text
 
 
-@pytest.mark.parametrize("case", ["every_column", "roles_by_name", "all_but_sensitive",
-                                  "clusters", "audit", "hierarchies", "centers", "same_levels",
-                                  "suppressed", "pair"])
+@pytest.mark.parametrize("case", ["every_column", "roles_by_name", "others_released",
+                                  "others_dropped", "all_but_sensitive", "clusters", "audit",
+                                  "hierarchies", "centers", "same_levels", "suppressed", "pair"])
 def test_the_reviewed_text_gives_what_the_call_gives(
     con: duckdb.DuckDBPyConnection, case: str
 ) -> None:
@@ -91,7 +101,7 @@ def test_the_reviewed_text_gives_what_the_call_gives(
 
 
 def test_planning_needs_neither_connection_nor_data() -> None:
-    text = plan("anonymize", "nowhere.at.all", {"k": 2}, lambda parts: None)
+    text = plan("anonymize", "nowhere.at.all", {"k": 2}, MadeUp())
     assert 'FROM "nowhere"."at"."all" AS __kanon' in text
     with pytest.raises(KanonError):
-        plan("anonymize", None, {"k": 2}, lambda parts: None)
+        plan("anonymize", None, {"k": 2}, MadeUp())
