@@ -32,6 +32,11 @@ class HierarchySpec:
     table: Relation | None = None
 
     @property
+    def by_type(self) -> bool:
+        """Whether nobody chose it: the kind that follows from the column's type."""
+        return self.levels is None and self.kind == BY_TYPE
+
+    @property
     def spec(self) -> dict[str, Any]:
         """What the function inside the query needs to know of it."""
         if self.levels is not None:

@@ -7,7 +7,6 @@ from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.choices import POINTS
 from kanon_sql.call.relation import literal, quoted
 from kanon_sql.call.roles import Roles
-from kanon_sql.hierarchies.kinds import BY_TYPE
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.methods.task import Run
 from kanon_sql.plan.centers import centers_sql
@@ -35,7 +34,7 @@ def run_sql(call: GroupingCall) -> str:
     """The run as the functions inside the query get it, a JSON literal."""
     named = None
     if call.roles.open:
-        trees = (spec.column for spec in call.hierarchies if spec.kind != BY_TYPE)
+        trees = (spec.column for spec in call.hierarchies if not spec.by_type)
         named = tuple(sorted({n.lower() for n in (*call.roles.quasi_identifiers, *trees)}))
     return literal(Run(call.task, call.progress, named).to_json())
 
