@@ -67,7 +67,10 @@ def test_a_class_label_passes_unchanged_and_is_no_quasi_identifier(people: Conne
 
 
 def test_the_variants_of_k_member_do_what_they_are_for(people: Connection) -> None:
-    plain = "method := 'k_member', sensitive := ['disease'], quasi_identifiers := ['age', 'job']"
+    plain = (
+        "method := 'k_member', sensitive := ['disease'], quasi_identifiers := ['age', 'job'], "
+        "others := 'release'"
+    )
     label = plain + ", class_label := 'ward'"
     with_labels, without = metrics(people, label), metrics(people, label + ", class_penalty := 0")
     assert with_labels["classification_metric"] < without["classification_metric"]

@@ -14,6 +14,7 @@ from kanon_sql.measure import metrics
 from kanon_sql.measure.metrics import AuditedFact, MeasuredFact
 from kanon_sql.plan.query import plan
 from kanon_sql.points.points import Fact
+from tests.support.catalogs import MadeUp
 
 TABLES = """
     CREATE TABLE people AS
@@ -49,7 +50,7 @@ def reported(
 ) -> set[str]:
     """The names of the facts in a column of __kanon_facts: the call, but for what it selects."""
     columns = dict.fromkeys(["age", "zip", "lat", "lon"])
-    text = plan(call, "people", options, lambda parts: columns)
+    text = plan(call, "people", options, MadeUp({"people": columns}))
     stages = text[: text.rindex("SELECT unnest(")]
     ((found,),) = con.execute(f"{stages} SELECT {column} FROM __kanon_facts").fetchall()
     return set(json.loads(found))

@@ -11,7 +11,7 @@ from kanon_sql.methods import METHODS
 from kanon_sql.methods.centers.geometry import RADIUS
 
 Connection = duckdb.DuckDBPyConnection
-ROLES = "quasi_identifiers := ['age', 'edu', 'lat']"
+ROLES = "quasi_identifiers := ['age', 'edu', 'lat'], others := 'release'"
 CALLS = {
     "r_gather": ("k := 4", 2.0),
     "r_gather, outliers": ("k := 4, epsilon := 0.1", 4.0),
