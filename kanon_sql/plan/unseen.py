@@ -82,5 +82,5 @@ def _unseen(call: Call) -> list[tuple[str, str]]:
 
 
 def _texts(texts: Iterable[str]) -> str:
-    """Texts as a list in SQL."""
-    return f"[{', '.join(map(literal, texts))}]::VARCHAR[]"
+    """Texts as a list in SQL. DuckDB 1.4 reads ``x IN [...]::VARCHAR[]`` as a cast of the whole."""
+    return f"CAST([{', '.join(map(literal, texts))}] AS VARCHAR[])"
