@@ -12,11 +12,11 @@ Place = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Base:
-    """A table that a view reads.
+    """A table that a view reads, or another view with comments of its own.
 
     Attributes:
         place: where it stands.
-        columns: its columns, and their comments.
+        columns: its columns, and their comments; of a view those that have one.
         read: those that the view reads, in lower case; None where that isn't known.
     """
 

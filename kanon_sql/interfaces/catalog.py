@@ -182,42 +182,85 @@ def _unbound(
     return None
 
 
+def _text(con: duckdb.DuckDBPyConnection, place: Place) -> str | None:
+    """The text of a view; None of a table."""
+    found = con.execute(VIEWS, list(place)).fetchone()
+    return None if found is None else str(found[0]).partition(" AS ")[2]
+
+
 def _bases(
     con: duckdb.DuckDBPyConnection, place: Place, bound: str | None, within: set[Place]
 ) -> tuple[Base, ...]:
-    """The tables that a view reads; none of a table."""
-    text = con.execute(VIEWS, list(place)).fetchone()
-    if text is None:
+    """The tables that a view reads, and the views between that have comments of their own; none of
+    a table."""
+    text = _text(con, place)
+    if text is None or place in within:
         return ()
-    if bound is not None:
-        return _read_by(con, json.loads(bound))
+    named = _bases_by_name(con, place, text, within | {place})
+    if bound is None:
+        return named
+    # the plan knows the tables better than their names do, and nothing of the views
+    views = (base for base in named if _text(con, base.place) is not None)
+    return (*_read_by(con, json.loads(bound)), *views)
+
+
+def _bases_by_name(
+    con: duckdb.DuckDBPyConnection, view: Place, text: str, within: set[Place]
+) -> tuple[Base, ...]:
+    """What a view reads, by the names in its text."""
     found: dict[Place, Base] = {}
-    for name in con.get_table_names(text[0].partition(" AS ")[2], qualified=True):
-        parts = tuple(part.strip('"') for part in name.split("."))
-        if place in within or parts == place[-len(parts):]:
-            continue
-        entry = _entry(con, parts, within | {place})
-        if entry is not None and entry.place is not None:
-            for base in entry.bases or (Base(entry.place, entry.columns),):
-                found[base.place] = Base(base.place, base.columns)
+    for parts in _named_in(con, view, text):
+        # a name in a view is looked for beside the view, then where the caller stands
+        for reading in dict.fromkeys(((*view[:3 - len(parts)], *parts), parts)):
+            entry = _entry(con, reading, within)
+            if entry is None or entry.place is None or entry.place in within:
+                continue
+            declared = {name: said for name, said in entry.columns.items() if said}
+            for base in (Base(entry.place, declared), *entry.bases):
+                found[base.place] = base
     return tuple(found.values())
 
 
-def _scans(node: Any) -> Iterator[Mapping[str, Any]]:
-    """The scans of tables in a plan."""
-    if isinstance(node, dict):
-        if node.get("type") == "LOGICAL_GET" and "table" in (node.get("function_data") or {}):
-            yield node
-        node = list(node.values())
-    if isinstance(node, list):
-        for part in node:
-            yield from _scans(part)
+def _named_in(
+    con: duckdb.DuckDBPyConnection, view: Place, text: str
+) -> tuple[tuple[str, ...], ...]:
+    """The names of relations in the text of a view, those of its CTEs among them."""
+    ((parsed,),) = con.execute("SELECT system.main.json_serialize_sql(?)", [text]).fetchall()
+    told = json.loads(parsed)
+    if told.get("error"):
+        raise OptionError(
+            f"The view {'.'.join(view)!r} can't be looked into for the tables that it reads. Put "
+            "its rows into a table first."
+        )
+    words = ("catalog_name", "schema_name", "table_name")
+    named = (tuple(filter(None, (node[word] for word in words))) for node in _nodes(
+        told, lambda node: node.get("type") == "BASE_TABLE"
+    ))
+    return tuple(dict.fromkeys(named))
+
+
+def _nodes(
+    tree: Any, wanted: Callable[[Mapping[str, Any]], bool]
+) -> Iterator[Mapping[str, Any]]:
+    """The wanted nodes of what DuckDB tells as JSON."""
+    if isinstance(tree, dict):
+        if wanted(tree):
+            yield tree
+        tree = list(tree.values())
+    if isinstance(tree, list):
+        for part in tree:
+            yield from _nodes(part, wanted)
+
+
+def _scans_a_table(node: Mapping[str, Any]) -> bool:
+    """Whether a node of a plan reads a table."""
+    return node.get("type") == "LOGICAL_GET" and "table" in (node.get("function_data") or {})
 
 
 def _read_by(con: duckdb.DuckDBPyConnection, plan: Any) -> tuple[Base, ...]:
     """The tables that a plan scans, with the columns that it reads of each."""
     read: dict[Place, set[str]] = {}
-    for scan in _scans(plan):
+    for scan in _nodes(plan, _scans_a_table):
         data, names = scan["function_data"], scan["names"]
         place = (data["catalog"], data["schema"], data["table"])
         numbers = [column["index"] for column in scan["column_indexes"]]
