@@ -69,14 +69,16 @@ METHODS = {
         ("people", MIXED + "k := 4"),
     ),
     "best": ("people", MIXED + "k := 4, refine_steps := 4000"),
-    "optimal_1d": ("census", "k := 3, quasi_identifiers := ['AFNLWGT']"),
+    "optimal_1d": ("census", "k := 3, quasi_identifiers := ['AFNLWGT'], others := 'release'"),
     "cellular": ("people", MIXED + "allow_small := true"),
     "pairs": ("bare", "k := 2"),
     "triples": ("bare", "k := 3"),
     "zip_regions": ("people", ONE + "k := 9, adjacency := 'pairs'"),
     "gps_rectangles": ("visits", PEOPLE + "k := 9"),
     **dict.fromkeys(("fold", "spread", "five_halves", "ordered"), ("people", ONE + "k := 9")),
-    "bin_cover": ("people", PEOPLE + "k := 40, quasi_identifiers := ['job']"),
+    "bin_cover": (
+        "people", PEOPLE + "k := 40, quasi_identifiers := ['job'], others := 'release'"
+    ),
 }
 REPRESENTATIONS = ("centroid", "median", "interval", "bounds", "suppress")
 HIERARCHIES = {
@@ -165,8 +167,9 @@ def _cases() -> dict[str, tuple[str, str]]:
                   "quasi_identifiers := ['lat', 'lon'], tight := true, progress := false"),
         "random fold": ("people", ONE + "k := 9, method := 'fold', sequence := 'random'"),
         "quadratic": ("people", ONE + "k := 9, method := 'ordered', objective := 'quadratic'"),
-        "coarse cover": ("people", PEOPLE + "k := 40, quasi_identifiers := ['job'], "
-                         "method := 'bin_cover', epsilon := 0.25"),
+        "coarse cover": (
+            "people", METHODS["bin_cover"][1] + ", method := 'bin_cover', epsilon := 0.25"
+        ),
         "rectangles": ("places", PEOPLE + "k := 9, method := 'k_member', "
                        "hierarchies := {'place': {'kind': 'rectangles', 'levels': 3}}"),
         "facility": ("people", PEOPLE + "method := 'cellular', facility_cost := 0.5, "
