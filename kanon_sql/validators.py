@@ -7,6 +7,7 @@ The one library for options of calls, of methods and of kinds of hierarchies.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import Any, TypeVar
@@ -37,12 +38,28 @@ def whole(least: int, most: int = UNBOUNDED) -> Check[int]:
     return check
 
 
+def folded(text: str) -> str:
+    """A word without what its spelling may vary in: case, spaces, hyphens and underscores; the
+    signs in the names of papers (MDAV*, MDAV+) are written out."""
+    written = text.lower().replace("*", "star").replace("+", "plus")
+    return re.sub(r"[\s_-]+", "", written)
+
+
+def spelled(value: Any, known: Iterable[str]) -> str | None:
+    """The word that is meant, as it is written in ``known``; None where none is."""
+    if not isinstance(value, str):
+        return None
+    return {folded(word): word for word in known}.get(folded(value))
+
+
 def one_of(known: Iterable[str], called: str | None = None) -> Check[str]:
-    """One of some words; ``called`` is how the message calls the option, else by its name."""
+    """One of some words, in any spelling (see ``folded``); ``called`` is how the message calls the
+    option, else by its name."""
 
     def check(name: str, value: Any) -> str:
-        if isinstance(value, str) and value in known:
-            return value
+        found = spelled(value, known)
+        if found is not None:
+            return found
         raise OptionError(
             f"The {called or name} {value!r} is not known. {did_you_mean(str(value), known)}"
         )
@@ -51,12 +68,13 @@ def one_of(known: Iterable[str], called: str | None = None) -> Check[str]:
 
 
 def word(*known: str) -> Check[str]:
-    """One of few words, all of which the message names."""
+    """One of few words, in any spelling, all of which the message names."""
 
     def check(name: str, value: Any) -> str:
-        if value not in known:
+        found = spelled(value, known)
+        if found is None:
             raise OptionError(f"{name} must be one of {', '.join(known)}. Got {value!r}.")
-        return str(value)
+        return found
 
     return check
 
@@ -198,7 +216,7 @@ def number_or_column(name: str, value: Any) -> float | str:
 def number_or_best(name: str, value: Any) -> float | str:
     """A number of 0 or more, or 'best'."""
     found = _number(value)
-    if value == "best":
+    if spelled(value, ["best"]):
         return "best"
     if found is None:
         raise OptionError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from itertools import zip_longest
 from typing import Any
@@ -10,7 +11,8 @@ from kanon_sql.call.arguments import read_arguments
 from kanon_sql.call.catalog import Catalog
 from kanon_sql.call.relation import literal
 from kanon_sql.errors import KanonError
-from kanon_sql.plan.macros import parameters
+from kanon_sql.plan.found import found_sql
+from kanon_sql.plan.macros import FIRST, parameters
 from kanon_sql.plan.query import plan
 
 CatalogOf = Callable[[str], Catalog]
@@ -28,8 +30,13 @@ def planner(catalog_of: CatalogOf) -> Callable[..., str]:
     ) -> str:
         try:
             texts = zip_longest(parameters(call), named[0::2], named[1::2])
-            given = read_arguments(positional, texts)
-            return plan(call, relation, given, catalog_of(path))
+            given = read_arguments(positional, texts, FIRST.get(call))
+            named_relation = None if relation is None else json.loads(relation)
+            planned = plan(call, named_relation, given, catalog_of(path))
+            if call == "anonymize_sql":  # it names relations, and reads none
+                return planned.text
+            unsure = [sought for sought in planned.relations if sought.may_be_missing]
+            return found_sql(call, planned.text, unsure)
         except KanonError as refusal:
             # binding this raises the sentence itself, without a traceback around it
             return f"FROM query(error({literal(str(refusal))}))"

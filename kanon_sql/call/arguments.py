@@ -55,8 +55,23 @@ def _split_comparison(text: str) -> tuple[str, str] | None:
     return None
 
 
-def read_positional(text: str) -> tuple[str, Any] | None:
+def _text_of(expression: str, name: str) -> str:
+    """The text that an argument without a name gives."""
+    try:
+        value = _evaluate(expression, None)
+    except duckdb.Error:
+        value = None
+    if not isinstance(value, str):
+        raise OptionError(f"{name} can't be read. Write it as a text, such as 'zip'.")
+    return value
+
+
+def read_positional(text: str, unnamed: str | None = None) -> tuple[str, Any] | None:
     """Option name and value of one positional argument, or None where the slot is empty.
+
+    Args:
+        text: the argument, as DuckDB prints it.
+        unnamed: the option that may stand here without its name, as a text.
 
     Raises:
         OptionError: the argument isn't of the form name=value.
@@ -67,6 +82,8 @@ def read_positional(text: str) -> tuple[str, Any] | None:
         return None
     sides = _split_comparison(inner) if inner.startswith("(") else None
     name = NAME.fullmatch(sides[0]) if sides else None
+    if sides is None and unnamed is not None:
+        return unnamed, _text_of(inner, unnamed)
     if sides is None or name is None:
         raise OptionError(
             "An argument after the relation is not of the form name=value. Give each option by "
@@ -84,13 +101,15 @@ def read_positional(text: str) -> tuple[str, Any] | None:
 
 
 def read_arguments(
-    positional: Sequence[str | None], named: Iterator[tuple[str, str | None, str | None]]
+    positional: Sequence[str | None], named: Iterator[tuple[str, str | None, str | None]],
+    first: str | None = None,
 ) -> dict[str, Any]:
     """The options of one SQL call by name, as raw values.
 
     Args:
         positional: the texts of the positional slots.
         named: name, value as JSON, and expression text of each named parameter.
+        first: the option that the first slot may give without its name.
 
     Raises:
         OptionError: an option given twice, or one that can't be read.
@@ -106,8 +125,8 @@ def read_arguments(
             )
         given[name] = value
 
-    for text in positional:
-        pair = read_positional(text) if text else None
+    for place, text in enumerate(positional):
+        pair = read_positional(text, None if place else first) if text else None
         if pair is not None:
             give(*pair)
     for name, value, text in named:

@@ -61,8 +61,8 @@ def read_hierarchy(column: str, given: str | Mapping[str, Any], catalog: Catalog
         OptionError: an unknown kind or option, or a relation with the name of a stage.
     """
     if isinstance(given, str):
-        if given in KINDS or given == BY_TYPE:
-            return HierarchySpec(column, kind=given)
+        if given.lower() in KINDS or given == BY_TYPE:  # as DuckDB, where names ignore case
+            return HierarchySpec(column, kind=given.lower())
         return HierarchySpec(column, levels=find_relation(given, catalog))
     named = {
         name: value.tolist() if hasattr(value, "tolist") else value  # of numpy

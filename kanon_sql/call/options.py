@@ -16,7 +16,8 @@ from kanon_sql.call.choices import (
     REFINES,
     REPRESENTATIONS,
 )
-from kanon_sql.errors import OptionError, did_you_mean
+from kanon_sql.call.wishes import option_hint
+from kanon_sql.errors import OptionError
 from kanon_sql.methods import METHODS
 from kanon_sql.methods.option import (
     ALL_CALLS,
@@ -325,12 +326,13 @@ def read_options(call: str, given: Mapping[str, Any]) -> Options:
     known = {name: option for name, option in OPTIONS.items() if call in option.calls}
     for name in given:
         if name not in known:
-            hint = did_you_mean(name, known)
-            raise OptionError(f"{call} has no option {name!r}. {hint}")
+            raise OptionError(f"{call} has no option {name!r}. {option_hint(name, known)}")
     group = GroupOptions()
     if given.get("method") is not None and "method" in known:
         group = replace(group, method=known["method"].read(given["method"]))
-    elif given.get("recoding") == "global":
+    elif given.get("recoding") is not None and "recoding" in known and (
+        known["recoding"].read(given["recoding"]) == "global"
+    ):
         group = replace(group, method="full_domain")
     method = METHODS[group.method]
     known |= options_of(method.own)  # an option of several methods is checked as this one has it

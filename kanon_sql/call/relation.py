@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kanon_sql.call.catalog import Catalog, Entry
@@ -60,8 +60,36 @@ TAKEN = (
 )
 
 
+READERS = {
+    "parquet": "read_parquet", "csv": "read_csv", "tsv": "read_csv", "txt": "read_csv",
+    "json": "read_json", "ndjson": "read_json", "jsonl": "read_json",
+}
+"""The function that reads several files, by how their names end."""
+
+ENDING = re.compile(rf"\.({'|'.join(READERS)})(\.\w+)?$", re.IGNORECASE)
+
+
+def _find_files(names: Sequence[object]) -> Relation:
+    """Several files as one relation, as DuckDB reads a list of them."""
+    endings = [ENDING.search(name) if isinstance(name, str) else None for name in names]
+    readers = {READERS[found[1].lower()] if found else None for found in endings}
+    reader = readers.pop() if len(readers) == 1 else None
+    if reader is None:
+        raise OptionError(
+            "A list as the relation must name files of one kind. Write it as ['a.parquet', "
+            "'b.parquet'], or give one table, view or file."
+        )
+    files = [str(name) for name in names]
+    return Relation(f"{reader}([{', '.join(map(literal, files))}])", (files[0],))
+
+
+def is_file(name: str) -> bool:
+    """Whether a name reads as that of a file, or of files."""
+    return bool(re.search(r"[/\\*?]", name) or ENDING.search(name))
+
+
 def find_relation(name: object, catalog: Catalog) -> Relation:
-    """The relation that a user means by a name.
+    """The relation that a user means by a name, or by a list of the names of files.
 
     A name reads as SQL reads it (``t``, ``s.t``, ``"my schema"."t"``) or, where that isn't in the
     catalog, as one identifier with dots and quotes in it, or as a qualified name whose outer
@@ -69,8 +97,13 @@ def find_relation(name: object, catalog: Catalog) -> Relation:
     is left for DuckDB to find.
 
     Raises:
-        OptionError: no name was given, or one of those that the query uses itself.
+        OptionError: no name was given, one of those that the query uses itself, or a list of
+            anything but files of one kind.
     """
+    if isinstance(name, Relation):
+        return name
+    if isinstance(name, (list, tuple)) and name:
+        return _find_files(name)
     if not isinstance(name, str) or not name.strip():
         raise OptionError(
             "The relation is missing. Give a table, view, file or variable first, for example "
@@ -79,7 +112,7 @@ def find_relation(name: object, catalog: Catalog) -> Relation:
     readings = dict.fromkeys(filter(None, (_parts(name), (name,), _parts(f'"{name}"'))))
     if any(parts[-1].lower().startswith(PREFIX) for parts in readings):
         raise OptionError(TAKEN.format(name))
-    if re.search(r"[/\\*?]|\.(parquet|csv|tsv|json|ndjson|jsonl|txt)(\.\w+)?$", name, re.I):
+    if is_file(name):
         readings = {(name,): None, **readings}
     for parts in readings:
         entry = catalog.entry(parts)

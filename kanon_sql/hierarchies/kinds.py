@@ -14,7 +14,16 @@ from decimal import Decimal
 from typing import Any
 
 from kanon_sql.errors import OptionError, did_you_mean
-from kanon_sql.validators import box, character, decimal, ranking, relation, whole, word
+from kanon_sql.validators import (
+    box,
+    character,
+    decimal,
+    ranking,
+    relation,
+    spelled,
+    whole,
+    word,
+)
 
 ROOT = "*"
 BY_TYPE = ""
@@ -193,12 +202,13 @@ def check_kind(column: str, spec: Mapping[str, Any]) -> dict[str, Any]:
             f"The hierarchy of {column!r} names no kind. Give one of "
             f"{', '.join(repr(name) for name in KINDS)}, such as {{'kind': 'flat'}}."
         )
-    kind = KINDS.get(spec["kind"])
-    if kind is None:
+    meant = spelled(spec["kind"], KINDS)
+    if meant is None:
         hint = did_you_mean(spec["kind"], KINDS)
         raise OptionError(
             f"The kind {spec['kind']!r} of the hierarchy of {column!r} is not known. {hint}"
         )
+    kind = KINDS[meant]
     given = {name: value for name, value in spec.items() if name != "kind" and value is not None}
     for name in given:
         if name not in kind.options:
@@ -232,7 +242,7 @@ def level_count(kind: str, options: Mapping[str, Any]) -> int:
         OptionError: as check_kind.
     """
     checked = check_kind(kind, {**options, "kind": kind})
-    return KINDS[kind].columns(checked)
+    return KINDS[checked["kind"]].columns(checked)
 
 
 def kind_by_type(sql_type: str, numeric: bool) -> str:

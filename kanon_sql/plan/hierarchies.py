@@ -11,7 +11,7 @@ from kanon_sql.call.catalog import Catalog
 from kanon_sql.call.hierarchies import HierarchySpec, read_hierarchy
 from kanon_sql.call.relation import Relation, literal, quoted
 from kanon_sql.errors import OptionError
-from kanon_sql.hierarchies.kinds import KINDS, check_kind, level_count
+from kanon_sql.hierarchies.kinds import KINDS, level_count
 from kanon_sql.plan.fragments import contents
 from kanon_sql.sql import statement
 
@@ -126,8 +126,8 @@ class Hierarchies:
         return statement("stages/replaced", columns=columns, stage=stage)
 
 
-def hierarchy_sql(source: Relation, given: Mapping[str, Any], catalog: Catalog) -> str:
-    """The SQL of hierarchy('t', 'zip', kind := 'prefix'): the level table of a column.
+def hierarchy_spec(given: Mapping[str, Any], catalog: Catalog) -> HierarchySpec:
+    """What hierarchy('t', 'zip', kind='prefix') makes.
 
     Raises:
         OptionError: no column, an unknown kind or option.
@@ -136,20 +136,24 @@ def hierarchy_sql(source: Relation, given: Mapping[str, Any], catalog: Catalog) 
     if not isinstance(column, str) or not column.strip():
         raise OptionError(
             "The column is missing. Give it after the relation, for example "
-            "hierarchy('patients', 'zip', kind := 'prefix')."
+            "hierarchy('patients', 'zip', kind='prefix')."
         )
     spec = {name: value for name, value in given.items() if name != "column_name"}
     if "kind" not in spec:
         raise OptionError(f"kind is not given. There are: {', '.join(KINDS)}.")
-    options = check_kind(column, spec)
-    stages = Hierarchies([read_hierarchy(column, spec, catalog)], False, "__kanon_values")
+    return read_hierarchy(column, spec, catalog)
+
+
+def hierarchy_sql(source: Relation, spec: HierarchySpec) -> str:
+    """The level table of a column, with as many levels as the kind makes at most."""
+    stages = Hierarchies([spec], False, "__kanon_values")
     levels = ", ".join(
         f"coalesce(path[{level + 1}], path[len(path)]) AS level{level}"
-        for level in range(level_count(spec["kind"], options))
+        for level in range(level_count(spec.kind, spec.options))
     )
     return statement(
         "calls/hierarchy",
-        column=quoted(column),
+        column=quoted(spec.column),
         relation=source.sql,
         tree=stages.stages().rstrip().rstrip(","),
         levels=levels,

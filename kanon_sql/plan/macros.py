@@ -9,7 +9,12 @@ from kanon_sql.plan.query import HIERARCHY, methods_sql
 from kanon_sql.sql import statement, statements
 
 PLANNER = "__kanon_plan"
-SLOTS = 16
+SLOTS = 32
+"""How many options one call may give by name=value."""
+
+FIRST = {HIERARCHY: "column_name"}
+"""The option that may stand after the relation without its name, by call."""
+
 MACRO_FILES = (
     "columns", "key", "diversity", "most_frequent", "centroid", "median", "interval", "bounds",
     "suppress", "multiset", "refuse", "two_digits",
@@ -26,13 +31,12 @@ def parameters(call: str) -> list[str]:
 def _call_macro(call: str) -> str:
     slots = [f"option_{i}" for i in range(1, SLOTS + 1)]
     named = parameters(call)
-    first = f"column_name := '{NOT_GIVEN}', " if call == HIERARCHY else ""
     return statement(
         "calls/call",
         call=call,
         planner=PLANNER,
-        slots=first + ", ".join(f"{slot} := '{NOT_GIVEN}'" for slot in slots),
-        parameters=", ".join(f"{name} := '{NOT_GIVEN}'" for name in named if name not in first),
+        slots=", ".join(f"{slot} := '{NOT_GIVEN}'" for slot in slots),
+        parameters=", ".join(f"{name} := '{NOT_GIVEN}'" for name in named),
         positional=", ".join(f"alias(CASE WHEN false THEN {slot} END)" for slot in slots),
         named=", ".join(f"to_json({name})::VARCHAR, alias({name})" for name in named),
     ).rstrip(";\n")

@@ -8,13 +8,15 @@ labels, classes, released, sizes, check. What stands around them depends on the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from kanon_sql.call.call import Call, GroupingCall, read_call
 from kanon_sql.call.catalog import Catalog
 from kanon_sql.call.relation import find_relation, literal
+from kanon_sql.call.sought import Sought, relations_of, relations_of_hierarchy
 from kanon_sql.methods import METHODS
-from kanon_sql.plan.hierarchies import hierarchy_sql
+from kanon_sql.plan.hierarchies import hierarchy_spec, hierarchy_sql
 from kanon_sql.plan.measure import audit_sql, k_anonymity_sql, metrics_sql
 from kanon_sql.plan.pipeline import measured_sql, pipeline_sql
 from kanon_sql.plan.roles import roles_sql
@@ -24,7 +26,20 @@ from kanon_sql.sql import statement
 HIERARCHY = "hierarchy"
 
 
-def plan(name: str, relation: object, given: Mapping[str, Any], catalog: Catalog) -> str:
+@dataclass(frozen=True)
+class Plan:
+    """What a call becomes.
+
+    Attributes:
+        text: the SQL that it runs.
+        relations: those that it names.
+    """
+
+    text: str
+    relations: tuple[Sought, ...]
+
+
+def plan(name: str, relation: object, given: Mapping[str, Any], catalog: Catalog) -> Plan:
     """The SQL text that one call runs.
 
     Args:
@@ -37,11 +52,12 @@ def plan(name: str, relation: object, given: Mapping[str, Any], catalog: Catalog
         OptionError: anything about the call that can't be used as given.
     """
     if name == HIERARCHY:
-        return hierarchy_sql(find_relation(relation, catalog), given, catalog)
+        source = find_relation(relation, catalog)
+        spec = hierarchy_spec(given, catalog)
+        return Plan(hierarchy_sql(source, spec), relations_of_hierarchy(source, spec))
     call = read_call(name, relation, given, catalog)
-    if isinstance(call, GroupingCall):
-        return GROUPING[name](call)
-    return AUDITING[name](call)
+    text = GROUPING[name](call) if isinstance(call, GroupingCall) else AUDITING[name](call)
+    return Plan(text, relations_of(call))
 
 
 def _release(call: GroupingCall) -> str:

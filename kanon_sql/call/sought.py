@@ -1,0 +1,85 @@
+"""The relations that a call names, and what is said where DuckDB finds none of the name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from glob import glob
+
+from kanon_sql.call.call import Call, GroupingCall
+from kanon_sql.call.hierarchies import HierarchySpec
+from kanon_sql.call.relation import Relation, is_file
+from kanon_sql.errors import did_you_mean
+from kanon_sql.hierarchies.kinds import KINDS
+
+
+@dataclass(frozen=True)
+class Sought:
+    """A relation that a call names.
+
+    Attributes:
+        relation: the relation, as its name was read.
+        sentence: what is said where there is none.
+    """
+
+    relation: Relation
+    sentence: str
+
+    @property
+    def name(self) -> str:
+        """What to look for in an error and in a query: the name, without what qualifies it."""
+        return self.relation.parts[-1]
+
+    @property
+    def may_be_missing(self) -> bool:
+        """Whether only DuckDB can tell: no committed table or view, no file that lies here."""
+        if self.relation.columns is not None or "://" in self.name:
+            return False
+        return not (is_file(self.name) and glob(self.name))
+
+
+def _told(relation: Relation) -> str:
+    return repr(".".join(relation.parts))
+
+
+def _of_source(relation: Relation) -> Sought:
+    said = f"The relation {_told(relation)} is no table, view, file or variable here."
+    if is_file(relation.parts[-1]):
+        return Sought(relation, f"There is no file {_told(relation)}. Check the path.")
+    return Sought(relation, f"{said} Check its name.")
+
+
+def _of_option(option: str, relation: Relation) -> Sought:
+    return Sought(
+        relation,
+        f"{option} names {_told(relation)}, which is no table, view, file or variable here. Check "
+        "its name.",
+    )
+
+
+def _of_hierarchy(spec: HierarchySpec) -> Iterator[Sought]:
+    if spec.table is not None:
+        yield _of_option(f"The hierarchy of {spec.column!r}", spec.table)
+    if spec.levels is not None:
+        yield Sought(
+            spec.levels,
+            f"The hierarchy of {spec.column!r} is given as {_told(spec.levels)}, which is neither "
+            f"a kind nor a table, view or file here. {did_you_mean(spec.levels.parts[-1], KINDS)}",
+        )
+
+
+def relations_of(call: Call) -> tuple[Sought, ...]:
+    """Every relation that a call names, in the order in which it says them."""
+    tables: Mapping[str, Relation] = call.tables if isinstance(call, GroupingCall) else {}
+    audited = () if call.audited is None else (_of_option("release", call.audited),)
+    return (
+        _of_source(call.source),
+        *audited,
+        *(sought for spec in call.hierarchies for sought in _of_hierarchy(spec)),
+        *(_of_option(option, relation) for option, relation in tables.items()),
+    )
+
+
+def relations_of_hierarchy(source: Relation, spec: HierarchySpec) -> tuple[Sought, ...]:
+    """The same of a call of hierarchy()."""
+    return (_of_source(source), *_of_hierarchy(spec))

@@ -1,0 +1,83 @@
+"""What users call an option that is called otherwise here, or ask for where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from kanon_sql.errors import did_you_mean
+from kanon_sql.validators import folded
+
+OPTION_NAMES = {
+    "quasi_identifiers": (
+        "qi", "qis", "qid", "qids", "quasi", "quasi_identifier", "quasi_ids", "quasi_columns",
+        "key_attributes", "keys", "columns",
+    ),
+    "sensitive": (
+        "sensitives", "sensitive_column", "sensitive_columns", "sensitive_attribute",
+        "sensitive_attributes", "sa", "confidential",
+    ),
+    "identifiers": (
+        "id", "ids", "identifier", "identifying", "direct_identifiers", "id_columns", "drop",
+        "exclude",
+    ),
+    "others": ("other", "insensitive", "non_sensitive", "nonsensitive", "rest"),
+    "k": ("n", "size", "min_size", "class_size", "group_size", "min_group_size", "k_anonymity"),
+    "method": ("algorithm", "algo", "strategy", "model", "using"),
+    "suppress": (
+        "suppression", "suppression_rate", "suppression_limit", "suppression_threshold",
+        "max_suppression", "max_suppressed", "outliers",
+    ),
+    "representation": ("generalization", "generalisation", "generalize", "output", "form"),
+    "hierarchies": (
+        "hierarchy", "taxonomy", "taxonomies", "generalization_hierarchies", "vgh", "dgh", "trees",
+    ),
+    "weights": ("weight", "column_weights", "importance"),
+    "nulls": ("null", "na", "nan", "missing", "missing_values"),
+    "seed": ("random_state", "random_seed", "rng"),
+    "class_label": ("class", "label", "target", "class_column"),
+    "refine_seconds": ("timeout", "time_limit", "max_seconds", "seconds"),
+    "refine_steps": ("iterations", "max_iterations", "steps", "max_iter"),
+    "block_rows": ("block_size", "blocks", "chunk_size", "batch_size"),
+    "class_id": ("cluster_id", "group_id", "equivalence_class"),
+    "progress": ("verbose", "progress_bar", "show_progress"),
+    "kind": ("type", "hierarchy_type"),
+}
+"""By the name of an option here, what it is called elsewhere."""
+
+DIVERSITY = (
+    "No class is held to it yet. k_member with diversity='equal' avoids classes of one sensitive "
+    "value, and anonymize_metrics counts the rows that are in such (equal_diversity)."
+)
+CLOSENESS = (
+    "No class is held to it yet. Look at the sensitive values of each class by "
+    "anonymize_clusters before you release."
+)
+PRIVACY = (
+    "Differential privacy is no part of this. Use k, and say what is an identifier, a "
+    "quasi-identifier or sensitive."
+)
+NOT_BUILT = {
+    "l": DIVERSITY, "l_diversity": DIVERSITY, "l_diverse": DIVERSITY, "entropy_l": DIVERSITY,
+    "t": CLOSENESS, "t_closeness": CLOSENESS, "t_close": CLOSENESS, "beta_likeness": CLOSENESS,
+    "delta_presence": CLOSENESS, "differential_privacy": PRIVACY, "dp": PRIVACY,
+}
+"""What there is in place of what isn't built."""
+
+_here = {folded(name): option for option, names in OPTION_NAMES.items() for name in names}
+_instead = {folded(name): hint for name, hint in NOT_BUILT.items()}
+
+
+def option_hint(name: str, known: Collection[str]) -> str:
+    """The hint that follows the name of an option that a call doesn't have.
+
+    Args:
+        name: what was typed.
+        known: the options of the call.
+    """
+    if folded(name) in _instead:
+        return _instead[folded(name)]
+    here = {folded(option): option for option in known} | {
+        wished: option for wished, option in _here.items() if option in known
+    }
+    found = here.get(folded(name))
+    return f"Did you mean {found!r}?" if found else did_you_mean(name, known)
