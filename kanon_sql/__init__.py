@@ -9,12 +9,13 @@ In Python the same calls take a frame or a file.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NoReturn
 
 if not (Path(__file__).parent / "sql").is_dir():
     # started inside a clone: there, kanon_sql.sql and kanon_sql.udfs lie beside this folder
     __path__.append(str(Path(__file__).parents[1]))
 
-from kanon_sql.errors import DataError, KanonError, OptionError, ReleaseError
+from kanon_sql.errors import DataError, KanonError, OptionError, ReleaseError, did_you_mean
 from kanon_sql.interfaces.dataframe import (
     anonymize,
     anonymize_audit,
@@ -46,3 +47,12 @@ __all__ = [
     "k_anonymity",
     "register",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    """Says what a name that isn't here may mean."""
+    if name == "anonymize_methods":
+        hint = "It is a call of SQL: register(con).sql('FROM anonymize_methods()')."
+    else:
+        hint = did_you_mean(name, __all__)
+    raise AttributeError(f"kanon_sql has no {name!r}. {hint}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from glob import glob
+from pathlib import Path
 
 from kanon_sql.call.call import Call, GroupingCall
 from kanon_sql.call.hierarchies import HierarchySpec
@@ -35,7 +35,7 @@ class Sought:
         """Whether only DuckDB can tell: no committed table or view, no file that lies here."""
         if self.relation.columns is not None or "://" in self.name:
             return False
-        return not (is_file(self.name) and glob(self.name))
+        return not (is_file(self.name) and Path(self.name).exists())
 
 
 def _told(relation: Relation) -> str:

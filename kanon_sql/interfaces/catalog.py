@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,20 +74,6 @@ class ConnectionCatalog:
                     "view or file that is committed."
                 ) from None
         return Content(names, rows, tuple(line for (line,) in lines))
-
-
-class FrameCatalog(ConnectionCatalog):
-    """The catalog of a connection of our own that holds frames: nobody declares anything there."""
-
-    def __init__(self, con: duckdb.DuckDBPyConnection, known: Mapping[str, Comments]) -> None:
-        """``known``: the columns of relations, by name."""
-        super().__init__(lambda: nullcontext(con))
-        self._known = known
-
-    def entry(self, parts: tuple[str, ...]) -> Entry | None:
-        """The columns of a frame."""
-        columns = self._known.get(parts[-1])
-        return None if columns is None else Entry(columns)
 
 
 def _relations(con: duckdb.DuckDBPyConnection, name: str) -> dict[Place, Comments]:

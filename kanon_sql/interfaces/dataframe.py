@@ -1,78 +1,201 @@
-"""The Python face: the same query, over a frame or a file in place of a table."""
+"""The Python face: the same query, over a frame or a file in place of a table.
+
+Made from the registry of options, and not to be edited:
+``GOLDEN=write pytest tests/interfaces/test_signatures.py`` writes it anew. An option of None is one
+that isn't given.
+"""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any, NoReturn
 
-from kanon_sql.call.options import OPTIONS
-from kanon_sql.interfaces.session import run
-
-
-def _face(call: str, promise: str) -> Callable[..., Any]:
-    """A Python function for one SQL call, documented from the registry."""
-    taken = [option for option in OPTIONS.values() if call in option.calls]
-
-    def face(data: Any, /, **options: Any) -> Any:
-        return run(call, data, options)
-
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    face.__name__ = face.__qualname__ = call
-    face.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            inspect.Parameter("data", inspect.Parameter.POSITIONAL_ONLY),
-            *(inspect.Parameter(o.name, keyword, default=o.default) for o in taken),
-        ]
-    )
-    lines = [f"    {o.name}: {o.description} Default: {o.default_text}." for o in taken]
-    face.__doc__ = "\n".join(
-        [
-            promise,
-            "",
-            "Args:",
-            "    data: a Polars, pandas or Arrow frame, or the path of a file that DuckDB reads.",
-            *lines,
-            "",
-            "Returns:",
-            "    A frame of the kind that came in; an Arrow table for a file.",
-            "",
-            "Raises:",
-            "    OptionError, DataError, ReleaseError: see kanon_sql.errors.",
-        ]
-    )
-    return face
+from kanon_sql.interfaces.documented import documented
+from kanon_sql.interfaces.session import Connection, run
 
 
-anonymize = _face("anonymize", "The released rows: each combination shared by k rows or more.")
-anonymize_clusters = _face("anonymize_clusters", "One row per published cluster.")
-anonymize_metrics = _face("anonymize_metrics", "One row per metric of the release.")
-anonymize_suppressed = _face(
-    "anonymize_suppressed", "The rows that the release leaves out: row numbers of the source."
-)
-anonymize_roles = _face(
-    "anonymize_roles", "One row per column: its role, what it looks like, and what is released."
-)
-anonymize_audit = _face(
-    "anonymize_audit", "Metrics of any release, ours or not, held against its source."
-)
-anonymize_sql = _face("anonymize_sql", "The SQL text that anonymize runs, as a frame of one row.")
-k_anonymity = _face("k_anonymity", "The audit of any table, released by us or not.")
+@documented
+def anonymize(
+    data: Any, /, *, con: Connection | None = None,
+    quasi_identifiers: str | Sequence[str] | None = None,
+    sensitive: str | Sequence[str] | None = None, identifiers: str | Sequence[str] | None = None,
+    class_label: str | None = None, k: int | None = None, method: str | None = None,
+    distance: str | None = None, loss: str | None = None, recoding: str | None = None,
+    weights: Mapping[str, float] | None = None, suppress: float | None = None,
+    nulls: str | None = None, seed: int | None = None, refine: str | None = None,
+    refine_steps: int | None = None, refine_seconds: float | None = None,
+    block_rows: int | None = None, hierarchies: Mapping[str, Any] | None = None,
+    representation: str | None = None, class_id: bool | None = None,
+    keep_order: bool | None = None, sensitive_values: str | Sequence[Any] | None = None,
+    progress: bool | None = None, show_values: bool | None = None,
+    gamma: float | str | None = None, start: str | None = None, class_penalty: float | None = None,
+    diversity: str | None = None, diversity_penalty: float | None = None,
+    partitioning: str | None = None, metric: str | None = None, epsilon: float | None = None,
+    max_clusters: int | None = None, centers: str | None = None,
+    facility_cost: float | str | None = None, allow_small: bool | None = None,
+    max_diameter: float | None = None, neighbours: int | None = None, adjacency: Any = None,
+    places: Any = None, islands: str | None = None,
+    extent: Mapping[str, Sequence[float]] | None = None, tight: bool | None = None,
+    wkt: bool | None = None, sequence: str | None = None, objective: str | None = None,
+    **unknown: NoReturn,
+) -> Any:
+    """The released rows: each combination shared by k rows or more."""
+    return run("anonymize", locals())
 
 
-def hierarchy(data: Any, column: str, /, **options: Any) -> Any:
-    """The level table of a column: level0 (its values) .. levelN, to inspect, edit and pass back.
+@documented
+def anonymize_clusters(
+    data: Any, /, *, con: Connection | None = None,
+    quasi_identifiers: str | Sequence[str] | None = None,
+    sensitive: str | Sequence[str] | None = None, identifiers: str | Sequence[str] | None = None,
+    class_label: str | None = None, k: int | None = None, method: str | None = None,
+    distance: str | None = None, loss: str | None = None, recoding: str | None = None,
+    weights: Mapping[str, float] | None = None, suppress: float | None = None,
+    nulls: str | None = None, seed: int | None = None, refine: str | None = None,
+    refine_steps: int | None = None, refine_seconds: float | None = None,
+    block_rows: int | None = None, hierarchies: Mapping[str, Any] | None = None,
+    representation: str | None = None, class_id: bool | None = None,
+    keep_order: bool | None = None, sensitive_values: str | Sequence[Any] | None = None,
+    progress: bool | None = None, show_values: bool | None = None,
+    gamma: float | str | None = None, start: str | None = None, class_penalty: float | None = None,
+    diversity: str | None = None, diversity_penalty: float | None = None,
+    partitioning: str | None = None, metric: str | None = None, epsilon: float | None = None,
+    max_clusters: int | None = None, centers: str | None = None,
+    facility_cost: float | str | None = None, allow_small: bool | None = None,
+    max_diameter: float | None = None, neighbours: int | None = None, adjacency: Any = None,
+    places: Any = None, islands: str | None = None,
+    extent: Mapping[str, Sequence[float]] | None = None, tight: bool | None = None,
+    wkt: bool | None = None, sequence: str | None = None, objective: str | None = None,
+    **unknown: NoReturn,
+) -> Any:
+    """One row per published cluster."""
+    return run("anonymize_clusters", locals())
 
-    Args:
-        data: a Polars, pandas or Arrow frame, or the path of a file that DuckDB reads.
-        column: the column.
-        options: kind, and the options of that kind, as in SQL (KINDS in
-            kanon_sql.hierarchies.kinds lists them).
 
-    Returns:
-        A frame of the kind that came in; an Arrow table for a file.
+@documented
+def anonymize_metrics(
+    data: Any, /, *, con: Connection | None = None,
+    quasi_identifiers: str | Sequence[str] | None = None,
+    sensitive: str | Sequence[str] | None = None, identifiers: str | Sequence[str] | None = None,
+    class_label: str | None = None, k: int | None = None, method: str | None = None,
+    distance: str | None = None, loss: str | None = None, recoding: str | None = None,
+    weights: Mapping[str, float] | None = None, suppress: float | None = None,
+    nulls: str | None = None, seed: int | None = None, refine: str | None = None,
+    refine_steps: int | None = None, refine_seconds: float | None = None,
+    block_rows: int | None = None, hierarchies: Mapping[str, Any] | None = None,
+    representation: str | None = None, class_id: bool | None = None,
+    keep_order: bool | None = None, sensitive_values: str | Sequence[Any] | None = None,
+    progress: bool | None = None, show_values: bool | None = None,
+    gamma: float | str | None = None, start: str | None = None, class_penalty: float | None = None,
+    diversity: str | None = None, diversity_penalty: float | None = None,
+    partitioning: str | None = None, metric: str | None = None, epsilon: float | None = None,
+    max_clusters: int | None = None, centers: str | None = None,
+    facility_cost: float | str | None = None, allow_small: bool | None = None,
+    max_diameter: float | None = None, neighbours: int | None = None, adjacency: Any = None,
+    places: Any = None, islands: str | None = None,
+    extent: Mapping[str, Sequence[float]] | None = None, tight: bool | None = None,
+    wkt: bool | None = None, sequence: str | None = None, objective: str | None = None,
+    **unknown: NoReturn,
+) -> Any:
+    """One row per metric of the release."""
+    return run("anonymize_metrics", locals())
 
-    Raises:
-        OptionError, DataError: as the SQL call, in the same words.
-    """
-    return run("hierarchy", data, {"column_name": column, **options})
+
+@documented
+def anonymize_suppressed(
+    data: Any, /, *, con: Connection | None = None,
+    quasi_identifiers: str | Sequence[str] | None = None,
+    sensitive: str | Sequence[str] | None = None, identifiers: str | Sequence[str] | None = None,
+    class_label: str | None = None, k: int | None = None, method: str | None = None,
+    distance: str | None = None, loss: str | None = None, recoding: str | None = None,
+    weights: Mapping[str, float] | None = None, suppress: float | None = None,
+    nulls: str | None = None, seed: int | None = None, refine: str | None = None,
+    refine_steps: int | None = None, refine_seconds: float | None = None,
+    block_rows: int | None = None, hierarchies: Mapping[str, Any] | None = None,
+    representation: str | None = None, class_id: bool | None = None,
+    keep_order: bool | None = None, sensitive_values: str | Sequence[Any] | None = None,
+    progress: bool | None = None, show_values: bool | None = None,
+    gamma: float | str | None = None, start: str | None = None, class_penalty: float | None = None,
+    diversity: str | None = None, diversity_penalty: float | None = None,
+    partitioning: str | None = None, metric: str | None = None, epsilon: float | None = None,
+    max_clusters: int | None = None, centers: str | None = None,
+    facility_cost: float | str | None = None, allow_small: bool | None = None,
+    max_diameter: float | None = None, neighbours: int | None = None, adjacency: Any = None,
+    places: Any = None, islands: str | None = None,
+    extent: Mapping[str, Sequence[float]] | None = None, tight: bool | None = None,
+    wkt: bool | None = None, sequence: str | None = None, objective: str | None = None,
+    **unknown: NoReturn,
+) -> Any:
+    """The rows that the release leaves out: row numbers of the source."""
+    return run("anonymize_suppressed", locals())
+
+
+@documented
+def anonymize_audit(
+    data: Any, /, *, con: Connection | None = None,
+    quasi_identifiers: str | Sequence[str] | None = None,
+    sensitive: str | Sequence[str] | None = None, identifiers: str | Sequence[str] | None = None,
+    class_label: str | None = None, k: int | None = None,
+    weights: Mapping[str, float] | None = None, hierarchies: Mapping[str, Any] | None = None,
+    sensitive_values: str | Sequence[Any] | None = None, release: Any = None,
+    show_values: bool | None = None,
+    **unknown: NoReturn,
+) -> Any:
+    """Metrics of any release, ours or not, held against its source."""
+    return run("anonymize_audit", locals())
+
+
+@documented
+def anonymize_sql(
+    data: Any, /, *, con: Connection | None = None,
+    quasi_identifiers: str | Sequence[str] | None = None,
+    sensitive: str | Sequence[str] | None = None, identifiers: str | Sequence[str] | None = None,
+    class_label: str | None = None, k: int | None = None, method: str | None = None,
+    distance: str | None = None, loss: str | None = None, recoding: str | None = None,
+    weights: Mapping[str, float] | None = None, suppress: float | None = None,
+    nulls: str | None = None, seed: int | None = None, refine: str | None = None,
+    refine_steps: int | None = None, refine_seconds: float | None = None,
+    block_rows: int | None = None, hierarchies: Mapping[str, Any] | None = None,
+    representation: str | None = None, class_id: bool | None = None,
+    keep_order: bool | None = None, sensitive_values: str | Sequence[Any] | None = None,
+    progress: bool | None = None, show_values: bool | None = None,
+    gamma: float | str | None = None, start: str | None = None, class_penalty: float | None = None,
+    diversity: str | None = None, diversity_penalty: float | None = None,
+    partitioning: str | None = None, metric: str | None = None, epsilon: float | None = None,
+    max_clusters: int | None = None, centers: str | None = None,
+    facility_cost: float | str | None = None, allow_small: bool | None = None,
+    max_diameter: float | None = None, neighbours: int | None = None, adjacency: Any = None,
+    places: Any = None, islands: str | None = None,
+    extent: Mapping[str, Sequence[float]] | None = None, tight: bool | None = None,
+    wkt: bool | None = None, sequence: str | None = None, objective: str | None = None,
+    **unknown: NoReturn,
+) -> Any:
+    """The SQL text that anonymize runs, as a frame of one row."""
+    return run("anonymize_sql", locals())
+
+
+@documented
+def k_anonymity(
+    data: Any, /, *, con: Connection | None = None,
+    quasi_identifiers: str | Sequence[str] | None = None,
+    sensitive: str | Sequence[str] | None = None, identifiers: str | Sequence[str] | None = None,
+    k: int | None = None,
+    **unknown: NoReturn,
+) -> Any:
+    """The audit of any table, released by us or not."""
+    return run("k_anonymity", locals())
+
+
+@documented
+def hierarchy(
+    data: Any, column_name: str, /, *, con: Connection | None = None,
+    kind: str | None = None, levels: int | None = None, mask: str | None = None,
+    width: float | Decimal | None = None, factor: int | None = None,
+    start: float | Decimal | None = None, ranking: Sequence[Any] | None = None,
+    adjacency: Any = None, places: Any = None, extent: Sequence[Sequence[float]] | None = None,
+    packing: str | None = None,
+    **unknown: NoReturn,
+) -> Any:
+    """The level table of a column: level0 (its values) .. levelN, to edit."""
+    return run("hierarchy", locals())

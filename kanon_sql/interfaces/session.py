@@ -5,14 +5,20 @@ A face turns what its user has into one call of ``run``, and has no logic of its
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext, suppress
+from dataclasses import replace
+from types import TracebackType
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
+from kanon_sql.call.catalog import Catalog, Entry
 from kanon_sql.call.options import OPTIONS
-from kanon_sql.call.relation import quoted
+from kanon_sql.call.relation import Relation, find_relation
+from kanon_sql.call.sought import Sought
 from kanon_sql.errors import (
     DataError,
     KanonError,
@@ -20,109 +26,181 @@ from kanon_sql.errors import (
     ReleaseError,
     did_you_mean,
 )
-from kanon_sql.interfaces.catalog import FrameCatalog
+from kanon_sql.interfaces.catalog import ConnectionCatalog
 from kanon_sql.interfaces.duckdb import register
+from kanon_sql.interfaces.frames import plain, relation_name, table_of, way_back
 from kanon_sql.plan.query import plan
 
 FRAME = "frame"
 RELATIONS = tuple(name for name, option in OPTIONS.items() if option.relation)
 """Options that name a relation, in whose place a frame may stand."""
 
+NAMES = """
+    SELECT lower(table_name) FROM duckdb_tables() UNION ALL
+    SELECT lower(view_name) FROM duckdb_views()
+"""
 
-def _open(data: Any) -> tuple[duckdb.DuckDBPyConnection, str]:
-    """A connection that holds the data as a relation, and the relation's name."""
-    con = register(duckdb.connect())
-    con.execute(TELL_KIND)
-    if isinstance(data, str):
-        return con, data
-    if hasattr(data, "collect"):  # a Polars LazyFrame
-        data = data.collect()
-    names = [str(name) for name in getattr(data, "column_names", None) or data.columns]
-    lowered = [name.lower() for name in names]
-    for name in names:
-        if lowered.count(name.lower()) > 1:
-            raise DataError(
-                f"The frame has two columns named {name!r} (capitals don't count). Rename one."
+TOKEN = re.compile(r"--[^\n]*|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\w+|.", re.DOTALL)
+
+KINDS = {kind.__name__: kind for kind in (KanonError, OptionError, DataError, ReleaseError)}
+
+HARMLESS = (duckdb.BinderException, duckdb.CatalogException, duckdb.IOException)
+"""What DuckDB refuses while it reads a query: the text names columns and relations, no values."""
+
+Connection = duckdb.DuckDBPyConnection
+
+
+def _bound(con: Connection, text: str) -> duckdb.DuckDBPyRelation:
+    """A query as a relation.
+
+    DuckDB looks for unknown relations among the variables of the frame that calls it: here among
+    names that no relation may have, so that none of ours is taken for the caller's.
+    """
+    scope = {"__kanon_sql": con.sql, "__kanon_text": text, "__builtins__": {}}
+    found: duckdb.DuckDBPyRelation = eval("__kanon_sql(__kanon_text)", scope)
+    return found
+
+
+class Session:
+    """A connection, and the frames that are relations of it while a call runs.
+
+    Attributes:
+        con: the caller's connection, or one of our own, which ends with the session.
+    """
+
+    def __init__(self, given: Any) -> None:
+        """``given``: the caller's connection, or None."""
+        if given is not None and not isinstance(given, Connection):
+            raise OptionError(
+                f"con is a {type(given).__name__}, no connection. Give what duckdb.connect() gives."
             )
-    con.register(FRAME, data)
-    return con, FRAME
+        self._own = given is None
+        self._held: list[str] = []
+        try:
+            self.con = register(duckdb.connect() if given is None else given)
+        except duckdb.ConnectionException:
+            raise OptionError("con is closed. Give an open connection, or none.") from None
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._own:
+            self.con.close()
+            return
+        for name in self._held:
+            # where the caller's transaction failed, its rollback takes the view away
+            with suppress(duckdb.Error):
+                self.con.unregister(name)
+
+    def hold(self, wanted: str, frame: Any) -> str:
+        """Makes a frame a relation until the session ends; its name, which no other relation has.
+
+        Raises:
+            OptionError, DataError: it is none that can be taken.
+        """
+        frame = table_of(frame)
+        taken = {name for (name,) in self.con.sql(NAMES).fetchall()} | set(self._held)
+        name, number = wanted, 1
+        while name in taken:
+            number += 1
+            name = f"{wanted}_{number}"
+        try:
+            self.con.register(name, frame)
+        except (duckdb.Error, pa.ArrowException, TypeError, ValueError):
+            raise DataError(
+                "DuckDB can't read the frame. Give each column values of one type that SQL has."
+            ) from None
+        self._held.append(name)
+        return name
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalog as the connection sees it: also what is temporary or uncommitted."""
+        return ConnectionCatalog(lambda: nullcontext(self.con))
+
+    def source(self, data: Any) -> Relation:
+        """The relation that the data is, its columns known.
+
+        Raises:
+            OptionError, DataError: there is none, or a frame that can't be taken.
+        """
+        name = relation_name(data)
+        if name is None:
+            name = self.hold(FRAME, data)
+        relation = find_relation(name, self.catalog)
+        try:
+            columns = _bound(self.con, f"FROM {relation.sql}").columns
+        except duckdb.Error as error:
+            raise self._unfound(name, error) from None
+        known = relation.entry or Entry({})
+        comments = {**dict.fromkeys(columns), **known.columns}
+        return replace(relation, entry=replace(known, columns=comments))
+
+    def _unfound(self, name: str | Sequence[str], error: duckdb.Error) -> KanonError:
+        if not isinstance(name, str):
+            return OptionError(
+                "The files of the list can't be read together. Check that each exists, and that "
+                "all have the same columns."
+            )
+        if isinstance(error, duckdb.CatalogException):
+            advice = (
+                "Give the path of a file, a frame, or the connection that has the table as con"
+                if self._own else "Check its name"
+            )
+            return OptionError(f"The relation {name!r} is no table, view or file here. {advice}.")
+        if isinstance(error, duckdb.IOException) and "No files found" in str(error):
+            return OptionError(f"There is no file {name!r}. Check the path.")
+        return OptionError(f"DuckDB can't read {name!r}. Check that it holds a table.")
+
+    def missing(self, sought: Sequence[Sought]) -> Sought | None:
+        """The first of some relations that DuckDB doesn't find."""
+        for one in sought:
+            try:
+                _bound(self.con, f"FROM {one.relation.sql}")
+            except (duckdb.CatalogException, duckdb.IOException):
+                return one
+        return None
 
 
-def _hold(con: duckdb.DuckDBPyConnection, name: str, given: Any) -> Any:
+def _hold(session: Session, name: str, given: Any) -> Any:
     """A frame, or a list of rows, given as an option becomes a relation of the connection; its
     name, or the option."""
-    if isinstance(given, duckdb.DuckDBPyRelation):  # it belongs to another connection
-        given = given.to_arrow_table()
     if isinstance(given, (list, tuple)) and given and all(
         isinstance(pair, (list, tuple)) and len(pair) == len(given[0]) for pair in given
     ):
         names = [f"column_{i}" for i in range(1, len(given[0]) + 1)]
         given = pa.table(dict(zip(names, map(list, zip(*given, strict=True)), strict=True)))
-    if hasattr(given, "collect"):  # a Polars LazyFrame
-        given = given.collect()
-    if not hasattr(given, "columns") and not hasattr(given, "column_names"):
-        return given
-    con.register(name, given)
-    return name
+    if hasattr(given, "columns") or hasattr(given, "column_names"):
+        return session.hold(name, given)
+    return plain(given)
 
 
-def _relations(con: duckdb.DuckDBPyConnection, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options, where frames may stand for names of relations."""
+def _relations(session: Session, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options, where frames may stand for names of relations, as plain values."""
     held = {
-        name: _hold(con, name, given) if name in RELATIONS else given
+        name: _hold(session, name, given) if name in RELATIONS else given
         for name, given in options.items()
     }
     if isinstance(held.get("hierarchies"), Mapping):
         held["hierarchies"] = {
-            column: _hold_hierarchy(con, f"hierarchy_{i}", given)
+            column: _hold_hierarchy(session, f"hierarchy_{i}", given)
             for i, (column, given) in enumerate(held["hierarchies"].items(), start=1)
         }
-    return held
+    return {name: plain(value) for name, value in held.items()}
 
 
-def _hold_hierarchy(con: duckdb.DuckDBPyConnection, name: str, given: Any) -> Any:
+def _hold_hierarchy(session: Session, name: str, given: Any) -> Any:
     """The name of a frame of levels; a kind with names for the frames that it is made from."""
     if not isinstance(given, Mapping):
-        return _hold(con, name, given)
+        return _hold(session, name, given)
     return {
-        option: _hold(con, f"{name}_{option}", value) if option in RELATIONS else value
+        option: _hold(session, f"{name}_{option}", value) if option in RELATIONS else value
         for option, value in given.items()
     }
-
-
-def _like(data: Any, result: duckdb.DuckDBPyRelation) -> Any:
-    """The result as the kind of frame that came in; an Arrow table where a file did."""
-    kind = type(data).__module__.partition(".")[0]
-    if kind == "polars":
-        return result.pl()
-    if kind == "pandas":
-        return result.df()
-    return result.to_arrow_table()
-
-
-TELL_KIND = """
-    CREATE OR REPLACE TEMP MACRO __kanon_refuse(kind, sentence)
-    AS error(concat(kind, ': ', sentence))
-"""
-"""Has a refusal bring its class out of the query; connections of others are told the sentence."""
-
-KINDS = {kind.__name__: kind for kind in (KanonError, OptionError, DataError, ReleaseError)}
-
-
-def _refused(error: duckdb.Error) -> Exception:
-    """The refusal inside a DuckDB error, of the class as which it was raised; what DuckDB itself
-    refuses is about the data."""
-    text = str(error).partition("\n\nLINE ")[0].partition(": ")[2]
-    kind, _, sentence = text.partition(": ")
-    return KINDS[kind](sentence) if kind in KINDS else DataError(text)
-
-
-def _columns(con: duckdb.DuckDBPyConnection, relation: str) -> Mapping[str, str | None]:
-    try:
-        described = con.sql(f"FROM {quoted(relation)}").columns
-    except duckdb.Error as error:
-        raise OptionError(str(error).partition("\n\nLINE ")[0].partition(": ")[2]) from None
-    return dict.fromkeys(described)
 
 
 def _refuse_unknown(columns: Mapping[str, Any], options: Mapping[str, Any]) -> None:
@@ -140,33 +218,58 @@ def _refuse_unknown(columns: Mapping[str, Any], options: Mapping[str, Any]) -> N
                 )
     column = options.get("column_name")
     if column is not None and str(column).lower() not in known:
-        raise OptionError(f"The column {column!r} doesn't exist. {did_you_mean(column, columns)}")
+        raise OptionError(
+            f"The column {column!r} doesn't exist. {did_you_mean(str(column), columns)}"
+        )
 
 
-def run(call: str, data: Any, options: Mapping[str, Any]) -> Any:
-    """Runs one of the SQL calls on a frame or file.
+def _telling(text: str) -> str:
+    """The query with refusals that bring their class out of it (see sql/macros/refuse.sql)."""
+    tokens = TOKEN.findall(text)
+    return "".join("__kanon_tell" if token == "__kanon_refuse" else token for token in tokens)
+
+
+def _refused(error: duckdb.Error) -> Exception:
+    """The refusal inside a DuckDB error, of the class as which it was raised; what DuckDB itself
+    refuses is about the data."""
+    text = str(error).partition("\n\nLINE ")[0].partition(": ")[2]
+    kind, _, sentence = text.partition(": ")
+    return KINDS[kind](sentence) if kind in KINDS else DataError(text)
+
+
+def run(call: str, arguments: Mapping[str, Any]) -> Any:
+    """Runs one of the SQL calls on a frame, a file, or a relation of a connection.
 
     Args:
         call: the SQL call, such as 'anonymize'.
-        data: a Polars, pandas or Arrow frame, or the path of a Parquet, CSV or JSON file.
-        options: as in SQL.
+        arguments: ``data``, what the call looks at; ``con``, the caller's connection or None;
+            the options as in SQL, where None stands for "not given"; and ``unknown``, what else
+            was given.
 
     Returns:
-        A frame of the kind that came in; an Arrow table for a file.
+        A frame of the kind that came in; an Arrow table for files, names and dicts.
 
     Raises:
         OptionError, DataError, ReleaseError: as the SQL call, in the same words.
     """
-    con, relation = _open(data)
-    with con:
-        columns = _columns(con, relation)
-        _refuse_unknown(columns, options)
-        held = _relations(con, options)
-        known = {relation: columns}
-        text = plan(call, relation, held, FrameCatalog(con, known))
+    options = {name: given for name, given in arguments.items() if given is not None}
+    options |= options.pop("unknown", {})
+    data, con = options.pop("data", None), options.pop("con", None)
+    with Session(con) as session:
+        source = session.source(data)
+        held = _relations(session, options)
+        _refuse_unknown(source.columns or {}, held)
+        planned = plan(call, source, held, session.catalog)
         try:
-            return _like(data, con.sql(text))
-        except (duckdb.CatalogException, duckdb.IOException) as error:
-            raise OptionError(str(error).partition("\n")[0].partition(": ")[2]) from None
+            return way_back(data, con)(_bound(session.con, _telling(planned.text)))
         except duckdb.InvalidInputException as error:
             raise _refused(error) from None
+        except HARMLESS as error:
+            missing = session.missing(planned.relations)
+            said = str(error).partition("\n")[0].partition(": ")[2]
+            raise OptionError(missing.sentence if missing else said) from None
+        except (duckdb.ConversionException, duckdb.OutOfRangeException) as error:
+            raise DataError(
+                f"DuckDB can't read the data ({type(error).__name__}). Check that each column "
+                "holds values of one type."
+            ) from None

@@ -65,7 +65,9 @@ def _unseen(call: Call) -> list[tuple[str, str]]:
         ),
         literal(UNDECLARED.format(relation=source.sql)),
     )]
-    if "comment" in call.roles.origins.values() and len(source.parts) == 1:
+    declared = "comment" in call.roles.origins.values()
+    place = entry.place if entry is not None else None
+    if declared and len(source.parts) == 1 and place is not None and place[0] != "temp":
         found.append((
             expression("stages/shadowed", table=literal(source.parts[0].lower())),
             literal(SHADOWED.format(relation=source.sql)),

@@ -58,7 +58,7 @@ REFUSALS = {
     "k is true": "k := true",
     "no k": "method := 'mdav'",
     "more than there is": "k := 41",
-    "unknown method": "k := 3, method := 'mdavstar'",
+    "unknown method": "k := 3, method := 'mdavstern'",
     "method of no kind": "k := 3, method := 7",
     "unknown representation": "k := 3, representation := 'mean'",
     "unknown nulls": "k := 3, nulls := 'drop'",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ import pyarrow as pa
 import pytest
 
 import kanon_sql
-from kanon_sql.call.options import OPTIONS
 
 PEOPLE = {"age": [30, 31, 32, 60, 61, 62], "job": list("aabbcc"), "flu": [True, False] * 3}
 
@@ -67,16 +65,6 @@ def test_errors_are_ours() -> None:
         kanon_sql.anonymize(pa.table([[1, 2], [3, 4]], names=["a", "A"]), k=2)
     with pytest.raises(kanon_sql.OptionError, match="nowhere"):
         kanon_sql.anonymize("nowhere.parquet", k=2)
-
-
-def test_the_signature_and_the_documentation_come_from_the_registry() -> None:
-    for call in ("anonymize", "anonymize_clusters", "anonymize_metrics", "anonymize_sql",
-                 "k_anonymity"):
-        function = getattr(kanon_sql, call)
-        options = [option for option in OPTIONS.values() if call in option.calls]
-        assert list(inspect.signature(function).parameters)[1:] == [o.name for o in options]
-        for option in options:
-            assert f"{option.name}: {option.description}" in (function.__doc__ or "")
 
 
 def test_frames_stand_for_the_graph_and_the_places() -> None:

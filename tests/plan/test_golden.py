@@ -72,7 +72,7 @@ CASES: dict[str, tuple[str, dict[str, object]]] = {
 
 def planned(case: str) -> str:
     call, options = CASES[case]
-    return plan(call, "patients", options, MadeUp({"patients": COLUMNS}))
+    return plan(call, "patients", options, MadeUp({"patients": COLUMNS})).text
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -101,7 +101,7 @@ def test_the_reviewed_text_gives_what_the_call_gives(
 
 
 def test_planning_needs_neither_connection_nor_data() -> None:
-    text = plan("anonymize", "nowhere.at.all", {"k": 2}, MadeUp())
+    text = plan("anonymize", "nowhere.at.all", {"k": 2}, MadeUp()).text
     assert 'FROM "nowhere"."at"."all" AS __kanon' in text
     with pytest.raises(KanonError):
         plan("anonymize", None, {"k": 2}, MadeUp())

@@ -1,0 +1,51 @@
+"""What help() says of a Python function, from the registry of options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from kanon_sql.call.options import OPTIONS
+from kanon_sql.hierarchies.kinds import KINDS
+
+Face = TypeVar("Face", bound=Callable[..., Any])
+
+DATA = (
+    "data: a Polars, pandas or Arrow frame, a dict of columns, a DuckDB relation, the path of a "
+    "file that DuckDB reads or a list of such, or the name of a relation of con."
+)
+CON = "con: a connection on which to run, with its tables; one of our own unless given."
+RETURNS = (
+    "A frame of the kind that came in: Polars, pandas, or a DuckDB relation; an Arrow table for "
+    "all else."
+)
+
+
+def _options(call: str) -> Iterator[str]:
+    if call == "hierarchy":
+        yield "column_name: the column."
+        yield f"kind: one of {', '.join(KINDS)}."
+        for kind in KINDS.values():
+            for name, known in kind.options.items():
+                yield f"{name}: ({kind.name}) {known.description}"
+        return
+    for option in OPTIONS.values():
+        if call in option.calls:
+            yield f"{option.name}: {option.description} Default: {option.default_text}."
+
+
+def documented(face: Face) -> Face:
+    """The function, told what each of its options means."""
+    face.__doc__ = "\n".join([
+        face.__doc__ or "",
+        "",
+        "Args:",
+        *(f"    {line}" for line in (DATA, CON, *_options(face.__name__))),
+        "",
+        "Returns:",
+        f"    {RETURNS}",
+        "",
+        "Raises:",
+        "    OptionError, DataError, ReleaseError: see kanon_sql.errors.",
+    ])
+    return face

@@ -1,0 +1,171 @@
+"""What may stand for a table in Python, and as what the result goes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from os import PathLike, fspath
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from kanon_sql.errors import DataError, OptionError
+
+TAKEN = (
+    "Give a Polars, pandas or Arrow frame, a dict of columns, a DuckDB relation, or the path of a "
+    "file."
+)
+ADVICE = {
+    "ndarray": "An array has no column names. Give a dict of columns, or a frame with names.",
+    "generator": "A generator gives its rows once only. Give a frame, or a dict of columns.",
+    "Series": "A single column is no table. Give a frame, as its to_frame() makes.",
+    "NoneType": f"The data is missing. {TAKEN}",
+}
+"""What is said of some types that are no table."""
+
+UNREAD = (
+    "The column {!r} can't be read as values of one type. Give it as a list of values of one type."
+)
+
+
+def library(data: Any) -> str:
+    """The library that a frame is of: 'polars', 'pandas', 'pyarrow', 'duckdb', or ''."""
+    for kind in type(data).__mro__:
+        name = kind.__module__.partition(".")[0].lstrip("_")
+        if name in ("polars", "pandas", "pyarrow", "duckdb"):
+            return name
+    return ""
+
+
+def plain(value: Any) -> Any:
+    """An option's value as Python has it, without what numpy, pandas or Polars put around it."""
+    if isinstance(value, Mapping):
+        return {plain(key): plain(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(plain, value)) if type(value) in (list, tuple) else list(value)
+    if isinstance(value, PathLike):
+        return fspath(value)
+    for name in ("tolist", "to_list", "to_pylist", "as_py"):
+        unwrap = getattr(value, name, None)
+        if unwrap is not None and not hasattr(value, "column_names"):
+            return unwrap()
+    return value
+
+
+def relation_name(data: Any) -> str | list[str] | None:
+    """The name, path or list of paths that the data is; None where it is a frame."""
+    if isinstance(data, (str, PathLike)):
+        return str(fspath(data))
+    if isinstance(data, (list, tuple)) and data and all(
+        isinstance(path, (str, PathLike)) for path in data
+    ):
+        return [str(fspath(path)) for path in data]
+    return None
+
+
+def table_of(data: Any) -> Any:
+    """A frame that DuckDB scans, its columns named by different texts.
+
+    Args:
+        data: a Polars (also lazy), pandas or Arrow frame, a dict of columns, a DuckDB relation, or
+            anything that gives Arrow data (__arrow_c_stream__).
+
+    Raises:
+        OptionError: anything else.
+        DataError: a frame that can't be taken as it is.
+    """
+    kind = type(data).__name__
+    if kind in ADVICE:
+        raise OptionError(ADVICE[kind])
+    found = library(data)
+    if found == "duckdb" and isinstance(data, duckdb.DuckDBPyRelation):
+        frame = data.to_arrow_table()
+    elif found == "polars":
+        frame = data.collect() if hasattr(data, "collect") else data
+    elif found == "pandas" and hasattr(data, "columns"):
+        frame = _checked_pandas(data)
+    elif isinstance(data, Mapping):
+        frame = _table_of_columns(data)
+    elif found == "pyarrow" and hasattr(data, "to_table"):  # a dataset
+        frame = data.to_table()
+    elif isinstance(data, pa.RecordBatch):
+        frame = pa.Table.from_batches([data])
+    elif isinstance(data, pa.Table):
+        frame = data
+    elif hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__arrow_c_array__"):
+        frame = pa.RecordBatchReader.from_stream(data).read_all()
+    else:
+        raise OptionError(f"A value of type {kind} is no table. {TAKEN}")
+    _check_names(_names_of(frame))
+    return frame
+
+
+def _names_of(frame: Any) -> list[Any]:
+    return list(frame.column_names if isinstance(frame, pa.Table) else frame.columns)
+
+
+def _check_names(names: list[Any]) -> None:
+    """Raises DataError where columns can't be told apart by a text each."""
+    if not names:
+        raise DataError("The frame has no columns. Give one with the columns to release.")
+    if not all(isinstance(name, str) for name in names):
+        raise DataError(
+            "The frame has column names that are no text. Rename them, for example by "
+            "frame.columns = [str(name) for name in frame.columns]."
+        )
+    lowered = [name.lower() for name in names]
+    for name in names:
+        if lowered.count(name.lower()) > 1:
+            raise DataError(
+                f"The frame has two columns named {name!r} (capitals don't count). Rename one."
+            )
+
+
+def _checked_pandas(data: Any) -> Any:
+    """The frame, whose index says nothing: what it says would be lost."""
+    if getattr(data.columns, "nlevels", 1) > 1:
+        raise DataError(
+            "The columns of the frame have names of several levels. Join them to one name each "
+            "first."
+        )
+    if type(data.index).__name__ != "RangeIndex" or data.index.name is not None:
+        raise DataError(
+            "The frame has an index, which a release doesn't keep. Make it a column by "
+            "reset_index(), or leave it out by reset_index(drop=True)."
+        )
+    return data
+
+
+def _table_of_columns(data: Mapping[Any, Any]) -> pa.Table:
+    """A dict of columns as an Arrow table."""
+    _check_names(list(data))
+    columns = {}
+    for name, values in data.items():
+        try:
+            if isinstance(values, (str, bytes)):
+                raise TypeError
+            columns[name] = pa.array(values)
+        except (TypeError, ValueError, pa.ArrowException):
+            raise DataError(UNREAD.format(name)) from None
+    if len({len(values) for values in columns.values()}) > 1:
+        raise DataError("The columns of the dict have different lengths. Give them the same.")
+    return pa.table(columns)
+
+
+def way_back(data: Any, con: duckdb.DuckDBPyConnection | None) -> Callable[[Any], Any]:
+    """What makes of a result, a DuckDB relation, the kind of frame that the data is.
+
+    Args:
+        data: what came in.
+        con: the caller's connection, if one was given; a relation goes back on it, else on
+            DuckDB's default connection.
+    """
+    found = library(data)
+    if found == "polars":
+        return lambda result: result.pl()
+    if found == "pandas":
+        return lambda result: result.df()
+    if found == "duckdb":
+        maker: Any = duckdb if con is None else con
+        return lambda result: maker.from_arrow(result.to_arrow_table())
+    return lambda result: result.to_arrow_table()
