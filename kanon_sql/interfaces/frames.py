@@ -23,6 +23,8 @@ ADVICE = {
 }
 """What is said of some types that are no table."""
 
+OBJECTS = "DuckDB can't read the frame. Give each column values of one type that SQL has."
+
 UNREAD = (
     "The column {!r} can't be read as values of one type. Give it as a list of values of one type."
 )
@@ -82,6 +84,8 @@ def table_of(data: Any) -> Any:
         frame = data.to_arrow_table()
     elif found == "polars":
         frame = data.collect() if hasattr(data, "collect") else data
+        if "Object" in map(str, frame.dtypes):  # DuckDB would take addresses for values
+            raise DataError(OBJECTS)
     elif found == "pandas" and hasattr(data, "columns"):
         frame = _checked_pandas(data)
     elif isinstance(data, Mapping):

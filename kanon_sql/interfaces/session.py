@@ -28,7 +28,7 @@ from kanon_sql.errors import (
 )
 from kanon_sql.interfaces.catalog import ConnectionCatalog
 from kanon_sql.interfaces.duckdb import register
-from kanon_sql.interfaces.frames import plain, relation_name, table_of, way_back
+from kanon_sql.interfaces.frames import OBJECTS, plain, relation_name, table_of, way_back
 from kanon_sql.plan.query import plan
 
 FRAME = "frame"
@@ -47,6 +47,12 @@ KINDS = {kind.__name__: kind for kind in (KanonError, OptionError, DataError, Re
 HARMLESS = (duckdb.BinderException, duckdb.CatalogException, duckdb.IOException)
 """What DuckDB refuses while it reads a query: the text names columns and relations, no values."""
 
+ABOUT_DATA = (
+    duckdb.InvalidInputException, duckdb.ConversionException, duckdb.OutOfRangeException,
+    duckdb.InvalidTypeException, duckdb.TypeMismatchException,
+)
+"""What it refuses while it runs one: our refusals are among them, and values may be in the text."""
+
 Connection = duckdb.DuckDBPyConnection
 
 
@@ -56,7 +62,7 @@ def _bound(con: Connection, text: str) -> duckdb.DuckDBPyRelation:
     DuckDB looks for unknown relations among the variables of the frame that calls it: here among
     names that no relation may have, so that none of ours is taken for the caller's.
     """
-    scope = {"__kanon_sql": con.sql, "__kanon_text": text, "__builtins__": {}}
+    scope = {"__kanon_sql": con.sql, "__kanon_text": text}
     found: duckdb.DuckDBPyRelation = eval("__kanon_sql(__kanon_text)", scope)
     return found
 
@@ -80,6 +86,10 @@ class Session:
             self.con = register(duckdb.connect() if given is None else given)
         except duckdb.ConnectionException:
             raise OptionError("con is closed. Give an open connection, or none.") from None
+        except duckdb.TransactionException:
+            raise OptionError(
+                "The transaction of con was stopped by an error before. End it by ROLLBACK first."
+            ) from None
 
     def __enter__(self) -> Session:
         return self
@@ -111,9 +121,7 @@ class Session:
         try:
             self.con.register(name, frame)
         except (duckdb.Error, pa.ArrowException, TypeError, ValueError):
-            raise DataError(
-                "DuckDB can't read the frame. Give each column values of one type that SQL has."
-            ) from None
+            raise DataError(OBJECTS) from None
         self._held.append(name)
         return name
 
@@ -230,11 +238,16 @@ def _telling(text: str) -> str:
 
 
 def _refused(error: duckdb.Error) -> Exception:
-    """The refusal inside a DuckDB error, of the class as which it was raised; what DuckDB itself
-    refuses is about the data."""
+    """The refusal inside a DuckDB error, of the class as which it was raised; of what DuckDB itself
+    refuses only that it does, since its text may hold a value."""
     text = str(error).partition("\n\nLINE ")[0].partition(": ")[2]
     kind, _, sentence = text.partition(": ")
-    return KINDS[kind](sentence) if kind in KINDS else DataError(text)
+    if kind in KINDS:
+        return KINDS[kind](sentence)
+    return DataError(
+        f"DuckDB can't read the data ({type(error).__name__}). Check that each column holds values "
+        "of one type."
+    )
 
 
 def run(call: str, arguments: Mapping[str, Any]) -> Any:
@@ -262,14 +275,9 @@ def run(call: str, arguments: Mapping[str, Any]) -> Any:
         planned = plan(call, source, held, session.catalog)
         try:
             return way_back(data, con)(_bound(session.con, _telling(planned.text)))
-        except duckdb.InvalidInputException as error:
+        except ABOUT_DATA as error:
             raise _refused(error) from None
         except HARMLESS as error:
             missing = session.missing(planned.relations)
             said = str(error).partition("\n")[0].partition(": ")[2]
             raise OptionError(missing.sentence if missing else said) from None
-        except (duckdb.ConversionException, duckdb.OutOfRangeException) as error:
-            raise DataError(
-                f"DuckDB can't read the data ({type(error).__name__}). Check that each column "
-                "holds values of one type."
-            ) from None
