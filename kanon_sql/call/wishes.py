@@ -20,7 +20,7 @@ OPTION_NAMES = {
         "id", "ids", "identifier", "identifying", "direct_identifiers", "id_columns", "drop",
         "exclude",
     ),
-    "others": ("other", "insensitive", "non_sensitive", "nonsensitive", "rest"),
+    "others": ("other", "insensitive", "non_sensitive", "rest"),
     "k": ("n", "size", "min_size", "class_size", "group_size", "min_group_size", "k_anonymity"),
     "method": ("algorithm", "algo", "strategy", "model", "using"),
     "suppress": (

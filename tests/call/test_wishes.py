@@ -1,0 +1,236 @@
+"""Words in other spellings, options by other names, and relations that don't exist."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import kanon_sql
+from kanon_sql.call.choices import NULLS, RECODINGS, REPRESENTATIONS
+from kanon_sql.call.options import OPTIONS
+from kanon_sql.call.wishes import NOT_BUILT, OPTION_NAMES, option_hint
+from kanon_sql.methods import METHODS
+from kanon_sql.validators import folded
+
+Connection = duckdb.DuckDBPyConnection
+ROLES = "sensitive=['disease'], identifiers=['name']"
+CALL = f"k=5, {ROLES}"
+
+
+def refusal(con: Connection, sql: str) -> str:
+    """The sentence with which a query is refused, without DuckDB's prefix and pointer."""
+    with pytest.raises(duckdb.InvalidInputException) as caught:
+        con.execute(sql).fetchall()
+    return str(caught.value).partition(": ")[2].partition("\n\nLINE")[0]
+
+
+# --- spellings --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [METHODS, REPRESENTATIONS, RECODINGS, NULLS], ids=len)
+def test_no_two_words_are_one_in_other_spellings(words: dict[str, object]) -> None:
+    assert len(set(map(folded, words))) == len(words)
+
+
+@pytest.mark.parametrize(("written", "method"), [
+    ("MDAV*", "mdav_star"), ("mdav+", "mdav_plus"), ("k-member", "k_member"),
+    ("Mondrian", "mondrian"), (" MDAV ", "mdav"), ("V-MDAV", "v_mdav"), ("mdavstar", "mdav_star"),
+])
+def test_the_names_of_methods_as_papers_write_them(
+    con: Connection, written: str, method: str
+) -> None:
+    query = "FROM anonymize_sql('patients', {}, method='{}')"
+    expected = con.execute(query.format(CALL, method)).fetchall()
+    assert con.execute(query.format(CALL, written)).fetchall() == expected
+
+
+@pytest.mark.parametrize(("written", "meant"), [
+    ("nulls='VALUE'", "nulls='value'"), ("recoding='Global'", "recoding='global'"),
+    ("representation='Interval'", "representation='interval'"),
+    ("method='k_member', loss='RANGE-distinct'", "method='k_member', loss='range_distinct'"),
+    ("method='v_mdav', gamma='BEST'", "method='v_mdav', gamma='best'"),
+    ("hierarchies={'age': 'BINS'}", "hierarchies={'age': 'bins'}"),
+    ("hierarchies={'age': {'kind': 'Bins', 'width': 5}}",
+     "hierarchies={'age': {'kind': 'bins', 'width': 5}}"),
+])
+def test_words_ignore_case(con: Connection, written: str, meant: str) -> None:
+    query = f"FROM anonymize_metrics('patients', {CALL}, {{}})"
+    told = [
+        con.execute(f"SELECT text {query.format(words)} WHERE metric = 'options'").fetchall()
+        for words in (written, meant)
+    ]
+    shown = [str(text).replace('"width":5', '"width": 5') for text in told]
+    assert shown[0].lower() == shown[1].lower()
+
+
+# --- wishes -----------------------------------------------------------------------------------
+
+
+def test_every_wish_leads_to_an_option_that_is_none_itself() -> None:
+    wished = Counter(folded(name) for names in OPTION_NAMES.values() for name in names)
+    wished.update(map(folded, NOT_BUILT))
+    assert not [name for name, times in wished.items() if times > 1]
+    assert not set(wished) & set(map(folded, OPTIONS))
+    for option, names in OPTION_NAMES.items():
+        if option in OPTIONS:
+            assert all(option_hint(n, OPTIONS) == f"Did you mean {option!r}?" for n in names)
+
+
+@pytest.mark.parametrize(("given", "hint"), [
+    ("qi=['age']", "Did you mean 'quasi_identifiers'?"),
+    ("qids=['age']", "Did you mean 'quasi_identifiers'?"),
+    ("Quasi_Identifier=['age']", "Did you mean 'quasi_identifiers'?"),
+    ("sensitive_columns=['disease']", "Did you mean 'sensitive'?"),
+    ("ids=['name']", "Did you mean 'identifiers'?"),
+    ("algorithm='mdav'", "Did you mean 'method'?"),
+    ("n=5", "Did you mean 'k'?"),
+    ("methd='mdav'", "Did you mean 'method'?"),
+])
+def test_an_option_by_another_name(con: Connection, given: str, hint: str) -> None:
+    name = given.partition("=")[0].lower()
+    assert refusal(con, f"FROM anonymize('patients', {given})") == (
+        f"anonymize has no option {name!r}. {hint}"
+    )
+
+
+@pytest.mark.parametrize("name", NOT_BUILT)
+def test_what_is_not_built_names_what_there_is(con: Connection, name: str) -> None:
+    said = refusal(con, f"FROM anonymize('patients', {CALL}, {name}=2)")
+    assert said == f"anonymize has no option {name!r}. {NOT_BUILT[name]}"
+
+
+# --- relations --------------------------------------------------------------------------------
+
+HERE = "is no table, view, file or variable here. Check its name."
+MISSING = {
+    f"anonymize('nobody', {CALL})": f"The relation 'nobody' {HERE}",
+    f"anonymize(nobody, {CALL})": f"The relation 'nobody' {HERE}",
+    f"anonymize('s.nobody', {CALL})": f"The relation 's.nobody' {HERE}",
+    f"anonymize_metrics('nobody', {CALL})": f"The relation 'nobody' {HERE}",
+    "k_anonymity('nobody')": f"The relation 'nobody' {HERE}",
+    f"anonymize('nobody.parquet', {CALL})": "There is no file 'nobody.parquet'. Check the path.",
+    f"anonymize('no*.parquet', {CALL})": "There is no file 'no*.parquet'. Check the path.",
+    "hierarchy('nobody', 'age', kind='bins')": f"The relation 'nobody' {HERE}",
+    "hierarchy('patients', 'zip', kind='adjacency', adjacency='pairz')":
+        "The hierarchy of 'zip' names 'pairz', which is no table, view, file or variable here. "
+        "Check its name.",
+    f"anonymize('patients', {CALL}, hierarchies={{'age': 'binz'}})":
+        "The hierarchy of 'age' is given as 'binz', which is neither a kind nor a table, view or "
+        "file here. Did you mean 'bins'?",
+    f"anonymize('patients', {CALL}, hierarchies={{'AGE': 'binz'}})":
+        "The hierarchy of 'AGE' is given as 'binz', which is neither a kind nor a table, view or "
+        "file here. Did you mean 'bins'?",
+    "anonymize_audit('patients', release='releazed')":
+        "release names 'releazed', which is no table, view, file or variable here. Check its name.",
+    "anonymize('patients', k=5, quasi_identifiers=['zip'], sensitive=['age', 'job', 'disease'], "
+    "identifiers=['name'], method='zip_regions', adjacency='pairz')":
+        "adjacency names 'pairz', which is no table, view, file or variable here. Check its name.",
+}
+
+
+@pytest.mark.parametrize("call", MISSING)
+def test_a_relation_that_does_not_exist(con: Connection, call: str) -> None:
+    assert refusal(con, f"FROM {call}") == MISSING[call]
+    assert refusal(con, f"WITH a AS (FROM patients) SELECT * FROM {call}") == MISSING[call]
+
+
+def test_what_only_duckdb_finds_is_found(con: Connection, tmp_path: Path) -> None:
+    con.execute("CREATE TEMP TABLE t AS FROM patients; BEGIN; CREATE TABLE fresh AS FROM patients")
+    con.execute("CREATE TEMP TABLE bins_of_mine AS SELECT DISTINCT job AS level0, '*' AS level1 "
+                "FROM patients")
+    con.execute(f"COPY patients TO '{tmp_path}/a.csv'")
+    mine = con.sql("FROM patients").to_arrow_table()
+    assert mine.num_rows == 60
+    for name in ("t", "fresh", "mine", f"{tmp_path}/a.csv", f"{tmp_path}/*.csv"):
+        assert len(con.execute(f"FROM anonymize('{name}', {CALL})").fetchall()) == 60
+    for levels in ("bins_of_mine", "levels_of_cte"):
+        found = con.execute(
+            "WITH levels_of_cte AS (SELECT DISTINCT job AS level0, '*' AS level1 FROM patients) "
+            f"FROM anonymize('patients', {CALL}, hierarchies={{'job': '{levels}'}})"
+        ).fetchall()
+        assert len(found) == 60
+
+
+@pytest.mark.parametrize("query", [
+    "WITH nobody AS (FROM patients) FROM anonymize('nobody', {})",
+    "WITH a AS (FROM patients), Nobody (name, age, zip, job, disease) AS MATERIALIZED (FROM a) "
+    "FROM anonymize('nobody', {})",
+    "WITH nobody /* as is */ AS (FROM patients) SELECT * FROM anonymize('NOBODY', {})",
+    "FROM (WITH nobody AS (FROM patients) SELECT * FROM anonymize('nobody', {}))",
+    "FROM v",
+    "SELECT * FROM v WHERE job <> 'nobody'",
+    "SELECT v.* FROM v, (SELECT count(*) FROM anonymize('patients', {}))",
+])
+def test_a_cte_is_found_wherever_it_stands(con: Connection, query: str) -> None:
+    con.execute(
+        f"CREATE VIEW v AS WITH nobody AS (FROM patients) SELECT * FROM anonymize('nobody', {CALL})"
+    )
+    assert len(con.execute(query.format(CALL)).fetchall()) == 60
+
+
+def test_a_list_of_files_is_a_relation(con: Connection, tmp_path: Path) -> None:
+    for ending in ("parquet", "csv", "json"):
+        files = []
+        for part in (0, 1):
+            files.append(f"{tmp_path}/{part}.{ending}")
+            con.execute(f"COPY (FROM patients WHERE age % 2 = {part}) TO '{files[-1]}'")
+        found = con.execute(f"FROM anonymize({files}, {CALL})").fetchall()
+        assert len(found) == 60
+        metrics = con.execute(f"FROM anonymize_metrics({files}, {CALL})").fetchall()
+        assert ("k_reached", 5.0) in [row[:2] for row in metrics]
+        found = con.execute("FROM anonymize(?, k=5)", [files]).fetchall()
+        assert len(found) == 60
+        text = con.execute(f"FROM anonymize_sql({files}, {CALL})").fetchall()[0][0]
+        assert len(con.execute(text).fetchall()) == 60
+
+
+@pytest.mark.parametrize("listed", ["['a.parquet', 'b.csv']", "['patients']", "['a.csv', NULL]",
+                                    "[1, 2]", "[['a.csv']]"])
+def test_a_list_of_anything_else_is_refused(con: Connection, listed: str) -> None:
+    assert refusal(con, f"FROM anonymize({listed}, {CALL})") == (
+        "A list as the relation must name files of one kind. Write it as ['a.parquet', "
+        "'b.parquet'], or give one table, view or file."
+    )
+
+
+@pytest.mark.parametrize("query", [
+    "SELECT (SELECT count(*) FROM anonymize(names.name, k=5)) FROM names",
+    "SELECT * FROM names, LATERAL (FROM anonymize(names.name, k=5))",
+    "SELECT * FROM names, anonymize('patients', k=names.k)",
+    "FROM anonymize((SELECT 'patients'), k=5)",
+    "FROM anonymize('patients', k=(SELECT 5))",
+])
+def test_what_a_row_says_is_no_argument(con: Connection, query: str) -> None:
+    """DuckDB refuses it while it reads the query, in its own words, before a row is looked at."""
+    con.execute("CREATE TABLE names AS SELECT 'patients' AS name, 5 AS k")
+    with pytest.raises(duckdb.BinderException, match=r"lateral join column|contain subqueries"):
+        con.execute(query).fetchall()
+
+
+# --- types ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [
+    "union_value(num := i)", "CASE WHEN i < 5 THEN i::UNION(n BIGINT, s VARCHAR) "
+    "ELSE 'secret'::UNION(n BIGINT, s VARCHAR) END",
+])
+def test_a_union_is_no_quasi_identifier_but_passes(con: Connection, value: str) -> None:
+    con.execute(f"CREATE TABLE u AS SELECT i % 3 AS a, {value} AS x FROM range(12) r(i)")
+    for method in ("mdav_star", "mondrian"):
+        said = refusal(con, f"FROM anonymize('u', k=3, method='{method}')")
+        assert said.startswith("The quasi-identifier 'x' has the type UNION(")
+        assert "secret" not in said
+    passed = con.execute("SELECT x FROM anonymize('u', k=3, sensitive=['x'])").fetchall()
+    assert Counter(passed) == Counter(con.execute("SELECT x FROM u").fetchall())
+
+
+@pytest.mark.skipif(duckdb.__version__ < "1.5", reason="has no tables with a VARIANT column")
+def test_a_variant_is_no_quasi_identifier_and_shows_no_value(con: Connection) -> None:
+    con.execute("CREATE TABLE w AS SELECT i % 3 AS a, ('secret ' || i)::VARIANT AS x "
+                "FROM range(12) r(i)")
+    said = refusal(con, "FROM anonymize('w', k=3)")
+    assert said.startswith("The quasi-identifier 'x' has the type VARIANT, which has neither")
+    assert kanon_sql is not None and "secret" not in said
