@@ -12,8 +12,8 @@ from benchmarks.tables import Table
 K = 20
 ROLES = {
     "gps_rectangles": "quasi_identifiers=['lat', 'lon']",
-    "zip_regions": "quasi_identifiers=['zip'], adjacency := 'pairs'",
-    "zip_regions, places": "quasi_identifiers=['zip'], places := 'spots'",
+    "zip_regions": "quasi_identifiers=['zip'], adjacency='pairs'",
+    "zip_regions, places": "quasi_identifiers=['zip'], places='spots'",
     "fold": "quasi_identifiers=['zip']",
     "spread": "quasi_identifiers=['zip']",
     "five_halves": "quasi_identifiers=['zip']",
@@ -53,11 +53,11 @@ def one(row: str, n: int) -> Outcome:
     side = int(min(CODES, n // K) ** 0.5)
     con.execute(TABLES.format(n=n, codes=side * side, side=side))
     call = f"('t', k={K}, method='{row.partition(',')[0]}', {ROLES[row]}"
-    con.execute(f"CREATE TABLE warm AS SELECT * FROM anonymize{call}, representation := 'number')")
+    con.execute(f"CREATE TABLE warm AS SELECT * FROM anonymize{call}, representation='number')")
 
     def create() -> Any:
         return con.execute(
-            f"CREATE OR REPLACE TABLE r AS FROM anonymize{call}, representation := 'number')"
+            f"CREATE OR REPLACE TABLE r AS FROM anonymize{call}, representation='number')"
         )
 
     def drop() -> None:

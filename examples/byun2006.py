@@ -38,7 +38,7 @@ EDUCATION = (
     "Some-college", "Assoc-voc", "Assoc-acdm", "Bachelors", "Masters", "Prof-school", "Doctorate",
 )
 ROLES = (
-    "sensitive := ['salary-class'], class_label := 'salary-class', sensitive_values := ['>50K']"
+    "sensitive=['salary-class'], class_label='salary-class', sensitive_values=['>50K']"
 )
 STARTED = time.perf_counter()
 
@@ -56,14 +56,14 @@ class Algorithm:
 MEDIAN, RELAXED = "median partitioning", "median partitioning, relaxed"
 NEAREST, GREEDY = "k-nearest neighbor", "greedy k-member"
 LABELS, EQUAL, SENSITIVE = (f"greedy k-member, modified for {cost}" for cost in ("CM", "ED", "SD"))
-PLAIN = "method := 'k_member', class_penalty := 0"
-DIVERSE = f"{PLAIN}, diversity_penalty := {{penalty}}, diversity := "
+PLAIN = "method='k_member', class_penalty=0"
+DIVERSE = f"{PLAIN}, diversity_penalty={{penalty}}, diversity="
 ALGORITHMS = {  # colours of Okabe and Ito, which everyone can tell apart
-    MEDIAN: Algorithm("method := 'mondrian', partitioning := 'strict'", "#000000", "s"),
-    RELAXED: Algorithm("method := 'mondrian', partitioning := 'relaxed'", "#8C8C8C", "s", "--"),
-    NEAREST: Algorithm("method := 'nearest'", "#0072B2", "^"),
+    MEDIAN: Algorithm("method='mondrian', partitioning='strict'", "#000000", "s"),
+    RELAXED: Algorithm("method='mondrian', partitioning='relaxed'", "#8C8C8C", "s", "--"),
+    NEAREST: Algorithm("method='nearest'", "#0072B2", "^"),
     GREEDY: Algorithm(PLAIN, "#D55E00", "o"),
-    LABELS: Algorithm("method := 'k_member', class_penalty := {penalty}", "#E69F00", "D"),
+    LABELS: Algorithm("method='k_member', class_penalty={penalty}", "#E69F00", "D"),
     EQUAL: Algorithm(f"{DIVERSE}'equal'", "#009E73", "v"),
     SENSITIVE: Algorithm(f"{DIVERSE}'sensitive'", "#CC79A7", "P"),
 }
@@ -87,7 +87,7 @@ class Lab:
 
     def query(self, key: str, k: int, table: str, penalty: float = PENALTY) -> str:
         """The SQL of one run."""
-        options = f"k := {k}, {ALGORITHMS[key].options.format(penalty=penalty)}, {ROLES}"
+        options = f"k={k}, {ALGORITHMS[key].options.format(penalty=penalty)}, {ROLES}"
         return f"SELECT metric, value FROM anonymize_metrics('{table}', {options})"
 
     def run(self, key: str, k: int, table: str, penalty: float = PENALTY) -> dict[str, float]:

@@ -54,9 +54,9 @@ MATCHING = rf"""
         FROM read_parquet('{{folder}}/gps_gotrack.parquet') WHERE id % {{thin}} = 0;
 """
 REGIONS = (
-    "'records', k := {k}, method := 'zip_regions', adjacency := 'links', islands := 'suppress'"
+    "'records', k={k}, method='zip_regions', adjacency='links', islands='suppress'"
 )
-RECTANGLES = "'positions', k := {k}, method := 'gps_rectangles'"
+RECTANGLES = "'positions', k={k}, method='gps_rectangles'"
 METRICS = ("rows_in", "rows_suppressed", "classes", "class_size_max", "overfull_ratio",
            "lower_bound", "ratio", "guaranteed_ratio", "spanning_degree")
 US = ((24.0, 50.0), (-125.0, -66.5))  # latitudes and longitudes of the contiguous states

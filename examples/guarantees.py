@@ -30,7 +30,7 @@ from kanon_sql.stages.remembered import forget
 
 CENSUS = Path(__file__).resolve().parent.parent / "tests" / "data" / "census.parquet"
 KEPT = "salary-class"
-ROLES = f"sensitive := ['{KEPT}']"
+ROLES = f"sensitive=['{KEPT}']"
 COMPARED = ("many", "few")  # tables of Adult; a third one, of fewer rows, warms up
 LEFT_OUT = {
     "optimal_1d": "it takes one numeric column", "full_domain": "it needs hierarchies",
@@ -38,13 +38,13 @@ LEFT_OUT = {
        for m in METHODS.values() if m.geometry().objective == "size"},
 }
 VARIANTS = {  # further lines, beside each method with its defaults
-    "r_gather": ("epsilon := 0.02",),
-    "r_cellular": ("epsilon := 0.02",),
-    "forest": ("refine := 'local'",),
+    "r_gather": ("epsilon=0.02",),
+    "r_cellular": ("epsilon=0.02",),
+    "forest": ("refine='local'",),
 }
 RIVALS = (  # what a method for one k is compared with
-    ("forest", ""), ("forest", "refine := 'local'"), ("k_member", ""),
-    ("k_member", "refine := 'local'"), ("best", "distance := 'loss'"),
+    ("forest", ""), ("forest", "refine='local'"), ("k_member", ""),
+    ("k_member", "refine='local'"), ("best", "distance='loss'"),
 )
 AXES = {"AGI": "adjusted gross income", "EMCONTRB": "employer's health insurance contribution"}
 POINTS, K_OF_POINTS = 300, 20
@@ -81,7 +81,7 @@ class Run:
     @property
     def name(self) -> str:
         """How the tables call it."""
-        return f"{self.method}, {self.more.replace(' := ', ' ')}" if self.more else self.method
+        return f"{self.method}, {self.more.replace('=', ' ')}" if self.more else self.method
 
     @property
     def objective(self) -> str:
@@ -112,7 +112,7 @@ def prepared(rows: int, few: int, k: int) -> duckdb.DuckDBPyConnection:
 
 def call(method: str, more: str, k: int | None, roles: str = ROLES) -> str:
     """The options of a call."""
-    given = ("" if k is None else f"k := {k}", f"method := '{method}'", more, roles)
+    given = ("" if k is None else f"k={k}", f"method='{method}'", more, roles)
     return ", ".join(option for option in given if option)
 
 
@@ -133,7 +133,7 @@ class Lab:
         forget()  # else a repeated call would remember the labels, and take no time
         options = call(method, more, k, roles)
         if "refine" in more or "refine_steps" in METHODS[method].options:
-            options += f", refine_steps := {self.steps}"
+            options += f", refine_steps={self.steps}"
         found: dict[str, float | None] = dict(self.con.execute(
             f"SELECT metric, value FROM anonymize_metrics('{table}', {options})"
         ).fetchall())
@@ -147,7 +147,7 @@ class Lab:
         per_column = self.con.execute(
             "SELECT sum((coalesce(COLUMNS(*)::VARCHAR, '*') = '*')::BIGINT) "
             f"FROM (SELECT * EXCLUDE (\"{KEPT}\") FROM anonymize('{table}', {options}, "
-            "representation := 'suppress'))"
+            "representation='suppress'))"
         ).fetchall()[0]
         return float(sum(per_column) + left_out * len(per_column))
 
@@ -260,7 +260,7 @@ def clusters(con: duckdb.DuckDBPyConnection, method: str) -> list[Cluster]:
     )
     points = con.execute(f"SELECT {scaled} FROM points").fetchall()
     centers = con.execute(
-        f"SELECT {scaled} FROM anonymize('points', {options}, keep_order := true)"
+        f"SELECT {scaled} FROM anonymize('points', {options}, keep_order=true)"
     ).fetchall()
     members: dict[tuple[float, float], list[tuple[float, float]]] = defaultdict(list)
     for center, point in zip(centers, points, strict=True):

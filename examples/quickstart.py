@@ -20,4 +20,4 @@ con.sql(
 ).show()
 
 # the audit reads any table, and needs nothing from the release but its values
-con.sql("FROM k_anonymity('release', sensitive=['salary-class'], k := 5)").show()
+con.sql("FROM k_anonymity('release', sensitive=['salary-class'], k=5)").show()

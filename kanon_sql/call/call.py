@@ -193,7 +193,7 @@ def _grouping_call(
     if task.own.needs_sensitive and len(roles.sensitive) != 1:
         raise OptionError(
             f"diversity needs one sensitive column, and there are {len(roles.sensitive)}. Name it "
-            "in sensitive := [...]."
+            "in sensitive=[...]."
         )
     if options.call == "anonymize_clusters":
         _refuse_beside_clusters(roles, source)
@@ -229,7 +229,7 @@ def _check_width(task: GroupTask, release: Release, roles: Roles, source: Relati
     elif geometry.domain == "places" or release.representation == "number":
         raise OptionError(
             f"The method {method!r} needs to know its columns before it runs. Name them in "
-            "quasi_identifiers := [...]."
+            "quasi_identifiers=[...]."
         )
 
 

@@ -105,7 +105,7 @@ def read_hierarchies(
     if every is not None and not known:
         raise OptionError(
             f"{every} needs to know the columns before it runs. Name them in "
-            "quasi_identifiers := [...]."
+            "quasi_identifiers=[...]."
         )
     named = {name.lower() for name in given}
     added = {name: BY_TYPE for name in known if name.lower() not in named} if every else {}

@@ -227,7 +227,7 @@ def _release(options: Options, task: GroupTask) -> Release:
     every = same_level or task.own.in_metric == "taxonomy"
     if chosen == "hierarchy" and not (given.hierarchies or every):
         raise OptionError(
-            "The representation 'hierarchy' needs hierarchies. Add hierarchies := {'zip': "
+            "The representation 'hierarchy' needs hierarchies. Add hierarchies={'zip': "
             "'prefix'}, for example."
         )
     shown = chosen

@@ -162,7 +162,7 @@ def _places(columns: Sequence[Column], cells: pa.StructArray, task: GroupTask) -
     if 0 < away < k or 0 < len(placed) - away < k:
         raise DataError(
             f"There are {len(placed) - away} rows with a place and {away} without, and those make "
-            f"a class of their own, which needs k = {k} rows. Leave them out by nulls := "
+            f"a class of their own, which needs k = {k} rows. Leave them out by nulls="
             "'suppress', or lower k."
         )
     if degrees and away < len(placed):

@@ -111,9 +111,9 @@ def demo(arguments: argparse.Namespace) -> None:
     _, metrics = _fetch(con, f"FROM anonymize_metrics('adult', {call})")
     print(_metrics(metrics, width))
     print("\nThe audit, of the source and of the release:\n")
-    quasi = "sensitive := ['salary-class']"
-    names, before = _fetch(con, f"FROM k_anonymity('adult', {quasi}, k := {options['k']})")
-    _, after = _fetch(con, f"FROM k_anonymity('released', {quasi}, k := {options['k']})")
+    quasi = "sensitive=['salary-class']"
+    names, before = _fetch(con, f"FROM k_anonymity('adult', {quasi}, k={options['k']})")
+    _, after = _fetch(con, f"FROM k_anonymity('released', {quasi}, k={options['k']})")
     print(_table(("table", *names), [("adult", *before[0]), ("released", *after[0])]))
 
 

@@ -16,7 +16,7 @@ MANY = (
     "Nothing came out; please report this as a bug of the method {method}."
 )
 ALONE = (
-    "A cluster has {} row. Publish it with allow_small := true, or use the method r_cellular, "
+    "A cluster has {} row. Publish it with allow_small=true, or use the method r_cellular, "
     "which promises a class size."
 )
 

@@ -1,4 +1,4 @@
--- The published clusters: FROM anonymize_clusters('patients', k=5, sensitive := ['disease']).
+-- The published clusters: FROM anonymize_clusters('patients', k=5, sensitive=['disease']).
 -- The radius is rounded up: center and exact radius would give the value of a row on the border.
 WITH ${pipeline},
 ${measured},

@@ -1,4 +1,4 @@
--- The level table of a column: FROM hierarchy('patients', 'zip', kind := 'prefix').
+-- The level table of a column: FROM hierarchy('patients', 'zip', kind='prefix').
 WITH __kanon_values AS (SELECT ${column} FROM ${relation}),
 ${tree}
 SELECT ${levels}

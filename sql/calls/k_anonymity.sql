@@ -1,4 +1,4 @@
--- The audit of any table: FROM k_anonymity('release', quasi_identifiers := ['age', 'zip'], k := 5).
+-- The audit of any table: FROM k_anonymity('release', quasi_identifiers=['age', 'zip'], k=5).
 WITH __kanon_sizes AS (
     SELECT count(*) AS __kanon_size, ${quasi} FROM ${relation} AS __kanon${where} GROUP BY ALL
 )

@@ -1,4 +1,4 @@
--- The rows that a release leaves out: FROM anonymize_suppressed('patients', k=5, suppress := 0.01).
+-- The rows that a release leaves out: FROM anonymize_suppressed('patients', k=5, suppress=0.01).
 WITH ${pipeline}
 SELECT __kanon_row AS row_number${values}
 FROM __kanon_source, __kanon_check

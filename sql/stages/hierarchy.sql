@@ -1,4 +1,4 @@
--- The hierarchy of one column: a part of anonymize('t', k=5, hierarchies := {'zip': 'prefix'}).
+-- The hierarchy of one column: a part of anonymize('t', k=5, hierarchies={'zip': 'prefix'}).
 __kanon_tree_${i} AS MATERIALIZED (  -- the labels of each leaf, from itself up to the root
     SELECT CASE WHEN tree.error IS NULL THEN tree.paths
                 ELSE __kanon_refuse(tree.error.kind, tree.error.sentence) END AS paths

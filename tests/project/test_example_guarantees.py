@@ -71,7 +71,7 @@ def number(row: dict[str, str], name: str) -> float:
 
 def label(row: dict[str, str]) -> str:
     """What the printed tables call it."""
-    return ", ".join(filter(None, (row["method"], row["options"].replace(" := ", " "))))
+    return ", ".join(filter(None, (row["method"], row["options"].replace("=", " "))))
 
 
 def comparable(row: dict[str, str]) -> bool:

@@ -35,11 +35,11 @@ def check_size(method: str, n: int, near: int | None, rows: int, edges: int) -> 
     """
     if near is None and n > rows:
         raise DataError(
-            f"The method {method!r} is exact to {rows} rows, and there are {n}. Use neighbours := "
+            f"The method {method!r} is exact to {rows} rows, and there are {n}. Use neighbours="
             "10, which takes more rows and gives no guarantee, or forest."
         )
     if near is not None and n > rows and n * near > edges:
-        fits = f"neighbours := {edges // n} or less, or " if n <= edges else ""
+        fits = f"neighbours={edges // n} or less, or " if n <= edges else ""
         raise DataError(
             f"The method {method!r} takes {edges} neighbours of all rows together, and {near} of "
             f"each of {n} rows are more. Use {fits}forest."

@@ -62,7 +62,7 @@ class KMemberOptions(MethodOptions):
         if self.diversity == "sensitive" and not task.sensitive_values:
             raise OptionError(
                 "diversity 'sensitive' needs to know which values are sensitive. Add "
-                "sensitive_values := [...]."
+                "sensitive_values=[...]."
             )
         if task.refine == "none":
             return
@@ -73,7 +73,7 @@ class KMemberOptions(MethodOptions):
         if task.class_label is not None and self.class_penalty != 0.0:
             raise OptionError(
                 "refine knows nothing of class labels, and would undo what class_penalty does. "
-                "Leave refine out, or set class_penalty := 0."
+                "Leave refine out, or set class_penalty=0."
             )
 
 METHODS = (

@@ -69,12 +69,12 @@ class ZipRegionsOptions(MethodOptions):
         if not (self.adjacency or self.places):
             raise OptionError(
                 "The method 'zip_regions' needs to know which codes are neighbours. Add adjacency "
-                ":= 'pairs', a relation with two columns, or places := 'centroids', one with a "
+                "='pairs', a relation with two columns, or places='centroids', one with a "
                 "code, its latitude and its longitude."
             )
         if self.islands == "nearest" and not self.places:
             raise OptionError(
-                "islands 'nearest' needs to know where codes lie. Add places := 'centroids', a "
+                "islands 'nearest' needs to know where codes lie. Add places='centroids', a "
                 "relation with a code, its latitude and its longitude."
             )
 

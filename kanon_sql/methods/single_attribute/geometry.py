@@ -63,7 +63,7 @@ class AttributeGeometry(Geometry):
         are = "is one" if len(names) == 1 else f"are {len(names)}"
         raise OptionError(
             f"The method {method!r} generalizes {takes}, and there {are}: {', '.join(names)}. "
-            "Give the others another role, or take a method such as k_member with hierarchies := "
+            "Give the others another role, or take a method such as k_member with hierarchies="
             + INSTEAD[self.domain].format((names[0] if names else "zip").replace("'", "''")) + "."
         )
 

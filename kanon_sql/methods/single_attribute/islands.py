@@ -36,8 +36,8 @@ def refuse_islands(size: Any, light: Any, k: int, islands: str) -> None:
         codes, rows = int(alone.sum()), int(size[alone].sum())
         raise DataError(
             f"Parts of the graph with fewer than k = {k} rows hold {codes} code{'s'[: codes > 1]} "
-            f"with {rows} row{'s'[: rows > 1]}. Add links, or choose islands := 'suppress' to "
-            "leave these rows out, or islands := 'nearest', which needs places, to join each part "
+            f"with {rows} row{'s'[: rows > 1]}. Add links, or choose islands='suppress' to "
+            "leave these rows out, or islands='nearest', which needs places, to join each part "
             "to the nearest region."
         )
 
@@ -79,8 +79,8 @@ def join_islands(labels: Any, part: Any, alone: Any, place: Any) -> Labels:
     """
     if place.shape[1] == 0:
         raise DataError(
-            "islands 'nearest' needs to know where codes lie. Add places := ..., or choose "
-            "islands := 'suppress'."
+            "islands 'nearest' needs to know where codes lie. Add places=..., or choose "
+            "islands='suppress'."
         )
     known = np.isfinite(place).all(axis=1)
     targets, spots = np.flatnonzero(known & (labels >= 0)), np.flatnonzero(known & alone)
@@ -89,7 +89,7 @@ def join_islands(labels: Any, part: Any, alone: Any, place: Any) -> Labels:
         whose = f"of {len(lost)} island{'s'[: len(lost) > 1]}" if len(lost) else "in any region"
         raise DataError(
             f"islands 'nearest' needs to know where codes lie, and no place of a code {whose} is "
-            "known. Add places for them, or choose islands := 'suppress'."
+            "known. Add places for them, or choose islands='suppress'."
         )
     # of items at one place, only the first: the others are never chosen
     first = np.unique(place[targets] + 0.0, axis=0, return_index=True)[1]

@@ -187,7 +187,7 @@ def test_too_many_records_are_refused_before_they_take_time(k: int) -> None:
     points = LossPoints.of(np.zeros((5000, 0)), np.arange(5000)[:, None], [1.0])
     with pytest.raises(DataError, match=r"exact to \d+ rows, and there are 5000. Use neighbours"):
         task_for(METHODS[k].__name__, k).group(points)
-    with pytest.raises(DataError, match=r"Use neighbours := [19] or less, or forest"):
+    with pytest.raises(DataError, match=r"Use neighbours=[19] or less, or forest"):
         task_for(METHODS[k].__name__, k, neighbours=2000).group(points)
     with pytest.raises(OptionError, match=f"for k = {k} only, and k is 4"):
         task_for(METHODS[k].__name__, 4).group(points)

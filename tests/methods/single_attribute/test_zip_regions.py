@@ -339,7 +339,7 @@ def test_what_is_said_of_islands() -> None:
         grouped(points, 3)
     assert "islands := 'suppress'" in str(told.value)
     assert "islands := 'nearest'" in str(told.value)
-    with pytest.raises(DataError, match=r"needs to know where codes lie\. Add places := "):
+    with pytest.raises(DataError, match=r"needs to know where codes lie\. Add places="):
         grouped(points, 3, "nearest")
     found = grouped(points, 3, "suppress")
     assert found.labels.tolist() == [0, 0, 0, -1, -1, -1, 1, 1, 1]
