@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -106,35 +107,47 @@ def test_what_is_not_built_names_what_there_is(con: Connection, name: str) -> No
 
 HERE = "is no table, view, file or variable here. Check its name."
 MISSING = {
-    f"anonymize('nobody', {CALL})": f"The relation 'nobody' {HERE}",
-    f"anonymize(nobody, {CALL})": f"The relation 'nobody' {HERE}",
     f"anonymize('s.nobody', {CALL})": f"The relation 's.nobody' {HERE}",
-    f"anonymize_metrics('nobody', {CALL})": f"The relation 'nobody' {HERE}",
-    "k_anonymity('nobody')": f"The relation 'nobody' {HERE}",
+    f"anonymize_metrics('main.nobody', {CALL})": f"The relation 'main.nobody' {HERE}",
+    "k_anonymity('memory.main.nobody')": f"The relation 'memory.main.nobody' {HERE}",
     f"anonymize('nobody.parquet', {CALL})": "There is no file 'nobody.parquet'. Check the path.",
     f"anonymize('no*.parquet', {CALL})": "There is no file 'no*.parquet'. Check the path.",
-    "hierarchy('nobody', 'age', kind='bins')": f"The relation 'nobody' {HERE}",
-    "hierarchy('patients', 'zip', kind='adjacency', adjacency='pairz')":
-        "The hierarchy of 'zip' names 'pairz', which is no table, view, file or variable here. "
+    "hierarchy('main.nobody', 'age', kind='bins')": f"The relation 'main.nobody' {HERE}",
+    "hierarchy('patients', 'zip', kind='adjacency', adjacency='s.pairs')":
+        "The hierarchy of 'zip' names 's.pairs', which is no table, view, file or variable here. "
         "Check its name.",
     f"anonymize('patients', {CALL}, hierarchies={{'age': 'binz'}})":
         "The hierarchy of 'age' is given as 'binz', which is neither a kind nor a table, view or "
         "file here. Did you mean 'bins'?",
-    f"anonymize('patients', {CALL}, hierarchies={{'AGE': 'binz'}})":
-        "The hierarchy of 'AGE' is given as 'binz', which is neither a kind nor a table, view or "
+    f"anonymize('patients', {CALL}, hierarchies={{'AGE': 'Binz'}})":
+        "The hierarchy of 'AGE' is given as 'Binz', which is neither a kind nor a table, view or "
         "file here. Did you mean 'bins'?",
-    "anonymize_audit('patients', release='releazed')":
-        "release names 'releazed', which is no table, view, file or variable here. Check its name.",
-    "anonymize('patients', k=5, quasi_identifiers=['zip'], sensitive=['age', 'job', 'disease'], "
-    "identifiers=['name'], method='zip_regions', adjacency='pairz')":
-        "adjacency names 'pairz', which is no table, view, file or variable here. Check its name.",
+    f"anonymize('patients', {CALL}, hierarchies={{'zip': 'prefx'}})":
+        "The hierarchy of 'zip' is given as 'prefx', which is neither a kind nor a table, view or "
+        "file here. Did you mean 'prefix'?",
+    "anonymize_audit('patients', release='released.csv')":
+        "release names 'released.csv', which is no table, view, file or variable here. Check its "
+        "name.",
 }
 
 
 @pytest.mark.parametrize("call", MISSING)
 def test_a_relation_that_does_not_exist(con: Connection, call: str) -> None:
-    assert refusal(con, f"FROM {call}") == MISSING[call]
-    assert refusal(con, f"WITH a AS (FROM patients) SELECT * FROM {call}") == MISSING[call]
+    for query in (f"FROM {call}", f"WITH a AS (FROM patients) SELECT * FROM {call}"):
+        assert refusal(con, query) == MISSING[call]
+        with pytest.raises(duckdb.InvalidInputException, match=re.escape(MISSING[call])):
+            con.sql(query)
+    assert con.sql("SELECT 1").fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize("call", [
+    f"anonymize('nobody', {CALL})", "k_anonymity('nobody')",
+    f"anonymize('patients', {CALL}, hierarchies={{'age': 'my_levels'}})",
+    "anonymize_audit('patients', release='releazed')",
+])
+def test_a_name_that_may_be_a_ctes_is_left_to_duckdb(con: Connection, call: str) -> None:
+    with pytest.raises(duckdb.CatalogException, match=r"Table with name \w+ does not exist!"):
+        con.execute(f"FROM {call}")
 
 
 def test_what_only_duckdb_finds_is_found(con: Connection, tmp_path: Path) -> None:
@@ -154,6 +167,23 @@ def test_what_only_duckdb_finds_is_found(con: Connection, tmp_path: Path) -> Non
         assert len(found) == 60
 
 
+def test_a_kind_is_not_supposed_where_a_cte_may_have_the_name(con: Connection) -> None:
+    levels = "SELECT DISTINCT age AS level0, '*' AS level1 FROM patients"
+    call = f"FROM anonymize('patients', {CALL}, hierarchies={{'age': 'binz'}})"
+    binz = "binz"
+    for run in (con.execute, con.sql):
+        run_all = [
+            run(f"WITH {binz} AS ({levels}) {call}").fetchall(),
+            run(f"WITH binz AS ({levels}) {call}").fetchall(),
+            run("WITH bins AS (SELECT 1), binz /* of mine */ AS (SELECT DISTINCT age AS level0, "
+                "'*' AS level1 FROM patients) FROM anonymize('patients', k=5, "
+                "hierarchies={'age': 'binz'})").fetchall(),
+        ]
+        assert [len(found) for found in run_all] == [60, 60, 60]
+    con.execute("CREATE TEMP TABLE binz AS " + levels)
+    assert len(con.execute(call).fetchall()) == 60
+
+
 @pytest.mark.parametrize("query", [
     "WITH nobody AS (FROM patients) FROM anonymize('nobody', {})",
     "WITH a AS (FROM patients), Nobody (name, age, zip, job, disease) AS MATERIALIZED (FROM a) "
@@ -168,7 +198,9 @@ def test_a_cte_is_found_wherever_it_stands(con: Connection, query: str) -> None:
     con.execute(
         f"CREATE VIEW v AS WITH nobody AS (FROM patients) SELECT * FROM anonymize('nobody', {CALL})"
     )
-    assert len(con.execute(query.format(CALL)).fetchall()) == 60
+    query = query.format(CALL)
+    assert len(con.execute(query).fetchall()) == 60
+    assert len(con.sql(query).fetchall()) == 60
 
 
 def test_a_list_of_files_is_a_relation(con: Connection, tmp_path: Path) -> None:
