@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from itertools import zip_longest
-from types import FrameType
 from typing import Any
 
 from kanon_sql.call.arguments import read_arguments
@@ -24,17 +22,6 @@ PARAMETERS = ("VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR[]", "VARCHAR[]")
 FAILED = "The call can't be planned: {} inside. Nothing came out; please report this as a bug."
 
 
-def _texts_of(caller: FrameType | None) -> list[str]:
-    """The texts that the Python code has which called DuckDB: its query is one of them, or made of
-    them. DuckDB has no safe way to ask for it while it binds."""
-    while caller is not None and caller.f_globals.get("__name__", "").startswith("duckdb"):
-        caller = caller.f_back
-    if caller is None:
-        return []
-    values = (*caller.f_locals.values(), *caller.f_code.co_consts)
-    return [value for value in values if isinstance(value, str)]
-
-
 def planner(catalog_of: CatalogOf) -> Callable[..., str]:
     """The planner function over a catalog: the search path of the caller to a Catalog."""
 
@@ -48,10 +35,9 @@ def planner(catalog_of: CatalogOf) -> Callable[..., str]:
             planned = plan(call, named_relation, given, catalog_of(path))
             if call == "anonymize_sql":  # it names relations, and reads none
                 return planned.text
-            seen = _texts_of(sys._getframe(1))
             return found_sql(planned.text, [
                 sought for sought in planned.relations
-                if sought.may_be_missing and sought.is_no_cte(call, seen)
+                if sought.may_be_missing and sought.is_no_cte
             ])
         except KanonError as refusal:
             # binding this raises the sentence itself, without a traceback around it

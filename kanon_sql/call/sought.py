@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,8 +13,8 @@ from kanon_sql.call.relation import Relation, is_file
 from kanon_sql.errors import did_you_mean
 from kanon_sql.hierarchies.kinds import KINDS
 
-WHOLE = re.compile(r"\s*(from|select|with|create|copy|insert|explain|describe|summarize)\b")
-"""How a query begins, in lower case."""
+NEAR = 0.7
+"""How like a kind's name a word must be (see difflib) to be taken for it misspelt."""
 
 
 @dataclass(frozen=True)
@@ -44,26 +43,11 @@ class Sought:
             return False
         return not (is_file(self.name) and Path(self.name).exists())
 
-    def is_no_cte(self, call: str, texts: Sequence[str]) -> bool:
-        """Whether no CTE can be what is meant, which only DuckDB knows.
-
-        What is qualified or a file is none. A word that is nearly a kind is none where the whole
-        query is in sight, and has the word nowhere else; all other names are left to DuckDB.
-
-        Args:
-            call: the SQL call.
-            texts: what may be the query, or parts of it.
-        """
-        if len(self.relation.parts) > 1 or is_file(self.name):
-            return True
-        name = self.name.lower()
-        near = sorted({text.lower() for text in texts if name in text.lower()}, key=len)
-        made = re.compile(rf"\b{call}\s*\(.*['\"]{re.escape(name)}['\"]", re.DOTALL)
-        if not (self.nearly_a_kind and near and all(map(made.search, near))):
-            return False
-        query = near[-1]  # and the others are what it is made of
-        whole = WHOLE.match(query) and query.count("(") == query.count(")")
-        return bool(whole) and query.count(name) == 1 and all(part in query for part in near)
+    @property
+    def is_no_cte(self) -> bool:
+        """Whether no CTE is meant, which only DuckDB could find: what is qualified or a file is
+        none, and a CTE of levels may not have a name that is nearly a kind's."""
+        return len(self.relation.parts) > 1 or is_file(self.name) or self.nearly_a_kind
 
 
 def _told(relation: Relation) -> str:
@@ -93,7 +77,7 @@ def _of_hierarchy(spec: HierarchySpec) -> Iterator[Sought]:
             spec.levels,
             f"The hierarchy of {spec.column!r} is given as {_told(spec.levels)}, which is neither "
             f"a kind nor a table, view or file here. {did_you_mean(spec.levels.parts[-1], KINDS)}",
-            bool(get_close_matches(spec.levels.parts[-1].lower(), KINDS)),
+            bool(get_close_matches(spec.levels.parts[-1].lower(), KINDS, cutoff=NEAR)),
         )
 
 
