@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kanon_sql.udfs.audit import AUDIT
+from kanon_sql.udfs.audit import AUDIT, AUDITED
 from kanon_sql.udfs.centers import CENTERS
 from kanon_sql.udfs.clock import CLOCK
 from kanon_sql.udfs.group import FINISH, START, WAIT
@@ -15,5 +15,5 @@ from kanon_sql.udfs.signature import Signature
 __all__ = ["FUNCTIONS", "Signature", "planner"]
 
 FUNCTIONS: tuple[Signature, ...] = (
-    START, WAIT, FINISH, CENTERS, MEASURE, TREE, AUDIT, CLOCK, ROLES
+    START, WAIT, FINISH, CENTERS, MEASURE, TREE, AUDIT, AUDITED, CLOCK, ROLES
 )

@@ -7,6 +7,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
@@ -14,6 +15,10 @@ from kanon_sql.audit.reading import Floats, Places, Reading, entropy
 from kanon_sql.audit.text import Parser, number_parser
 
 _INFINITE = {"-inf": -np.inf, "-infinity": -np.inf, "inf": np.inf, "infinity": np.inf}
+
+
+MOST_DASHES = 5
+"""Dashes of a date before our era with a time zone; of a number there are two at most."""
 
 
 class Numbers:
@@ -33,6 +38,10 @@ class Numbers:
         self._numbers, self._counts = numbers, counts
         self._low, self._high = 0.0, 0.0
         self.number: Parser = _no_number
+        self._most_dashes = max(
+            (text.count("-") + text.count("~") for text in texts), default=0
+        )
+        self._most_dashes = max(self._most_dashes, MOST_DASHES)
         if len(texts):
             self._low, self._high = float(numbers.min()), float(numbers.max())
             self.number = number_parser(texts, numbers)
@@ -61,7 +70,12 @@ class Numbers:
         known = [number for number in numbers if number is not None]
         if len(known) < len(numbers):
             return None
-        places = np.isin(self._numbers, known).nonzero()[0]
+        ordered, order, _, _ = self._ordered
+        spots = [
+            spot for number in sorted(set(known))
+            for spot in range(bisect_left(ordered, number), bisect_right(ordered, number))
+        ]
+        places = np.sort(order[np.array(spots, np.int64)])
         width = self._width(min(known), max(known))
         return Reading(width, places, entropy(self._counts[places]))
 
@@ -105,7 +119,9 @@ class Numbers:
     def _dash(self, text: str) -> Reading | None:
         """a-b and [a-b], as ARX and others write ranges."""
         inner = text[1:-1] if text[:1] == "[" and text[-1:] == "]" else text
-        for at in (found.start() for found in re.finditer("[-~]", inner)):
+        dashes = (found.start() for found in re.finditer("[-~]", inner))
+        # more than these no number has before the dash that is sought
+        for at in islice(dashes, self._most_dashes + 1):
             if reading := self._bounds(inner[:at], inner[at + 1 :]):
                 return reading
         return None

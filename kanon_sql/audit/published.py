@@ -16,17 +16,18 @@ Its loss is that of byun2006, definition 7; its entropy that of the source's val
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 
+from kanon_sql.audit.joined import JoinedWords
 from kanon_sql.audit.labels import Item, TreeLabels
 from kanon_sql.audit.numbers import Numbers
 from kanon_sql.audit.reading import Floats, Places, Reading, entropy
-from kanon_sql.audit.text import quoted_items, split_known
+from kanon_sql.audit.text import quoted_items
 from kanon_sql.hierarchies.tree import Tree
 
 
@@ -91,16 +92,24 @@ class ColumnAudit:
     unread: int
 
 
-def audit_column(domain: Domain, published: Published) -> ColumnAudit:
+def never() -> None:
+    """Stops nothing."""
+
+
+def audit_column(
+    domain: Domain, published: Published, check: Callable[[], None] = never
+) -> ColumnAudit:
     """Reads and measures one column of a release.
 
     NULL is a value where the source has NULLs, for as many rows as there; in more rows it is a
-    suppressed cell. Total and entropy are sums over the distinct texts in their order.
+    suppressed cell. Total and entropy are sums over the distinct texts in their order. ``check``
+    is called again and again; it may raise, to stop.
     """
-    reader = Reader(domain)
+    reader = Reader(domain, check)
     total, bits = 0.0, 0.0
     tally = {"values": 0, "suppressed": 0, "point": 0, "unread": 0}
     for text, count in zip(published.texts.to_pylist(), published.counts.tolist(), strict=True):
+        check()
         if text is None:
             reading, count = reader.everything, max(count - domain.nulls, 0)
         else:
@@ -122,7 +131,9 @@ class Reader:
     which of them a text is, and to take sets apart.
     """
 
-    def __init__(self, domain: Domain) -> None:
+    def __init__(self, domain: Domain, check: Callable[[], None] = never) -> None:
+        """``check`` may raise, to stop."""
+        self._check = check
         texts = domain.values.to_pylist()
         self._place = {text: i for i, text in enumerate(texts)}
         self._counts = np.append(domain.counts, domain.nulls).astype(np.float64)
@@ -212,11 +223,11 @@ class Reader:
 
     def _split(self, text: str, separator: str) -> list[str] | None:
         """The known words that a text joins, if it does."""
-        if separator not in self._longest:
-            self._longest[separator] = 1 + max(
-                (word.count(separator) for word in self._texts), default=0
+        if separator not in self._joined:
+            self._joined[separator] = JoinedWords(
+                separator, self._texts, self._knows, self._check
             )
-        return split_known(text, separator, self._knows, self._longest[separator])
+        return self._joined[separator].split(text)
 
     @cached_property
     def _texts(self) -> list[str]:
@@ -224,6 +235,6 @@ class Reader:
         return [*self._place, *([] if self._labels is None else self._labels.texts())]
 
     @cached_property
-    def _longest(self) -> dict[str, int]:
-        """How many parts a value or label has at most, by separator."""
+    def _joined(self) -> dict[str, JoinedWords]:
+        """What takes texts apart, by separator."""
         return {}

@@ -40,13 +40,17 @@ ends with an error of ours: DuckDB 2.0 hears nothing of Ctrl-C while a query run
 
 GONE = "The query was asleep for too long, and its work is gone. Run it again."
 STOPPED = "The call was stopped by Ctrl-C. Nothing came out."
-FAILED = "The grouping failed with {}. Nothing came out; please report this as a bug."
+FAILED = "The {} failed with {}. Nothing came out; please report this as a bug."
 
 
 class Job(Generic[Result]):
     """One piece of work: ``work(watch)`` gives the result. It begins when it is first asked for."""
 
-    def __init__(self, work: Callable[[Watch], Result], progress: Progress) -> None:
+    def __init__(
+        self, work: Callable[[Watch], Result], progress: Progress, name: str = "grouping"
+    ) -> None:
+        """``name``: what a message calls the work."""
+        self.name = name
         self._work: Callable[[Watch], Result] | None = work
         self._progress = progress
         self._patience = PATIENCE
@@ -143,12 +147,14 @@ _jobs: dict[int, Job[object]] = {}
 _tickets = itertools.count()
 
 
-def start(work: Callable[[Watch], object], progress: Progress) -> int:
-    """Takes in work; returns the ticket by which to ask for it."""
+def start(
+    work: Callable[[Watch], object], progress: Progress, name: str = "grouping"
+) -> int:
+    """Takes in work, which a message calls by that name; returns the ticket by which to ask."""
     for old in [ticket for ticket, job in list(_jobs.items()) if job.idle()]:
         _jobs.pop(old, None)
     ticket = next(_tickets)
-    _jobs[ticket] = Job(work, progress)
+    _jobs[ticket] = Job(work, progress, name)
     return ticket
 
 
@@ -181,5 +187,5 @@ def finish(ticket: int) -> Any:
     if isinstance(job.error, KanonError):
         raise job.error
     if job.error is not None:
-        raise KanonError(FAILED.format(type(job.error).__name__)) from job.error
+        raise KanonError(FAILED.format(job.name, type(job.error).__name__)) from job.error
     return job.result

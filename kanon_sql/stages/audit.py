@@ -15,6 +15,7 @@ from kanon_sql.encode.arrow import Column
 from kanon_sql.encode.attributes import is_numeric
 from kanon_sql.errors import DataError, OptionError, did_you_mean
 from kanon_sql.hierarchies.tree import Tree
+from kanon_sql.kernel.watch import Watch
 
 Columns = Sequence[Column]
 
@@ -41,6 +42,7 @@ def audit_rows(
     released: Columns,
     weights: Mapping[str, float],
     trees: Mapping[str, Tree],
+    watch: Watch | None = None,
 ) -> dict[str, Any]:
     """Total-IL and the entropy of a release, from its published values.
 
@@ -49,6 +51,7 @@ def audit_rows(
         columns, released: name and SQL type of their columns, in the order of the cells.
         weights: of the columns that don't count 1.
         trees: hierarchies by column name.
+        watch: may stop it.
 
     Returns:
         total_il (cells, suppressed rows included), ncp (0 .. 1), entropy_loss (bits per released
@@ -57,7 +60,9 @@ def audit_rows(
     Raises:
         OptionError: a quasi-identifier that the release doesn't have.
         DataError: a source without rows, or a release with more rows than the source.
+        StoppedError: the watch was asked to stop.
     """
+    check = (watch or Watch()).check
     if not columns:
         raise DataError("The source has no rows, so there is nothing to audit. Check its name.")
     width = len(columns)
@@ -80,6 +85,7 @@ def audit_rows(
     unread = points = 0
     attributes = []
     for j, column in enumerate(columns):
+        check()
         name = column.name
         if released and name.lower() not in place:
             raise OptionError(
@@ -91,7 +97,7 @@ def audit_rows(
         numeric = is_numeric(column.sql_type) and tree is None
         domain = Domain(
             name, numeric, values, counts, nulls,
-            values_as_numbers(values.to_pylist(), column.sql_type) if numeric else None,
+            values_as_numbers(values.to_pylist(), column.sql_type, check) if numeric else None,
             tree,
         )
         texts, shown, hidden = pa.array([], pa.string()), np.zeros(0, np.int64), 0
@@ -100,7 +106,7 @@ def audit_rows(
         if hidden:
             texts = pa.concat_arrays([texts, pa.nulls(1, texts.type)])
             shown = np.append(shown, hidden)
-        found = audit_column(domain, Published(texts, shown))
+        found = audit_column(domain, Published(texts, shown), check)
         weight = counting.get(name.lower(), 1.0)
         lost = found.total + rows - kept
         total, weight_of_all = total + weight * lost, weight_of_all + weight

@@ -15,16 +15,24 @@ __kanon_cells AS (
 __kanon_released_cells AS (
     SELECT [*COLUMNS(*)] AS cells FROM (SELECT __kanon_key(${quasi_released}) FROM __kanon_released)
 ),
-__kanon_measured AS MATERIALIZED (
-    SELECT CASE WHEN audited.error IS NULL THEN audited.facts
-                ELSE __kanon_refuse(audited.error.kind, audited.error.sentence) END AS facts
-    FROM (SELECT __kanon_audit(
+__kanon_begun AS MATERIALIZED (  -- begins to read what is published: all cells in, a ticket out
+    SELECT __kanon_audit(
         (SELECT list(cells) FROM __kanon_cells),
         (SELECT columns FROM __kanon_columns),
         (SELECT list(cells) FROM __kanon_released_cells),
         (SELECT columns FROM __kanon_released_columns),
         ${options},
-        ${hierarchies}) AS audited)
+        ${hierarchies}) AS ticket
+),
+__kanon_waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an interrupt is heard
+    SELECT turn FROM range(1000000000000) AS __kanon_turns(turn) CROSS JOIN __kanon_begun
+    WHERE __kanon_wait(ticket, turn) LIMIT 1
+),
+__kanon_measured AS MATERIALIZED (
+    SELECT CASE WHEN audited.error IS NULL THEN audited.facts
+                ELSE __kanon_refuse(audited.error.kind, audited.error.sentence) END AS facts
+    FROM (SELECT __kanon_audited(ticket, turn) AS audited
+          FROM __kanon_begun CROSS JOIN __kanon_waited)
 ),
 __kanon_sizes AS (
     SELECT count(*) AS __kanon_size, ${quasi_released} FROM __kanon_released GROUP BY ALL

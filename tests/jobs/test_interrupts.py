@@ -63,6 +63,43 @@ def test_an_interrupt_stops_the_call_and_the_kernel(long: duckdb.DuckDBPyConnect
     assert len(long.execute("FROM anonymize('long', k=5, sensitive=['s'])").fetchall()) == 2000
 
 
+def test_an_interrupt_stops_an_audit(
+    con: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[float] = []
+    begun = threading.Event()
+
+    def for_hours(domain: Any, published: Any, check: Any) -> None:
+        begun.set()
+        while True:
+            check()
+            time.sleep(0.01)
+
+    def interrupt() -> None:
+        begun.wait(30)
+        told.append(time.perf_counter())
+        con.interrupt()
+
+    monkeypatch.setattr("kanon_sql.stages.audit.audit_column", for_hours)
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(duckdb.InterruptException):
+        con.execute("FROM anonymize_audit('patients', release='patients')")
+    assert time.perf_counter() - told[0] < SOON
+    assert eventually(lambda: not kanon_threads())
+
+
+def test_an_audit_that_fails_says_so_in_one_sentence(
+    con: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(domain: Any, published: Any, check: Any) -> None:
+        raise ValueError("a secret value")
+
+    monkeypatch.setattr("kanon_sql.stages.audit.audit_column", broken)
+    with pytest.raises(duckdb.Error, match="The audit failed with ValueError") as raised:
+        con.execute("FROM anonymize_audit('patients', release='patients')")
+    assert "secret" not in str(raised.value)
+
+
 def test_ctrl_c_stops_the_call_and_the_kernel() -> None:
     """In a process of its own: the signal comes to the main thread, which waits in DuckDB."""
     script = """
