@@ -16,7 +16,8 @@ Fact = Literal[
     "lower_bound", "guaranteed_ratio", "facility", "chosen_cost", "gamma", "blocks",
     "spanning_degree", "islands", "island_rows", "codes_unknown", "rows_without_place",
     "refine_steps", "refine_stopped", "lattice_nodes", "lattice_checked", "labels", "started",
-    "finished", "seconds_encode", "seconds_group", "notices",
+    "finished", "seconds_encode", "seconds_group", "seconds_remembered",
+    "notices",
 ]
 """What a run may report. full_domain reports its levels beside these, by the names of columns."""
 

@@ -53,17 +53,14 @@ def group_rows(
     points = task.geometry.points(records, task)
     encoded_at = perf_counter()
     warm_up(task, len(points))
-    ready_at = perf_counter()
-    grouping, remembered = recall(
-        digest(points, task), lambda: _grouped(points, task, records, watch)
-    )
-    grouping = records.whole(grouping)
-    finished = perf_counter()
+    recalled = recall(digest(points, task), lambda: _grouped(points, task, records, watch))
+    grouping = records.whole(recalled.grouping)
     facts = {
         **records.named(grouping.facts),
-        "labels": "remembered" if remembered else "computed",
+        "labels": "remembered" if recalled.remembered else "computed",
         "seconds_encode": encoded_at - started,
-        "seconds_group": 0.0 if remembered else finished - ready_at,
+        "seconds_group": recalled.seconds,
+        "seconds_remembered": recalled.seconds if recalled.remembered else 0.0,
     }
     numbers = records.in_order(rows.numbers("row"))
     centers = np.zeros(0, np.int64) if grouping.centers is None else numbers[grouping.centers]

@@ -6,7 +6,8 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import dataclass, fields, replace
+from time import perf_counter
 
 import numpy as np
 
@@ -16,8 +17,24 @@ from kanon_sql.points.points import Grouping, Points
 ROOM = 64 * 1024 * 1024
 """Labels kept at most, over all entries (8 bytes each)."""
 
+
+@dataclass(frozen=True)
+class Recalled:
+    """A grouping, and what it took.
+
+    Attributes:
+        grouping: the labels.
+        seconds: how long it took to make them, now or when they were made.
+        remembered: whether they were made before.
+    """
+
+    grouping: Grouping
+    seconds: float
+    remembered: bool
+
+
 _lock = threading.Lock()
-_kept: OrderedDict[bytes, Grouping] = OrderedDict()
+_kept: OrderedDict[bytes, Recalled] = OrderedDict()
 
 
 def digest(points: Points, task: GroupTask) -> bytes:
@@ -31,18 +48,20 @@ def digest(points: Points, task: GroupTask) -> bytes:
     return seal.digest()
 
 
-def recall(key: bytes, compute: Callable[[], Grouping]) -> tuple[Grouping, bool]:
-    """The grouping of that key, and whether it was remembered; computed where it was not."""
+def recall(key: bytes, compute: Callable[[], Grouping]) -> Recalled:
+    """The grouping of that key, computed where it is not remembered."""
     with _lock:
         if key in _kept:
             _kept.move_to_end(key)
-            return _kept[key], True
+            return _kept[key]
+    started = perf_counter()
     grouping = compute()
+    made = Recalled(grouping, perf_counter() - started, False)
     with _lock:
-        _kept[key] = grouping
-        while len(_kept) > 1 and sum(len(g.labels) for g in _kept.values()) > ROOM:
+        _kept[key] = replace(made, remembered=True)
+        while len(_kept) > 1 and sum(len(r.grouping.labels) for r in _kept.values()) > ROOM:
             _kept.popitem(last=False)
-    return grouping, False
+    return made
 
 
 def forget() -> None:

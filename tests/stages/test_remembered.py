@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import fields, replace
 from typing import Any
 
@@ -81,6 +82,36 @@ def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         points = Points.of([[float(start + i)] for i in range(6)])
         remembered.recall(remembered.digest(points, task), lambda p=points: task.group(p))
     assert len(remembered._kept) == 1
+
+
+def test_the_seconds_of_labels_are_those_of_when_they_were_made(
+    con: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where DuckDB plans or runs a query twice, and the second time nothing is grouped."""
+    load = Method.load
+
+    def slowly(method: Method) -> Any:
+        function = load(method)
+
+        def group(points: Points, task: GroupTask, watch: Watch) -> Grouping:
+            if len(points) == 60:
+                time.sleep(0.25)
+            return function(points, task, watch)
+
+        return group
+
+    monkeypatch.setattr(Method, "load", slowly)
+    remembered.forget()
+    query = "SELECT metric, value, text FROM anonymize_metrics('patients', k=5)"
+    runs = [con.execute(query).fetchall() for _ in range(2)]
+    told = [{name: value for name, value, _ in run} for run in runs]
+    labels = [text for run in runs for name, _, text in run if name == "labels"]
+    assert labels == ["computed", "remembered"]
+    assert told[0]["seconds_group"] == told[1]["seconds_group"] >= 0.25
+    for seconds in told:
+        parts = ("read", "encode", "group", "generalize", "verify")
+        each = [seconds[f"seconds_{part}"] for part in parts]
+        assert min(each) >= 0.0 and sum(each) <= seconds["seconds_total"]
 
 
 OTHER = {
