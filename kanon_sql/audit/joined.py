@@ -65,7 +65,7 @@ class JoinedWords:
         rank[sorted(range(len(words)), key=spelled.__getitem__)] = np.arange(len(words))
         ranks = rank.tolist()
         chain = self._most_words(ends, ranks, True) or self._most_words(ends, ranks, False)
-        return chain and [spelled[number] for number in chain]
+        return None if chain is None else [spelled[number] for number in chain]
 
     def _ends(self, text: str, parts: list[str], words: dict[str, int]) -> list[dict[int, int]]:
         """For each number of parts the words that end there, numbered, by the parts that they

@@ -46,6 +46,12 @@ def others(
     return quasi(roles, (*helpers, *without))
 
 
+def seen(columns: str) -> str:
+    """The values of a COLUMNS expression as a reader tells them apart: what classes are counted
+    by, see sql/macros/seen.sql."""
+    return f"__kanon_seen({columns}), __kanon_printed({columns})"
+
+
 def classes_sql(values: str, stage: str = "__kanon_labelled") -> str:
     """What each class of a stage releases; ``values`` are its columns but the class."""
     return expression("stages/classes", values=values, stage=stage)

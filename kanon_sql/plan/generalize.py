@@ -7,7 +7,7 @@ from collections.abc import Collection
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.choices import REPRESENTATIONS
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
-from kanon_sql.plan.fragments import ROW, chosen, classes_sql, others, quasi
+from kanon_sql.plan.fragments import ROW, chosen, classes_sql, others, quasi, seen
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.single_attribute import attribute_classes
 from kanon_sql.sql import statement
@@ -102,8 +102,9 @@ def released_values(
 
 
 def released_columns(call: GroupingCall) -> str:
-    """The generalized columns of __kanon_released: quasi-identifiers, and what the release adds."""
+    """The generalized columns of __kanon_released as a reader sees them: quasi-identifiers, and
+    what the release adds."""
     roles = call.roles
     hidden = ("__kanon_row",) if call.release.keep_order else ()
-    columns = quasi(roles, hidden, dropped=roles.identifiers)
+    columns = seen(quasi(roles, hidden, dropped=roles.identifiers))
     return columns if roles.open else ", ".join([columns, *call.release.added])

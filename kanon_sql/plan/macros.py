@@ -17,7 +17,7 @@ FIRST = {HIERARCHY: "column_name"}
 
 MACRO_FILES = (
     "columns", "key", "diversity", "most_frequent", "centroid", "median", "interval", "bounds",
-    "suppress", "multiset", "refuse", "two_digits",
+    "suppress", "multiset", "seen", "refuse", "two_digits",
 )
 
 

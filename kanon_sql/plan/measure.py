@@ -25,7 +25,7 @@ from kanon_sql.measure.metrics import (
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.centers.geometry import UNITS
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
-from kanon_sql.plan.fragments import listed, quasi, where
+from kanon_sql.plan.fragments import listed, quasi, seen, where
 from kanon_sql.plan.generalize import publishes_centers, released_columns
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.pipeline import measured_sql, pipeline_sql
@@ -118,7 +118,7 @@ def metrics_sql(call: GroupingCall) -> str:
         rows=_rows([*known, *diverse], values),
         aggregates=aggregates,
         alike=alike,
-        quasi_released=released_columns(call),
+        seen_released=released_columns(call),
         attribute_unit=literal(ATTRIBUTE.unit),
         attribute_text=literal(ATTRIBUTE.description),
         notice_text=literal(NOTICE.description),
@@ -164,6 +164,7 @@ def audit_sql(call: Call) -> str:
         where=where(roles, call.checked),
         released_where=where(published),
         quasi_released=quasi(roles, (), dropped=roles.identifiers),
+        seen_released=seen(quasi(roles, (), dropped=roles.identifiers)),
         trees=trees.stages(),
         keyed=trees.keyed("__kanon_kept"),
         hierarchies=trees.argument(),
@@ -184,7 +185,7 @@ def k_anonymity_sql(call: Call) -> str:
     source, roles = call.source, call.roles
     return statement(
         "calls/k_anonymity",
-        quasi=quasi(roles, ()),
+        seen=seen(quasi(roles, ())),
         relation=source.sql,
         where=where(roles),
         k="NULL" if call.k is None else call.k,

@@ -123,7 +123,7 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
         classes=released_classes(call, trees),
         dropped=listed((*ROW, *roles.identifiers)),
         passing=_passing(call),
-        quasi_released=released_columns(call),
+        seen_released=released_columns(call),
         refusals=refusals(call),
         **verify_holes(call),
     )

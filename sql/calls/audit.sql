@@ -35,11 +35,12 @@ __kanon_measured AS MATERIALIZED (
           FROM __kanon_begun CROSS JOIN __kanon_waited)
 ),
 __kanon_sizes AS (
-    SELECT count(*) AS __kanon_size, ${quasi_released} FROM __kanon_released GROUP BY ALL
+    SELECT count(*) AS __kanon_size, ${seen_released} FROM __kanon_released GROUP BY ALL
 ),
 __kanon_diversity AS (
     SELECT ${alike} FROM (
-        SELECT count(*) AS __kanon_size${aggregates}, ${quasi_released} FROM __kanon_released GROUP BY ALL)
+        SELECT count(*) AS __kanon_size${aggregates}, ${seen_released}
+        FROM __kanon_released GROUP BY ALL)
 ),
 __kanon_facts AS (
     SELECT *, rows_in - rows_released AS rows_suppressed

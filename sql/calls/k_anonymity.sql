@@ -1,6 +1,6 @@
 -- The audit of any table: FROM k_anonymity('release', quasi_identifiers=['age', 'zip'], k=5).
 WITH __kanon_sizes AS (
-    SELECT count(*) AS __kanon_size, ${quasi} FROM ${relation} AS __kanon${where} GROUP BY ALL
+    SELECT count(*) AS __kanon_size, ${seen} FROM ${relation} AS __kanon${where} GROUP BY ALL
 )
 SELECT min(__kanon_size) AS k,
        coalesce(sum(__kanon_size), 0)::BIGINT AS "rows",

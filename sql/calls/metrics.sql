@@ -6,7 +6,7 @@ __kanon_verified AS MATERIALIZED (SELECT __kanon_clock(passed::BIGINT) AS moment
 ${measured},
 __kanon_diversity AS (  -- what the rows of a class have in common, per combination of released values
     SELECT ${alike} FROM (
-        SELECT count(*) AS __kanon_size${aggregates}, ${quasi_released}
+        SELECT count(*) AS __kanon_size${aggregates}, ${seen_released}
         FROM __kanon_released GROUP BY ALL)
 ),
 __kanon_passing AS (  -- rows per combination of the columns that pass unchanged

@@ -71,7 +71,7 @@ __kanon_released AS MATERIALIZED (  -- every row with its class's values, column
      FROM __kanon_labelled JOIN __kanon_classes USING (__kanon_class))
 ),
 __kanon_sizes AS MATERIALIZED (  -- rows per combination of released values
-    SELECT count(*) AS __kanon_size, ${quasi_released} FROM __kanon_released GROUP BY ALL
+    SELECT count(*) AS __kanon_size, ${seen_released} FROM __kanon_released GROUP BY ALL
 ),
 __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
     SELECT CASE
