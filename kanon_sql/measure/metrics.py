@@ -37,6 +37,7 @@ class Metric:
         unit: its unit; ${distance} is that of distances, ${objective} that of the method's cost.
         description: what it means, and which direction is better.
         is_text: whether the value is a text, shown in the column ``text``.
+        beside: SQL of a text that stands beside a number, if there is one.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Metric:
     unit: str
     description: str
     is_text: bool = False
+    beside: str = "NULL"
 
     def of_call(self, values: Mapping[str, str]) -> Metric:
         """The metric with no hole left: ``values`` are SQL, and units, by the names of holes.
@@ -53,6 +55,7 @@ class Metric:
         return replace(
             self,
             expression=Template(self.expression).substitute(values),
+            beside=Template(self.beside).substitute(values),
             unit=Template(self.unit).substitute(values),
         )
 
@@ -284,6 +287,13 @@ VERBATIM = Metric(
 )
 """Measured once for each quasi-identifier, of a release as it is made."""
 
+
+def _listed(columns: str) -> str:
+    """How many columns there are in a list, where identifiers were named; NULL is none."""
+    return filled("CASE WHEN ${named} THEN coalesce(len(${columns}), 0) END", columns=columns,
+                  named="${identifiers_named}")
+
+
 AUDIT = (
     *(m for m in METRICS if m.name in (
         "rows_in", "rows_released", "rows_suppressed", "classes", "class_size_min",
@@ -308,5 +318,15 @@ AUDIT = (
     *(m for m in METRICS if m.name in (
         "discernibility", "class_size_ratio", "classification_metric", "risk_max", "risk_mean"
     )),
+    Metric("identifiers_released", _listed("${identifiers_released}"), "columns",
+           "identifiers that the release has a column of, by name, the names in the column text; "
+           "0 is best; NULL where the call names no identifiers",
+           beside="array_to_string(${identifiers_released}, ', ')"),
+    Metric("identifiers_determined", _listed("${identifiers_determined}"), "columns",
+           "other columns that stand unchanged in the release and determine an identifier, since "
+           "in the source each of their values is that of one identifier only, the names in the "
+           "column text, with the identifier in parentheses; 0 is best; NULL where the call names "
+           "no identifiers",
+           beside="array_to_string(${identifiers_determined}, ', ')"),
 )
 """What can be measured on any pair of a source and a release of it."""

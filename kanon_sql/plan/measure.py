@@ -9,6 +9,7 @@ from dataclasses import replace
 from kanon_sql.call.call import Call, GroupingCall
 from kanon_sql.call.choices import POINTS
 from kanon_sql.call.relation import literal, quoted
+from kanon_sql.call.roles import Roles
 from kanon_sql.measure.metrics import (
     AS_CHOSEN,
     AS_GROUPED,
@@ -39,7 +40,9 @@ def _rows(metrics: Iterable[Metric], values: Mapping[str, str]) -> str:
     rows = []
     for metric in (metric.of_call(values) for metric in metrics):
         value = metric.expression
-        number, text = ("NULL", value) if metric.is_text else (f"({value})::DOUBLE", "NULL")
+        number, text = ("NULL", value) if metric.is_text else (
+            f"({value})::DOUBLE", metric.beside
+        )
         rows.append(expression(
             "stages/metric", name=literal(metric.name), number=number, text=text,
             unit=literal(metric.unit), description=literal(metric.description),
@@ -148,6 +151,24 @@ def _passing(call: GroupingCall) -> dict[str, str]:
     }
 
 
+def _identifiers(roles: Roles) -> str:
+    """The stages that look for identifiers in a release, where any were named."""
+    if not roles.identifiers:
+        return ""
+    named = ", ".join(literal(name.lower()) for name in roles.identifiers)
+    return statement("stages/identifiers", identifiers=named) + "\n"
+
+
+def _told_of(roles: Roles) -> dict[str, str]:
+    """SQL of what those stages found, by the holes of the metrics."""
+    found = {
+        name: f"(SELECT {name} FROM __kanon_identifiers)" if roles.identifiers else "NULL::VARCHAR[]"
+        for name in ("released", "determined")
+    }
+    named = str(bool(roles.identifiers)).lower()
+    return {"identifiers_named": named, **{f"identifiers_{n}": sql for n, sql in found.items()}}
+
+
 def audit_sql(call: Call) -> str:
     """The SQL of anonymize_audit(): a release held against its source."""
     source, roles = call.source, call.roles
@@ -173,7 +194,8 @@ def audit_sql(call: Call) -> str:
         k=k,
         aggregates=aggregates,
         alike=alike,
-        rows=_rows([*AUDIT, *diverse], {"k": k}),
+        identifiers=_identifiers(roles),
+        rows=_rows([*AUDIT, *diverse], {"k": k, **_told_of(roles)}),
         attribute_unit=literal(ATTRIBUTE.unit),
         attribute_text=literal(ATTRIBUTE.description),
         refusals=refusals(call),

@@ -42,7 +42,7 @@ __kanon_diversity AS (
         SELECT count(*) AS __kanon_size${aggregates}, ${seen_released}
         FROM __kanon_released GROUP BY ALL)
 ),
-__kanon_facts AS (
+${identifiers}__kanon_facts AS (
     SELECT *, rows_in - rows_released AS rows_suppressed
     FROM (SELECT (SELECT count(*) FROM __kanon_kept) AS rows_in,
                  coalesce(sum(__kanon_size), 0)::BIGINT AS rows_released,

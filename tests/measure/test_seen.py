@@ -71,8 +71,6 @@ def test_what_looks_different_is_counted_apart(
     assert bare.execute(query).fetchall() == [(3, 2, 7, 0)]
     named = query.replace("'s'", "'s', quasi_identifiers=['x', 'b']")
     assert bare.execute(named).fetchall() == [(3, 2, 7, 0)]
-    if sql_type.startswith("UNION"):  # which has no text to audit
-        return
     found = bare.execute("SELECT metric, value FROM anonymize_audit('s', release='s', k=4)")
     audited = dict(found.fetchall())
     assert [audited[name] for name in ("classes", "k_reached", "rows_below_k")] == [2.0, 3.0, 3.0]
