@@ -19,6 +19,7 @@ from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import METHODS
 from kanon_sql.methods.task import Run
 from kanon_sql.udfs.signature import (
+    BOXES,
     CELLS,
     REFUSAL,
     TABLES,
@@ -33,7 +34,6 @@ CELLS_OF = pa.list_(pa.struct([
     ("class", pa.int64()), ("number", pa.int64()), ("low", pa.float64()), ("high", pa.float64()),
     ("closed", pa.bool_()),
 ]))
-CELLS_SQL = 'STRUCT("class" BIGINT, number BIGINT, low DOUBLE, high DOUBLE, closed BOOLEAN)[]'
 LABELS_SQL = 'STRUCT("row" BIGINT, "class" BIGINT)[]'
 
 
@@ -144,7 +144,7 @@ FINISH = Signature(
     "__kanon_finish",
     finish,
     ("BIGINT", "BIGINT"),
-    f"STRUCT(labels {LABELS_SQL}, centers {LABELS_SQL}, cells {CELLS_SQL}, "
+    f"STRUCT(labels {LABELS_SQL}, centers {LABELS_SQL}, cells {BOXES}, "
     f"hidden VARCHAR[], facts VARCHAR, "
     f"error {REFUSAL})",
     side_effects=True,

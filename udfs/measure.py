@@ -1,5 +1,5 @@
-"""__kanon_measure(rows, columns, options, hierarchies, hidden): the losses, and the radius per
-class."""
+"""__kanon_measure(rows, columns, options, hierarchies, forms, grouped, outside, hidden): the losses,
+and the radius per class."""
 
 from __future__ import annotations
 
@@ -10,21 +10,34 @@ import pyarrow as pa
 
 from kanon_sql.methods import METHODS
 from kanon_sql.methods.task import Run
-from kanon_sql.udfs.signature import CELLS, TREES, Signature
+from kanon_sql.udfs.signature import BOXES, CELLS, TREES, Signature
+
+NO_CELLS = pa.struct([("number", pa.float64()), ("category", pa.string())])
 
 
-def measure(rows: Any, columns: Any, options: Any, hierarchies: Any, hidden: Any) -> Any:
+def measure(
+    rows: Any, columns: Any, options: Any, hierarchies: Any, forms: Any, grouped: Any, outside: Any,
+    hidden: Any,
+) -> Any:
     """Struct of facts (JSON) and radii (class, radius)."""
     from kanon_sql.encode.arrow import Rows, read_columns
-    from kanon_sql.encode.looks import without
+    from kanon_sql.encode.looks import cells_without, without
     from kanon_sql.hierarchies.tree import read_trees
-    from kanon_sql.stages.measure import measure_rows  # here: Polars is slow to load
+    from kanon_sql.stages.measure import Published, measure_rows  # here: Polars is slow to load
 
-    away = hidden[0].as_py() or []
-    kept, names = without(Rows.of(rows), read_columns(columns), away)
+    run, beside, away = grouped[0], outside[0].values, hidden[0].as_py() or []
+    every = read_columns(columns)
+    kept, names = without(Rows.of(rows), every, away)
+    cells = pa.array([], NO_CELLS) if beside is None else beside.flatten()
+    published = Published(
+        **json.loads(forms[0].as_py()),
+        facts=json.loads(run["facts"].as_py()),
+        boxes=run["cells"].values,
+        outside=cells_without(cells, every, away),
+    )
     trees = {name: tree for name, tree in read_trees(hierarchies).items() if name not in away}
     task = Run.from_json(options[0].as_py(), METHODS).task
-    facts, classes, radii = measure_rows(kept, names, task, trees)
+    facts, classes, radii = measure_rows(kept, names, task, published, trees)
     pairs = pa.StructArray.from_arrays([pa.array(classes), pa.array(radii)], ["class", "radius"])
     return pa.StructArray.from_arrays(
         [
@@ -43,6 +56,9 @@ MEASURE = Signature(
         "VARCHAR[][]",
         "VARCHAR",
         TREES,
+        "VARCHAR",
+        f"STRUCT(facts VARCHAR, cells {BOXES})",
+        f"{CELLS}[]",
         "VARCHAR[]",
     ),
     'STRUCT(facts VARCHAR, radii STRUCT("class" BIGINT, radius DOUBLE)[])',

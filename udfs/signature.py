@@ -9,6 +9,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 CELLS = "STRUCT(number DOUBLE, category VARCHAR)[]"
+BOXES = 'STRUCT("class" BIGINT, number BIGINT, low DOUBLE, high DOUBLE, closed BOOLEAN)[]'
 TREES = "STRUCT(name VARCHAR, paths VARCHAR[][])[]"
 TABLES = "STRUCT(name VARCHAR, names VARCHAR[], rows VARCHAR[][])[]"
 REFUSAL = "STRUCT(kind VARCHAR, sentence VARCHAR)"

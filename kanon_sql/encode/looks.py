@@ -198,13 +198,21 @@ def without(
     rows: Rows, columns: Sequence[Column], hidden: Collection[str]
 ) -> tuple[Rows, list[Column]]:
     """The rows and the quasi-identifiers without some of these."""
-    kept = [j for j, column in enumerate(columns) if column.name not in hidden]
-    if len(kept) == len(columns):
-        return rows, list(columns)
-    spots = (np.arange(rows.count)[:, None] * len(columns) + np.array(kept)).reshape(-1)
-    taken = pa.array(spots.astype(np.int64))
     fields = {
-        name: values.take(taken) if isinstance(values, pa.StructArray) else values
+        name: cells_without(values, columns, hidden) if isinstance(values, pa.StructArray)
+        else values
         for name, values in rows.fields.items()
     }
-    return Rows(fields, rows.count), [columns[j] for j in kept]
+    return Rows(fields, rows.count), [column for column in columns if column.name not in hidden]
+
+
+def cells_without(
+    cells: pa.StructArray, columns: Sequence[Column], hidden: Collection[str]
+) -> pa.StructArray:
+    """Cells of rows, row by row, without those of some columns."""
+    kept = [j for j, column in enumerate(columns) if column.name not in hidden]
+    if len(kept) == len(columns):
+        return cells
+    rows = np.arange(len(cells) // len(columns))
+    spots = (rows[:, None] * len(columns) + np.array(kept, np.int64)).reshape(-1)
+    return cells.take(pa.array(spots))

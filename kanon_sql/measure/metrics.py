@@ -18,11 +18,13 @@ from kanon_sql.points.points import Fact
 MeasuredFact = Literal[
     "rows", "weights", "sse", "sse_released", "sst", "information_loss", "max_radius",
     "cellular_cost", "cost", "total_il", "total_distinct", "intra_cluster_distance",
-    "entropy_loss", "attributes",
+    "entropy_loss", "attributes", "released_il", "released_distinct", "released_entropy",
 ]
-"""What measure/facts.py measures of a grouping."""
+"""What measure/facts.py measures of a grouping, and measure/released.py of what it releases."""
 
-AuditedFact = Literal["total_il", "ncp", "entropy_loss", "unread", "points", "attributes"]
+AuditedFact = Literal[
+    "total_il", "ncp", "ncp_at_least", "entropy_loss", "unread", "points", "attributes"
+]
 """What stages/audit.py reads from any release."""
 
 
@@ -100,11 +102,12 @@ def _total(loss: MeasuredFact) -> str:
     )
 
 
-def _share(loss: MeasuredFact) -> str:
-    """The same per cell."""
+def _share(total: str) -> str:
+    """A loss of all cells, per cell."""
     return filled(
-        "CASE WHEN rows_in * ${weights} > 0 THEN ${total} / (rows_in * ${weights}) ELSE 0 END",
-        total=_total(loss), weights=_measured("weights"),
+        "CASE WHEN rows_in * ${weights} > 0 THEN ${total} / (rows_in * ${weights}) "
+        "WHEN ${total} IS NOT NULL THEN 0 END",
+        total=total, weights=_measured("weights"),
     )
 
 
@@ -175,20 +178,35 @@ METRICS = (
     Metric("centers_verbatim", "centers_verbatim", "centers",
            "published centers that are a row of the relation, equal in all quasi-identifiers; "
            "NULL where no centers are published; lower is better"),
-    Metric("total_il", _total("total_il"), "cells",
-           "Total-IL: over all classes, rows times the sum of range / domain of numbers and height "
-           "of the lowest common ancestor / height of the hierarchy of categories, and every "
-           "quasi-identifier of a suppressed row (byun2006, definitions 7 and 8); lower is better"),
-    Metric("ncp", _share("total_il"), "share",
+    Metric("total_il", _measured("released_il"), "cells",
+           "Total-IL of what is released: over all rows, the sum of range / domain of numbers and "
+           "height of the label / height of the hierarchy of categories (without one 1 for several "
+           "values), 1 for a cell of which nothing is released, all cells of a suppressed row, and "
+           "1 where a range or set hides a NULL (byun2006, definitions 7 and 8); NULL where a "
+           "column is released as points, which say nothing of a range; lower is better"),
+    Metric("ncp", _share(_measured("released_il")), "share",
            "total_il per cell: 0 where nothing is lost, 1 where everything is; lower is better"),
-    Metric("ncp_distinct", _share("total_distinct"), "share",
-           "as ncp, but a category loses (values - 1) / (values of the column - 1), of the class "
-           "or below its ancestor (each level of a hierarchy counts what its nodes have on "
-           "average); lower is better"),
-    Metric("entropy_loss", _measured("entropy_loss"), "bits per cell",
-           "what it takes on average to tell a cell's value from those that its class releases "
-           "with it, by their frequencies in the relation (non-uniform entropy, Gionis and Tassa "
-           "2009), of the released rows; lower is better"),
+    Metric("ncp_distinct", _share(_measured("released_distinct")), "share",
+           "as ncp, but a category loses (values - 1) / (values of the column - 1), of the set or "
+           "below the label (each level of a hierarchy counts what its nodes have on average); "
+           "lower is better"),
+    Metric("entropy_loss", _measured("released_entropy"), "bits per cell",
+           "the entropy of the values that a released cell may stand for, by their frequencies in "
+           "the relation, on average (entropy measure, Gionis and Tassa 2009); NULL where total_il "
+           "is; lower is better"),
+    Metric("total_il_grouping", _total("total_il"), "cells",
+           "Total-IL of the grouping, as if each class released the range of its numbers, and of "
+           "categories the lowest common ancestor; and every quasi-identifier of a suppressed row; "
+           "lower is better"),
+    Metric("ncp_grouping", _share(_total("total_il")), "share",
+           "total_il_grouping per cell; lower is better"),
+    Metric("ncp_distinct_grouping", _share(_total("total_distinct")), "share",
+           "as ncp_grouping, but a category loses by its number of values, as in ncp_distinct; "
+           "lower is better"),
+    Metric("entropy_loss_grouping", _measured("entropy_loss"), "bits per cell",
+           "what it takes on average to tell a cell's value from those of its class, or of the "
+           "range or node that they span, by their frequencies in the relation (non-uniform "
+           "entropy, Gionis and Tassa 2009), of the released rows; lower is better"),
     Metric("intra_cluster_distance", _measured("intra_cluster_distance"), "cells",
            "sum over the classes of rows times the largest distance of two rows (byun2006, "
            "definition 3); NULL where classes are too large to compare all pairs; lower is better"),
@@ -270,7 +288,8 @@ DIVERSITY = (
 
 ATTRIBUTE = Metric(
     "ncp", "", "share",
-    "total_il of this quasi-identifier alone, per row, without its weight; lower is better",
+    "total_il of this quasi-identifier alone, per row, without its weight; NULL where it can't be "
+    "told; lower is better",
 )
 """Measured once for each quasi-identifier."""
 
@@ -287,6 +306,11 @@ VERBATIM = Metric(
 )
 """Measured once for each quasi-identifier, of a release as it is made."""
 
+OF_GROUPING = Metric(
+    "ncp_grouping", "", "share",
+    "total_il_grouping of this quasi-identifier alone, per row, without its weight; lower is better",
+)
+"""The same of anonymize_metrics alone."""
 
 def _listed(columns: str) -> str:
     """How many columns there are in a list, where identifiers were named; NULL is none."""

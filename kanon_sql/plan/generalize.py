@@ -9,7 +9,7 @@ from kanon_sql.call.choices import REPRESENTATIONS
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.plan.fragments import ROW, chosen, classes_sql, others, quasi, seen
 from kanon_sql.plan.hierarchies import Hierarchies
-from kanon_sql.plan.single_attribute import attribute_classes
+from kanon_sql.plan.single_attribute import attribute_classes, attribute_representation
 from kanon_sql.sql import statement
 
 
@@ -99,6 +99,23 @@ def released_values(
     if rest is not None:
         found.insert(0, f"__kanon_{macro(release.representation)}({rest})")
     return ", ".join(found)
+
+
+FORMS = {
+    "centroid": "point", "median": "point", "interval": "range", "bounds": "range",
+    "suppress": "agreed", "number": "number", "set": "set", "members": "set",
+}
+"""What a class publishes in a representation, as kanon_sql/measure/released.py has it."""
+
+
+def published_forms(call: GroupingCall) -> dict[str, str]:
+    """What classes publish of columns without a hierarchy, and of those with one."""
+    release, shown = call.release, attribute_representation(call)
+    form = "box" if shown == "box" else FORMS[shown]
+    of_trees = form
+    if release.by_hierarchy:
+        of_trees = "level" if release.same_level else "node"
+    return {"form": form, "of_trees": of_trees}
 
 
 def released_columns(call: GroupingCall) -> str:

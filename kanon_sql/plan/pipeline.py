@@ -3,6 +3,8 @@ release. The stages are in sql/stages/pipeline.sql, in the order in which they r
 
 from __future__ import annotations
 
+import json
+
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.choices import POINTS
 from kanon_sql.call.relation import literal, quoted
@@ -11,12 +13,17 @@ from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.methods.task import Run
 from kanon_sql.plan.centers import centers_sql
 from kanon_sql.plan.fragments import ROW, chosen, listed, quasi, where
-from kanon_sql.plan.generalize import class_rows, released_classes, released_columns
+from kanon_sql.plan.generalize import (
+    class_rows,
+    published_forms,
+    released_classes,
+    released_columns,
+)
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.single_attribute import tables_sql
 from kanon_sql.plan.unseen import refusals
 from kanon_sql.plan.verify import verify_holes
-from kanon_sql.sql import statement
+from kanon_sql.sql import expression, statement
 
 
 def trees_of(call: GroupingCall) -> Hierarchies:
@@ -141,4 +148,15 @@ def measured_sql(call: GroupingCall) -> str:
         centers=centers,
         options=run_sql(call),
         hierarchies=trees.argument(),
+        published=literal(json.dumps(published_forms(call))),
+        outside=_outside(call, trees),
+    )
+
+
+def _outside(call: GroupingCall, trees: Hierarchies) -> str:
+    """SQL of the cells of the rows that nulls 'suppress' leaves out; NULL without any."""
+    if call.task.nulls != "suppress":
+        return "NULL"
+    return expression(
+        "stages/outside", cell=_cell(call), keyed_source=trees.keyed("__kanon_source")
     )

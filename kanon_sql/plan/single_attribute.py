@@ -27,6 +27,17 @@ def tables_sql(tables: Mapping[str, Relation]) -> str:
     return f"[{', '.join(entries)}]" if entries else "NULL"
 
 
+def attribute_representation(call: GroupingCall) -> str:
+    """The representation that a release is truly in: 'box', where classes of places publish one
+    that they don't fill, or what stands in for a representation where values have no order."""
+    geometry, shown = call.task.geometry, call.release.representation
+    if not isinstance(geometry, AttributeGeometry):
+        return shown
+    if geometry.domain == "places":
+        return "box" if shown in SETS and not call.release.tight else shown
+    return SETS.get(shown, shown) if geometry.domain in ("labels", "nodes") else shown
+
+
 def attribute_classes(call: GroupingCall) -> str:
     """What each class releases."""
     geometry, release = call.task.geometry, call.release
@@ -37,8 +48,8 @@ def attribute_classes(call: GroupingCall) -> str:
         numbers = ", ".join(f"__kanon_class + 1 AS {quoted(name)}" for name in names)
         plain = statement("stages/class_numbers", numbers=numbers)
     else:
-        if geometry.domain in ("labels", "nodes"):
-            shown = SETS.get(shown, shown)
+        if geometry.domain != "places":
+            shown = attribute_representation(call)
         columns = quasi(call.roles, ("__kanon_class", *ROW))
         plain = classes_sql(f"__kanon_{shown}({columns})")
     return _rectangles(names, release, plain) if boxed else plain

@@ -1,29 +1,104 @@
-"""Measures a grouping: labelled rows in, losses and radii out."""
+"""Measures a grouping and its release: labelled rows in, losses and radii out."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from kanon_sql.encode.arrow import Column, Rows
+from kanon_sql.encode.encoded import Encoded
 from kanon_sql.encode.encoding import encode
 from kanon_sql.hierarchies.tree import Tree
 from kanon_sql.measure.facts import measure
+from kanon_sql.measure.released import Shown, box_array, released_losses
 from kanon_sql.methods import GroupTask
 from kanon_sql.points.points import Floats, Labels
 
+TEXT = ("VARCHAR", "JSON", "ENUM")
+"""How the types begin of which a class that doesn't agree publishes '*'; of all others NULL."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """What the classes publish, as far as the plan and the method know.
+
+    Attributes:
+        form, of_trees: as in Shown.
+        facts: what the method reported.
+        boxes: the boxes that it made, struct<class, number, low, high, closed>; None without any.
+        outside: the cells of the rows that took no part, row by row, as those of Rows.
+    """
+
+    form: str
+    of_trees: str
+    facts: Mapping[str, Any]
+    boxes: pa.StructArray | None
+    outside: pa.StructArray
+
 
 def measure_rows(
-    rows: Rows, columns: Sequence[Column], task: GroupTask, trees: Mapping[str, Tree] | None = None
+    rows: Rows, columns: Sequence[Column], task: GroupTask, published: Published,
+    trees: Mapping[str, Tree] | None = None,
 ) -> tuple[dict[str, Any], Labels, Floats]:
     """The losses of labelled rows, the classes, and the radius of each; class -1 is suppressed."""
     encoded = encode(rows, columns, replace(task, distance="sse"), trees or {})
     classes, labels = np.unique(rows.numbers("class"), return_inverse=True)
     labels = labels.reshape(-1) - int(np.sum(classes < 0))
+    classes = classes[classes >= 0]
     facts, radii = measure(
         encoded, labels[encoded.order], rows.fields["cells"], rows.fields["center"], task
     )
-    return facts, classes[classes >= 0], radii
+    everything, labels = _with_outside(rows, columns, task, published, trees or {}, encoded, labels)
+    shown = _shown(columns, published, classes, trees or {})
+    found = released_losses(everything, labels[everything.order], shown)
+    grouping = {entry["name"]: entry["ncp"] for entry in facts["attributes"]}
+    for entry in found["attributes"]:
+        entry["grouping"] = grouping[entry["name"]]
+    return {**facts, **found}, classes, radii
+
+
+def _with_outside(
+    rows: Rows, columns: Sequence[Column], task: GroupTask, published: Published,
+    trees: Mapping[str, Tree], encoded: Encoded, labels: Labels,
+) -> tuple[Encoded, Labels]:
+    """The whole relation and its labels: also the rows that took no part, of label -1, since what
+    is lost is held against all values of the relation."""
+    if len(published.outside) == 0:
+        return encoded, labels
+    more = len(published.outside) // len(columns)
+    number = published.outside.field("number").to_numpy(zero_copy_only=False)
+    numbers = np.where(np.isfinite(number), number, np.nan)
+    outside = pa.StructArray.from_arrays(
+        [pa.array(numbers, from_pandas=True), published.outside.field("category")],
+        ["number", "category"],
+    )
+    every = Rows({
+        "cells": pa.concat_arrays([rows.fields["cells"], outside]),
+        "hash": pa.concat_arrays([rows.fields["hash"], pa.array(np.zeros(more, np.uint64))]),
+    }, rows.count + more)
+    plain = GroupTask(task.method, task.k, task.own, weights=task.weights, distance="sse")
+    return encode(every, columns, plain, trees), np.append(labels, np.full(more, -1))
+
+
+def _shown(
+    columns: Sequence[Column], published: Published, classes: Labels, trees: Mapping[str, Tree]
+) -> Shown:
+    levels = {
+        name.removeprefix("level "): int(level) for name, level in published.facts.items()
+        if name.startswith("level ")
+    }
+    boxes = np.zeros((0, 0, 3))
+    if published.boxes is not None:
+        boxes = box_array(published.boxes, int(classes.max()) + 1, len(columns))[:, classes]
+    return Shown(
+        published.form,
+        published.of_trees,
+        [c.name.lower() for c in columns if not c.sql_type.startswith(TEXT)],
+        levels,
+        {name.lower(): tree for name, tree in trees.items()},
+        boxes,
+    )

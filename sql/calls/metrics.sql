@@ -37,11 +37,17 @@ __kanon_facts AS (
 SELECT unnest(list_concat([
     ${rows}
 ], list_transform(
-    from_json(measured -> 'attributes', '[{"name": "VARCHAR", "ncp": "DOUBLE"}]'),
+    from_json(measured -> 'attributes', '[{"name": "VARCHAR", "ncp": "DOUBLE", "grouping": "DOUBLE"}]'),
     lambda attribute: {
-        'metric': 'ncp (' || attribute.name || ')', 'value': (attribute.ncp * (measured ->> 'rows')::DOUBLE
-                  + rows_in - (measured ->> 'rows')::DOUBLE) / rows_in,
+        'metric': 'ncp (' || attribute.name || ')', 'value': attribute.ncp,
         'text': NULL::VARCHAR, 'unit': ${attribute_unit}, 'description': ${attribute_text}}
+), list_transform(
+    from_json(measured -> 'attributes', '[{"name": "VARCHAR", "ncp": "DOUBLE", "grouping": "DOUBLE"}]'),
+    lambda attribute: {
+        'metric': 'ncp_grouping (' || attribute.name || ')',
+        'value': (attribute.grouping * (measured ->> 'rows')::DOUBLE
+                  + rows_in - (measured ->> 'rows')::DOUBLE) / rows_in,
+        'text': NULL::VARCHAR, 'unit': ${attribute_unit}, 'description': ${grouping_text}}
 ), list_transform(
     from_json(grouped -> 'notices', '["VARCHAR"]'),
     lambda notice: {

@@ -1,5 +1,5 @@
 -- What the grouping costs, measured from the released point of each class (its centroid where
--- the representation is no point).
+-- the representation is no point), and what is lost by what the classes publish.
 __kanon_centers AS (
     SELECT __kanon_class, [*COLUMNS(* EXCLUDE (__kanon_class))] AS center
     FROM (SELECT __kanon_class, __kanon_cell(${quasi_classes}) FROM (${centers}))
@@ -11,6 +11,9 @@ __kanon_measured AS MATERIALIZED (
         (SELECT columns FROM __kanon_columns),
         ${options},
         ${hierarchies},
+        ${published},
+        (SELECT struct_pack(facts := grouped.facts, cells := grouped.cells) FROM __kanon_grouped),
+        ${outside},
         (SELECT grouped.hidden FROM __kanon_grouped)) AS measured
     FROM __kanon_cells JOIN __kanon_labels USING (__kanon_row)
     LEFT JOIN __kanon_centers USING (__kanon_class)

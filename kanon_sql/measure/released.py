@@ -1,0 +1,348 @@
+"""What a release loses, by what its classes publish and not only by which rows are together.
+
+A published value is a set of values that the rows of its class may have; its loss is that of
+byun2006, definition 7, its entropy that of the relation's values in the set, by their frequencies
+(the entropy measure of Gionis and Tassa 2009). anonymize_audit reads the same from the texts of a
+release (kanon_sql/audit/published.py), and must come to the same numbers.
+
+A single value that not all rows of its class have, such as a mean, is no such set: of a column
+with one, nothing is told. A range or set beside which a class has NULLs, which it doesn't show,
+stands for NULL as well, and so loses all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from kanon_sql.encode.attributes import Categorical, Numeric, Taxonomy
+from kanon_sql.encode.encoded import Encoded
+from kanon_sql.measure.by_class import ByClass, Numbers
+from kanon_sql.points.points import Floats, Labels, is_missing
+
+FORMS = ("range", "set", "agreed", "node", "level", "point", "number", "box")
+"""What a class publishes of a column: the range or set of its values (of numbers a range), the set
+also of numbers, the value on which all agree or else nothing, the label of the lowest common
+ancestor, that at a level, a single value, its number, a box that contains its values."""
+
+Boxes = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What classes publish.
+
+    Attributes:
+        form: of columns without a hierarchy, one of FORMS.
+        of_trees: of those that have one.
+        nothing_is_null: the columns in which a class publishes NULL where its rows don't agree.
+        levels: of columns of the form 'level' the level, by name in lower case.
+        trees: hierarchies by column name in lower case.
+        boxes: of the form 'box': float64, shape (columns, groups, 3), the lower and upper bound,
+            and 1.0 where the upper one belongs to it; NaN where a class has none.
+    """
+
+    form: str
+    of_trees: str
+    nothing_is_null: Sequence[str] = ()
+    levels: Mapping[str, int] = field(default_factory=dict)
+    trees: Mapping[str, Taxonomy] = field(default_factory=dict)
+    boxes: Boxes = field(default_factory=lambda: np.zeros((0, 0, 3)))
+
+
+@dataclass(frozen=True)
+class ColumnLoss:
+    """What the classes lose in a column.
+
+    Attributes:
+        loss: float64, shape (groups,), 0 .. 1; None where it can't be told.
+        distinct: the same, of a category by how many values it may have.
+        bits: float64, shape (groups,); the entropy of what each publishes.
+    """
+
+    loss: Floats | None
+    distinct: Floats
+    bits: Floats
+
+
+def released_losses(encoded: Encoded, labels: Labels, shown: Shown) -> dict[str, Any]:
+    """Total-IL and the like, of all rows of the relation.
+
+    Args:
+        encoded: the whole relation, n rows.
+        labels: int64, shape (n,), canonical order, 0 .. groups-1; -1 where a row isn't released.
+        shown: what the classes publish.
+
+    Returns:
+        released_il and released_distinct (cells, all those of rows that are not released among
+        them), released_entropy (bits per released cell), each None where a column that counts
+        can't be told, and attributes: the released ncp of each, in the order of the relation.
+    """
+    kept = np.flatnonzero(labels >= 0)
+    view, out = ByClass(labels[kept]), len(labels) - len(kept)
+    il: float | None = 0.0
+    distinct, bits = 0.0, 0.0
+    ncps: list[dict[str, Any]] = []
+    told = True
+    for j, attribute in enumerate(encoded.attributes):
+        found = _column(encoded, j, kept, view, shown)
+        lost = None if found.loss is None else float(np.sum(view.sizes * found.loss)) + out
+        ncps.append(
+            {"name": attribute.name, "ncp": None if lost is None else lost / len(labels)}
+        )
+        told = told and lost is not None
+        bits += float(np.sum(view.sizes * found.bits))
+        if attribute.weight > 0.0:
+            il = None if il is None or lost is None else il + attribute.weight * lost
+            distinct += attribute.weight * (float(np.sum(view.sizes * found.distinct)) + out)
+    cells = len(kept) * len(encoded.attributes)
+    return {
+        "released_il": il,
+        "released_distinct": None if il is None else distinct,
+        "released_entropy": bits / cells if told else None,
+        "attributes": ncps,
+    }
+
+
+def _column(encoded: Encoded, j: int, kept: Labels, view: ByClass, shown: Shown) -> ColumnLoss:
+    attribute = encoded.attributes[j]
+    in_tree = isinstance(attribute, Categorical) and attribute.in_tree
+    form = shown.of_trees if in_tree else shown.form
+    nulls = encoded.missing[:, j]
+    column = (
+        _Numbers(attribute, encoded.columns[j], nulls, kept, view)
+        if isinstance(attribute, Numeric)
+        else _Categories(attribute, encoded.columns[j], nulls, kept, view)
+    )
+    if form == "number":
+        return column.nothing(np.ones(view.groups, np.bool_))
+    if form == "point":
+        return column.as_it_is() if column.agreed.all() else column.untold()
+    if form == "agreed":
+        hidden = ~column.agreed
+        if attribute.name.lower() in shown.nothing_is_null and hidden.any():
+            hidden |= column.only_nulls  # NULL says nothing where it also stands for other values
+        return column.nothing(hidden)
+    if isinstance(column, _Numbers):
+        if form == "box":
+            return column.boxes(shown.boxes[j])
+        return column.ranges(as_set=form == "set")
+    if form in ("range", "set"):
+        return column.sets()
+    name = attribute.name.lower()
+    if form == "node":
+        return column.nodes(None)
+    return column.nodes(_levels_shown(shown.trees[name], shown.levels[name]))
+
+
+def _levels_shown(tree: Taxonomy, level: int) -> Numbers:
+    """For each leaf the lowest level at which its node has the label that it has at ``level``."""
+    labels = [np.array(texts.to_pylist(), object) for texts in tree.levels]
+    lowest = np.full(len(labels[0]), level)
+    for below in range(level - 1, -1, -1):
+        lowest[labels[below] == labels[level]] = below
+    return lowest
+
+
+class _Entropies:
+    """Sums from which the entropy of any set of values follows."""
+
+    def __init__(self, counts: Numbers) -> None:
+        """``counts``: how many rows have each value."""
+        self.rows = counts.astype(np.float64)
+        self.logs = self.rows * np.log2(np.maximum(self.rows, 1.0))
+        self.whole = _bits(self.rows.sum(), self.logs.sum())
+
+
+def _bits(rows: Any, logs: Any) -> Any:
+    """The entropy of sets that have so many rows, and that sum of c log2 c over their values."""
+    many = np.maximum(rows, 1.0)
+    return np.maximum(np.log2(many) - logs / many, 0.0)
+
+
+class _Plain:
+    """What is the same for columns of all kinds.
+
+    Attributes:
+        agreed: bool, shape (groups,); whether all rows of a class have one value, or all NULL.
+        only_nulls: whether all have NULL.
+    """
+
+    def __init__(self, values: Numbers, nulls: Numbers, kept: Labels, view: ByClass) -> None:
+        """``values``: the number of each record's value among all of the relation, NULL too."""
+        self.values, self.view = values[kept], view
+        self.entropies = _Entropies(np.bincount(values))
+        low, high = view.span(self.values)
+        missing = np.bincount(view.labels[nulls[kept]], minlength=view.groups)
+        self.agreed = low == high
+        self.only_nulls = missing == view.sizes
+        self.mixed = (missing > 0) & ~self.only_nulls
+
+    def nothing(self, hidden: Numbers) -> ColumnLoss:
+        """Nothing for the classes in ``hidden``, for all others their one value."""
+        loss = hidden.astype(np.float64)
+        return ColumnLoss(loss, loss, loss * self.entropies.whole)
+
+    def as_it_is(self) -> ColumnLoss:
+        """The value of every row."""
+        return self.nothing(np.zeros(self.view.groups, np.bool_))
+
+    def untold(self) -> ColumnLoss:
+        """What can't be told."""
+        nothing = np.zeros(self.view.groups)
+        return ColumnLoss(None, nothing, nothing)
+
+    def values_of_classes(self) -> Floats:
+        """The entropy of the set of values that each class has."""
+        owner, value = self.view.distinct(self.values)
+        rows, logs = (
+            np.bincount(owner, weights=each[value], minlength=self.view.groups)
+            for each in (self.entropies.rows, self.entropies.logs)
+        )
+        return np.asarray(_bits(rows, logs))
+
+
+class _Numbers(_Plain):
+    """A column of numbers, dates or times."""
+
+    def __init__(
+        self, attribute: Numeric, column: Any, nulls: Numbers, kept: Labels, view: ByClass
+    ) -> None:
+        numbers = np.asarray(column, dtype=np.float64)
+        places = attribute.place(numbers, 1.0)
+        self._known, values = np.unique(numbers, return_inverse=True)
+        super().__init__(values.reshape(-1), nulls, kept, view)
+        self._known = self._known[~np.isnan(self._known)]
+        self._attribute = attribute
+        known = ~is_missing(places[kept], 1.0)
+        self._low = view.span(places[kept])[0]
+        self._high = view.span(np.where(known, places[kept], -np.inf))[1]
+
+    def ranges(self, as_set: bool) -> ColumnLoss:
+        """From the least to the greatest value of each class."""
+        loss = np.where(self.agreed, 0.0, np.where(self.mixed, 1.0, self._high - self._low))
+        bits = self.values_of_classes()
+        if not as_set:
+            count = len(self._known)
+            first = np.minimum(self.view.span(self.values)[0], count)
+            known = np.where(self.values < count, self.values, -1)
+            bits = self._between(first, self.view.span(known)[1] + 1, self.mixed)
+            bits[self.agreed] = 0.0
+        return ColumnLoss(loss, loss, bits)
+
+    def boxes(self, box: Floats) -> ColumnLoss:
+        """From the lower to the upper bound of each class; NULL where there is none, which says
+        nothing where classes with values have none either."""
+        low, high, closed = box.T
+        none = np.isnan(low)
+        wide = self._attribute.place(np.append(high, low), 1.0)
+        loss = np.minimum(np.subtract(*np.split(wide, 2)), 1.0)
+        loss = np.where(self.mixed, 1.0, loss)
+        first = np.searchsorted(self._known, low)
+        ends = [np.searchsorted(self._known, high, side) for side in ("left", "right")]
+        bits = self._between(first, np.where(closed > 0.0, ends[1], ends[0]), self.mixed)
+        nothing = float(np.any(none & ~self.only_nulls))
+        loss = np.where(none, nothing, loss)
+        return ColumnLoss(loss, loss, np.where(none, nothing * self.entropies.whole, bits))
+
+    def _between(self, first: Numbers, end: Numbers, and_null: Numbers) -> Floats:
+        """The entropy of the values from the first to that before the end, and of NULL."""
+        sums = []
+        for each in (self.entropies.rows, self.entropies.logs):
+            up_to = np.append(0.0, np.cumsum(each[: len(self._known)]))
+            null = float(each[len(self._known) :].sum())
+            sums.append(up_to[np.maximum(end, first)] - up_to[first] + np.where(and_null, null, 0.0))
+        return np.asarray(_bits(*sums))
+
+
+class _Categories(_Plain):
+    """A column of categories, with a hierarchy or without."""
+
+    def __init__(
+        self, attribute: Categorical, column: Any, nulls: Numbers, kept: Labels, view: ByClass
+    ) -> None:
+        codes = np.asarray(column, dtype=np.int64)
+        # values that the hierarchy lacks, of rows that took no part, are leaves of their own
+        codes = np.where(codes < 0, codes.max(axis=0) + 1, codes)
+        super().__init__(np.unique(codes[:, 0], return_inverse=True)[1].reshape(-1), nulls, kept,
+                         view)
+        self._attribute, self._codes, self._kept = attribute, codes, kept
+        self._height = codes.shape[1]
+
+    def _ancestors(self) -> Numbers:
+        """The level of the lowest common ancestor of each class; shape (groups,)."""
+        level = np.zeros(self.view.groups, np.int64)
+        for codes in self._codes.T:
+            low, high = self.view.span(codes[self._kept])
+            level += low != high
+        return level
+
+    def _losses(self, level: Numbers) -> tuple[Floats, Floats]:
+        """The loss of nodes of these levels, and that by how many values they have."""
+        upward = np.append(0.0, np.cumsum(self._attribute.distinct))
+        return level / self._height, np.minimum(upward[level], 1.0)
+
+    def sets(self) -> ColumnLoss:
+        """The values that each class has."""
+        loss, distinct = self._losses(self._ancestors())
+        if not self._attribute.in_tree:
+            owner, _ = self.view.distinct(self.values)
+            more = np.bincount(owner, minlength=self.view.groups) - 1
+            distinct = more / max(self._attribute.present - 1, 1)
+        return ColumnLoss(loss, distinct, self.values_of_classes())
+
+    def nodes(self, lowest: Numbers | None) -> ColumnLoss:
+        """The labels of nodes: of the lowest common ancestors, or at the level that ``lowest`` has
+        for each leaf. A class of nothing but NULL releases NULL, below the root."""
+        level = self._ancestors()
+        if lowest is not None:
+            code = self.view.span(self._codes[self._kept, 0])[0]
+            known = np.flatnonzero(~self.only_nulls & (level < self._height))
+            at = np.full(self.view.groups, self._height)
+            at[self.only_nulls] = 0
+            leaf = np.searchsorted(self._leaf_codes, code[known])
+            at[known] = np.maximum(lowest[leaf], level[known])
+            top = len(lowest) > 0 and bool((lowest == self._height).all())
+            level = np.where(self.only_nulls & top, self._height, at)
+        loss, distinct = self._losses(level)
+        return ColumnLoss(loss, distinct, self._bits_below(level))
+
+    @property
+    def _leaf_codes(self) -> Numbers:
+        """The codes of the leaves at level 0, ascending."""
+        return self._attribute.nodes[: len(self._attribute.leaves), 0]
+
+    def _bits_below(self, level: Numbers) -> Floats:
+        """The entropy of the values below the node of each class at its level."""
+        bits = np.where(level >= self._height, self.entropies.whole, 0.0)
+        first = self._codes[:, 0]
+        counts = np.bincount(first)
+        rows, logs = counts.astype(np.float64), counts * np.log2(np.maximum(counts, 1))
+        spelled, record = np.unique(first, return_index=True)
+        for h in range(1, self._height):
+            nodes = self._codes[record, h]
+            sums = [np.bincount(nodes, weights=each[spelled]) for each in (rows, logs)]
+            here = np.flatnonzero(level == h)
+            node = self.view.span(self._codes[self._kept, h])[0][here]
+            bits[here] = _bits(sums[0][node], sums[1][node])
+        return bits
+
+
+def box_array(found: pa.StructArray, groups: int, columns: int) -> Boxes:
+    """Boxes as a method gives them (class, number of the column from 1, low, high, closed)."""
+    count = len(found) // columns
+    boxes = np.full((columns, max(groups, count), 3), np.nan)
+    boxes[..., 2] = 0.0
+    at = tuple(
+        found.field(name).to_numpy(zero_copy_only=False) - first
+        for name, first in (("number", 1), ("class", 0))
+    )
+    for side, name in enumerate(("low", "high")):
+        boxes[(*at, side)] = found.field(name).to_numpy(zero_copy_only=False)
+    boxes[(*at, 2)] = found.field("closed").to_numpy(zero_copy_only=False).astype(np.float64)
+    return boxes
