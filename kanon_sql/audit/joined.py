@@ -53,19 +53,25 @@ class JoinedWords:
 
     def split(self, text: str) -> list[str] | None:
         """The words that a text joins; None: there is no such reading."""
+        return self.read(text)[0]
+
+    def read(self, text: str) -> tuple[list[str] | None, bool]:
+        """The words, and whether there are others that would be joined so, ascending as they."""
         parts = text.split(self._separator)
         if not self._hashes or len(parts) == 1:
-            return parts if all(map(self._knows, parts)) else None
+            return (parts if all(map(self._knows, parts)) else None), False
         words: dict[str, int] = {}
         ends = self._ends(text, parts, words)
         if not ends[-1]:
-            return None
+            return None, False
         spelled = list(words)
         rank = np.empty(len(words), np.int64)
         rank[sorted(range(len(words)), key=spelled.__getitem__)] = np.arange(len(words))
         ranks = rank.tolist()
-        chain = self._most_words(ends, ranks, True) or self._most_words(ends, ranks, False)
-        return None if chain is None else [spelled[number] for number in chain]
+        chain, ways = self._most_words(ends, ranks, True)
+        if chain is None:
+            chain, ways = self._most_words(ends, ranks, False)
+        return None if chain is None else [spelled[number] for number in chain], ways > 1
 
     def _ends(self, text: str, parts: list[str], words: dict[str, int]) -> list[dict[int, int]]:
         """For each number of parts the words that end there, numbered, by the parts that they
@@ -93,8 +99,8 @@ class JoinedWords:
 
     def _most_words(
         self, ends: Sequence[dict[int, int]], ranks: Sequence[int], ascending: bool
-    ) -> list[int] | None:
-        """The longest chain of words from start to end.
+    ) -> tuple[list[int] | None, int]:
+        """The longest chain of words from start to end, and how many chains there are, up to 2.
 
         Args:
             ends: as _ends gives them.
@@ -105,9 +111,11 @@ class JoinedWords:
         # of each place, its chains by the rank of their last word, and the best up to each
         ordered: list[list[int]] = [[] for _ in ends]
         up_to: list[list[Chain]] = [[] for _ in ends]
-        best[0][0], ordered[0], up_to[0] = (0, 0), [-1], [(0, 0)]
+        ways: list[list[int]] = [[] for _ in ends]
+        best[0][0], ordered[0], up_to[0], ways[0] = (0, 0), [-1], [(0, 0)], [1]
         for end, sizes in enumerate(ends):
             self._check()
+            many_ways: dict[int, int] = {}
             for size, word in sizes.items():
                 before = end - size
                 rank = ranks[word] if ascending else len(ranks)
@@ -115,22 +123,25 @@ class JoinedWords:
                 if place:
                     many, last = up_to[before][place - 1]
                     best[end][size] = (many + 1, last)
+                    many_ways[size] = ways[before][place - 1]
             if end and best[end]:
                 by_rank = sorted((ranks[sizes[size]], size) for size in best[end])
                 ordered[end] = [rank for rank, _ in by_rank]
-                top = (0, 0)
+                top, total = (0, 0), 0
                 for _, size in by_rank:
                     top = max(top, (best[end][size][0], size))
                     up_to[end].append(top)
+                    total = min(total + many_ways[size], 2)
+                    ways[end].append(total)
         if not best[-1]:
-            return None
+            return None, 0
         end = len(ends) - 1
         size = max(best[end], key=lambda s: best[end][s])
         chain = []
         while end > 0:
             chain.append(ends[end][size])
             end, size = end - size, best[end][size][1]
-        return chain[::-1]
+        return chain[::-1], ways[-1][-1]
 
 
 def _word_hash(parts: Sequence[str]) -> int:

@@ -21,19 +21,23 @@ class Item(NamedTuple):
         members: int64; the places of its values, as in Reading.
         level: its level in the tree, 0 for a value.
         leaf: a leaf at or below it; -1 where the tree lacks it.
+        ambiguous: whether a node of another level has the same label and other values.
     """
 
     members: Places
     level: int = 0
     leaf: int = -1
+    ambiguous: bool = False
 
 
 class TreeLabels:
     """The labels of a hierarchy, and the values of a column below them."""
 
-    def __init__(self, tree: Tree, texts: Sequence[str]) -> None:
-        """``texts``: the values of the column."""
+    def __init__(self, tree: Tree, texts: Sequence[str], null: Sequence[int] = ()) -> None:
+        """``texts``: the values of the column; ``null``: the place of NULL, which lies below the
+        root, where the column has any."""
         self._tree, self._texts = tree, texts
+        self._null = np.array(null, np.int64)
 
     def leaf_of(self, value: str) -> int:
         """The leaf of a value, as it is or as the tree writes numbers; -1 where there is none."""
@@ -42,15 +46,27 @@ class TreeLabels:
     def find(self, text: str) -> Item | None:
         """A text as a label: of several levels the lowest at which it covers a value, and where it
         covers none anywhere the lowest of all."""
-        lowest = None
+        found = self._named(text)
+        covering = [item for item in found if len(item.members)]
+        if not covering:
+            return found[0] if found else None
+        return covering[0]._replace(ambiguous=self.says_more(text, covering[0].members))
+
+    def says_more(self, text: str, members: Places) -> bool:
+        """Whether a text is a label of other values than these."""
+        return any(
+            len(item.members) and not np.array_equal(item.members, members)
+            for item in self._named(text)
+        )
+
+    def _named(self, text: str) -> list[Item]:
+        """The nodes of that label, lowest first."""
+        found = []
         for level, nodes in enumerate(self._nodes):
             leaf = self.leaf_of(text) if level == 0 else nodes.get(text, -1)
             if leaf >= 0:
-                item = Item(self._below(level, leaf), level, leaf)
-                if len(item.members):
-                    return item
-                lowest = lowest or item
-        return lowest
+                found.append(Item(self._below(level, leaf), level, leaf))
+        return found
 
     def height(self, items: Sequence[Item]) -> float:
         """The height of the lowest common ancestor of these items, all of them in the tree, over
@@ -103,7 +119,8 @@ class TreeLabels:
         nodes, values = self._sorted[level]
         node = self._codes[level][leaf]
         low, high = np.searchsorted(nodes, [node, node + 1])
-        return np.sort(values[low:high])
+        below = np.sort(values[low:high])
+        return np.append(below, self._null) if level == self._tree.height else below
 
 
 def _key(text: str) -> str:

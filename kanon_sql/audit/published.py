@@ -17,55 +17,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-import pyarrow as pa
 
+from kanon_sql.audit.columns import Domain, Published
 from kanon_sql.audit.joined import JoinedWords
 from kanon_sql.audit.labels import Item, TreeLabels
 from kanon_sql.audit.numbers import Numbers
-from kanon_sql.audit.reading import Floats, Places, Reading, entropy
+from kanon_sql.audit.reading import Places, Reading, entropy
 from kanon_sql.audit.text import quoted_items
-from kanon_sql.hierarchies.tree import Tree
+from kanon_sql.audit.truth import Truth
 
-
-@dataclass(frozen=True)
-class Domain:
-    """A quasi-identifier of the source.
-
-    Attributes:
-        name: the column.
-        numeric: whether it has numbers, dates or times.
-        values: string array, its distinct values but NULL, as DuckDB writes them.
-        counts: int64, shape (values,); the rows that have each value.
-        nulls: how many rows have NULL.
-        numbers: float64, shape (values,), finite, where numeric: the values as numbers, dates as
-            days, timestamps and times as microseconds.
-        tree: its hierarchy.
-    """
-
-    name: str
-    numeric: bool
-    values: pa.Array
-    counts: Places
-    nulls: int = 0
-    numbers: Floats | None = None
-    tree: Tree | None = None
-
-
-@dataclass(frozen=True)
-class Published:
-    """The same column of the release: distinct texts, NULL among them, and the rows of each.
-
-    Attributes:
-        texts: string array.
-        counts: int64, shape (texts,).
-    """
-
-    texts: pa.Array
-    counts: Places
+PAIRS = ("{}", "[]", "()")
 
 
 @dataclass(frozen=True)
@@ -81,6 +46,10 @@ class ColumnAudit:
         points: rows with a number that is no value of the source, and so says nothing of a range.
             Their loss is 0: it can't be told from the release.
         unread: rows whose text could not be understood; their loss is 1.
+        told: whether that is what the column truly loses, if what it publishes is true; see
+            truth.py.
+        places: int64, shape (texts,); where each text is a single value or NULL, its place in
+            Domain.values; empty where one is anything else.
     """
 
     rows: int
@@ -90,6 +59,8 @@ class ColumnAudit:
     suppressed: int
     points: int
     unread: int
+    told: bool = True
+    places: Places = field(default_factory=lambda: np.zeros(0, np.int64), compare=False)
 
 
 def never() -> None:
@@ -101,27 +72,35 @@ def audit_column(
 ) -> ColumnAudit:
     """Reads and measures one column of a release.
 
-    NULL is a value where the source has NULLs, for as many rows as there; in more rows it is a
-    suppressed cell. Total and entropy are sums over the distinct texts in their order. ``check``
-    is called again and again; it may raise, to stop.
+    NULL is a value where the source has NULLs, for as many rows as there; where more rows have it,
+    it stands for any value. Total and entropy are sums over the distinct texts in their order.
+    ``check`` is called again and again; it may raise, to stop.
     """
-    reader = Reader(domain, check)
+    reader = Reader(domain, check, in_lists=published.kind.endswith("[]"))
+    truth = Truth(domain, published)
     total, bits = 0.0, 0.0
     tally = {"values": 0, "suppressed": 0, "point": 0, "unread": 0}
     for text, count in zip(published.texts.to_pylist(), published.counts.tolist(), strict=True):
         check()
         if text is None:
-            reading, count = reader.everything, max(count - domain.nulls, 0)
+            tally["suppressed"] += max(count - domain.nulls, 0)
+            reading = reader.everything if count > domain.nulls else reader.null
+            truth.null(count)
         else:
             reading = reader.read(text)
-        tally[reading.kind] += count
+            truth.add(text, reading, count)
+            tally[reading.kind] += count
         total += count * reading.loss
         bits += count * reading.bits
     rows = int(published.counts.sum())
     return ColumnAudit(
         rows, total, total / rows if rows else 0.0, bits,
-        tally["suppressed"], tally["point"], tally["unread"],
+        tally["suppressed"], tally["point"], tally["unread"], truth.holds(), truth.places(),
     )
+
+
+def _marked(reading: Reading | None, ambiguous: bool) -> Reading | None:
+    return replace(reading, ambiguous=True) if reading and ambiguous else reading
 
 
 class Reader:
@@ -131,33 +110,51 @@ class Reader:
     which of them a text is, and to take sets apart.
     """
 
-    def __init__(self, domain: Domain, check: Callable[[], None] = never) -> None:
-        """``check`` may raise, to stop."""
-        self._check = check
+    def __init__(
+        self, domain: Domain, check: Callable[[], None] = never, in_lists: bool = False
+    ) -> None:
+        """
+        Args:
+            domain: the column of the source.
+            check: may raise, to stop.
+            in_lists: whether [a, b] is a list, and so the set of the two, and no range.
+        """
+        self._check, self._in_lists = check, in_lists
         texts = domain.values.to_pylist()
         self._place = {text: i for i, text in enumerate(texts)}
         self._counts = np.append(domain.counts, domain.nulls).astype(np.float64)
         self._null = Item(np.array([len(texts)]))
-        self._labels = None if domain.tree is None else TreeLabels(domain.tree, texts)
+        below_root = [len(texts)] if domain.nulls else []
+        self._labels = None if domain.tree is None else TreeLabels(domain.tree, texts, below_root)
+        self._ordered = domain.ordered
         self._numbers: Numbers | None = None
         if domain.numeric and domain.numbers is not None:
             self._numbers = Numbers(texts, domain.numbers, self._counts)
         self._items: dict[str, Item | None] = {}
         everything = np.arange(len(self._counts))
         self.everything = Reading(1.0, everything, entropy(self._counts), "suppressed")
+        self.null = Reading(0.0, self._null.members, 0.0)
         self.unread = Reading(1.0, everything, self.everything.bits, "unread")
 
     def read(self, text: str) -> Reading:
         """What a published text says; never fails."""
         item = self._find(text)
         if item is not None:
-            return self._of_items([item])
+            found = self._of_items([item])
+            # a value that looks like a set may be one
+            also = text[:1] + text[-1:] in PAIRS and self._set(text) is not None
+            return replace(found, ambiguous=True) if also else found
         if self._numbers is not None and (reading := self._numbers.read(text)):
             return reading
         if re.fullmatch(r"\*+", text):
             return self.everything
-        if self._numbers is not None and (reading := self._numbers.read_range(text)):
+        ranges = None if self._in_lists else self._numbers
+        if ranges is not None and (reading := ranges.read_range(text)):
             return reading
+        if ends := re.fullmatch(r"\{'?min'?: *(.*), *'?max'?: *(.*)\}", text, re.DOTALL):
+            if ends[1] == ends[2] and self._find(ends[1].strip("'")) is not None:
+                return self.read(ends[1].strip("'"))
+            return replace(self.unread, ambiguous=True)  # a range of what has no order here
         return self._set(text) or self.unread
 
     # -- values and labels --------------------------------------------------------------------
@@ -171,15 +168,24 @@ class Reader:
     def _look_up(self, text: str) -> Item | None:
         own = self._place.get(text)
         if own is not None:
-            leaf = -1 if self._labels is None else self._labels.leaf_of(text)
-            return Item(np.array([own]), 0, leaf)
+            if self._labels is None:
+                return Item(np.array([own]))
+            place = np.array([own])
+            return Item(
+                place, 0, self._labels.leaf_of(text), self._labels.says_more(text, place)
+            )
         return None if self._labels is None else self._labels.find(text)
 
     def _of_items(self, items: Sequence[Item]) -> Reading:
         members = items[0].members
         if len(items) > 1:
             members = np.unique(np.concatenate([item.members for item in items]))
-        return Reading(self._loss(items, members), members, entropy(self._counts[members]))
+        # the ends of a range over a hierarchy look like a set of two
+        ambiguous = any(item.ambiguous for item in items) or (self._ordered and len(items) > 1)
+        return Reading(
+            self._loss(items, members), members, entropy(self._counts[members]),
+            ambiguous=ambiguous,
+        )
 
     def _loss(self, items: Sequence[Item], members: Places) -> float:
         """The loss of values and labels, of all their members together."""
@@ -198,13 +204,17 @@ class Reader:
     def _set(self, text: str) -> Reading | None:
         """{a, b}, [a, 'b, c'] and the like; values by the source, else as a list is quoted."""
         pair, inner = text[:1] + text[-1:], text[1:-1]
-        if len(text) < 2 or pair not in ("{}", "[]", "()"):
-            words = None if self._numbers is not None else self._split(text, ",")
-            return self._of_words(words)
-        plain = self._split(inner, ", ") or self._split(inner, ",")
+        if len(text) < 2 or pair not in PAIRS:
+            words, several = None, False
+            if self._numbers is None:
+                words, several = self._split(text, ",")
+            return _marked(self._of_words(words), several)
+        plain, several = self._split(inner, ", ")
+        if not plain:
+            plain, several = self._split(inner, ",")
         if pair == "{}" and plain:
-            return self._of_words(plain)
-        return self._of_words(quoted_items(inner)) or self._of_words(plain)
+            return _marked(self._of_words(plain), several)
+        return self._of_words(quoted_items(inner)) or _marked(self._of_words(plain), several)
 
     def _of_words(self, words: Sequence[str | None] | None) -> Reading | None:
         """The reading of several values or labels, or none where one of them is unknown."""
@@ -221,13 +231,13 @@ class Reader:
             return True
         return self._numbers is not None and self._numbers.number(word) is not None
 
-    def _split(self, text: str, separator: str) -> list[str] | None:
-        """The known words that a text joins, if it does."""
+    def _split(self, text: str, separator: str) -> tuple[list[str] | None, bool]:
+        """The known words that a text joins, if it does, and whether it may join others."""
         if separator not in self._joined:
             self._joined[separator] = JoinedWords(
                 separator, self._texts, self._knows, self._check
             )
-        return self._joined[separator].split(text)
+        return self._joined[separator].read(text)
 
     @cached_property
     def _texts(self) -> list[str]:

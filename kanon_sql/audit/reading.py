@@ -20,12 +20,14 @@ class Reading:
         members: int64, the places of its values in Domain.values; their number stands for NULL.
         bits: the entropy of the source's values among the members, by their rows.
         kind: 'values', 'suppressed', 'point' or 'unread'.
+        ambiguous: whether the text may mean something else as well.
     """
 
     loss: float
     members: Places
     bits: float
     kind: str = "values"
+    ambiguous: bool = False
 
 
 def entropy(counts: Floats) -> float:

@@ -12,8 +12,10 @@ Parser = Callable[[str], float | None]
 
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _DATE = r"-?\d{4,6}-\d\d-\d\d"
-_TIME = r"\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?"
-_MOMENT = re.compile(rf"({_DATE})(?:[ T]({_TIME})(?:([-+])(\d\d)(?::?(\d\d))?|Z)?)?")
+_TIME = r"\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?"
+_MOMENT = re.compile(
+    rf"({_DATE})( \(BC\))?(?:[ T]({_TIME})(?:([-+])(\d\d)(?::?(\d\d)(?::?(\d\d))?)?|Z)?)?"
+)
 _DAY = 86_400_000_000
 
 
@@ -22,15 +24,20 @@ def _number(text: str) -> float | None:
     return value if np.isfinite(value) else None
 
 
+def _single(text: str) -> float | None:
+    """As a FLOAT has it."""
+    value = _number(text)
+    return None if value is None else float(np.float32(value))
+
+
 def _clock(text: str) -> float | None:
     """Microseconds of a day."""
     if not re.fullmatch(_TIME, text):
         return None
     hours, minutes, seconds = [*text.split(":"), "0"][:3]
     whole, _, part = seconds.partition(".")
-    return float(
-        ((int(hours) * 60 + int(minutes)) * 60 + int(whole)) * 1_000_000 + int(part.ljust(6, "0"))
-    )
+    micros = int(part.ljust(6, "0")[:6])  # of nanoseconds what a TIMESTAMP has
+    return float(((int(hours) * 60 + int(minutes)) * 60 + int(whole)) * 1_000_000 + micros)
 
 
 def _moment(text: str) -> float | None:
@@ -38,12 +45,15 @@ def _moment(text: str) -> float | None:
     found = _MOMENT.fullmatch(text)
     if found is None:
         return None
-    date, time, sign, hours, minutes = found.groups()
+    date, early, time, sign, hours, minutes, seconds = found.groups()
+    if early:  # the year 1 BC is the year 0
+        year, _, rest = date.partition("-")
+        date = f"{1 - int(year):05d}-{rest}" if int(year) > 1 else f"0000-{rest}"
     try:
         days = int(np.datetime64(date, "D").astype(np.int64))
     except ValueError:  # no such day
         return None
-    offset = (int(hours or 0) * 60 + int(minutes or 0)) * 60_000_000
+    offset = ((int(hours or 0) * 60 + int(minutes or 0)) * 60 + int(seconds or 0)) * 1_000_000
     clock = _clock(time) if time else 0.0
     return days * _DAY + (clock or 0.0) - (offset if sign == "+" else -offset)
 
@@ -60,11 +70,12 @@ def number_parser(texts: Sequence[str], numbers: npt.NDArray[np.float64]) -> Par
     whatever they look like; other texts are None unless they look like the values.
     """
     known = dict(zip(texts, numbers.tolist(), strict=True))
-    for parse in (_number, _day, _moment, _clock):
-        if all(parse(text) == known[text] for text in texts[:100]):
-            break
-    else:
+    # other numbers beside a column of FLOAT, such as means, are not of its type
+    parsers = (_number, _single, _day, _moment, _clock)
+    fitting = [p for p in parsers if all(p(text) == known[text] for text in texts[:100])]
+    if not fitting:
         return known.get
+    parse = _number if fitting[0] is _single else fitting[0]
 
     def number(text: str) -> float | None:
         value = known.get(text)
@@ -108,7 +119,9 @@ def values_as_numbers(
     """Values of a column of that SQL type as numbers: dates as days, timestamps and times as
     microseconds; float64, shape (texts,). What can't be read is NaN."""
     parse: Parser = _number
-    if kind == "DATE":
+    if kind == "FLOAT":
+        parse = _single
+    elif kind == "DATE":
         parse = _day
     elif kind.startswith("TIMESTAMP"):
         parse = _moment

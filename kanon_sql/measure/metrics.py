@@ -308,7 +308,8 @@ VERBATIM = Metric(
 
 OF_GROUPING = Metric(
     "ncp_grouping", "", "share",
-    "total_il_grouping of this quasi-identifier alone, per row, without its weight; lower is better",
+    "total_il_grouping of this quasi-identifier alone, per row, without its weight; lower is "
+    "better",
 )
 """The same of anonymize_metrics alone."""
 
@@ -329,16 +330,16 @@ AUDIT = (
     *(replace(m, expression=expression)
       for name, expression in (("total_il", _audited("total_il")), ("ncp", _audited("ncp")))
       for m in METRICS if m.name == name),
-    Metric("entropy_loss", _audited("entropy_loss"), "bits per cell",
-           "what it takes on average to tell a value from those that are released with it, by "
-           "their frequencies in the source (non-uniform entropy, Gionis and Tassa 2009); lower "
-           "is better"),
+    Metric("ncp_at_least", _audited("ncp_at_least"), "share",
+           "what ncp is at least: that of the columns of which it can be told, and all cells of "
+           "the rows that the release lacks"),
+    *(replace(m, expression=_audited("entropy_loss")) for m in METRICS if m.name == "entropy_loss"),
     Metric("cells_unread", _audited("unread"), "cells",
            "released values that are no value, interval, set or label of the source; they count "
            "as lost"),
     Metric("cells_points", _audited("points"), "cells",
            "released numbers that are no value of the source, such as centroids; they say nothing "
-           "of a range, and count as not lost"),
+           "of a range, so what their column loses can't be told"),
     *(m for m in METRICS if m.name in (
         "discernibility", "class_size_ratio", "classification_metric", "risk_max", "risk_mean"
     )),

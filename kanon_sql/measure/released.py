@@ -25,10 +25,13 @@ from kanon_sql.encode.encoded import Encoded
 from kanon_sql.measure.by_class import ByClass, Numbers
 from kanon_sql.points.points import Floats, Labels, is_missing
 
-FORMS = ("range", "set", "agreed", "node", "level", "point", "number", "box")
+FORMS = (
+    "range", "set", "agreed", "node", "level", "point", "number", "box", "closed_box",
+)
 """What a class publishes of a column: the range or set of its values (of numbers a range), the set
 also of numbers, the value on which all agree or else nothing, the label of the lowest common
-ancestor, that at a level, a single value, its number, a box that contains its values."""
+ancestor, that at a level, a single value, its number, a box that contains its values, or that box
+with all of its borders."""
 
 Boxes = npt.NDArray[np.float64]
 
@@ -129,8 +132,8 @@ def _column(encoded: Encoded, j: int, kept: Labels, view: ByClass, shown: Shown)
             hidden |= column.only_nulls  # NULL says nothing where it also stands for other values
         return column.nothing(hidden)
     if isinstance(column, _Numbers):
-        if form == "box":
-            return column.boxes(shown.boxes[j])
+        if form in ("box", "closed_box"):
+            return column.boxes(shown.boxes[j], form == "closed_box")
         return column.ranges(as_set=form == "set")
     if form in ("range", "set"):
         return column.sets()
@@ -235,7 +238,7 @@ class _Numbers(_Plain):
             bits[self.agreed] = 0.0
         return ColumnLoss(loss, loss, bits)
 
-    def boxes(self, box: Floats) -> ColumnLoss:
+    def boxes(self, box: Floats, with_border: bool) -> ColumnLoss:
         """From the lower to the upper bound of each class; NULL where there is none, which says
         nothing where classes with values have none either."""
         low, high, closed = box.T
@@ -245,7 +248,8 @@ class _Numbers(_Plain):
         loss = np.where(self.mixed, 1.0, loss)
         first = np.searchsorted(self._known, low)
         ends = [np.searchsorted(self._known, high, side) for side in ("left", "right")]
-        bits = self._between(first, np.where(closed > 0.0, ends[1], ends[0]), self.mixed)
+        end = np.where((closed > 0.0) | with_border | (low == high), ends[1], ends[0])
+        bits = self._between(first, end, self.mixed)
         nothing = float(np.any(none & ~self.only_nulls))
         loss = np.where(none, nothing, loss)
         return ColumnLoss(loss, loss, np.where(none, nothing * self.entropies.whole, bits))
@@ -255,8 +259,8 @@ class _Numbers(_Plain):
         sums = []
         for each in (self.entropies.rows, self.entropies.logs):
             up_to = np.append(0.0, np.cumsum(each[: len(self._known)]))
-            null = float(each[len(self._known) :].sum())
-            sums.append(up_to[np.maximum(end, first)] - up_to[first] + np.where(and_null, null, 0.0))
+            null = np.where(and_null, float(each[len(self._known) :].sum()), 0.0)
+            sums.append(up_to[np.maximum(end, first)] - up_to[first] + null)
         return np.asarray(_bits(*sums))
 
 
@@ -343,6 +347,7 @@ def box_array(found: pa.StructArray, groups: int, columns: int) -> Boxes:
         for name, first in (("number", 1), ("class", 0))
     )
     for side, name in enumerate(("low", "high")):
-        boxes[(*at, side)] = found.field(name).to_numpy(zero_copy_only=False)
-    boxes[(*at, 2)] = found.field("closed").to_numpy(zero_copy_only=False).astype(np.float64)
+        boxes[at[0], at[1], side] = found.field(name).to_numpy(zero_copy_only=False)
+    closed = found.field("closed").to_numpy(zero_copy_only=False)
+    boxes[at[0], at[1], 2] = closed.astype(np.float64)
     return boxes

@@ -104,6 +104,7 @@ def released_values(
 FORMS = {
     "centroid": "point", "median": "point", "interval": "range", "bounds": "range",
     "suppress": "agreed", "number": "number", "set": "set", "members": "set",
+    "box": "box", "closed_box": "closed_box",
 }
 """What a class publishes in a representation, as kanon_sql/measure/released.py has it."""
 
@@ -111,7 +112,7 @@ FORMS = {
 def published_forms(call: GroupingCall) -> dict[str, str]:
     """What classes publish of columns without a hierarchy, and of those with one."""
     release, shown = call.release, attribute_representation(call)
-    form = "box" if shown == "box" else FORMS[shown]
+    form = FORMS[shown]
     of_trees = form
     if release.by_hierarchy:
         of_trees = "level" if release.same_level else "node"

@@ -127,7 +127,7 @@ def metrics_sql(call: GroupingCall) -> str:
         attribute_unit=literal(ATTRIBUTE.unit),
         attribute_text=literal(ATTRIBUTE.description),
         notice_text=literal(NOTICE.description),
-        **_passing(call),
+        **_columns_passing(call),
         centers_verbatim=(
             expression("stages/centers_verbatim") if publishes_centers(call) else "NULL::BIGINT"
         ),
@@ -138,7 +138,7 @@ def metrics_sql(call: GroupingCall) -> str:
     )
 
 
-def _passing(call: GroupingCall) -> dict[str, str]:
+def _columns_passing(call: GroupingCall) -> dict[str, str]:
     """How many columns pass unchanged, and the released ones, each after a comma."""
     roles = call.roles
     if roles.rest != "release":
@@ -153,6 +153,14 @@ def _passing(call: GroupingCall) -> dict[str, str]:
     }
 
 
+def _passing(roles: Roles) -> str:
+    """SQL of what rows of the source and of a release have in common, if a release is true: a
+    number for the values of all columns that pass unchanged; NULL where none is named."""
+    names = (*roles.sensitive, *roles.other)
+    keys = ", ".join(f"__kanon_key({quoted(name)})" for name in names)
+    return f"hash(row({keys}))::VARCHAR" if names else "NULL::VARCHAR"
+
+
 def _identifiers(roles: Roles) -> str:
     """The stages that look for identifiers in a release, where any were named."""
     if not roles.identifiers:
@@ -163,10 +171,9 @@ def _identifiers(roles: Roles) -> str:
 
 def _told_of(roles: Roles) -> dict[str, str]:
     """SQL of what those stages found, by the holes of the metrics."""
-    found = {
-        name: f"(SELECT {name} FROM __kanon_identifiers)" if roles.identifiers else "NULL::VARCHAR[]"
-        for name in ("released", "determined")
-    }
+    found = dict.fromkeys(("released", "determined"), "NULL::VARCHAR[]")
+    if roles.identifiers:
+        found = {name: f"(SELECT {name} FROM __kanon_identifiers)" for name in found}
     named = str(bool(roles.identifiers)).lower()
     return {"identifiers_named": named, **{f"identifiers_{n}": sql for n, sql in found.items()}}
 
@@ -196,6 +203,7 @@ def audit_sql(call: Call) -> str:
         k=k,
         aggregates=aggregates,
         alike=alike,
+        passing=_passing(roles),
         identifiers=_identifiers(roles),
         rows=_rows([*AUDIT, *diverse], {"k": k, **_told_of(roles)}),
         attribute_unit=literal(ATTRIBUTE.unit),

@@ -12,6 +12,9 @@ from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.plan.fragments import ROW, classes_sql, contents, quasi
 from kanon_sql.sql import expression, statement
 
+BOXES = {"interval": "box", "bounds": "closed_box"}
+"""What classes of places publish; as two numbers a box doesn't say that its border is open."""
+
 SETS = {"interval": "set", "bounds": "members"}
 """What stands in for a representation where values have no order."""
 
@@ -28,13 +31,14 @@ def tables_sql(tables: Mapping[str, Relation]) -> str:
 
 
 def attribute_representation(call: GroupingCall) -> str:
-    """The representation that a release is truly in: 'box', where classes of places publish one
-    that they don't fill, or what stands in for a representation where values have no order."""
+    """The representation that a release is truly in: 'box' or 'closed_box', where classes of places
+    publish one that they don't fill, or what stands in where values have no order."""
     geometry, shown = call.task.geometry, call.release.representation
     if not isinstance(geometry, AttributeGeometry):
         return shown
     if geometry.domain == "places":
-        return "box" if shown in SETS and not call.release.tight else shown
+        boxes = {} if call.release.tight else BOXES
+        return boxes.get(shown, shown)
     return SETS.get(shown, shown) if geometry.domain in ("labels", "nodes") else shown
 
 

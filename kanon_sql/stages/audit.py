@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kanon_sql.audit.published import Domain, Published, audit_column
+from kanon_sql.audit.columns import Domain, Published
+from kanon_sql.audit.published import ColumnAudit, audit_column
+from kanon_sql.audit.reading import Places
 from kanon_sql.audit.text import values_as_numbers
 from kanon_sql.encode.arrow import Column
 from kanon_sql.encode.attributes import is_numeric
@@ -47,7 +50,8 @@ def audit_rows(
     """Total-IL and the entropy of a release, from its published values.
 
     Args:
-        source, release: the cells of all rows as text, row by row.
+        source, release: the cells of all rows as text, row by row, and last in each row a text
+            for what passes unchanged.
         columns, released: name and SQL type of their columns, in the order of the cells.
         weights: of the columns that don't count 1.
         trees: hierarchies by column name.
@@ -55,7 +59,9 @@ def audit_rows(
 
     Returns:
         total_il (cells, suppressed rows included), ncp (0 .. 1), entropy_loss (bits per released
-        cell), unread, points (cells), and attributes: name and ncp of each.
+        cell), each None where what a column loses can't be told; ncp_at_least, which counts
+        nothing for such columns but suppressed rows; unread, points (cells), and attributes: name
+        and ncp of each.
 
     Raises:
         OptionError: a quasi-identifier that the release doesn't have.
@@ -65,58 +71,144 @@ def audit_rows(
     check = (watch or Watch()).check
     if not columns:
         raise DataError("The source has no rows, so there is nothing to audit. Check its name.")
-    width = len(columns)
-    rows, kept = len(source) // width, len(release) // max(len(released), 1)
+    width, shown_width = len(columns) + 1, len(released) + 1
+    rows, kept = len(source) // width, len(release) // shown_width
     if kept > rows:
         raise DataError(
             f"The release has {kept} rows, its source {rows}. Check that they belong together."
         )
+    _check_names(columns, released, weights)
     place = {column.name.lower(): j for j, column in enumerate(released)}
     hierarchies = {name.lower(): tree for name, tree in trees.items()}
+    found: list[ColumnAudit] = []
+    plain: list[tuple[int, Places, Places]] = []
+    for j, column in enumerate(columns):
+        check()
+        given = _column(source, width, j)
+        domain = _domain(column, given, hierarchies.get(column.name.lower()), check)
+        shown, kind = pa.array([], pa.string()), ""
+        if released:
+            at = place[column.name.lower()]
+            shown, kind = _column(release, shown_width, at), released[at].sql_type
+        published = _published(shown, rows - kept, kind)
+        result = audit_column(domain, published, check)
+        if _numbers_unread(domain, column):
+            result = replace(result, told=False)
+        if result.told and len(result.places):
+            plain.append((j, _codes(given, domain.values), result.places[_codes(
+                shown, published.texts)]))
+        found.append(result)
+    given_beside = _column(source, width, width - 1)
+    shown_beside = _column(release, shown_width, shown_width - 1)
+    if plain and not _stand_together(plain, given_beside, shown_beside, check):
+        for j, _, _ in plain:
+            found[j] = replace(found[j], told=False)
     counting = {name.lower(): weight for name, weight in weights.items()}
-    names = [column.name for column in columns]
+    weighed = [counting.get(column.name.lower(), 1.0) for column in columns]
+    return _summary(found, weighed, columns, rows, kept)
+
+
+def _check_names(columns: Columns, released: Columns, weights: Mapping[str, float]) -> None:
+    """Raises OptionError for a weight, or a quasi-identifier, that has no column."""
+    names, shown = [c.name for c in columns], [c.name for c in released]
     for name in weights:
         if name.lower() not in map(str.lower, names):
             raise OptionError(
                 f"weights names the column {name!r}, which is no quasi-identifier. "
                 f"{did_you_mean(name, names)}"
             )
-    total = bits = weight_of_all = 0.0
-    unread = points = 0
-    attributes = []
-    for j, column in enumerate(columns):
-        check()
-        name = column.name
-        if released and name.lower() not in place:
+    for name in names if released else ():
+        if name.lower() not in map(str.lower, shown):
             raise OptionError(
                 f"The release has no column {name!r}, which is a quasi-identifier of the source. "
-                f"{did_you_mean(name, [c.name for c in released])}"
+                f"{did_you_mean(name, shown)}"
             )
-        values, counts, nulls = _counted(_column(source, width, j))
-        tree = hierarchies.get(name.lower())
-        numeric = is_numeric(column.sql_type) and tree is None
-        domain = Domain(
-            name, numeric, values, counts, nulls,
-            values_as_numbers(values.to_pylist(), column.sql_type, check) if numeric else None,
-            tree,
-        )
-        texts, shown, hidden = pa.array([], pa.string()), np.zeros(0, np.int64), 0
-        if released:
-            texts, shown, hidden = _counted(_column(release, len(released), place[name.lower()]))
-        if hidden:
-            texts = pa.concat_arrays([texts, pa.nulls(1, texts.type)])
-            shown = np.append(shown, hidden)
-        found = audit_column(domain, Published(texts, shown), check)
-        weight = counting.get(name.lower(), 1.0)
-        lost = found.total + rows - kept
-        total, weight_of_all = total + weight * lost, weight_of_all + weight
-        bits, unread, points = bits + found.entropy, unread + found.unread, points + found.points
-        attributes.append({"name": name, "ncp": lost / rows})
+
+
+def _domain(
+    column: Column, given: pa.Array, tree: Tree | None, check: Callable[[], None]
+) -> Domain:
+    values, counts, nulls = _counted(given)
+    ordered = is_numeric(column.sql_type)
+    numbers = None
+    if ordered and tree is None:
+        numbers = values_as_numbers(values.to_pylist(), column.sql_type, check)
+        if not np.isfinite(numbers).all():
+            numbers = None
+    return Domain(
+        column.name, numbers is not None, values, counts, nulls, numbers, tree,
+        ordered and tree is not None,
+    )
+
+
+def _numbers_unread(domain: Domain, column: Column) -> bool:
+    """Whether a column has an order, but some of its values could not be read as numbers."""
+    return is_numeric(column.sql_type) and not domain.numeric and domain.tree is None
+
+
+def _published(shown: pa.Array, left_out: int, kind: str) -> Published:
+    texts, counts, hidden = _counted(shown)
+    if hidden:
+        texts = pa.concat_arrays([texts, pa.nulls(1, texts.type)])
+        counts = np.append(counts, hidden)
+    return Published(texts, counts, left_out, kind)
+
+
+def _codes(cells: pa.Array, known: pa.Array) -> Places:
+    """The place of each cell among the known texts, NULL after them or where it stands there."""
+    nulls = len(known) - 1 if len(known) and not known[len(known) - 1].is_valid else len(known)
+    found = pc.index_in(cells, known.drop_null()).fill_null(nulls)
+    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def _stand_together(
+    plain: Sequence[tuple[int, Places, Places]], given_beside: pa.Array, shown_beside: pa.Array,
+    check: Callable[[], None],
+) -> bool:
+    """Whether no combination of single values stands in more rows of a release than in its source,
+    together with what passes unchanged. If that is a key, it holds row against row.
+
+    Args:
+        plain: of each column that shows nothing but single values its number, and the places of
+            these in the rows of the source and in those of the release.
+        given_beside, shown_beside: what passes unchanged, of these rows.
+        check: may raise, to stop.
+    """
+    count = len(given_beside)
+    texts = pa.concat_arrays([given_beside, shown_beside]).fill_null("")
+    combined = texts.dictionary_encode().indices.to_numpy().astype(np.int64)
+    for _, given, shown in plain:
+        check()
+        both = np.append(given, shown)
+        combined = combined * (int(both.max()) + 1) + both
+        combined = np.unique(combined, return_inverse=True)[1].reshape(-1)
+    most = int(combined.max()) + 1 if len(combined) else 0
+    return bool((
+        np.bincount(combined[count:], minlength=most)
+        <= np.bincount(combined[:count], minlength=most)
+    ).all())
+
+
+def _summary(
+    found: Sequence[ColumnAudit], weights: Sequence[float], columns: Columns, rows: int, kept: int
+) -> dict[str, Any]:
+    """The facts of all columns, each with its weight."""
+    out, of_all = rows - kept, sum(weights)
+    losses = [result.total + out if result.told else None for result in found]
+    least = sum(w * (out if x is None else x) for w, x in zip(weights, losses, strict=True))
+    untold = any(w > 0.0 and x is None for w, x in zip(weights, losses, strict=True))
+    share = least / (rows * of_all) if of_all > 0.0 else 0.0
+    bits = sum(result.entropy for result in found)
+    told = all(result.told for result in found)
     return {
-        "total_il": total,
-        "ncp": total / (rows * weight_of_all) if weight_of_all > 0.0 else 0.0,
-        "entropy_loss": bits / (kept * width) if kept else 0.0,
-        "unread": unread,
-        "points": points,
-        "attributes": attributes,
+        "total_il": None if untold else least,
+        "ncp": None if untold else share,
+        "ncp_at_least": share,
+        "entropy_loss": (bits / (kept * len(columns)) if kept else 0.0) if told else None,
+        "unread": sum(result.unread for result in found),
+        "points": sum(result.points for result in found),
+        "attributes": [
+            {"name": column.name, "ncp": None if loss is None else loss / rows}
+            for column, loss in zip(columns, losses, strict=True)
+        ],
     }

@@ -9,11 +9,13 @@ __kanon_released_columns AS (
     SELECT [*COLUMNS(*)] AS columns
     FROM (SELECT __kanon_describe(${quasi_released}) FROM __kanon_released LIMIT 1)
 ),
-__kanon_cells AS (
-    SELECT [*COLUMNS(*)] AS cells FROM (SELECT __kanon_key(${quasi}) FROM __kanon_kept)
+__kanon_cells AS (  -- the quasi-identifiers, and last what passes unchanged
+    SELECT [*COLUMNS(*)] AS cells
+    FROM (SELECT __kanon_key(${quasi}), ${passing} AS __kanon_passing FROM __kanon_kept)
 ),
 __kanon_released_cells AS (
-    SELECT [*COLUMNS(*)] AS cells FROM (SELECT __kanon_key(${quasi_released}) FROM __kanon_released)
+    SELECT [*COLUMNS(*)] AS cells
+    FROM (SELECT __kanon_key(${quasi_released}), ${passing} AS __kanon_passing FROM __kanon_released)
 ),
 __kanon_begun AS MATERIALIZED (  -- begins to read what is published: all cells in, a ticket out
     SELECT __kanon_audit(

@@ -39,7 +39,8 @@ def con() -> Iterator[duckdb.DuckDBPyConnection]:
 
 def audited(con: duckdb.DuckDBPyConnection, release: str, roles: str = ROLES) -> dict[str, Found]:
     con.execute(f"CREATE OR REPLACE TABLE released AS {release}")
-    return {name: (value, text) for name, value, text in con.execute(AUDIT.format(roles)).fetchall()}
+    found = con.execute(AUDIT.format(roles)).fetchall()
+    return {name: (value, text) for name, value, text in found}
 
 
 def test_a_column_that_is_still_there_and_those_that_tell_of_it(

@@ -168,9 +168,11 @@ def test_flat_sets_lose_all() -> None:
 def test_null_is_a_value_for_as_many_rows_as_the_source_has() -> None:
     assert audited(JOBS, {None: 3}).total == 0.0
     more = audited(JOBS, {None: 5, "Nurse": 1})
-    assert (more.rows, more.total, more.suppressed, more.unread) == (6, 2.0, 2, 0)
-    assert more.entropy == pytest.approx(2 * bits([2, 3, 1, 1, 1, 3]))
+    # five NULLs of which three are values: none of them says which
+    assert (more.rows, more.total, more.suppressed, more.unread) == (6, 5.0, 2, 0)
+    assert more.entropy == pytest.approx(5 * bits([2, 3, 1, 1, 1, 3]))
     assert audited(AGES, {None: 3}).suppressed == 3
+    assert audited(JOBS, {None: 3}).told and more.told
 
 
 def test_no_rows() -> None:
@@ -195,7 +197,7 @@ COUNTRIES = domain(
     ("Greece", 0, []),  # of three levels the lowest, though no row has it
     ("North America", 1, [4, 2]),
     ("America", 2, [4, 2, 1]),
-    ("*", 3, [4, 2, 1, 1, 1]),
+    ("*", 3, [4, 2, 1, 1, 1, 1]),  # NULL lies below the root
     ("{Canada, USA}", 1, [4, 2]),
     ("{Brazil, USA}", 2, [4, 1]),
     ("{India, Iran}", 2, [1, 1]),

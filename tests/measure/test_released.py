@@ -1,0 +1,246 @@
+"""What the metrics say that a release loses is what an audit of it finds, or the audit says NULL.
+
+The two share no code for it: one measures classes of encoded rows, the other reads texts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import kanon_sql
+from tests.support import tables
+from tests.support.tables import Column
+from tests.support.thoroughness import examples
+
+Found = dict[str, float | None]
+often = settings(
+    max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck)
+)
+METHODS = ("mdav_star", "k_member", "mondrian", "mdav_plus")
+OF_ONE = ("ordered", "five_halves", "fold")
+KINDS = ("tinyint", "integer", "double", "float", "decimal", "date", "timestamp", "timestamptz",
+         "time", "boolean", "text", "enum", "uuid", "blob")
+SHARED = ("total_il", "ncp", "entropy_loss")
+
+
+@pytest.fixture(scope="module")
+def base() -> Iterator[duckdb.DuckDBPyConnection]:
+    connection = kanon_sql.register(duckdb.connect())
+    connection.execute("SET enable_progress_bar = false; SET TimeZone = 'Europe/Berlin'")
+    yield connection
+    connection.close()
+
+
+def told(con: duckdb.DuckDBPyConnection, call: str) -> Found:
+    return dict(con.execute(f"SELECT metric, value FROM {call}").fetchall())
+
+
+def both(
+    con: duckdb.DuckDBPyConnection, options: str, roles: str, audit: str = ""
+) -> tuple[Found, Found]:
+    """The metrics of a release of t, and what an audit of it tells."""
+    try:
+        con.execute(f"CREATE OR REPLACE TABLE released AS FROM anonymize('t', {options}, {roles})")
+    except duckdb.Error as error:
+        assume("rows to anonymize" not in str(error))
+        raise
+    measured = told(con, f"anonymize_metrics('t', {options}, {roles})")
+    return measured, told(con, f"anonymize_audit('t', release='released', {roles}{audit})")
+
+
+def agree(measured: Found, audited: Found) -> int:
+    """How many numbers both tell, all of them the same."""
+    names = [name for name in audited if name in SHARED or name.startswith("ncp (")]
+    for name in names:
+        if audited[name] is not None:
+            assert measured[name] is not None, name
+            assert audited[name] == pytest.approx(measured[name], rel=1e-9, abs=1e-9), name
+    if audited["ncp"] is not None or measured["ncp"] is not None:
+        least, most = audited["ncp_at_least"], measured["ncp"]
+        assert least is not None and least <= (1.0 if most is None else most) + 1e-9
+    return sum(audited[name] is not None for name in names)
+
+
+@often
+@given(
+    st.lists(st.sampled_from(KINDS), min_size=1, max_size=3), st.integers(4, 40), st.data(),
+    st.sampled_from(METHODS), st.sampled_from(tables.REPRESENTATIONS),
+    st.sampled_from(["value", "value", "suppress"]), st.sampled_from(["", ", suppress=0.2"]),
+)
+def test_metrics_and_audit_agree(
+    base: duckdb.DuckDBPyConnection, kinds: list[str], rows: int, data: Any, method: str,
+    representation: str, nulls: str, left_out: str,
+) -> None:
+    columns = [data.draw(tables.columns_of(f"c{j}", rows, [kind])) for j, kind in enumerate(kinds)]
+    tables.create(base, "t", [*columns, Column("s", "integer", tuple(range(rows)))])
+    quasi = ", ".join(f"'{column.name}'" for column in columns)
+    options = (
+        f"k=3, method='{method}', representation='{representation}', nulls='{nulls}'{left_out}"
+    )
+    agree(*both(base, options, f"quasi_identifiers=[{quasi}], sensitive=['s']"))
+
+
+@often
+@given(
+    st.integers(4, 40), st.data(), st.sampled_from(METHODS),
+    st.sampled_from([*tables.REPRESENTATIONS, None]), st.sampled_from(["value", "suppress"]),
+    st.booleans(),
+)
+def test_they_agree_where_columns_have_hierarchies(
+    base: duckdb.DuckDBPyConnection, rows: int, data: Any, method: str,
+    representation: str | None, nulls: str, everywhere: bool,
+) -> None:
+    zips = st.sampled_from(["1000", "1001", "1010", "1011", "1100", "2000", "2001", None])
+    ages = st.sampled_from([20, 21, 25, 30, 41, 42, None])
+    base.execute("CREATE OR REPLACE TABLE t(zip VARCHAR, age INTEGER, other INTEGER, s INTEGER)")
+    base.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", [
+        [data.draw(zips), data.draw(ages), data.draw(st.integers(0, 3)), i] for i in range(rows)
+    ])
+    # levels for every value there may be, so that those of a part of the rows are the same
+    base.execute("""
+        CREATE OR REPLACE TABLE zips AS
+        SELECT z AS level0, z[:3] || '*' AS level1, z[:2] || '**' AS level2, '*' AS level3
+        FROM (SELECT unnest(['1000', '1001', '1010', '1011', '1100', '2000', '2001']) AS z);
+        CREATE OR REPLACE TABLE ages AS
+        SELECT a AS level0, a // 10 || '0s' AS level1, '*' AS level2
+        FROM (SELECT unnest([20, 21, 25, 30, 41, 42]) AS a)
+    """)
+    shown = f", representation='{representation}'" if representation else ""
+    trees = ", hierarchies={'zip': 'zips'" + (", 'age': 'ages'" if everywhere else "") + "}"
+    options = f"k=3, method='{method}', nulls='{nulls}'{shown}{trees}"
+    roles = "quasi_identifiers=['zip', 'age', 'other'], sensitive=['s']"
+    agree(*both(base, options, roles, trees))
+    if representation is None and nulls == "value":
+        whole = trees.replace("}", ", 'age': 'ages', 'other': 'flat'}").replace(
+            ", 'age': 'ages', 'age'", ", 'age'")
+        agree(*both(base, f"k=3, recoding='global'{whole}", roles, whole))
+
+
+@often
+@given(
+    st.sampled_from(["integer", "text", "date", "double"]), st.integers(6, 40), st.data(),
+    st.sampled_from(OF_ONE), st.sampled_from([*tables.REPRESENTATIONS, "number"]),
+)
+def test_they_agree_for_methods_of_one_attribute(
+    base: duckdb.DuckDBPyConnection, kind: str, rows: int, data: Any, method: str,
+    representation: str,
+) -> None:
+    column = data.draw(tables.columns_of("c", rows, [kind]))
+    tables.create(base, "t", [column, Column("s", "integer", tuple(range(rows)))])
+    options = f"k=3, method='{method}', representation='{representation}'"
+    agree(*both(base, options, "quasi_identifiers=['c'], sensitive=['s']"))
+
+
+@pytest.mark.parametrize("options", ["", ", tight=true", ", representation='interval'",
+                                     ", representation='suppress'", ", representation='centroid'"])
+@pytest.mark.parametrize("missing", ["false", "i % 9 = 4"])
+def test_they_agree_for_rectangles(
+    base: duckdb.DuckDBPyConnection, options: str, missing: str
+) -> None:
+    base.execute(f"""
+        CREATE OR REPLACE TABLE t AS
+        SELECT CASE WHEN {missing} THEN NULL ELSE 40 + hash(i) % 97 / 10 END AS lat,
+               -74 + hash(i + 1) % 89 / 10 AS lon, i AS s
+        FROM range(80) AS r(i)
+    """)
+    found = both(base, f"k=4, method='gps_rectangles'{options}",
+                 "quasi_identifiers=['lat', 'lon'], sensitive=['s']")
+    agreed = agree(*found)
+    assert agreed >= (5 if "centroid" not in options and missing == "false" else 0)
+    plain = found[0]
+    assert plain["ncp_grouping"] is not None
+    if not options:  # a box is larger than the places in it
+        assert plain["ncp"] is not None and plain["ncp"] > plain["ncp_grouping"]
+
+
+@pytest.fixture
+def people(base: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    base.execute("""
+        CREATE OR REPLACE TABLE t AS
+        SELECT (20 + hash(i) % 40)::INTEGER AS age, ['x', 'y', 'z'][1 + (hash(i) % 3)::INTEGER] AS job, i AS s
+        FROM range(90) AS r(i)
+    """)
+    return base
+
+
+ROLES = "quasi_identifiers=['age', 'job'], sensitive=['s']"
+
+
+@pytest.mark.parametrize("representation", ["interval", "bounds", "suppress"])
+def test_true_releases_are_told(people: duckdb.DuckDBPyConnection, representation: str) -> None:
+    """The audit isn't NULL where there is nothing to hide."""
+    options = f"k=3, method='mondrian', representation='{representation}'"
+    measured, audited = both(people, options, ROLES)
+    assert agree(measured, audited) == 5
+    classes = people.execute(f"""
+        SELECT age, job, count(*) AS n, list(source.age) AS ages, list(source.job) AS jobs
+        FROM released JOIN (SELECT s, age AS was, job AS had FROM t) AS source
+        USING (s) GROUP BY ALL
+    """.replace("list(source.age)", "list(was)").replace("list(source.job)", "list(had)")).fetchall()
+    span, = people.execute("SELECT max(age) - min(age) FROM t").fetchall()[0]
+    lost = [0.0, 0.0]
+    for _, _, n, ages, jobs in classes:
+        whole = representation == "suppress"
+        width = max(ages) - min(ages)
+        lost[0] += n * (float(width > 0) if whole else width / span)
+        lost[1] += n * float(len(set(jobs)) > 1)
+    assert measured["ncp (age)"] == pytest.approx(lost[0] / 90, rel=1e-12)
+    assert measured["ncp (job)"] == pytest.approx(lost[1] / 90, rel=1e-12)
+    assert measured["total_il"] == pytest.approx(sum(lost), rel=1e-12)
+    if representation == "suppress":
+        assert measured["ncp"] > measured["ncp_grouping"]
+    else:
+        assert measured["ncp"] == pytest.approx(measured["ncp_grouping"], rel=1e-12)
+
+
+@pytest.mark.parametrize("representation", ["centroid", "median"])
+def test_of_points_nothing_is_told(
+    people: duckdb.DuckDBPyConnection, representation: str
+) -> None:
+    measured, audited = both(people, f"k=3, representation='{representation}'", ROLES)
+    for name in SHARED:
+        assert measured[name] is None and audited[name] is None
+    assert audited["ncp_at_least"] == 0.0 and measured["ncp_grouping"] > 0.0
+    # of classes that agree the point is the value
+    people.execute("CREATE OR REPLACE TABLE t AS SELECT 1 AS age, 'x' AS job, i AS s FROM "
+                   "range(9) AS r(i)")
+    measured, audited = both(people, f"k=3, representation='{representation}'", ROLES)
+    assert measured["ncp"] == audited["ncp"] == measured["entropy_loss"] == 0.0
+
+
+def test_rows_left_out_count_whole(people: duckdb.DuckDBPyConnection) -> None:
+    people.execute("INSERT INTO t VALUES (400, 'x', 90)")
+    options = "k=3, method='k_member', suppress=0.05"
+    measured, audited = both(people, options, ROLES)
+    assert measured["rows_suppressed"] > 0 and agree(measured, audited) == 5
+    without = people.execute("SELECT count(*) FROM released").fetchone()
+    assert without is not None and audited["ncp_at_least"] == pytest.approx(audited["ncp"])
+
+
+def test_a_median_that_could_be_unchanged_by_its_counts_is_found_by_what_passes(
+    base: duckdb.DuckDBPyConnection
+) -> None:
+    """Two classes, {1, 1, 2} and {1, 2, 2}: both columns have each value three times."""
+    base.execute("CREATE OR REPLACE TABLE t AS SELECT unnest([1, 1, 2, 1, 2, 2]) AS a, "
+                 "unnest([1, 2, 3, 4, 5, 6]) AS s, unnest([1, 1, 1, 1, 1, 1]) AS flu")
+    base.execute("CREATE OR REPLACE TABLE released AS SELECT unnest([1, 1, 1, 2, 2, 2]) AS a, s, "
+                 "flu FROM (SELECT unnest([1, 2, 3, 4, 5, 6]) AS s, 1 AS flu)")
+    base.execute("CREATE OR REPLACE TABLE released AS SELECT CASE WHEN s < 4 THEN 1 ELSE 2 END AS "
+                 "a, s, flu FROM t")
+    counts = [Counter(base.execute(f"SELECT a FROM {t}").fetchall()) for t in ("t", "released")]
+    assert counts[0] == counts[1]
+    with_key = told(base, "anonymize_audit('t', release='released', quasi_identifiers=['a'], "
+                          "sensitive=['s', 'flu'])")
+    assert with_key["ncp"] is None and with_key["ncp_at_least"] == 0.0
+    # without anything to tell rows apart it is the source, as far as anybody can see
+    base.execute("ALTER TABLE t DROP s; ALTER TABLE released DROP s")
+    without = told(base, "anonymize_audit('t', release='released', quasi_identifiers=['a'], "
+                         "sensitive=['flu'])")
+    assert without["ncp"] == 0.0
