@@ -106,7 +106,7 @@ def one(options: dict[str, Any], copies: int = 1, steps: int | None = None) -> O
     spent = measured(lambda: con.execute(f"CREATE TABLE r AS FROM {call('adult', options)}"), again)
     named = options.get("hierarchies")
     return {
-        "ncp": found["ncp"], "ncp_distinct": found["ncp_distinct"],
+        "ncp": found["ncp_grouping"], "ncp_distinct": found["ncp_distinct_grouping"],
         "seconds": spent.seconds, "method_seconds": found["seconds_group"],
         "rows": found["rows_in"], "suppressed": found["rows_suppressed"],
         **(leaf_shares(con, named, int(found["rows_suppressed"])) if named else {}),

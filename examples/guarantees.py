@@ -49,13 +49,13 @@ RIVALS = (  # what a method for one k is compared with
 AXES = {"AGI": "adjusted gross income", "EMCONTRB": "employer's health insurance contribution"}
 POINTS, K_OF_POINTS = 300, 20
 MEASURED = {  # on every run: how it is called, and printed
-    "information_loss": ("information loss in percent", ".2f"), "ncp": ("ncp", ".3f"),
+    "information_loss": ("information loss in percent", ".2f"), "ncp_grouping": ("ncp", ".3f"),
     "max_radius": ("radius", ".3f"), "cellular_cost": ("cellular cost", ",.1f"),
     "cells": ("suppressed cells", ",.0f"),
 }
 QUANTITY = {"radius": "max_radius", "cellular": "cellular_cost", "cells": "cells"}
 COLUMNS = (  # of the printed tables: metric, heading, width, digits
-    ("information_loss", "loss %", 8, 2), ("ncp", "ncp", 8, 3), ("max_radius", "radius", 8, 3),
+    ("information_loss", "loss %", 8, 2), ("ncp_grouping", "ncp", 8, 3), ("max_radius", "radius", 8, 3),
     ("cellular_cost", "cellular", 10, 1), ("cells", "cells", 8, 0), ("objective", "", 10, 0),
     ("cost", "cost", 10, 2), ("lower_bound", "bound", 10, 2), ("ratio", "ratio", 7, 2),
     ("guaranteed_ratio", "at most", 9, 1), ("seconds_group", "seconds", 9, 2),

@@ -271,8 +271,6 @@ class _Categories(_Plain):
         self, attribute: Categorical, column: Any, nulls: Numbers, kept: Labels, view: ByClass
     ) -> None:
         codes = np.asarray(column, dtype=np.int64)
-        # values that the hierarchy lacks, of rows that took no part, are leaves of their own
-        codes = np.where(codes < 0, codes.max(axis=0) + 1, codes)
         super().__init__(np.unique(codes[:, 0], return_inverse=True)[1].reshape(-1), nulls, kept,
                          view)
         self._attribute, self._codes, self._kept = attribute, codes, kept

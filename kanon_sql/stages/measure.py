@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kanon_sql.encode.arrow import Column, Rows
 from kanon_sql.encode.encoded import Encoded
@@ -72,9 +73,15 @@ def _with_outside(
     more = len(published.outside) // len(columns)
     number = published.outside.field("number").to_numpy(zero_copy_only=False)
     numbers = np.where(np.isfinite(number), number, np.nan)
+    words = published.outside.field("category")
+    for name, tree in trees.items():
+        # a hierarchy is made of the rows that took part; what it lacks lies below the root, as NULL
+        j = [c.name.lower() for c in columns].index(name.lower())
+        here = pa.array(np.arange(len(words)) % len(columns) == j)
+        lacking = pc.and_(here, pc.invert(pc.is_in(words, tree.levels[0])))
+        words = pc.if_else(lacking, pa.scalar(None, words.type), words)
     outside = pa.StructArray.from_arrays(
-        [pa.array(numbers, from_pandas=True), published.outside.field("category")],
-        ["number", "category"],
+        [pa.array(numbers, from_pandas=True), words], ["number", "category"]
     )
     every = Rows({
         "cells": pa.concat_arrays([rows.fields["cells"], outside]),

@@ -109,7 +109,7 @@ def test_the_audit_agrees_with_the_metrics(people: Connection) -> None:
     audited = metrics(
         people, f"release := 'released', {options}, class_label := 'ward'", "anonymize_audit"
     )
-    shared = set(measured) & set(audited) - {"entropy_loss"}
+    shared = set(measured) & set(audited)
     assert {"ncp", "total_il", "discernibility", "equal_diversity (disease)"} <= shared
     for name in shared:
         assert audited[name] == pytest.approx(measured[name]), name
