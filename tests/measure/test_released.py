@@ -179,7 +179,7 @@ def test_true_releases_are_told(people: duckdb.DuckDBPyConnection, representatio
     options = f"k=3, method='mondrian', representation='{representation}'"
     measured, audited = both(people, options, ROLES)
     assert agree(measured, audited) == 5
-    classes = people.execute(f"""
+    classes = people.execute("""
         SELECT age, job, count(*) AS n, list(source.age) AS ages, list(source.job) AS jobs
         FROM released JOIN (SELECT s, age AS was, job AS had FROM t) AS source
         USING (s) GROUP BY ALL
