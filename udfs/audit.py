@@ -26,10 +26,12 @@ def audit(
 
     given, shown = flat_cells(source), flat_cells(release)
     names, beside, trees = read_columns(columns), read_columns(released), read_trees(hierarchies)
-    weights = json.loads(options[0].as_py())["weights"]
+    told = json.loads(options[0].as_py())
 
     def work(watch: Watch) -> Any:
-        return audit_rows(given, names, shown, beside, weights, trees, watch)
+        return audit_rows(
+            given, names, shown, beside, told["weights"], trees, watch, told["named"]
+        )
 
     return pa.array([start_job(work, Progress(False), "audit")], pa.int64())
 

@@ -1,5 +1,5 @@
-"""__kanon_measure(rows, columns, options, hierarchies, forms, grouped, outside, hidden): the losses,
-and the radius per class."""
+"""__kanon_measure(rows, columns, options, hierarchies, forms, grouped, outside, hidden): losses
+and radii."""
 
 from __future__ import annotations
 

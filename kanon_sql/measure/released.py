@@ -26,12 +26,12 @@ from kanon_sql.measure.by_class import ByClass, Numbers
 from kanon_sql.points.points import Floats, Labels, is_missing
 
 FORMS = (
-    "range", "set", "agreed", "node", "level", "point", "number", "box", "closed_box",
+    "range", "set", "agreed", "node", "level", "point", "number", "box", "closed_box", "untold",
 )
 """What a class publishes of a column: the range or set of its values (of numbers a range), the set
 also of numbers, the value on which all agree or else nothing, the label of the lowest common
 ancestor, that at a level, a single value, its number, a box that contains its values, or that box
-with all of its borders."""
+with all of its borders; or what can't be told."""
 
 Boxes = npt.NDArray[np.float64]
 
@@ -43,6 +43,7 @@ class Shown:
     Attributes:
         form: of columns without a hierarchy, one of FORMS.
         of_trees: of those that have one.
+        by_column: of single columns, by name in lower case; these win.
         nothing_is_null: the columns in which a class publishes NULL where its rows don't agree.
         levels: of columns of the form 'level' the level, by name in lower case.
         trees: hierarchies by column name in lower case.
@@ -56,6 +57,7 @@ class Shown:
     levels: Mapping[str, int] = field(default_factory=dict)
     trees: Mapping[str, Taxonomy] = field(default_factory=dict)
     boxes: Boxes = field(default_factory=lambda: np.zeros((0, 0, 3)))
+    by_column: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -115,13 +117,16 @@ def released_losses(encoded: Encoded, labels: Labels, shown: Shown) -> dict[str,
 def _column(encoded: Encoded, j: int, kept: Labels, view: ByClass, shown: Shown) -> ColumnLoss:
     attribute = encoded.attributes[j]
     in_tree = isinstance(attribute, Categorical) and attribute.in_tree
-    form = shown.of_trees if in_tree else shown.form
+    plain = shown.of_trees if in_tree else shown.form
+    form = shown.by_column.get(attribute.name.lower(), plain)
     nulls = encoded.missing[:, j]
     column = (
         _Numbers(attribute, encoded.columns[j], nulls, kept, view)
         if isinstance(attribute, Numeric)
         else _Categories(attribute, encoded.columns[j], nulls, kept, view)
     )
+    if form == "untold":
+        return column.untold()
     if form == "number":
         return column.nothing(np.ones(view.groups, np.bool_))
     if form == "point":

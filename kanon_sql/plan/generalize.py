@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.choices import REPRESENTATIONS
@@ -104,19 +105,36 @@ def released_values(
 FORMS = {
     "centroid": "point", "median": "point", "interval": "range", "bounds": "range",
     "suppress": "agreed", "number": "number", "set": "set", "members": "set",
+    "most_frequent": "point",
     "box": "box", "closed_box": "closed_box",
 }
 """What a class publishes in a representation, as kanon_sql/measure/released.py has it."""
 
 
-def published_forms(call: GroupingCall) -> dict[str, str]:
-    """What classes publish of columns without a hierarchy, and of those with one."""
+def published_forms(call: GroupingCall) -> dict[str, Any]:
+    """What classes publish of columns without a hierarchy, of those with one, and of single
+    columns."""
     release, shown = call.release, attribute_representation(call)
     form = FORMS[shown]
     of_trees = form
     if release.by_hierarchy:
         of_trees = "level" if release.same_level else "node"
-    return {"form": form, "of_trees": of_trees}
+    return {"form": form, "of_trees": of_trees, "by_column": _forms_by_column(call)}
+
+
+def _forms_by_column(call: GroupingCall) -> dict[str, str]:
+    trees = {spec.column.lower() for spec in call.hierarchies}
+    nominal = {name.lower() for name in call.categorical}
+    forms = {}
+    for name in sorted(nominal | set(call.release.by_column)):
+        word = call.release.of(name, has_hierarchy=name in trees)
+        if word == "hierarchy":
+            forms[name] = "level" if call.release.same_level else "node"
+        elif name in trees or (name in nominal and word == "suppress"):
+            forms[name] = "untold"  # the type that it is released in isn't that of its categories
+        else:
+            forms[name] = FORMS[CATEGORICAL.get(word, word) if name in nominal else word]
+    return forms
 
 
 def released_columns(call: GroupingCall) -> str:

@@ -30,7 +30,7 @@ from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.plan.fragments import listed, quasi, seen, where
 from kanon_sql.plan.generalize import publishes_centers, released_columns
 from kanon_sql.plan.hierarchies import Hierarchies
-from kanon_sql.plan.pipeline import measured_sql, pipeline_sql
+from kanon_sql.plan.pipeline import measured_sql, named_columns, pipeline_sql
 from kanon_sql.plan.unseen import refusals
 from kanon_sql.sql import expression, statement
 from kanon_sql.version import __version__
@@ -127,6 +127,7 @@ def metrics_sql(call: GroupingCall) -> str:
         attribute_unit=literal(ATTRIBUTE.unit),
         attribute_text=literal(ATTRIBUTE.description),
         notice_text=literal(NOTICE.description),
+        seen_passing=seen("COLUMNS(*)"),
         **_columns_passing(call),
         centers_verbatim=(
             expression("stages/centers_verbatim") if publishes_centers(call) else "NULL::BIGINT"
@@ -181,10 +182,10 @@ def _told_of(roles: Roles) -> dict[str, str]:
 def audit_sql(call: Call) -> str:
     """The SQL of anonymize_audit(): a release held against its source."""
     source, roles = call.source, call.roles
-    trees = Hierarchies(call.hierarchies, call.show_values, "__kanon_kept")
+    trees = Hierarchies(call.hierarchies, call.show_values, "__kanon_kept", call.categorical)
     diverse, aggregates, alike = _diversity(call)
     k = "NULL" if call.k is None else str(call.k)
-    told = {"weights": call.weights}
+    told = {"weights": call.weights, "named": named_columns(call)}
     assert call.audited is not None
     published = replace(roles, identifiers=())
     return statement(

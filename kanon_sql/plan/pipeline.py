@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 
-from kanon_sql.call.call import GroupingCall
+from kanon_sql.call.call import Call, GroupingCall
 from kanon_sql.call.choices import POINTS
 from kanon_sql.call.relation import literal, quoted
 from kanon_sql.call.roles import Roles
@@ -39,11 +39,15 @@ def trees_of(call: GroupingCall) -> Hierarchies:
 
 def run_sql(call: GroupingCall) -> str:
     """The run as the functions inside the query get it, a JSON literal."""
-    named = None
-    if call.roles.open:
-        trees = (spec.column for spec in call.hierarchies if not spec.by_type)
-        named = tuple(sorted({n.lower() for n in (*call.roles.quasi_identifiers, *trees)}))
-    return literal(Run(call.task, call.progress, named).to_json())
+    return literal(Run(call.task, call.progress, named_columns(call)).to_json())
+
+
+def named_columns(call: Call) -> tuple[str, ...] | None:
+    """The quasi-identifiers that somebody named, in lower case; None where no others can be."""
+    if not call.roles.open:
+        return None
+    trees = (spec.column for spec in call.hierarchies if not spec.by_type)
+    return tuple(sorted({n.lower() for n in (*call.roles.quasi_identifiers, *trees)}))
 
 
 def _cell(call: GroupingCall) -> str:

@@ -6,7 +6,6 @@ import json
 
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.relation import literal
-from kanon_sql.hierarchies.kinds import BY_TYPE
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.plan.fragments import quasi, where
 from kanon_sql.plan.generalize import released_values
@@ -43,7 +42,7 @@ def roles_sql(call: GroupingCall) -> str:
             if release.of(name, has_hierarchy=True) == "hierarchy"
         },
         "trusted": sorted(
-            spec.column.lower() for spec in call.hierarchies if spec.kind != BY_TYPE
+            spec.column.lower() for spec in call.hierarchies if not spec.by_type
         ),
         "categorical": sorted(name.lower() for name in call.categorical),
     }

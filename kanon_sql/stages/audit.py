@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from kanon_sql.audit.reading import Places
 from kanon_sql.audit.text import values_as_numbers
 from kanon_sql.encode.arrow import Column
 from kanon_sql.encode.attributes import is_numeric
+from kanon_sql.encode.looks import INTEGER, look
 from kanon_sql.errors import DataError, OptionError, did_you_mean
 from kanon_sql.hierarchies.tree import Tree
 from kanon_sql.kernel.watch import Watch
@@ -46,6 +47,7 @@ def audit_rows(
     weights: Mapping[str, float],
     trees: Mapping[str, Tree],
     watch: Watch | None = None,
+    named: Collection[str] | None = None,
 ) -> dict[str, Any]:
     """Total-IL and the entropy of a release, from its published values.
 
@@ -56,6 +58,9 @@ def audit_rows(
         weights: of the columns that don't count 1.
         trees: hierarchies by column name.
         watch: may stop it.
+        named: the quasi-identifiers that somebody named, in lower case; None: all of them. One that
+            nobody named, that looks like an identifier and of which nothing is released, counts as
+            an identifier.
 
     Returns:
         total_il (cells, suppressed rows included), ncp (0 .. 1), entropy_loss (bits per released
@@ -81,10 +86,16 @@ def audit_rows(
     place = {column.name.lower(): j for j, column in enumerate(released)}
     hierarchies = {name.lower(): tree for name, tree in trees.items()}
     found: list[ColumnAudit] = []
+    looked_at: list[Column] = []
     plain: list[tuple[int, Places, Places]] = []
     for j, column in enumerate(columns):
         check()
         given = _column(source, width, j)
+        if named is not None and released and column.name.lower() not in named:
+            at = place[column.name.lower()]
+            if _withheld(column, given, _column(release, shown_width, at)):
+                continue
+        looked_at.append(column)
         domain = _domain(column, given, hierarchies.get(column.name.lower()), check)
         shown, kind = pa.array([], pa.string()), ""
         if released:
@@ -95,7 +106,7 @@ def audit_rows(
         if _numbers_unread(domain, column):
             result = replace(result, told=False)
         if result.told and len(result.places):
-            plain.append((j, _codes(given, domain.values), result.places[_codes(
+            plain.append((len(found), _codes(given, domain.values), result.places[_codes(
                 shown, published.texts)]))
         found.append(result)
     given_beside = _column(source, width, width - 1)
@@ -104,8 +115,20 @@ def audit_rows(
         for j, _, _ in plain:
             found[j] = replace(found[j], told=False)
     counting = {name.lower(): weight for name, weight in weights.items()}
-    weighed = [counting.get(column.name.lower(), 1.0) for column in columns]
-    return _summary(found, weighed, columns, rows, kept)
+    weighed = [counting.get(column.name.lower(), 1.0) for column in looked_at]
+    return _summary(found, weighed, looked_at, rows, kept)
+
+
+def _withheld(column: Column, given: pa.Array, shown: pa.Array) -> bool:
+    """Whether a column looks like an identifier, and nothing of it is released."""
+    if shown.null_count < len(shown):
+        return False
+    if not is_numeric(column.sql_type):
+        return look(column, None, given).identifier
+    if not INTEGER.fullmatch(column.sql_type):
+        return False
+    numbers = pc.cast(given, pa.float64()).to_numpy(zero_copy_only=False)
+    return look(column, numbers, None).identifier
 
 
 def _check_names(columns: Columns, released: Columns, weights: Mapping[str, float]) -> None:
@@ -204,7 +227,7 @@ def _summary(
         "total_il": None if untold else least,
         "ncp": None if untold else share,
         "ncp_at_least": share,
-        "entropy_loss": (bits / (kept * len(columns)) if kept else 0.0) if told else None,
+        "entropy_loss": (bits / max(kept * len(columns), 1)) if told else None,
         "unread": sum(result.unread for result in found),
         "points": sum(result.points for result in found),
         "attributes": [

@@ -28,7 +28,7 @@ class Published:
     """What the classes publish, as far as the plan and the method know.
 
     Attributes:
-        form, of_trees: as in Shown.
+        form, of_trees, by_column: as in Shown.
         facts: what the method reported.
         boxes: the boxes that it made, struct<class, number, low, high, closed>; None without any.
         outside: the cells of the rows that took no part, row by row, as those of Rows.
@@ -36,6 +36,7 @@ class Published:
 
     form: str
     of_trees: str
+    by_column: Mapping[str, str]
     facts: Mapping[str, Any]
     boxes: pa.StructArray | None
     outside: pa.StructArray
@@ -56,9 +57,8 @@ def measure_rows(
     everything, labels = _with_outside(rows, columns, task, published, trees or {}, encoded, labels)
     shown = _shown(columns, published, classes, trees or {})
     found = released_losses(everything, labels[everything.order], shown)
-    grouping = {entry["name"]: entry["ncp"] for entry in facts["attributes"]}
-    for entry in found["attributes"]:
-        entry["grouping"] = grouping[entry["name"]]
+    for entry, grouped in zip(found["attributes"], facts["attributes"], strict=True):
+        entry |= {"grouping": grouped["ncp"], "verbatim": grouped["verbatim"]}
     return {**facts, **found}, classes, radii
 
 
@@ -108,4 +108,5 @@ def _shown(
         levels,
         {name.lower(): tree for name, tree in trees.items()},
         boxes,
+        published.by_column,
     )

@@ -13,7 +13,8 @@ __kanon_passing AS (  -- rows per combination of the columns that pass unchanged
     SELECT columns_passing,
            CASE WHEN columns_passing > 0 THEN uniques ELSE 0 END AS passing_unique_rows
     FROM (SELECT count(*) FILTER (WHERE __kanon_size = 1) AS uniques
-          FROM (SELECT count(*) AS __kanon_size${passing} FROM __kanon_released GROUP BY ALL))
+          FROM (SELECT count(*) AS __kanon_size, ${seen_passing}
+                FROM (SELECT NULL AS __kanon_none${passing} FROM __kanon_released) GROUP BY ALL))
     CROSS JOIN (SELECT ${columns_passing} AS columns_passing)
 ),
 __kanon_facts AS (
