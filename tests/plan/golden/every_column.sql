@@ -12,11 +12,18 @@ __kanon_columns AS (  -- name and type of each quasi-identifier
     SELECT [*COLUMNS(*)] AS columns
     FROM (SELECT __kanon_describe(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash"))) FROM __kanon_source LIMIT 1)
 ),
-__kanon_taken AS (  -- columns with a name that the query needs for itself
-    SELECT list_filter([*COLUMNS(*)], lambda name:
-        starts_with(lower(name), '__kanon_')) AS names
+__kanon_names AS (  -- the names of all columns
+    SELECT [*COLUMNS(*)] AS names
     FROM (SELECT __kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash)))
           FROM __kanon_source LIMIT 1)
+),
+__kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner saw all of them
+    SELECT CASE
+        WHEN (SELECT list_filter(names, lambda name: starts_with(lower(name), '__kanon_'))[1] FROM __kanon_names) IS NOT NULL
+            THEN __kanon_refuse('OptionError', format('The relation has a column ''{}'', a name that the query needs for itself. Rename it first.', (SELECT list_filter(names, lambda name: starts_with(lower(name), '__kanon_'))[1] FROM __kanon_names)))
+        WHEN EXISTS (SELECT 1 FROM duckdb_columns() WHERE list_contains(CAST(['patients'] AS VARCHAR[]), lower(table_name)) AND regexp_matches(comment, '\bkanon\b|\b(?:kanon|[a-z]kanon|anon|[a-z]anon|aknon|k[a-z]anon|knon|k[a-z]non|knaon|ka[a-z]non|kaon|ka[a-z]on|kaonn|kan[a-z]on|kann|kan[a-z]n|kanno|kano[a-z]n|kano|kano[a-z]|kanon[a-z])\s*:', 'i') AND NOT list_contains(CAST([] AS VARCHAR[]), concat( database_name, '.', schema_name, '.', table_name, '.', column_name, ' ', comment)) AND NOT list_contains(CAST([] AS VARCHAR[]), lower(column_name)))
+            THEN __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give these columns their roles in the call.')
+        ELSE true END AS passed
 ),
 __kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categories
     SELECT __kanon_row, __kanon_hash, __kanon_label, __kanon_secret, __kanon_extra,
@@ -25,7 +32,8 @@ __kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categor
     FROM (SELECT __kanon_row, __kanon_hash, NULL::VARCHAR AS __kanon_label,
                  NULL::VARCHAR AS __kanon_secret, NULL::DOUBLE AS __kanon_extra,
                  __kanon_cell(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash")))
-          FROM __kanon_kept)
+          FROM __kanon_kept
+          WHERE (SELECT passed FROM __kanon_accounted))
 ),
 __kanon_begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
     SELECT __kanon_start(
@@ -33,9 +41,10 @@ __kanon_begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
               'label': __kanon_label, 'secret': __kanon_secret,
               'extra': __kanon_extra}),
         (SELECT columns FROM __kanon_columns),
-        '{"progress": true, "task": {"beside_k": [], "block_rows": null, "class_label": null, "distance": "sse", "k": 5, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
+        '{"named": [], "progress": true, "task": {"beside_k": [], "block_rows": null, "class_label": null, "distance": "sse", "k": 5, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
         NULL,
-        NULL) AS ticket
+        NULL,
+        []) AS ticket
     FROM __kanon_cells
 ),
 __kanon_waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an interrupt is heard
@@ -56,7 +65,9 @@ __kanon_labelled AS (
     WHERE __kanon_labels.__kanon_class >= 0
 ),
 __kanon_classes AS MATERIALIZED (  -- what each class releases
-    SELECT __kanon_class, __kanon_centroid(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash"))) FROM __kanon_labelled GROUP BY __kanon_class
+    SELECT __kanon_class, __kanon_shown(COLUMNS(* EXCLUDE (__kanon_class, __kanon_hidden)), __kanon_hidden)
+    FROM (SELECT __kanon_class, __kanon_centroid(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash"))) FROM __kanon_labelled GROUP BY __kanon_class)
+    CROSS JOIN (SELECT grouped.hidden AS __kanon_hidden FROM __kanon_grouped)
 ),
 __kanon_released AS MATERIALIZED (  -- every row with its class's values, columns in their old order
     (SELECT __kanon_blank(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash"))) FROM __kanon_source LIMIT 0)
@@ -65,14 +76,12 @@ __kanon_released AS MATERIALIZED (  -- every row with its class's values, column
      FROM __kanon_labelled JOIN __kanon_classes USING (__kanon_class))
 ),
 __kanon_sizes AS MATERIALIZED (  -- rows per combination of released values
-    SELECT count(*) AS __kanon_size, COLUMNS(*) FROM __kanon_released GROUP BY ALL
+    SELECT count(*) AS __kanon_size, __kanon_seen(COLUMNS(*)), __kanon_printed(COLUMNS(*)) FROM __kanon_released GROUP BY ALL
 ),
 __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
     SELECT CASE
-        WHEN (SELECT len(names) FROM __kanon_taken) > 0
-            THEN __kanon_refuse('OptionError', format('The relation has a column ''{}'', a name that the query needs for itself. Rename it first.', (SELECT names[1] FROM __kanon_taken)))
-        WHEN NOT ((SELECT list_sort(coalesce(list(concat(column_name, ' ', comment)), [])) FROM duckdb_columns() WHERE comment LIKE '%kanon:%' AND lower(table_name) = lower('patients') AND lower(schema_name) = lower(current_schema()) AND lower(database_name) = lower(current_database())) = []::VARCHAR[])
-            THEN __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give the roles in the call.')
+        WHEN NOT (SELECT passed FROM __kanon_accounted)
+            THEN false
         WHEN min(__kanon_size) < 5
             THEN __kanon_refuse('ReleaseError', format('The release was stopped: a class of released values has {} rows, fewer than k = 5. Nothing came out; please report this as a bug of the method mdav_star.', min(__kanon_size)))
         WHEN [coalesce(sum(__kanon_size), 0) + any_value(__kanon_out),

@@ -13,11 +13,18 @@ __kanon_columns AS (  -- name and type of each quasi-identifier
     SELECT [*COLUMNS(*)] AS columns
     FROM (SELECT __kanon_describe(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash"))) FROM __kanon_source LIMIT 1)
 ),
-__kanon_taken AS (  -- columns with a name that the query needs for itself
-    SELECT list_filter([*COLUMNS(*)], lambda name:
-        starts_with(lower(name), '__kanon_')) AS names
+__kanon_names AS (  -- the names of all columns
+    SELECT [*COLUMNS(*)] AS names
     FROM (SELECT __kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash)))
           FROM __kanon_source LIMIT 1)
+),
+__kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner saw all of them
+    SELECT CASE
+        WHEN (SELECT list_filter(names, lambda name: starts_with(lower(name), '__kanon_'))[1] FROM __kanon_names) IS NOT NULL
+            THEN __kanon_refuse('OptionError', format('The relation has a column ''{}'', a name that the query needs for itself. Rename it first.', (SELECT list_filter(names, lambda name: starts_with(lower(name), '__kanon_'))[1] FROM __kanon_names)))
+        WHEN EXISTS (SELECT 1 FROM duckdb_columns() WHERE list_contains(CAST(['patients'] AS VARCHAR[]), lower(table_name)) AND regexp_matches(comment, '\bkanon\b|\b(?:kanon|[a-z]kanon|anon|[a-z]anon|aknon|k[a-z]anon|knon|k[a-z]non|knaon|ka[a-z]non|kaon|ka[a-z]on|kaonn|kan[a-z]on|kann|kan[a-z]n|kanno|kano[a-z]n|kano|kano[a-z]|kanon[a-z])\s*:', 'i') AND NOT list_contains(CAST([] AS VARCHAR[]), concat( database_name, '.', schema_name, '.', table_name, '.', column_name, ' ', comment)) AND NOT list_contains(CAST([] AS VARCHAR[]), lower(column_name)))
+            THEN __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give these columns their roles in the call.')
+        ELSE true END AS passed
 ),
 __kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categories
     SELECT __kanon_row, __kanon_hash, __kanon_label, __kanon_secret, __kanon_extra,
@@ -26,7 +33,8 @@ __kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categor
     FROM (SELECT __kanon_row, __kanon_hash, NULL::VARCHAR AS __kanon_label,
                  NULL::VARCHAR AS __kanon_secret, NULL::DOUBLE AS __kanon_extra,
                  __kanon_cell(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash")))
-          FROM __kanon_kept)
+          FROM __kanon_kept
+          WHERE (SELECT passed FROM __kanon_accounted))
 ),
 __kanon_begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
     SELECT __kanon_start(
@@ -34,9 +42,10 @@ __kanon_begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
               'label': __kanon_label, 'secret': __kanon_secret,
               'extra': __kanon_extra}),
         (SELECT columns FROM __kanon_columns),
-        '{"progress": true, "task": {"beside_k": [], "block_rows": null, "class_label": null, "distance": "sse", "k": 5, "loss": "range_flat", "method": "mdav", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
+        '{"named": [], "progress": true, "task": {"beside_k": [], "block_rows": null, "class_label": null, "distance": "sse", "k": 5, "loss": "range_flat", "method": "mdav", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
         NULL,
-        NULL) AS ticket
+        NULL,
+        []) AS ticket
     FROM __kanon_cells
 ),
 __kanon_waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an interrupt is heard
@@ -57,7 +66,9 @@ __kanon_labelled AS (
     WHERE __kanon_labels.__kanon_class >= 0
 ),
 __kanon_classes AS MATERIALIZED (  -- what each class releases
-    SELECT __kanon_class, __kanon_bounds(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash"))) FROM __kanon_labelled GROUP BY __kanon_class
+    SELECT __kanon_class, __kanon_shown(COLUMNS(* EXCLUDE (__kanon_class, __kanon_hidden)), __kanon_hidden)
+    FROM (SELECT __kanon_class, __kanon_bounds(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash"))) FROM __kanon_labelled GROUP BY __kanon_class)
+    CROSS JOIN (SELECT grouped.hidden AS __kanon_hidden FROM __kanon_grouped)
 ),
 __kanon_released AS MATERIALIZED (  -- every row with its class's values, columns in their old order
     (SELECT __kanon_blank(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash"))) FROM __kanon_source LIMIT 0)
@@ -66,14 +77,12 @@ __kanon_released AS MATERIALIZED (  -- every row with its class's values, column
      FROM __kanon_labelled JOIN __kanon_classes USING (__kanon_class))
 ),
 __kanon_sizes AS MATERIALIZED (  -- rows per combination of released values
-    SELECT count(*) AS __kanon_size, COLUMNS(*) FROM __kanon_released GROUP BY ALL
+    SELECT count(*) AS __kanon_size, __kanon_seen(COLUMNS(*)), __kanon_printed(COLUMNS(*)) FROM __kanon_released GROUP BY ALL
 ),
 __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
     SELECT CASE
-        WHEN (SELECT len(names) FROM __kanon_taken) > 0
-            THEN __kanon_refuse('OptionError', format('The relation has a column ''{}'', a name that the query needs for itself. Rename it first.', (SELECT names[1] FROM __kanon_taken)))
-        WHEN NOT ((SELECT list_sort(coalesce(list(concat(column_name, ' ', comment)), [])) FROM duckdb_columns() WHERE comment LIKE '%kanon:%' AND lower(table_name) = lower('patients') AND lower(schema_name) = lower(current_schema()) AND lower(database_name) = lower(current_database())) = []::VARCHAR[])
-            THEN __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give the roles in the call.')
+        WHEN NOT (SELECT passed FROM __kanon_accounted)
+            THEN false
         WHEN min(__kanon_size) < 5
             THEN __kanon_refuse('ReleaseError', format('The release was stopped: a class of released values has {} rows, fewer than k = 5. Nothing came out; please report this as a bug of the method mdav.', min(__kanon_size)))
         WHEN [coalesce(sum(__kanon_size), 0) + any_value(__kanon_out),
@@ -103,8 +112,12 @@ __kanon_measured AS MATERIALIZED (
         list({'row': __kanon_row, 'hash': __kanon_hash, 'class': __kanon_class,
               'cells': cells, 'center': coalesce(center, cells)}),
         (SELECT columns FROM __kanon_columns),
-        '{"progress": true, "task": {"beside_k": [], "block_rows": null, "class_label": null, "distance": "sse", "k": 5, "loss": "range_flat", "method": "mdav", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
-        NULL) AS measured
+        '{"named": [], "progress": true, "task": {"beside_k": [], "block_rows": null, "class_label": null, "distance": "sse", "k": 5, "loss": "range_flat", "method": "mdav", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
+        NULL,
+        '{"form": "range", "of_trees": "range", "by_column": {}}',
+        (SELECT struct_pack(facts := grouped.facts, cells := grouped.cells) FROM __kanon_grouped),
+        NULL,
+        (SELECT grouped.hidden FROM __kanon_grouped)) AS measured
     FROM __kanon_cells JOIN __kanon_labels USING (__kanon_row)
     LEFT JOIN __kanon_centers USING (__kanon_class)
 ),
@@ -114,8 +127,16 @@ __kanon_radii AS (
 ),
 __kanon_diversity AS (  -- what the rows of a class have in common, per combination of released values
     SELECT sum(NULL::BIGINT) AS strangers FROM (
-        SELECT count(*) AS __kanon_size, COLUMNS(*)
+        SELECT count(*) AS __kanon_size, __kanon_seen(COLUMNS(*)), __kanon_printed(COLUMNS(*))
         FROM __kanon_released GROUP BY ALL)
+),
+__kanon_passing AS (  -- rows per combination of the columns that pass unchanged
+    SELECT columns_passing,
+           CASE WHEN columns_passing > 0 THEN uniques ELSE 0 END AS passing_unique_rows
+    FROM (SELECT count(*) FILTER (WHERE __kanon_size = 1) AS uniques
+          FROM (SELECT count(*) AS __kanon_size, __kanon_seen(COLUMNS(*)), __kanon_printed(COLUMNS(*))
+                FROM (SELECT NULL AS __kanon_none FROM __kanon_released) GROUP BY ALL))
+    CROSS JOIN (SELECT 0 AS columns_passing)
 ),
 __kanon_facts AS (
     SELECT *, rows_in - rows_released AS rows_suppressed
@@ -129,9 +150,11 @@ __kanon_facts AS (
                  (SELECT moment FROM __kanon_generalized) AS generalized,
                  (SELECT moment FROM __kanon_verified) AS verified,
                  (SELECT grouped.facts FROM __kanon_grouped)::JSON AS grouped,
-                 (SELECT measured.facts FROM __kanon_measured)::JSON AS measured
+                 (SELECT measured.facts FROM __kanon_measured)::JSON AS measured,
+                 NULL::BIGINT AS centers_verbatim
           FROM __kanon_sizes)
     CROSS JOIN __kanon_diversity
+    CROSS JOIN __kanon_passing
 )
 SELECT unnest(list_concat([
     {'metric': 'rows_in', 'value': (rows_in)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows of the relation'},
@@ -150,25 +173,32 @@ SELECT unnest(list_concat([
     {'metric': 'max_radius', 'value': ((measured ->> 'max_radius')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'standard deviations', 'description': 'largest distance of a row to the center of its class (aggarwal2006, definition 2.1); lower is better'},
     {'metric': 'cellular_cost', 'value': ((measured ->> 'cellular_cost')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'standard deviations', 'description': 'sum over the classes of size times radius (aggarwal2006, section 1); lower is better'},
     {'metric': 'cost', 'value': (((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': '', 'description': 'what the method''s guarantee is about: max_radius (r_gather), cellular_cost (r_cellular, and cellular with the facility costs), generalized cells, each by its share of the levels (forest, pairs, triples), or class_size_max (methods of one attribute; ordered with objective ''quadratic'': quadratic_penalty); lower is better'},
-    {'metric': 'lower_bound', 'value': ((grouped ->> 'lower_bound')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': '', 'description': 'the cost that no grouping is below, found on this run'},
-    {'metric': 'ratio', 'value': (CASE WHEN ((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)) = 0 THEN 1 ELSE ((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)) / nullif((grouped ->> 'lower_bound')::DOUBLE, 0) END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'ratio', 'description': 'cost / lower_bound: how far from the best it may be, at most; 1 is best'},
-    {'metric': 'guaranteed_ratio', 'value': (CASE WHEN true THEN (grouped ->> 'guaranteed_ratio')::DOUBLE END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'ratio', 'description': 'what cost / the least possible cost is at most, by proof; NULL where an option or blocks void the proof, or where classes of one attribute release the same'},
-    {'metric': 'total_il', 'value': (((measured ->> 'total_il')::DOUBLE + (rows_in - (measured ->> 'rows')::DOUBLE) * (measured ->> 'weights')::DOUBLE))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'cells', 'description': 'Total-IL: over all classes, rows times the sum of range / domain of numbers and height of the lowest common ancestor / height of the hierarchy of categories, and every quasi-identifier of a suppressed row (byun2006, definitions 7 and 8); lower is better'},
-    {'metric': 'ncp', 'value': (CASE WHEN rows_in * (measured ->> 'weights')::DOUBLE > 0 THEN ((measured ->> 'total_il')::DOUBLE + (rows_in - (measured ->> 'rows')::DOUBLE) * (measured ->> 'weights')::DOUBLE) / (rows_in * (measured ->> 'weights')::DOUBLE) ELSE 0 END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'total_il per cell: 0 where nothing is lost, 1 where everything is; lower is better'},
-    {'metric': 'ncp_distinct', 'value': (CASE WHEN rows_in * (measured ->> 'weights')::DOUBLE > 0 THEN ((measured ->> 'total_distinct')::DOUBLE + (rows_in - (measured ->> 'rows')::DOUBLE) * (measured ->> 'weights')::DOUBLE) / (rows_in * (measured ->> 'weights')::DOUBLE) ELSE 0 END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'as ncp, but a category loses (values - 1) / (values of the column - 1), of the class or below its ancestor (each level of a hierarchy counts what its nodes have on average); lower is better'},
-    {'metric': 'entropy_loss', 'value': ((measured ->> 'entropy_loss')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'bits per cell', 'description': 'what it takes on average to tell a cell''s value from those that its class releases with it, by their frequencies in the relation (non-uniform entropy, Gionis and Tassa 2009), of the released rows; lower is better'},
+    {'metric': 'lower_bound', 'value': (CASE WHEN (grouped ->> 'lower_bound')::DOUBLE BETWEEN ((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)) AND ((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)) * (1 + 1e-9) THEN ((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)) ELSE (grouped ->> 'lower_bound')::DOUBLE END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': '', 'description': 'the cost that no grouping is below, found on this run; around published centers that may be any points, with centers ''rows'' any rows'},
+    {'metric': 'ratio', 'value': (CASE WHEN ((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)) = 0 THEN 1 ELSE ((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)) / nullif(CASE WHEN (grouped ->> 'lower_bound')::DOUBLE BETWEEN ((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)) AND ((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)) * (1 + 1e-9) THEN ((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)) ELSE (grouped ->> 'lower_bound')::DOUBLE END, 0) END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'ratio', 'description': 'cost / lower_bound: how far from the best it may be, at most; 1 is best'},
+    {'metric': 'guaranteed_ratio', 'value': (CASE WHEN true THEN (grouped ->> 'guaranteed_ratio')::DOUBLE END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'ratio', 'description': 'what cost / the least possible cost is at most, by proof; NULL where an option or blocks void the proof, where classes of one attribute release the same, or where published centers cost more than the proof says'},
+    {'metric': 'centers_verbatim', 'value': (centers_verbatim)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'centers', 'description': 'published centers that are a row of the relation, equal in all quasi-identifiers; NULL where no centers are published; lower is better'},
+    {'metric': 'total_il', 'value': ((measured ->> 'released_il')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'cells', 'description': 'Total-IL of what is released: over all rows, the sum of range / domain of numbers and height of the label / height of the hierarchy of categories (without one 1 for several values), 1 for a cell of which nothing is released, all cells of a suppressed row, and 1 where a range or set hides a NULL (byun2006, definitions 7 and 8); NULL where a column is released as points, which say nothing of a range; lower is better'},
+    {'metric': 'ncp', 'value': (CASE WHEN rows_in * (measured ->> 'weights')::DOUBLE > 0 THEN (measured ->> 'released_il')::DOUBLE / (rows_in * (measured ->> 'weights')::DOUBLE) WHEN (measured ->> 'released_il')::DOUBLE IS NOT NULL THEN 0 END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'total_il per cell: 0 where nothing is lost, 1 where everything is; lower is better'},
+    {'metric': 'ncp_distinct', 'value': (CASE WHEN rows_in * (measured ->> 'weights')::DOUBLE > 0 THEN (measured ->> 'released_distinct')::DOUBLE / (rows_in * (measured ->> 'weights')::DOUBLE) WHEN (measured ->> 'released_distinct')::DOUBLE IS NOT NULL THEN 0 END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'as ncp, but a category loses (values - 1) / (values of the column - 1), of the set or below the label (each level of a hierarchy counts what its nodes have on average); lower is better'},
+    {'metric': 'entropy_loss', 'value': ((measured ->> 'released_entropy')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'bits per cell', 'description': 'the entropy of the values that a released cell may stand for, by their frequencies in the relation, on average (entropy measure, Gionis and Tassa 2009); NULL where total_il is; lower is better'},
+    {'metric': 'total_il_grouping', 'value': (((measured ->> 'total_il')::DOUBLE + (rows_in - (measured ->> 'rows')::DOUBLE) * (measured ->> 'weights')::DOUBLE))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'cells', 'description': 'Total-IL of the grouping, as if each class released the range of its numbers, and of categories the lowest common ancestor; and every quasi-identifier of a suppressed row; lower is better'},
+    {'metric': 'ncp_grouping', 'value': (CASE WHEN rows_in * (measured ->> 'weights')::DOUBLE > 0 THEN ((measured ->> 'total_il')::DOUBLE + (rows_in - (measured ->> 'rows')::DOUBLE) * (measured ->> 'weights')::DOUBLE) / (rows_in * (measured ->> 'weights')::DOUBLE) WHEN ((measured ->> 'total_il')::DOUBLE + (rows_in - (measured ->> 'rows')::DOUBLE) * (measured ->> 'weights')::DOUBLE) IS NOT NULL THEN 0 END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'total_il_grouping per cell; lower is better'},
+    {'metric': 'ncp_distinct_grouping', 'value': (CASE WHEN rows_in * (measured ->> 'weights')::DOUBLE > 0 THEN ((measured ->> 'total_distinct')::DOUBLE + (rows_in - (measured ->> 'rows')::DOUBLE) * (measured ->> 'weights')::DOUBLE) / (rows_in * (measured ->> 'weights')::DOUBLE) WHEN ((measured ->> 'total_distinct')::DOUBLE + (rows_in - (measured ->> 'rows')::DOUBLE) * (measured ->> 'weights')::DOUBLE) IS NOT NULL THEN 0 END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'as ncp_grouping, but a category loses by its number of values, as in ncp_distinct; lower is better'},
+    {'metric': 'entropy_loss_grouping', 'value': ((measured ->> 'entropy_loss')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'bits per cell', 'description': 'what it takes on average to tell a cell''s value from those of its class, or of the range or node that they span, by their frequencies in the relation (non-uniform entropy, Gionis and Tassa 2009), of the released rows; lower is better'},
     {'metric': 'intra_cluster_distance', 'value': ((measured ->> 'intra_cluster_distance')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'cells', 'description': 'sum over the classes of rows times the largest distance of two rows (byun2006, definition 3); NULL where classes are too large to compare all pairs; lower is better'},
     {'metric': 'discernibility', 'value': (coalesce(squares, 0) + rows_in::DOUBLE * rows_suppressed)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows squared', 'description': 'sum of squared class sizes, and rows_in for each suppressed row; lower is better'},
     {'metric': 'class_size_ratio', 'value': (rows_released::DOUBLE / nullif(classes, 0) / 5)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'ratio', 'description': 'rows per class on average over k (LeFevre et al. 2006); 1 is best'},
     {'metric': 'overfull_ratio', 'value': (largest::DOUBLE / 5)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'ratio', 'description': 'rows of the largest class over k (du2009, section 5); 1 is best'},
     {'metric': 'quadratic_penalty', 'value': (coalesce(squares, 0) - 5 * rows_released::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows squared', 'description': 'sum over the classes of size times (size - k) (du2009, section 1); lower is better'},
     {'metric': 'classification_metric', 'value': ((strangers + rows_in - rows_released)::DOUBLE / nullif(rows_in, 0))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'rows that are suppressed or whose class_label is not that of the majority of their class (Iyengar 2002); NULL without class_label; lower is better'},
+    {'metric': 'columns_passing', 'value': (columns_passing)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'columns', 'description': 'columns that pass unchanged, sensitive ones among them'},
+    {'metric': 'passing_unique_rows', 'value': (passing_unique_rows)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'released rows that no other equals in all columns that pass unchanged: who knows these of a person finds the row; lower is better'},
     {'metric': 'risk_max', 'value': (1.0::DOUBLE / smallest)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'probability', 'description': 'largest chance that a prosecutor finds a person''s row: 1 / class_size_min'},
     {'metric': 'risk_mean', 'value': (classes::DOUBLE / nullif(rows_released, 0))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'probability', 'description': 'chance that a prosecutor finds a person''s row, on average over the rows'},
-    {'metric': 'seconds_total', 'value': (verified - started)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'from the start of the query to the end of the verification'},
+    {'metric': 'seconds_total', 'value': (verified - started + (grouped ->> 'seconds_remembered')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'what the release takes: from the start of the query to the end of the verification, and seconds_group besides where labels is ''remembered'''},
     {'metric': 'seconds_read', 'value': ((grouped ->> 'started')::DOUBLE - started)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'reading and collecting the rows'},
     {'metric': 'seconds_encode', 'value': ((grouped ->> 'seconds_encode')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'standardizing, coding and ordering the rows'},
-    {'metric': 'seconds_group', 'value': ((grouped ->> 'seconds_group')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'the method itself; 0 where the labels were remembered'},
+    {'metric': 'seconds_group', 'value': ((grouped ->> 'seconds_group')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'the method itself; where labels is ''remembered'', what it took when they were made'},
     {'metric': 'seconds_generalize', 'value': (generalized - (grouped ->> 'finished')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'aggregating what each class releases, and building the released rows'},
     {'metric': 'seconds_verify', 'value': (verified - generalized)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'counting the classes of the released rows'},
     {'metric': 'method', 'value': NULL::DOUBLE, 'text': 'mdav'::VARCHAR, 'unit': '', 'description': 'how the rows were grouped'},
@@ -181,16 +211,32 @@ SELECT unnest(list_concat([
     {'metric': 'codes_unknown', 'value': ((grouped ->> 'codes_unknown')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'codes', 'description': 'codes of the data that the graph doesn''t know; each is a component of its own'},
     {'metric': 'refine_steps', 'value': ((grouped ->> 'refine_steps')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'steps', 'description': 'rows that refine or the method best visited; given as refine_steps, the same release'},
     {'metric': 'refine_end', 'value': NULL::DOUBLE, 'text': CASE grouped ->> 'refine_stopped' WHEN '0.0' THEN 'steps' WHEN '1.0' THEN 'seconds' END::VARCHAR, 'unit': '', 'description': 'what ended the search: its ''steps'', or its ''seconds'''},
-    {'metric': 'labels', 'value': NULL::DOUBLE, 'text': grouped ->> 'labels'::VARCHAR, 'unit': '', 'description': '''computed'', or ''remembered'' from an earlier call on the same content'},
-    {'metric': 'options', 'value': NULL::DOUBLE, 'text': '{"block_rows": null, "class_id": false, "class_label": null, "distance": "sse", "hierarchies": {}, "identifiers": [], "k": 5, "keep_order": false, "loss": "range_flat", "method": "mdav", "nulls": "value", "progress": true, "quasi_identifiers": "all other columns", "recoding": "local", "refine": "none", "refine_seconds": null, "refine_steps": null, "representation": "bounds", "seed": 0, "sensitive": [], "sensitive_values": [], "show_values": false, "suppress": 0.0, "weights": {}}'::VARCHAR, 'unit': 'JSON', 'description': 'all options as they were used'},
+    {'metric': 'labels', 'value': NULL::DOUBLE, 'text': grouped ->> 'labels'::VARCHAR, 'unit': '', 'description': '''computed'', or ''remembered'' from an earlier call on the same content (a query that is planned or run twice is such a call, too)'},
+    {'metric': 'options', 'value': NULL::DOUBLE, 'text': '{"block_rows": null, "categorical": [], "class_id": false, "class_label": null, "distance": "sse", "hierarchies": {}, "identifiers": [], "k": 5, "keep_order": false, "loss": "range_flat", "method": "mdav", "nulls": "value", "others": "quasi_identifier", "progress": true, "quasi_identifiers": "all other columns", "recoding": "local", "refine": "none", "refine_seconds": null, "refine_steps": null, "representation": "bounds", "roles": null, "seed": 0, "sensitive": [], "sensitive_values": [], "show_values": false, "suppress": 0.0, "weights": {}}'::VARCHAR, 'unit': 'JSON', 'description': 'all options as they were used'},
     {'metric': 'seed', 'value': NULL::DOUBLE, 'text': '0'::VARCHAR, 'unit': '', 'description': 'the seed'},
     {'metric': 'version', 'value': NULL::DOUBLE, 'text': 'kanon_sql 0.1.0, DuckDB ' || version()::VARCHAR, 'unit': '', 'description': 'of kanon_sql, and of DuckDB'}
 ], list_transform(
-    from_json(measured -> 'attributes', '[{"name": "VARCHAR", "ncp": "DOUBLE"}]'),
+    from_json(measured -> 'attributes', '[{"name": "VARCHAR", "ncp": "DOUBLE", "grouping": "DOUBLE"}]'),
     lambda attribute: {
-        'metric': 'ncp (' || attribute.name || ')', 'value': (attribute.ncp * (measured ->> 'rows')::DOUBLE
+        'metric': 'ncp (' || attribute.name || ')', 'value': attribute.ncp,
+        'text': NULL::VARCHAR, 'unit': 'share', 'description': 'total_il of this quasi-identifier alone, per row, without its weight; NULL where it can''t be told; lower is better'}
+), list_transform(
+    from_json(measured -> 'attributes', '[{"name": "VARCHAR", "ncp": "DOUBLE", "grouping": "DOUBLE"}]'),
+    lambda attribute: {
+        'metric': 'ncp_grouping (' || attribute.name || ')',
+        'value': (attribute.grouping * (measured ->> 'rows')::DOUBLE
                   + rows_in - (measured ->> 'rows')::DOUBLE) / rows_in,
-        'text': NULL::VARCHAR, 'unit': 'share', 'description': 'total_il of this quasi-identifier alone, per row, without its weight; lower is better'}
+        'text': NULL::VARCHAR, 'unit': 'share', 'description': 'total_il_grouping of this quasi-identifier alone, per row, without its weight; lower is better'}
+), list_transform(
+    from_json(grouped -> 'notices', '["VARCHAR"]'),
+    lambda notice: {
+        'metric': 'notice', 'value': NULL::DOUBLE, 'text': notice, 'unit': '',
+        'description': 'what a user should know of a column, or of the method, before the release'}
+), list_transform(
+    from_json(measured -> 'attributes', '[{"name": "VARCHAR", "verbatim": "DOUBLE"}]'),
+    lambda attribute: {
+        'metric': 'verbatim_values' || ' (' || attribute.name || ')', 'value': NULL::DOUBLE,
+        'text': NULL::VARCHAR, 'unit': 'classes', 'description': 'classes that release a value of one of their rows, although their rows differ in this quasi-identifier; NULL where the representation is no point; lower is better'}
 )), max_depth := 2)
 FROM __kanon_facts, __kanon_check
 WHERE __kanon_check.passed

@@ -23,29 +23,40 @@ __kanon_released_columns AS (
     SELECT [*COLUMNS(*)] AS columns
     FROM (SELECT __kanon_describe(COLUMNS(* EXCLUDE ("disease", "job"))) FROM __kanon_released LIMIT 1)
 ),
-__kanon_cells AS (
-    SELECT [*COLUMNS(*)] AS cells FROM (SELECT __kanon_key(COLUMNS(* EXCLUDE ("disease", "job"))) FROM __kanon_kept)
+__kanon_cells AS (  -- the quasi-identifiers, and last what passes unchanged
+    SELECT [*COLUMNS(*)] AS cells
+    FROM (SELECT __kanon_key(COLUMNS(* EXCLUDE ("disease", "job"))), hash(row(__kanon_key("disease"), __kanon_key("job")))::VARCHAR AS __kanon_passing FROM __kanon_kept)
 ),
 __kanon_released_cells AS (
-    SELECT [*COLUMNS(*)] AS cells FROM (SELECT __kanon_key(COLUMNS(* EXCLUDE ("disease", "job"))) FROM __kanon_released)
+    SELECT [*COLUMNS(*)] AS cells
+    FROM (SELECT __kanon_key(COLUMNS(* EXCLUDE ("disease", "job"))), hash(row(__kanon_key("disease"), __kanon_key("job")))::VARCHAR AS __kanon_passing FROM __kanon_released)
 ),
-__kanon_measured AS MATERIALIZED (
-    SELECT CASE WHEN audited.error IS NULL THEN audited.facts
-                ELSE __kanon_refuse(audited.error.kind, audited.error.sentence) END AS facts
-    FROM (SELECT __kanon_audit(
+__kanon_begun AS MATERIALIZED (  -- begins to read what is published: all cells in, a ticket out
+    SELECT __kanon_audit(
         (SELECT list(cells) FROM __kanon_cells),
         (SELECT columns FROM __kanon_columns),
         (SELECT list(cells) FROM __kanon_released_cells),
         (SELECT columns FROM __kanon_released_columns),
-        '{"weights": {}}',
-        [{'name': 'zip', 'paths': (SELECT paths FROM __kanon_tree_1)}]) AS audited)
+        '{"named": ["zip"], "weights": {}}',
+        [{'name': 'zip', 'paths': (SELECT paths FROM __kanon_tree_1)}]) AS ticket
+),
+__kanon_waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an interrupt is heard
+    SELECT turn FROM range(1000000000000) AS __kanon_turns(turn) CROSS JOIN __kanon_begun
+    WHERE __kanon_wait(ticket, turn) LIMIT 1
+),
+__kanon_measured AS MATERIALIZED (
+    SELECT CASE WHEN audited.error IS NULL THEN audited.facts
+                ELSE __kanon_refuse(audited.error.kind, audited.error.sentence) END AS facts
+    FROM (SELECT __kanon_audited(ticket, turn) AS audited
+          FROM __kanon_begun CROSS JOIN __kanon_waited)
 ),
 __kanon_sizes AS (
-    SELECT count(*) AS __kanon_size, COLUMNS(* EXCLUDE ("disease", "job")) FROM __kanon_released GROUP BY ALL
+    SELECT count(*) AS __kanon_size, __kanon_seen(COLUMNS(* EXCLUDE ("disease", "job"))), __kanon_printed(COLUMNS(* EXCLUDE ("disease", "job"))) FROM __kanon_released GROUP BY ALL
 ),
 __kanon_diversity AS (
     SELECT sum(__kanon_size - __kanon_most) AS strangers, coalesce(sum(__kanon_size) FILTER (WHERE __kanon_alike_0), 0) AS alike_0, coalesce(sum(__kanon_size) FILTER (WHERE __kanon_grave_0), 0) AS grave_0 FROM (
-        SELECT count(*) AS __kanon_size, __kanon_majority("job") AS __kanon_most, __kanon_alike("disease") AS __kanon_alike_0, __kanon_alike("disease") AND bool_or(__kanon_key("disease") IN ('Flu')) AS __kanon_grave_0, COLUMNS(* EXCLUDE ("disease", "job")) FROM __kanon_released GROUP BY ALL)
+        SELECT count(*) AS __kanon_size, __kanon_majority("job") AS __kanon_most, __kanon_alike("disease") AS __kanon_alike_0, __kanon_alike("disease") AND bool_or(__kanon_key("disease") IN ('Flu')) AS __kanon_grave_0, __kanon_seen(COLUMNS(* EXCLUDE ("disease", "job"))), __kanon_printed(COLUMNS(* EXCLUDE ("disease", "job")))
+        FROM __kanon_released GROUP BY ALL)
 ),
 __kanon_facts AS (
     SELECT *, rows_in - rows_released AS rows_suppressed
@@ -71,23 +82,29 @@ SELECT unnest(list_concat([
     {'metric': 'k_requested', 'value': (4)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'the k that was asked for'},
     {'metric': 'k_reached', 'value': (smallest)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'the k that holds, counted on the released values'},
     {'metric': 'rows_below_k', 'value': (CASE WHEN 4 IS NOT NULL THEN below END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows in classes smaller than k; NULL without k'},
-    {'metric': 'total_il', 'value': ((measured ->> 'total_il')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'cells', 'description': 'Total-IL: over all classes, rows times the sum of range / domain of numbers and height of the lowest common ancestor / height of the hierarchy of categories, and every quasi-identifier of a suppressed row (byun2006, definitions 7 and 8); lower is better'},
+    {'metric': 'total_il', 'value': ((measured ->> 'total_il')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'cells', 'description': 'Total-IL of what is released: over all rows, the sum of range / domain of numbers and height of the label / height of the hierarchy of categories (without one 1 for several values), 1 for a cell of which nothing is released, all cells of a suppressed row, and 1 where a range or set hides a NULL (byun2006, definitions 7 and 8); NULL where a column is released as points, which say nothing of a range; lower is better'},
     {'metric': 'ncp', 'value': ((measured ->> 'ncp')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'total_il per cell: 0 where nothing is lost, 1 where everything is; lower is better'},
-    {'metric': 'entropy_loss', 'value': ((measured ->> 'entropy_loss')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'bits per cell', 'description': 'what it takes on average to tell a value from those that are released with it, by their frequencies in the source (non-uniform entropy, Gionis and Tassa 2009); lower is better'},
+    {'metric': 'ncp_at_least', 'value': ((measured ->> 'ncp_at_least')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'what ncp is at least: that of the columns of which it can be told, and all cells of the rows that the release lacks'},
+    {'metric': 'entropy_loss', 'value': ((measured ->> 'entropy_loss')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'bits per cell', 'description': 'the entropy of the values that a released cell may stand for, by their frequencies in the relation, on average (entropy measure, Gionis and Tassa 2009); NULL where total_il is; lower is better'},
     {'metric': 'cells_unread', 'value': ((measured ->> 'unread')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'cells', 'description': 'released values that are no value, interval, set or label of the source; they count as lost'},
-    {'metric': 'cells_points', 'value': ((measured ->> 'points')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'cells', 'description': 'released numbers that are no value of the source, such as centroids; they say nothing of a range, and count as not lost'},
+    {'metric': 'cells_points', 'value': ((measured ->> 'points')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'cells', 'description': 'released numbers that are no value of the source, such as centroids; they say nothing of a range, so what their column loses can''t be told'},
     {'metric': 'discernibility', 'value': (coalesce(squares, 0) + rows_in::DOUBLE * rows_suppressed)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows squared', 'description': 'sum of squared class sizes, and rows_in for each suppressed row; lower is better'},
     {'metric': 'class_size_ratio', 'value': (rows_released::DOUBLE / nullif(classes, 0) / 4)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'ratio', 'description': 'rows per class on average over k (LeFevre et al. 2006); 1 is best'},
     {'metric': 'classification_metric', 'value': ((strangers + rows_in - rows_released)::DOUBLE / nullif(rows_in, 0))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'rows that are suppressed or whose class_label is not that of the majority of their class (Iyengar 2002); NULL without class_label; lower is better'},
     {'metric': 'risk_max', 'value': (1.0::DOUBLE / smallest)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'probability', 'description': 'largest chance that a prosecutor finds a person''s row: 1 / class_size_min'},
     {'metric': 'risk_mean', 'value': (classes::DOUBLE / nullif(rows_released, 0))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'probability', 'description': 'chance that a prosecutor finds a person''s row, on average over the rows'},
+    {'metric': 'identifiers_released', 'value': (CASE WHEN false THEN coalesce(len(NULL::VARCHAR[]), 0) END)::DOUBLE::DOUBLE, 'text': array_to_string(NULL::VARCHAR[], ', ')::VARCHAR, 'unit': 'columns', 'description': 'identifiers that the release has a column of, by name, the names in the column text; 0 is best; NULL where the call names no identifiers'},
+    {'metric': 'identifiers_determined', 'value': (CASE WHEN false THEN coalesce(len(NULL::VARCHAR[]), 0) END)::DOUBLE::DOUBLE, 'text': array_to_string(NULL::VARCHAR[], ', ')::VARCHAR, 'unit': 'columns', 'description': 'other columns that stand unchanged in the release and determine an identifier, since in the source each of their values is that of one identifier only, the names in the column text, with the identifier in parentheses; 0 is best; NULL where the call names no identifiers'},
     {'metric': 'equal_diversity', 'value': (alike_0)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'released rows whose class has one value of the sensitive column only (byun2006, definition 10); lower is better'},
     {'metric': 'sensitive_diversity', 'value': (grave_0)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'those of them whose one value is among sensitive_values; lower is better'}
 ], list_transform(
     from_json(measured -> 'attributes', '[{"name": "VARCHAR", "ncp": "DOUBLE"}]'),
     lambda attribute: {
         'metric': 'ncp (' || attribute.name || ')', 'value': attribute.ncp,
-        'text': NULL::VARCHAR, 'unit': 'share', 'description': 'total_il of this quasi-identifier alone, per row, without its weight; lower is better'}
+        'text': NULL::VARCHAR, 'unit': 'share', 'description': 'total_il of this quasi-identifier alone, per row, without its weight; NULL where it can''t be told; lower is better'}
 )), max_depth := 2)
 FROM __kanon_facts
-WHERE (SELECT list_sort(coalesce(list(concat(column_name, ' ', comment)), [])) FROM duckdb_columns() WHERE comment LIKE '%kanon:%' AND lower(table_name) = lower('patients') AND lower(schema_name) = lower(current_schema()) AND lower(database_name) = lower(current_database())) = []::VARCHAR[] OR __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give the roles in the call.')
+WHERE CASE
+        WHEN EXISTS (SELECT 1 FROM duckdb_columns() WHERE list_contains(CAST(['patients'] AS VARCHAR[]), lower(table_name)) AND regexp_matches(comment, '\bkanon\b|\b(?:kanon|[a-z]kanon|anon|[a-z]anon|aknon|k[a-z]anon|knon|k[a-z]non|knaon|ka[a-z]non|kaon|ka[a-z]on|kaonn|kan[a-z]on|kann|kan[a-z]n|kanno|kano[a-z]n|kano|kano[a-z]|kanon[a-z])\s*:', 'i') AND NOT list_contains(CAST([] AS VARCHAR[]), concat( database_name, '.', schema_name, '.', table_name, '.', column_name, ' ', comment)) AND NOT list_contains(CAST(['disease', 'job'] AS VARCHAR[]), lower(column_name)))
+            THEN __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give these columns their roles in the call.')
+        ELSE true END

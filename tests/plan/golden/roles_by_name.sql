@@ -1,10 +1,10 @@
--- anonymize('patients', k := 5, quasi_identifiers := ['age', 'zip'], identifiers := ['name'])
+-- anonymize('patients', k := 5, quasi_identifiers := ['age', 'zip'], identifiers := ['name'], sensitive := ['job', 'disease'])
 WITH __kanon_source AS MATERIALIZED (  -- each row, its number, and a hash to break ties
     SELECT row_number() OVER () AS __kanon_row,
            md5_number_lower(concat('0 ', row(*COLUMNS(__kanon.*))::VARCHAR)) AS __kanon_hash,
            __kanon.*
     FROM "patients" AS __kanon
-    WHERE __kanon_has("age") AND __kanon_has("zip") AND __kanon_has("name")
+    WHERE __kanon_has("age") AND __kanon_has("zip") AND __kanon_has("job") AND __kanon_has("disease") AND __kanon_has("name")
 ),
 __kanon_kept AS (  -- the rows that take part
     FROM __kanon_source
@@ -13,11 +13,20 @@ __kanon_columns AS (  -- name and type of each quasi-identifier
     SELECT [*COLUMNS(*)] AS columns
     FROM (SELECT __kanon_describe(COLUMNS(['age', 'zip'])) FROM __kanon_source LIMIT 1)
 ),
-__kanon_taken AS (  -- columns with a name that the query needs for itself
-    SELECT list_filter([*COLUMNS(*)], lambda name:
-        starts_with(lower(name), '__kanon_')) AS names
+__kanon_names AS (  -- the names of all columns
+    SELECT [*COLUMNS(*)] AS names
     FROM (SELECT __kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash)))
           FROM __kanon_source LIMIT 1)
+),
+__kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner saw all of them
+    SELECT CASE
+        WHEN (SELECT list_filter(names, lambda name: starts_with(lower(name), '__kanon_'))[1] FROM __kanon_names) IS NOT NULL
+            THEN __kanon_refuse('OptionError', format('The relation has a column ''{}'', a name that the query needs for itself. Rename it first.', (SELECT list_filter(names, lambda name: starts_with(lower(name), '__kanon_'))[1] FROM __kanon_names)))
+        WHEN (SELECT CASE WHEN len(names) > 0 THEN format('{} no role: {}{}. Name each in sensitive=[...], identifiers=[...] or quasi_identifiers=[...], or say others=''drop'', ''quasi_identifier'' or ''release''.', CASE WHEN len(names) = 1 THEN '1 column has' ELSE concat(len(names), ' columns have') END, concat('''', array_to_string(names[1:10], ''', '''), ''''), CASE WHEN len(names) > 10 THEN concat(' and ', len(names) - 10, ' more') ELSE '' END) END FROM (SELECT list_filter(names, lambda name: NOT list_contains(CAST(['age', 'zip', 'job', 'disease', 'name'] AS VARCHAR[]), lower(name))) AS names FROM __kanon_names)) IS NOT NULL
+            THEN __kanon_refuse('OptionError', (SELECT CASE WHEN len(names) > 0 THEN format('{} no role: {}{}. Name each in sensitive=[...], identifiers=[...] or quasi_identifiers=[...], or say others=''drop'', ''quasi_identifier'' or ''release''.', CASE WHEN len(names) = 1 THEN '1 column has' ELSE concat(len(names), ' columns have') END, concat('''', array_to_string(names[1:10], ''', '''), ''''), CASE WHEN len(names) > 10 THEN concat(' and ', len(names) - 10, ' more') ELSE '' END) END FROM (SELECT list_filter(names, lambda name: NOT list_contains(CAST(['age', 'zip', 'job', 'disease', 'name'] AS VARCHAR[]), lower(name))) AS names FROM __kanon_names)))
+        WHEN EXISTS (SELECT 1 FROM duckdb_columns() WHERE list_contains(CAST(['patients'] AS VARCHAR[]), lower(table_name)) AND regexp_matches(comment, '\bkanon\b|\b(?:kanon|[a-z]kanon|anon|[a-z]anon|aknon|k[a-z]anon|knon|k[a-z]non|knaon|ka[a-z]non|kaon|ka[a-z]on|kaonn|kan[a-z]on|kann|kan[a-z]n|kanno|kano[a-z]n|kano|kano[a-z]|kanon[a-z])\s*:', 'i') AND NOT list_contains(CAST([] AS VARCHAR[]), concat( database_name, '.', schema_name, '.', table_name, '.', column_name, ' ', comment)) AND NOT list_contains(CAST(['age', 'zip', 'job', 'disease', 'name'] AS VARCHAR[]), lower(column_name)))
+            THEN __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give these columns their roles in the call.')
+        ELSE true END AS passed
 ),
 __kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categories
     SELECT __kanon_row, __kanon_hash, __kanon_label, __kanon_secret, __kanon_extra,
@@ -26,7 +35,8 @@ __kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categor
     FROM (SELECT __kanon_row, __kanon_hash, NULL::VARCHAR AS __kanon_label,
                  NULL::VARCHAR AS __kanon_secret, NULL::DOUBLE AS __kanon_extra,
                  __kanon_cell(COLUMNS(['age', 'zip']))
-          FROM __kanon_kept)
+          FROM __kanon_kept
+          WHERE (SELECT passed FROM __kanon_accounted))
 ),
 __kanon_begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
     SELECT __kanon_start(
@@ -34,9 +44,10 @@ __kanon_begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
               'label': __kanon_label, 'secret': __kanon_secret,
               'extra': __kanon_extra}),
         (SELECT columns FROM __kanon_columns),
-        '{"progress": true, "task": {"beside_k": [], "block_rows": null, "class_label": null, "distance": "sse", "k": 5, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
+        '{"named": null, "progress": true, "task": {"beside_k": [], "block_rows": null, "class_label": null, "distance": "sse", "k": 5, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
         NULL,
-        NULL) AS ticket
+        NULL,
+        []) AS ticket
     FROM __kanon_cells
 ),
 __kanon_waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an interrupt is heard
@@ -62,18 +73,16 @@ __kanon_classes AS MATERIALIZED (  -- what each class releases
 __kanon_released AS MATERIALIZED (  -- every row with its class's values, columns in their old order
     (SELECT __kanon_blank(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "name"))) FROM __kanon_source LIMIT 0)
     UNION ALL BY NAME
-    (SELECT __kanon_classes.* EXCLUDE (__kanon_class), __kanon_labelled.* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash", "age", "zip", "name")
+    (SELECT __kanon_classes.* EXCLUDE (__kanon_class), __kanon_labelled."job", __kanon_labelled."disease"
      FROM __kanon_labelled JOIN __kanon_classes USING (__kanon_class))
 ),
 __kanon_sizes AS MATERIALIZED (  -- rows per combination of released values
-    SELECT count(*) AS __kanon_size, COLUMNS(['age', 'zip']) FROM __kanon_released GROUP BY ALL
+    SELECT count(*) AS __kanon_size, __kanon_seen(COLUMNS(['age', 'zip'])), __kanon_printed(COLUMNS(['age', 'zip'])) FROM __kanon_released GROUP BY ALL
 ),
 __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
     SELECT CASE
-        WHEN (SELECT len(names) FROM __kanon_taken) > 0
-            THEN __kanon_refuse('OptionError', format('The relation has a column ''{}'', a name that the query needs for itself. Rename it first.', (SELECT names[1] FROM __kanon_taken)))
-        WHEN NOT ((SELECT list_sort(coalesce(list(concat(column_name, ' ', comment)), [])) FROM duckdb_columns() WHERE comment LIKE '%kanon:%' AND lower(table_name) = lower('patients') AND lower(schema_name) = lower(current_schema()) AND lower(database_name) = lower(current_database())) = []::VARCHAR[])
-            THEN __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give the roles in the call.')
+        WHEN NOT (SELECT passed FROM __kanon_accounted)
+            THEN false
         WHEN min(__kanon_size) < 5
             THEN __kanon_refuse('ReleaseError', format('The release was stopped: a class of released values has {} rows, fewer than k = 5. Nothing came out; please report this as a bug of the method mdav_star.', min(__kanon_size)))
         WHEN [coalesce(sum(__kanon_size), 0) + any_value(__kanon_out),

@@ -1,0 +1,113 @@
+-- anonymize('patients', k := 5, quasi_identifiers := ['age', 'zip'], sensitive := ['disease'], others := 'release')
+WITH __kanon_source AS MATERIALIZED (  -- each row, its number, and a hash to break ties
+    SELECT row_number() OVER () AS __kanon_row,
+           md5_number_lower(concat('0 ', row(*COLUMNS(__kanon.*))::VARCHAR)) AS __kanon_hash,
+           __kanon.*
+    FROM "patients" AS __kanon
+    WHERE __kanon_has("age") AND __kanon_has("zip") AND __kanon_has("disease")
+),
+__kanon_withheld AS MATERIALIZED (
+    SELECT list_transform(
+        list_filter([*COLUMNS(*)], lambda profile: __kanon_looks_like_identifier(profile)),
+        lambda profile: profile.name) AS names
+    FROM (SELECT __kanon_profile(COLUMNS(*))
+          FROM (SELECT NULL AS __kanon_none, * EXCLUDE ("__kanon_row", "__kanon_hash", "age", "zip", "disease") FROM __kanon_source))
+),
+__kanon_kept AS (  -- the rows that take part
+    SELECT __kanon_shown(COLUMNS(__kanon_source.*), __kanon_withheld.names)
+    FROM __kanon_source CROSS JOIN __kanon_withheld
+),
+__kanon_columns AS (  -- name and type of each quasi-identifier
+    SELECT [*COLUMNS(*)] AS columns
+    FROM (SELECT __kanon_describe(COLUMNS(['age', 'zip'])) FROM __kanon_source LIMIT 1)
+),
+__kanon_names AS (  -- the names of all columns
+    SELECT [*COLUMNS(*)] AS names
+    FROM (SELECT __kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash)))
+          FROM __kanon_source LIMIT 1)
+),
+__kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner saw all of them
+    SELECT CASE
+        WHEN (SELECT list_filter(names, lambda name: starts_with(lower(name), '__kanon_'))[1] FROM __kanon_names) IS NOT NULL
+            THEN __kanon_refuse('OptionError', format('The relation has a column ''{}'', a name that the query needs for itself. Rename it first.', (SELECT list_filter(names, lambda name: starts_with(lower(name), '__kanon_'))[1] FROM __kanon_names)))
+        WHEN EXISTS (SELECT 1 FROM duckdb_columns() WHERE list_contains(CAST(['patients'] AS VARCHAR[]), lower(table_name)) AND regexp_matches(comment, '\bkanon\b|\b(?:kanon|[a-z]kanon|anon|[a-z]anon|aknon|k[a-z]anon|knon|k[a-z]non|knaon|ka[a-z]non|kaon|ka[a-z]on|kaonn|kan[a-z]on|kann|kan[a-z]n|kanno|kano[a-z]n|kano|kano[a-z]|kanon[a-z])\s*:', 'i') AND NOT list_contains(CAST([] AS VARCHAR[]), concat( database_name, '.', schema_name, '.', table_name, '.', column_name, ' ', comment)) AND NOT list_contains(CAST(['age', 'zip', 'disease'] AS VARCHAR[]), lower(column_name)))
+            THEN __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give these columns their roles in the call.')
+        ELSE true END AS passed
+),
+__kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categories
+    SELECT __kanon_row, __kanon_hash, __kanon_label, __kanon_secret, __kanon_extra,
+           [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secret,
+                                __kanon_extra))] AS cells
+    FROM (SELECT __kanon_row, __kanon_hash, NULL::VARCHAR AS __kanon_label,
+                 NULL::VARCHAR AS __kanon_secret, NULL::DOUBLE AS __kanon_extra,
+                 __kanon_cell(COLUMNS(['age', 'zip']))
+          FROM __kanon_kept
+          WHERE (SELECT passed FROM __kanon_accounted))
+),
+__kanon_begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
+    SELECT __kanon_start(
+        list({'row': __kanon_row, 'hash': __kanon_hash, 'cells': cells,
+              'label': __kanon_label, 'secret': __kanon_secret,
+              'extra': __kanon_extra}),
+        (SELECT columns FROM __kanon_columns),
+        '{"named": null, "progress": true, "task": {"beside_k": [], "block_rows": null, "class_label": null, "distance": "sse", "k": 5, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
+        NULL,
+        NULL,
+        (SELECT names FROM __kanon_withheld)) AS ticket
+    FROM __kanon_cells
+),
+__kanon_waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an interrupt is heard
+    SELECT turn FROM range(1000000000000) AS __kanon_turns(turn) CROSS JOIN __kanon_begun
+    WHERE __kanon_wait(ticket, turn) LIMIT 1
+),
+__kanon_grouped AS MATERIALIZED (  -- one class per row
+    SELECT __kanon_finish(ticket, turn) AS grouped FROM __kanon_begun CROSS JOIN __kanon_waited
+),
+__kanon_labels AS MATERIALIZED (  -- class -1 is a suppressed row
+    SELECT label.row AS __kanon_row, label.class AS __kanon_class
+    FROM (SELECT unnest(CASE WHEN grouped.error IS NULL THEN grouped.labels
+                             ELSE __kanon_refuse(grouped.error.kind, grouped.error.sentence)
+                             END) AS label FROM __kanon_grouped)
+),
+__kanon_labelled AS (
+    SELECT __kanon_labels.__kanon_class, __kanon_kept.* FROM __kanon_kept JOIN __kanon_labels USING (__kanon_row)
+    WHERE __kanon_labels.__kanon_class >= 0
+),
+__kanon_classes AS MATERIALIZED (  -- what each class releases
+    SELECT __kanon_class, __kanon_centroid(COLUMNS(['age', 'zip'])) FROM __kanon_labelled GROUP BY __kanon_class
+),
+__kanon_released AS MATERIALIZED (  -- every row with its class's values, columns in their old order
+    (SELECT __kanon_blank(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash"))) FROM __kanon_source LIMIT 0)
+    UNION ALL BY NAME
+    (SELECT __kanon_classes.* EXCLUDE (__kanon_class), __kanon_labelled.* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash", "age", "zip")
+     FROM __kanon_labelled JOIN __kanon_classes USING (__kanon_class))
+),
+__kanon_sizes AS MATERIALIZED (  -- rows per combination of released values
+    SELECT count(*) AS __kanon_size, __kanon_seen(COLUMNS(['age', 'zip'])), __kanon_printed(COLUMNS(['age', 'zip'])) FROM __kanon_released GROUP BY ALL
+),
+__kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
+    SELECT CASE
+        WHEN NOT (SELECT passed FROM __kanon_accounted)
+            THEN false
+        WHEN min(__kanon_size) < 5
+            THEN __kanon_refuse('ReleaseError', format('The release was stopped: a class of released values has {} rows, fewer than k = 5. Nothing came out; please report this as a bug of the method mdav_star.', min(__kanon_size)))
+        WHEN [coalesce(sum(__kanon_size), 0) + any_value(__kanon_out),
+              any_value(__kanon_label_count), any_value(__kanon_once)]
+             <> [any_value(__kanon_kept_count), any_value(__kanon_kept_count), any_value(__kanon_kept_count)]
+            THEN __kanon_refuse('ReleaseError', format(
+                'The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing came out; please report this as a bug.', coalesce(sum(__kanon_size), 0)::BIGINT,
+                any_value(__kanon_kept_count) - any_value(__kanon_out), any_value(__kanon_once)))
+        WHEN any_value(__kanon_out) > floor(0.0::DOUBLE * any_value(__kanon_kept_count))
+            THEN __kanon_refuse(
+                'ReleaseError', format('The release was stopped: it leaves out {} rows, more than suppress = 0.0 allows. Nothing came out; please report this as a bug of the method mdav_star.', any_value(__kanon_out)::BIGINT))
+        ELSE true END AS passed
+    FROM (SELECT count(*) AS __kanon_label_count, count(DISTINCT __kanon_row) AS __kanon_once,
+                 count(*) FILTER (WHERE __kanon_class < 0) AS __kanon_out
+          FROM __kanon_labels)
+    CROSS JOIN (SELECT count(*) AS __kanon_kept_count FROM __kanon_kept)
+    LEFT JOIN __kanon_sizes ON true
+)
+SELECT __kanon.*
+FROM __kanon_released AS __kanon, __kanon_check
+WHERE __kanon_check.passed
+ORDER BY md5(concat('0 ', row(*COLUMNS(__kanon.*))::VARCHAR)) ASC
