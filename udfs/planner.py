@@ -14,21 +14,25 @@ from kanon_sql.errors import KanonError
 from kanon_sql.plan.found import found_sql
 from kanon_sql.plan.macros import FIRST, parameters
 from kanon_sql.plan.query import plan
+from kanon_sql.plan.shadows import refuse_changed
 
 CatalogOf = Callable[[str], Catalog]
-PARAMETERS = ("VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR[]", "VARCHAR[]")
-
+ShadowOf = Callable[[str, str], "str | None"]
+PARAMETERS = (*("VARCHAR",) * 3, *("VARCHAR[]",) * 2, *("VARCHAR",) * 2)
 
 FAILED = "The call can't be planned: {} inside. Nothing came out; please report this as a bug."
 
 
-def planner(catalog_of: CatalogOf) -> Callable[..., str]:
-    """The planner function over a catalog: the search path of the caller to a Catalog."""
+def planner(catalog_of: CatalogOf, shadow_of: ShadowOf) -> Callable[..., str]:
+    """The planner function over a catalog: the search path of the caller to a Catalog, (database,
+    search path) to the name of a macro that hides a function of ours."""
 
     def plan_call(
-        call: str, relation: Any, path: str, positional: Any, named: Any
+        call: str, relation: Any, path: str, positional: Any, named: Any, database: str,
+        collation: str | None,
     ) -> str:
         try:
+            refuse_changed(shadow_of(database, path or ""), collation or "")
             texts = zip_longest(parameters(call), named[0::2], named[1::2])
             given = read_arguments(positional, texts, FIRST.get(call))
             named_relation = None if relation is None else json.loads(relation)
@@ -41,8 +45,9 @@ def planner(catalog_of: CatalogOf) -> Callable[..., str]:
             ])
         except KanonError as refusal:
             # binding this raises the sentence itself, without a traceback around it
-            return f"FROM query(error({literal(str(refusal))}))"
+            return f"FROM system.main.query(system.main.error({literal(str(refusal))}))"
         except Exception as failure:
-            return f"FROM query(error({literal(FAILED.format(type(failure).__name__))}))"
+            said = FAILED.format(type(failure).__name__)
+            return f"FROM system.main.query(system.main.error({literal(said)}))"
 
     return plan_call

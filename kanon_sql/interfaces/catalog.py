@@ -23,7 +23,7 @@ from kanon_sql.errors import OptionError
 COLUMNS = """
     SELECT database_name, schema_name, table_name, column_name, comment
     FROM system.main.duckdb_columns()
-    WHERE lower(table_name) = lower(?) AND NOT internal
+    WHERE system.main.lower(table_name) = system.main.lower(?) AND NOT internal
     ORDER BY database_name, schema_name, table_name, column_index
 """
 VIEWS = """

@@ -13,10 +13,16 @@ from kanon_sql.errors import KanonError
 from kanon_sql.interfaces.catalog import ConnectionCatalog
 from kanon_sql.jobs.interrupts import listen
 from kanon_sql.plan.macros import PLANNER, macros
+from kanon_sql.plan.shadows import HERE, refuse_changed, shadows_sql
 from kanon_sql.udfs import FUNCTIONS, Signature, planner
-from kanon_sql.udfs.planner import PARAMETERS, CatalogOf
+from kanon_sql.udfs.planner import PARAMETERS, CatalogOf, ShadowOf
 
 INSTANCE = "__kanon_instance"
+
+OURS_HIDDEN = f"""
+    SELECT system.main.min(function_name) FROM system.main.duckdb_functions()
+    WHERE NOT internal AND system.main.lower(function_name) IN ('{INSTANCE}', '{PLANNER}')
+"""
 
 _registered: dict[int, weakref.WeakSet[duckdb.DuckDBPyConnection]] = {}
 """The registered connections of each open database, by the number that __kanon_instance() gives."""
@@ -32,7 +38,8 @@ def _known(con: duckdb.DuckDBPyConnection) -> set[str]:
     """Which of the functions the database has; all in one query, since it lists thousands."""
     names = [*(function.name for function in FUNCTIONS), INSTANCE, PLANNER]
     found = con.execute(
-        "SELECT function_name FROM duckdb_functions() WHERE list_contains(?, function_name)",
+        "SELECT function_name FROM system.main.duckdb_functions() "
+        "WHERE database_name = 'system' AND system.main.list_contains(?, function_name)",
         [names],
     )
     return {name for (name,) in found.fetchall()}
@@ -68,25 +75,37 @@ def _instance(con: duckdb.DuckDBPyConnection, known: set[str]) -> int:
     """The number of the database that the connection belongs to; a new one gets the next."""
     number = next(_numbers)
     _create(con, Signature(INSTANCE, lambda: number, (), "BIGINT", "native"), known)
-    ((found,),) = con.execute(f"SELECT {INSTANCE}()").fetchall()
+    ((found,),) = con.execute(f"SELECT system.main.{INSTANCE}()").fetchall()
     return int(found)
+
+
+def _cursor(instance: int, path: str = "") -> duckdb.DuckDBPyConnection:
+    """A cursor of a database, to be closed; with the search path of a caller."""
+    for con in list(_registered[instance]):
+        with contextlib.suppress(duckdb.ConnectionException):
+            opened = con.cursor()
+            # names are the caller's, and must not find the variables of this function
+            opened.execute("SET SESSION python_enable_replacements = false")
+            if path:
+                opened.execute(f"SET SESSION search_path = {literal(path)}")
+            return opened
+    raise KanonError("The connection is closed. Register another one.")
 
 
 def _catalog_of(instance: int) -> CatalogOf:
     """Reads the catalog of a database by cursors of its own; keeps no connection open."""
+    return lambda path: ConnectionCatalog(lambda: _cursor(instance, path))
 
-    def cursor(path: str) -> duckdb.DuckDBPyConnection:
-        for con in list(_registered[instance]):
-            with contextlib.suppress(duckdb.ConnectionException):
-                opened = con.cursor()
-                # names are the caller's, and must not find the variables of this function
-                opened.execute("SET SESSION python_enable_replacements = false")
-                if path:
-                    opened.execute(f"SET SESSION search_path = {literal(path)}")
-                return opened
-        raise KanonError("The connection is closed. Register another one.")
 
-    return lambda path: ConnectionCatalog(lambda: cursor(path))
+def _shadow_of(instance: int) -> ShadowOf:
+    """The macro that hides a function of ours, as far as it is committed."""
+
+    def for_caller(database: str, path: str) -> str | None:
+        with _cursor(instance) as con:
+            found = con.execute(shadows_sql(literal(database), literal(path))).fetchone()
+        return None if found is None else found[0]
+
+    return for_caller
 
 
 def register(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
@@ -97,14 +116,27 @@ def register(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
 
     Returns:
         The connection itself.
+
+    Raises:
+        OptionError: a macro of the database is in the way, so that ours can't be made.
     """
+    try:
+        return _register(con)
+    except (duckdb.BinderException, duckdb.CatalogException):
+        for query in (shadows_sql(*HERE), OURS_HIDDEN):
+            for (name,) in con.execute(query).fetchall():
+                refuse_changed(name, "")
+        raise
+
+
+def _register(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     listen()
     known = _known(con)
     for function in FUNCTIONS:
         _create(con, function, known)
     instance = _instance(con, known)
     _registered.setdefault(instance, weakref.WeakSet()).add(con)
-    plan_call = planner(_catalog_of(instance))
+    plan_call = planner(_catalog_of(instance), _shadow_of(instance))
     _create(con, Signature(PLANNER, plan_call, PARAMETERS, "VARCHAR", "native"), known)
     for statement in macros():
         con.execute(statement)

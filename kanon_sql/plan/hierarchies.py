@@ -13,6 +13,7 @@ from kanon_sql.call.relation import Relation, literal, quoted
 from kanon_sql.errors import OptionError
 from kanon_sql.hierarchies.kinds import KINDS, level_count
 from kanon_sql.plan.fragments import contents
+from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.sql import statement
 
 MIXED = (
@@ -153,6 +154,7 @@ def hierarchy_sql(source: Relation, spec: HierarchySpec) -> str:
     )
     return statement(
         "calls/hierarchy",
+        sound=sound_sql(),
         column=quoted(spec.column),
         relation=source.sql,
         tree=stages.stages().rstrip().rstrip(","),

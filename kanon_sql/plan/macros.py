@@ -37,8 +37,12 @@ def _call_macro(call: str) -> str:
         planner=PLANNER,
         slots=", ".join(f"{slot} := '{NOT_GIVEN}'" for slot in slots),
         parameters=", ".join(f"{name} := '{NOT_GIVEN}'" for name in named),
-        positional=", ".join(f"alias(CASE WHEN false THEN {slot} END)" for slot in slots),
-        named=", ".join(f"to_json({name})::VARCHAR, alias({name})" for name in named),
+        positional=", ".join(
+            f"system.main.alias(CASE WHEN false THEN {slot} END)" for slot in slots
+        ),
+        named=", ".join(
+            f"system.main.to_json({name})::VARCHAR, system.main.alias({name})" for name in named
+        ),
     ).rstrip(";\n")
 
 

@@ -31,6 +31,7 @@ from kanon_sql.plan.fragments import listed, quasi, seen, where
 from kanon_sql.plan.generalize import publishes_centers, released_columns
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.pipeline import measured_sql, named_columns, pipeline_sql
+from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.plan.unseen import refusals
 from kanon_sql.sql import expression, statement
 from kanon_sql.version import __version__
@@ -190,6 +191,7 @@ def audit_sql(call: Call) -> str:
     published = replace(roles, identifiers=())
     return statement(
         "calls/audit",
+        sound=sound_sql(),
         relation=source.sql,
         release=call.audited.sql,
         where=where(roles, call.checked),
@@ -218,6 +220,7 @@ def k_anonymity_sql(call: Call) -> str:
     source, roles = call.source, call.roles
     return statement(
         "calls/k_anonymity",
+        sound=sound_sql(),
         seen=seen(quasi(roles, ())),
         relation=source.sql,
         where=where(roles),

@@ -20,6 +20,7 @@ from kanon_sql.plan.generalize import (
     released_columns,
 )
 from kanon_sql.plan.hierarchies import Hierarchies
+from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.plan.single_attribute import tables_sql
 from kanon_sql.plan.unseen import refusals
 from kanon_sql.plan.verify import verify_holes
@@ -108,6 +109,7 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
     without_nulls = f" WHERE __kanon_value({columns}) IS NOT NULL"
     return statement(
         "stages/pipeline",
+        sound=sound_sql(),
         seed=task.seed,
         relation=call.source.sql,
         clock=clock,

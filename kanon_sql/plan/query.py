@@ -1,8 +1,8 @@
 """A call in, SQL text out. Nothing here touches data or a connection.
 
 The whole of kanon_sql is one SQL query; this folder writes it. The stages are in
-sql/stages/pipeline.sql, in the order in which they run: source, cells, begun, waited, grouped,
-labels, classes, released, sizes, check. What stands around them depends on the call.
+sql/stages/pipeline.sql, in the order in which they run: sound, source, cells, begun, waited,
+grouped, labels, classes, released, sizes, check. What stands around them depends on the call.
 """
 
 from __future__ import annotations
@@ -103,7 +103,8 @@ def methods_sql() -> str:
     """The SQL of anonymize_methods(): the dictionary of methods as a table."""
     rows = ",\n    ".join(
         f"({literal(m.name)}, {literal(m.summary)}, {literal(m.guarantee)}, {literal(m.cost)}, "
-        f"[{', '.join(map(literal, m.options))}]::VARCHAR[], {literal(m.representation)}, "
+        f"system.main.list_value({', '.join(map(literal, m.options))})::VARCHAR[], "
+        f"{literal(m.representation)}, "
         f"{literal(m.source)})"
         for m in METHODS.values()
     )

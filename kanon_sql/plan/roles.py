@@ -9,6 +9,7 @@ from kanon_sql.call.relation import literal
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.plan.fragments import quasi, where
 from kanon_sql.plan.generalize import released_values
+from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.plan.unseen import refusals
 from kanon_sql.sql import statement
 
@@ -48,6 +49,7 @@ def roles_sql(call: GroupingCall) -> str:
     }
     return statement(
         "calls/roles",
+        sound=sound_sql(),
         relation=call.source.sql,
         where=where(roles, call.checked),
         values=_values(call),

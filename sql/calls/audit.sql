@@ -1,5 +1,6 @@
 -- Any release held against its source: FROM anonymize_audit('patients', release='released').
-WITH __kanon_kept AS (SELECT __kanon.* FROM ${relation} AS __kanon${where}),
+WITH ${sound},
+__kanon_kept AS (SELECT __kanon.* FROM ${relation} AS __kanon${where}),
 __kanon_released AS MATERIALIZED (SELECT __kanon.* FROM ${release} AS __kanon${released_where}),
 ${trees}__kanon_columns AS (
     SELECT [*COLUMNS(*)] AS columns
@@ -53,7 +54,7 @@ ${identifiers}__kanon_facts AS (
                  max(__kanon_size) AS largest,
                  sum(__kanon_size::HUGEINT * __kanon_size)::DOUBLE AS squares,
                  coalesce(sum(__kanon_size) FILTER (WHERE __kanon_size < ${k}), 0) AS below,
-                 (SELECT facts FROM __kanon_measured)::JSON AS measured
+                 (SELECT facts FROM __kanon_measured) AS measured
           FROM __kanon_sizes)
     CROSS JOIN __kanon_diversity
 )
@@ -65,6 +66,6 @@ SELECT unnest(list_concat([
         'metric': 'ncp (' || attribute.name || ')', 'value': attribute.ncp,
         'text': NULL::VARCHAR, 'unit': ${attribute_unit}, 'description': ${attribute_text}}
 )), max_depth := 2)
-FROM __kanon_facts
-WHERE CASE
+FROM __kanon_facts, __kanon_sound
+WHERE __kanon_sound.sound AND CASE
 ${refusals}        ELSE true END

@@ -1,9 +1,11 @@
 -- One table macro per SQL call: FROM anonymize('patients', k=5, method='mdav_star').
 -- k=5 lands in a positional slot, as the comparison 'k' = 5; its text is read without evaluating
--- it. A named parameter (k := 5) lands as a value.
+-- it. A named parameter (k := 5) lands as a value. All names are qualified, so that no macro of the
+-- caller is taken for one of them.
 CREATE OR REPLACE TEMP MACRO ${call}(relation := NULL, ${slots}, ${parameters}) AS TABLE
-FROM query(${planner}(
-    '${call}', to_json(relation)::VARCHAR, current_setting('search_path'),
-    [${positional}],
-    [${named}]
+FROM system.main.query(system.main.${planner}(
+    '${call}', system.main.to_json(relation)::VARCHAR, system.main.current_setting('search_path'),
+    system.main.list_value(${positional}),
+    system.main.list_value(${named}),
+    system.main.current_database(), system.main.current_setting('default_collation')
 ));

@@ -1,4 +1,4 @@
 -- What runs where only DuckDB knows whether the relations exist: FROM anonymize('nope', k=5).
-FROM query(CASE
+FROM system.main.query(CASE
 ${missing}
     ELSE ${text} END)

@@ -1,5 +1,6 @@
 -- The audit of any table: FROM k_anonymity('release', quasi_identifiers=['age', 'zip'], k=5).
-WITH __kanon_sizes AS (
+WITH ${sound},
+__kanon_sizes AS (
     SELECT count(*) AS __kanon_size, ${seen} FROM ${relation} AS __kanon${where} GROUP BY ALL
 )
 SELECT min(__kanon_size) AS k,
@@ -16,6 +17,6 @@ SELECT min(__kanon_size) AS k,
            END AS rows_below_k,
        1.0::DOUBLE / min(__kanon_size) AS risk_max,
        count(*)::DOUBLE / sum(__kanon_size) AS risk_mean
-FROM __kanon_sizes
-WHERE CASE
+FROM __kanon_sizes, __kanon_sound
+WHERE __kanon_sound.sound AND CASE
 ${refusals}        ELSE true END

@@ -28,8 +28,8 @@ __kanon_facts AS (
                  (SELECT __kanon_moment FROM __kanon_started) AS started,
                  (SELECT moment FROM __kanon_generalized) AS generalized,
                  (SELECT moment FROM __kanon_verified) AS verified,
-                 (SELECT grouped.facts FROM __kanon_grouped)::JSON AS grouped,
-                 (SELECT measured.facts FROM __kanon_measured)::JSON AS measured,
+                 (SELECT grouped.facts FROM __kanon_grouped) AS grouped,
+                 (SELECT measured.facts FROM __kanon_measured) AS measured,
                  ${centers_verbatim} AS centers_verbatim
           FROM __kanon_sizes)
     CROSS JOIN __kanon_diversity

@@ -1,5 +1,6 @@
 -- One row per column, what it is and what will be released of it: FROM anonymize_roles('patients').
-WITH __kanon_source AS MATERIALIZED (
+WITH ${sound},
+__kanon_source AS MATERIALIZED (
     SELECT __kanon.* FROM ${relation} AS __kanon${where}
 ),
 __kanon_profiles AS (
@@ -33,6 +34,6 @@ SELECT unnest(from_json(columns, '[{
     "suggested_role": "VARCHAR", "distinct_values": "BIGINT", "nulls": "BIGINT",
     "unique_share": "DOUBLE", "separation": "DOUBLE", "released_as": "VARCHAR",
     "released_type": "VARCHAR", "remarks": ["VARCHAR"]}]'), max_depth := 2)
-FROM __kanon_found
-WHERE CASE
+FROM __kanon_found, __kanon_sound
+WHERE __kanon_sound.sound AND CASE
 ${refusals}        ELSE true END

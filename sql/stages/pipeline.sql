@@ -1,5 +1,6 @@
 -- From a relation to its verified release; SELECT sql FROM anonymize_sql('patients', k=5) shows it
 -- with the names filled in.
+${sound},
 __kanon_source AS MATERIALIZED (  -- each row, its number, and a hash to break ties
     SELECT row_number() OVER () AS __kanon_row,
            md5_number_lower(concat('${seed} ', row(*COLUMNS(__kanon.*))::VARCHAR)) AS __kanon_hash,
@@ -75,8 +76,8 @@ __kanon_sizes AS MATERIALIZED (  -- rows per combination of released values
 ),
 __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
     SELECT CASE
-        WHEN NOT (SELECT passed FROM __kanon_accounted)
-            THEN false
+        WHEN NOT (SELECT sound FROM __kanon_sound) THEN false
+        WHEN NOT (SELECT passed FROM __kanon_accounted) THEN false
 ${constraints}        WHEN [coalesce(sum(__kanon_size), 0) + any_value(__kanon_out),
               any_value(__kanon_label_count), any_value(__kanon_once)]
              <> [any_value(__kanon_kept_count), any_value(__kanon_kept_count), any_value(__kanon_kept_count)]

@@ -1,0 +1,99 @@
+"""What could change the meaning of the query: macros of the caller's database, and a setting.
+
+A macro in a schema of the search path hides the built-in function of its name, operators and
+[brackets] among them; with ``CREATE MACRO min(x) AS 99`` in a file, every k that is counted there
+is 99. Operators can't be qualified, so macros of such names are refused. The check itself
+(sql/stages/shadows.sql) has nothing in it but qualified names, comparisons, CASE and the like,
+which no macro hides.
+"""
+
+from __future__ import annotations
+
+from textwrap import fill
+
+from kanon_sql.call.relation import literal
+from kanon_sql.errors import OptionError
+from kanon_sql.sql import statement
+
+NAMED = (
+    "alias", "any_value", "array_to_string", "avg", "bool_or", "cast_to_type", "concat",
+    "count", "current_database", "current_schema", "decode", "dense_rank", "duckdb_columns",
+    "encode", "epoch_us", "floor", "format", "from_json", "generate_subscripts", "greatest",
+    "histogram", "isfinite", "isinf", "isnan", "least", "len", "list", "list_concat",
+    "list_filter", "list_grade_up", "list_max", "list_select", "list_sort", "list_sum",
+    "list_transform", "lower", "make_timestamp", "make_timestamptz", "map_entries",
+    "map_values", "max", "md5", "md5_number_lower", "min", "nullif", "quantile_disc", "range",
+    "regexp_replace", "row", "row_number", "starts_with", "sum", "to_microseconds", "typeof",
+    "unnest", "version",
+)
+"""The functions that the query and our macros call by their names."""
+
+WRITTEN = {
+    "+": "a + b", "-": "a - b", "*": "a * b", "/": "a / b", "//": "a // b", "%": "a % b",
+    "||": "a || b", "~~": "a LIKE b", "json_extract": "a -> b", "->>": "a ->> b",
+    "list_value": "[a, b]", "struct_pack": "{'a': b}", "struct_extract": "a.b",
+    "array_extract": "a[1]", "count_star": "count(*)",
+}
+"""Those that it calls by other signs, and how they are written."""
+
+WITHIN = (
+    "array_length", "array_slice", "generate_series", "list_aggr", "map_to_pg_oid", "md5_number",
+)
+"""Those that DuckDB's own macros call, of which some of the above are, and its own views, which
+DuckDB 1.4 binds to list columns."""
+
+OURS = (
+    "__kanon_audit", "__kanon_centers", "__kanon_clock", "__kanon_finish", "__kanon_measure",
+    "__kanon_start", "__kanon_tree", "__kanon_wait",
+)
+"""Our functions, which lie beside the built-in ones. Our macros are temporary, and so found before
+those of any database."""
+
+FUNCTIONS = tuple(sorted((*NAMED, *WRITTEN, *WITHIN, *OURS)))
+"""Every function that the query uses."""
+
+SHADOWED = (
+    "The database has a macro named '{}', which would change what the query means. Drop or rename "
+    "it, or attach the database to another one and name the table with its database, for example "
+    "'file.main.patients'."
+)
+COLLATED = (
+    "The setting default_collation is on, which would change what the query means. RESET it, and "
+    "give a collation to the columns that need one."
+)
+
+
+HERE = ("system.main.current_database()", "system.main.current_setting('search_path')")
+"""SQL of the database and of the search path of the connection that asks."""
+
+
+def shadows_sql(database: str, path: str) -> str:
+    """SQL of the first of the FUNCTIONS that a macro on the search path hides, or NULL.
+
+    Args:
+        database: SQL of the current database.
+        path: SQL of the setting search_path.
+    """
+    functions = fill(
+        ", ".join(map(literal, FUNCTIONS)), 96, subsequent_indent=" " * 8, break_on_hyphens=False
+    )
+    return statement("stages/shadows", database=database, path=path, functions=functions)
+
+
+def sound_sql() -> str:
+    """The stage __kanon_sound, first of every query: it refuses what would change the meaning of
+    the others, also what no other connection sees, such as temporary macros."""
+    return statement(
+        "stages/sound",
+        shadow=shadows_sql(*HERE),
+        shadowed=literal(SHADOWED),
+        collated=literal(COLLATED),
+    )
+
+
+def refuse_changed(shadow: str | None, collation: str) -> None:
+    """Raises OptionError for a macro found by ``shadows_sql``, and for a default collation."""
+    if collation:
+        raise OptionError(COLLATED)
+    if shadow:
+        raise OptionError(SHADOWED.format(shadow))

@@ -1,0 +1,176 @@
+"""The list of functions that a macro must not hide is that of the SQL, as DuckDB parses it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import kanon_sql
+from kanon_sql import sql
+from kanon_sql.interfaces.session import TELL_KIND
+from kanon_sql.plan.macros import macros
+from kanon_sql.plan.query import plan
+from kanon_sql.plan.shadows import FUNCTIONS, NAMED, OURS, WITHIN, WRITTEN, sound_sql
+from kanon_sql.udfs import FUNCTIONS as SIGNATURES
+from tests.plan.test_golden import CASES, COLUMNS, planned
+
+Names = set[str]
+BY_OPERATOR = {
+    "ARRAY_EXTRACT": "array_extract", "ARRAY_SLICE": "array_slice",
+    "STRUCT_EXTRACT": "struct_extract",
+}
+"""What DuckDB calls for what it parses as an operator; the others are no functions."""
+
+NO_FUNCTION = {
+    "OPERATOR_UNPACK", "OPERATOR_COALESCE", "OPERATOR_IS_NULL", "OPERATOR_IS_NOT_NULL",
+    "OPERATOR_NOT", "COMPARE_IN",
+}
+ONE = {"k": 4, "quasi_identifiers": ["zip"], "identifiers": ["name", "age", "job", "disease"]}
+TWO = {"k": 4, "quasi_identifiers": ["lat", "lon"], "method": "gps_rectangles"}
+MORE: tuple[tuple[str, dict[str, object]], ...] = (
+    ("anonymize_sql", {"k": 5}),
+    ("anonymize", {"k": 4, "method": "r_gather", "centers": "rows"}),
+    ("anonymize", {"k": 4, "hierarchies": {"zip": "levels"}}),
+    ("anonymize_clusters", {"method": "cellular", "facility_cost": "age"}),
+    ("anonymize_metrics", ONE | {"method": "ordered", "objective": "quadratic"}),
+    ("anonymize_metrics", {"k": 4, "sensitive": ["disease"], "class_label": "job",
+                           "sensitive_values": ["Flu"], "refine": "local"}),
+    ("anonymize_metrics", {"k": 4, "method": "v_mdav", "recoding": "local"}),
+    ("anonymize", ONE | {"method": "fold", "representation": "number"}),
+    ("anonymize", ONE | {"method": "zip_regions", "adjacency": "pairs"}),
+    ("anonymize", TWO),
+    ("anonymize", TWO | {"representation": "interval", "wkt": True}),
+    ("anonymize", TWO | {"representation": "bounds", "tight": True}),
+    ("hierarchy", {"column_name": "age", "kind": "bins"}),
+)
+
+
+@pytest.fixture(scope="module")
+def con() -> Iterator[duckdb.DuckDBPyConnection]:
+    connection = kanon_sql.register(duckdb.connect())
+    yield connection
+    connection.close()
+
+
+def called(con: duckdb.DuckDBPyConnection, text: str) -> Names:
+    """The functions that a SELECT calls unqualified, however they are written."""
+    found: Names = set()
+
+    def read(node: Any) -> None:
+        if isinstance(node, list):
+            for part in node:
+                read(part)
+        if not isinstance(node, dict):
+            return
+        if node.get("function_name") and node.get("catalog") != "system":
+            found.add(node["function_name"])
+        if node.get("class") == "OPERATOR" and node["type"] not in NO_FUNCTION:
+            found.add(BY_OPERATOR[node["type"]])
+        if node.get("class") == "LAMBDA" and node.get("syntax_type") != "LAMBDA_KEYWORD":
+            found.add("json_extract")
+        for part in node.values():
+            read(part)
+
+    ((serialized,),) = con.execute("SELECT json_serialize_sql(?)", [text]).fetchall()
+    parsed = json.loads(serialized)
+    assert not parsed["error"], parsed
+    read(parsed["statements"])
+    return found
+
+
+def bodies(con: duckdb.DuckDBPyConnection) -> dict[str, list[str]]:
+    """The bodies of all our macros, by name."""
+    rows = con.execute(
+        "SELECT function_name, macro_definition FROM duckdb_functions() "
+        "WHERE database_name = 'temp'"
+    ).fetchall()
+    known: dict[str, list[str]] = {}
+    for name, body in rows:
+        whole = body.lstrip().upper().startswith(("SELECT", "FROM", "WITH"))
+        known.setdefault(name, []).append(body if whole else f"SELECT {body}")
+    return known
+
+
+def everything(con: duckdb.DuckDBPyConnection) -> Iterator[str]:
+    """Every kind of SQL that we run, as SELECTs."""
+    yield from (body for texts in bodies(con).values() for body in texts)
+    yield from (planned(case) for case in CASES)
+    columns = dict.fromkeys([*COLUMNS, "lat", "lon"])
+    for call, options in MORE:
+        yield plan(call, "patients", options, lambda parts: columns)
+
+
+def test_every_template_is_among_what_is_parsed_here(
+    con: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: Names = set()
+    lines = sql._lines
+
+    def recording(name: str) -> list[str]:
+        read.add(name)
+        return lines(name)
+
+    monkeypatch.setattr(sql, "_lines", recording)
+    assert list(everything(con)) and macros()
+    folder = Path(sql.__file__).parent
+    files = {str(path.relative_to(folder).with_suffix("")) for path in folder.rglob("*.sql")}
+    assert files == read
+
+
+def test_the_list_is_what_the_sql_calls(con: duckdb.DuckDBPyConnection) -> None:
+    ours = set(bodies(con))
+    names = {name for text in everything(con) for name in called(con, text)}
+    assert names - ours <= set(FUNCTIONS)
+    # and it has nothing that is never called
+    assert set(FUNCTIONS) - set(WITHIN) <= names
+
+
+def test_a_function_that_is_not_in_the_list_is_found(con: duckdb.DuckDBPyConnection) -> None:
+    text = planned("every_column").replace("SELECT __kanon.*\n", "SELECT upper('a')\n")
+    assert called(con, text) - called(con, planned("every_column")) == {"upper"}
+
+
+def test_what_runs_before_the_check_and_in_it_is_qualified(con: duckdb.DuckDBPyConnection) -> None:
+    assert called(con, f"WITH {sound_sql()} FROM __kanon_sound") == set()
+    for call in ("anonymize", "k_anonymity", "anonymize_audit", "hierarchy", "anonymize_methods"):
+        (body,) = bodies(con)[call]
+        assert called(con, body) == set()
+    (refuse,) = bodies(con)["__kanon_refuse"]
+    assert called(con, refuse) == set()
+    assert "system.main.error(system.main.concat(" in TELL_KIND
+
+
+def test_our_functions_are_all_in_the_list() -> None:
+    assert sorted(OURS) == sorted(signature.name for signature in SIGNATURES)
+
+
+def test_nothing_is_in_the_list_twice() -> None:
+    assert len(FUNCTIONS) == len(set(FUNCTIONS)) == len(NAMED) + len(WRITTEN) + len(WITHIN) + len(
+        OURS
+    )
+
+
+def test_our_macros_have_names_that_no_function_has(con: duckdb.DuckDBPyConnection) -> None:
+    rows = con.execute(
+        "SELECT DISTINCT function_name FROM duckdb_functions() WHERE database_name = 'system'"
+    ).fetchall()
+    assert not {name for (name,) in rows} & set(bodies(con))
+
+
+def test_no_type_that_the_sql_writes_can_be_made_anew(con: duckdb.DuckDBPyConnection) -> None:
+    texts = [*everything(con), *macros()]
+    types = {found.upper() for text in texts for found in re.findall(r"::\s*([A-Za-z]+)", text)}
+    types |= {
+        found.upper() for text in macros()
+        for found in re.findall(r"\(x ([A-Z]+)\) AS|\b(DATE|TIME) '", text) for found in found
+    } - {""}
+    assert {"VARCHAR", "DOUBLE", "TIMESTAMPTZ", "DATE"} <= types and "JSON" not in types
+    for name in sorted(types):
+        with pytest.raises(duckdb.CatalogException, match="already exists"):
+            con.execute(f"CREATE TYPE {name} AS ENUM ('q')")

@@ -1,0 +1,412 @@
+"""Macros of the caller's database, and its settings, change no answer: refused, or of no effect.
+
+The database of the tests is a stranger's file, attached and current. In each test the attack is
+first shown to work on plain SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import kanon_sql
+from kanon_sql.errors import OptionError
+from kanon_sql.plan.shadows import FUNCTIONS, NAMED, OURS, WITHIN, WRITTEN
+from kanon_sql.stages import remembered
+
+Connection = duckdb.DuckDBPyConnection
+ROWS = """
+    SELECT 20 + (i * 7) % 50 AS age, ['Anna', 'anna', 'Zoe'][1 + (i * i) % 3] AS name,
+           CASE WHEN i % 5 > 0 THEN 1.5::DOUBLE * (i % 9) END AS x,
+           TIMESTAMPTZ '2024-01-01 12:00:00+00' + to_days((i % 6)::INTEGER) AS seen,
+           ['Flu', 'Cold', NULL][1 + (i // 4) % 3] AS disease
+    FROM range(24) AS r(i)
+"""
+ROLES = "quasi_identifiers := ['age', 'name', 'x', 'seen'], sensitive := ['disease']"
+LEVELS = "hierarchies := {'name': 'flat', 'age': 'bins'}"
+CALLS = {
+    "k_anonymity": f"FROM k_anonymity('patients', k := 3, {ROLES})",
+    "anonymize": f"FROM anonymize('patients', k := 3, {ROLES})",
+    "interval": f"FROM anonymize('patients', k := 3, {ROLES}, representation := 'interval', "
+                "class_id := true)",
+    "bounds": f"FROM anonymize('patients', k := 3, {ROLES}, representation := 'bounds', "
+              "nulls := 'suppress', keep_order := true)",
+    "suppress": f"FROM anonymize('patients', k := 3, {ROLES}, representation := 'suppress')",
+    "median": f"FROM anonymize('patients', k := 3, {ROLES}, representation := 'median')",
+    "hierarchies": f"FROM anonymize('patients', k := 3, {ROLES}, method := 'r_gather', {LEVELS})",
+    "anonymize_suppressed": f"FROM anonymize_suppressed('patients', k := 3, {ROLES}, {LEVELS}, "
+                            "recoding := 'global', suppress := 0.2)",
+    "anonymize_clusters": f"FROM anonymize_clusters('patients', k := 3, {ROLES})",
+    "anonymize_metrics": "SELECT metric, CASE WHEN unit = 'seconds' THEN 0 ELSE value END, "
+                         "CASE WHEN metric = 'labels' THEN '' ELSE text END "
+                         f"FROM anonymize_metrics('patients', k := 3, {ROLES}, {LEVELS}, "
+                         "sensitive_values := ['Flu'], class_label := 'disease')",
+    "anonymize_audit": f"FROM anonymize_audit('patients', release := 'patients', {ROLES})",
+    "hierarchy": "FROM hierarchy('patients', 'name', kind := 'prefix')",
+    "anonymize_sql": f"FROM anonymize_sql('patients', k := 3, {ROLES})",
+    "anonymize_methods": "FROM anonymize_methods()",
+}
+GUARDED = tuple(name for name in CALLS if name != "anonymize_methods")
+QUICK = ("k_anonymity", "hierarchy", "anonymize_sql", "anonymize")
+SAID = "The database has a macro named '{}', which would change what the query means"
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Connection]:
+    """One connection for many tests: registering costs more than a query."""
+    connection = kanon_sql.register(duckdb.connect())
+    connection.execute("SET enable_progress_bar = false")
+    yield connection
+    connection.close()
+
+
+@pytest.fixture
+def con(shared: Connection) -> Iterator[Connection]:
+    """A stranger's database, current, with a table of twenty-four patients."""
+    shared.execute(f"ATTACH ':memory:' AS file; USE file; CREATE TABLE patients AS {ROWS}")
+    yield shared
+    shared.execute("USE memory; DETACH file")
+
+
+@pytest.fixture(scope="module")
+def right() -> dict[str, str]:
+    """What the calls answer where nothing is in their way."""
+    with kanon_sql.register(duckdb.connect()) as con:
+        con.execute("SET enable_progress_bar = false")
+        con.execute(f"CREATE TABLE patients AS {ROWS}")
+        return {name: answer(con, call) for name, call in CALLS.items()}
+
+
+def answer(con: Connection, call: str) -> str:
+    """The rows of a call as text; names of databases aside, which only SQL text tells."""
+    remembered.forget()
+    return repr(con.execute(call).fetchall()).replace('"file".', "")
+
+
+def shadow(con: Connection, name: str, body: str = "'shadow'", kind: str = "MACRO") -> None:
+    """Makes a macro of a name, for any number of arguments up to five."""
+    quoted = '"' + name.replace('"', '""') + '"'
+    heads = (", ".join(f"a{j}" for j in range(i)) for i in range(6))
+    overloads = ", ".join(f"({head}) AS ({body})" for head in heads)
+    con.execute(f"CREATE {kind} {quoted}{overloads}")
+
+
+def refused(con: Connection, call: str, said: str) -> None:
+    with pytest.raises(duckdb.InvalidInputException) as caught:
+        con.execute(call).fetchall()
+    assert said in str(caught.value)
+    assert "Traceback" not in str(caught.value)
+
+
+# --- what such macros do --------------------------------------------------------------------------
+
+
+def test_a_k_that_is_counted_by_a_macro_is_refused(con: Connection) -> None:
+    naive = "SELECT min(size) FROM (SELECT count(*) AS size FROM patients GROUP BY age)"
+    assert con.execute(naive).fetchall() == [(1,)]
+    con.execute("CREATE MACRO min(x) AS 99")
+    assert set(con.execute(naive).fetchall()) == {(99,)}
+    for name in GUARDED:
+        refused(con, CALLS[name], SAID.format("min"))
+
+
+def test_an_order_that_a_macro_makes_is_refused(con: Connection) -> None:
+    naive = "SELECT age FROM patients ORDER BY md5(age::VARCHAR)"
+    before = con.execute(naive).fetchall()
+    con.execute("CREATE MACRO md5(x) AS 'same'")
+    assert con.execute(naive).fetchall() == con.execute("SELECT age FROM patients").fetchall()
+    assert con.execute(naive).fetchall() != before
+    refused(con, CALLS["anonymize"], SAID.format("md5"))
+
+
+def test_an_operator_that_is_a_macro_is_refused(con: Connection) -> None:
+    con.execute('CREATE MACRO "-"(a, b) AS 0')
+    assert con.execute("SELECT 7 - 3").fetchall() == [(0,)]
+    refused(con, CALLS["anonymize_metrics"], SAID.format("-"))
+
+
+PLACES = {
+    "the default schema": ("CREATE MACRO min(x) AS 99",),
+    "a schema on the search path": (
+        "CREATE SCHEMA lib; CREATE MACRO lib.min(x) AS 99; "
+        "SET search_path = 'file.main,file.lib'",),
+    "a current schema": (
+        f"CREATE SCHEMA lib; CREATE MACRO lib.min(x) AS 99; USE file.lib; "
+        f"CREATE TABLE patients AS {ROWS}",),
+    "main, beside a current schema": (
+        f"CREATE SCHEMA lib; CREATE MACRO min(x) AS 99; USE file.lib; "
+        f"CREATE TABLE patients AS {ROWS}",),
+    "another database on the search path": (
+        "ATTACH ':memory:' AS second; CREATE MACRO second.main.min(x) AS 99; "
+        "SET search_path = 'second.main,file.main'",),
+    "a database whose name needs quotes": (
+        'ATTACH \':memory:\' AS "o\'d.""d"; CREATE MACRO "o\'d.""d".main.min(x) AS 99; '
+        f'USE "O\'D.""d"; CREATE TABLE patients AS {ROWS}',),
+    "the temporary ones": ("CREATE TEMP MACRO min(x) AS 99",),
+    "the transaction alone": ("BEGIN", "CREATE MACRO min(x) AS 99"),
+    "a name in capitals": ('CREATE MACRO "MIN"(x) AS 99',),
+    "one overload of several": ("CREATE MACRO min(x) AS 99, (x, y) AS 98, (x, y, z) AS 97",),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_macro_is_found_wherever_duckdb_finds_it(con: Connection, place: str) -> None:
+    try:
+        for statement in PLACES[place]:
+            con.execute(statement)
+        found = con.execute("SELECT min(1)").fetchall()
+        assert found == [(99,)]
+        said = SAID.format("MIN" if "capitals" in place else "min")
+        for name in QUICK if place != "the transaction alone" else QUICK[:1]:
+            if name == "anonymize_sql" and "temporary" in place:
+                continue  # it is text alone, whose first stage refuses
+            refused(con, CALLS[name], said)
+    finally:
+        if "transaction" in place:
+            con.execute("ROLLBACK")
+        con.execute("USE memory; DROP MACRO IF EXISTS temp.min; DETACH DATABASE IF EXISTS second")
+        con.execute('DETACH DATABASE IF EXISTS "o\'d.""d"')
+
+
+@pytest.mark.parametrize("name", QUICK[:2])
+def test_what_is_not_committed_is_found_where_the_query_runs(con: Connection, name: str) -> None:
+    con.execute("BEGIN; CREATE MACRO min(x) AS 99")
+    try:
+        refused(con, CALLS[name], SAID.format("min"))
+    finally:
+        con.execute("ROLLBACK")
+    con.execute(CALLS[name]).fetchall()
+
+
+def test_an_empty_table_is_no_way_around(con: Connection) -> None:
+    con.execute("DELETE FROM patients; CREATE TEMP MACRO avg(x) AS 99")
+    try:
+        refused(con, CALLS["k_anonymity"], SAID.format("avg"))
+    finally:
+        con.execute("DROP MACRO temp.avg")
+
+
+# --- every function -------------------------------------------------------------------------------
+
+SPECIAL = ("unnest", "row_number", "dense_rank", "duckdb_columns")
+"""Those that take no macro in this form, or in some versions of DuckDB only."""
+
+
+@pytest.mark.parametrize("name", sorted({*NAMED, *OURS} - {*SPECIAL}))
+def test_duckdb_takes_the_macro_for_the_function(con: Connection, name: str) -> None:
+    shadow(con, name)
+    assert con.execute(f"SELECT {name}(1, 1)").fetchall() == [("shadow",)]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_no_call_gives_a_wrong_answer_with_a_macro_of_this_name(
+    con: Connection, right: dict[str, str], name: str
+) -> None:
+    con.execute("BEGIN")
+    shadow(con, name)
+    try:  # the planner can't see it: what comes out is refused by DuckDB, or by the query
+        assert answer(con, CALLS["k_anonymity"]) == "refused"
+    except duckdb.Error as error:
+        assert "Traceback" not in str(error)
+    con.execute("ROLLBACK")
+    shadow(con, name)
+    for call in QUICK:
+        refused(con, CALLS[call], SAID.format(name))
+    assert answer(con, CALLS["anonymize_methods"]) == right["anonymize_methods"]
+    con.execute(f'DROP MACRO "{name}"')
+    assert answer(con, CALLS["k_anonymity"]) == right["k_anonymity"]
+
+
+@pytest.mark.parametrize("name", ["range", "unnest", "duckdb_columns", "generate_series"])
+def test_a_table_macro_of_the_name_of_a_table_function_is_refused(
+    con: Connection, name: str
+) -> None:
+    con.execute(f"CREATE MACRO {name}(a) AS TABLE SELECT 'shadow'")
+    assert con.execute(f"FROM {name}([1])").fetchall() == [("shadow",)]
+    for call in QUICK:
+        refused(con, CALLS[call], SAID.format(name))
+
+
+def others(con: Connection) -> Sequence[tuple[str, bool]]:
+    """All built-in functions that the query doesn't use, and whether each gives a table."""
+    rows = con.execute(
+        "SELECT function_name, bool_or(function_type IN ('table', 'table_macro')) "
+        "FROM duckdb_functions() WHERE internal AND function_name NOT LIKE '\\_\\_kanon\\_%' "
+        "ESCAPE '\\' GROUP BY ALL ORDER BY ALL"
+    ).fetchall()
+    return [(name, table) for name, table in rows if name not in FUNCTIONS]
+
+
+def test_macros_of_all_other_functions_have_no_effect(
+    con: Connection, right: dict[str, str]
+) -> None:
+    names = others(con)
+    assert len(names) > 500
+    con.execute("BEGIN")
+    for name, table in names:
+        shadow(con, name)
+        if table:
+            con.execute(f"CREATE MACRO \"{name}\"(a := NULL) AS TABLE SELECT 'shadow'")
+    con.execute("COMMIT")
+    assert con.execute("SELECT upper('a')").fetchall() == [("shadow",)]
+    assert con.execute("FROM duckdb_functions()").fetchall() == [("shadow",)]
+    assert {name: answer(con, call) for name, call in CALLS.items()} == right
+
+
+def test_the_check_is_not_fooled_by_macros_of_what_it_calls(con: Connection) -> None:
+    for name in ("lower", "replace", "contains", "concat", "current_setting", "error",
+                 "current_database", "format", "min"):
+        shadow(con, name, "NULL")
+    con.execute("CREATE MACRO duckdb_functions() AS TABLE SELECT 'shadow' LIMIT 0")
+    con.execute("CREATE MACRO query(a) AS TABLE SELECT 99 AS k")
+    assert con.execute("FROM query('SELECT 1')").fetchall() == [(99,)]
+    for name in QUICK:
+        refused(con, CALLS[name], SAID.format("concat"))
+
+
+# --- names of ours --------------------------------------------------------------------------------
+
+MACROS_OF_OURS = ("__kanon_value", "__kanon_refuse", "__kanon_cell", "__kanon_centroid",
+                  "__kanon_key", "__kanon_plan", "anonymize", "k_anonymity")
+
+
+def test_our_own_macros_and_planner_come_before_those_of_a_file(
+    con: Connection, right: dict[str, str]
+) -> None:
+    for name in MACROS_OF_OURS:
+        shadow(con, name)
+        con.execute(f"CREATE MACRO {name}(a := NULL, k := NULL) AS TABLE SELECT 'shadow' AS k")
+    assert {name: answer(con, call) for name, call in CALLS.items()} == right
+
+
+def test_registering_on_a_hostile_file_is_not_fooled(
+    tmp_path: Path, right: dict[str, str]
+) -> None:
+    path = str(tmp_path / "file.duckdb")
+    with duckdb.connect(path) as con:
+        con.execute(f"CREATE TABLE patients AS {ROWS}")
+        for name in ("list_contains", "lower", "error", "__kanon_value", "anonymize"):
+            shadow(con, name, "true")
+        con.execute("CREATE MACRO duckdb_functions() AS TABLE SELECT '__kanon_plan' AS a")
+        con.execute("CREATE MACRO duckdb_columns() AS TABLE SELECT 'x' AS a LIMIT 0")
+        # in the schema of others, so that it is there and hides nothing
+        con.execute("CREATE SCHEMA s; CREATE MACRO s.__kanon_plan(a) AS 1")
+    with kanon_sql.register(duckdb.connect(path)) as con:
+        refused(con, CALLS["k_anonymity"], SAID.format("duckdb_columns"))
+        con.execute("DROP MACRO lower")
+        con.execute("DROP MACRO TABLE duckdb_columns")
+        assert answer(con, CALLS["k_anonymity"]) == right["k_anonymity"]
+
+
+@pytest.mark.parametrize("name", ["__kanon_plan", "__kanon_instance", "__kanon_start", "min"])
+def test_what_keeps_us_from_registering_is_named(tmp_path: Path, name: str) -> None:
+    with duckdb.connect(str(tmp_path / "file.duckdb")) as con:
+        con.execute(f"CREATE MACRO {name}(x) AS 99")
+        with pytest.raises(OptionError) as caught:
+            kanon_sql.register(con)
+        assert SAID.format(name) in str(caught.value)
+        con.execute(f"DROP MACRO {name}")
+        kanon_sql.register(con).execute(f"CREATE TABLE patients AS {ROWS}")
+        assert len(con.execute(CALLS["anonymize"]).fetchall()) == 24
+
+
+# --- what stays possible --------------------------------------------------------------------------
+
+
+def test_the_advice_helps(tmp_path: Path, right: dict[str, str]) -> None:
+    path = str(tmp_path / "stranger.duckdb")
+    with duckdb.connect(path) as con:
+        con.execute(f"CREATE TABLE patients AS {ROWS}")
+        con.execute("CREATE MACRO avg(x) AS 99; CREATE MACRO md5(x) AS 'same'")
+    with kanon_sql.register(duckdb.connect(path)) as con:
+        refused(con, CALLS["k_anonymity"], "'file.main.patients'")
+    with kanon_sql.register(duckdb.connect()) as con:
+        con.execute(f"ATTACH '{path}' AS file (READ_ONLY)")
+        for name in ("k_anonymity", "anonymize", "anonymize_audit"):
+            call = CALLS[name].replace("'patients'", "'file.main.patients'")
+            assert answer(con, call) == right[name]
+
+
+def test_a_view_may_use_the_macros_of_its_database(con: Connection) -> None:
+    con.execute(
+        "CREATE MACRO lower(x) AS 'same'; CREATE VIEW v AS SELECT lower(name) AS name FROM patients"
+    )
+    con.execute("USE memory")
+    try:
+        found = con.execute("SELECT k, classes FROM k_anonymity('file.main.v')").fetchall()
+    finally:
+        con.execute("USE file")
+    assert found == [(24, 1)]
+
+
+def test_text_that_was_kept_refuses_where_it_is_run_again(con: Connection) -> None:
+    ((text,),) = con.execute(CALLS["anonymize_sql"]).fetchall()
+    assert len(con.execute(text).fetchall()) == 24
+    con.execute("CREATE MACRO avg(x) AS 99")
+    refused(con, text, SAID.format("avg"))
+
+
+def test_what_was_prepared_before_is_refused_after(con: Connection) -> None:
+    con.execute(f"PREPARE audit AS {CALLS['k_anonymity']}")
+    before = con.execute("EXECUTE audit").fetchall()
+    con.execute("CREATE MACRO min(x) AS 99")
+    refused(con, "EXECUTE audit", SAID.format("min"))
+    con.execute("DROP MACRO min")
+    assert con.execute("EXECUTE audit").fetchall() == before
+    con.execute("DEALLOCATE audit")
+
+
+# --- types and settings ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("body", ["VARCHAR", "ENUM ('q')", "INTEGER", "STRUCT(a INTEGER)"])
+def test_a_type_of_the_database_has_no_effect(
+    con: Connection, right: dict[str, str], body: str
+) -> None:
+    con.execute(f"CREATE TYPE JSON AS {body}")
+    ((kind,),) = con.execute("SELECT typeof(NULL::JSON)").fetchall()
+    assert kind != "JSON"
+    for name in ("anonymize_metrics", "anonymize_audit", "anonymize_suppressed"):
+        assert answer(con, CALLS[name]) == right[name]
+
+
+SETTINGS = {
+    "default_order": "DESC", "default_null_order": "NULLS_FIRST", "integer_division": True,
+    "ieee_floating_point_ops": False, "old_implicit_casting": True,
+    "preserve_insertion_order": False, "scalar_subquery_error_on_multiple_rows": False,
+    "order_by_non_integer_literal": True, "lambda_syntax": "ENABLE_SINGLE_ARROW",
+    "Calendar": "japanese", "arrow_large_buffer_size": True, "arrow_output_list_view": True,
+    "enable_macro_dependencies": True, "disable_timestamptz_casts": True,
+    "errors_as_json": True,
+}
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_a_setting_changes_no_answer(right: dict[str, str], setting: str) -> None:
+    value: Any = SETTINGS[setting]
+    with kanon_sql.register(duckdb.connect()) as con:
+        con.execute("SET enable_progress_bar = false")
+        con.execute(f"CREATE TABLE patients AS {ROWS}")
+        con.execute(f"SET {setting} = {value!r}")
+        assert {name: answer(con, call) for name, call in CALLS.items()} == right
+
+
+def test_a_default_collation_is_refused(con: Connection) -> None:
+    naive = "SELECT min(v) = max(v) FROM (VALUES ('Anna'), ('anna')) AS t(v)"
+    assert con.execute(naive).fetchall() == [(False,)]
+    said = "The setting default_collation is on"
+    ((text,),) = con.execute(CALLS["anonymize_sql"]).fetchall()
+    con.execute("SET default_collation = 'nocase'")
+    try:
+        assert con.execute(naive).fetchall() == [(True,)]
+        for name in GUARDED:
+            refused(con, CALLS[name], said)
+            refused(con, CALLS[name].replace(" := 3", "=3"), said)
+        refused(con, text, said)
+    finally:
+        con.execute("RESET default_collation")
+    assert {*WITHIN, *WRITTEN} <= set(FUNCTIONS)
