@@ -16,14 +16,15 @@ from kanon_sql.errors import OptionError
 from kanon_sql.sql import statement
 
 NAMED = (
-    "alias", "any_value", "array_to_string", "avg", "bool_or", "cast_to_type", "concat",
-    "count", "current_database", "current_schema", "decode", "dense_rank", "duckdb_columns",
-    "encode", "epoch_us", "floor", "format", "from_json", "generate_subscripts", "greatest",
-    "histogram", "isfinite", "isinf", "isnan", "least", "len", "list", "list_concat",
-    "list_filter", "list_grade_up", "list_max", "list_select", "list_sort", "list_sum",
+    "alias", "any_value", "array_to_string", "avg", "bool_and", "bool_or", "cast_to_type",
+    "concat", "count", "decode", "dense_rank", "duckdb_columns", "encode", "epoch_us", "floor",
+    "format", "from_json", "generate_subscripts", "greatest", "hash", "histogram", "isfinite",
+    "isinf", "isnan", "least", "len", "list", "list_concat", "list_contains", "list_filter",
+    "list_grade_up", "list_max", "list_position", "list_select", "list_sort", "list_sum",
     "list_transform", "lower", "make_timestamp", "make_timestamptz", "map_entries",
     "map_values", "max", "md5", "md5_number_lower", "min", "nullif", "quantile_disc", "range",
-    "regexp_replace", "row", "row_number", "starts_with", "sum", "to_microseconds", "typeof",
+    "regexp_full_match", "regexp_matches", "regexp_replace", "replace", "row", "row_number",
+    "signbit", "split_part", "starts_with", "sum", "to_json", "to_microseconds", "typeof",
     "unnest", "version",
 )
 """The functions that the query and our macros call by their names."""
@@ -43,8 +44,8 @@ WITHIN = (
 DuckDB 1.4 binds to list columns."""
 
 OURS = (
-    "__kanon_audit", "__kanon_centers", "__kanon_clock", "__kanon_finish", "__kanon_measure",
-    "__kanon_start", "__kanon_tree", "__kanon_wait",
+    "__kanon_audit", "__kanon_audited", "__kanon_centers", "__kanon_clock", "__kanon_finish",
+    "__kanon_measure", "__kanon_roles", "__kanon_start", "__kanon_tree", "__kanon_wait",
 )
 """Our functions, which lie beside the built-in ones. Our macros are temporary, and so found before
 those of any database."""

@@ -50,7 +50,7 @@ def reported(
 ) -> set[str]:
     """The names of the facts in a column of __kanon_facts: the call, but for what it selects."""
     columns = dict.fromkeys(["age", "zip", "lat", "lon"])
-    text = plan(call, "people", options, MadeUp({"people": columns}))
+    text = plan(call, "people", options, MadeUp({"people": columns})).text
     stages = text[: text.rindex("SELECT unnest(")]
     ((found,),) = con.execute(f"{stages} SELECT {column} FROM __kanon_facts").fetchall()
     return set(json.loads(found))

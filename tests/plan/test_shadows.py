@@ -13,12 +13,13 @@ import pytest
 
 import kanon_sql
 from kanon_sql import sql
-from kanon_sql.interfaces.session import TELL_KIND
+from kanon_sql.plan.found import found_sql
 from kanon_sql.plan.macros import macros
 from kanon_sql.plan.query import plan
 from kanon_sql.plan.shadows import FUNCTIONS, NAMED, OURS, WITHIN, WRITTEN, sound_sql
 from kanon_sql.udfs import FUNCTIONS as SIGNATURES
 from tests.plan.test_golden import CASES, COLUMNS, planned
+from tests.support.catalogs import MadeUp
 
 Names = set[str]
 BY_OPERATOR = {
@@ -48,6 +49,14 @@ MORE: tuple[tuple[str, dict[str, object]], ...] = (
     ("anonymize", TWO | {"representation": "interval", "wkt": True}),
     ("anonymize", TWO | {"representation": "bounds", "tight": True}),
     ("hierarchy", {"column_name": "age", "kind": "bins"}),
+    ("anonymize_roles", {}),
+    ("anonymize_metrics", {"k": 4, "quasi_identifiers": ["age"], "others": "release"}),
+    ("anonymize_metrics", {"k": 4, "method": "r_gather"}),
+    ("anonymize_metrics", {"k": 4, "nulls": "suppress", "categorical": ["age"],
+                           "representation": {"zip": "interval"}}),
+    ("anonymize", {"k": 4, "method": "r_gather", "centers": "means"}),
+    ("anonymize", {"k": 4, "roles": "my_roles"}),
+    ("anonymize_audit", {"release": "released", "identifiers": ["name"]}),
 )
 
 
@@ -103,7 +112,11 @@ def everything(con: duckdb.DuckDBPyConnection) -> Iterator[str]:
     yield from (planned(case) for case in CASES)
     columns = dict.fromkeys([*COLUMNS, "lat", "lon"])
     for call, options in MORE:
-        yield plan(call, "patients", options, lambda parts: columns)
+        yield plan(call, "patients", options, MadeUp({"patients": columns})).text
+    declared = columns | {"name": "kanon: identifier"}
+    yield plan("anonymize", "patients", {"k": 5}, MadeUp({"patients": declared})).text
+    missing = plan("anonymize", "s.nobody", {"k": 5}, MadeUp())
+    yield found_sql(missing.text, missing.relations)
 
 
 def test_every_template_is_among_what_is_parsed_here(
@@ -143,7 +156,8 @@ def test_what_runs_before_the_check_and_in_it_is_qualified(con: duckdb.DuckDBPyC
         assert called(con, body) == set()
     (refuse,) = bodies(con)["__kanon_refuse"]
     assert called(con, refuse) == set()
-    assert "system.main.error(system.main.concat(" in TELL_KIND
+    (tell,) = bodies(con)["__kanon_tell"]
+    assert called(con, tell) == set()
 
 
 def test_our_functions_are_all_in_the_list() -> None:
