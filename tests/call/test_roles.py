@@ -1,12 +1,17 @@
-"""Roles: given in the call, or declared by column comments."""
+"""Roles: which one a column has, given in the call, by a relation or by comments."""
 
 from __future__ import annotations
+
+import re
 
 import duckdb
 import pytest
 
+from kanon_sql.call.catalog import Base, Entry
+from kanon_sql.call.declarations import MEANT, ROLES, declared_role, may_declare, read_role
 from kanon_sql.call.options import read_options
-from kanon_sql.call.roles import Roles, declared_roles, resolve_roles
+from kanon_sql.call.relation import Relation
+from kanon_sql.call.roles import Roles, resolve_roles
 from kanon_sql.errors import OptionError
 
 Connection = duckdb.DuckDBPyConnection
@@ -34,7 +39,10 @@ def test_roles_given_in_the_call(con: Connection) -> None:
         con, "anonymize('patients', k=5, sensitive=['DISEASE'], identifiers=['name'])"
     )
     assert list(released) == ["age", "zip", "job", "disease"]
-    released = columns_of(con, "anonymize('patients', k=5, quasi_identifiers=['zip', 'Age'])")
+    released = columns_of(
+        con, "anonymize('patients', k=5, quasi_identifiers=['zip', 'Age'], "
+        "sensitive=['name', 'job', 'disease'])"
+    )
     assert released["name"] == 60
     assert list(released) == ["name", "age", "zip", "job", "disease"]
 
@@ -45,6 +53,9 @@ def test_roles_declared_in_the_catalog(con: Connection) -> None:
     assert list(columns_of(con, "anonymize('patients', k=5)")) == ["age", "zip", "job", "disease"]
     con.execute(f"COMMENT ON COLUMN patients.age IS '{QUASI}'")
     con.execute("COMMENT ON COLUMN patients.job IS 'kanon: other'")
+    with pytest.raises(duckdb.InvalidInputException, match="1 column has no role: 'zip'"):
+        con.execute("FROM anonymize('patients', k=5)").fetchall()
+    con.execute("COMMENT ON COLUMN patients.zip IS 'kanon: other'")
     released = columns_of(con, "anonymize('patients', k=5)")
     assert list(released) == ["age", "zip", "job", "disease"]
     assert released["zip"] > 12
@@ -65,9 +76,11 @@ def test_declared_roles_hold_for_every_spelling_and_other_calls(con: Connection)
 def test_the_call_wins_over_the_catalog(con: Connection) -> None:
     con.execute("COMMENT ON COLUMN patients.name IS 'kanon: identifier'")
     con.execute(f"COMMENT ON COLUMN patients.age IS '{QUASI}'")
-    released = columns_of(con, "anonymize('patients', k=5, sensitive=['name'])")
+    released = columns_of(con, "anonymize('patients', k=5, sensitive=['name'], others='release')")
     assert released["name"] == 60
-    released = columns_of(con, "anonymize('patients', k=5, quasi_identifiers=['zip'])")
+    released = columns_of(
+        con, "anonymize('patients', k=5, quasi_identifiers=['zip'], others='release')"
+    )
     assert "name" not in released
     assert released["zip"] <= 12 < released["age"]
 
@@ -90,13 +103,149 @@ def test_a_role_that_does_not_exist(con: Connection) -> None:
         con.execute("FROM anonymize('patients', k=5)")
 
 
-def test_resolving_without_a_database() -> None:
-    comments = {"a": QUASI, "b": "kanon:sensitive", "c": "x kanon: identifier", "d": None}
-    assert declared_roles(comments) == {
-        "a": "quasi_identifier", "b": "sensitive", "c": "identifier"
+# --- without a database -------------------------------------------------------------------------
+
+DECLARED = {
+    "kanon: quasi_identifier": "quasi_identifier", "Kanon : Quasi-Identifier": "quasi_identifier",
+    "KANON: qi": "quasi_identifier", "kanon:identifier": "identifier",
+    "kanon: quasi identifiers.": "quasi_identifier", "The name. kanon: identifiers": "identifier",
+    "kanon: sensitive, since 2020": "sensitive", "a\nkanon: other\nb": "other",
+    "kanon: sensitive. Again kanon: sensitive": "sensitive", "kanon: OTHERS (no use)": "other",
+}
+SILENT = (None, "", "An anonymous note", "the canon of 1566", "kanone", "channon", "an on: x",
+          "kano", "a kanonical form", "sensitive", "identifier: yes", "kannon of Nara")
+REFUSED = {
+    "kanon": "can't be read as a role", "read by kanon, too": "can't be read as a role",
+    "kanon: identifer": "Did you mean 'identifier'", "kanon: very sensitive": "which doesn't exist",
+    "kannon: identifier": "can't be read", "anon: x": "can't be read", "kanno: sensitive":
+    "can't be read", "kamon: qi": "can't be read", "knon :qi": "can't be read",
+    "the canon: of 1566": "can't be read", "kanon sensitive": "can't be read",
+    "kanon: sensitive identifier": "which doesn't exist",
+    "kanon: sensitive kanon: other": "can't be read", "kanon:": "can't be read",
+    "kanon: qi. kanon: sensitive": "declares 2 roles: quasi_identifier, sensitive",
+    "kanon: identifier; kanon: other": "declares 2 roles: identifier, other",
+}
+
+
+@pytest.mark.parametrize("comment", DECLARED)
+def test_a_role_is_read_however_it_is_written(comment: str) -> None:
+    assert declared_role("a", comment) == DECLARED[comment]
+    assert may_declare(comment)
+
+
+@pytest.mark.parametrize("comment", SILENT)
+def test_a_comment_that_speaks_of_something_else_declares_nothing(comment: str | None) -> None:
+    assert not may_declare(comment)
+    assert declared_role("a", comment) is None
+
+
+@pytest.mark.parametrize("comment", REFUSED)
+def test_a_comment_that_means_a_role_and_can_not_be_read_is_refused(comment: str) -> None:
+    assert may_declare(comment)
+    with pytest.raises(OptionError, match=re.escape(REFUSED[comment])):
+        declared_role("the column", comment)
+
+
+def test_python_and_duckdb_agree_on_what_may_declare_a_role() -> None:
+    comments = [comment for comment in (*DECLARED, *SILENT, *REFUSED) if comment is not None]
+    comments += [f"{a}{word}{b}" for word in ("kanon", "kanon :", "canon:", "kann:", "Kanon\t:")
+                 for a in ("", "x", "ä", "_", " ", "1") for b in ("", "x", "ß", "_", "é:", ":")]
+    found = duckdb.connect().execute(
+        "SELECT list_transform($1::VARCHAR[], lambda c: regexp_matches(c, $2, 'i'))",
+        [comments, MEANT],
+    ).fetchone()
+    assert found is not None
+    assert dict(zip(comments, found[0], strict=True)) == {c: may_declare(c) for c in comments}
+    assert len(set(found[0])) == 2
+
+
+def test_a_role_by_any_spelling_is_one_of_four() -> None:
+    for text in ("Quasi-Identifier", "quasi identifiers", "QI", " sensitive ", "IDENTIFIER",
+                 "identifiers", "Other", "others", "quasi_identifier"):
+        assert read_role(text) in ROLES
+    for text in ("", "id", "secret", "quasi", "sensitives", "kanon: sensitive", "other one"):
+        assert read_role(text) is None
+
+
+def resolved(
+    given: dict[str, object], comments: dict[str, str | None] | None, bases: tuple[Base, ...] = (),
+    table: dict[str, str] | None = None, cost: str | None = None, releases: bool = True,
+) -> Roles:
+    """The roles of a table t with these comments; None where the catalog knows nothing of it."""
+    entry = None if comments is None else Entry(comments, ("memory", "main", "t"), bases)
+    options = read_options("anonymize", {"k": 2, **given})
+    return resolve_roles(options.roles, Relation('"t"', ("t",), entry), table, cost, releases)
+
+
+def test_each_column_has_its_first_role_by_call_relation_comment_and_view() -> None:
+    below = Base(("memory", "main", "b"), {"D": "kanon: identifier", "e": "kanon: sensitive"})
+    comments = {"a": "kanon: sensitive", "b": "kanon: sensitive", "c": "kanon: identifier",
+                "D": None, "e": None, "f": QUASI}
+    roles = resolved(
+        {"identifiers": ["A"], "others": "drop"}, comments, (below,), table={"b": "other"}
+    )
+    assert (roles.quasi_identifiers, roles.sensitive) == (("f",), ("e",))
+    assert (roles.identifiers, roles.other) == (("A", "c", "D"), ("b",))
+    assert roles.origins == {
+        "a": "call", "b": "relation", "c": "comment", "f": "comment", "d": "view", "e": "view"
     }
-    options = read_options("anonymize", {"k": 2, "identifiers": ["d"]})
-    assert resolve_roles(options.roles, comments) == Roles(("a",), ("b",), ("d", "c"), ())
-    options = read_options("anonymize", {"k": 2, "sensitive": ["a", "b"], "identifiers": ["c"]})
-    with pytest.raises(OptionError, match="No column is left"):
-        resolve_roles(options.roles, {"a": None, "b": None, "C": None})
+    assert (roles.rest, roles.open) == ("drop", False)
+
+
+def test_a_list_of_quasi_identifiers_in_the_call_replaces_those_declared() -> None:
+    comments = {"a": QUASI, "b": "kanon: sensitive", "c": None}
+    assert resolved({}, comments).quasi_identifiers == ("a",)
+    roles = resolved({"quasi_identifiers": ["c"]}, comments, table={"B": "quasi_identifier"})
+    assert roles.quasi_identifiers == ("c",)
+    assert roles.sensitive == ("b",)  # the relation's row is replaced, and the comment stands
+
+
+@pytest.mark.parametrize(("given", "comments", "rest"), [
+    ({}, {"a": None}, "quasi_identifier"),
+    ({"sensitive": ["a"]}, {"a": None, "b": None}, "quasi_identifier"),
+    ({"quasi_identifiers": ["a"]}, {"a": None}, "error"),
+    ({}, {"a": QUASI, "b": None}, "error"),
+    ({}, None, "quasi_identifier"),
+    ({"quasi_identifiers": ["a"], "others": "quasi_identifier"}, {"a": None}, "quasi_identifier"),
+    ({"quasi_identifiers": ["a"], "others": "release"}, {"a": None}, "release"),
+    ({"others": "error", "quasi_identifiers": ["a"]}, None, "error"),
+])
+def test_what_columns_without_a_role_are(
+    given: dict[str, object], comments: dict[str, str | None] | None, rest: str
+) -> None:
+    assert resolved(given, comments).rest == rest
+    if "others" not in given:  # an audit asks for nothing
+        audited = resolved(given, comments, releases=False)
+        assert audited.rest == ("release" if audited.quasi_identifiers else "quasi_identifier")
+
+
+@pytest.mark.parametrize(("given", "comments", "sentence"), [
+    ({"sensitive": ["a", "b"], "identifiers": ["c"]}, {"a": None, "b": None, "C": None},
+     "No column is left"),
+    ({"others": "drop"}, {"a": None}, "others is 'drop', and no column is a quasi-identifier"),
+    ({"others": "release", "sensitive": ["a"]}, None, "others is 'release', and no column"),
+    ({"others": "error"}, {"a": "kanon: sensitive"}, "others is 'error', and no column"),
+    ({"sensitive": ["a"], "identifiers": ["A"]}, None, "as sensitive and as identifier"),
+    ({"identifiers": ["a"], "class_label": "A"}, None, "as identifier and as class_label"),
+    ({}, {"a": "kanon: sensitive. kanon: qi"}, "declares 2 roles"),
+])
+def test_roles_that_can_not_be(
+    given: dict[str, object], comments: dict[str, str | None] | None, sentence: str
+) -> None:
+    with pytest.raises(OptionError, match=re.escape(sentence)):
+        resolved(given, comments)
+
+
+def test_columns_that_an_option_needs_have_a_role() -> None:
+    given: dict[str, object] = {"quasi_identifiers": ["a"], "class_label": "b"}
+    roles = resolved(given, {"a": None, "b": None, "c": None}, cost="c")
+    assert roles.other == ("b", "c")
+    assert set(roles.named) == {"a", "b", "c"}
+    assert set(roles.passing) == {"b", "c"}
+
+
+def test_the_known_columns_are_those_without_another_role() -> None:
+    source = Relation('"t"', ("t",), Entry({"a": None, "b": None, "c": None}))
+    assert Roles((), ("B",)).known_columns(source) == ("a", "c")
+    assert Roles(("c",), ("B",), rest="drop").known_columns(source) == ("c",)
+    assert Roles(("c",)).known_columns(Relation('"t"', ("t",))) == ("c",)
