@@ -87,7 +87,7 @@ def classes_of(con: Connection, names: list[str], options: str) -> dict[Any, lis
     """The places' rows of each released center; both as the values of some columns."""
     released = fetch(
         con, f"FROM anonymize('places', {options}, quasi_identifiers := {names}, "
-        "class_id := true, keep_order := true)"
+        "others := 'release', class_id := true, keep_order := true)"
     ).select([*names, "class_id"])
     classes = defaultdict(list)
     for row, source in zip(
@@ -109,7 +109,7 @@ def test_radius_and_cost_are_those_of_the_published_centers(
     places: Connection, method: str
 ) -> None:
     options = f"k := 5, method := '{method}', metric := 'haversine'"
-    roles = "quasi_identifiers := ['lat', 'lon']"
+    roles = "quasi_identifiers := ['lat', 'lon'], others := 'release'"
     classes = classes_of(places, ["lat", "lon"], options)
     radii = [max(haversine(at, row) for row in rows) for at, rows in classes.items()]
     sizes = [len(rows) for rows in classes.values()]
@@ -135,7 +135,7 @@ def test_no_centroid_is_published_that_has_a_larger_radius_than_a_row(places: Co
 
 
 def test_centers_can_be_demanded_to_be_rows(places: Connection) -> None:
-    roles = "quasi_identifiers := ['lat', 'lon'], k := 5, method := 'r_gather'"
+    roles = "quasi_identifiers := ['lat', 'lon'], others := 'drop', k := 5, method := 'r_gather'"
     for more in ("", ", epsilon := 0.1", ", epsilon := 0.1, max_clusters := 4"):
         centers = places.execute(
             f"SELECT lat, lon FROM anonymize_clusters('places', {roles}, centers := 'rows'{more})"
@@ -251,7 +251,7 @@ def test_the_taxonomy_metric_is_the_height_of_the_lowest_common_ancestor(con: Co
 
 def test_taxonomy_gives_every_column_a_hierarchy(places: Connection) -> None:
     options = "k := 5, metric := 'taxonomy', method := 'r_gather'"
-    named = f"{options}, quasi_identifiers := ['age', 'edu', 'lat']"
+    named = f"{options}, quasi_identifiers := ['age', 'edu', 'lat'], others := 'release'"
     found = facts(places, "places", named)
     assert 0.0 < (found["cost"] or 0.0) <= 3.0
     with pytest.raises(duckdb.Error, match="needs to know the columns before it runs"):
@@ -261,7 +261,7 @@ def test_taxonomy_gives_every_column_a_hierarchy(places: Connection) -> None:
 def test_a_missing_place_is_half_way_around_the_earth(places: Connection) -> None:
     places.execute("UPDATE places SET lon = NULL WHERE age = 3")
     options = "k := 5, method := 'r_gather', metric := 'haversine', "
-    options += "quasi_identifiers := ['lat', 'lon']"
+    options += "quasi_identifiers := ['lat', 'lon'], others := 'release'"
     assert (facts(places, "places", options)["max_radius"] or 0) < 3000  # they are a class
     places.execute("UPDATE places SET lon = 0 WHERE lon IS NULL AND name <> 'p3'")
     found = facts(places, "places", options)
@@ -289,7 +289,8 @@ def test_a_missing_place_is_half_way_around_the_earth(places: Connection) -> Non
 )
 def test_refusals(places: Connection, options: str, sentence: str) -> None:
     metric = "" if "metric" in options else ", metric := 'haversine'"
-    call = f"anonymize('places', k := 5, method := 'r_gather', {options}{metric})"
+    roles = f"{options}, others := 'release'"
+    call = f"anonymize('places', k := 5, method := 'r_gather', {roles}{metric})"
     with pytest.raises(duckdb.Error) as caught:
         places.execute(f"FROM {call}")
     assert sentence in str(caught.value)
@@ -301,5 +302,5 @@ def test_places_beyond_the_earth_are_refused(places: Connection) -> None:
     with pytest.raises(duckdb.Error, match="The latitude 'lat' has 21 rows beyond 90 degrees"):
         places.execute(
             "FROM anonymize('places', k := 5, method := 'r_gather', metric := 'haversine', "
-            "quasi_identifiers := ['lat', 'lon'])"
+            "quasi_identifiers := ['lat', 'lon'], others := 'release')"
         )

@@ -106,7 +106,8 @@ def outliers(con: Connection) -> Connection:
 
 @pytest.mark.parametrize("method", ["mdav_plus", "k_member", "mondrian", "full_domain"])
 def test_rows_in_are_rows_released_and_rows_suppressed(outliers: Connection, method: str) -> None:
-    call = f"'t', k := 4, method := '{method}', quasi_identifiers := ['a', 'b']"
+    call = f"'t', k := 4, method := '{method}', quasi_identifiers := ['a', 'b'], "
+    call += "sensitive := ['secret']"
     if method == "full_domain":
         call += ", hierarchies := {'b': 'flat', 'a': {'kind': 'bins', 'width': 5}}"
     def metrics(options: str) -> dict[str, float]:
@@ -144,7 +145,7 @@ def test_rows_left_out_for_nulls_are_listed_too(outliers: Connection) -> None:
     outliers.execute("UPDATE t SET a = NULL WHERE secret % 100 = 3")
     listed = outliers.sql(
         "FROM anonymize_suppressed('t', k := 4, quasi_identifiers := ['a', 'b'], "
-        "nulls := 'suppress')"
+        "sensitive := ['secret'], nulls := 'suppress')"
     ).fetchall()
     assert listed == [(4,), (104,)]
 

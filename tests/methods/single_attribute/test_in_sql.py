@@ -127,7 +127,7 @@ def test_a_group_number_says_no_more_than_the_class(con: Connection, method: str
         "CREATE OR REPLACE TABLE t AS SELECT i % 40 AS x, i % 7 AS y FROM range(400) AS r(i)"
     )
     own = "['x', 'y']" if method == "gps_rectangles" else "['x']"
-    call = f"'t', k := 25, method := '{method}', quasi_identifiers := {own}"
+    call = f"'t', k := 25, method := '{method}', quasi_identifiers := {own}, others := 'drop'"
     rows = con.execute(
         f"SELECT x, class_id FROM anonymize({call}, representation := 'number', class_id := true)"
     ).fetchall()
@@ -190,7 +190,7 @@ def test_a_broken_method_releases_nothing(
     own = "['x', 'y']" if method == "gps_rectangles" else "['x']"
     more = ", tight := true" if method == "gps_rectangles" else ""
     said = refusal(con, f"FROM anonymize('t', k := 4, method := '{method}', "
-                        f"quasi_identifiers := {own}{more})")
+                        f"quasi_identifiers := {own}, others := 'release'{more})")
     assert "The release was stopped" in said
     remembered.forget()
 

@@ -20,7 +20,8 @@ from tests.support.thoroughness import examples
 
 Connection = duckdb.DuckDBPyConnection
 Box = tuple[float, float, float, float]
-METHOD = "method := 'gps_rectangles', quasi_identifiers := ['lat', 'lon']"
+METHOD = "method := 'gps_rectangles', quasi_identifiers := ['lat', 'lon'], others := 'release'"
+ID = "sensitive := ['id']"
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +41,8 @@ def boxes(con: Connection, k: int, more: str = "") -> list[tuple[Box, float, flo
     """The rectangle (low and high latitude, low and high longitude) and the place of each row."""
     rows = con.execute(
         f"SELECT r.lat.min, r.lat.max, r.lon.min, r.lon.max, t.lat, t.lon FROM "
-        f"anonymize('t', k := {k}, {METHOD}{more}) AS r JOIN t USING (id) WHERE t.lat IS NOT NULL"
+        f"anonymize('t', k := {k}, {METHOD}, {ID}{more}) AS r JOIN t USING (id) "
+        "WHERE t.lat IS NOT NULL"
     ).fetchall()
     return [((a, b, c, d), x, y) for a, b, c, d, x, y in rows]
 
@@ -124,7 +126,7 @@ def test_wkt_and_text_say_the_same_as_bounds(con: Connection, tight: str, swappe
     fill(con, [((i * 37) % 101 / 7, (i * 61) % 97 / 7) for i in range(90)])
     if swapped:
         con.execute("CREATE OR REPLACE TABLE t AS SELECT id, lon, lat FROM t")
-    call = f"('t', k := 12, {METHOD}, tight := {tight}, wkt := true"
+    call = f"('t', k := 12, {METHOD}, {ID}, tight := {tight}, wkt := true"
     rows = con.execute(
         f"SELECT DISTINCT a.lat, a.lon, a.wkt, b.lat, b.lon FROM anonymize{call}) AS a "
         f"JOIN anonymize{call}, representation := 'interval') AS b USING (id)"
@@ -215,7 +217,7 @@ def test_rows_with_and_without_a_place_are_remembered_apart(con: Connection) -> 
             "range(20) AS r(i)) ORDER BY id"
         )
         rows = con.execute(
-            f"SELECT a.lat, a.lon, t.lat, t.lon FROM anonymize('t', k := 5, {METHOD}) AS a "
+            f"SELECT a.lat, a.lon, t.lat, t.lon FROM anonymize('t', k := 5, {METHOD}, {ID}) AS a "
             "JOIN t USING (id) WHERE id BETWEEN 1 AND 20"
         ).fetchall()
         assert len(rows) == 20

@@ -192,7 +192,8 @@ def test_a_graph_that_knows_no_code_is_refused(con: Connection) -> None:
                 "i % 7 AS age FROM range(40) AS r(i)")
     con.execute("CREATE OR REPLACE TABLE pairs AS FROM (VALUES (1001, 1002)) AS s(a, b)")
     calls = (
-        "'t', k := 5, method := 'zip_regions', quasi_identifiers := ['zip'], adjacency := 'pairs'",
+        "'t', k := 5, method := 'zip_regions', quasi_identifiers := ['zip'], others := 'release', "
+        "adjacency := 'pairs'",
         "'t', k := 5, method := 'mdav', hierarchies := {'zip': {'kind': 'adjacency', "
         "'adjacency': 'pairs'}}",
     )
