@@ -1,0 +1,290 @@
+"""Which table a name means, and which roles its comments, and those below a view, declare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import kanon_sql
+from tests.call.test_spelling import refusal
+
+Connection = duckdb.DuckDBPyConnection
+ROWS = """
+    SELECT 20 + i % 7 AS age, 100 + i % 5 AS zip, 'n' || i AS name, i % 3 AS flu
+    FROM range(30) AS r(i)
+"""
+ALL = ["age", "zip", "name", "flu"]
+
+
+def people(con: Connection, table: str, **roles: str) -> None:
+    """A table of thirty people, with roles in its comments."""
+    con.execute(f"CREATE TABLE {table} AS {ROWS}")
+    declare(con, table, **roles)
+
+
+def declare(con: Connection, table: str, **roles: str) -> None:
+    for column, role in roles.items():
+        con.execute(f"COMMENT ON COLUMN {table}.{column} IS 'kanon: {role}'")
+
+
+@pytest.fixture
+def con(tmp_path: Path) -> Iterator[Connection]:
+    """A connection with the table p, whose names are identifiers, and another database."""
+    connection = kanon_sql.register(duckdb.connect())
+    connection.execute("SET enable_progress_bar = false")
+    people(connection, "p", name="identifier")
+    connection.execute(f"ATTACH '{tmp_path / 'other.duckdb'}' AS oth")
+    yield connection
+    connection.close()
+
+
+def columns(con: Connection, name: str, options: str = "", before: str = "") -> list[str]:
+    """The columns that a call releases."""
+    found = con.execute(f"{before}FROM anonymize('{name}', k := 3{options})")
+    assert len(found.fetchall()) == 30
+    return [column[0] for column in found.description or ()]
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+def test_a_table_of_an_attached_database(con: Connection) -> None:
+    people(con, "oth.p", zip="identifier")
+    for name in ("oth.p", "oth.main.p", "OTH.P", '"oth"."p"'):
+        assert columns(con, name) == ["age", "name", "flu"]
+    for name in ("p", "memory.p", "main.p"):
+        assert columns(con, name) == ["age", "zip", "flu"]
+    con.execute("USE oth")
+    assert columns(con, "p") == ["age", "name", "flu"]
+    assert columns(con, "memory.p") == ["age", "zip", "flu"]
+    con.execute("USE memory")
+    con.execute("DROP TABLE p")
+    assert columns(con, "oth.p") == ["age", "name", "flu"]
+    assert "does not exist" in refusal(con, "FROM anonymize('p', k := 3)")
+
+
+def test_the_search_path_decides_among_schemas(con: Connection) -> None:
+    con.execute("CREATE SCHEMA one; CREATE SCHEMA two")
+    people(con, "one.q", zip="identifier")
+    people(con, "two.q", flu="identifier")
+    for path, away in (("one,two", "zip"), ("two,one", "flu"), ("main,two,one", "flu")):
+        con.execute(f"SET search_path = '{path}'")
+        assert columns(con, "q") == [name for name in ALL if name != away]
+        assert columns(con, "one.q") == [name for name in ALL if name != "zip"]
+    con.execute("SET search_path = 'main'")
+    assert "does not exist" in refusal(con, "FROM anonymize('q', k := 3)")
+
+
+def test_a_schema_named_as_a_database_is_refused(con: Connection) -> None:
+    people(con, "oth.p")
+    con.execute("CREATE SCHEMA memory.oth")
+    people(con, "memory.oth.p", flu="identifier")
+    assert refusal(con, "FROM anonymize('oth.p', k := 3)") == (
+        "The relation 'oth.p' may mean a schema or a database. Write it with its database and its "
+        "schema."
+    )
+    assert columns(con, "memory.oth.p") == ["age", "zip", "name"]
+    assert columns(con, "oth.main.p") == ALL
+
+
+def test_a_temporary_table_that_hides_declared_roles_is_refused(con: Connection) -> None:
+    con.execute("CREATE TEMP TABLE p AS SELECT * FROM p")
+    for options in ("", ", sensitive := ['flu']"):
+        assert refusal(con, f"FROM anonymize('p', k := 3{options})") == (
+            "A temporary relation hides the table \"p\", whose column comments declare roles. "
+            "Write the name with its schema."
+        )
+    assert columns(con, "main.p") == ["age", "zip", "flu"]
+    assert columns(con, "temp.p") == ALL
+    # the temporary table's own comments are none that the planner sees
+    declare(con, "temp.p", age="sensitive")
+    assert "not committed yet" in refusal(con, "FROM anonymize('temp.p', k := 3)")
+
+
+def test_a_cte_has_the_roles_of_the_table_that_it_hides_and_no_others(con: Connection) -> None:
+    assert columns(con, "p", before="WITH p AS (FROM main.p) ") == ["age", "zip", "flu"]
+    fewer = "WITH p AS (SELECT age, zip, flu FROM main.p) "
+    assert 'column "name" not found' in refusal(con, f"{fewer}FROM anonymize('p', k := 3)")
+    assert columns(con, "c", before="WITH c AS (FROM p) ") == ALL
+    named = ", quasi_identifiers := ['age', 'zip', 'flu'], identifiers := ['name']"
+    assert columns(con, "c", named, "WITH c AS (FROM p) ") == ["age", "zip", "flu"]
+
+
+# --- comments -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("comment", ["Kanon : Quasi-Identifier", "KANON: qi",
+                                     "The age. kanon: quasi_identifier."])
+def test_a_declared_quasi_identifier_closes_the_world(con: Connection, comment: str) -> None:
+    con.execute(f"COMMENT ON COLUMN p.age IS '{comment}'")
+    assert refusal(con, "FROM anonymize('p', k := 3)").startswith(
+        "2 columns have no role: 'zip', 'flu'."
+    )
+    assert columns(con, "p", ", others := 'drop'") == ["age"]
+    con.execute("COMMENT ON COLUMN p.zip IS 'kanon:identifier'")
+    con.execute("COMMENT ON COLUMN p.flu IS 'kanon: Sensitive, as the board decided'")
+    assert columns(con, "p") == ["age", "flu"]
+
+
+@pytest.mark.parametrize("comment", [
+    "kannon: identifier", "anon: x", "read by kanon", "kanon: identifier kanon: sensitive",
+    "kanon: identifier. kanon: sensitive", "kanon: who",
+])
+@pytest.mark.parametrize("call", ["anonymize", "anonymize_metrics", "k_anonymity"])
+def test_a_comment_that_can_not_be_read_is_refused(
+    con: Connection, call: str, comment: str
+) -> None:
+    con.execute(f"COMMENT ON COLUMN p.flu IS '{comment}'")
+    query = f"FROM {call}('p', k := 3{{}})"
+    assert refusal(con, query.format("")).startswith("The comment on column 'flu' ")
+    # also where the call gives that column a role: who wrote it should know
+    assert refusal(con, query.format(", sensitive := ['flu']")).startswith("The comment on column")
+
+
+def test_a_comment_that_is_not_committed_is_refused(con: Connection) -> None:
+    con.execute("BEGIN")
+    declare(con, "p", flu="identifier")
+    for call in ("anonymize", "anonymize_clusters", "anonymize_metrics", "k_anonymity"):
+        assert refusal(con, f"FROM {call}('p', k := 3)") == (
+            'The column comments of "p" declare roles that are not committed yet. Commit first, or '
+            "give these columns their roles in the call."
+        )
+        con.execute("ROLLBACK; BEGIN")
+        declare(con, "p", flu="identifier")
+    assert columns(con, "p", ", sensitive := ['flu']") == ["age", "zip", "flu"]
+    con.execute("COMMIT")
+    assert columns(con, "p") == ["age", "zip"]
+
+
+def test_a_prepared_call_and_a_text_that_was_kept_notice_a_new_role(con: Connection) -> None:
+    ((text,),) = con.execute("FROM anonymize_sql('p', k := 3)").fetchall()
+    assert len(con.execute(text).fetchall()) == 30
+    declare(con, "p", flu="identifier")
+    assert "not committed yet" in refusal(con, text)
+    assert columns(con, "p") == ["age", "zip"]
+
+
+def test_a_table_that_is_made_anew_has_no_comments(con: Connection) -> None:
+    """DuckDB's way, which docs/sql.md warns of: roles that must stay belong into a relation."""
+    assert columns(con, "p") == ["age", "zip", "flu"]
+    con.execute("CREATE OR REPLACE TABLE p AS FROM p")
+    assert columns(con, "p") == ALL
+    con.execute("CREATE TABLE decided AS FROM (VALUES ('name', 'identifier'), ('age', 'qi'), "
+                "('zip', 'qi'), ('flu', 'sensitive')) AS t(column_name, role)")
+    assert columns(con, "p", ", roles := 'decided'") == ["age", "zip", "flu"]
+    con.execute("CREATE OR REPLACE TABLE p AS SELECT *, 'x' AS ssn FROM p")
+    assert refusal(con, "FROM anonymize('p', k := 3, roles := 'decided')").startswith(
+        "1 column has no role: 'ssn'."
+    )
+
+
+# --- views ----------------------------------------------------------------------------------------
+
+
+def test_a_view_inherits_by_name_through_other_views(con: Connection) -> None:
+    con.execute("CREATE VIEW one AS SELECT flu, name, age FROM p; CREATE VIEW two AS FROM one")
+    con.execute("CREATE SCHEMA s; CREATE VIEW s.three AS SELECT age, NAME FROM main.two")
+    assert columns(con, "one") == ["flu", "age"]
+    assert columns(con, "two") == ["flu", "age"]
+    assert columns(con, "s.three") == ["age"]
+    con.execute("CREATE VIEW without AS SELECT age, zip FROM p")
+    assert columns(con, "without") == ["age", "zip"]  # the identifier isn't even read
+    con.execute("CREATE VIEW united AS SELECT * EXCLUDE (zip) FROM p UNION ALL BY NAME FROM two "
+                "LIMIT 30")
+    assert columns(con, "united") == ["age", "flu"]
+    con.execute("CREATE VIEW inner_cte AS WITH c AS (FROM p) FROM c")
+    assert columns(con, "inner_cte") == ["age", "zip", "flu"]
+
+
+def test_comments_on_a_view_win_and_are_inherited_by_views_above(con: Connection) -> None:
+    people(con, "bare")
+    con.execute("CREATE VIEW one AS FROM bare; CREATE VIEW two AS FROM one; "
+                "CREATE VIEW three AS SELECT * FROM two")
+    declare(con, "one", name="identifier", flu="sensitive")
+    for name in ("one", "two", "three"):
+        assert columns(con, name) == ["age", "zip", "flu"]
+    con.execute("CREATE VIEW over_p AS FROM p")
+    declare(con, "over_p", name="other")
+    assert columns(con, "over_p") == ALL
+    con.execute("CREATE VIEW above AS FROM over_p")
+    assert refusal(con, "FROM anonymize('above', k := 3)") == (
+        "The column 'name' of the view is declared as identifier in memory.main.p and as other in "
+        "memory.main.over_p. Give it a role in the call."
+    )
+
+
+def test_a_view_over_an_attached_database(con: Connection) -> None:
+    people(con, "oth.q", zip="identifier")
+    con.execute("CREATE VIEW outside AS FROM oth.q; USE oth; CREATE VIEW inside AS FROM q; "
+                "USE memory")
+    assert columns(con, "outside") == columns(con, "oth.inside") == ["age", "name", "flu"]
+
+
+@pytest.mark.parametrize("shown", [
+    "name AS who, age, zip, flu", "length(name) AS letters, age, zip", "age, zip, flu, "
+    "(SELECT max(name) FROM p AS again) AS last",
+])
+def test_a_view_that_may_rename_an_identifier_is_refused(con: Connection, shown: str) -> None:
+    con.execute(f"CREATE VIEW v AS SELECT {shown} FROM p")
+    said = (
+        "The view reads the column 'name' of memory.main.p, which is declared as identifier, and "
+        "may show it under another name. Give every column of the view a role in the call, or say "
+        "others='drop'."
+    )
+    every = [c[0] for c in con.execute("FROM v").description or ()]
+    some = ", quasi_identifiers := ['age', 'zip']"
+    for options in ("", some, some + ", others := 'release'", some + ", others := 'error'"):
+        assert refusal(con, f"FROM anonymize('v', k := 3{options})") == said
+    assert columns(con, "v", some + ", others := 'drop'") == ["age", "zip"]
+    rest = [name for name in every if name not in ("age", "zip")]
+    assert columns(con, "v", f"{some}, identifiers := {rest}") == ["age", "zip"]
+    # what the planner's relation of roles says of every column is a decision, too
+    listed = ", ".join(f"('{name}', 'qi')" for name in every)
+    con.execute(f"CREATE TABLE decided AS FROM (VALUES {listed}) AS t(column_name, role)")
+    assert columns(con, "v", ", roles := 'decided'") == every
+
+
+def test_views_over_files(con: Connection, tmp_path: Path) -> None:
+    con.execute(f"COPY p TO '{tmp_path / 'p.parquet'}'")
+    con.execute(f"CREATE VIEW v AS FROM '{tmp_path / 'p.parquet'}'; CREATE VIEW w AS FROM v")
+    assert columns(con, "v") == columns(con, "w") == ALL
+    declare(con, "v", name="identifier")
+    assert columns(con, "v") == columns(con, "w") == ["age", "zip", "flu"]
+    # a join of a file and a table has the roles of the table
+    con.execute("CREATE TABLE keys AS SELECT DISTINCT zip AS code, age AS years FROM p LIMIT 1; "
+                "COMMENT ON COLUMN keys.code IS 'kanon: identifier'")
+    con.execute("CREATE VIEW joined AS SELECT v.*, k.code FROM v, keys AS k")
+    assert columns(con, "joined") == ["age", "zip", "flu"]
+
+
+def test_a_union_with_conflicting_roles_is_refused(con: Connection) -> None:
+    people(con, "q", name="sensitive")
+    con.execute("CREATE VIEW u AS FROM p UNION ALL FROM q LIMIT 30")
+    for options in ("", ", quasi_identifiers := ['age'], others := 'drop'"):
+        assert refusal(con, f"FROM anonymize('u', k := 3{options})") == (
+            "The column 'name' of the view is declared as identifier in memory.main.p and as "
+            "sensitive in memory.main.q. Give it a role in the call."
+        )
+    assert columns(con, "u", ", identifiers := ['name']") == ["age", "zip", "flu"]
+
+
+def test_a_new_comment_below_a_view_is_noticed(con: Connection) -> None:
+    con.execute("CREATE VIEW v AS FROM p; BEGIN")
+    declare(con, "p", flu="identifier")
+    assert "not committed yet" in refusal(con, "FROM anonymize('v', k := 3)")
+    con.execute("ROLLBACK")
+    assert columns(con, "v") == ["age", "zip", "flu"]
+
+
+def test_a_temporary_view_declares_and_inherits_nothing(con: Connection) -> None:
+    """The catalog shows none to the planner: its columns are named in the call."""
+    con.execute("CREATE TEMP VIEW v AS FROM p")
+    assert columns(con, "v") == ALL
+    named = ", quasi_identifiers := ['age', 'zip']"
+    assert "2 columns have no role: 'name', 'flu'" in refusal(
+        con, f"FROM anonymize('v', k := 3{named})"
+    )
+    assert columns(con, "v", ", identifiers := ['name']") == ["age", "zip", "flu"]
