@@ -11,13 +11,13 @@ from benchmarks.tables import Table
 
 K = 20
 ROLES = {
-    "gps_rectangles": "quasi_identifiers=['lat', 'lon']",
-    "zip_regions": "quasi_identifiers=['zip'], adjacency='pairs'",
-    "zip_regions, places": "quasi_identifiers=['zip'], places='spots'",
-    "fold": "quasi_identifiers=['zip']",
-    "spread": "quasi_identifiers=['zip']",
-    "five_halves": "quasi_identifiers=['zip']",
-    "ordered": "quasi_identifiers=['lat']",
+    "gps_rectangles": "quasi_identifiers=['lat', 'lon'], others='drop'",
+    "zip_regions": "quasi_identifiers=['zip'], others='drop', adjacency='pairs'",
+    "zip_regions, places": "quasi_identifiers=['zip'], others='drop', places='spots'",
+    "fold": "quasi_identifiers=['zip'], others='drop'",
+    "spread": "quasi_identifiers=['zip'], others='drop'",
+    "five_halves": "quasi_identifiers=['zip'], others='drop'",
+    "ordered": "quasi_identifiers=['lat'], others='drop'",
 }
 CODES = 40_000
 """Zip codes: a grid of 200 by 200, in which every fifth code has a third of its rows."""
