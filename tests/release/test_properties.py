@@ -404,7 +404,9 @@ def test_no_column_name_turns_the_verification_off(
     remembered.forget()
 
 
-@pytest.mark.parametrize("role", ["sensitive := ['class_id'],", "quasi_identifiers := ['x'],", ""])
+@pytest.mark.parametrize("role", [
+    "sensitive := ['class_id'],", "quasi_identifiers := ['x'], others := 'release',", ""
+])
 @pytest.mark.parametrize("call", CALLS[:2])
 def test_a_column_class_id_beside_the_option_class_id_is_refused_or_told_apart(
     base: Connection, call: str, role: str

@@ -141,7 +141,7 @@ def test_a_column_of_any_type_passes_unchanged(base: Connection, sql_type: str) 
         f"LEFT JOIN (SELECT {value} AS passes) ON i % 4 > 0"
     )
     same = "typeof(passes), passes::VARCHAR, passes IS NULL"
-    for roles in ("sensitive := ['passes']", "quasi_identifiers := ['age']"):
+    for roles in ("sensitive := ['passes']", "quasi_identifiers := ['age'], others := 'release'"):
         for more in ("", ", representation := 'bounds'"):
             released = base.execute(
                 f"SELECT {same} FROM anonymize('t', k := 3, {roles}{more}, keep_order := true)"
@@ -183,7 +183,7 @@ def test_columns_may_have_every_name_that_the_query_uses_too(base: Connection) -
     base.execute(f"CREATE OR REPLACE TABLE t AS SELECT {columns} FROM range(9) AS r(i)")
     chunks = [words[start : start + 32] for start in range(0, len(words), 32)]
     for i, chunk in enumerate(chunks):
-        roles = f"quasi_identifiers := {chunk}, sensitive := {chunks[i - 1]}"
+        roles = f"quasi_identifiers := {chunk}, sensitive := {chunks[i - 1]}, others := 'release'"
         call = f"('t', {roles}, k := 3, method := 'mdav'"
         released = base.execute(f"FROM anonymize{call}, class_id := true)").fetchall()
         roles = f"quasi_identifiers := {spared(chunk)}, sensitive := {spared(chunks[i - 1])}"

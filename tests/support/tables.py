@@ -305,7 +305,7 @@ def cases(
     roles = draw(
         st.sampled_from(
             (
-                {"quasi_identifiers": list(quasi)},
+                {"quasi_identifiers": list(quasi), "others": "release"},
                 {"quasi_identifiers": list(quasi), "sensitive": list(sensitive) or None},
                 {"sensitive": list(sensitive) or None},
             )
