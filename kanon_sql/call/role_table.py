@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any
 
 from kanon_sql.call.catalog import Catalog
@@ -86,7 +87,7 @@ def read_role_table(name: str, source: Relation, catalog: Catalog) -> RoleTable:
         ),
         representation=_representations(more["representation"]),
         weights=OPTIONS["weights"].read(
-            {column: float(value) for column, value in more["weight"].items()}
+            {column: _weight(value) for column, value in more["weight"].items()}
         ),
     )
 
@@ -121,6 +122,11 @@ def _role(table: str, column: str, text: Any) -> str:
             f"There are: {', '.join(ROLES)}."
         )
     return role
+
+
+def _weight(value: Any) -> Any:
+    """A weight as the option has it, which reads no decimals."""
+    return float(value) if isinstance(value, Decimal) else value
 
 
 def _hierarchy(value: Any) -> Any:
