@@ -56,10 +56,9 @@ MEASURED = {  # on every run: how it is called, and printed
 QUANTITY = {"radius": "max_radius", "cellular": "cellular_cost", "cells": "cells"}
 COLUMNS = (  # of the printed tables: metric, heading, width, digits
     ("information_loss", "loss %", 8, 2), ("ncp_grouping", "ncp", 8, 3),
-    ("max_radius", "radius", 8, 3),
-    ("cellular_cost", "cellular", 10, 1), ("cells", "cells", 8, 0), ("objective", "", 10, 0),
-    ("cost", "cost", 10, 2), ("lower_bound", "bound", 10, 2), ("ratio", "ratio", 7, 2),
-    ("guaranteed_ratio", "at most", 9, 1), ("seconds_group", "seconds", 9, 2),
+    ("max_radius", "radius", 8, 3), ("cellular_cost", "cellular", 10, 1), ("cells", "cells", 8, 0),
+    ("objective", "", 10, 0), ("cost", "cost", 10, 2), ("lower_bound", "bound", 10, 2),
+    ("ratio", "ratio", 7, 2), ("guaranteed_ratio", "at most", 9, 1), ("seconds_group", "s", 9, 2),
 )
 STARTED = time.perf_counter()
 

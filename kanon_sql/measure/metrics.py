@@ -18,7 +18,8 @@ from kanon_sql.points.points import Fact
 MeasuredFact = Literal[
     "rows", "weights", "sse", "sse_released", "sst", "information_loss", "max_radius",
     "cellular_cost", "cost", "total_il", "total_distinct", "intra_cluster_distance",
-    "entropy_loss", "attributes", "released_il", "released_distinct", "released_entropy",
+    "entropy_loss", "attributes",
+    "released_il", "released_distinct", "released_entropy",
 ]
 """What measure/facts.py measures of a grouping, and measure/released.py of what it releases."""
 

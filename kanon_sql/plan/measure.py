@@ -199,7 +199,6 @@ def audit_sql(call: Call) -> str:
         quasi_released=quasi(roles, (), dropped=roles.identifiers),
         seen_released=seen(quasi(roles, (), dropped=roles.identifiers)),
         trees=trees.stages(),
-        keyed=trees.keyed("__kanon_kept"),
         hierarchies=trees.argument(),
         quasi=quasi(roles, ()),
         options=literal(json.dumps(told, sort_keys=True)),

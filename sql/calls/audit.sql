@@ -4,7 +4,7 @@ __kanon_kept AS (SELECT __kanon.* FROM ${relation} AS __kanon${where}),
 __kanon_released AS MATERIALIZED (SELECT __kanon.* FROM ${release} AS __kanon${released_where}),
 ${trees}__kanon_columns AS (
     SELECT [*COLUMNS(*)] AS columns
-    FROM (SELECT __kanon_describe(${quasi}) FROM ${keyed} LIMIT 1)
+    FROM (SELECT __kanon_describe(${quasi}) FROM __kanon_kept LIMIT 1)
 ),
 __kanon_released_columns AS (
     SELECT [*COLUMNS(*)] AS columns

@@ -164,8 +164,8 @@ def test_they_agree_for_rectangles(
 def people(base: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     base.execute("""
         CREATE OR REPLACE TABLE t AS
-        SELECT (20 + hash(i) % 40)::INTEGER AS age,
-               ['x', 'y', 'z'][1 + (hash(i) % 3)::INTEGER] AS job, i AS s
+        SELECT (20 + hash(i) % 40)::INTEGER AS age, i AS s,
+               ['x', 'y', 'z'][1 + (hash(i) % 3)::INTEGER] AS job
         FROM range(90) AS r(i)
     """)
     return base
@@ -181,10 +181,9 @@ def test_true_releases_are_told(people: duckdb.DuckDBPyConnection, representatio
     measured, audited = both(people, options, ROLES)
     assert agree(measured, audited) == 5
     classes = people.execute("""
-        SELECT age, job, count(*) AS n, list(source.age) AS ages, list(source.job) AS jobs
-        FROM released JOIN (SELECT s, age AS was, job AS had FROM t) AS source
-        USING (s) GROUP BY ALL
-    """.replace("source.age", "was").replace("source.job", "had")).fetchall()
+        SELECT age, job, count(*) AS n, list(was) AS ages, list(had) AS jobs
+        FROM released JOIN (SELECT s, age AS was, job AS had FROM t) USING (s) GROUP BY ALL
+    """).fetchall()
     span, = people.execute("SELECT max(age) - min(age) FROM t").fetchall()[0]
     lost = [0.0, 0.0]
     for _, _, n, ages, jobs in classes:
@@ -217,7 +216,7 @@ def test_of_points_nothing_is_told(
 
 
 def test_rows_left_out_count_whole(people: duckdb.DuckDBPyConnection) -> None:
-    people.execute("INSERT INTO t VALUES (400, 'x', 90)")
+    people.execute("INSERT INTO t BY NAME SELECT 400 AS age, 'x' AS job, 90 AS s")
     options = "k=3, method='k_member', suppress=0.05"
     measured, audited = both(people, options, ROLES)
     assert measured["rows_suppressed"] > 0 and agree(measured, audited) == 5
