@@ -33,6 +33,10 @@ def measure(
         **json.loads(forms[0].as_py()),
         facts=json.loads(run["facts"].as_py()),
         boxes=run["cells"].values,
+        types=[
+            sql_type for column, sql_type in zip(every, run["types"].as_py(), strict=True)
+            if column.name not in away
+        ],
         outside=cells_without(cells, every, away),
     )
     trees = {name: tree for name, tree in read_trees(hierarchies).items() if name not in away}
@@ -57,7 +61,7 @@ MEASURE = Signature(
         "VARCHAR",
         TREES,
         "VARCHAR",
-        f"STRUCT(facts VARCHAR, cells {BOXES})",
+        f"STRUCT(facts VARCHAR, cells {BOXES}, types VARCHAR[])",
         f"{CELLS}[]",
         "VARCHAR[]",
     ),

@@ -130,8 +130,8 @@ def _forms_by_column(call: GroupingCall) -> dict[str, str]:
         word = call.release.of(name, has_hierarchy=name in trees)
         if word == "hierarchy":
             forms[name] = "level" if call.release.same_level else "node"
-        elif name in trees or (name in nominal and word == "suppress"):
-            forms[name] = "untold"  # the type that it is released in isn't that of its categories
+        elif name in trees:
+            forms[name] = "untold"  # it is released as values, and measured by its labels
         else:
             forms[name] = FORMS[CATEGORICAL.get(word, word) if name in nominal else word]
     return forms

@@ -151,6 +151,7 @@ def measured_sql(call: GroupingCall) -> str:
     return statement(
         "stages/measured",
         quasi_classes="COLUMNS(* EXCLUDE (__kanon_class))",
+        quasi=quasi(call.roles, ROW),
         centers=centers,
         options=run_sql(call),
         hierarchies=trees.argument(),

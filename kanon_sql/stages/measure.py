@@ -31,6 +31,8 @@ class Published:
         form, of_trees, by_column: as in Shown.
         facts: what the method reported.
         boxes: the boxes that it made, struct<class, number, low, high, closed>; None without any.
+        types: the SQL types of the quasi-identifiers; where they have a hierarchy or are taken as
+            categories, the columns that are measured hold texts.
         outside: the cells of the rows that took no part, row by row, as those of Rows.
     """
 
@@ -39,6 +41,7 @@ class Published:
     by_column: Mapping[str, str]
     facts: Mapping[str, Any]
     boxes: pa.StructArray | None
+    types: Sequence[str]
     outside: pa.StructArray
 
 
@@ -104,7 +107,10 @@ def _shown(
     return Shown(
         published.form,
         published.of_trees,
-        [c.name.lower() for c in columns if not c.sql_type.startswith(TEXT)],
+        [
+            column.name.lower() for column, sql_type in zip(columns, published.types, strict=True)
+            if not sql_type.startswith(TEXT)
+        ],
         levels,
         {name.lower(): tree for name, tree in trees.items()},
         boxes,

@@ -12,7 +12,9 @@ __kanon_measured AS MATERIALIZED (
         ${options},
         ${hierarchies},
         ${published},
-        (SELECT struct_pack(facts := grouped.facts, cells := grouped.cells) FROM __kanon_grouped),
+        (SELECT struct_pack(facts := grouped.facts, cells := grouped.cells, types := (
+             SELECT [*COLUMNS(*)] FROM (SELECT typeof(${quasi}) FROM __kanon_source LIMIT 1)))
+         FROM __kanon_grouped),
         ${outside},
         (SELECT grouped.hidden FROM __kanon_grouped)) AS measured
     FROM __kanon_cells JOIN __kanon_labels USING (__kanon_row)
