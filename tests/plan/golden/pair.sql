@@ -1,5 +1,43 @@
 -- anonymize_audit('patients', release := 'patients', k := 4, sensitive := ['disease'], class_label := 'job', sensitive_values := ['Flu'], hierarchies := {'zip': 'prefix'})
-WITH __kanon_kept AS (SELECT __kanon.* FROM "patients" AS __kanon
+WITH __kanon_sound AS MATERIALIZED (  -- refuses macros and settings that would change what follows
+    SELECT CASE
+        WHEN coalesce(system.main.current_setting('default_collation'), '') <> ''
+            THEN system.main.error('The setting default_collation is on, which would change what the query means. RESET it, and give a collation to the columns that need one.')
+        WHEN name IS NOT NULL THEN system.main.error(system.main.format('The database has a macro named ''{}'', which would change what the query means. Drop or rename it, or attach the database to another one and name the table with its database, for example ''file.main.patients''.', name))
+        ELSE true END AS sound
+    FROM (SELECT system.main.min(function_name) AS name
+FROM (SELECT function_name, schema_name,
+             system.main.lower(function_name) AS called,
+             system.main.lower(database_name) AS held,
+             system.main.replace(system.main.lower(database_name), '"', '""') AS held_quoted,
+             system.main.replace(system.main.lower(schema_name), '"', '""') AS schema_quoted,
+             system.main.concat(',', system.main.lower(system.main.current_setting('search_path')), ',') AS path
+      FROM system.main.duckdb_functions()
+      WHERE NOT internal) AS macros
+WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '__kanon_audit', '__kanon_audited', '__kanon_centers',
+        '__kanon_clock', '__kanon_finish', '__kanon_measure', '__kanon_roles', '__kanon_start',
+        '__kanon_tree', '__kanon_wait', 'alias', 'any_value', 'array_extract', 'array_length',
+        'array_slice', 'array_to_string', 'avg', 'bool_and', 'bool_or', 'cast_to_type',
+        'concat', 'count', 'count_star', 'decode', 'dense_rank', 'duckdb_columns', 'encode',
+        'epoch_us', 'floor', 'format', 'from_json', 'generate_series', 'generate_subscripts',
+        'greatest', 'hash', 'histogram', 'isfinite', 'isinf', 'isnan', 'json_extract', 'least',
+        'len', 'list', 'list_aggr', 'list_concat', 'list_contains', 'list_filter',
+        'list_grade_up', 'list_max', 'list_position', 'list_select', 'list_sort', 'list_sum',
+        'list_transform', 'list_value', 'lower', 'make_timestamp', 'make_timestamptz',
+        'map_entries', 'map_to_pg_oid', 'map_values', 'max', 'md5', 'md5_number',
+        'md5_number_lower', 'min', 'nullif', 'quantile_disc', 'range', 'regexp_full_match',
+        'regexp_matches', 'regexp_replace', 'replace', 'row', 'row_number', 'signbit',
+        'split_part', 'starts_with', 'struct_extract', 'struct_pack', 'sum', 'to_json',
+        'to_microseconds', 'typeof', 'unnest', 'version', '||', '~~')
+  AND (held = 'temp'
+       OR ((held = system.main.lower(system.main.current_database())
+            OR system.main.contains(path, system.main.concat(',', held, '.'))
+            OR system.main.contains(path, system.main.concat(',"', held_quoted, '".')))
+           AND (schema_quoted = 'main'
+                OR system.main.contains(path, system.main.concat('.', schema_quoted, ','))
+                OR system.main.contains(path, system.main.concat('."', schema_quoted, '",'))))))
+),
+__kanon_kept AS (SELECT __kanon.* FROM "patients" AS __kanon
     WHERE __kanon_has("disease") AND __kanon_has("job")),
 __kanon_released AS MATERIALIZED (SELECT __kanon.* FROM "patients" AS __kanon
     WHERE __kanon_has("disease") AND __kanon_has("job")),
@@ -17,7 +55,7 @@ __kanon_tree_1 AS MATERIALIZED (  -- the labels of each leaf, from itself up to 
 ),
 __kanon_columns AS (
     SELECT [*COLUMNS(*)] AS columns
-    FROM (SELECT __kanon_describe(COLUMNS(* EXCLUDE ("disease", "job"))) FROM (SELECT * REPLACE (__kanon_key("zip") AS "zip") FROM __kanon_kept) LIMIT 1)
+    FROM (SELECT __kanon_describe(COLUMNS(* EXCLUDE ("disease", "job"))) FROM __kanon_kept LIMIT 1)
 ),
 __kanon_released_columns AS (
     SELECT [*COLUMNS(*)] AS columns
@@ -67,7 +105,7 @@ __kanon_facts AS (
                  max(__kanon_size) AS largest,
                  sum(__kanon_size::HUGEINT * __kanon_size)::DOUBLE AS squares,
                  coalesce(sum(__kanon_size) FILTER (WHERE __kanon_size < 4), 0) AS below,
-                 (SELECT facts FROM __kanon_measured)::JSON AS measured
+                 (SELECT facts FROM __kanon_measured) AS measured
           FROM __kanon_sizes)
     CROSS JOIN __kanon_diversity
 )
@@ -103,8 +141,8 @@ SELECT unnest(list_concat([
         'metric': 'ncp (' || attribute.name || ')', 'value': attribute.ncp,
         'text': NULL::VARCHAR, 'unit': 'share', 'description': 'total_il of this quasi-identifier alone, per row, without its weight; NULL where it can''t be told; lower is better'}
 )), max_depth := 2)
-FROM __kanon_facts
-WHERE CASE
+FROM __kanon_facts, __kanon_sound
+WHERE __kanon_sound.sound AND CASE
         WHEN EXISTS (SELECT 1 FROM duckdb_columns() WHERE list_contains(CAST(['patients'] AS VARCHAR[]), lower(table_name)) AND regexp_matches(comment, '\bkanon\b|\b(?:kanon|[a-z]kanon|anon|[a-z]anon|aknon|k[a-z]anon|knon|k[a-z]non|knaon|ka[a-z]non|kaon|ka[a-z]on|kaonn|kan[a-z]on|kann|kan[a-z]n|kanno|kano[a-z]n|kano|kano[a-z]|kanon[a-z])\s*:', 'i') AND NOT list_contains(CAST([] AS VARCHAR[]), concat( database_name, '.', schema_name, '.', table_name, '.', column_name, ' ', comment)) AND NOT list_contains(CAST(['disease', 'job'] AS VARCHAR[]), lower(column_name)))
             THEN __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give these columns their roles in the call.')
         ELSE true END

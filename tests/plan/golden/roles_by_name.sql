@@ -1,5 +1,43 @@
 -- anonymize('patients', k := 5, quasi_identifiers := ['age', 'zip'], identifiers := ['name'], sensitive := ['job', 'disease'])
-WITH __kanon_source AS MATERIALIZED (  -- each row, its number, and a hash to break ties
+WITH __kanon_sound AS MATERIALIZED (  -- refuses macros and settings that would change what follows
+    SELECT CASE
+        WHEN coalesce(system.main.current_setting('default_collation'), '') <> ''
+            THEN system.main.error('The setting default_collation is on, which would change what the query means. RESET it, and give a collation to the columns that need one.')
+        WHEN name IS NOT NULL THEN system.main.error(system.main.format('The database has a macro named ''{}'', which would change what the query means. Drop or rename it, or attach the database to another one and name the table with its database, for example ''file.main.patients''.', name))
+        ELSE true END AS sound
+    FROM (SELECT system.main.min(function_name) AS name
+FROM (SELECT function_name, schema_name,
+             system.main.lower(function_name) AS called,
+             system.main.lower(database_name) AS held,
+             system.main.replace(system.main.lower(database_name), '"', '""') AS held_quoted,
+             system.main.replace(system.main.lower(schema_name), '"', '""') AS schema_quoted,
+             system.main.concat(',', system.main.lower(system.main.current_setting('search_path')), ',') AS path
+      FROM system.main.duckdb_functions()
+      WHERE NOT internal) AS macros
+WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '__kanon_audit', '__kanon_audited', '__kanon_centers',
+        '__kanon_clock', '__kanon_finish', '__kanon_measure', '__kanon_roles', '__kanon_start',
+        '__kanon_tree', '__kanon_wait', 'alias', 'any_value', 'array_extract', 'array_length',
+        'array_slice', 'array_to_string', 'avg', 'bool_and', 'bool_or', 'cast_to_type',
+        'concat', 'count', 'count_star', 'decode', 'dense_rank', 'duckdb_columns', 'encode',
+        'epoch_us', 'floor', 'format', 'from_json', 'generate_series', 'generate_subscripts',
+        'greatest', 'hash', 'histogram', 'isfinite', 'isinf', 'isnan', 'json_extract', 'least',
+        'len', 'list', 'list_aggr', 'list_concat', 'list_contains', 'list_filter',
+        'list_grade_up', 'list_max', 'list_position', 'list_select', 'list_sort', 'list_sum',
+        'list_transform', 'list_value', 'lower', 'make_timestamp', 'make_timestamptz',
+        'map_entries', 'map_to_pg_oid', 'map_values', 'max', 'md5', 'md5_number',
+        'md5_number_lower', 'min', 'nullif', 'quantile_disc', 'range', 'regexp_full_match',
+        'regexp_matches', 'regexp_replace', 'replace', 'row', 'row_number', 'signbit',
+        'split_part', 'starts_with', 'struct_extract', 'struct_pack', 'sum', 'to_json',
+        'to_microseconds', 'typeof', 'unnest', 'version', '||', '~~')
+  AND (held = 'temp'
+       OR ((held = system.main.lower(system.main.current_database())
+            OR system.main.contains(path, system.main.concat(',', held, '.'))
+            OR system.main.contains(path, system.main.concat(',"', held_quoted, '".')))
+           AND (schema_quoted = 'main'
+                OR system.main.contains(path, system.main.concat('.', schema_quoted, ','))
+                OR system.main.contains(path, system.main.concat('."', schema_quoted, '",'))))))
+),
+__kanon_source AS MATERIALIZED (  -- each row, its number, and a hash to break ties
     SELECT row_number() OVER () AS __kanon_row,
            md5_number_lower(concat('0 ', row(*COLUMNS(__kanon.*))::VARCHAR)) AS __kanon_hash,
            __kanon.*
@@ -81,8 +119,8 @@ __kanon_sizes AS MATERIALIZED (  -- rows per combination of released values
 ),
 __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
     SELECT CASE
-        WHEN NOT (SELECT passed FROM __kanon_accounted)
-            THEN false
+        WHEN NOT (SELECT sound FROM __kanon_sound) THEN false
+        WHEN NOT (SELECT passed FROM __kanon_accounted) THEN false
         WHEN min(__kanon_size) < 5
             THEN __kanon_refuse('ReleaseError', format('The release was stopped: a class of released values has {} rows, fewer than k = 5. Nothing came out; please report this as a bug of the method mdav_star.', min(__kanon_size)))
         WHEN [coalesce(sum(__kanon_size), 0) + any_value(__kanon_out),

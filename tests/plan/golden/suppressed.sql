@@ -1,5 +1,43 @@
 -- anonymize_suppressed('patients', k := 4, recoding := 'global', suppress := 0.1, quasi_identifiers := ['age', 'job'], others := 'release', show_values := True)
-WITH __kanon_source AS MATERIALIZED (  -- each row, its number, and a hash to break ties
+WITH __kanon_sound AS MATERIALIZED (  -- refuses macros and settings that would change what follows
+    SELECT CASE
+        WHEN coalesce(system.main.current_setting('default_collation'), '') <> ''
+            THEN system.main.error('The setting default_collation is on, which would change what the query means. RESET it, and give a collation to the columns that need one.')
+        WHEN name IS NOT NULL THEN system.main.error(system.main.format('The database has a macro named ''{}'', which would change what the query means. Drop or rename it, or attach the database to another one and name the table with its database, for example ''file.main.patients''.', name))
+        ELSE true END AS sound
+    FROM (SELECT system.main.min(function_name) AS name
+FROM (SELECT function_name, schema_name,
+             system.main.lower(function_name) AS called,
+             system.main.lower(database_name) AS held,
+             system.main.replace(system.main.lower(database_name), '"', '""') AS held_quoted,
+             system.main.replace(system.main.lower(schema_name), '"', '""') AS schema_quoted,
+             system.main.concat(',', system.main.lower(system.main.current_setting('search_path')), ',') AS path
+      FROM system.main.duckdb_functions()
+      WHERE NOT internal) AS macros
+WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '__kanon_audit', '__kanon_audited', '__kanon_centers',
+        '__kanon_clock', '__kanon_finish', '__kanon_measure', '__kanon_roles', '__kanon_start',
+        '__kanon_tree', '__kanon_wait', 'alias', 'any_value', 'array_extract', 'array_length',
+        'array_slice', 'array_to_string', 'avg', 'bool_and', 'bool_or', 'cast_to_type',
+        'concat', 'count', 'count_star', 'decode', 'dense_rank', 'duckdb_columns', 'encode',
+        'epoch_us', 'floor', 'format', 'from_json', 'generate_series', 'generate_subscripts',
+        'greatest', 'hash', 'histogram', 'isfinite', 'isinf', 'isnan', 'json_extract', 'least',
+        'len', 'list', 'list_aggr', 'list_concat', 'list_contains', 'list_filter',
+        'list_grade_up', 'list_max', 'list_position', 'list_select', 'list_sort', 'list_sum',
+        'list_transform', 'list_value', 'lower', 'make_timestamp', 'make_timestamptz',
+        'map_entries', 'map_to_pg_oid', 'map_values', 'max', 'md5', 'md5_number',
+        'md5_number_lower', 'min', 'nullif', 'quantile_disc', 'range', 'regexp_full_match',
+        'regexp_matches', 'regexp_replace', 'replace', 'row', 'row_number', 'signbit',
+        'split_part', 'starts_with', 'struct_extract', 'struct_pack', 'sum', 'to_json',
+        'to_microseconds', 'typeof', 'unnest', 'version', '||', '~~')
+  AND (held = 'temp'
+       OR ((held = system.main.lower(system.main.current_database())
+            OR system.main.contains(path, system.main.concat(',', held, '.'))
+            OR system.main.contains(path, system.main.concat(',"', held_quoted, '".')))
+           AND (schema_quoted = 'main'
+                OR system.main.contains(path, system.main.concat('.', schema_quoted, ','))
+                OR system.main.contains(path, system.main.concat('."', schema_quoted, '",'))))))
+),
+__kanon_source AS MATERIALIZED (  -- each row, its number, and a hash to break ties
     SELECT row_number() OVER () AS __kanon_row,
            md5_number_lower(concat('0 ', row(*COLUMNS(__kanon.*))::VARCHAR)) AS __kanon_hash,
            __kanon.*
@@ -112,12 +150,12 @@ __kanon_spans_1 AS (  -- the first and last leaf of each class; NULL is a leaf b
 __kanon_ancestors_1 AS (
     SELECT __kanon_class, CASE
         WHEN list_contains((SELECT grouped.hidden FROM __kanon_grouped), 'age') THEN NULL
-        WHEN (SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM __kanon_grouped) IS NULL OR encode(low.path[(SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM __kanon_grouped) + 1]) <> encode(high.path[(SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM __kanon_grouped) + 1])
-            OR (span.known < span.total AND (SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM __kanon_grouped) < (SELECT len(paths[1]) - 1 FROM __kanon_tree_1)
+        WHEN (SELECT (grouped.facts ->> 'level age')::DOUBLE::BIGINT FROM __kanon_grouped) IS NULL OR encode(low.path[(SELECT (grouped.facts ->> 'level age')::DOUBLE::BIGINT FROM __kanon_grouped) + 1]) <> encode(high.path[(SELECT (grouped.facts ->> 'level age')::DOUBLE::BIGINT FROM __kanon_grouped) + 1])
+            OR (span.known < span.total AND (SELECT (grouped.facts ->> 'level age')::DOUBLE::BIGINT FROM __kanon_grouped) < (SELECT len(paths[1]) - 1 FROM __kanon_tree_1)
                 AND span.known > 0) THEN __kanon_refuse('ReleaseError', 'The release was stopped: a class has more than one value at the level chosen for its column. Nothing came out; please report this as a bug.')
-        WHEN span.known > 0 THEN low.path[(SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM __kanon_grouped) + 1]
-        WHEN (SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM __kanon_grouped) = (SELECT len(paths[1]) - 1 FROM __kanon_tree_1)
-            THEN (SELECT paths[1][(SELECT (grouped.facts::JSON ->> 'level age')::DOUBLE::BIGINT FROM __kanon_grouped) + 1] FROM __kanon_tree_1) END AS label
+        WHEN span.known > 0 THEN low.path[(SELECT (grouped.facts ->> 'level age')::DOUBLE::BIGINT FROM __kanon_grouped) + 1]
+        WHEN (SELECT (grouped.facts ->> 'level age')::DOUBLE::BIGINT FROM __kanon_grouped) = (SELECT len(paths[1]) - 1 FROM __kanon_tree_1)
+            THEN (SELECT paths[1][(SELECT (grouped.facts ->> 'level age')::DOUBLE::BIGINT FROM __kanon_grouped) + 1] FROM __kanon_tree_1) END AS label
     FROM __kanon_spans_1 AS span
     LEFT JOIN __kanon_leaves_1 AS low ON low.place = span.low
     LEFT JOIN __kanon_leaves_1 AS high ON high.place = span.high
@@ -136,12 +174,12 @@ __kanon_spans_2 AS (  -- the first and last leaf of each class; NULL is a leaf b
 __kanon_ancestors_2 AS (
     SELECT __kanon_class, CASE
         WHEN list_contains((SELECT grouped.hidden FROM __kanon_grouped), 'job') THEN NULL
-        WHEN (SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM __kanon_grouped) IS NULL OR encode(low.path[(SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM __kanon_grouped) + 1]) <> encode(high.path[(SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM __kanon_grouped) + 1])
-            OR (span.known < span.total AND (SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM __kanon_grouped) < (SELECT len(paths[1]) - 1 FROM __kanon_tree_2)
+        WHEN (SELECT (grouped.facts ->> 'level job')::DOUBLE::BIGINT FROM __kanon_grouped) IS NULL OR encode(low.path[(SELECT (grouped.facts ->> 'level job')::DOUBLE::BIGINT FROM __kanon_grouped) + 1]) <> encode(high.path[(SELECT (grouped.facts ->> 'level job')::DOUBLE::BIGINT FROM __kanon_grouped) + 1])
+            OR (span.known < span.total AND (SELECT (grouped.facts ->> 'level job')::DOUBLE::BIGINT FROM __kanon_grouped) < (SELECT len(paths[1]) - 1 FROM __kanon_tree_2)
                 AND span.known > 0) THEN __kanon_refuse('ReleaseError', 'The release was stopped: a class has more than one value at the level chosen for its column. Nothing came out; please report this as a bug.')
-        WHEN span.known > 0 THEN low.path[(SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM __kanon_grouped) + 1]
-        WHEN (SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM __kanon_grouped) = (SELECT len(paths[1]) - 1 FROM __kanon_tree_2)
-            THEN (SELECT paths[1][(SELECT (grouped.facts::JSON ->> 'level job')::DOUBLE::BIGINT FROM __kanon_grouped) + 1] FROM __kanon_tree_2) END AS label
+        WHEN span.known > 0 THEN low.path[(SELECT (grouped.facts ->> 'level job')::DOUBLE::BIGINT FROM __kanon_grouped) + 1]
+        WHEN (SELECT (grouped.facts ->> 'level job')::DOUBLE::BIGINT FROM __kanon_grouped) = (SELECT len(paths[1]) - 1 FROM __kanon_tree_2)
+            THEN (SELECT paths[1][(SELECT (grouped.facts ->> 'level job')::DOUBLE::BIGINT FROM __kanon_grouped) + 1] FROM __kanon_tree_2) END AS label
     FROM __kanon_spans_2 AS span
     LEFT JOIN __kanon_leaves_2 AS low ON low.place = span.low
     LEFT JOIN __kanon_leaves_2 AS high ON high.place = span.high
@@ -162,8 +200,8 @@ __kanon_sizes AS MATERIALIZED (  -- rows per combination of released values
 ),
 __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
     SELECT CASE
-        WHEN NOT (SELECT passed FROM __kanon_accounted)
-            THEN false
+        WHEN NOT (SELECT sound FROM __kanon_sound) THEN false
+        WHEN NOT (SELECT passed FROM __kanon_accounted) THEN false
         WHEN min(__kanon_size) < 4
             THEN __kanon_refuse('ReleaseError', format('The release was stopped: a class of released values has {} rows, fewer than k = 4. Nothing came out; please report this as a bug of the method full_domain.', min(__kanon_size)))
         WHEN [coalesce(sum(__kanon_size), 0) + any_value(__kanon_out),
