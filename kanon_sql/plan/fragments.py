@@ -31,30 +31,26 @@ def quasi(roles: Roles, helpers: tuple[str, ...], dropped: tuple[str, ...] = ())
     return f"COLUMNS(* EXCLUDE ({listed(away)}))" if away else "COLUMNS(*)"
 
 
-def others(
-    roles: Roles, helpers: tuple[str, ...], without: tuple[str, ...], source: Relation
-) -> str | None:
-    """The quasi-identifiers but some, as a COLUMNS expression; None where none is left."""
-    if not without:
-        return quasi(roles, helpers)
-    lowered = {name.lower() for name in without}
-    known = roles.known_columns(source)
-    if known and lowered.issuperset(name.lower() for name in known):
-        return None
-    if not roles.open:
-        return chosen(n for n in roles.quasi_identifiers if n.lower() not in lowered)
-    return quasi(roles, (*helpers, *without))
-
-
 def seen(columns: str) -> str:
     """The values of a COLUMNS expression as a reader tells them apart: what classes are counted
     by, see sql/macros/seen.sql."""
     return f"__kanon_seen({columns}), __kanon_printed({columns})"
 
 
-def classes_sql(values: str, stage: str = "__kanon_labelled") -> str:
-    """What each class of a stage releases; ``values`` are its columns but the class."""
-    return expression("stages/classes", values=values, stage=stage)
+def classes_sql(
+    values: str, columns: str, stage: str = "__kanon_labelled", plain: bool = False
+) -> str:
+    """What each class releases.
+
+    Args:
+        values: it, of the quasi-identifiers alone.
+        columns: these, as a COLUMNS expression over the stage.
+        stage: rows with their class.
+        plain: whether NaN may stay among the values.
+    """
+    if not plain:
+        columns = f"__kanon_value({columns})"
+    return expression("stages/classes", values=values, columns=columns, stage=stage)
 
 
 def where(roles: Roles, checked: tuple[str, ...] = ()) -> str:

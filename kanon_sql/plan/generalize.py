@@ -8,7 +8,7 @@ from typing import Any
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.choices import REPRESENTATIONS
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
-from kanon_sql.plan.fragments import ROW, chosen, classes_sql, others, quasi, seen
+from kanon_sql.plan.fragments import ROW, chosen, classes_sql, listed, quasi
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.single_attribute import attribute_classes, attribute_representation
 from kanon_sql.sql import statement
@@ -62,31 +62,28 @@ def class_rows(
         call, only: as in ``released_values``.
         stage: rows with their class.
     """
-    classes = classes_sql(released_values(call, only), stage)
-    if not (call.categorical or call.release.by_column):
+    columns = quasi(call.roles, ("__kanon_class", *ROW))
+    single = call.categorical or call.release.by_column
+    # the centroid leaves NaN out by itself, and so in less time
+    centroids = not single and _macro(call, call.release.representation, only) == "centroid"
+    classes = classes_sql(released_values(call, only), columns, stage, centroids)
+    if not single:
         return classes
-    columns = quasi(call.roles, ROW)
-    return statement("stages/classes_ordered", columns=columns, classes=classes)
+    return statement("stages/classes_ordered", columns=quasi(call.roles, ROW), classes=classes)
 
 
 def released_values(
     call: GroupingCall, only: Collection[str] = REPRESENTATIONS,
-    helpers: tuple[str, ...] = ("__kanon_class", *ROW),
+    helpers: tuple[str, ...] = ("__kanon_class",),
 ) -> str:
-    """What each class of a stage of labelled rows releases of each quasi-identifier: a list of
-    COLUMNS expressions, each in its representation.
+    """What a class releases of each quasi-identifier: a list of COLUMNS expressions, each in its
+    representation, over a stage that has nothing but them and helper columns.
 
     Args:
         call: the call.
         only: the representations that are meant; for all others it is the centroid.
         helpers: the helper columns of the stage.
     """
-    nominal = {name.lower() for name in call.categorical}
-
-    def macro(word: str, name: str = "") -> str:
-        word = word if word in only else "centroid"
-        return CATEGORICAL.get(word, word) if name.lower() in nominal else word
-
     release = call.release
     single = {name.lower(): name for name in (*call.categorical, *release.by_column)}
     for name in list(single):
@@ -94,12 +91,23 @@ def released_values(
             del single[name]
     groups: dict[str, list[str]] = {}
     for lowered, name in single.items():
-        groups.setdefault(macro(release.of(lowered), lowered), []).append(name)
+        word = _macro(call, release.of(lowered), only, lowered)
+        groups.setdefault(word, []).append(name)
     found = [f"__kanon_{word}({chosen(names)})" for word, names in groups.items()]
-    rest = others(call.roles, helpers, tuple(single.values()), call.source)
-    if rest is not None:
-        found.insert(0, f"__kanon_{macro(release.representation)}({rest})")
+    known = {name.lower() for name in call.roles.known_columns(call.source)}
+    if not (known and known <= set(single)):
+        away = listed((*helpers, *single.values()))
+        rest = f"COLUMNS(* EXCLUDE ({away}))" if away else "COLUMNS(*)"
+        found.insert(0, f"__kanon_{_macro(call, release.representation, only)}({rest})")
     return ", ".join(found)
+
+
+def _macro(call: GroupingCall, word: str, only: Collection[str], column: str = "") -> str:
+    """The macro of a representation, of one column or of all that aren't single."""
+    word = word if word in only else "centroid"
+    if column in {name.lower() for name in call.categorical}:
+        return CATEGORICAL.get(word, word)
+    return word
 
 
 FORMS = {
@@ -135,12 +143,3 @@ def _forms_by_column(call: GroupingCall) -> dict[str, str]:
         else:
             forms[name] = FORMS[CATEGORICAL.get(word, word) if name in nominal else word]
     return forms
-
-
-def released_columns(call: GroupingCall) -> str:
-    """The generalized columns of __kanon_released as a reader sees them: quasi-identifiers, and
-    what the release adds."""
-    roles = call.roles
-    hidden = ("__kanon_row",) if call.release.keep_order else ()
-    columns = seen(quasi(roles, hidden, dropped=roles.identifiers))
-    return columns if roles.open else ", ".join([columns, *call.release.added])

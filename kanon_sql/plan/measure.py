@@ -27,8 +27,8 @@ from kanon_sql.measure.metrics import (
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.centers.geometry import UNITS
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
-from kanon_sql.plan.fragments import listed, quasi, seen, where
-from kanon_sql.plan.generalize import publishes_centers, released_columns
+from kanon_sql.plan.fragments import ROW, listed, quasi, seen, where
+from kanon_sql.plan.generalize import publishes_centers
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.pipeline import measured_sql, named_columns, pipeline_sql
 from kanon_sql.plan.shadows import sound_sql
@@ -123,7 +123,7 @@ def metrics_sql(call: GroupingCall) -> str:
         rows=_rows([*known, *diverse], values),
         aggregates=aggregates,
         alike=alike,
-        seen_released=released_columns(call),
+        seen_classes=seen("COLUMNS(* EXCLUDE (__kanon_class))"),
         grouping_text=literal(OF_GROUPING.description),
         attribute_unit=literal(ATTRIBUTE.unit),
         attribute_text=literal(ATTRIBUTE.description),
@@ -146,7 +146,7 @@ def _columns_passing(call: GroupingCall) -> dict[str, str]:
     if roles.rest != "release":
         names = "".join(f", {quoted(name)}" for name in roles.passing)
         return {"columns_passing": str(len(roles.passing)), "passing": names}
-    away = (*roles.quasi_identifiers, *call.release.added)
+    away = ("__kanon_class", *ROW, *roles.quasi_identifiers, *roles.identifiers)
     return {
         "columns_passing": expression(
             "stages/columns_passing", away=len((*roles.quasi_identifiers, *roles.identifiers))

@@ -12,13 +12,8 @@ from kanon_sql.call.roles import Roles
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.methods.task import Run
 from kanon_sql.plan.centers import centers_sql
-from kanon_sql.plan.fragments import ROW, chosen, listed, quasi, where
-from kanon_sql.plan.generalize import (
-    class_rows,
-    published_forms,
-    released_classes,
-    released_columns,
-)
+from kanon_sql.plan.fragments import ROW, chosen, listed, quasi, seen, where
+from kanon_sql.plan.generalize import class_rows, published_forms, released_classes
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.plan.single_attribute import tables_sql
@@ -73,16 +68,16 @@ def _key(column: str | None) -> str:
     return "NULL" if column is None else f"__kanon_key({quoted(column)})"
 
 
-def _passing(call: GroupingCall) -> str:
+def passing(call: GroupingCall) -> str:
     """The columns of __kanon_labelled that are released as they are, each after a comma."""
     roles = call.roles
     if roles.rest == "release":
         away = ("__kanon_class", *ROW, *roles.quasi_identifiers, *roles.identifiers)
-        passing = f", __kanon_labelled.* EXCLUDE ({listed(away)})"
+        columns = f", __kanon_labelled.* EXCLUDE ({listed(away)})"
     else:
         names = map(quoted, roles.passing)
-        passing = "".join(f", __kanon_labelled.{name}" for name in names)
-    return passing + ", __kanon_labelled.__kanon_row" if call.release.keep_order else passing
+        columns = "".join(f", __kanon_labelled.{name}" for name in names)
+    return columns + ", __kanon_labelled.__kanon_row" if call.release.keep_order else columns
 
 
 RELEASED = """SELECT __kanon_shown(COLUMNS(__kanon_source.*), __kanon_withheld.names)
@@ -134,9 +129,7 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
         options=run_sql(call),
         centers=centers,
         classes=released_classes(call, trees),
-        dropped=listed((*ROW, *roles.identifiers)),
-        passing=_passing(call),
-        seen_released=released_columns(call),
+        seen=seen("COLUMNS(* EXCLUDE (__kanon_class, __kanon_rows))"),
         refusals=refusals(call),
         **verify_holes(call),
     )

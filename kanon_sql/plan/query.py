@@ -2,7 +2,7 @@
 
 The whole of kanon_sql is one SQL query; this folder writes it. The stages are in
 sql/stages/pipeline.sql, in the order in which they run: sound, source, cells, begun, waited,
-grouped, labels, classes, released, sizes, check. What stands around them depends on the call.
+grouped, labels, classes, sizes, check. What stands around them depends on the call.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from kanon_sql.call.catalog import Catalog
 from kanon_sql.call.relation import find_relation, literal
 from kanon_sql.call.sought import Sought, relations_of, relations_of_hierarchy
 from kanon_sql.methods import METHODS
+from kanon_sql.plan.fragments import ROW, listed
 from kanon_sql.plan.hierarchies import hierarchy_spec, hierarchy_sql
 from kanon_sql.plan.measure import audit_sql, k_anonymity_sql, metrics_sql
-from kanon_sql.plan.pipeline import measured_sql, pipeline_sql
+from kanon_sql.plan.pipeline import measured_sql, passing, pipeline_sql
 from kanon_sql.plan.roles import roles_sql
 from kanon_sql.plan.verify import too_small
 from kanon_sql.sql import statement
@@ -67,18 +68,20 @@ def _release(call: GroupingCall) -> str:
         "calls/release",
         pipeline=pipeline_sql(call),
         hidden=" EXCLUDE (__kanon_row)" if keep else "",
+        dropped=listed((*ROW, *call.roles.identifiers)),
+        passing=passing(call),
         order="__kanon_row ASC" if keep else f"{hash_order} ASC",
     )
 
 
 def _clusters(call: GroupingCall) -> str:
-    listed = ", ".join(map(literal, call.roles.sensitive))
+    sensitive = ", ".join(map(literal, call.roles.sensitive))
     kind, small = too_small(call.task)
     return statement(
         "calls/clusters",
         pipeline=pipeline_sql(call),
         measured=measured_sql(call),
-        multisets=f",\n           __kanon_multiset(COLUMNS([{listed}]))" if listed else "",
+        multisets=f",\n           __kanon_multiset(COLUMNS([{sensitive}]))" if sensitive else "",
         k=call.task.k,
         seed=call.task.seed,
         small_kind=literal(kind),

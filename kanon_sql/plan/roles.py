@@ -18,7 +18,7 @@ def _values(call: GroupingCall) -> str:
     """What classes release; of a column with a hierarchy it is a text, which is said elsewhere."""
     if isinstance(call.task.geometry, AttributeGeometry):
         word = call.release.representation
-        return f"__kanon_{'describe' if word == 'number' else word}({quasi(call.roles, ())})"
+        return f"__kanon_{'describe' if word == 'number' else word}(COLUMNS(*))"
     return released_values(call, helpers=())
 
 
@@ -52,6 +52,7 @@ def roles_sql(call: GroupingCall) -> str:
         sound=sound_sql(),
         relation=call.source.sql,
         where=where(roles, call.checked),
+        quasi=quasi(call.roles, ()),
         values=_values(call),
         told=literal(json.dumps(told, sort_keys=True)),
         refusals=refusals(call),

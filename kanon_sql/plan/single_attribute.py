@@ -55,7 +55,7 @@ def attribute_classes(call: GroupingCall) -> str:
         if geometry.domain != "places":
             shown = attribute_representation(call)
         columns = quasi(call.roles, ("__kanon_class", *ROW))
-        plain = classes_sql(f"__kanon_{shown}({columns})")
+        plain = classes_sql(f"__kanon_{shown}(COLUMNS(* EXCLUDE (__kanon_class)))", columns)
     return _rectangles(names, release, plain) if boxed else plain
 
 

@@ -4,17 +4,24 @@ ${pipeline},
 __kanon_generalized AS MATERIALIZED (SELECT __kanon_clock(count(*)) AS moment FROM __kanon_classes),
 __kanon_verified AS MATERIALIZED (SELECT __kanon_clock(passed::BIGINT) AS moment FROM __kanon_check),
 ${measured},
+__kanon_alike AS (  -- classes that release the same values, by the first of them
+    SELECT unnest(__kanon_members) AS __kanon_class, __kanon_first
+    FROM (SELECT list(__kanon_class) AS __kanon_members, min(__kanon_class) AS __kanon_first,
+                 ${seen_classes}
+          FROM __kanon_classes GROUP BY ALL)
+),
 __kanon_diversity AS (  -- what the rows of a class have in common, per combination of released values
     SELECT ${alike} FROM (
-        SELECT count(*) AS __kanon_size${aggregates}, ${seen_released}
-        FROM __kanon_released GROUP BY ALL)
+        SELECT count(*) AS __kanon_size${aggregates}
+        FROM __kanon_labelled JOIN __kanon_alike USING (__kanon_class)
+        GROUP BY __kanon_alike.__kanon_first)
 ),
 __kanon_passing AS (  -- rows per combination of the columns that pass unchanged
     SELECT columns_passing,
            CASE WHEN columns_passing > 0 THEN uniques ELSE 0 END AS passing_unique_rows
     FROM (SELECT count(*) FILTER (WHERE __kanon_size = 1) AS uniques
           FROM (SELECT count(*) AS __kanon_size, ${seen_passing}
-                FROM (SELECT NULL AS __kanon_none${passing} FROM __kanon_released) GROUP BY ALL))
+                FROM (SELECT NULL AS __kanon_none${passing} FROM __kanon_labelled) GROUP BY ALL))
     CROSS JOIN (SELECT ${columns_passing} AS columns_passing)
 ),
 __kanon_facts AS (

@@ -19,7 +19,7 @@ __kanon_hashes AS (  -- what a reader of the printed values can tell apart
 __kanon_columns AS (  -- name and type of each released quasi-identifier
     SELECT [*COLUMNS(*)] AS columns
     FROM (SELECT __kanon_describe(COLUMNS(*))
-          FROM (SELECT ${values} FROM (SELECT * FROM __kanon_source LIMIT 0)))
+          FROM (SELECT ${values} FROM (SELECT ${quasi} FROM __kanon_source LIMIT 0)))
 ),
 __kanon_found AS MATERIALIZED (
     SELECT __kanon_roles(

@@ -4,4 +4,4 @@ CREATE OR REPLACE TEMP MACRO __kanon_median
     (x VARCHAR) AS __kanon_most_frequent(x),
     (x BOOLEAN) AS __kanon_most_frequent(x),
     (x) AS CASE WHEN typeof(min(x)) IN ('UUID', 'BLOB') THEN __kanon_most_frequent(x)
-                ELSE quantile_disc(__kanon_value(x), 0.5) END;
+                ELSE quantile_disc(x, 0.5) END;

@@ -65,14 +65,12 @@ __kanon_labelled AS (
 ${centers}__kanon_classes AS MATERIALIZED (  -- what each class releases
     ${classes}
 ),
-__kanon_released AS MATERIALIZED (  -- every row with its class's values, columns in their old order
-    (SELECT __kanon_blank(COLUMNS(* EXCLUDE (${dropped}))) FROM __kanon_source LIMIT 0)
-    UNION ALL BY NAME
-    (SELECT __kanon_classes.* EXCLUDE (__kanon_class)${passing}
-     FROM __kanon_labelled JOIN __kanon_classes USING (__kanon_class))
-),
 __kanon_sizes AS MATERIALIZED (  -- rows per combination of released values
-    SELECT count(*) AS __kanon_size, ${seen_released} FROM __kanon_released GROUP BY ALL
+    SELECT sum(__kanon_rows)::BIGINT AS __kanon_size, ${seen}
+    FROM __kanon_classes
+    JOIN (SELECT __kanon_class, count(*) AS __kanon_rows FROM __kanon_labelled GROUP BY __kanon_class)
+        USING (__kanon_class)
+    GROUP BY ALL
 ),
 __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
     SELECT CASE
