@@ -11,6 +11,7 @@ from kanon_sql.call.arguments import read_arguments
 from kanon_sql.call.catalog import Catalog
 from kanon_sql.call.relation import literal
 from kanon_sql.errors import KanonError
+from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.plan.found import found_sql
 from kanon_sql.plan.macros import FIRST, parameters
 from kanon_sql.plan.query import plan
@@ -32,6 +33,7 @@ def planner(catalog_of: CatalogOf, shadow_of: ShadowOf) -> Callable[..., str]:
         collation: str | None,
     ) -> str:
         try:
+            refuse_forked()
             refuse_changed(shadow_of(database, path or ""), collation or "")
             texts = zip_longest(parameters(call), named[0::2], named[1::2])
             given = read_arguments(positional, texts, FIRST.get(call))

@@ -9,6 +9,7 @@ the comparison of the text 'k' with 5. The macro passes it on as the text of the
 from __future__ import annotations
 
 import json
+import os
 import re
 import threading
 from collections.abc import Iterator, Sequence
@@ -31,16 +32,27 @@ EMPTY = (f"'{NOT_GIVEN}'", f"CAST('{NOT_GIVEN}' AS VARCHAR)")
 """How an empty slot reads."""
 
 _lock = threading.Lock()
-_calculator: list[duckdb.DuckDBPyConnection] = []
+_calculators: dict[int, duckdb.DuckDBPyConnection] = {}
+"""The connection that evaluates constants, by process."""
+
+
+def _renew_lock() -> None:
+    global _lock
+    _lock = threading.Lock()  # another thread may have held it when the process was forked
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 def _evaluate(expression: str, sql_type: str | None) -> Any:
     """The value of a constant SQL expression, by way of JSON."""
     typed = f"CAST({expression} AS {sql_type})" if sql_type else expression
     with _lock:
-        if not _calculator:
-            _calculator.append(duckdb.connect())
-        found = _calculator[0].execute(f"SELECT to_json({typed})::VARCHAR").fetchone()
+        # one of another process, left over by a fork, would be used and closed without its threads
+        calculator = _calculators.get(os.getpid()) or duckdb.connect()
+        _calculators[os.getpid()] = calculator
+        found = calculator.execute(f"SELECT to_json({typed})::VARCHAR").fetchone()
     return None if found is None or found[0] is None else json.loads(found[0])
 
 

@@ -29,6 +29,7 @@ from kanon_sql.errors import (
 from kanon_sql.interfaces.catalog import ConnectionCatalog
 from kanon_sql.interfaces.duckdb import register
 from kanon_sql.interfaces.frames import OBJECTS, plain, relation_name, table_of, way_back
+from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.plan.query import plan
 
 FRAME = "frame"
@@ -265,6 +266,7 @@ def run(call: str, arguments: Mapping[str, Any]) -> Any:
     Raises:
         OptionError, DataError, ReleaseError: as the SQL call, in the same words.
     """
+    refuse_forked()
     options = {name: given for name, given in arguments.items() if given is not None}
     options |= options.pop("unknown", {})
     data, con = options.pop("data", None), options.pop("con", None)
