@@ -9,11 +9,11 @@ import weakref
 import duckdb
 
 from kanon_sql.call.relation import literal
-from kanon_sql.errors import KanonError
+from kanon_sql.errors import KanonError, OptionError
 from kanon_sql.interfaces.catalog import ConnectionCatalog
 from kanon_sql.jobs.interrupts import listen
 from kanon_sql.plan.macros import PLANNER, macros
-from kanon_sql.plan.shadows import HERE, refuse_changed, shadows_sql
+from kanon_sql.plan.shadows import HERE, UNLISTED, refuse_changed, shadows_sql
 from kanon_sql.udfs import FUNCTIONS, Signature, planner
 from kanon_sql.udfs.planner import PARAMETERS, CatalogOf, ShadowOf
 
@@ -102,7 +102,10 @@ def _shadow_of(instance: int) -> ShadowOf:
 
     def for_caller(database: str, path: str) -> str | None:
         with _cursor(instance) as con:
-            found = con.execute(shadows_sql(literal(database), literal(path))).fetchone()
+            try:
+                found = con.execute(shadows_sql(literal(database), literal(path))).fetchone()
+            except (duckdb.BinderException, duckdb.CatalogException):
+                raise OptionError(UNLISTED) from None
         return None if found is None else found[0]
 
     return for_caller

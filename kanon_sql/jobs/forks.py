@@ -14,8 +14,8 @@ from kanon_sql.errors import KanonError
 
 FORKED = (
     "This process was forked from one that had already loaded Polars, whose threads it lacks. "
-    "Start processes by spawn, for example multiprocessing.set_start_method('spawn'), or load kanon_sql "
-    "and Polars in the child alone."
+    "Start processes by spawn, for example multiprocessing.set_start_method('spawn'), or load "
+    "kanon_sql and Polars in the child alone."
 )
 
 PATIENCE = 5.0

@@ -58,6 +58,13 @@ SHADOWED = (
     "it, or attach the database to another one and name the table with its database, for example "
     "'file.main.patients'."
 )
+UNLISTED = (
+    "The columns of the database can't be listed, since one of its macros or views is in the way. "
+    "Drop it, or attach the database to another one and name the table with its database, for "
+    "example 'file.main.patients'."
+)
+"""DuckDB 1.4 binds all views, its own among them, to list columns."""
+
 COLLATED = (
     "The setting default_collation is on, which would change what the query means. RESET it, and "
     "give a collation to the columns that need one."
