@@ -231,7 +231,6 @@ SETTINGS = (
     "arrow_large_buffer_size = true",
     "arrow_lossless_conversion = true",
     "produce_arrow_string_view = true",
-    "default_collation = 'nocase'",
     "old_implicit_casting = true",
     "enable_external_access = false",
     "disabled_optimizers = 'filter_pushdown,statistics_propagation,cte_inlining'",
