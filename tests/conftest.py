@@ -4,8 +4,12 @@ from collections.abc import Iterator
 
 import duckdb
 import pytest
+from hypothesis import settings
 
 import kanon_sql
+
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 PATIENTS = """
     CREATE TABLE patients AS

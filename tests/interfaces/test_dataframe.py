@@ -72,7 +72,9 @@ def test_frames_stand_for_the_graph_and_the_places() -> None:
     pairs = pl.DataFrame({"a": [f"z{i}" for i in range(9)], "b": [f"z{i + 1}" for i in range(9)]})
     spots = pl.DataFrame({"code": [f"z{i}" for i in range(10)], "lat": [i / 2 for i in range(10)],
                           "lon": [i % 2 for i in range(10)]})
-    roles: dict[str, Any] = {"quasi_identifiers": ["zip"], "k": 8, "method": "zip_regions"}
+    roles: dict[str, Any] = {
+        "quasi_identifiers": ["zip"], "others": "drop", "k": 8, "method": "zip_regions"
+    }
     linear = kanon_sql.anonymize(table, **roles, adjacency=pairs)
     assert sorted(linear["zip"].unique()) == [f"{{z{i}, z{i + 1}}}" for i in range(0, 10, 2)]
     assert len(kanon_sql.anonymize(table, **roles, places=spots)) == 40
