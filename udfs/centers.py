@@ -15,17 +15,18 @@ from kanon_sql.udfs.signature import CELLS, TREES, Signature
 def centers(rows: Any, columns: Any, options: Any, hierarchies: Any, hidden: Any) -> Any:
     """List of the classes whose centroid has a larger radius than the method's own center."""
     from kanon_sql.encode.arrow import Rows, read_columns
-    from kanon_sql.encode.looks import without
     from kanon_sql.hierarchies.tree import read_trees
     from kanon_sql.stages.centers import choose_centers  # here: Polars is slow to load
+    from kanon_sql.stages.hidden import without_hidden
 
     found = Rows.of(rows)
     if found.count == 0:
         return pa.array([[]], pa.list_(pa.int64()))
     task = Run.from_json(options[0].as_py(), METHODS).task
     away = hidden[0].as_py() or []
-    kept, names = without(found, read_columns(columns), away)
-    trees = {name: tree for name, tree in read_trees(hierarchies).items() if name not in away}
+    kept, names, trees = without_hidden(
+        found, read_columns(columns), read_trees(hierarchies), away
+    )
     classes = choose_centers(kept, names, task, trees)
     return pa.array([classes.tolist()], pa.list_(pa.int64()))
 

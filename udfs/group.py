@@ -42,7 +42,6 @@ def start(
 ) -> Any:
     """Starts the method that the options name; the ticket."""
     from kanon_sql.encode.arrow import Rows, read_columns, read_tables
-    from kanon_sql.encode.looks import without
     from kanon_sql.hierarchies.tree import read_trees
     from kanon_sql.stages.group import (  # here: Polars takes a while to load
         group_rows,
@@ -50,6 +49,7 @@ def start(
         remark,
         suspects_of,
     )
+    from kanon_sql.stages.hidden import levels_of, without_hidden
 
     begun, run = perf_counter(), Run.from_json(options[0].as_py(), METHODS)
     given, names, trees = Rows.of(rows), read_columns(columns), read_trees(hierarchies)
@@ -60,8 +60,7 @@ def start(
         suspects = suspects_of(given, names, run.named, away)
         if run.progress:
             remark(run.task, (*suspects.hidden, *away))
-        kept, columns = without(given, names, suspects.hidden)
-        known = {name: tree for name, tree in trees.items() if name not in suspects.hidden}
+        kept, columns, known = without_hidden(given, names, trees, suspects.hidden)
         found, facts = group_rows(kept, columns, run.task, watch, known, outside)
         facts["notices"] = notices(run.task, suspects)
         times = {"started": begun, "finished": perf_counter()}

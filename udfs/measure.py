@@ -21,13 +21,14 @@ def measure(
 ) -> Any:
     """Struct of facts (JSON) and radii (class, radius)."""
     from kanon_sql.encode.arrow import Rows, read_columns
-    from kanon_sql.encode.looks import cells_without, without
+    from kanon_sql.encode.looks import cells_without
     from kanon_sql.hierarchies.tree import read_trees
+    from kanon_sql.stages.hidden import without_hidden
     from kanon_sql.stages.measure import Published, measure_rows  # here: Polars is slow to load
 
     run, beside, away = grouped[0], outside[0].values, hidden[0].as_py() or []
     every = read_columns(columns)
-    kept, names = without(Rows.of(rows), every, away)
+    kept, names, trees = without_hidden(Rows.of(rows), every, read_trees(hierarchies), away)
     cells = pa.array([], NO_CELLS) if beside is None else beside.flatten()
     published = Published(
         **json.loads(forms[0].as_py()),
@@ -39,7 +40,6 @@ def measure(
         ],
         outside=cells_without(cells, every, away),
     )
-    trees = {name: tree for name, tree in read_trees(hierarchies).items() if name not in away}
     task = Run.from_json(options[0].as_py(), METHODS).task
     facts, classes, radii = measure_rows(kept, names, task, published, trees)
     pairs = pa.StructArray.from_arrays([pa.array(classes), pa.array(radii)], ["class", "radius"])

@@ -368,9 +368,7 @@ def test_a_large_release_does_not_stream_its_first_rows(
     con.execute(f"SET threads = {threads}; SET streaming_buffer_size = '1KB'")
     con.execute("CREATE TABLE large AS SELECT i AS a, 'w' || i % 7 AS w FROM range(130000) r(i)")
     broken(monkeypatch, last_group_is_one_short)
-    call = (
-        "('large', k := 13, method := 'mdav', quasi_identifiers := ['a'], sensitive := ['w'])"
-    )
+    call = "('large', k := 13, method := 'mdav', quasi_identifiers := 'a', sensitive := ['w'])"
     stopped(con, f"FROM anonymize{call}", "a class of released values has 12 rows")
     rows: list[Any] = []
     with pytest.raises(Exception, match="has 12 rows"):
