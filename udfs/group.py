@@ -49,7 +49,7 @@ def start(
         remark,
         suspects_of,
     )
-    from kanon_sql.stages.hidden import levels_of, without_hidden
+    from kanon_sql.stages.hidden import without_hidden
 
     begun, run = perf_counter(), Run.from_json(options[0].as_py(), METHODS)
     given, names, trees = Rows.of(rows), read_columns(columns), read_trees(hierarchies)

@@ -15,8 +15,3 @@ def without_hidden(
     """The rows, the quasi-identifiers and their hierarchies, without some columns."""
     kept, left = without(rows, columns, hidden)
     return kept, left, {name: tree for name, tree in trees.items() if name not in hidden}
-
-
-def levels_of(hidden: Collection[str], trees: Mapping[str, Tree]) -> dict[str, float]:
-    """The facts about the levels of these columns: the roots, where all values agree."""
-    return {f"level {name.lower()}": float(trees[name].height) for name in hidden if name in trees}

@@ -105,17 +105,15 @@ __kanon_labelled AS (
 ),
 __kanon_classes AS MATERIALIZED (  -- what each class releases
     SELECT __kanon_class, __kanon_shown(COLUMNS(* EXCLUDE (__kanon_class, __kanon_hidden)), __kanon_hidden)
-    FROM (SELECT __kanon_class, __kanon_centroid(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash", "disease"))) FROM __kanon_labelled GROUP BY __kanon_class)
+    FROM (SELECT __kanon_class, __kanon_centroid(COLUMNS(* EXCLUDE ("__kanon_class"))) FROM (SELECT __kanon_class, COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash", "disease")) FROM __kanon_labelled) GROUP BY __kanon_class)
     CROSS JOIN (SELECT grouped.hidden AS __kanon_hidden FROM __kanon_grouped)
 ),
-__kanon_released AS MATERIALIZED (  -- every row with its class's values, columns in their old order
-    (SELECT __kanon_blank(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash"))) FROM __kanon_source LIMIT 0)
-    UNION ALL BY NAME
-    (SELECT __kanon_classes.* EXCLUDE (__kanon_class), __kanon_labelled."disease"
-     FROM __kanon_labelled JOIN __kanon_classes USING (__kanon_class))
-),
 __kanon_sizes AS MATERIALIZED (  -- rows per combination of released values
-    SELECT count(*) AS __kanon_size, __kanon_seen(COLUMNS(* EXCLUDE ("disease"))), __kanon_printed(COLUMNS(* EXCLUDE ("disease"))) FROM __kanon_released GROUP BY ALL
+    SELECT sum(__kanon_rows)::BIGINT AS __kanon_size, __kanon_seen(COLUMNS(* EXCLUDE (__kanon_class, __kanon_rows))), __kanon_printed(COLUMNS(* EXCLUDE (__kanon_class, __kanon_rows)))
+    FROM __kanon_classes
+    JOIN (SELECT __kanon_class, count(*) AS __kanon_rows FROM __kanon_labelled GROUP BY __kanon_class)
+        USING (__kanon_class)
+    GROUP BY ALL
 ),
 __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
     SELECT CASE
@@ -141,7 +139,7 @@ __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
 ),
 __kanon_centers AS (
     SELECT __kanon_class, [*COLUMNS(* EXCLUDE (__kanon_class))] AS center
-    FROM (SELECT __kanon_class, __kanon_cell(COLUMNS(* EXCLUDE (__kanon_class))) FROM (SELECT __kanon_class, __kanon_centroid(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash", "disease"))) FROM __kanon_labelled GROUP BY __kanon_class))
+    FROM (SELECT __kanon_class, __kanon_cell(COLUMNS(* EXCLUDE (__kanon_class))) FROM (SELECT __kanon_class, __kanon_centroid(COLUMNS(* EXCLUDE ("__kanon_class"))) FROM (SELECT __kanon_class, COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash", "disease")) FROM __kanon_labelled) GROUP BY __kanon_class))
 ),
 __kanon_measured AS MATERIALIZED (
     SELECT __kanon_measure(

@@ -105,17 +105,15 @@ __kanon_labelled AS (
 ),
 __kanon_classes AS MATERIALIZED (  -- what each class releases
     SELECT __kanon_class, __kanon_shown(COLUMNS(* EXCLUDE (__kanon_class, __kanon_hidden)), __kanon_hidden)
-    FROM (SELECT __kanon_class, __kanon_bounds(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash"))) FROM __kanon_labelled GROUP BY __kanon_class)
+    FROM (SELECT __kanon_class, __kanon_bounds(COLUMNS(* EXCLUDE ("__kanon_class"))) FROM (SELECT __kanon_class, __kanon_value(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash"))) FROM __kanon_labelled) GROUP BY __kanon_class)
     CROSS JOIN (SELECT grouped.hidden AS __kanon_hidden FROM __kanon_grouped)
 ),
-__kanon_released AS MATERIALIZED (  -- every row with its class's values, columns in their old order
-    (SELECT __kanon_blank(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash"))) FROM __kanon_source LIMIT 0)
-    UNION ALL BY NAME
-    (SELECT __kanon_classes.* EXCLUDE (__kanon_class)
-     FROM __kanon_labelled JOIN __kanon_classes USING (__kanon_class))
-),
 __kanon_sizes AS MATERIALIZED (  -- rows per combination of released values
-    SELECT count(*) AS __kanon_size, __kanon_seen(COLUMNS(*)), __kanon_printed(COLUMNS(*)) FROM __kanon_released GROUP BY ALL
+    SELECT sum(__kanon_rows)::BIGINT AS __kanon_size, __kanon_seen(COLUMNS(* EXCLUDE (__kanon_class, __kanon_rows))), __kanon_printed(COLUMNS(* EXCLUDE (__kanon_class, __kanon_rows)))
+    FROM __kanon_classes
+    JOIN (SELECT __kanon_class, count(*) AS __kanon_rows FROM __kanon_labelled GROUP BY __kanon_class)
+        USING (__kanon_class)
+    GROUP BY ALL
 ),
 __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
     SELECT CASE
@@ -143,7 +141,7 @@ __kanon_generalized AS MATERIALIZED (SELECT __kanon_clock(count(*)) AS moment FR
 __kanon_verified AS MATERIALIZED (SELECT __kanon_clock(passed::BIGINT) AS moment FROM __kanon_check),
 __kanon_centers AS (
     SELECT __kanon_class, [*COLUMNS(* EXCLUDE (__kanon_class))] AS center
-    FROM (SELECT __kanon_class, __kanon_cell(COLUMNS(* EXCLUDE (__kanon_class))) FROM (SELECT __kanon_class, __kanon_centroid(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash"))) FROM __kanon_labelled GROUP BY __kanon_class))
+    FROM (SELECT __kanon_class, __kanon_cell(COLUMNS(* EXCLUDE (__kanon_class))) FROM (SELECT __kanon_class, __kanon_centroid(COLUMNS(* EXCLUDE ("__kanon_class"))) FROM (SELECT __kanon_class, COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash")) FROM __kanon_labelled) GROUP BY __kanon_class))
 ),
 __kanon_measured AS MATERIALIZED (
     SELECT __kanon_measure(
@@ -165,17 +163,24 @@ __kanon_radii AS (
     SELECT entry.class AS __kanon_class, entry.radius AS radius
     FROM (SELECT unnest(measured.radii) AS entry FROM __kanon_measured)
 ),
+__kanon_alike AS (  -- classes that release the same values, by the first of them
+    SELECT unnest(__kanon_members) AS __kanon_class, __kanon_first
+    FROM (SELECT list(__kanon_class) AS __kanon_members, min(__kanon_class) AS __kanon_first,
+                 __kanon_seen(COLUMNS(* EXCLUDE (__kanon_class))), __kanon_printed(COLUMNS(* EXCLUDE (__kanon_class)))
+          FROM __kanon_classes GROUP BY ALL)
+),
 __kanon_diversity AS (  -- what the rows of a class have in common, per combination of released values
     SELECT sum(NULL::BIGINT) AS strangers FROM (
-        SELECT count(*) AS __kanon_size, __kanon_seen(COLUMNS(*)), __kanon_printed(COLUMNS(*))
-        FROM __kanon_released GROUP BY ALL)
+        SELECT count(*) AS __kanon_size
+        FROM __kanon_labelled JOIN __kanon_alike USING (__kanon_class)
+        GROUP BY __kanon_alike.__kanon_first)
 ),
 __kanon_passing AS (  -- rows per combination of the columns that pass unchanged
     SELECT columns_passing,
            CASE WHEN columns_passing > 0 THEN uniques ELSE 0 END AS passing_unique_rows
     FROM (SELECT count(*) FILTER (WHERE __kanon_size = 1) AS uniques
           FROM (SELECT count(*) AS __kanon_size, __kanon_seen(COLUMNS(*)), __kanon_printed(COLUMNS(*))
-                FROM (SELECT NULL AS __kanon_none FROM __kanon_released) GROUP BY ALL))
+                FROM (SELECT NULL AS __kanon_none FROM __kanon_labelled) GROUP BY ALL))
     CROSS JOIN (SELECT 0 AS columns_passing)
 ),
 __kanon_facts AS (

@@ -185,18 +185,16 @@ __kanon_ancestors_2 AS (
     LEFT JOIN __kanon_leaves_2 AS high ON high.place = span.high
 )
 SELECT _plain.* REPLACE (__kanon_ancestors_1.label AS "age", __kanon_ancestors_2.label AS "job")
-    FROM (SELECT __kanon_class, __kanon_interval(COLUMNS(['age', 'job'])) FROM (SELECT * REPLACE (0 AS "age", 0 AS "job") FROM __kanon_labelled) GROUP BY __kanon_class) AS _plain
+    FROM (SELECT __kanon_class, __kanon_interval(COLUMNS(* EXCLUDE ("__kanon_class"))) FROM (SELECT __kanon_class, __kanon_value(COLUMNS(['age', 'job'])) FROM (SELECT * REPLACE (0 AS "age", 0 AS "job") FROM __kanon_labelled)) GROUP BY __kanon_class) AS _plain
     JOIN __kanon_ancestors_1 USING (__kanon_class)
     JOIN __kanon_ancestors_2 USING (__kanon_class)
 ),
-__kanon_released AS MATERIALIZED (  -- every row with its class's values, columns in their old order
-    (SELECT __kanon_blank(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash"))) FROM __kanon_source LIMIT 0)
-    UNION ALL BY NAME
-    (SELECT __kanon_classes.* EXCLUDE (__kanon_class), __kanon_labelled.* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash", "age", "job")
-     FROM __kanon_labelled JOIN __kanon_classes USING (__kanon_class))
-),
 __kanon_sizes AS MATERIALIZED (  -- rows per combination of released values
-    SELECT count(*) AS __kanon_size, __kanon_seen(COLUMNS(['age', 'job'])), __kanon_printed(COLUMNS(['age', 'job'])) FROM __kanon_released GROUP BY ALL
+    SELECT sum(__kanon_rows)::BIGINT AS __kanon_size, __kanon_seen(COLUMNS(* EXCLUDE (__kanon_class, __kanon_rows))), __kanon_printed(COLUMNS(* EXCLUDE (__kanon_class, __kanon_rows)))
+    FROM __kanon_classes
+    JOIN (SELECT __kanon_class, count(*) AS __kanon_rows FROM __kanon_labelled GROUP BY __kanon_class)
+        USING (__kanon_class)
+    GROUP BY ALL
 ),
 __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
     SELECT CASE
