@@ -17,15 +17,15 @@ from kanon_sql.sql import statement
 
 NAMED = (
     "alias", "any_value", "array_to_string", "avg", "bool_and", "bool_or", "cast_to_type",
-    "concat", "count", "decode", "dense_rank", "duckdb_columns", "encode", "epoch_us", "floor",
-    "format", "from_json", "generate_subscripts", "greatest", "hash", "histogram", "isfinite",
-    "isinf", "isnan", "least", "len", "list", "list_concat", "list_contains", "list_filter",
-    "list_grade_up", "list_max", "list_position", "list_select", "list_sort", "list_sum",
-    "list_transform", "lower", "make_timestamp", "make_timestamptz", "map_entries",
-    "map_values", "max", "md5", "md5_number_lower", "min", "nullif", "quantile_disc", "range",
-    "regexp_full_match", "regexp_matches", "regexp_replace", "replace", "row", "row_number",
-    "signbit", "split_part", "starts_with", "sum", "to_json", "to_microseconds", "typeof",
-    "unnest", "version",
+    "concat", "contains", "count", "decode", "dense_rank", "duckdb_columns", "encode",
+    "epoch_us", "floor", "format", "from_json", "generate_subscripts", "greatest", "hash",
+    "isfinite", "isinf", "isnan", "least", "len", "list", "list_aggregate", "list_concat",
+    "list_contains", "list_distinct", "list_filter", "list_grade_up", "list_max", "list_min",
+    "list_position", "list_select", "list_sort", "list_sum", "list_transform", "list_unique", "lower",
+    "make_timestamp", "make_timestamptz", "map_entries", "map_values", "max", "md5",
+    "md5_number_lower", "min", "nullif", "quantile_disc", "range", "regexp_full_match",
+    "regexp_matches", "regexp_replace", "replace", "row", "row_number", "signbit", "split_part",
+    "starts_with", "sum", "to_json", "to_microseconds", "typeof", "unnest", "version",
 )
 """The functions that the query and our macros call by their names."""
 
@@ -38,7 +38,8 @@ WRITTEN = {
 """Those that it calls by other signs, and how they are written."""
 
 WITHIN = (
-    "array_length", "array_slice", "generate_series", "list_aggr", "map_to_pg_oid", "md5_number",
+    "array_length", "array_slice", "generate_series", "histogram", "list_aggr", "map_to_pg_oid",
+    "md5_number",
 )
 """Those that DuckDB's own macros call, of which some of the above are, and its own views, which
 DuckDB 1.4 binds to list columns."""

@@ -36,10 +36,11 @@ CREATE OR REPLACE TEMP MACRO __kanon_cell
 CREATE OR REPLACE TEMP MACRO __kanon_shown(x, hidden) AS
     CASE WHEN list_contains(hidden, alias(x)) THEN NULL ELSE x END;
 
--- what a column looks like, by its values (see kanon_sql/encode/looks.py)
+-- what a column looks like, by its values (see kanon_sql/encode/looks.py); count(DISTINCT x) of many
+-- columns would be as many joins
 CREATE OR REPLACE TEMP MACRO __kanon_profile(x) AS {
     'name': min(alias(x)), 'type': min(typeof(x)), 'rows': count(*), 'values': count(x),
-    'distinct': count(DISTINCT encode(x::VARCHAR)),
+    'distinct': coalesce(list_unique(list(hash(x::VARCHAR)) FILTER (WHERE x IS NOT NULL)), 0),
     'low': min(TRY_CAST(x::VARCHAR AS HUGEINT)), 'high': max(TRY_CAST(x::VARCHAR AS HUGEINT))};
 
 CREATE OR REPLACE TEMP MACRO __kanon_is_text(type) AS
