@@ -201,7 +201,9 @@ def _grouping_call(
     every = "recoding 'global'" if release.same_level else (
         "The metric 'taxonomy'" if task.own.in_metric == "taxonomy" else None
     )
-    hierarchies = read_hierarchies(options.release.hierarchies, roles, source, catalog, every)
+    hierarchies = read_hierarchies(
+        options.release.hierarchies, roles, source, catalog, every, options.roles.categorical
+    )
     named = {
         name: getattr(task.own, name)
         for name, option in options_of(task.own).items() if option.relation

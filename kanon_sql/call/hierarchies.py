@@ -10,7 +10,7 @@ from kanon_sql.call.catalog import Catalog
 from kanon_sql.call.relation import Relation, find_relation
 from kanon_sql.call.roles import Roles
 from kanon_sql.errors import OptionError, did_you_mean
-from kanon_sql.hierarchies.kinds import BY_TYPE, KINDS, check_kind
+from kanon_sql.hierarchies.kinds import BY_TYPE, KINDS, NOMINAL, check_kind
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,7 @@ class HierarchySpec:
         kind: the kind, or BY_TYPE for the one that follows from the column's type.
         options: of the kind, checked.
         table: the relation that the kind is made from, if it needs one.
+        chosen: whether somebody chose it; else the column has it because every one needs one.
     """
 
     column: str
@@ -30,11 +31,7 @@ class HierarchySpec:
     kind: str = BY_TYPE
     options: Mapping[str, Any] = field(default_factory=dict)
     table: Relation | None = None
-
-    @property
-    def by_type(self) -> bool:
-        """Whether nobody chose it: the kind that follows from the column's type."""
-        return self.levels is None and self.kind == BY_TYPE
+    chosen: bool = True
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -80,7 +77,7 @@ def read_hierarchy(column: str, given: str | Mapping[str, Any], catalog: Catalog
 
 def read_hierarchies(
     given: Mapping[str, Any], roles: Roles, source: Relation, catalog: Catalog,
-    every: str | None = None,
+    every: str | None = None, categorical: tuple[str, ...] = (),
 ) -> tuple[HierarchySpec, ...]:
     """The hierarchy of each column that has one, in the order given.
 
@@ -89,6 +86,7 @@ def read_hierarchies(
         roles, source: which columns are quasi-identifiers.
         catalog: finds the relations that are named.
         every: why every quasi-identifier needs one, if so.
+        categorical: the columns whose values are categories whatever their type.
 
     Raises:
         OptionError: a hierarchy for a column that is no quasi-identifier, or columns that are not
@@ -108,7 +106,12 @@ def read_hierarchies(
             "quasi_identifiers=[...]."
         )
     named = {name.lower() for name in given}
-    added = {name: BY_TYPE for name in known if name.lower() not in named} if every else {}
-    return tuple(
-        read_hierarchy(column, spec, catalog) for column, spec in {**given, **added}.items()
+    nominal = {name.lower() for name in categorical}
+    added = {
+        name: NOMINAL if name.lower() in nominal else BY_TYPE
+        for name in known if every and name.lower() not in named
+    }
+    return (
+        *(read_hierarchy(column, spec, catalog) for column, spec in given.items()),
+        *(HierarchySpec(column, kind=kind, chosen=False) for column, kind in added.items()),
     )

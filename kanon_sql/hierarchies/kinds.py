@@ -29,6 +29,9 @@ ROOT = "*"
 BY_TYPE = ""
 """Stands for the kind that a column gets by its type, where every column needs one."""
 
+NOMINAL = "flat"
+"""The kind that categories get there, whatever their type."""
+
 DATED = ("DATE", "TIMESTAMP")
 MOST_LEVELS = 64
 MASKS = "*#?_~@"
@@ -249,4 +252,4 @@ def kind_by_type(sql_type: str, numeric: bool) -> str:
     """The kind that goes with a column's SQL type, where none was chosen."""
     if sql_type.startswith(DATED):
         return "date"
-    return "bins" if numeric and sql_type != "TIME" else "flat"
+    return "bins" if numeric and sql_type != "TIME" else NOMINAL
