@@ -213,6 +213,21 @@ def test_every_representation_of_it_is_null(shared: Connection, shown: str, x: s
         assert hidden_in(shared, f"FROM anonymize_clusters({call})")
 
 
+@pytest.mark.parametrize("x", ["'n' || i", "i"])
+@pytest.mark.parametrize("named", [
+    "categorical := ['X']", "categorical := ['x']", "representation := {'X': 'median'}",
+    "categorical := ['X'], recoding := 'global'", "categorical := ['X'], method := 'r_gather'",
+    "categorical := ['X'], method := 'r_gather', metric := 'taxonomy'",
+])
+def test_other_options_name_it_without_showing_it(shared: Connection, named: str, x: str) -> None:
+    """Whatever the capitals: only a role and a hierarchy are a decision to show it."""
+    fill(shared, x)
+    for call in ("anonymize", "anonymize_clusters"):
+        found = shared.sql(f"FROM {call}('t', k := 3, sensitive := ['flu'], {named})")
+        spot = [name.lower() for name in found.columns].index("x")
+        assert {row[spot] for row in found.fetchall()} == {None}
+
+
 def test_global_recoding_hides_it_too(shared: Connection) -> None:
     fill(shared, "'n' || i")
     call = "'t', k := 3, recoding := 'global', sensitive := ['flu'], keep_order := true"
