@@ -42,7 +42,7 @@ def named_columns(call: Call) -> tuple[str, ...] | None:
     """The quasi-identifiers that somebody named, in lower case; None where no others can be."""
     if not call.roles.open:
         return None
-    trees = (spec.column for spec in call.hierarchies if not spec.by_type)
+    trees = (spec.column for spec in call.hierarchies if spec.chosen)
     return tuple(sorted({n.lower() for n in (*call.roles.quasi_identifiers, *trees)}))
 
 
@@ -80,8 +80,10 @@ def passing(call: GroupingCall) -> str:
     return columns + ", __kanon_labelled.__kanon_row" if call.release.keep_order else columns
 
 
-RELEASED = """SELECT __kanon_shown(COLUMNS(__kanon_source.*), __kanon_withheld.names)
-    FROM __kanon_source CROSS JOIN __kanon_withheld"""
+RELEASED = """SELECT __kanon_shown(COLUMNS(__kanon_source.*), __kanon_away.names)
+    FROM __kanon_source CROSS JOIN (
+        SELECT list_transform(names, lambda name: lower(name)) AS names FROM __kanon_withheld
+    ) AS __kanon_away"""
 
 
 def _withheld(roles: Roles) -> str:

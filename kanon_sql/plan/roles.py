@@ -43,7 +43,7 @@ def roles_sql(call: GroupingCall) -> str:
             if release.of(name, has_hierarchy=True) == "hierarchy"
         },
         "trusted": sorted(
-            spec.column.lower() for spec in call.hierarchies if not spec.by_type
+            spec.column.lower() for spec in call.hierarchies if spec.chosen
         ),
         "categorical": sorted(name.lower() for name in call.categorical),
     }

@@ -32,10 +32,10 @@ CREATE OR REPLACE TEMP MACRO __kanon_cell
     (x VARIANT) AS {'number': NULL::DOUBLE, 'category': NULL::VARCHAR},
     (x) AS {'number': NULL::DOUBLE, 'category': x::VARCHAR};
 
--- a column that is withheld comes out as NULL, of its own type, however the call spells its name
+-- a column that is withheld comes out as NULL, of its own type, however the call spells its
+-- name; the hidden ones are given in lower case
 CREATE OR REPLACE TEMP MACRO __kanon_shown(x, hidden) AS
-    CASE WHEN list_contains(list_transform(hidden, lambda name: lower(name)), lower(alias(x)))
-         THEN NULL ELSE x END;
+    CASE WHEN list_contains(hidden, lower(alias(x))) THEN NULL ELSE x END;
 
 -- what a column looks like, by its values (see kanon_sql/encode/looks.py); count(DISTINCT x) of many
 -- columns would be as many joins
