@@ -7,11 +7,12 @@ CREATE OR REPLACE TEMP MACRO __kanon_name(x) AS alias(x);
 
 CREATE OR REPLACE TEMP MACRO __kanon_describe(x) AS [alias(x), typeof(x)];
 
--- NaN is a missing value, as NULL is, and -0.0 is 0.0 (by JSON, which DuckDB casts to any type)
+-- NaN is a missing value, as NULL is, and -0.0 is 0.0 (by JSON, which DuckDB casts to any type, and
+-- in a list, since that has a type where an untyped NULL has none)
 CREATE OR REPLACE TEMP MACRO __kanon_value(x) AS
     CASE WHEN typeof(x) IN ('FLOAT', 'DOUBLE') THEN
         CASE WHEN x::VARCHAR LIKE '%nan' THEN NULL
-             WHEN x::VARCHAR = '-0.0' THEN cast_to_type(to_json(0.0), x)
+             WHEN x::VARCHAR = '-0.0' THEN cast_to_type(to_json([0.0]), [x])[1]
              ELSE x END
     ELSE x END;
 

@@ -45,7 +45,9 @@ def con() -> Iterator[Connection]:
     """A connection whose planner only tells what it reads."""
     connection = duckdb.connect()
 
-    def tell(call: str, relation: str, database: str, schema: str, slots: Any, named: Any) -> str:
+    def tell(
+        call: str, relation: str, path: str, slots: Any, named: Any, database: str, collation: str
+    ) -> str:
         texts = zip(parameters(call), named[0::2], named[1::2], strict=True)
         given = json.dumps(read_arguments(slots, texts, FIRST.get(call)), sort_keys=True)
         return "SELECT '" + given.replace("'", "''") + "' AS given"

@@ -215,7 +215,7 @@ def test_what_columns_without_a_role_are(
 ) -> None:
     assert resolved(given, comments).rest == rest
     if "others" not in given:  # an audit asks for nothing
-        audited = resolved(given, comments, releases=False)
+        audited = resolved(given, comments, audits=True)
         assert audited.rest == ("release" if audited.quasi_identifiers else "quasi_identifier")
 
 

@@ -189,7 +189,7 @@ def test_columns_may_have_every_name_that_the_query_uses_too(base: Connection) -
         released = base.execute(f"FROM anonymize{call}, class_id := true)").fetchall()
         roles = f"quasi_identifiers := {spared(chunk)}, sensitive := {spared(chunks[i - 1])}"
         clusters = base.execute(
-            f"FROM anonymize_clusters('t', {roles}, k := 3, method := 'mdav')"
+            f"FROM anonymize_clusters('t', {roles}, others := 'drop', k := 3, method := 'mdav')"
         ).fetchall()
         metrics = base.execute(
             f"SELECT value FROM anonymize_metrics{call}) WHERE metric = 'rows_in'"
