@@ -38,8 +38,8 @@ WRITTEN = {
 """Those that it calls by other signs, and how they are written."""
 
 WITHIN = (
-    "array_length", "array_slice", "generate_series", "histogram", "list_aggr", "map_to_pg_oid",
-    "md5_number",
+    "array_length", "array_slice", "generate_series", "histogram", "if", "list_aggr",
+    "map_to_pg_oid", "md5_number", "string_split",
 )
 """Those that DuckDB's own macros call, of which some of the above are, and its own views, which
 DuckDB 1.4 binds to list columns."""

@@ -24,6 +24,7 @@ BY_TYPE = {
     "INTEGER": ["5", "2 + 3"],
     "BIGINT": ["5", "9223372036854775807"],
     "DOUBLE": ["0.05", "1e-3", "2", "0.1::FLOAT"],
+    "VARCHAR, or STRUCT or MAP": ["'median'", "{'age': 'median', '*': 'interval'}"],
     "BOOLEAN": ["true", "false", "(1 = 1)"],
     "STRUCT or MAP": [
         "{'a': 2, 'b c': 0.5}", "MAP {'a': 2}", "{'a': 'bins', 'b': 'flat'}",
@@ -96,6 +97,8 @@ def test_all_options_that_go_into_one_call(con: Connection) -> None:
     assert set(read(con, "anonymize", written)) == set(names)
 
 
-def test_null_is_not_given(con: Connection) -> None:
-    read_as = read(con, "anonymize", "k=5, gamma=NULL, weights=NULL, sensitive=NULL")
-    assert {name: value for name, value in read_as.items() if value is not None} == {"k": 5}
+@pytest.mark.parametrize("written", ["gamma=NULL", "weights := NULL", "sensitive=NULL::VARCHAR[]"])
+def test_null_is_refused(con: Connection, written: str) -> None:
+    name = written.partition("=")[0].strip(": ")
+    with pytest.raises(duckdb.Error, match=f"The value of {name} is NULL"):
+        read(con, "anonymize", f"k=5, {written}")

@@ -170,11 +170,13 @@ def test_a_role_by_any_spelling_is_one_of_four() -> None:
 def resolved(
     given: dict[str, object], comments: dict[str, str | None] | None, bases: tuple[Base, ...] = (),
     table: dict[str, str] | None = None, cost: str | None = None, releases: bool = True,
+    audits: bool = False,
 ) -> Roles:
     """The roles of a table t with these comments; None where the catalog knows nothing of it."""
     entry = None if comments is None else Entry(comments, ("memory", "main", "t"), bases)
     options = read_options("anonymize", {"k": 2, **given})
-    return resolve_roles(options.roles, Relation('"t"', ("t",), entry), table, cost, releases)
+    relation = Relation('"t"', ("t",), entry)
+    return resolve_roles(options.roles, relation, table, cost, releases, audits)
 
 
 def test_each_column_has_its_first_role_by_call_relation_comment_and_view() -> None:

@@ -78,7 +78,6 @@ def test_what_looks_different_is_counted_apart(
 
 
 def test_texts_of_a_collation_are_counted_by_their_letters(bare: duckdb.DuckDBPyConnection) -> None:
-    bare.execute("SET default_collation = 'nocase'")
     bare.execute("CREATE TABLE t AS SELECT ['Ada', 'ADA'][1 + i % 2] AS x FROM range(6) AS r(i)")
     bare.execute("CREATE TABLE u(x VARCHAR COLLATE NOCASE)")
     bare.execute("INSERT INTO u FROM t")

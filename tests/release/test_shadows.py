@@ -274,7 +274,7 @@ def test_registering_on_a_hostile_file_is_not_fooled(
     path = str(tmp_path / "file.duckdb")
     with duckdb.connect(path) as con:
         con.execute(f"CREATE TABLE patients AS {ROWS}")
-        for name in ("list_contains", "lower", "error", "__kanon_value", "anonymize"):
+        for name in ("list_has_any", "lower", "error", "__kanon_value", "anonymize"):
             shadow(con, name, "true")
         con.execute("CREATE MACRO duckdb_functions() AS TABLE SELECT '__kanon_plan' AS a")
         con.execute("CREATE MACRO duckdb_columns() AS TABLE SELECT 'x' AS a LIMIT 0")

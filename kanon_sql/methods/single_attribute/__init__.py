@@ -68,8 +68,8 @@ class ZipRegionsOptions(MethodOptions):
         """Refuses a call that doesn't say which codes are neighbours, or where islands lie."""
         if not (self.adjacency or self.places):
             raise OptionError(
-                "The method 'zip_regions' needs to know which codes are neighbours. Add adjacency "
-                "='pairs', a relation with two columns, or places='centroids', one with a "
+                "The method 'zip_regions' needs to know which codes are neighbours. Add "
+                "adjacency='pairs', a relation with two columns, or places='centroids', one with a "
                 "code, its latitude and its longitude."
             )
         if self.islands == "nearest" and not self.places:
