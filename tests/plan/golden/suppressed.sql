@@ -18,17 +18,18 @@ WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '__kanon_audit', '__kanon
         '__kanon_clock', '__kanon_finish', '__kanon_measure', '__kanon_roles', '__kanon_start',
         '__kanon_tree', '__kanon_wait', 'alias', 'any_value', 'array_extract', 'array_length',
         'array_slice', 'array_to_string', 'avg', 'bool_and', 'bool_or', 'cast_to_type',
-        'concat', 'count', 'count_star', 'decode', 'dense_rank', 'duckdb_columns', 'encode',
-        'epoch_us', 'floor', 'format', 'from_json', 'generate_series', 'generate_subscripts',
-        'greatest', 'hash', 'histogram', 'isfinite', 'isinf', 'isnan', 'json_extract', 'least',
-        'len', 'list', 'list_aggr', 'list_concat', 'list_contains', 'list_filter',
-        'list_grade_up', 'list_max', 'list_position', 'list_select', 'list_sort', 'list_sum',
-        'list_transform', 'list_value', 'lower', 'make_timestamp', 'make_timestamptz',
-        'map_entries', 'map_to_pg_oid', 'map_values', 'max', 'md5', 'md5_number',
-        'md5_number_lower', 'min', 'nullif', 'quantile_disc', 'range', 'regexp_full_match',
-        'regexp_matches', 'regexp_replace', 'replace', 'row', 'row_number', 'signbit',
-        'split_part', 'starts_with', 'struct_extract', 'struct_pack', 'sum', 'to_json',
-        'to_microseconds', 'typeof', 'unnest', 'version', '||', '~~')
+        'concat', 'contains', 'count', 'count_star', 'decode', 'dense_rank', 'duckdb_columns',
+        'encode', 'epoch_us', 'floor', 'format', 'from_json', 'generate_series',
+        'generate_subscripts', 'greatest', 'hash', 'histogram', 'if', 'isfinite', 'isinf',
+        'isnan', 'json_extract', 'least', 'len', 'list', 'list_aggr', 'list_aggregate',
+        'list_concat', 'list_contains', 'list_distinct', 'list_filter', 'list_grade_up',
+        'list_max', 'list_min', 'list_position', 'list_select', 'list_sort', 'list_sum',
+        'list_transform', 'list_unique', 'list_value', 'lower', 'make_timestamp',
+        'make_timestamptz', 'map_entries', 'map_to_pg_oid', 'map_values', 'max', 'md5',
+        'md5_number', 'md5_number_lower', 'min', 'nullif', 'quantile_disc', 'range',
+        'regexp_full_match', 'regexp_matches', 'regexp_replace', 'replace', 'row', 'row_number',
+        'signbit', 'split_part', 'starts_with', 'string_split', 'struct_extract', 'struct_pack',
+        'sum', 'to_json', 'to_microseconds', 'typeof', 'unnest', 'version', '||', '~~')
   AND (held = 'temp'
        OR ((held = system.main.lower(system.main.current_database())
             OR system.main.contains(path, system.main.concat(',', held, '.'))
@@ -52,8 +53,10 @@ __kanon_withheld AS MATERIALIZED (
           FROM (SELECT NULL AS __kanon_none, * EXCLUDE ("__kanon_row", "__kanon_hash", "age", "job") FROM __kanon_source))
 ),
 __kanon_kept AS (  -- the rows that take part
-    SELECT __kanon_shown(COLUMNS(__kanon_source.*), __kanon_withheld.names)
-    FROM __kanon_source CROSS JOIN __kanon_withheld
+    SELECT __kanon_shown(COLUMNS(__kanon_source.*), __kanon_away.names)
+    FROM __kanon_source CROSS JOIN (
+        SELECT list_transform(names, lambda name: lower(name)) AS names FROM __kanon_withheld
+    ) AS __kanon_away
 ),
 __kanon_tree_1 AS MATERIALIZED (  -- the labels of each leaf, from itself up to the root
     SELECT CASE WHEN tree.error IS NULL THEN tree.paths
