@@ -4,6 +4,7 @@ query waits for it, as for a grouping (see group.py and kanon_sql/jobs/job.py)."
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -25,8 +26,12 @@ def audit(
     from kanon_sql.stages.audit import audit_rows  # here: Polars takes a while to load
 
     given, shown = flat_cells(source), flat_cells(release)
-    names, beside, trees = read_columns(columns), read_columns(released), read_trees(hierarchies)
+    beside, trees = read_columns(released), read_trees(hierarchies)
     told = json.loads(options[0].as_py())
+    names = [
+        replace(column, sql_type="VARCHAR") if column.name.lower() in told["categorical"]
+        else column for column in read_columns(columns)
+    ]
 
     def work(watch: Watch) -> Any:
         return audit_rows(

@@ -186,7 +186,10 @@ def audit_sql(call: Call) -> str:
     trees = Hierarchies(call.hierarchies, call.show_values, "__kanon_kept", call.categorical)
     diverse, aggregates, alike = _diversity(call)
     k = "NULL" if call.k is None else str(call.k)
-    told = {"weights": call.weights, "named": named_columns(call)}
+    told = {
+        "weights": call.weights, "named": named_columns(call),
+        "categorical": [name.lower() for name in call.categorical],
+    }
     assert call.audited is not None
     published = replace(roles, identifiers=())
     return statement(

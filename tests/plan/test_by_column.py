@@ -84,10 +84,11 @@ def test_what_does_not_show_it_doesn_t_change_with_it(con: Connection) -> None:
         clusters = released(con, f"representation := {text}", call="anonymize_clusters")
         assert clusters == released(con, "seed := 0", call="anonymize_clusters")
     mixed = measured(con, "representation := {'age': 'interval', 'zip': 'bounds'}")
-    away = {"sse_released", "information_loss"}
-    assert {n: mixed[n] for n in plain if n not in away} == {
-        n: plain[n] for n in plain if n not in away
+    of_grouping = {n for n in plain if "grouping" in n} | {
+        "sse", "max_radius", "classes", "k_reached", "discernibility", "risk_max"
     }
+    assert {n: mixed[n] for n in of_grouping} == {n: plain[n] for n in of_grouping}
+    assert mixed["ncp (age)"] is not None and plain["ncp (age)"] is None
     assert mixed["sse_released"] is None
     radii = released(con, "representation := {'age': 'interval'}", call="anonymize_clusters")
     assert sorted(radii["radius"]) == sorted(
