@@ -76,7 +76,7 @@ __kanon_begun AS MATERIALIZED (  -- begins to read what is published: all cells 
         (SELECT columns FROM __kanon_columns),
         (SELECT list(cells) FROM __kanon_released_cells),
         (SELECT columns FROM __kanon_released_columns),
-        '{"named": ["zip"], "weights": {}}',
+        '{"categorical": [], "named": ["zip"], "weights": {}}',
         [{'name': 'zip', 'paths': (SELECT paths FROM __kanon_tree_1)}]) AS ticket
 ),
 __kanon_waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an interrupt is heard
