@@ -260,7 +260,7 @@ def test_the_audit_reads_what_is_categorical(con: Connection, shown: str) -> Non
     assert found[0] == found[1]
     assert dict(found[0])["cells_unread"] == 0
     if shown == "interval":
-        metrics = measured(con, "categorical := ['zip']")
+        metrics = measured(con, "categorical := ['zip'], representation := 'interval'")
         audited = dict(found[0])
         for name in ("ncp (zip)", "ncp (job)", "ncp (age)"):
             assert audited[name] == pytest.approx(metrics[name])
