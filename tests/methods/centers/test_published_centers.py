@@ -166,7 +166,7 @@ def test_means_are_always_centroids(places: Connection, method: str, metric: str
                 assert known.count(value) == max(map(known.count, known))
             else:
                 assert value == pytest.approx(sum(map(float, known)) / len(known))
-    more = "quasi_identifiers := ['" + "', '".join(names) + "']"
+    more = f"quasi_identifiers := {names}, others := 'drop'"
     told = verbatim(places, f"'places', {options}, {more}")
     source = set(fetch(places, "FROM places").select(names).to_pandas().itertuples(index=False))
     assert told["centers_verbatim"] == len(set(classes) & {tuple(row) for row in source})
@@ -176,7 +176,7 @@ def test_means_are_always_centroids(places: Connection, method: str, metric: str
 def test_published_rows_are_counted(places: Connection, method: str) -> None:
     """By default some centers are rows, with 'rows' all, with 'means' hardly any."""
     k = "allow_small := true" if method == "cellular" else "k := 5"
-    call = f"{k}, method := '{method}', quasi_identifiers := ['lat', 'lon']"
+    call = f"{k}, method := '{method}', quasi_identifiers := ['lat', 'lon'], others := 'drop'"
     rows = set(places.execute("SELECT lat::DOUBLE, lon::DOUBLE FROM places").fetchall())
     counted = []
     for centers in ("anywhere", "means", "rows"):
@@ -219,7 +219,8 @@ def test_values_that_rows_of_a_class_have_are_counted(
     options = f"k := 4, method := 'mdav', representation := '{representation}'"
     names = ["age", "edu", "lat"]
     classes = classes_of(places, names, options)
-    told = verbatim(places, f"'places', {options}, quasi_identifiers := {names}")
+    more = f"quasi_identifiers := {names}, others := 'drop'"
+    told = verbatim(places, f"'places', {options}, {more}")
     for j, name in enumerate(names):
         expected = sum(
             center[j] in {row[j] for row in rows} and len({row[j] for row in rows}) > 1

@@ -337,8 +337,8 @@ def test_what_is_said_of_islands() -> None:
     points = ItemPoints.of([3, 1, 0, 1, 1, 0, 3], None, [(0, 6), (1, 2), (2, 3)])
     with pytest.raises(DataError, match=r"than k = 3 rows hold 3 codes with 3 rows\.") as told:
         grouped(points, 3)
-    assert "islands := 'suppress'" in str(told.value)
-    assert "islands := 'nearest'" in str(told.value)
+    assert "islands='suppress'" in str(told.value)
+    assert "islands='nearest'" in str(told.value)
     with pytest.raises(DataError, match=r"needs to know where codes lie\. Add places="):
         grouped(points, 3, "nearest")
     found = grouped(points, 3, "suppress")
