@@ -111,7 +111,7 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
         relation=call.source.sql,
         clock=clock,
         columns=chosen(roles.named) if roles.rest == "drop" else "__kanon.*",
-        where=where(roles, call.checked),
+        where=where(call.source, roles, call.checked),
         withheld=_withheld(roles),
         kept=RELEASED if roles.rest == "release" else "FROM __kanon_source",
         passing_hidden=(

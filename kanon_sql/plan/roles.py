@@ -51,7 +51,7 @@ def roles_sql(call: GroupingCall) -> str:
         "calls/roles",
         sound=sound_sql(),
         relation=call.source.sql,
-        where=where(roles, call.checked),
+        where=where(call.source, roles, call.checked),
         quasi=quasi(call.roles, ()),
         values=_values(call),
         told=literal(json.dumps(told, sort_keys=True)),

@@ -3,6 +3,7 @@ temporary relations and changes that are not committed."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 
 from kanon_sql.call.call import TAKEN, Call, GroupingCall
@@ -84,5 +85,6 @@ def _unseen(call: Call) -> list[tuple[str, str]]:
 
 
 def _texts(texts: Iterable[str]) -> str:
-    """Texts as a list in SQL. DuckDB 1.4 reads ``x IN [...]::VARCHAR[]`` as a cast of the whole."""
-    return f"CAST([{', '.join(map(literal, texts))}] AS VARCHAR[])"
+    """Texts as a list in SQL: one literal, since DuckDB plans each of thousands."""
+    listed = json.dumps(list(texts), ensure_ascii=False)
+    return f"""from_json({literal(listed)}, '["VARCHAR"]')"""

@@ -16,34 +16,39 @@ CREATE OR REPLACE TEMP MACRO __kanon_value(x) AS
              ELSE x END
     ELSE x END;
 
--- one cell of the encoding: a number for what has an order, else a category
+CREATE OR REPLACE TEMP MACRO __kanon_microseconds(x) AS list_transform([x], lambda __kanon_x:
+    CASE WHEN isinf(__kanon_x) THEN 'inf'::DOUBLE ELSE epoch_us(__kanon_x)::DOUBLE END)[1];
+
+-- one cell of the encoding: a number for what has an order, else a category. The column stands once,
+-- and a lambda names it, for the reason that is told in centroid.sql
 CREATE OR REPLACE TEMP MACRO __kanon_cell
-    (x DOUBLE) AS {'number': CASE WHEN isnan(x) THEN NULL ELSE x END, 'category': NULL::VARCHAR},
+    (x DOUBLE) AS {
+        'number': list_filter([x], lambda __kanon_x: NOT isnan(__kanon_x))[1],
+        'category': NULL::VARCHAR},
     (x DATE) AS {
-        'number': CASE WHEN isinf(x) THEN 'inf'::DOUBLE ELSE (x - DATE '1970-01-01')::DOUBLE END,
+        'number': list_transform([x], lambda __kanon_x: CASE WHEN isinf(__kanon_x) THEN 'inf'::DOUBLE
+            ELSE (__kanon_x - DATE '1970-01-01')::DOUBLE END)[1],
         'category': NULL::VARCHAR},
-    (x TIMESTAMP) AS {
-        'number': CASE WHEN isinf(x) THEN 'inf'::DOUBLE ELSE epoch_us(x)::DOUBLE END,
-        'category': NULL::VARCHAR},
-    (x TIMESTAMPTZ) AS {
-        'number': CASE WHEN isinf(x) THEN 'inf'::DOUBLE ELSE epoch_us(x)::DOUBLE END,
-        'category': NULL::VARCHAR},
+    (x TIMESTAMP) AS {'number': __kanon_microseconds(x), 'category': NULL::VARCHAR},
+    (x TIMESTAMPTZ) AS {'number': __kanon_microseconds(x), 'category': NULL::VARCHAR},
     (x TIME) AS {'number': epoch_us(x)::DOUBLE, 'category': NULL::VARCHAR},
     -- of no use, and refused by its type: as a number, DuckDB's error would show a value
     (x VARIANT) AS {'number': NULL::DOUBLE, 'category': NULL::VARCHAR},
     (x) AS {'number': NULL::DOUBLE, 'category': x::VARCHAR};
 
 -- a column that is withheld comes out as NULL, of its own type, however the call spells its
--- name; the hidden ones are given in lower case
+-- name; the hidden ones are given in lower case. That there may be none is asked first, since DuckDB
+-- looks for what columns have in common in the first condition alone, in quadratic time
 CREATE OR REPLACE TEMP MACRO __kanon_shown(x, hidden) AS
-    CASE WHEN list_contains(hidden, lower(alias(x))) THEN NULL ELSE x END;
+    CASE WHEN len(hidden) = 0 THEN x WHEN list_contains(hidden, lower(alias(x))) THEN NULL ELSE x END;
 
--- what a column looks like, by its values (see kanon_sql/encode/looks.py); count(DISTINCT x) of many
--- columns would be as many joins
+-- what a column looks like, by its values (see kanon_sql/encode/looks.py). count(DISTINCT x) of many
+-- columns would be as many joins; and the hash of NULL, which is a number, is one value too many
 CREATE OR REPLACE TEMP MACRO __kanon_profile(x) AS {
     'name': min(alias(x)), 'type': min(typeof(x)), 'rows': count(*), 'values': count(x),
-    'distinct': coalesce(list_unique(list(hash(x::VARCHAR)) FILTER (WHERE x IS NOT NULL)), 0),
-    'low': min(TRY_CAST(x::VARCHAR AS HUGEINT)), 'high': max(TRY_CAST(x::VARCHAR AS HUGEINT))};
+    'distinct': coalesce(
+        list_unique(list(hash(x::VARCHAR))) - CASE WHEN count(x) < count(*) THEN 1 ELSE 0 END, 0),
+    'low': TRY_CAST(min(x)::VARCHAR AS HUGEINT), 'high': TRY_CAST(max(x)::VARCHAR AS HUGEINT)};
 
 CREATE OR REPLACE TEMP MACRO __kanon_is_text(type) AS
     type IN ('VARCHAR', 'UUID', 'BLOB', 'JSON') OR starts_with(type, 'ENUM(');

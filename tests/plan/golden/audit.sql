@@ -40,7 +40,7 @@ WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '__kanon_audit', '__kanon
 ),
 __kanon_sizes AS (
     SELECT count(*) AS __kanon_size, __kanon_seen(COLUMNS(['age', 'zip'])), __kanon_printed(COLUMNS(['age', 'zip'])) FROM "patients" AS __kanon
-    WHERE __kanon_has("age") AND __kanon_has("zip") GROUP BY ALL
+    WHERE __kanon_has(COLUMNS(['age', 'zip'])) GROUP BY ALL
 )
 SELECT min(__kanon_size) AS k,
        coalesce(sum(__kanon_size), 0)::BIGINT AS "rows",
@@ -58,6 +58,6 @@ SELECT min(__kanon_size) AS k,
        count(*)::DOUBLE / sum(__kanon_size) AS risk_mean
 FROM __kanon_sizes, __kanon_sound
 WHERE __kanon_sound.sound AND CASE
-        WHEN EXISTS (SELECT 1 FROM duckdb_columns() WHERE list_contains(CAST(['patients'] AS VARCHAR[]), lower(table_name)) AND regexp_matches(comment, '\bkanon\b|\b(?:kanon|[a-z]kanon|anon|[a-z]anon|aknon|k[a-z]anon|knon|k[a-z]non|knaon|ka[a-z]non|kaon|ka[a-z]on|kaonn|kan[a-z]on|kann|kan[a-z]n|kanno|kano[a-z]n|kano|kano[a-z]|kanon[a-z])\s*:', 'i') AND NOT list_contains(CAST([] AS VARCHAR[]), concat( database_name, '.', schema_name, '.', table_name, '.', column_name, ' ', comment)) AND NOT list_contains(CAST(['age', 'zip'] AS VARCHAR[]), lower(column_name)))
+        WHEN EXISTS (SELECT 1 FROM duckdb_columns() WHERE list_contains(from_json('["patients"]', '["VARCHAR"]'), lower(table_name)) AND regexp_matches(comment, '\bkanon\b|\b(?:kanon|[a-z]kanon|anon|[a-z]anon|aknon|k[a-z]anon|knon|k[a-z]non|knaon|ka[a-z]non|kaon|ka[a-z]on|kaonn|kan[a-z]on|kann|kan[a-z]n|kanno|kano[a-z]n|kano|kano[a-z]|kanon[a-z])\s*:', 'i') AND NOT list_contains(from_json('[]', '["VARCHAR"]'), concat( database_name, '.', schema_name, '.', table_name, '.', column_name, ' ', comment)) AND NOT list_contains(from_json('["age", "zip"]', '["VARCHAR"]'), lower(column_name)))
             THEN __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give these columns their roles in the call.')
         ELSE true END

@@ -39,9 +39,9 @@ WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '__kanon_audit', '__kanon
                 OR system.main.contains(path, system.main.concat('."', schema_quoted, '",'))))))
 ),
 __kanon_kept AS (SELECT __kanon.* FROM "patients" AS __kanon
-    WHERE __kanon_has("disease") AND __kanon_has("job")),
+    WHERE __kanon_has(COLUMNS(['disease', 'job']))),
 __kanon_released AS MATERIALIZED (SELECT __kanon.* FROM "patients" AS __kanon
-    WHERE __kanon_has("disease") AND __kanon_has("job")),
+    WHERE __kanon_has(COLUMNS(['disease', 'job']))),
 __kanon_tree_1 AS MATERIALIZED (  -- the labels of each leaf, from itself up to the root
     SELECT CASE WHEN tree.error IS NULL THEN tree.paths
                 ELSE __kanon_refuse(tree.error.kind, tree.error.sentence) END AS paths
@@ -144,6 +144,6 @@ SELECT unnest(list_concat([
 )), max_depth := 2)
 FROM __kanon_facts, __kanon_sound
 WHERE __kanon_sound.sound AND CASE
-        WHEN EXISTS (SELECT 1 FROM duckdb_columns() WHERE list_contains(CAST(['patients'] AS VARCHAR[]), lower(table_name)) AND regexp_matches(comment, '\bkanon\b|\b(?:kanon|[a-z]kanon|anon|[a-z]anon|aknon|k[a-z]anon|knon|k[a-z]non|knaon|ka[a-z]non|kaon|ka[a-z]on|kaonn|kan[a-z]on|kann|kan[a-z]n|kanno|kano[a-z]n|kano|kano[a-z]|kanon[a-z])\s*:', 'i') AND NOT list_contains(CAST([] AS VARCHAR[]), concat( database_name, '.', schema_name, '.', table_name, '.', column_name, ' ', comment)) AND NOT list_contains(CAST(['disease', 'job'] AS VARCHAR[]), lower(column_name)))
+        WHEN EXISTS (SELECT 1 FROM duckdb_columns() WHERE list_contains(from_json('["patients"]', '["VARCHAR"]'), lower(table_name)) AND regexp_matches(comment, '\bkanon\b|\b(?:kanon|[a-z]kanon|anon|[a-z]anon|aknon|k[a-z]anon|knon|k[a-z]non|knaon|ka[a-z]non|kaon|ka[a-z]on|kaonn|kan[a-z]on|kann|kan[a-z]n|kanno|kano[a-z]n|kano|kano[a-z]|kanon[a-z])\s*:', 'i') AND NOT list_contains(from_json('[]', '["VARCHAR"]'), concat( database_name, '.', schema_name, '.', table_name, '.', column_name, ' ', comment)) AND NOT list_contains(from_json('["disease", "job"]', '["VARCHAR"]'), lower(column_name)))
             THEN __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give these columns their roles in the call.')
         ELSE true END

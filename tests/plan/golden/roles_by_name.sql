@@ -43,27 +43,28 @@ __kanon_source AS MATERIALIZED (  -- each row, its number, and a hash to break t
            md5_number_lower(concat('0 ', row(*COLUMNS(__kanon.*))::VARCHAR)) AS __kanon_hash,
            __kanon.*
     FROM "patients" AS __kanon
-    WHERE __kanon_has("age") AND __kanon_has("zip") AND __kanon_has("job") AND __kanon_has("disease") AND __kanon_has("name")
+    WHERE __kanon_has(COLUMNS(['age', 'zip', 'job', 'disease', 'name']))
 ),
 __kanon_kept AS (  -- the rows that take part
     FROM __kanon_source
 ),
 __kanon_columns AS (  -- name and type of each quasi-identifier
     SELECT [*COLUMNS(*)] AS columns
-    FROM (SELECT __kanon_describe(COLUMNS(['age', 'zip'])) FROM __kanon_source LIMIT 1)
+    FROM (SELECT any_value(__kanon_describe(COLUMNS(['age', 'zip']))) FROM (FROM __kanon_source LIMIT 1)
+          HAVING count(*) > 0)
 ),
-__kanon_names AS (  -- the names of all columns
+__kanon_names AS MATERIALIZED (  -- the names of all columns
     SELECT [*COLUMNS(*)] AS names
-    FROM (SELECT __kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash)))
-          FROM __kanon_source LIMIT 1)
+    FROM (SELECT any_value(__kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash))))
+          FROM (FROM __kanon_source LIMIT 1) HAVING count(*) > 0)
 ),
 __kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner saw all of them
     SELECT CASE
         WHEN (SELECT list_filter(names, lambda name: starts_with(lower(name), '__kanon_'))[1] FROM __kanon_names) IS NOT NULL
             THEN __kanon_refuse('OptionError', format('The relation has a column ''{}'', a name that the query needs for itself. Rename it first.', (SELECT list_filter(names, lambda name: starts_with(lower(name), '__kanon_'))[1] FROM __kanon_names)))
-        WHEN (SELECT CASE WHEN len(names) > 0 THEN format('{} no role: {}{}. Name each in sensitive=[...], identifiers=[...] or quasi_identifiers=[...], or say others=''drop'', ''quasi_identifier'' or ''release''.', CASE WHEN len(names) = 1 THEN '1 column has' ELSE concat(len(names), ' columns have') END, concat('''', array_to_string(names[1:10], ''', '''), ''''), CASE WHEN len(names) > 10 THEN concat(' and ', len(names) - 10, ' more') ELSE '' END) END FROM (SELECT list_filter(names, lambda name: NOT list_contains(CAST(['age', 'zip', 'job', 'disease', 'name'] AS VARCHAR[]), lower(name))) AS names FROM __kanon_names)) IS NOT NULL
-            THEN __kanon_refuse('OptionError', (SELECT CASE WHEN len(names) > 0 THEN format('{} no role: {}{}. Name each in sensitive=[...], identifiers=[...] or quasi_identifiers=[...], or say others=''drop'', ''quasi_identifier'' or ''release''.', CASE WHEN len(names) = 1 THEN '1 column has' ELSE concat(len(names), ' columns have') END, concat('''', array_to_string(names[1:10], ''', '''), ''''), CASE WHEN len(names) > 10 THEN concat(' and ', len(names) - 10, ' more') ELSE '' END) END FROM (SELECT list_filter(names, lambda name: NOT list_contains(CAST(['age', 'zip', 'job', 'disease', 'name'] AS VARCHAR[]), lower(name))) AS names FROM __kanon_names)))
-        WHEN EXISTS (SELECT 1 FROM duckdb_columns() WHERE list_contains(CAST(['patients'] AS VARCHAR[]), lower(table_name)) AND regexp_matches(comment, '\bkanon\b|\b(?:kanon|[a-z]kanon|anon|[a-z]anon|aknon|k[a-z]anon|knon|k[a-z]non|knaon|ka[a-z]non|kaon|ka[a-z]on|kaonn|kan[a-z]on|kann|kan[a-z]n|kanno|kano[a-z]n|kano|kano[a-z]|kanon[a-z])\s*:', 'i') AND NOT list_contains(CAST([] AS VARCHAR[]), concat( database_name, '.', schema_name, '.', table_name, '.', column_name, ' ', comment)) AND NOT list_contains(CAST(['age', 'zip', 'job', 'disease', 'name'] AS VARCHAR[]), lower(column_name)))
+        WHEN (SELECT CASE WHEN len(names) > 0 THEN format('{} no role: {}{}. Name each in sensitive=[...], identifiers=[...] or quasi_identifiers=[...], or say others=''drop'', ''quasi_identifier'' or ''release''.', CASE WHEN len(names) = 1 THEN '1 column has' ELSE concat(len(names), ' columns have') END, concat('''', array_to_string(names[1:10], ''', '''), ''''), CASE WHEN len(names) > 10 THEN concat(' and ', len(names) - 10, ' more') ELSE '' END) END FROM (SELECT list_filter(names, lambda name: NOT list_contains(from_json('["age", "zip", "job", "disease", "name"]', '["VARCHAR"]'), lower(name))) AS names FROM __kanon_names)) IS NOT NULL
+            THEN __kanon_refuse('OptionError', (SELECT CASE WHEN len(names) > 0 THEN format('{} no role: {}{}. Name each in sensitive=[...], identifiers=[...] or quasi_identifiers=[...], or say others=''drop'', ''quasi_identifier'' or ''release''.', CASE WHEN len(names) = 1 THEN '1 column has' ELSE concat(len(names), ' columns have') END, concat('''', array_to_string(names[1:10], ''', '''), ''''), CASE WHEN len(names) > 10 THEN concat(' and ', len(names) - 10, ' more') ELSE '' END) END FROM (SELECT list_filter(names, lambda name: NOT list_contains(from_json('["age", "zip", "job", "disease", "name"]', '["VARCHAR"]'), lower(name))) AS names FROM __kanon_names)))
+        WHEN EXISTS (SELECT 1 FROM duckdb_columns() WHERE list_contains(from_json('["patients"]', '["VARCHAR"]'), lower(table_name)) AND regexp_matches(comment, '\bkanon\b|\b(?:kanon|[a-z]kanon|anon|[a-z]anon|aknon|k[a-z]anon|knon|k[a-z]non|knaon|ka[a-z]non|kaon|ka[a-z]on|kaonn|kan[a-z]on|kann|kan[a-z]n|kanno|kano[a-z]n|kano|kano[a-z]|kanon[a-z])\s*:', 'i') AND NOT list_contains(from_json('[]', '["VARCHAR"]'), concat( database_name, '.', schema_name, '.', table_name, '.', column_name, ' ', comment)) AND NOT list_contains(from_json('["age", "zip", "job", "disease", "name"]', '["VARCHAR"]'), lower(column_name)))
             THEN __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give these columns their roles in the call.')
         ELSE true END AS passed
 ),
