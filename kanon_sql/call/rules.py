@@ -10,6 +10,9 @@ from kanon_sql.errors import OptionError
 from kanon_sql.methods import METHODS, GroupTask, Method
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 
+SETS = ("interval", "bounds")
+"""The representations of which a cell may be as long as its class: {a, b, c}."""
+
 
 @dataclass(frozen=True)
 class Release:
@@ -40,6 +43,11 @@ class Release:
         if chosen is None and has_hierarchy and self.by_hierarchy:
             return "hierarchy"
         return chosen or self.representation
+
+    @property
+    def holds_sets(self) -> bool:
+        """Whether a class may release all the values of its rows, in one cell."""
+        return not {self.representation, *self.by_column.values()}.isdisjoint(SETS)
 
     @property
     def added(self) -> tuple[str, ...]:

@@ -62,10 +62,11 @@ def plan(name: str, relation: object, given: Mapping[str, Any], catalog: Catalog
 
 
 def _release(call: GroupingCall) -> str:
-    keep = call.release.keep_order
-    hash_order = f"md5(concat('{call.task.seed} ', row(*COLUMNS(__kanon.*))::VARCHAR))"
+    keep, sets = call.release.keep_order, call.release.holds_sets
+    values = "'', *COLUMNS(__kanon.* EXCLUDE (__kanon_place))" if sets else "*COLUMNS(__kanon.*)"
+    hash_order = f"md5(concat('{call.task.seed} ', row({values})::VARCHAR))"
     return statement(
-        "calls/release",
+        "calls/release_of_sets" if sets else "calls/release",
         pipeline=pipeline_sql(call),
         hidden=" EXCLUDE (__kanon_row)" if keep else "",
         dropped=listed((*ROW, *call.roles.identifiers)),

@@ -141,13 +141,27 @@ __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
     CROSS JOIN (SELECT count(*) AS __kanon_kept_count FROM __kanon_kept)
     LEFT JOIN __kanon_sizes ON true
 ),
+__kanon_sets AS MATERIALIZED (  -- the values of all classes
+    SELECT list(__kanon_classes ORDER BY __kanon_class ASC) AS __kanon_list FROM __kanon_classes
+),
+__kanon_places AS (  -- where in that list a class stands
+    SELECT __kanon_class, row_number() OVER (ORDER BY __kanon_class ASC) AS __kanon_place,
+           md5(row('', *COLUMNS(* EXCLUDE (__kanon_class)))::VARCHAR) AS __kanon_digest
+    FROM __kanon_classes
+),
+__kanon_ordered AS NOT MATERIALIZED (
+    SELECT * EXCLUDE (__kanon_digest)
+    FROM (SELECT __kanon_place, __kanon_digest, __kanon_labelled."disease", __kanon_labelled.__kanon_row
+          FROM __kanon_labelled JOIN __kanon_places USING (__kanon_class)
+          WHERE (SELECT passed FROM __kanon_check)) AS __kanon
+    ORDER BY __kanon_row ASC
+),
 __kanon_released AS NOT MATERIALIZED (  -- columns in their old order
     (SELECT __kanon_blank(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "name"))) FROM __kanon_source LIMIT 0)
     UNION ALL BY NAME
-    (SELECT __kanon_classes.* EXCLUDE (__kanon_class), __kanon_labelled."disease", __kanon_labelled.__kanon_row
-     FROM __kanon_labelled JOIN __kanon_classes USING (__kanon_class))
+    (SELECT * EXCLUDE (__kanon_class, __kanon_place)
+     FROM (SELECT UNNEST(__kanon_list[__kanon_place]), __kanon_ordered.*
+           FROM __kanon_ordered CROSS JOIN __kanon_sets))
 )
-SELECT __kanon.* EXCLUDE (__kanon_row)
-FROM __kanon_released AS __kanon, __kanon_check
-WHERE __kanon_check.passed
-ORDER BY __kanon_row ASC
+SELECT * EXCLUDE (__kanon_row)
+FROM __kanon_released
