@@ -42,6 +42,7 @@ class Plan:
         items: rows of the methods of one attribute.
         blocks, block_parts: shapes of the block part, and into how many blocks they are cut
             beside the automatic number.
+        wide: columns of the wide part.
         large: rows of the large part; 0 leaves it out.
         peers: whether the peers are installed and run.
     """
@@ -77,6 +78,7 @@ class Plan:
     cut: tuple[int, ...] = (100_000, 1_000_000)
     blocks: Shapes = ((1_000_000, 4), (1_000_000, 8), (2_000_000, 4))
     block_parts: tuple[int, ...] = (2, 4)
+    wide: tuple[int, ...] = (100, 400, 2000)
     large: int = 0
     scale: float = 1.0
     steps: int | None = None
@@ -101,6 +103,6 @@ PLANS = {
         loss_methods=("mdav_star",), loss_data=("CENSUS", "EIA"),
         categories=(10_000,), cut=(100_000,), guarantees=(2_000,), items=(100_000,),
         opponent=("k_member, refined",), opponent_trees=("k_member, refined",), opponent_copies=(),
-        blocks=((50_000, 4),), block_parts=(4,), steps=500_000,
+        blocks=((50_000, 4),), block_parts=(4,), wide=(100,), steps=500_000,
     ),
 }

@@ -102,6 +102,37 @@ def test_who_in_a_class_has_which_sensitive_value_can_not_be_told_even_with_the_
     assert arrow_bytes(released(con, **options, class_id=class_id)) == arrow_bytes(first)
 
 
+@pytest.mark.parametrize("representation", ["interval", "bounds"])
+def test_the_order_tells_as_little_where_classes_release_what_they_hold(
+    con: Connection, representation: str
+) -> None:
+    """Their values are put in the rows when these are in order."""
+    con.execute(DISTINCT.replace("(i * i * 13) % 97 / 7", "'w' || (i * i * 13) % 97"))
+    options = {"k": 5, "method": "mdav", "seed": 7, "representation": representation}
+    kept = released(con, **options, class_id=True, keep_order=True)
+    first = released(con, **options)
+    unordered = kept.drop_columns(["class_id"]).to_pylist()
+    assert sorted(map(repr, first.to_pylist())) == sorted(map(repr, unordered))
+    swap(con, ["disease", "visit"], 2, kept["class_id"].to_pylist())
+    swap(con, ["name"], 1, [0] * 90)
+    assert arrow_bytes(released(con, **options)) == arrow_bytes(first)
+    assert arrow_bytes(released(con, **{**options, "seed": 8})) != arrow_bytes(first)
+
+
+def test_many_rows_of_what_classes_hold_are_in_order_over_threads(con: Connection) -> None:
+    con.execute(
+        "CREATE TABLE t AS SELECT hash(i) % 90 AS age, 'w' || hash(i + 7) % 20 AS income, "
+        "i % 7 AS disease, i AS visit, i AS name FROM range(300000) AS r(i)"
+    )
+    found = set()
+    for threads, preserved in ((1, True), (4, True), (4, False)):
+        con.execute(f"SET threads = {threads}; SET preserve_insertion_order = {preserved}")
+        table = released(con, k=50, method="mondrian", representation="interval")
+        found.add(arrow_bytes(table))
+    con.execute("SET preserve_insertion_order = true")
+    assert len(found) == 1
+
+
 @pytest.mark.parametrize("class_id", [False, True])
 def test_the_order_follows_from_the_published_rows_and_the_seed(
     con: Connection, class_id: bool

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -24,3 +25,22 @@ def test_a_hundred_thousand_rows_of_numbers_and_text(con: duckdb.DuckDBPyConnect
     assert found.fetchall() == [(True, 100000)]
     # text with 50,000 values takes no room of its own: far below a matrix of rows and values
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 4 * 1024 * 1024
+
+
+@pytest.mark.slow
+def test_what_large_classes_hold_is_held_once_per_class(
+    con: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    """A cell is as long as its class here: written out for every row, it is five gigabytes."""
+    con.execute("SET memory_limit = '3GB'; SET threads = 2")
+    con.execute(
+        "CREATE TABLE named AS SELECT 'the name of ' || hash(i * 7) % 20000 AS name, "
+        "(hash(i) % 90)::INTEGER AS age FROM range(20000) AS r(i)"
+    )
+    con.execute(
+        "COPY (FROM anonymize('named', k=10000, method='mondrian', representation='interval')) "
+        f"TO '{tmp_path}/released.parquet'"
+    )
+    found = con.execute(f"SELECT count(*), min(len(name)) FROM '{tmp_path}/released.parquet'")
+    ((rows, shortest),) = found.fetchall()
+    assert rows == 20000 and shortest > 50_000

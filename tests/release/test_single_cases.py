@@ -57,6 +57,34 @@ def test_k_of_one_releases_every_number_as_it_is(base: Connection, method: str) 
     assert released == base.execute("FROM t").fetchall()
 
 
+@pytest.mark.parametrize("named", ["all", "one, the others sensitive", "one"])
+def test_tables_may_have_hundreds_of_columns(base: Connection, named: str) -> None:
+    """The planning of a call is linear in them, or nearly; see benchmarks/wide.py."""
+    kinds = ("INTEGER", "DOUBLE", "VARCHAR", "DECIMAL(9, 2)")
+    names = [f"c{j}" for j in range(500)]
+    columns = [f"(hash(i * {j + 1}) % 7)::{kinds[j % 4]} AS c{j}" for j in range(500)]
+    base.execute(f"CREATE OR REPLACE TABLE t AS SELECT {', '.join(columns)} FROM range(60) AS r(i)")
+    more = {
+        "all": "", "one, the others sensitive": f"quasi_identifiers=['c0'], sensitive={names[1:]}",
+        "one": "quasi_identifiers=['c0'], others='release'",
+    }[named]
+    base.execute(
+        f"CREATE OR REPLACE TABLE r AS FROM anonymize('t', k=4, method='mdav', {more})".replace(
+            ", )", ")"
+        )
+    )
+    assert [row[0] for row in base.execute("DESCRIBE r").fetchall()] == names
+    quasi = "" if named == "all" else ", quasi_identifiers=['c0'], sensitive=['c1']"
+    ((k, rows),) = base.execute(f"SELECT k, rows FROM k_anonymity('r'{quasi})").fetchall()
+    assert k >= 4 and rows == 60
+    if named != "all":
+        before, after = (
+            base.execute(f"SELECT * EXCLUDE (c0) FROM {table} ORDER BY ALL").fetchall()
+            for table in ("t", "r")
+        )
+        assert after == before
+
+
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 @pytest.mark.parametrize("method", (*METHODS, *CENTERED))
 def test_identical_rows_are_one_class_that_releases_them(
