@@ -119,6 +119,19 @@ class _Writer:
 
         return self.add_up(count, total, term)
 
+    def outside_box(self, lows: Any, highs: Any, query: Any) -> Callable[[Any], Any]:
+        """The squared gap between a query and 16 boxes along an axis."""
+
+        def gap(a: Any) -> Any:
+            value = self.spread(self.at(query, a))
+            below = self.builder.fsub(self.lanes(lows, a), value)
+            above = self.builder.fsub(value, self.lanes(highs, a))
+            # inside a box neither is positive; of an empty one both are inf
+            out = self.larger(self.larger(below, above), self.same(0.0))
+            return self.builder.fmul(out, out)
+
+        return gap
+
     def outside(self, sets: Any, count: Any, total: Any, bits: Any, more: Any) -> Any:
         """total + what is added for each set that does not hold the query's category."""
         zero = ir.Constant(ir.VectorType(ir.IntType(64), LANES), [0] * LANES)
@@ -171,24 +184,63 @@ def record_lanes(
 
 @_step
 def group_lanes(
-    typing: Any, values: Any, kinds: Any, factors: Any, absent: Any, leaf: Any,
-    numeric: Any, sets: Any, i: Any, scale: Any, limit: Any, sums: Any,
+    typing: Any, values: Any, kinds: Any, inside: Any, outside: Any, factors: Any, absent: Any,
+    leaf: Any, numeric: Any, i: Any, bits: Any, limit: Any, sums: Any,
 ) -> Any:
-    """Factor times squared distances of record i to the 16 centroids of a leaf, written to sums:
-    lower bounds where there are categories. Returns the lanes within the limit as bits."""
+    """Factor times squared distances of record i, whose categories are the bits, to the 16
+    centroids of a leaf, written to sums: lower bounds where there are categories, of which one that
+    occurs adds ``inside`` or more, and any other ``outside``. Returns the lanes within the limit as
+    bits."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         w = _Writer(context, builder, signature, args)
-        leaf, i = w.whole(4), w.whole(7)
+        leaf, i, bits = w.whole(6), w.whole(8), w.start(9)
         block, d = w.row(0, leaf)
         kind, c = w.row(1, leaf)
-        total = w.squares(block, d, w.lanes(w.row(3, leaf)[0]), w.row(5, i)[0])
-        total = w.outside(kind, c, total, w.row(6, i)[0], w.start(8))
-        # last, as where a single group is measured: the same bits
-        total = builder.fmul(w.lanes(w.row(2, leaf)[0]), total)
-        return w.finish(10, total, w.number(9))
+        near, far = w.row(2, leaf)[0], w.row(3, leaf)[0]
+        zero = ir.Constant(ir.VectorType(ir.IntType(64), LANES), [0] * LANES)
 
-    args = (values, kinds, factors, absent, leaf, numeric, sets, i, scale, limit, sums)
+        def term(a: Any) -> Any:
+            held = builder.and_(w.lanes(kind, a), w.spread(w.at(bits, a)))
+            empty = builder.icmp_unsigned("==", held, zero)
+            return builder.select(empty, w.lanes(far, a), w.lanes(near, a))
+
+        total = w.squares(block, d, w.lanes(w.row(5, leaf)[0]), w.row(7, i)[0])
+        total = w.add_up(c, total, term)
+        # last, as where a single group is measured: the same bits
+        total = builder.fmul(w.lanes(w.row(4, leaf)[0]), total)
+        return w.finish(11, total, w.number(10))
+
+    args = (
+        values, kinds, inside, outside, factors, absent, leaf, numeric, i, bits, limit, sums
+    )
+    return types.int64(*args), generate
+
+
+@_step
+def share_lanes(
+    typing: Any, low: Any, high: Any, inside: Any, outside: Any, start: Any, node: Any,
+    axes: Any, i: Any, places: Any, factor: Any, limit: Any, bounds: Any,
+) -> Any:
+    """The same as ``box_lanes`` for boxes around groups, in which each of the record's
+    categories adds the lesser of ``inside`` at its place and ``outside``."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        w = _Writer(context, builder, signature, args)
+        node, place = w.whole(5), w.start(8)
+        lows, p = w.row(0, node)
+        highs, query = w.row(1, node)[0], w.row(6, w.whole(7))[0]
+        held, (rest, c) = w.row(2, node)[0], w.row(3, node)
+
+        def share(a: Any) -> Any:
+            one, other = w.lanes(held, w.at(place, a)), w.lanes(rest, a)
+            return builder.select(builder.fcmp_ordered("<", one, other), one, other)
+
+        total = w.add_up(p, w.lanes(w.row(4, node)[0]), w.outside_box(lows, highs, query))
+        total = w.add_up(c, total, share)
+        return w.finish(11, builder.fmul(w.spread(w.number(9)), total), w.number(10))
+
+    args = (low, high, inside, outside, start, node, axes, i, places, factor, limit, bounds)
     return types.int64(*args), generate
 
 
@@ -205,16 +257,7 @@ def box_lanes(
         node, i = w.whole(4), w.whole(7)
         lows, p = w.row(0, node)
         highs, (kind, c), query = w.row(1, node)[0], w.row(2, node), w.row(5, i)[0]
-
-        def gap(a: Any) -> Any:
-            value = w.spread(w.at(query, a))
-            below = builder.fsub(w.lanes(lows, a), value)
-            above = builder.fsub(value, w.lanes(highs, a))
-            # inside a box neither is positive; of an empty one both are inf
-            out = w.larger(w.larger(below, above), w.same(0.0))
-            return builder.fmul(out, out)
-
-        total = w.add_up(p, w.lanes(w.row(3, node)[0]), gap)
+        total = w.add_up(p, w.lanes(w.row(3, node)[0]), w.outside_box(lows, highs, query))
         total = w.outside(kind, c, total, w.row(6, i)[0], w.start(8))
         return w.finish(11, builder.fmul(w.spread(w.number(9)), total), w.number(10))
 

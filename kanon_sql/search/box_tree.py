@@ -208,26 +208,23 @@ def _bare_tree(order: Any, place: Any, first: Any, p: int, c: int) -> Tree:
 
 
 @inner
-def empty_tree(leaves: int, p: int, c: int) -> Tree:
-    """A tree of that many empty leaves, to be filled by ``insert``."""
+def empty_tree(leaves: int, p: int) -> Tree:
+    """A tree of that many empty leaves, without categories, to be filled by ``insert``."""
     order, nowhere = np.full(leaves * LEAF, -1, np.int64), np.full(0, -1)
-    tree: Tree = _bare_tree(order, nowhere, _levels(leaves)[1], p, c)
+    tree: Tree = _bare_tree(order, nowhere, _levels(leaves)[1], p, 0)
     return tree
 
 
 @inner
-def insert(tree: Tree, leaf: int, i: int, at: Any, bits: Any) -> None:
-    """Widens the boxes above a leaf so that they hold point i, at these axes and categories."""
-    low, high, sets = tree.low, tree.high, tree.sets
-    lead, start, first = tree.lead, tree.start, tree.first
+def insert(tree: Tree, leaf: int, i: int, at: Any) -> None:
+    """Widens the boxes above a leaf so that they hold point i, at these axes."""
+    low, high, lead, start, first = tree.low, tree.high, tree.lead, tree.start, tree.first
     node = leaf
     for level in range(len(first) - 2, -1, -1):
         g, s = first[level] + node // FAN, node % FAN
         start[g, s], lead[g, s] = 0.0, min(lead[g, s], i)
         for a in range(low.shape[1]):
             low[g, a, s], high[g, a, s] = min(low[g, a, s], at[a]), max(high[g, a, s], at[a])
-        for a in range(sets.shape[1]):
-            sets[g, a, s] |= bits[a]
         node //= FAN
 
 

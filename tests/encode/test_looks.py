@@ -147,7 +147,8 @@ def columns(draw: st.DrawFn) -> tuple[str, list[Any]]:
         own = [word.lower() if draw(st.booleans()) else word for word in own[:4]] + own[4:]
         own += draw(words)
     else:
-        own += [None if i is None else i + start for i in draw(numbers)]
+        least = 0 if kind == "UBIGINT" else -9
+        own += [None if i is None else max(least, i + start) for i in draw(numbers)]
     if kind == "BLOB":
         own = [None if word is None else word.encode() for word in own]
     random.Random(start).shuffle(own)

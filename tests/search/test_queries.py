@@ -26,7 +26,7 @@ from kanon_sql.methods.microaggregation.mdav import (
     _terms_of_record,
 )
 from kanon_sql.search import space
-from kanon_sql.search.queries import furthest_in_tree, nearest_in_order, nearest_in_tree
+from kanon_sql.search.queries import NOBODY, furthest_in_tree, nearest_in_order, nearest_in_tree
 from kanon_sql.search.unassigned import BUILT, LEFT, list_left, plant, settle
 from tests.methods.microaggregation import reference, reference_fast
 from tests.methods.microaggregation.test_mdav_family import GAMMAS, random_records
@@ -36,7 +36,7 @@ from tests.support.thoroughness import examples
 # --- records of all kinds ---------------------------------------------------------------------
 
 Draw = np.random.Generator
-SCALES = (0.5, 1.25, 0.3)
+SCALES = (0.5, 1.25, 0.3, 1.0, 0.7, 2.0)
 
 
 def correlated(draw: Draw, n: int, d: int, rank: int) -> Any:
@@ -69,15 +69,23 @@ NUMERIC: dict[str, Callable[[Draw, int], Any]] = {
     "mixed": lambda draw, n: draw.normal(size=(n, 2)).round(1),
     "mixed_correlated": lambda draw, n: correlated(draw, n, 5, 2),
     "same_bit": lambda draw, n: draw.normal(size=(n, 1)) * 0.1,
+    "six_texts": lambda draw, n: np.zeros((n, 0)),
+    "zips": lambda draw, n: draw.integers(70, size=(n, 1)).astype(np.float64),
     "one": lambda draw, n: draw.normal(size=(n, 1)),
     "far_apart": far_apart,
     "wide": lambda draw, n: draw.normal(size=(n, 40)),
 }
-WIDTHS = {"nominal": (5, 70, 300), "mixed": (3, 90), "mixed_correlated": (4,)}
+WIDTHS = {
+    "nominal": (5, 70, 300), "mixed": (3, 90), "mixed_correlated": (4,),
+    "six_texts": (51, 8, 3, 16, 10, 41), "zips": (1_500, 2),
+}
 
 
 def categories(draw: Draw, kind: str, n: int) -> list[Any]:
     """The category codes of each nominal attribute; those 64 apart share a bit in a tree."""
+    if kind == "zips":  # most of them rare, some frequent
+        common = (1_500 * draw.random(n) * draw.random(n) * draw.random(n)).astype(np.int64)
+        return [common, draw.integers(2, size=n)]
     if kind == "same_bit":
         return [draw.choice((0, 64, 128), size=n, p=(0.01, 0.09, 0.9))]
     # of every other attribute the last categories are the frequent ones, else the first
@@ -228,18 +236,24 @@ def test_closest_group_while_groups_come_and_change(kind: str, grow: bool, axes:
             show(where, index, group, members[len(members) // 2])
             made = max(made, group + 1)
             if origin % every == 0:
-                check_group(where, index, origin, made, k, grow)
+                check_group(where, index, labels, origin, made, k, grow)
         for i in draw.integers(n, size=150).tolist():
-            check_group(where, index, i, made, k, grow)
+            check_group(where, index, labels, i, made, k, grow)
 
 
-def check_group(where: Any, index: Any, i: int, made: int, k: int, grow: bool) -> None:
-    """One search gives the group and the distance that a sweep gives."""
+def check_group(
+    where: Any, index: Any, labels: Any, i: int, made: int, k: int, grow: bool
+) -> None:
+    """One search gives the group and the distance that a sweep gives, or none within a limit."""
     expected = closest_group(where, i, made, grow, index.groups)
-    assert find_group(where, index, i, k) == expected
+    assert find_group(where, index, labels, i, k, np.inf) == expected
+    gap = expected[1]
+    assert find_group(where, index, labels, i, k, 1.5 * gap + 1e-9) == expected
+    if gap > 0.0:
+        assert find_group(where, index, labels, i, k, 0.9 * gap)[0] == NOBODY
 
 
-@pytest.mark.parametrize("kind", ("normal", "correlated", "grid", "mixed"))
+@pytest.mark.parametrize("kind", ("normal", "correlated", "grid", "mixed", "zips"))
 def test_closest_group_where_leaves_overflow(kind: str) -> None:
     """More groups around one spot than its leaves have places for: the rest go to a list."""
     n, k = 5_600, 20
@@ -254,10 +268,10 @@ def test_closest_group_where_leaves_overflow(kind: str) -> None:
         for i in (first, *others[group * (k - 1) : (group + 1) * (k - 1)]):
             join(where, index, i, group, labels)
         show(where, index, group, first)
-        check_group(where, index, int(draw.integers(n)), group + 1, k, True)
+        check_group(where, index, labels, int(draw.integers(n)), group + 1, k, True)
     assert index.counts[OVERFLOWN] > 16
     for i in draw.integers(n, size=200).tolist():
-        check_group(where, index, i, n // k, k, True)
+        check_group(where, index, labels, i, n // k, k, True)
 
 
 # --- whole kernels ----------------------------------------------------------------------------
@@ -296,7 +310,9 @@ def test_both_references_agree(name: str) -> None:
 
 @pytest.mark.parametrize(("k", "gamma"), ((2, 1.1), (5, 0.2), (20, 2.0)))
 @pytest.mark.parametrize(
-    "kind", ("normal", "grid", "mixed", "correlated", "wide_correlated", "mixed_correlated")
+    "kind",
+    ("normal", "grid", "mixed", "correlated", "wide_correlated", "mixed_correlated", "nominal",
+     "six_texts", "zips", "same_bit"),
 )
 @pytest.mark.parametrize("name", FAST)
 def test_kernel_gives_the_labels_of_the_fast_reference(

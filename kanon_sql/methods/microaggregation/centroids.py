@@ -182,6 +182,9 @@ def group_distance(
     for a in range(codes.shape[1]):
         same = count_alike(codes, a, i, head[g], chain)
         total += scale[a] * ((squares[g, a] - 2 * size * same + size * size) / (size * size))
+        # to count those alike takes longest, and no term is below 0
+        if factor * total > limit:
+            return np.inf
     return factor * total
 
 

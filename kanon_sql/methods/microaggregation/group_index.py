@@ -3,6 +3,7 @@
 They lie in the leaves of a tree that is laid out over the records, since groups will be where
 records are: a new group goes to the leaf of one of its members, or to a free one near by, and the
 boxes above widen. The few that find no place go to a list that is swept.
+What categories add to distances is bounded by category_shares.py.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import numpy as np
 from numba import njit
 
 from kanon_sql.kernel.jit import inner
-from kanon_sql.kernel.simd import box_lanes, group_lanes, lowest_lane
+from kanon_sql.kernel.simd import group_lanes, lowest_lane, share_lanes
+from kanon_sql.methods.microaggregation.category_shares import Shares, empty_shares, lower
 from kanon_sql.methods.microaggregation.centroids import (
     Groups,
     empty_groups,
@@ -48,6 +50,9 @@ class Shelf(NamedTuple):
         groups: the group at each place, -1: none; int64, shape (leaves * LEAF,).
         centers: their centroids; float64, shape (leaves, d, LEAF).
         sets: the categories that occur in them; uint64, shape (leaves, c, LEAF).
+        inside: the least that one of these adds to a squared distance; float64, shape (leaves, c,
+            LEAF).
+        outside: what any other category adds; likewise.
         factors: what the squared distance to each is multiplied with; float64, shape
             (leaves, LEAF).
         absent: 0.0, or inf where there is no group; float64, shape (leaves, LEAF).
@@ -56,6 +61,8 @@ class Shelf(NamedTuple):
     groups: Labels
     centers: Floats
     sets: Bits
+    inside: Floats
+    outside: Floats
     factors: Floats
     absent: Floats
 
@@ -66,8 +73,8 @@ class GroupIndex(NamedTuple):
     Attributes:
         groups: the groups themselves.
         along: their centroids along the p axes; float64, shape (m, p).
-        sets: the categories that occur in them; uint64, shape (m, c).
         tree: boxes over the groups on the shelf; its order and its places are not used.
+        shares: what categories add, of the tree's nodes.
         shelf: the tree's leaves.
         overflow: the list's leaves, for groups that found no place on the shelf.
         where: the place of each group, counted on from the shelf's to the overflow's, -1: none;
@@ -80,8 +87,8 @@ class GroupIndex(NamedTuple):
 
     groups: Groups
     along: Floats
-    sets: Bits
     tree: Tree
+    shares: Shares
     shelf: Shelf
     overflow: Shelf
     where: Labels
@@ -99,6 +106,8 @@ def _empty_shelf(space: Space, leaves: int) -> Shelf:
         np.full(leaves * LEAF, -1, np.int64),
         np.zeros((leaves, d, LEAF)),
         np.zeros((leaves, c, LEAF), np.uint64),
+        np.zeros((leaves, c, LEAF)),
+        np.zeros((leaves, c, LEAF)),
         np.ones((leaves, LEAF)),
         np.full((leaves, LEAF), np.inf),
     )
@@ -120,10 +129,10 @@ def new_groups(space: Space, place: Any, room: int, k: int, grow: bool) -> Group
         width *= 2
     home = place // width
     leaves = (len(numeric) + width - 1) // width
-    along, sets = np.zeros((room, axes.shape[1])), np.zeros((room, codes.shape[1]), np.uint64)
+    tree = empty_tree(leaves, axes.shape[1])
     return GroupIndex(
-        empty_groups(space, room), along, sets,
-        empty_tree(leaves, axes.shape[1], codes.shape[1]), _empty_shelf(space, leaves),
+        empty_groups(space, room), np.zeros((room, axes.shape[1])), tree,
+        empty_shares(codes, tree.first[-1]), _empty_shelf(space, leaves),
         _empty_shelf(space, room // LEAF + 1), np.full(room, -1, np.int64), home,
         np.zeros(2, np.int64), new_stack(), grow,
     )
@@ -132,23 +141,54 @@ def new_groups(space: Space, place: Any, room: int, k: int, grow: bool) -> Group
 @inner
 def _put(shelf: Shelf, q: int, group: int, index: GroupIndex) -> None:
     """Writes a group to a place of a shelf."""
-    centers, kinds = index.groups.centers, index.sets
+    centers = index.groups.centers
     leaf, s, size = q // LEAF, q % LEAF, index.groups.sizes[group]
     shelf.groups[q], shelf.absent[leaf, s] = group, 0.0
     shelf.factors[leaf, s] = size / (size + 1.0) if index.grow else 1.0
     for a in range(centers.shape[1]):
         shelf.centers[leaf, a, s] = centers[group, a]
-    for a in range(kinds.shape[1]):
-        shelf.sets[leaf, a, s] = kinds[group, a]
+
+
+@inner
+def _put_shares(
+    space: Space, index: GroupIndex, shelf: Shelf, q: int, group: int, first: Any
+) -> None:
+    """Writes to a place of a shelf, and to the nodes above, what categories add to the distance
+    from a group."""
+    codes, scale, groups, shares = space.codes, space.scale, index.groups, index.shares
+    head, chain, squares, size = groups.head, groups.chain, groups.squares, groups.sizes[group]
+    counts, leaf, slot = shares.counts, q // LEAF, q % LEAF
+    for a in range(codes.shape[1]):
+        member = head[group]
+        while member >= 0:
+            counts[codes[member, a]] += 1
+            member = chain[member]
+        # the terms of group_distance, computed as there
+        rest = scale[a] * ((squares[group, a] + size * size) / (size * size))
+        least, bits, member = rest, np.uint64(0), head[group]
+        while member >= 0:
+            same = counts[codes[member, a]]
+            # 0 where the category was met before
+            if same > 0:
+                counts[codes[member, a]] = 0
+                term = scale[a] * (
+                    (squares[group, a] - 2 * size * same + size * size) / (size * size)
+                )
+                spot = shares.place[a, codes[member, a]]
+                if spot > 0:
+                    least = min(least, term)
+                    bits |= np.uint64(1) << np.uint64(spot & 63)
+                    lower(shares.inside, first, leaf, spot, term)
+            member = chain[member]
+        lower(shares.outside, first, leaf, a, rest)
+        shelf.sets[leaf, a, slot] = bits
+        shelf.inside[leaf, a, slot], shelf.outside[leaf, a, slot] = least, rest
 
 
 @njit(cache=True, nogil=True)
 def join(space: Space, index: GroupIndex, i: int, group: int, labels: Any) -> None:
     """Puts record i into a group. Call ``show`` when the group has all that it gets for now."""
     join_group(space, i, group, labels, index.groups)
-    kinds, sets = index.sets, space.sets
-    for a in range(sets.shape[1]):
-        kinds[group, a] |= sets[i, a]
 
 
 @inner
@@ -187,9 +227,13 @@ def show(space: Space, index: GroupIndex, group: int, member: int) -> None:
             counts[OVERFLOWN] += 1
     if where[group] < places:
         _put(shelf, where[group], group, index)
-        insert(index.tree, where[group] // LEAF, group, along[group], index.sets[group])
+        _put_shares(space, index, shelf, where[group], group, index.tree.first)
+        insert(index.tree, where[group] // LEAF, group, along[group])
     else:
-        _put(index.overflow, where[group] - places, group, index)
+        spot = where[group] - places
+        _put(index.overflow, spot, group, index)
+        # no node is above
+        _put_shares(space, index, index.overflow, spot, group, index.tree.first[:0])
 
 
 @inner
@@ -198,11 +242,11 @@ def _sweep(
 ) -> Any:
     """The better of ``best`` and the closest group of one leaf, and how far it is."""
     who, sums, groups, grow = shelf.groups, index.stack.sums, index.groups, index.grow
+    bits = index.shares.bits
     nominal = space.codes.shape[1] > 0
-    # where no member has the category, the mean is further than the scale
     hits = group_lanes(
-        shelf.centers, shelf.sets, shelf.factors, shelf.absent, leaf, space.numeric, space.sets,
-        i, space.scale, best_gap, sums,
+        shelf.centers, shelf.sets, shelf.inside, shelf.outside, shelf.factors, shelf.absent, leaf,
+        space.numeric, i, bits, best_gap, sums,
     )
     while hits != 0:
         s = lowest_lane(hits)
@@ -219,6 +263,29 @@ def _sweep(
 
 
 @inner
+def _ask(space: Space, index: GroupIndex, labels: Any, i: int, most: float) -> Any:
+    """Notes the places of a record's categories; the closest of the groups that share a rare one
+    with it, and how far it is."""
+    codes, shares, groups, grow = space.codes, index.shares, index.groups, index.grow
+    best, best_gap = NOBODY, most
+    for a in range(codes.shape[1]):
+        spot = shares.place[a, codes[i, a]]
+        shares.asked[a] = spot
+        shares.bits[a] = np.uint64(1) << np.uint64(spot & 63) if spot > 0 else np.uint64(0)
+        other = i
+        while True:
+            group = labels[other]
+            if group >= 0:
+                gap = group_distance(space, i, group, grow, best_gap, groups)
+                if gap < best_gap or (gap == best_gap and group < best):
+                    best, best_gap = group, gap
+            other = shares.kin[other, a]
+            if other == i:
+                break
+    return best, best_gap
+
+
+@inner
 def _loose(best_gap: float, factor: float, slack: float) -> Any:
     """The limit for bounds that leaves out no group within best_gap."""
     if slack == 0.0:
@@ -228,16 +295,22 @@ def _loose(best_gap: float, factor: float, slack: float) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def find_group(space: Space, index: GroupIndex, i: int, k: int) -> Any:
+def find_group(
+    space: Space, index: GroupIndex, labels: Any, i: int, k: int, most: float
+) -> Any:
     """The closest of the groups that were shown to record i, and how far it is: |x - c|^2, or
     with growth n/(n+1) |x - c|^2 (clos(x) in thaeter2021, section 3). Every group has k or more.
+
+    Args:
+        most: groups as far as that or further may be passed over; the group is then NOBODY.
     """
-    axes, sets, scale, slack = space.axes, space.sets, space.scale, space.slack
-    tree, shelf, counts, stack = index.tree, index.shelf, index.counts, index.stack
-    low, high, held_sets, start = tree.low, tree.high, tree.sets, tree.start
+    axes, slack, shares = space.axes, space.slack, index.shares
+    inside, outside, asked = shares.inside, shares.outside, shares.asked
+    tree, shelf, counts = index.tree, index.shelf, index.counts
+    low, high, start, stack = tree.low, tree.high, tree.start, index.stack
     wait_bound, wait_node = stack.waiting_bound, stack.waiting_node
     wait_lead, bounds = stack.waiting_lead, stack.bounds
-    best, best_gap = NOBODY, np.inf
+    best, best_gap = _ask(space, index, labels, i, most)
     # the overflow has no boxes, so it is swept whole; first, as that brings the limit down
     for leaf in range((counts[OVERFLOWN] + LEAF - 1) // LEAF):
         best, best_gap = _sweep(space, index, index.overflow, leaf, i, best, best_gap)
@@ -256,8 +329,8 @@ def find_group(space: Space, index: GroupIndex, i: int, k: int) -> Any:
         ):
             continue
         if node < room:
-            hits = box_lanes(
-                low, high, held_sets, start, node, axes, sets, i, scale, factor, loose, bounds
+            hits = share_lanes(
+                low, high, inside, outside, start, node, axes, i, asked, factor, loose, bounds
             )
             if hits != 0:
                 top = push_children(tree, stack, top, node, hits)

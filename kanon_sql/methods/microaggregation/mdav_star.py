@@ -37,12 +37,13 @@ def _mdav_star(space: Space, order: Any, k: int, beat: Any) -> Any:
         group, count = made, k
         # cost (2) is never negative, so it can only win against a positive cost (1)
         if made > 0 and left > k and cost_new > 0.0:
-            closest, growth = find_group(space, index, origin, k)
-            # the cost of the other group only adds to this: most often it need not be known
-            if growth / (k + 1) < cost_new:
-                find_nearest(space, pool, found[1], origin, around, around_gaps, k - 1)
-                cost_extend = (growth + sse_of(space, around, k)) / (k + 1)
-                if cost_extend < cost_new:
+            find_nearest(space, pool, found[1], origin, around, around_gaps, k - 1)
+            beside = sse_of(space, around, k)
+            # a group that grows by more can't win: most often no group has to be looked at
+            most = cost_new * (k + 1) * (1.0 + 1e-12) - beside
+            if most >= 0.0:
+                closest, growth = find_group(space, index, labels, origin, k, most)
+                if closest >= 0 and (growth + beside) / (k + 1) < cost_new:
                     group, count = closest, 1
         for p in range(count):
             join(space, index, found[p], group, labels)
