@@ -20,6 +20,7 @@ def call(face):
     if face == "python":
         return len(kanon_sql.anonymize({"a": [1, 1, 2, 2, 3, 3]}, k=2, progress=False))
     con = kanon_sql.register(duckdb.connect())
+    con.execute("SET enable_progress_bar = false")  # after two seconds it writes to stdout
     con.execute("CREATE TABLE t AS SELECT i % 5 AS a, 'x' || i % 3 AS b FROM range(40) AS r(i)")
     calls = [
         "anonymize('t', k=4, method='k_member', hierarchies={'b': 'flat'}, progress=false)",
