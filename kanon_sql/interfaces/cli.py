@@ -80,9 +80,12 @@ def _metrics(metrics: Sequence[tuple[Any, ...]], width: int) -> str:
     start = max(map(len, (rule, *lines))) + 2
     room = max(width - start, 40)
     texts = [heading.ljust(start) + "meaning", rule.ljust(start) + "-" * 7]
+    told = None
     for line, about in zip(lines, (m[4] for m in metrics if m[1] is not None), strict=True):
-        first, *more = textwrap.wrap(about, room)
-        texts += [line.ljust(start) + first, *(" " * start + part for part in more)]
+        # a metric of every column means the same for each
+        first, *more = [""] if about == told else textwrap.wrap(about, room)
+        told = about
+        texts += [(line.ljust(start) + first).rstrip(), *(" " * start + part for part in more)]
     words = [f"  {name}: {text}" for name, _, text, _, _ in metrics if text is not None]
     wrapped = (textwrap.fill(word, width, subsequent_indent="    ") for word in words)
     return "\n".join([*texts, "", *wrapped])
