@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 import duckdb
@@ -28,3 +29,21 @@ def con() -> Iterator[duckdb.DuckDBPyConnection]:
     connection.execute(PATIENTS)
     yield connection
     connection.close()
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest leaves out what is marked slow
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks as slow all but ``n`` cases of a matrix that has the marker ``sample(n)``, so that a
+    run by hand tries a few of each, spread over the matrix, and `pytest -m slow` the others."""
+    matrices = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("sample"):
+            matrices[item.nodeid.partition("[")[0]].append(item)
+    for cases in matrices.values():
+        marker = cases[0].get_closest_marker("sample")
+        assert marker is not None
+        count, n = len(cases), marker.args[0]
+        kept = {(2 * i + 1) * count // (2 * n) for i in range(n)}
+        for place, case in enumerate(cases):
+            if place not in kept:
+                case.add_marker(pytest.mark.slow)

@@ -65,6 +65,7 @@ def read(con: Connection, call: str, arguments: str) -> Any:
     return json.loads(given)
 
 
+@pytest.mark.sample(15)
 @pytest.mark.parametrize("name", OPTIONS)
 def test_every_option_of_the_registry(con: Connection, name: str) -> None:
     for call in ALL_CALLS:

@@ -93,6 +93,7 @@ def seen_by_python(con: Connection, column: str = "x") -> bool:
 # --- what looks like one --------------------------------------------------------------------------
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("x", UNIQUE)
 def test_a_column_that_tells_all_rows_apart_looks_like_an_identifier(
     shared: Connection, x: str
@@ -104,6 +105,7 @@ def test_a_column_that_tells_all_rows_apart_looks_like_an_identifier(
                              "others := 'release')")
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("x", OTHERS)
 def test_a_column_that_does_not_is_treated_as_ever(shared: Connection, x: str) -> None:
     fill(shared, OTHERS[x])
@@ -183,6 +185,7 @@ FIT = [
 ]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("method", FIT)
 def test_every_method_groups_as_if_it_were_not_there(shared: Connection, method: str) -> None:
     fill(shared, "'n' || i")
@@ -205,6 +208,7 @@ def test_every_method_groups_as_if_it_were_not_there(shared: Connection, method:
     assert measured == dict(shared.execute(query.format(call + away)).fetchall())
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("shown", ["centroid", "median", "interval", "bounds", "suppress"])
 @pytest.mark.parametrize("x", ["'n' || i", "i", "('n' || i)::person"])
 def test_every_representation_of_it_is_null(shared: Connection, shown: str, x: str) -> None:

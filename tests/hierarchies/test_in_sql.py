@@ -54,6 +54,7 @@ def jobs_by_class(con: Connection, options: str) -> list[tuple[Any, ...]]:
     ).fetchall()
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("given", ["'job_levels'", "'job_edges'"])
 @pytest.mark.parametrize("method", ["mdav_plus", "mdav_star", "k_member", "mondrian", "nearest"])
 def test_each_class_releases_its_lowest_common_ancestor(
@@ -95,6 +96,7 @@ def test_any_relation_holds_levels(con: Connection, tmp_path: Any) -> None:
     assert given.rows() == expected
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("column", "kind", "options"),
     [
@@ -176,6 +178,7 @@ def test_what_is_wrong_is_said_without_a_value(con: Connection) -> None:
     assert "width" in refusal(con, "FROM hierarchy('patients', 'zip', kind='bins', width=-1)")
 
 
+@pytest.mark.slow
 @settings(max_examples=thorough(36), deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_a_release_by_random_trees_is_audited_as_it_was_measured(data: Any) -> None:

@@ -60,6 +60,7 @@ def two_looks(con: duckdb.DuckDBPyConnection, sql_type: str, values: tuple[str, 
     con.execute("CREATE TABLE s AS SELECT x, 1 AS b FROM t")
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(("sql_type", "values"), [*LOOK_ALIKE.items(), *APART.items()])
 def test_what_looks_different_is_counted_apart(
     bare: duckdb.DuckDBPyConnection, sql_type: str, values: tuple[str, str]

@@ -45,6 +45,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.mark.slow
 def test_the_files_are_written_and_a_second_run_adds_to_the_first(written: Path) -> None:
     results = json.loads((written / "results.json").read_text(encoding="utf-8"))
     assert set(results) == {"sql", "reference", "peers", "large"}
@@ -53,6 +54,7 @@ def test_the_files_are_written_and_a_second_run_adds_to_the_first(written: Path)
         assert set(part["machine"]["versions"]) >= {"python", "duckdb", "numba", "kanon_sql"}
 
 
+@pytest.mark.slow
 def test_the_page_has_every_table_with_the_numbers_of_the_json(written: Path) -> None:
     page = (written / "results.md").read_text(encoding="utf-8")
     results = json.loads((written / "results.json").read_text(encoding="utf-8"))
@@ -65,6 +67,7 @@ def test_the_page_has_every_table_with_the_numbers_of_the_json(written: Path) ->
             assert padded == rows and rows
 
 
+@pytest.mark.slow
 def test_the_runs_went_well(written: Path) -> None:
     results = json.loads((written / "results.json").read_text(encoding="utf-8"))
     sql, stages = (table["rows"] for table in results["sql"]["tables"])

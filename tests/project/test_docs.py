@@ -166,6 +166,7 @@ def test_files_that_are_named_exist(page: Path) -> None:
 # --- examples ---------------------------------------------------------------------------------
 
 
+@pytest.mark.sample(4)
 @by_page([page for page in PAGES if EXAMPLE.search(text_of(page))])
 def test_the_examples_give_what_is_printed(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -15,6 +15,8 @@ import pytest
 
 from kanon_sql.methods import METHODS
 
+pytestmark = pytest.mark.slow
+
 PATH = Path(__file__).parents[2] / "examples" / "guarantees.py"
 
 

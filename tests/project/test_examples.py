@@ -21,6 +21,7 @@ ARGUMENTS = {name: ["--quick"] for name in ("thaeter2021.py", "byun2006.py")}
 ELSEWHERE = ("guarantees.py", "du2009.py", "du2009_maps.py")  # in test_example_*.py
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "name", sorted(p.name for p in EXAMPLES.glob("*.py") if p.name not in ELSEWHERE)
 )

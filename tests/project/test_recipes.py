@@ -55,18 +55,22 @@ def read(path: Path) -> str:
     return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
+@pytest.mark.slow
 def test_what_was_added_works_everywhere(tree: Path) -> None:
     run_tests(tree, "tests/project/recipes/proof.py")
 
 
+@pytest.mark.slow
 def test_the_method_gives_the_labels_of_its_reference(tree: Path) -> None:
     run_tests(tree, "tests/methods/microaggregation/test_toy.py")
 
 
+@pytest.mark.slow
 def test_imports_still_go_down_only(tree: Path) -> None:
     run_tests(tree, "tests/project/test_layers.py")
 
 
+@pytest.mark.slow
 def test_what_was_added_stands_in_docs(tree: Path) -> None:
     # but for the examples, which nothing that was added changes, and which run for long
     run_tests(tree, DOCS, "-k", "not examples")

@@ -85,6 +85,7 @@ def test_tables_may_have_hundreds_of_columns(base: Connection, named: str) -> No
         assert after == before
 
 
+@pytest.mark.sample(15)
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 @pytest.mark.parametrize("method", (*METHODS, *CENTERED))
 def test_identical_rows_are_one_class_that_releases_them(
@@ -161,6 +162,7 @@ PASSING = {
 }
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("sql_type", PASSING)
 def test_a_column_of_any_type_passes_unchanged(base: Connection, sql_type: str) -> None:
     value = PASSING[sql_type]
@@ -204,6 +206,7 @@ def words_of_the_queries() -> list[str]:
     return sorted(word for word in words if not word.startswith("__"))
 
 
+@pytest.mark.slow
 def test_columns_may_have_every_name_that_the_query_uses_too(base: Connection) -> None:
     words = [w for w in words_of_the_queries() if w != "class_id" and w[:8] != "__kanon_"]
     assert {"passed", "radius", "labels", "num_points"} <= set(words)
@@ -228,6 +231,7 @@ def test_columns_may_have_every_name_that_the_query_uses_too(base: Connection) -
 STAGES = ("source", "kept", "labels", "classes", "released", "sizes", "check", "started", "tree_1")
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("call", [
     "anonymize('{}', k := 3)", "anonymize_clusters('{}', k := 3)",
     "anonymize_metrics('{}', k := 3)", "anonymize_suppressed('{}', k := 3)",

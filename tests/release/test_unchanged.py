@@ -251,6 +251,7 @@ def test_every_method_is_in_the_matrix() -> None:
     assert set(METHODS) == set(REGISTRY)
 
 
+@pytest.mark.sample(30)
 @pytest.mark.parametrize("case", CASES)
 def test_release_clusters_and_metrics_are_unchanged(
     con: duckdb.DuckDBPyConnection, case: str
@@ -276,6 +277,7 @@ def test_audits_and_hierarchies_are_unchanged(con: duckdb.DuckDBPyConnection, ca
     held("audits", case, f"{len(rows)} {digest(rows)}")
 
 
+@pytest.mark.slow
 def test_the_sql_is_unchanged(con: duckdb.DuckDBPyConnection) -> None:
     """The text that anonymize_sql gives, but for the task, which travels in it as JSON."""
     found = {}

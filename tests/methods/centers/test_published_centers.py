@@ -152,6 +152,7 @@ def verbatim(con: Connection, call: str) -> dict[str, float | None]:
     return dict(rows)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("metric", ["euclidean", "hamming", "taxonomy", "haversine"])
 @pytest.mark.parametrize("method", CENTERED)
 def test_means_are_always_centroids(places: Connection, method: str, metric: str) -> None:

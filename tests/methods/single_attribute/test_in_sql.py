@@ -198,6 +198,7 @@ def test_a_broken_method_releases_nothing(
 # --- values that are hard to tell apart -----------------------------------------------------------
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("kind", "value"), [
     ("BIGINT", "613196570331971583 + 262144 * (i % 8)"),
     ("UBIGINT", "18446744073709551000::UBIGINT + (2 * (i % 8))::UBIGINT"),
