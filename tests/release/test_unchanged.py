@@ -4,8 +4,8 @@ Each case is run, and what comes out is held as a digest against the folder reco
 its rows in their order, metrics are all but times, versions and the text of the options. Numbers
 count with nine digits, since sums may differ in the last bits between processors.
 
-A change that is meant to alter releases renews them: ``RECORD=1 pytest -n 0 -k unchanged``; the
-files then show which cases changed. The SQL text has a file of its own.
+A change that is meant to alter releases renews them: ``RECORD=1 pytest -n 0 -m "" -k unchanged``;
+the files then show which cases changed. The SQL text has a file of its own.
 """
 
 from __future__ import annotations
