@@ -263,3 +263,100 @@ def box_lanes(
 
     args = (low, high, held, start, node, axes, sets, i, more, factor, limit, bounds)
     return types.int64(*args), generate
+
+
+def _joined(
+    w: _Writer, boxes: tuple[Any, Any, Any, Any], held: Callable[[Any], Any], total: Any, first: int
+) -> Any:
+    """The weight of argument first + 4 times: total + what a class loses with something in each of
+    16 boxes, at least.
+
+    Args:
+        boxes: where their lower and upper ends begin, of numbers and of codes.
+        held: the bits of the codes in the boxes of a column.
+        first: the place of the first of five arguments that tell of the class.
+    """
+    builder, at = w.builder, lambda k, row: w.row(first + k, ir.IntType(64)(row))
+    low, high, code_low, code_high = boxes
+    (least, d), most, cap = at(0, 0), at(0, 1)[0], at(0, 2)[0]
+    (first_code, c), last_code = at(1, 0), at(1, 1)[0]
+    mask, known, new = w.start(first + 2), at(3, 0)[0], at(3, 1)[0]
+    zero = ir.Constant(ir.VectorType(ir.IntType(64), LANES), [0] * LANES)
+
+    def smaller(one: Any, other: Any) -> Any:
+        return builder.select(builder.fcmp_ordered("<", one, other), one, other)
+
+    def span(a: Any) -> Any:
+        above = w.larger(w.lanes(low, a), w.spread(w.at(most, a)))
+        below = smaller(w.lanes(high, a), w.spread(w.at(least, a)))
+        return smaller(builder.fsub(above, below), w.spread(w.at(cap, a)))
+
+    def term(a: Any) -> Any:
+        begins = builder.icmp_signed("<=", w.lanes(code_low, a), w.spread(w.at(last_code, a)))
+        ends = builder.icmp_signed(">=", w.lanes(code_high, a), w.spread(w.at(first_code, a)))
+        met = builder.icmp_unsigned(
+            "!=", builder.and_(held(a), w.spread(w.at(mask, a))), zero
+        )
+        there = builder.and_(builder.and_(begins, ends), met)
+        return builder.select(there, w.spread(w.at(known, a)), w.spread(w.at(new, a)))
+
+    total = w.add_up(c, w.add_up(d, total, span), term)
+    return builder.fmul(total, w.spread(w.number(first + 4)))
+
+
+@_step
+def joined_box_lanes(
+    typing: Any, low: Any, high: Any, code_low: Any, code_high: Any, sets: Any, start: Any,
+    node: Any, ranges: Any, codes: Any, mask: Any, costs: Any, more: Any, limit: Any, bounds: Any,
+) -> Any:
+    """``more`` times what a class loses with something in the boxes of the 16 children of a node,
+    at least, written to bounds; with lower and upper ends exchanged, at most. Returns the lanes
+    within the limit as bits.
+
+    ``ranges`` has the least, the most and the cap of each number, ``codes`` the first and the last
+    code of the class, ``mask`` the bits of all of them, ``costs`` what one of them adds and what
+    any other.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        w = _Writer(context, builder, signature, args)
+        node = w.whole(6)
+        boxes = (w.row(0, node)[0], w.row(1, node)[0], w.row(2, node)[0], w.row(3, node)[0])
+        sets, sign = w.row(4, node)[0], w.spread(w.number(11))
+        # an empty box is infinitely far on either side
+        total = builder.fmul(w.lanes(w.row(5, node)[0]), sign)
+        total = _joined(w, boxes, lambda a: w.lanes(sets, a), total, 7)
+        return w.finish(13, total, w.number(12))
+
+    args = (
+        low, high, code_low, code_high, sets, start, node, ranges, codes, mask, costs, more, limit,
+        bounds,
+    )
+    return types.int64(*args), generate
+
+
+@_step
+def joined_lanes(
+    typing: Any, values: Any, kinds: Any, absent: Any, leaf: Any, ranges: Any, codes: Any,
+    mask: Any, costs: Any, more: Any, limit: Any, sums: Any,
+) -> Any:
+    """The same for the 16 records of a leaf: exact where the codes of the class are all between
+    its first and its last, or have a bit each."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        w = _Writer(context, builder, signature, args)
+        leaf = w.whole(3)
+        block, kind = w.row(0, leaf)[0], w.row(1, leaf)[0]
+        wide = ir.VectorType(ir.IntType(64), LANES)
+        one, places = (ir.Constant(wide, [value] * LANES) for value in (1, 63))
+
+        def held(a: Any) -> Any:
+            code = builder.zext(w.lanes(kind, a), wide)
+            return builder.shl(one, builder.and_(code, places))
+
+        total = builder.fmul(w.lanes(w.row(2, leaf)[0]), w.spread(w.number(8)))
+        total = _joined(w, (block, block, kind, kind), held, total, 4)
+        return w.finish(10, total, w.number(9))
+
+    args = (values, kinds, absent, leaf, ranges, codes, mask, costs, more, limit, sums)
+    return types.int64(*args), generate

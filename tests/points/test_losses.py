@@ -4,6 +4,7 @@ definitions in points/losses."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from kanon_sql.methods.k_member import chunks, greedy
-from kanon_sql.methods.k_member.chunk_orders import bins_of
+from kanon_sql.kernel.simd import joined_lanes
+from kanon_sql.methods.k_member import greedy
+from kanon_sql.methods.k_member.loss_class import columns_of, join_class, loss_with, new_class
+from kanon_sql.methods.k_member.loss_tree import fill_tree
 from kanon_sql.methods.local_search import moves, row_suppression
 from kanon_sql.methods.local_search.moves_by_information_loss import pack_records
 from kanon_sql.methods.local_search.moves_by_squared_error import squared_records
@@ -21,6 +24,7 @@ from kanon_sql.methods.recoding import mondrian
 from kanon_sql.methods.recoding.ranks import attribute_orders, table_of
 from kanon_sql.points.losses import class_losses, sse, total_il
 from kanon_sql.points.points import Labels, LossPoints, Points
+from kanon_sql.search.box_tree import LEAF
 from tests.support.thoroughness import examples as thorough
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
@@ -164,38 +168,46 @@ def test_the_costs_of_row_suppression_are_losses(task: Task) -> None:
 
 
 @njit(nogil=True)
-def _measured(columns: Any, held: Any, group: Any, members: Any, scratch: Any) -> Any:
-    """What the class of the members loses with each record: the losses of all chunks."""
+def _measured(columns: Any, tree: Any, group: Any, members: Any, sums: Any) -> Any:
+    """What the class of the members loses with each record: by leaf, and one by one; and whether
+    the leaves' are lower bounds."""
     for p in range(len(members)):
-        chunks.join_class(columns, group, members[p], p == 0)
-    out = np.empty((len(held.left), chunks.WIDE))
-    for q in range(len(held.left)):
-        chunks.measure_chunk(columns, held, group, q, 1.0, scratch)
-        out[q] = scratch.losses
-    return out
+        join_class(columns, group, members[p], p == 0)
+    leaves, ranges = len(tree.absent), group.ranges
+    by_leaf, by_record = np.empty(leaves * LEAF), np.empty(len(columns.numeric))
+    for leaf in range(leaves):
+        joined_lanes(
+            tree.values, tree.kinds, tree.absent, leaf, ranges, group.ends, group.mask,
+            group.costs, 1.0, np.inf, sums,
+        )
+        by_leaf[leaf * LEAF : (leaf + 1) * LEAF] = sums
+    for i in range(len(by_record)):
+        by_record[i] = loss_with(columns, group, i)
+    return by_leaf, by_record, group.blurred[0] > 0
 
 
 @often(100)
 @given(tasks(), st.booleans())
-def test_what_is_measured_in_chunks_is_a_loss(task: Task, padded: bool) -> None:
+def test_what_is_measured_in_leaves_is_a_loss(task: Task, many: bool) -> None:
     points, labels = task
     n = len(points)
-    if padded:  # several chunks
+    if many:  # several leaves, and codes that share bits and lie between others
         points = points.part(np.arange(150) % n)
-    bins = bins_of(points.codes)
-    columns = chunks.columns_of(points, bins)
-    held = chunks.fill_chunks(points, bins, np.arange(len(points)))
-    scratch = chunks.new_scratch(len(held.left))
+        points = replace(points, codes=points.codes * 32)
+    columns = columns_of(points)
+    tree = fill_tree(points.numeric, points.codes, np.arange(len(points)))
     for g in range(int(labels.max()) + 1):
         members = np.flatnonzero(labels == g)
-        group = chunks.new_class(columns, len(members))
-        found = _measured(columns, held, group, members, scratch)
-        assert np.isinf(found).sum() == found.size - len(points)
+        group = new_class(points, columns, len(members))
+        by_leaf, by_record, blurred = _measured(columns, tree, group, members, np.zeros(LEAF))
+        assert np.isinf(by_leaf).sum() == len(by_leaf) - len(points)
         for i in range(n):
             joined = points.part(np.append(members, i))
             expected = class_losses(joined, np.zeros(len(joined), np.int64))[0]
             # to the bit, since ties decide which record comes next
-            assert found.reshape(-1)[held.place[i]] == expected
+            assert by_record[i] == expected
+            found = by_leaf[tree.place[i]]
+            assert found <= expected if blurred else found == expected
 
 
 @often(100)

@@ -11,31 +11,27 @@ from numba import njit
 
 from kanon_sql.kernel.jit import inner
 from kanon_sql.kernel.watch import DONE, STOP, Watch
-from kanon_sql.methods.k_member.chunk_orders import bins_of, far_order, near_order
-from kanon_sql.methods.k_member.chunks import (
-    WIDE,
-    Chunks,
+from kanon_sql.methods.k_member.loss_class import (
     Columns,
     Dues,
     LossClass,
-    Scratch,
     columns_of,
-    fill_chunks,
-    find_record,
     join_class,
     new_class,
-    new_scratch,
-    take_out,
 )
-from kanon_sql.points.points import Codes, Floats, Labels, LossPoints
+from kanon_sql.methods.k_member.loss_search import Found, find_records, new_found
+from kanon_sql.methods.k_member.loss_tree import LossTree, arrange, fill_tree, take_out
+from kanon_sql.points.points import Floats, Labels, LossPoints
 
-RENEWED = 0.75
-"""The share of the records left below which they are put into new chunks."""
+RENEWED = 0.5
+"""The share of the records left below which they are put into new trees."""
 
-FIRST, MADE, LEFT, NEXT, CHUNK = 0, 1, 2, 3, 4
+SMALL = 256
+"""Records that need no new trees."""
+
+FIRST, MADE, LEFT, NEXT, OPENED = 0, 1, 2, 3, 4
 """Places in the state: the record from which the next start is furthest; classes made; records
-left; place in the order of the next start, where starts are taken from there; the chunk in which
-the next search begins."""
+left; place in the order of the next start, where starts are taken from there; nodes opened."""
 
 EQUAL, SENSITIVE = 1, 2
 """Kinds of diversity."""
@@ -65,52 +61,36 @@ class Rules(NamedTuple):
     sensitive_due: float = 0.0
 
 
-class Values(NamedTuple):
-    """What penalties depend on, of n records.
-
-    Attributes:
-        label: int32, shape (n,); the code of the class label.
-        sensitive: int32, shape (n,); the code of the sensitive value.
-        protected: bool, shape (sensitive values,); whether each is one that must not be learned.
-    """
-
-    label: Codes
-    sensitive: Codes
-    protected: npt.NDArray[np.bool_]
-
-
 class Round(NamedTuple):
     """What all rounds of the search share.
 
     Attributes:
         columns: what losses depend on.
-        values: what penalties depend on.
         rules: how classes are made.
         order: int64, shape (n,); all records, as chance has them.
         group: the class that grows.
         dues: the penalties at this moment.
+        protected: bool, shape (sensitive values,); whether each is one that must not be learned.
         state: int64, shape (5,); see FIRST.
         labels: int64, shape (n,); the class of each record, -1 for one that is left.
     """
 
     columns: Columns
-    values: Values
     rules: Rules
     order: Labels
     group: LossClass
     dues: Dues
+    protected: npt.NDArray[np.bool_]
     state: Labels
     labels: Labels
 
 
 @inner
-def _charge(
-    values: Values, rules: Rules, members: Any, size: int, counts: Any, dues: Dues
-) -> None:
+def _charge(task: Round, members: Any, size: int, counts: Any) -> None:
     """Updates the penalties when members[size - 1] has joined a class as one of ``size``; size 0
     takes all back, so that the next class can begin."""
-    label, sensitive, protected = values
-    by_label, by_sensitive = dues
+    rules, protected = task.rules, task.protected
+    label, sensitive, by_label, by_sensitive = task.dues
     if len(by_label) > 0:
         if size > 0:
             counts[label[members[size - 1]]] += 1
@@ -136,46 +116,48 @@ def _charge(
 
 @njit(cache=True, nogil=True)
 def _gather(
-    task: Round, near: Chunks, far: Chunks, scratch: Scratch, k: int, until: int, beat: Any
+    task: Round, near: LossTree, far: LossTree, found: Found, k: int, until: int, beat: Any
 ) -> None:
     """Makes classes of k until fewer than k records, or no more than ``until``, are left.
 
-    ``near`` and ``far`` are the records left in chunks, for the one and the other kind of search.
+    ``near`` and ``far`` are the records left, for the one and the other kind of search.
     """
-    columns, values, rules, order, group, dues, state, labels = task
-    grow, penalized = rules.grow, len(dues.by_label) + len(dues.by_sensitive) > 0
+    columns, rules, order, group, dues, _, state, labels = task
+    penalized = len(dues.by_label) + len(dues.by_sensitive) > 0
     members, counts = np.zeros(k, np.int64), np.zeros(len(dues.by_label), np.int64)
     while state[LEFT] >= k and state[LEFT] > until and beat[STOP] == 0:
-        # state is an array, so that it outlives a call: records are put into new chunks in between
-        i, state[CHUNK] = state[FIRST], -1
-        for size in range(k):
+        # state is an array, so that it outlives a call: records are put into new trees in between
+        size = 0
+        while size < k:
+            # one record at a time, or all at once where they are measured by the start alone
+            more, q, tree = size + 1.0, 1, near
+            if size == 0:
+                # the start is furthest from one record, which is a class for the time being
+                more, tree = -1.0, far
+                join_class(columns, group, state[FIRST], True)
+            elif not rules.grow:
+                more, q = 1.0, k - 1
             if size == 0 and not rules.furthest:
                 # never back: what stands before is taken, and stays so
                 while labels[order[state[NEXT]]] >= 0:
                     state[NEXT] += 1
-                i = order[state[NEXT]]
+                found.records[0] = order[state[NEXT]]
             else:
-                more, chunks = size + 1.0 if grow else 1.0, near
-                if size == 0:
-                    # the start is furthest from one record, which is a class for the time being
-                    more, chunks = -1.0, far
-                    join_class(columns, group, i, size == 0)
-                i = find_record(
-                    columns, chunks, group, more, size < 2, state[CHUNK], dues, scratch
-                )
-            labels[i] = state[MADE]
-            members[size] = i
-            take_out(far, i)
-            # the next one is likely to lie where this one lay
-            state[CHUNK] = take_out(near, i)
-            # not to grow is to measure every record by the start alone
-            if size == 0 or grow:
+                state[OPENED] += find_records(columns, tree, group, dues, more, found, q)
+            for p in range(q):
+                i = found.records[p]
+                labels[i] = state[MADE]
+                members[size] = i
+                take_out(near, i)
+                if rules.furthest:
+                    take_out(far, i)
                 join_class(columns, group, i, size == 0)
-            if penalized:
-                _charge(values, rules, members, size + 1, counts, dues)
+                size += 1
+                if penalized:
+                    _charge(task, members, size, counts)
         if penalized:
-            _charge(values, rules, members, 0, counts, dues)
-        state[FIRST] = members[0] if rules.by_start else i
+            _charge(task, members, 0, counts)
+        state[FIRST] = members[0 if rules.by_start else k - 1]
         state[MADE] += 1
         state[LEFT] -= k
         beat[DONE] += k
@@ -195,22 +177,24 @@ def gather(points: LossPoints, k: int, order: Labels, rules: Rules, watch: Watch
     n = len(points)
     if n <= k:
         return np.zeros(n, np.int64)
-    bins = bins_of(points.codes)
-    columns = columns_of(points, bins)
+    columns = columns_of(points)
     dues = Dues(
+        points.label, points.sensitive_value,
         np.full(int(points.label.max()) + 1 if rules.by_label else 0, rules.label_due),
         np.zeros(int(points.sensitive_value.max()) + 1 if rules.diversity > 0 else 0),
     )
-    values = Values(points.label, points.sensitive_value, points.protected)
-    labels, near, far = np.full(n, -1, np.int64), near_order(points, bins), far_order(points, bins)
-    state, beat = np.array([order[0], 0, n, 0, -1], np.int64), watch.beat()
-    task = Round(columns, values, rules, order, new_class(columns, k), dues, state, labels)
+    labels, near = np.full(n, -1, np.int64), arrange(points, False)
+    far = arrange(points, True) if rules.furthest else near
+    state, beat = np.array([order[0], 0, n, 0, 0], np.int64), watch.beat()
+    group = new_class(points, columns, k)
+    task = Round(columns, rules, order, group, dues, points.protected, state, labels)
     while state[LEFT] >= k and beat[STOP] == 0:
-        # new chunks are full ones again, with boxes of the records that are left
+        # new leaves are full ones again
         near, far = near[labels[near] < 0], far[labels[far] < 0]
-        until = int(len(near) * RENEWED) if len(near) > 4 * WIDE else 0
-        chunks, far_chunks = fill_chunks(points, bins, near), fill_chunks(points, bins, far)
-        _gather(task, chunks, far_chunks, new_scratch(len(chunks.left)), k, until, beat)
+        until = int(len(near) * RENEWED) if len(near) > SMALL else 0
+        near_tree = fill_tree(points.numeric, points.codes, near)
+        far_tree = fill_tree(points.numeric, points.codes, far) if rules.furthest else near_tree
+        _gather(task, near_tree, far_tree, new_found(k), k, until, beat)
     watch.check()
     place_leftovers(points, order[labels[order] < 0], labels)
     return labels

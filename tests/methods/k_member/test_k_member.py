@@ -121,7 +121,7 @@ def test_equals_reference(
 
 
 @pytest.mark.parametrize("options", VARIANTS)
-def test_equals_reference_in_several_chunks(options: Mapping[str, Any]) -> None:
+def test_equals_reference_in_several_leaves(options: Mapping[str, Any]) -> None:
     for seed, (k, kind, most) in enumerate([(12, "grid", 40), (3, "few", 6), (4, "floats", 200)]):
         points = random_points(150, 1, 3, kind, most, 0.05, seed)
         assert_equals_reference(points, k, options)
@@ -129,7 +129,7 @@ def test_equals_reference_in_several_chunks(options: Mapping[str, Any]) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_equals_reference_where_many_codes_are_close(seed: int) -> None:
-    """Codes so many that those near each other share a bit of the chunks' sets."""
+    """Codes so many that those near each other share a bit of the sets in a tree."""
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, 3, (200, 2))
     codes[-1] = 6399
@@ -356,12 +356,11 @@ def test_no_truly_sensitive_value_is_no_diversity() -> None:
 
 
 @pytest.mark.parametrize("renewed", [0.2, 0.99])
-def test_chunks_do_not_matter(renewed: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trees_do_not_matter(renewed: float, monkeypatch: pytest.MonkeyPatch) -> None:
     points = adult(2000, distinct=True)
     expected = [task_for(method.__name__, 7).group(points).labels for method in (k_member, nearest)]
     monkeypatch.setattr(greedy, "RENEWED", renewed)
-    for name in ("near_order", "far_order"):
-        monkeypatch.setattr(greedy, name, lambda points, bins: np.arange(len(points)))
+    monkeypatch.setattr(greedy, "arrange", lambda points, far: np.arange(len(points)))
     for method, labels in zip((k_member, nearest), expected, strict=True):
         assert (task_for(method.__name__, 7).group(points).labels == labels).all()
 

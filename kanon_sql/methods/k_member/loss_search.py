@@ -1,0 +1,127 @@
+"""The search for the records that add the least loss to a class, or are furthest from a record.
+
+What the box of a node adds to a class at least is a bound for all records below. Bounds are summed
+over the columns in the same order as losses, by operations that are monotone also where they
+round. So a bound is never above the loss that is computed for a record, and a search returns what
+a scan of all records would, ties included.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from kanon_sql.kernel.jit import ZERO, inner
+from kanon_sql.kernel.simd import joined_box_lanes, joined_lanes, lowest_lane
+from kanon_sql.methods.k_member.loss_class import Columns, Dues, LossClass, loss_with
+from kanon_sql.methods.k_member.loss_tree import LossTree
+from kanon_sql.points.points import Floats, Labels
+from kanon_sql.search.box_tree import LEAF, Stack, new_stack, push_children
+
+
+class Found(NamedTuple):
+    """The best records of a search, and room for it.
+
+    Attributes:
+        records: the best first, of equal ones the lowest; int64, shape (q,).
+        values: what each comes to; float64, shape (q,).
+        stack: the nodes that wait, see box_tree.py.
+    """
+
+    records: Labels
+    values: Floats
+    stack: Stack
+
+
+@njit(cache=True, nogil=True)
+def new_found(q: int) -> Found:
+    """Room for the best q records."""
+    return Found(np.zeros(q, np.int64), np.zeros(q), new_stack())
+
+
+@inner
+def _offer(found: Found, held: int, q: int, i: int, value: float) -> int:
+    """Takes record i into the best q, of which ``held`` are known; returns how many are then."""
+    records, values = found.records, found.values
+    if held == q:
+        if value > values[q - 1] or (value == values[q - 1] and i > records[q - 1]):
+            return held
+        held -= 1
+    spot = held
+    while spot > 0 and (
+        values[spot - 1] > value or (values[spot - 1] == value and records[spot - 1] > i)
+    ):
+        values[spot], records[spot] = values[spot - 1], records[spot - 1]
+        spot -= 1
+    values[spot], records[spot] = value, i
+    return held + 1
+
+
+@inner
+def find_records(
+    columns: Columns, tree: LossTree, group: LossClass, dues: Dues, more: float, found: Found,
+    q: int,
+) -> int:
+    """The q records left with the least more * D(class and it) + dues, ties to the lowest; returns
+    how many nodes and leaves were opened.
+
+    Args:
+        more: the weight of D; -1.0 finds the records furthest from a class of one.
+        dues: penalties, charged where D counts for more than 0.0.
+        q: at most as many as there are records left.
+    """
+    absent, start, room = tree.absent, tree.start, tree.first[-1]
+    low, high, code_low, code_high = tree.low, tree.high, tree.code_low, tree.code_high
+    if more < 0.0:
+        low, high, code_low, code_high = high, low, code_high, code_low
+    ranges, ends, mask, costs = group.ranges, group.ends, group.mask, group.costs
+    records, values, stack = found
+    by_label, by_sensitive = dues.by_label, dues.by_sensitive
+    charged = more > 0.0 and len(by_label) + len(by_sensitive) > 0
+    wait_bound, wait_node, wait_lead = (
+        stack.waiting_bound, stack.waiting_node, stack.waiting_lead
+    )
+    sums, bounds = stack.sums, stack.bounds
+    wait_bound[0], wait_node[0], wait_lead[0], top = -np.inf, 0, -1, 1
+    held, limit, opened = ZERO, np.inf, 0
+    while top > 0:
+        top -= 1
+        node = wait_node[top]
+        if wait_bound[top] > limit or (
+            wait_bound[top] == limit and held == q and wait_lead[top] > records[q - 1]
+        ):
+            continue
+        opened += 1
+        if node < room:
+            hits = joined_box_lanes(
+                low, high, code_low, code_high, tree.sets, start, node, ranges, ends, mask, costs,
+                more, limit, bounds,
+            )
+            if hits != 0:
+                top = push_children(tree, stack, top, node, hits)
+            continue
+        leaf = node - room
+        hits = joined_lanes(
+            tree.values, tree.kinds, absent, leaf, ranges, ends, mask, costs, more, limit, sums
+        )
+        while hits != 0:
+            s = lowest_lane(hits)
+            hits &= hits - 1
+            if absent[leaf, s] != 0.0:
+                continue
+            i, value = tree.order[leaf * LEAF + s], sums[s]
+            if group.blurred[0] > 0:
+                value = loss_with(columns, group, i) * more
+            if charged:
+                # penalties only add, so the weighed bounds hold with them too
+                if len(by_label) > 0:
+                    value += by_label[dues.label[i]]
+                if len(by_sensitive) > 0:
+                    value += by_sensitive[dues.sensitive[i]]
+            if value <= limit:
+                held = _offer(found, held, q, i, value)
+                if held == q:
+                    limit = values[q - 1]
+    return opened
