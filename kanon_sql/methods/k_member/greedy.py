@@ -19,7 +19,14 @@ from kanon_sql.methods.k_member.loss_class import (
     join_class,
     new_class,
 )
-from kanon_sql.methods.k_member.loss_search import Found, find_records, new_found
+from kanon_sql.methods.k_member.loss_search import (
+    Found,
+    Tallies,
+    find_records,
+    new_found,
+    pick_tree,
+    tally,
+)
 from kanon_sql.methods.k_member.loss_tree import LossTree, arrange, fill_tree, take_out
 from kanon_sql.points.points import Floats, Labels, LossPoints
 
@@ -29,9 +36,9 @@ RENEWED = 0.5
 SMALL = 256
 """Records that need no new trees."""
 
-FIRST, MADE, LEFT, NEXT, OPENED = 0, 1, 2, 3, 4
+FIRST, MADE, LEFT, NEXT = 0, 1, 2, 3
 """Places in the state: the record from which the next start is furthest; classes made; records
-left; place in the order of the next start, where starts are taken from there; nodes opened."""
+left; place in the order of the next start, where starts are taken from there."""
 
 EQUAL, SENSITIVE = 1, 2
 """Kinds of diversity."""
@@ -71,8 +78,9 @@ class Round(NamedTuple):
         group: the class that grows.
         dues: the penalties at this moment.
         protected: bool, shape (sensitive values,); whether each is one that must not be learned.
-        state: int64, shape (5,); see FIRST.
+        state: int64, shape (4,); see FIRST.
         labels: int64, shape (n,); the class of each record, -1 for one that is left.
+        tallies: what searches took so far.
     """
 
     columns: Columns
@@ -83,6 +91,7 @@ class Round(NamedTuple):
     protected: npt.NDArray[np.bool_]
     state: Labels
     labels: Labels
+    tallies: Tallies
 
 
 @inner
@@ -120,9 +129,10 @@ def _gather(
 ) -> None:
     """Makes classes of k until fewer than k records, or no more than ``until``, are left.
 
-    ``near`` and ``far`` are the records left, for the one and the other kind of search.
+    ``near`` and ``far`` are the records left, arranged for the one and the other kind of search;
+    either will do for what adds little.
     """
-    columns, rules, order, group, dues, _, state, labels = task
+    columns, rules, order, group, dues, _, state, labels, tallies = task
     penalized = len(dues.by_label) + len(dues.by_sensitive) > 0
     members, counts = np.zeros(k, np.int64), np.zeros(len(dues.by_label), np.int64)
     while state[LEFT] >= k and state[LEFT] > until and beat[STOP] == 0:
@@ -130,27 +140,30 @@ def _gather(
         size = 0
         while size < k:
             # one record at a time, or all at once where they are measured by the start alone
-            more, q, tree = size + 1.0, 1, near
-            if size == 0:
+            more, q = size + 1.0 if rules.grow else 1.0, 1 if rules.grow or size == 0 else k - 1
+            kind, which = 0, 1
+            if size > 0:
+                kind, which = pick_tree(group, tallies)
+            elif rules.furthest:
                 # the start is furthest from one record, which is a class for the time being
-                more, tree = -1.0, far
+                more = -1.0
                 join_class(columns, group, state[FIRST], True)
-            elif not rules.grow:
-                more, q = 1.0, k - 1
             if size == 0 and not rules.furthest:
                 # never back: what stands before is taken, and stays so
                 while labels[order[state[NEXT]]] >= 0:
                     state[NEXT] += 1
                 found.records[0] = order[state[NEXT]]
             else:
-                state[OPENED] += find_records(columns, tree, group, dues, more, found, q)
+                tree = near if which == 0 else far
+                opened = find_records(columns, tree, group, dues, more, found, q)
+                if size > 0:
+                    tally(tallies, kind, which, opened)
             for p in range(q):
                 i = found.records[p]
                 labels[i] = state[MADE]
                 members[size] = i
                 take_out(near, i)
-                if rules.furthest:
-                    take_out(far, i)
+                take_out(far, i)
                 join_class(columns, group, i, size == 0)
                 size += 1
                 if penalized:
@@ -183,17 +196,18 @@ def gather(points: LossPoints, k: int, order: Labels, rules: Rules, watch: Watch
         np.full(int(points.label.max()) + 1 if rules.by_label else 0, rules.label_due),
         np.zeros(int(points.sensitive_value.max()) + 1 if rules.diversity > 0 else 0),
     )
-    labels, near = np.full(n, -1, np.int64), arrange(points, False)
-    far = arrange(points, True) if rules.furthest else near
-    state, beat = np.array([order[0], 0, n, 0, 0], np.int64), watch.beat()
-    group = new_class(points, columns, k)
-    task = Round(columns, rules, order, group, dues, points.protected, state, labels)
+    labels, near, far = np.full(n, -1, np.int64), arrange(points, False), arrange(points, True)
+    state, beat = np.array([order[0], 0, n, 0], np.int64), watch.beat()
+    task = Round(
+        columns, rules, order, new_class(points, columns, k), dues, points.protected, state, labels,
+        Tallies(np.zeros((2, 64)), np.full(64, 8)),
+    )
     while state[LEFT] >= k and beat[STOP] == 0:
         # new leaves are full ones again
         near, far = near[labels[near] < 0], far[labels[far] < 0]
         until = int(len(near) * RENEWED) if len(near) > SMALL else 0
         near_tree = fill_tree(points.numeric, points.codes, near)
-        far_tree = fill_tree(points.numeric, points.codes, far) if rules.furthest else near_tree
+        far_tree = fill_tree(points.numeric, points.codes, far)
         _gather(task, near_tree, far_tree, new_found(k), k, until, beat)
     watch.check()
     place_leftovers(points, order[labels[order] < 0], labels)

@@ -15,10 +15,37 @@ from numba import njit
 
 from kanon_sql.kernel.jit import ZERO, inner
 from kanon_sql.kernel.simd import joined_box_lanes, joined_lanes, lowest_lane
-from kanon_sql.methods.k_member.loss_class import Columns, Dues, LossClass, loss_with
+from kanon_sql.methods.k_member.loss_class import (
+    KNOWN,
+    NEW,
+    Columns,
+    Dues,
+    LossClass,
+    loss_with,
+)
 from kanon_sql.methods.k_member.loss_tree import LossTree
 from kanon_sql.points.points import Floats, Labels
 from kanon_sql.search.box_tree import LEAF, Stack, new_stack, push_children
+
+
+LATER = 32
+"""Searches, times how many times as much it opened, until a tree is tried again."""
+
+
+class Tallies(NamedTuple):
+    """What searches took in each of two trees, by the kind of class.
+
+    It makes a difference which columns no record adds anything to any more: a tree that tells
+    records apart by these leaves out little. What is found is the same in both, and so is the
+    release.
+
+    Attributes:
+        opened: nodes and leaves, a moving average, 0.0: unknown; float64, shape (2, 64).
+        due: searches until the other tree is tried again; int64, shape (64,).
+    """
+
+    opened: Floats
+    due: Labels
 
 
 class Found(NamedTuple):
@@ -125,3 +152,29 @@ def find_records(
                 if held == q:
                     limit = values[q - 1]
     return opened
+
+
+@inner
+def pick_tree(group: LossClass, tallies: Tallies) -> Any:
+    """The kind of the class, and which of the two trees to search."""
+    costs, opened, due = group.costs, tallies.opened, tallies.due
+    kind = 0
+    for a in range(costs.shape[1]):
+        if costs[KNOWN, a] == costs[NEW, a]:
+            kind |= 1 << a % 6
+    which = 0 if opened[0, kind] <= opened[1, kind] else 1
+    due[kind] -= 1
+    return kind, which if due[kind] >= 0 else 1 - which
+
+
+@inner
+def tally(tallies: Tallies, kind: int, which: int, more: int) -> None:
+    """Notes that a search opened so many nodes of a tree."""
+    opened, due = tallies.opened, tallies.due
+    if opened[which, kind] == 0.0:
+        opened[which, kind] = more
+    else:
+        opened[which, kind] += (more - opened[which, kind]) / 8.0
+    if due[kind] < 0:
+        one, other = opened[0, kind], opened[1, kind]
+        due[kind] = int(LATER * max(one, other) / max(min(one, other), 1.0))
