@@ -276,8 +276,12 @@ def _joined(
         held: the bits of the codes in the boxes of a column.
         first: the place of the first of five arguments that tell of the class.
     """
-    builder, at = w.builder, lambda k, row: w.row(first + k, ir.IntType(64)(row))
+    builder = w.builder
     low, high, code_low, code_high = boxes
+
+    def at(k: int, row: int) -> Any:
+        return w.row(first + k, ir.IntType(64)(row))
+
     (least, d), most, cap = at(0, 0), at(0, 1)[0], at(0, 2)[0]
     (first_code, c), last_code = at(1, 0), at(1, 1)[0]
     mask, known, new = w.start(first + 2), at(3, 0)[0], at(3, 1)[0]
@@ -294,9 +298,7 @@ def _joined(
     def term(a: Any) -> Any:
         begins = builder.icmp_signed("<=", w.lanes(code_low, a), w.spread(w.at(last_code, a)))
         ends = builder.icmp_signed(">=", w.lanes(code_high, a), w.spread(w.at(first_code, a)))
-        met = builder.icmp_unsigned(
-            "!=", builder.and_(held(a), w.spread(w.at(mask, a))), zero
-        )
+        met = builder.icmp_unsigned("!=", builder.and_(held(a), w.spread(w.at(mask, a))), zero)
         there = builder.and_(builder.and_(begins, ends), met)
         return builder.select(there, w.spread(w.at(known, a)), w.spread(w.at(new, a)))
 

@@ -8,7 +8,7 @@ a scan of all records would, ties included.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -26,7 +26,6 @@ from kanon_sql.methods.k_member.loss_class import (
 from kanon_sql.methods.k_member.loss_tree import LossTree
 from kanon_sql.points.points import Floats, Labels
 from kanon_sql.search.box_tree import LEAF, Stack, new_stack, push_children
-
 
 LATER = 32
 """Searches, times how many times as much it opened, until a tree is tried again."""

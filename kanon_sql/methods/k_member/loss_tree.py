@@ -196,7 +196,7 @@ def _enclose_leaf(tree: LossTree, leaf: int, g: int, s: int) -> bool:
         # the ends follow from the set nearly always, and are looked at for the rest
         changed |= held != sets[g, a, s] or code_low[g, a, s] != begin or code_high[g, a, s] != end
         code_low[g, a, s], code_high[g, a, s], sets[g, a, s] = begin, end, held
-    return changed
+    return bool(changed)
 
 
 @inner
@@ -224,7 +224,7 @@ def _enclose(tree: LossTree, below: int, g: int, s: int) -> bool:
             held |= sets[below, a, t]
         changed |= held != sets[g, a, s] or code_low[g, a, s] != begin or code_high[g, a, s] != end
         code_low[g, a, s], code_high[g, a, s], sets[g, a, s] = begin, end, held
-    return changed
+    return bool(changed)
 
 
 @inner
