@@ -83,7 +83,7 @@ METHODS = (
         summary="One class of k a round: a record furthest away, then those that add least to "
         "the class's information loss; leftovers join where they add least.",
         guarantee="n // k classes of k to 2k-1; no bound on the loss",
-        cost="near O(n^1.5) on mixed tables, O(n^2) at most",
+        cost="near O(n log n) with few columns, O(n^2) at most",
         representation="interval",
         source="byun2006, figure 8; class labels section 5.2, diversity section 5.1",
         geometries={"loss": LOSS},
@@ -95,7 +95,7 @@ METHODS = (
         family=__name__,
         summary="One class of k a round: a record picked at random, and the k-1 nearest.",
         guarantee="n // k classes of k to 2k-1; no bound on the loss",
-        cost="near O(n^1.5) on mixed tables, O(n^2 / k) at most",
+        cost="near O(n log n) with few columns, O(n^2 / k) at most",
         representation="interval",
         source="Aggarwal and Yu 2004, as byun2006, section 6, compares with it",
         geometries={"loss": LOSS},

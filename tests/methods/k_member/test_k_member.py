@@ -24,6 +24,7 @@ from kanon_sql.points.losses import class_losses, total_il
 from kanon_sql.points.points import Labels, LossPoints
 from tests.methods.k_member import reference_loss as reference
 from tests.methods.k_member.reference_loss import LossRecords, Variant
+from tests.support.records import loss_points_of
 
 VARIANTS: tuple[Mapping[str, Any], ...] = (
     {},
@@ -135,6 +136,20 @@ def test_equals_reference_where_many_codes_are_close(seed: int) -> None:
     codes[-1] = 6399
     points = LossPoints.of(rng.integers(0, 3, (200, 1)) / 2.0, np.sort(codes, axis=0), [1.0, 0.5])
     assert_equals_reference(points, 3, {})
+
+
+KINDS = (
+    "grid", "few", "alike", "nominal", "mixed", "same_bit", "six_texts", "zips", "tied"
+)
+"""Of tests/support/records.py: mixed, all nominal, of many categories, and full of ties."""
+
+
+@pytest.mark.parametrize("distinct", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_equals_reference_on_all_kinds(kind: str, distinct: bool) -> None:
+    points = loss_points_of(kind, 140, distinct=distinct)
+    for options in (VARIANTS[0], VARIANTS[2], VARIANTS[4]):
+        assert_equals_reference(points, 4, options)
 
 
 @often(60)
@@ -281,6 +296,39 @@ def test_equals_a_plain_scan_on_thousands_of_rows(distinct: bool) -> None:
     )
     found = task_for("k_member", k).group(points).labels
     assert (found == expected).all()
+
+
+def _nearest_scan(points: LossPoints, k: int) -> Labels:
+    """The baseline of section 6 without leftovers, all records measured each time."""
+    labels, made = np.full(len(points), -1, np.int64), 0
+    for start in content_order(points, 0).tolist():
+        left = np.flatnonzero(labels < 0)
+        if labels[start] >= 0 or len(left) < k:
+            continue
+        away = np.zeros(len(left))
+        for column, cap in zip(points.numeric.T, points.cap, strict=True):
+            away += np.minimum(np.abs(column[left] - column[start]), cap)
+        for codes, scale in zip(points.codes.T, points.scale, strict=True):
+            away += np.where(codes[left] != codes[start], scale, 0.0)
+        away[left == start] = -1.0
+        # stable: of equal ones the first in canonical order
+        labels[left[np.argsort(away, kind="stable")[:k]]] = made
+        made += 1
+    return labels
+
+
+@pytest.mark.parametrize("distinct", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_equals_a_plain_scan_on_all_kinds(kind: str, distinct: bool) -> None:
+    """Trees of several levels, each renewed several times."""
+    points, k = loss_points_of(kind, 3_000, distinct=distinct), 5
+    start = content_order(points, 0)[0]
+    expected = _scan(
+        points.numeric, points.codes, points.cap, points.scale, points.limit, start, k
+    )
+    assert task_for("k_member", k).group(points).labels.tolist() == expected.tolist()
+    found = task_for("nearest", k).group(points).labels
+    assert found.tolist() == _nearest_scan(points, k).tolist()
 
 
 def test_loss_on_5000_rows_of_adult_is_of_the_known_size() -> None:
