@@ -12,7 +12,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from benchmarks import apart, opponent
+from benchmarks import apart, mixed, opponent
 from benchmarks.__main__ import PARTS, arguments, measure, plan_of, told
 from benchmarks.kernels import exponent, growth
 from benchmarks.plan import PLANS
@@ -86,12 +86,14 @@ def one_cell(*_: Any, **arguments: Any) -> dict[str, Any]:
     n, blocks = arguments.get("n", 1000), arguments.get("block_rows") or 250
     names = ("loss", "ncp", "ncp_distinct", "leaves", "leaves_more", "sort")
     losses = dict.fromkeys(names, 0.5)
+    if "kind" in arguments and "row" in arguments:
+        losses |= {"call": n / 1e5, "group": n**1.5, "one_block": n**2.0}
     return {"seconds": n / 1e6, "method_seconds": 0.0, "suppressed": 0.0, "peak": n * 64,
             "multiple": 2.0, "blocks": blocks, **losses}
 
 
 @pytest.mark.parametrize("name", sorted(PLANS))
-@pytest.mark.parametrize("part", ["kernels", "loss", "opponent", "categories", "blocks"])
+@pytest.mark.parametrize("part", ["kernels", "loss", "opponent", "categories", "blocks", "mixed"])
 def test_the_tables_are_whole(name: str, part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"benchmarks.{part}.apart", one_cell)
     for table in measure(part, PLANS[name]):
@@ -100,6 +102,11 @@ def test_the_tables_are_whole(name: str, part: str, monkeypatch: pytest.MonkeyPa
         assert len(markdown(table)) >= len(table.rows) + 4
         if "growth" in table.columns:
             assert [row[-1] for row in table.rows] == pytest.approx([1.0] * len(table.rows))
+        if part == "mixed":  # from the second size of each run on
+            grown = [row[-3:] for row in table.rows if row[-1] is not None]
+            sizes = len(PLANS[name].everyday)
+            assert len(grown) * sizes == len(table.rows) * (sizes - 1)
+            assert grown == [pytest.approx([1.0, 1.5, 2.0])] * len(grown)
 
 
 @pytest.mark.slow
@@ -116,6 +123,9 @@ def test_one_run_of_each_kind_apart() -> None:
     assert found["sort"] > 0.0
     found = apart.apart("blocks:one", 120.0, row="mdav_plus", n=1000, d=4, block_rows=500)
     assert found["blocks"] == 2, found
+    for kind in (*mixed.MADE, *mixed.ADULT):
+        found = apart.apart("mixed:one", 120.0, kind=kind, row="mdav_plus", n=2000)
+        assert set(found) == {"call", "group", "sort"}, found
 
 
 def test_the_leaves_below_released_labels(tmp_path: Path) -> None:
