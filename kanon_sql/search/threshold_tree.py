@@ -28,6 +28,7 @@ class ThresholdTree(NamedTuple):
         highest: float64, shape (groups, FAN); the largest threshold below each child of a node.
         form: of the keys, see FORMS.
         threshold: float64, shape (n,); of each record, inf at first.
+        held: float64, shape (places,); the same by place in the tree, -1 where there is no record.
     """
 
     space: Any
@@ -37,6 +38,7 @@ class ThresholdTree(NamedTuple):
     highest: Any
     form: int
     threshold: Any
+    held: Any
 
 
 class Ball(NamedTuple):
@@ -56,8 +58,8 @@ def new_threshold_tree(points: MetricPoints) -> ThresholdTree:
     space, n = make_space(points), len(points)
     tree, leaves, stack, _ = plant(space, np.arange(n))
     highest = np.where(tree.start == 0.0, np.inf, -np.inf)
-    form = FORMS[points.form]
-    return ThresholdTree(space, tree, leaves, stack, highest, form, np.full(n, np.inf))
+    form, held = FORMS[points.form], np.where(tree.order < 0, -1.0, np.inf)
+    return ThresholdTree(space, tree, leaves, stack, highest, form, np.full(n, np.inf), held)
 
 
 @njit(cache=True, nogil=True)
@@ -69,14 +71,13 @@ def new_ball(n: int) -> Ball:
 @inner
 def lower_threshold(threshold_tree: ThresholdTree, i: int, value: float) -> None:
     """Gives a record a lower threshold, and each node above it the largest of those below."""
-    _, tree, _, _, highest, _, threshold = threshold_tree
-    order, place, first = tree.order, tree.place, tree.first
-    threshold[i] = value
+    _, tree, _, _, highest, _, threshold, held = threshold_tree
+    place, first = tree.place, tree.first
+    threshold[i] = held[place[i]] = value
     # the largest of a leaf can't be corrected, only found anew: the one lowered may have been it
     node, top = place[i] // LEAF, -1.0
-    for q in range(node * LEAF, min((node + 1) * LEAF, len(order))):
-        if order[q] >= 0:
-            top = max(top, threshold[order[q]])
+    for q in range(node * LEAF, (node + 1) * LEAF):
+        top = max(top, held[q])
     for level in range(len(first) - 2, -1, -1):
         g, s = first[level] + node // FAN, node % FAN
         # what does not change here changes nothing further up
@@ -92,9 +93,9 @@ def lower_threshold(threshold_tree: ThresholdTree, i: int, value: float) -> None
 def members_within(
     threshold_tree: ThresholdTree, origin: int, wide: float, need: float, ball: Ball
 ) -> int:
-    """Fills the ball with the records within a distance whose threshold is ``need`` or more; how
-    many there are."""
-    space, tree, leaves, stack, highest, form, threshold = threshold_tree
+    """Fills the ball with the records within a distance whose threshold is ``need`` or more, and no
+    less than their own distance; a need of -inf takes all records. How many there are."""
+    space, tree, leaves, stack, highest, form, _, held = threshold_tree
     numeric, codes, apart = space.numeric, space.codes, space.apart
     axes, sets, slack = space.axes, space.sets, space.slack
     order, low, high, held_sets = tree.order, tree.low, tree.high, tree.sets
@@ -103,7 +104,7 @@ def members_within(
     waiting, sums, bounds = stack.waiting_node, stack.sums, stack.bounds
     found, away = ball
     limit, room, count = key_within(wide, form), first[-1], 0
-    loose = padded(limit, slack)
+    loose, every = padded(limit, slack), need == -np.inf
     waiting[0], top = 0, 1
     while top > 0:
         top -= 1
@@ -121,7 +122,11 @@ def members_within(
                 s = lowest_lane(hits)
                 hits &= hits - 1
                 # box_lanes leaves out what is too far; what has come to too little is left out here
-                if bounds[s] < np.inf and highest[node, s] >= need:
+                most = highest[node, s]
+                if bounds[s] < np.inf and (
+                    every
+                    or (most >= need and bounds[s] <= padded(key_within(most, form), slack))
+                ):
                     waiting[top] = base + s
                     top += 1
             continue
@@ -132,11 +137,11 @@ def members_within(
         while hits != 0:
             s = lowest_lane(hits)
             hits &= hits - 1
-            i = order[leaf * LEAF + s]
-            if sums[s] < np.inf and threshold[i] >= need:
+            q = leaf * LEAF + s
+            if sums[s] < np.inf and held[q] >= need:
                 # the key's limit is a hair too wide, so that the distance itself decides
                 distance = distance_of(sums[s], form)
-                if distance <= wide:
-                    found[count], away[count] = i, distance
+                if distance <= wide and (every or held[q] >= distance):
+                    found[count], away[count] = order[q], distance
                     count += 1
     return count

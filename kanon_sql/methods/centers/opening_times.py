@@ -25,8 +25,9 @@ from kanon_sql.kernel.jit import inlined, inner
 from kanon_sql.points.distances import distance_of
 from kanon_sql.search.queries import NOBODY, nearest_in_tree
 from kanon_sql.search.threshold_tree import Ball, ThresholdTree, members_within, new_ball
+from kanon_sql.search.unassigned import LEFT
 
-WIDER = 1.4
+WIDER = 1.2
 """A ball is read this much farther than the time that has come."""
 
 FEW = 16
@@ -65,6 +66,9 @@ class Workspace(NamedTuple):
             best one.
         pair: int64, shape (2,); a record, and the unassigned one nearest to it.
         pair_keys: float64, shape (2,); their keys.
+        nearest: int64, shape (n,); the unassigned record that was last found nearest to each, -1
+            for none.
+        delta: float64, shape (n,); its distance.
     """
 
     ball: Ball
@@ -73,6 +77,8 @@ class Workspace(NamedTuple):
     worth: Any
     pair: Any
     pair_keys: Any
+    nearest: Any
+    delta: Any
 
 
 @inner
@@ -80,7 +86,7 @@ def new_workspace(n: int) -> Workspace:
     """Room for n records."""
     return Workspace(
         new_ball(n), np.empty(n), np.empty(n, np.int64), np.empty(n + 1), np.empty(2, np.int64),
-        np.empty(2),
+        np.empty(2), np.full(n, -1, np.int64), np.empty(n),
     )
 
 
@@ -116,7 +122,7 @@ def _worth(
     """Which of the radii that ``_cheapest`` looks at may be the best one, in their order: all but
     those whose time is later than that of another, whatever rounding does. Here sums are taken
     over from one radius to the next; where few records are frozen that would not pay."""
-    (found, away), held, rank, worth, _, _ = work
+    (found, away), held, rank, worth, _, _, _, _ = work
     frozen, all_held = np.int64(0), 0.0
     for p in range(m):
         worth[p] = -np.inf
@@ -167,7 +173,7 @@ def _cheapest(
 ) -> Any:
     """The (time, radius) at which the first cluster of a center opens, of those with a radius of
     at least ``first`` among m records that are sorted by their distance."""
-    (found, away), held, _, worth, _, _ = work
+    (found, away), held, _, worth, _, _, _, _ = work
     _worth(work, threshold, m, first, base, rate, now)
     best, best_d, d = np.inf, -1.0, first
     u = frozen = q = count = 0
@@ -212,43 +218,44 @@ def next_opening(
         front: no cluster opens before that time.
         now: the time of the last opening.
     """
-    space, _, _, _, _, form, threshold = threshold_tree
-    ball, _, _, _, pair, pair_keys = work
+    space, _, _, _, _, form, threshold, _ = threshold_tree
+    ball, _, _, _, pair, pair_keys, nearest, deltas = work
     found, away = ball
     least, most, bases, rate = costs
     base, delta, n = bases[v], 0.0, len(threshold)
     if threshold[v] < np.inf:
         # a frozen center still may open a cluster, for the unassigned around it only
-        tree, leaves, stack, _ = unassigned
-        nearest_in_tree(space, tree, leaves, stack, v, NOBODY, pair, pair_keys, ONE)
-        delta = distance_of(pair_keys[1], form)
+        # the one found before stays the nearest as long as it is unassigned
+        if nearest[v] < 0 or threshold[nearest[v]] < np.inf:
+            tree, leaves, stack, _ = unassigned
+            nearest_in_tree(space, tree, leaves, stack, v, NOBODY, pair, pair_keys, ONE)
+            nearest[v], deltas[v] = pair[1], distance_of(pair_keys[1], form)
+        delta = deltas[v]
     first = max(delta, least[v])
     if not first <= most or first == np.inf:
         return np.inf, -1.0, False
-    # if all records shared the cost from now on: most calls end here, before any ball is read
-    bound = first + (base + rate * first) / n
+    # if all records shared the cost from the radius on: most calls end here, before any ball is
+    # read. The frozen do so only where they froze later
+    left = unassigned.counts[LEFT]
+    bound = first + (base + rate * first) / (left if first >= now else n)
     bound -= slack_of(n, base, rate, bound)
     if bound > front:
         return bound, -1.0, False
     # wider than the time that has come, so that the ball need not be read again at the next turn
     wide = min(WIDER * max(front, first), most)
     while True:
-        count = members_within(threshold_tree, v, wide, first, ball)
-        m = np.int64(0)
-        for p in range(count):
-            # one that froze before it reached v neither contributes nor grows
-            if threshold[found[p]] >= away[p]:
-                found[m], away[m] = found[p], away[p]
-                m += 1
+        # one that froze before it reached v neither contributes nor grows, and isn't found
+        m = members_within(threshold_tree, v, wide, first, ball)
         _sort(away, found, m)
         best, d = _cheapest(work, threshold, m, first, base, rate, now)
         # a cluster that opens by then has no member farther away: what was read is enough
         if best <= wide or wide == most:
             return best, d, True
         # to read on would cost more than to come back when the time is nearer
-        if count >= FEW:
+        if m >= FEW:
             break
         wide = min(2.0 * wide, most)
-    # larger clusters open no earlier than if all records had paid from that radius on
-    bound = min(best, wide + (base + rate * wide) / n)
+    # larger clusters open no earlier than if all that are left had paid from that radius on, as no
+    # other froze later
+    bound = min(best, wide + (base + rate * wide) / left)
     return bound - slack_of(n, base, rate, bound), -1.0, False

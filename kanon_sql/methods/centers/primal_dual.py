@@ -326,6 +326,16 @@ class Growth:
     left: int
 
 
+def _like_the_one_before(points: MetricPoints, least: Floats, base: Floats) -> Any:
+    """Whether each record, and what clusters around it cost, is as the one before in canonical
+    order: bool, shape (n,)."""
+    alike = np.zeros(len(points), np.bool_)
+    alike[1:] = True
+    for column in (*points.numeric.T, *points.codes.T, least, base):
+        alike[1:] &= column[1:] == column[:-1]
+    return alike
+
+
 def grow(
     points: MetricPoints, least: Floats, base: Floats, rate: float, most: float, spare: int,
     sweep: bool, watch: Watch,
@@ -346,6 +356,9 @@ def grow(
     bounds = np.where(least <= most, least + (base + rate * least) / max(n, 1), np.inf)
     # if all n records paid from the time of the radius on, none could open earlier
     bounds *= 0.999  # rounding changes less than that
+    # of equal records only the first opens clusters: those of the others would open when it does,
+    # and then have nobody left to freeze
+    bounds[_like_the_one_before(points, least, base)] = np.inf
     if n == 0:
         none, nowhere = np.zeros(0, np.int64), np.zeros(0)
         return Growth(nowhere, none, none, nowhere, 0)
