@@ -7,33 +7,34 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
 from kanon_sql.kernel.parallel import cores, in_parallel
 from kanon_sql.kernel.watch import STOP, Beat
 from kanon_sql.points.points import Points
 from kanon_sql.search.box_tree import new_stack
+from kanon_sql.search.nearest_alike import Lists, nearest_alike
 from kanon_sql.search.queries import NOBODY, nearest_in_tree
 from kanon_sql.search.space import Space, make_space
 from kanon_sql.search.unassigned import Pool, plant
-
-Lists = npt.NDArray[np.int32]
 
 PIECE = 20_000
 """Records at least for which a core of its own is worth it."""
 
 
 @njit(cache=True, nogil=True)
-def _fill_lists(space: Space, pool: Pool, lo: int, hi: int, lists: Any, beat: Any) -> None:
-    """The lists of the records at the tree's places lo .. hi-1, one after another as they lie."""
+def _fill_lists(
+    space: Space, pool: Pool, lo: int, hi: int, lists: Any, full: Any, beat: Any
+) -> None:
+    """The lists of the records at the tree's places lo .. hi-1, one after another as they lie,
+    unless they are full."""
     # a stack of its own: the pool's would be shared with the pieces on other cores
     tree, leaves, stack, count = pool.tree, pool.leaves, new_stack(), lists.shape[1]
     found, gaps = np.empty(count + 1, np.int64), np.empty(count + 1)
     # by place, not by index: neighbours read the same leaves
     for q in range(lo, hi):
         i = tree.order[q]
-        if i < 0:
+        if i < 0 or full[i]:
             continue
         if beat[STOP] == 1:
             return
@@ -52,7 +53,10 @@ def nearest_lists(points: Points, count: int, beat: Beat | None = None) -> Lists
     n = len(points)
     lists = np.zeros((n, max(min(count, n - 1), 0)), np.int32)
     beat = np.zeros(2, np.int64) if beat is None else beat
+    full = np.ones(n, np.bool_)
     if lists.shape[1] > 0:
+        full = nearest_alike(points, lists, beat)
+    if not full.all():
         space = make_space(points)
         pool = plant(space, np.arange(n))
         places = len(pool.tree.order)
@@ -60,7 +64,7 @@ def nearest_lists(points: Points, count: int, beat: Beat | None = None) -> Lists
         bounds = [places * piece // pieces for piece in range(pieces + 1)]
         in_parallel(
             [
-                partial(_fill_lists, space, pool, lo, hi, lists, beat)
+                partial(_fill_lists, space, pool, lo, hi, lists, full, beat)
                 for lo, hi in pairwise(bounds)
             ]
         )

@@ -14,7 +14,8 @@ import numpy as np
 
 from kanon_sql.kernel.watch import Beat
 from kanon_sql.points.points import Floats, Labels, LossPoints, Points
-from kanon_sql.search.nearest_lists import Lists, nearest_lists
+from kanon_sql.search.nearest_alike import Lists
+from kanon_sql.search.nearest_lists import nearest_lists
 
 
 def edge_points(points: LossPoints) -> Points:

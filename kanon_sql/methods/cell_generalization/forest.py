@@ -15,7 +15,8 @@ from kanon_sql.methods.cell_generalization.cells import edge_points, edge_weight
 from kanon_sql.methods.cell_generalization.decompose import decompose
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Grouping, Labels, LossPoints
-from kanon_sql.search.nearest_lists import Lists, nearest_lists
+from kanon_sql.search.nearest_alike import Lists
+from kanon_sql.search.nearest_lists import nearest_lists
 
 
 @njit(cache=True, nogil=True)
