@@ -10,9 +10,9 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from kanon_sql.errors import DataError
+from kanon_sql.kernel.jit import kernel
 from kanon_sql.kernel.parallel import in_parallel
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import GroupTask
@@ -47,7 +47,7 @@ class Cuts(NamedTuple):
     value: Floats
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cut_blocks(axes: Any, masks: Any, scale: Any, order: Any, blocks: int) -> Any:
     """Orders the records so that each of the blocks, of nearly the same size, is a run.
 

@@ -1,4 +1,4 @@
-"""How functions are compiled that only compiled ones call."""
+"""How functions are compiled: those that Python calls, and those that only compiled ones call."""
 
 from __future__ import annotations
 
@@ -8,21 +8,31 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-_OPTIONS: Any = {
-    "cache": True, "nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True
-}
+from kanon_sql.kernel.late import late_compiler
+
+_FROM_PYTHON: Any = {"cache": True, "nogil": True, "no_cfunc_wrapper": True}
+if late_compiler is not None:
+    _FROM_PYTHON["pipeline_class"] = late_compiler
+_OPTIONS: Any = {**_FROM_PYTHON, "no_cpython_wrapper": True}
 
 Compile = Callable[[Callable[..., Any]], Any]
 
+kernel: Compile = njit(**_FROM_PYTHON)
+"""Compiles a function that Python calls. One that compiled ones call, too, is better an inner one
+with a kernel around it: a kernel is made machine code of for itself and in each of its callers."""
+
 inner: Compile = njit(**_OPTIONS)
-"""Compiles a function that only compiled ones call: no way in from Python is built, which takes a
-third of the time."""
+"""Compiles a function that only compiled ones call: it has no way in from Python, and becomes
+machine code as a part of its callers."""
+
+unchecked_kernel: Compile = njit(error_model="numpy", **_FROM_PYTHON)
+"""Compiles a function that Python calls, whose divisors are never 0, and aren't checked."""
 
 unchecked: Compile = njit(error_model="numpy", **_OPTIONS)
-"""The same for a function whose divisors are never 0, and aren't checked."""
+"""The same for a function that only compiled ones call."""
 
 inlined: Compile = njit(error_model="numpy", forceinline=True, **_OPTIONS)
-"""The same for a small one that becomes part of its callers. It is typed once, where
+"""The same again for a small one that becomes part of its callers. It is typed once, where
 inline="always" would type it anew at each call."""
 
 ZERO: Any = np.int64(0)

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from kanon_sql.kernel.jit import inner
 
 
 class Tournament(NamedTuple):
@@ -23,7 +24,7 @@ class Tournament(NamedTuple):
     winners: npt.NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def new_tournament(values: Any) -> Tournament:
     """A tournament among values: float64, shape (n,), which are copied."""
     n, width = len(values), 1
@@ -41,7 +42,7 @@ def new_tournament(values: Any) -> Tournament:
     return Tournament(field, winners)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def change_value(tournament: Tournament, i: int, value: float) -> None:
     """Gives one of them another value."""
     field, winners = tournament.values, tournament.winners

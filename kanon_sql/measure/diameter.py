@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from kanon_sql.kernel.jit import kernel
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.measure.by_class import rows_times
 from kanon_sql.points.points import Floats, Labels, LossPoints
@@ -31,7 +31,7 @@ class Members(NamedTuple):
     starts: Labels
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _diameters(members: Members, scale: Any, cap: Any, diameters: Any, beat: Any) -> None:
     """The largest distance of two members of each class.
 

@@ -7,15 +7,15 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from kanon_sql.kernel.jit import inner, kernel
 from kanon_sql.points.points import EARTH, Floats, MetricPoints
 
 FORMS = {"root": 0, "plain": 1, "arc": 2}
 """The form of MetricPoints as a number, as kernels take it."""
 
 
-@njit(cache=True, nogil=True)
+@inner
 def squared_distance(numeric: Any, codes: Any, scale: Any, i: int, j: int) -> float:
     """Squared distance between records i and j."""
     total = 0.0
@@ -28,7 +28,7 @@ def squared_distance(numeric: Any, codes: Any, scale: Any, i: int, j: int) -> fl
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def distance_of(key: float, form: int) -> float:
     """The distance that a key stands for, as MetricPoints.distances has it."""
     if form == 1:
@@ -38,7 +38,7 @@ def distance_of(key: float, form: int) -> float:
     return root if form == 0 else 2.0 * EARTH * math.asin(min(root / 2.0, 1.0))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def key_within(distance: float, form: int) -> float:
     """A key that is no less than any whose distance is ``distance`` or less, and hardly more."""
     key = distance
@@ -52,7 +52,7 @@ def key_within(distance: float, form: int) -> float:
     return key * (1.0 + 1e-9) + 1e-300
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill(
     numeric: Any, codes: Any, scale: Any, form: int, some: Any, others: Any, distances: Any
 ) -> None:

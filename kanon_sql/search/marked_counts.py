@@ -10,9 +10,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from kanon_sql.kernel.jit import inner
+from kanon_sql.kernel.jit import inner, kernel
 from kanon_sql.kernel.parallel import cores, in_parallel
 from kanon_sql.kernel.simd import box_lanes, lowest_lane, record_lanes
 from kanon_sql.kernel.watch import STOP, Watch
@@ -20,7 +19,7 @@ from kanon_sql.points.points import Labels, MetricPoints
 from kanon_sql.search.box_tree import FAN, LEAF, new_stack
 from kanon_sql.search.queries import padded
 from kanon_sql.search.space import make_space
-from kanon_sql.search.unassigned import plant
+from kanon_sql.search.unassigned import new_pool
 
 ANY = np.int64(1)
 """One is enough, for ``count_marked``. A plain 1 would have it compiled a second time."""
@@ -61,7 +60,7 @@ class Marks(NamedTuple):
 def new_marked_tree(points: MetricPoints) -> MarkedTree:
     """What ``count_marked`` searches: all records."""
     space = make_space(points, whole=True)
-    tree, leaves, _, _ = plant(space, np.arange(len(points)))
+    tree, leaves, _, _ = new_pool(space, np.arange(len(points)))
     single = points.codes.max(axis=0, initial=0) < 64
     return MarkedTree(space, tree, leaves, np.where(single, ~np.uint64(0), np.uint64(0)))
 
@@ -159,7 +158,7 @@ def count_marked(
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill_sizes(
     marked_tree: MarkedTree, limit: float, first: int, last: int, sizes: Any, beat: Any
 ) -> None:

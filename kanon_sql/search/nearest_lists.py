@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from kanon_sql.kernel.jit import kernel
 from kanon_sql.kernel.parallel import cores, in_parallel
 from kanon_sql.kernel.watch import STOP, Beat
 from kanon_sql.points.points import Points
@@ -16,13 +16,13 @@ from kanon_sql.search.box_tree import new_stack
 from kanon_sql.search.nearest_alike import Lists, nearest_alike
 from kanon_sql.search.queries import NOBODY, nearest_in_tree
 from kanon_sql.search.space import Space, make_space
-from kanon_sql.search.unassigned import Pool, plant
+from kanon_sql.search.unassigned import Pool, new_pool
 
 PIECE = 20_000
 """Records at least for which a core of its own is worth it."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill_lists(
     space: Space, pool: Pool, lo: int, hi: int, lists: Any, full: Any, beat: Any
 ) -> None:
@@ -58,7 +58,7 @@ def nearest_lists(points: Points, count: int, beat: Beat | None = None) -> Lists
         full = nearest_alike(points, lists, beat)
     if not full.all():
         space = make_space(points)
-        pool = plant(space, np.arange(n))
+        pool = new_pool(space, np.arange(n))
         places = len(pool.tree.order)
         pieces = max(1, min(cores(), n // PIECE))
         bounds = [places * piece // pieces for piece in range(pieces + 1)]

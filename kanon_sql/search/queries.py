@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from kanon_sql.kernel.jit import ZERO, inlined, inner
 from kanon_sql.kernel.simd import box_lanes, lowest_lane, record_lanes
@@ -131,7 +130,7 @@ def _sweep(
     return held, limit
 
 
-@njit(cache=True, nogil=True)
+@inner
 def nearest_in_order(
     space: Space, tree: Tree, leaves: Leaves, stack: Stack, origin: int, without: int,
     found: Any, gaps: Any, q: int,
@@ -169,7 +168,7 @@ def nearest_in_order(
     return opened, swept
 
 
-@njit(cache=True, nogil=True)
+@inner
 def nearest_in_tree(
     space: Space, tree: Tree, leaves: Leaves, stack: Stack, origin: int, without: int,
     found: Any, gaps: Any, q: int,
@@ -222,7 +221,7 @@ def nearest_in_tree(
     return opened, swept
 
 
-@njit(cache=True, nogil=True)
+@inner
 def furthest_in_tree(
     space: Space, tree: Tree, leaves: Leaves, stack: Stack, center: Any, terms: Any, most: Any
 ) -> int:

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from kanon_sql.kernel.jit import kernel
 from kanon_sql.points.points import Codes, Floats, Points
 from kanon_sql.search.box_tree import build_tree, new_stack
 from kanon_sql.search.queries import NOBODY, fill_leaves, nearest_in_tree
@@ -112,7 +112,7 @@ def _share_alike(points: Points) -> float:
     return float(np.mean(same)) if len(same) else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def turn_points(numeric: Any, turn: Any) -> Any:
     """numeric @ turn, summed in a fixed order: float64, shape (n, p)."""
     n, d, p = numeric.shape[0], turn.shape[0], turn.shape[1]
@@ -126,7 +126,7 @@ def turn_points(numeric: Any, turn: Any) -> Any:
     return axes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _work_of(space: Space, members: Any, queries: int) -> int:
     """Coordinates touched by that many searches, spread over some of the records."""
     m, per_node, per_leaf = len(members), 2 * space.axes.shape[1], space.numeric.shape[1]

@@ -6,16 +6,15 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from kanon_sql.kernel.jit import inner
+from kanon_sql.kernel.jit import inner, kernel
 from kanon_sql.kernel.simd import box_lanes, lowest_lane, record_lanes
 from kanon_sql.points.distances import FORMS, distance_of, key_within
 from kanon_sql.points.points import MetricPoints
 from kanon_sql.search.box_tree import FAN, LEAF
 from kanon_sql.search.queries import padded
 from kanon_sql.search.space import make_space
-from kanon_sql.search.unassigned import plant
+from kanon_sql.search.unassigned import new_pool
 
 
 class ThresholdTree(NamedTuple):
@@ -56,13 +55,13 @@ class Ball(NamedTuple):
 def new_threshold_tree(points: MetricPoints) -> ThresholdTree:
     """All records, each with a threshold of inf."""
     space, n = make_space(points), len(points)
-    tree, leaves, stack, _ = plant(space, np.arange(n))
+    tree, leaves, stack, _ = new_pool(space, np.arange(n))
     highest = np.where(tree.start == 0.0, np.inf, -np.inf)
     form, held = FORMS[points.form], np.where(tree.order < 0, -1.0, np.inf)
     return ThresholdTree(space, tree, leaves, stack, highest, form, np.full(n, np.inf), held)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def new_ball(n: int) -> Ball:
     """Room for n records."""
     return Ball(np.empty(n, np.int64), np.empty(n))
@@ -89,7 +88,7 @@ def lower_threshold(threshold_tree: ThresholdTree, i: int, value: float) -> None
         node //= FAN
 
 
-@njit(cache=True, nogil=True)
+@inner
 def members_within(
     threshold_tree: ThresholdTree, origin: int, wide: float, need: float, ball: Ball
 ) -> int:

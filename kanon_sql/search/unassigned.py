@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from kanon_sql.kernel.jit import inner
+from kanon_sql.kernel.jit import inner, kernel
 from kanon_sql.points.points import Labels
 from kanon_sql.search.box_tree import LEAF, Stack, Tree, build_tree, new_stack
 from kanon_sql.search.queries import (
@@ -70,13 +69,20 @@ def drop_assigned(active: Any, m: int, labels: Any) -> int:
     return kept
 
 
-@njit(cache=True, nogil=True)
+@inner
 def plant(space: Space, members: Any) -> Pool:
     """A pool of some records: int64, shape (m,)."""
     tree = build_tree(space.axes, space.sets, space.scale, members)
     counts = np.zeros(5, np.int64)
     counts[LEFT] = counts[BUILT] = len(members)
     return Pool(tree, fill_leaves(space.numeric, space.codes, tree), new_stack(), counts)
+
+
+@kernel
+def new_pool(space: Space, members: Any) -> Pool:
+    """The same, for Python."""
+    pool: Pool = plant(space, members)
+    return pool
 
 
 @inner
@@ -108,7 +114,7 @@ def find_furthest(space: Space, pool: Pool, center: Any, terms: Any, most: Any) 
     return furthest_in_tree(space, pool.tree, pool.leaves, pool.stack, center, terms, most)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def settle(space: Space, pool: Pool, labels: Any, members: Any, count: int) -> Pool:
     """Takes members[:count], which have just got their labels, out; returns the pool."""
     tree, leaves, counts = pool.tree, pool.leaves, pool.counts
@@ -129,7 +135,7 @@ def settle(space: Space, pool: Pool, labels: Any, members: Any, count: int) -> P
     return pool
 
 
-@njit(cache=True, nogil=True)
+@inner
 def list_left(labels: Any) -> Any:
     """The unassigned records in canonical order."""
     left = np.arange(len(labels))

@@ -9,30 +9,36 @@ import numpy as np
 import pytest
 
 from kanon_sql.methods import Points
-from kanon_sql.methods.microaggregation.centroids import closest_group
-from kanon_sql.methods.microaggregation.group_index import (
-    OVERFLOWN,
-    find_group,
-    join,
-    new_groups,
-    show,
-)
-from kanon_sql.methods.microaggregation.mdav import (
-    Centroid,
-    _distance_moved,
-    _furthest_from_centroid,
-    _rank_by_distance,
-    _terms_of_centroid,
-    _terms_of_record,
-)
-from kanon_sql.search import space
-from kanon_sql.search.queries import NOBODY, furthest_in_tree, nearest_in_order, nearest_in_tree
-from kanon_sql.search.unassigned import BUILT, LEFT, list_left, plant, settle
+from kanon_sql.methods.microaggregation import centroids, group_index, mdav
+from kanon_sql.methods.microaggregation.group_index import OVERFLOWN
+from kanon_sql.methods.microaggregation.mdav import Centroid
+from kanon_sql.search import queries, space, unassigned
+from kanon_sql.search.queries import NOBODY
+from kanon_sql.search.unassigned import BUILT, LEFT, new_pool
 from tests.methods.microaggregation import reference, reference_fast
 from tests.methods.microaggregation.test_mdav_family import GAMMAS, random_records
+from tests.support.kernels import from_python
 from tests.support.records import NUMERIC, points_of
 from tests.support.tasks import task_of
 from tests.support.thoroughness import examples
+
+# --- what only kernels call ---------------------------------------------------------------------
+
+closest_group = from_python(centroids.closest_group)
+find_group = from_python(group_index.find_group)
+join = from_python(group_index.join)
+new_groups = from_python(group_index.new_groups)
+show = from_python(group_index.show)
+distance_moved = from_python(mdav._distance_moved)
+furthest_from_centroid = from_python(mdav._furthest_from_centroid)
+rank_by_distance = from_python(mdav._rank_by_distance)
+terms_of_centroid = from_python(mdav._terms_of_centroid)
+terms_of_record = from_python(mdav._terms_of_record)
+furthest_in_tree = from_python(queries.furthest_in_tree)
+nearest_in_order = from_python(queries.nearest_in_order)
+nearest_in_tree = from_python(queries.nearest_in_tree)
+list_left = from_python(unassigned.list_left)
+settle = from_python(unassigned.settle)
 
 
 @pytest.fixture(params=("plain", "turned", "chosen"))
@@ -87,17 +93,17 @@ def check_furthest(points: Points, where: Any, pool: Any, labels: Any, origin: i
         table = np.zeros(terms.shape, np.int64)
         for a, count in enumerate(reference_fast.category_counts(points, some)):
             table[a, : len(count)] = count
-        _terms_of_centroid(points.scale, table, len(some), terms)
+        terms_of_centroid(points.scale, table, len(some), terms)
         center = reference_fast.sum_of(points, some) / len(some)
         places.append(Centroid(center, table / len(some)))
         if len(places) == 1:
-            ranking = _rank_by_distance(where, terms, center, left)
-    moved = _distance_moved(points.scale, places[1], places[0])
+            ranking = rank_by_distance(where, terms, center, left)
+    moved = distance_moved(points.scale, places[1], places[0])
     counts = reference_fast.category_counts(points, left)
     gaps = reference_fast.gaps_to_centroid(points, center, counts, m, left)
-    found, _ = _furthest_from_centroid(where, terms, center, moved, labels, ranking, 0)
+    found, _ = furthest_from_centroid(where, terms, center, moved, labels, ranking, 0)
     assert found == left[np.argmax(gaps)]
-    _terms_of_record(where.apart, points.codes, origin, terms, most)
+    terms_of_record(where.apart, points.codes, origin, terms, most)
     gaps = reference_fast.gaps_to_record(points, origin, left)
     center = points.numeric[origin].copy()
     found = furthest_in_tree(where, tree, leaves, stack, center, terms, most)
@@ -114,7 +120,7 @@ def test_nearest_and_furthest_while_records_leave(kind: str, axes: str) -> None:
             where = space.make_space(points, whole=whole)
             assert where.slack > 0.0 or axes != "turned" or points.numeric.shape[1] < 2
             labels, renewed = np.full(n, -1, np.int64), 0
-            pool = plant(where, np.arange(n))
+            pool = new_pool(where, np.arange(n))
             leaving = draw.permutation(n)
             batch = max(3, n // 12)
             for start in range(0, n - 2, batch):
@@ -156,7 +162,7 @@ def test_closest_group_while_groups_come_and_change(kind: str, grow: bool, axes:
         draw, points = np.random.default_rng([n, k]), points_of(kind, n)
         where = space.make_space(points)
         labels, room = np.full(n, -1, np.int64), n // k
-        index = new_groups(where, plant(where, np.arange(n)).tree.place, room, k, grow)
+        index = new_groups(where, new_pool(where, np.arange(n)).tree.place, room, k, grow)
         made, every = 0, max(1, n // 200)
         while made < room and np.sum(labels < 0) >= k:
             left = np.flatnonzero(labels < 0)
@@ -194,7 +200,7 @@ def test_closest_group_where_leaves_overflow(kind: str) -> None:
     n, k = 5_600, 20
     draw, points = np.random.default_rng(1), points_of(kind, n)
     where = space.make_space(points)
-    place = plant(where, np.arange(n)).tree.place
+    place = new_pool(where, np.arange(n)).tree.place
     index = new_groups(where, place, n // k, k, True)
     by_place, labels = np.argsort(place), np.full(n, -1, np.int64)
     others = draw.permutation(by_place[n // k :])

@@ -13,9 +13,12 @@ import math
 import numpy as np
 import rustworkx
 
-from kanon_sql.points.distances import squared_distance
+from kanon_sql.points import distances as of_points
 from kanon_sql.points.losses import sse
 from kanon_sql.points.points import Labels, Points
+from tests.support.kernels import from_python
+
+squared_distance = from_python(of_points.squared_distance)
 
 BITS = 90
 """Binary digits of the largest weight: distances 2^-38 as large keep all of theirs."""

@@ -37,8 +37,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from kanon_sql.kernel.jit import inner, kernel
 from kanon_sql.kernel.watch import STOP, Beat
 from kanon_sql.methods.cell_generalization.cells import edge_weights
 from kanon_sql.points.numbering import number_by_first
@@ -82,7 +82,7 @@ class Parts(NamedTuple):
     size: Any
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _link(out: Any) -> HalfEdges:
     """The half-edges of a forest, given by the other end of the edge from each vertex."""
     n = len(out)
@@ -101,7 +101,7 @@ def _link(out: Any) -> HalfEdges:
     return HalfEdges(head, after, before, ends)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _has(links: HalfEdges, start: int, barred: int, k: int, waiting: Any) -> bool:
     """Whether k vertices or more are reached from one by ways that avoid a neighbour of it."""
     head, after, _, ends = links
@@ -122,7 +122,7 @@ def _has(links: HalfEdges, start: int, barred: int, k: int, waiting: Any) -> boo
     return count >= k
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cut_edges(out: Any, order: Any, k: int, beat: Any) -> HalfEdges:
     """Case A: takes out each edge, in this order, that has k vertices or more on both sides.
 
@@ -149,7 +149,7 @@ def _cut_edges(out: Any, order: Any, k: int, beat: Any) -> HalfEdges:
     return links
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _walk(links: HalfEdges, start: int, barred: int, found: Any, came: Any) -> int:
     """Writes to found all vertices reached from one by ways that avoid a neighbour of it, and to
     came which vertex each was reached from, earlier in found. Returns how many there are."""
@@ -169,7 +169,7 @@ def _walk(links: HalfEdges, start: int, barred: int, found: Any, came: Any) -> i
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _part_trees(links: HalfEdges, k: int, beat: Any) -> Parts:
     """The parts of the trees that case A left.
 
@@ -215,7 +215,7 @@ def _part_trees(links: HalfEdges, k: int, beat: Any) -> Parts:
     return Parts(part, root[:parts], center[:parts], size[:parts])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _take_largest(size: Any, group: Any, begin: int, end: int, k: int, number: int) -> int:
     """Gives a group to the largest branches of begin .. end-1 that have none, the first on ties,
     until they have k vertices or more; returns how many."""
@@ -230,7 +230,7 @@ def _take_largest(size: Any, group: Any, begin: int, end: int, k: int, number: i
     return taken
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _share_out(starts: Any, size: Any, k: int) -> Any:
     """Cases C and D: the group of each part, int64, numbered as they are made.
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from kanon_sql.kernel.heap import sift_down
-from kanon_sql.kernel.jit import ZERO
+from kanon_sql.kernel.jit import ZERO, kernel
 from kanon_sql.kernel.union_find import find_root
 from kanon_sql.kernel.watch import DONE, STOP, Beat, Watch
 from kanon_sql.methods.cell_generalization.cells import edge_points, edge_weights, neighbour_bound
@@ -19,7 +18,7 @@ from kanon_sql.search.nearest_alike import Lists
 from kanon_sql.search.nearest_lists import nearest_lists
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _grow(codes: Any, scale: Any, lists: Any, gaps: Any, heap: Any, k: int, beat: Any) -> Any:
     """Algorithm FOREST; see grow_forest.
 

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import maximum_flow
 
 from kanon_sql.errors import DataError
+from kanon_sql.kernel.jit import kernel
 from kanon_sql.kernel.watch import STOP, Watch
 from kanon_sql.methods.centers.lower_bounds import keys_between
 from kanon_sql.methods.centers.radius_search import Trial
@@ -69,7 +69,7 @@ class Cover(NamedTuple):
     widest: float
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cover(marked_tree: MarkedTree, limit: float, most: int, beat: Any) -> Cover:
     """Makes every record that no center is within the limit of a center, in canonical order, up to
     one more than ``most``."""
@@ -99,7 +99,7 @@ def _cover(marked_tree: MarkedTree, limit: float, most: int, beat: Any) -> Cover
     return Cover(centers[:made], nearest, keys, shared, widest)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _arcs(
     marked_tree: MarkedTree, limit: float, cover: Cover, due: Any, ends: Any, most: int, beat: Any
 ) -> Any:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from kanon_sql.kernel.jit import inner
+from kanon_sql.kernel.jit import inner, kernel
 from kanon_sql.kernel.watch import STOP, Watch
 from kanon_sql.methods.centers.medoids import best_centers
 from kanon_sql.methods.centers.records import Records, records_of
@@ -41,7 +40,7 @@ class Classes(NamedTuple):
     after: Any
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _widths(records: Records, members: Any, starts: Any, widths: Any, beat: Any) -> None:
     """The largest distance of two members of each class."""
     numeric, codes, scale, form = records
@@ -122,7 +121,7 @@ def _cheapest_class(
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _move(
     records: Records, near: Any, k: int, wide: float, labels: Any, centers: Any, beat: Any
 ) -> int:

@@ -10,14 +10,21 @@ from typing import Any
 
 import numpy as np
 
+from kanon_sql.kernel.jit import kernel
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods.centers.improve import diameters
 from kanon_sql.points.distances import distances_between
 from kanon_sql.points.points import Floats, Labels, MetricPoints
-from kanon_sql.search.threshold_tree import members_within, new_ball, new_threshold_tree
+from kanon_sql.search.threshold_tree import Ball, ThresholdTree, members_within, new_threshold_tree
 
 ROUNDS = 3
 """How often records that found no class try again."""
+
+
+@kernel
+def _within(threshold_tree: ThresholdTree, x: int, wide: float, ball: Ball) -> int:
+    """Fills the ball with the records within a distance of x; how many there are."""
+    return members_within(threshold_tree, x, wide, -np.inf, ball)
 
 
 class Narrowing:
@@ -37,7 +44,7 @@ class Narrowing:
     ) -> None:
         self.points, self.k, self.labels, self.wide = points, k, labels.copy(), wide
         self.watch, self.threshold_tree = watch, new_threshold_tree(points)
-        self.ball = new_ball(len(points))
+        self.ball = Ball(np.empty(len(points), np.int64), np.empty(len(points)))
         self.sizes = np.bincount(labels[labels >= 0], minlength=len(centers)).tolist()
         self.loose: list[int] = []
         for g in np.flatnonzero(diameters(points, labels, watch) > wide):
@@ -67,7 +74,7 @@ class Narrowing:
     def _place(self, x: int) -> bool:
         """Puts a record into the class where the farthest record is nearest, of those that stay
         narrow; or into a new one, with records that are in none, or in one of more than k."""
-        count = members_within(self.threshold_tree, x, self.wide, -np.inf, self.ball)
+        count = _within(self.threshold_tree, x, self.wide, self.ball)
         near, away = self.ball.records[:count], self.ball.distances[:count]
         labels, sizes = self.labels[near], np.array(self.sizes)
         placed = labels >= 0

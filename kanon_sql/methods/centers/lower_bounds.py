@@ -46,8 +46,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from kanon_sql.kernel.jit import kernel
 from kanon_sql.points.points import Floats, Labels, MetricPoints, Points
 from kanon_sql.search.nearest_lists import nearest_lists
 
@@ -96,7 +96,7 @@ def radii_around(points: MetricPoints, labels: Labels, centers: Labels) -> Float
     return radii
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cheapest(needs: Any, k: int) -> Any:
     """For each m, what the m smallest needs cost at least: float64, shape (n + 1,).
 

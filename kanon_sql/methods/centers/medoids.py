@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from kanon_sql.kernel.jit import inner
+from kanon_sql.kernel.jit import inner, kernel
 from kanon_sql.kernel.watch import STOP, Watch
 from kanon_sql.methods.centers.records import Records, records_of
 from kanon_sql.points.points import Labels, MetricPoints
@@ -40,7 +39,7 @@ def _reach(
     return worst
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _choose(records: Records, members: Any, starts: Any, centers: Any, beat: Any) -> None:
     numeric, codes, scale, _ = records
     for g in range(len(starts) - 1):

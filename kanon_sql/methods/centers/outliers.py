@@ -40,8 +40,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from kanon_sql.kernel.jit import kernel
 from kanon_sql.kernel.tournament import change_value, new_tournament
 from kanon_sql.kernel.watch import STOP
 from kanon_sql.search.balls import ball_in_tree
@@ -70,7 +70,7 @@ class CoveringBalls(NamedTuple):
     covered: Any
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def least_core(space: Any, pool: Any, needed: Any, k: int, out: int, beat: Any) -> Any:
     """The least key within which all records but some have k-1 others of those within reach.
 
@@ -120,7 +120,7 @@ def least_core(space: Any, pool: Any, needed: Any, k: int, out: int, beat: Any) 
     return least, kept
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def core_balls(space: Any, pool: Any, kept: Any, k: int, limit: float, beat: Any) -> Any:
     """Balls of k or more records kept that are in no ball yet, in canonical order.
 
@@ -156,7 +156,7 @@ def core_balls(space: Any, pool: Any, kept: Any, k: int, limit: float, beat: Any
     return centers[:made], owner
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def heavy_cover(marked_tree: MarkedTree, needed: Any, beat: Any) -> Any:
     """For each record the least key x such that it is within x of a record whose own ball of x is
     heavy: float64, shape (n,)."""
@@ -174,7 +174,7 @@ def heavy_cover(marked_tree: MarkedTree, needed: Any, beat: Any) -> Any:
     return least
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def heaviest_balls(
     marked_tree: MarkedTree, sizes: Any, k: int, limit: float, reach: float, most: int, beat: Any
 ) -> CoveringBalls:
@@ -224,7 +224,7 @@ def heaviest_balls(
     return CoveringBalls(centers[:made], owner, ~bare.marked)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def disjoint_balls(
     marked_tree: MarkedTree, needed: Any, limit: float, k: int, beat: Any
 ) -> Any:
@@ -256,7 +256,7 @@ def disjoint_balls(
     return centers[:made], owner
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def nearest_centers(space: Any, pool: Any, centers: Any, beat: Any) -> Any:
     """For each record the number of the nearest center (the first record on ties), and the key.
 

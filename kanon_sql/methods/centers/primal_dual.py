@@ -22,10 +22,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from kanon_sql.kernel.heap import IndexedHeap, move_entry, new_indexed_heap
-from kanon_sql.kernel.jit import inner
+from kanon_sql.kernel.jit import inner, kernel
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.methods.centers.opening_times import (
     Costs,
@@ -245,7 +244,7 @@ def _make_bounds(growing: Growing, members: int, now: float) -> None:
                 move_entry(heap, w)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _grow(
     threshold_tree: ThresholdTree, costs: Costs, order: Any, bounds: Any, spare: int, sweep: bool,
     beat: Any,

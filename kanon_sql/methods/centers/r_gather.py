@@ -47,7 +47,7 @@ from kanon_sql.methods.centers.radius_search import Trial, least_accepted, neigh
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Floats, Grouping, MetricPoints
 from kanon_sql.search.marked_counts import MarkedTree, ball_sizes, new_marked_tree
-from kanon_sql.search.unassigned import plant
+from kanon_sql.search.unassigned import new_pool
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def _gather(task: _Task) -> tuple[float, Assignment]:
 def _finish(task: _Task, centers: Any, owner: Any, kept: Any) -> Assignment:
     """Records kept that have no center yet get the nearest one."""
     space = task.marked_tree.space
-    pool = plant(space, np.sort(centers))
+    pool = new_pool(space, np.sort(centers))
     nearest, gaps = nearest_centers(space, pool, centers, task.watch.beat())
     task.watch.check()
     owner = np.where(kept, np.where(owner < 0, nearest, owner), -1)
@@ -157,10 +157,10 @@ def _leave_out(task: _Task) -> tuple[float, Assignment]:
         kept = least <= key
         centers, owner = disjoint_balls(task.marked_tree, task.needed, key, k, beat)
     else:
-        pool = plant(space, np.arange(n))
+        pool = new_pool(space, np.arange(n))
         key, kept = least_core(space, pool, task.needed, k, task.out, beat)
         task.watch.check()
-        pool = plant(space, np.flatnonzero(kept))
+        pool = new_pool(space, np.flatnonzero(kept))
         centers, owner = core_balls(space, pool, kept, k, key, beat)
     task.watch.check()
     return key, _finish(task, centers, owner, kept)

@@ -42,8 +42,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from kanon_sql.kernel.jit import kernel
 from kanon_sql.kernel.watch import STOP, Watch
 from kanon_sql.methods.centers.primal_dual import Growth, grow
 from kanon_sql.points.distances import distances_between
@@ -56,7 +56,7 @@ from kanon_sql.search.threshold_tree import (
 )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _choose(
     threshold_tree: ThresholdTree, centers: Any, radii: Any, order: Any, alpha: Any, owner: Any,
     chosen: Any, beat: Any,
@@ -83,7 +83,7 @@ def _choose(
                 owner[found[p]] = c
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _assign(
     threshold_tree: ThresholdTree, centers: Any, radii: Any, order: Any, budget: Any, home: Any,
     beat: Any,

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from kanon_sql.kernel.jit import inner
+from kanon_sql.kernel.jit import inner, kernel
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.methods.k_member.loss_class import (
     Columns,
@@ -123,7 +122,7 @@ def _charge(task: Round, members: Any, size: int, counts: Any) -> None:
             by_sensitive[first] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _gather(
     task: Round, near: LossTree, far: LossTree, found: Found, k: int, until: int, beat: Any
 ) -> None:

@@ -15,9 +15,8 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from kanon_sql.kernel.jit import inlined, unchecked
+from kanon_sql.kernel.jit import inlined, unchecked, unchecked_kernel
 from kanon_sql.kernel.watch import DONE, STOP
 from kanon_sql.methods.local_search.moves import (
     choose,
@@ -232,7 +231,7 @@ def _create(search: Search, i: int, bits: Any, limit: float, moved: Moved) -> bo
     return False
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@unchecked_kernel
 def anneal(search: Search, cycle: Cycle, first: int, last: int, beat: Any) -> None:
     """Steps first .. last - 1, all within the cycle."""
     data, groups, sites, _, unit, k = search

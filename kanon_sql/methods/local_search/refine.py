@@ -9,8 +9,8 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from kanon_sql.kernel.jit import kernel
 from kanon_sql.kernel.watch import DONE, Watch
 from kanon_sql.methods.local_search.annealing import Cycle, Search, Sites, Spare, anneal
 from kanon_sql.methods.local_search.moves import distance, hold_groups, join
@@ -133,7 +133,7 @@ def _embedded(points: LossPoints, members: Any) -> Points:
     return Points.of(numeric, points.codes[members], points.scale / 2.0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _split(data: Any, members: Any, k: int, labels: Any, made: int) -> int:
     """Labels the members from ``made`` on, in groups of fewer than 2k; returns the next label.
 
@@ -165,7 +165,7 @@ def _split(data: Any, members: Any, k: int, labels: Any, made: int) -> int:
     return made
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _load(data: Any, labels: Any, k: int) -> Any:
     """The groups under change, and the numbers of those that are still empty."""
     n = labels.shape[0]
@@ -181,7 +181,7 @@ def _load(data: Any, labels: Any, k: int) -> Any:
     return groups, spare
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _spread(data: Any, sites: Sites, count: int) -> Any:
     """Mean squared distance of each record to the nearest ``count`` other sites: float64, shape
     (n,)."""

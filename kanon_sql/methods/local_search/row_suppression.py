@@ -11,9 +11,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from kanon_sql.kernel.jit import NO, YES, inner
+from kanon_sql.kernel.jit import NO, YES, inner, kernel
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.points.losses import sst
 from kanon_sql.points.numbering import number_by_first
@@ -316,7 +315,7 @@ def _try_group(search: Search, g: int, out: int, apply: bool) -> Any:
     return gain, count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _suppress(search: Search, out: int, beat: Any) -> None:
     """Leaves out up to ``out`` records."""
     _relist(search.groups)

@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from kanon_sql.kernel.jit import inlined, inner
+from kanon_sql.kernel.jit import inlined, inner, kernel
 from kanon_sql.points.points import Floats, Labels
 from kanon_sql.search.space import Space
 
@@ -38,7 +37,7 @@ class Groups(NamedTuple):
     chain: Labels
 
 
-@njit(cache=True, nogil=True)
+@inner
 def category_counts(codes: Any) -> Any:
     """How often each category occurs: int64, shape (c, widest domain)."""
     width = 1
@@ -74,7 +73,7 @@ def centroid_distances(numeric: Any, codes: Any, scale: Any, center: Any, counts
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _gaps_to_centroid(numeric: Any, codes: Any, scale: Any) -> Any:
     n = numeric.shape[0]
     sums = np.zeros(numeric.shape[1])
@@ -188,7 +187,7 @@ def group_distance(
     return factor * total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def closest_group(space: Space, i: int, made: int, grow: bool, groups: Groups) -> Any:
     """The closest of the groups made so far to record i (clos(x) with ``grow``), and how far."""
     best, best_gap = -1, np.inf

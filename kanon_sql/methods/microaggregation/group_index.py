@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from kanon_sql.kernel.jit import inner
 from kanon_sql.kernel.simd import group_lanes, lowest_lane, share_lanes
@@ -113,7 +112,7 @@ def _empty_shelf(space: Space, leaves: int) -> Shelf:
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def new_groups(space: Space, place: Any, room: int, k: int, grow: bool) -> GroupIndex:
     """Room for that many groups of k or more.
 
@@ -185,7 +184,7 @@ def _put_shares(
         shelf.inside[leaf, a, slot], shelf.outside[leaf, a, slot] = least, rest
 
 
-@njit(cache=True, nogil=True)
+@inner
 def join(space: Space, index: GroupIndex, i: int, group: int, labels: Any) -> None:
     """Puts record i into a group. Call ``show`` when the group has all that it gets for now."""
     join_group(space, i, group, labels, index.groups)
@@ -207,7 +206,7 @@ def _find_place(who: Any, leaf: int) -> int:
     return -1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def show(space: Space, index: GroupIndex, group: int, member: int) -> None:
     """Makes a new or changed group known to the search; ``member`` is one of its records."""
     turn, centers, along = space.turn, index.groups.centers, index.along
@@ -294,7 +293,7 @@ def _loose(best_gap: float, factor: float, slack: float) -> Any:
     return factor * padded(best_gap / factor, slack) * (1.0 + 1e-12)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def find_group(
     space: Space, index: GroupIndex, labels: Any, i: int, k: int, most: float
 ) -> Any:

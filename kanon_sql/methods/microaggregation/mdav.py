@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from kanon_sql.kernel.jit import inner
+from kanon_sql.kernel.jit import inner, kernel
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.methods.microaggregation.centroids import category_counts
 from kanon_sql.methods.task import GroupTask
@@ -44,7 +43,7 @@ class Ranking(NamedTuple):
     far: Floats
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _terms_of_centroid(scale: Any, counts: Any, m: int, terms: Any) -> None:
     """What each category adds to the squared distance from the centroid of m records with these
     category counts."""
@@ -69,7 +68,7 @@ def _gap(space: Space, terms: Any, center: Any, i: int) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _rank_by_distance(space: Space, terms: Any, center: Any, left: Any) -> Ranking:
     """The records left, the furthest from the centroid first."""
     far = np.empty(len(left))
@@ -80,7 +79,7 @@ def _rank_by_distance(space: Space, terms: Any, center: Any, left: Any) -> Ranki
     return Ranking(left[order], far[order])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _distance_moved(scale: Any, now: Centroid, before: Centroid) -> float:
     """How far the centroid has moved, in the embedding."""
     center, shares, old_center, old_shares = now.center, now.shares, before.center, before.shares
@@ -93,7 +92,7 @@ def _distance_moved(scale: Any, now: Centroid, before: Centroid) -> float:
     return float(np.sqrt(total))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _furthest_from_centroid(
     space: Space, terms: Any, center: Any, moved: float, labels: Any, ranking: Ranking,
     next_place: int,
@@ -120,7 +119,7 @@ def _furthest_from_centroid(
     return best, looked
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _terms_of_record(apart: Any, codes: Any, i: int, terms: Any, most: Any) -> None:
     """What each category adds to the squared distance from record i, and the most that the
     categories of each bit add."""
@@ -131,7 +130,7 @@ def _terms_of_record(apart: Any, codes: Any, i: int, terms: Any, most: Any) -> N
         terms[a, codes[i, a]] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mdav(space: Space, k: int, over_all: bool, beat: Any) -> Any:
     numeric, codes, scale = space.numeric, space.codes, space.scale
     n, d, c = numeric.shape[0], numeric.shape[1], codes.shape[1]

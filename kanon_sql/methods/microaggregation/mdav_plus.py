@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from kanon_sql.kernel.jit import NO
+from kanon_sql.kernel.jit import NO, kernel
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.methods.microaggregation.centroids import (
     empty_groups,
@@ -22,7 +21,7 @@ from kanon_sql.search.space import Space, make_space
 from kanon_sql.search.unassigned import find_nearest, list_left, plant, settle
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mdav_plus(space: Space, order: Any, k: int, beat: Any) -> Any:
     n = space.numeric.shape[0]
     labels = np.full(n, -1, np.int64)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from kanon_sql.kernel.jit import YES
+from kanon_sql.kernel.jit import YES, kernel
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.methods.microaggregation.centroids import furthest_first, place_leftovers, sse_of
 from kanon_sql.methods.microaggregation.group_index import find_group, join, new_groups, show
@@ -18,7 +17,7 @@ from kanon_sql.search.space import Space, make_space
 from kanon_sql.search.unassigned import find_nearest, list_left, plant, settle
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mdav_star(space: Space, order: Any, k: int, beat: Any) -> Any:
     n = space.numeric.shape[0]
     labels = np.full(n, -1, np.int64)

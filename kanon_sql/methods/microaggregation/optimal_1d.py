@@ -22,10 +22,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from kanon_sql.errors import DataError
-from kanon_sql.kernel.jit import inner
+from kanon_sql.kernel.jit import inner, kernel
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Grouping, Points
@@ -131,7 +130,7 @@ def _number_runs(starts: Any, n: int) -> Any:
     return labels
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _optimal_1d(values: Any, k: int, beat: Any) -> Any:
     """Groups of sorted values: int64, shape (n,), numbered from the least value on."""
     n = len(values)

@@ -6,9 +6,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from kanon_sql.kernel.jit import NO, ONE, ZERO, inner
+from kanon_sql.kernel.jit import NO, ONE, ZERO, inner, kernel
 from kanon_sql.kernel.parallel import in_parallel
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.methods.microaggregation import VMdavOptions
@@ -40,7 +39,7 @@ def _closest_outsider(near: Any, near_gaps: Any, size: int) -> int:
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _v_mdav(space: Space, order: Any, k: int, gamma: float, beat: Any) -> Any:
     n = space.numeric.shape[0]
     labels = np.full(n, -1, np.int64)

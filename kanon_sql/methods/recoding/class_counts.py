@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from kanon_sql.kernel.jit import inner
+from kanon_sql.kernel.jit import inner, kernel
 
 PART_ROWS = 8192
 """About how many rows one hash table takes, so that it stays in the cache."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def extend_keys(
     keys: Any, leaves: Any, used: Any, nodes: Any, starts: Any, widths: Any
 ) -> None:
@@ -54,7 +53,7 @@ def _scatter(keys: Any, counts: Any, bits: int) -> Any:
     return starts, by_key, by_count, row
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_classes(
     keys: Any, counts: Any, width: int, k: int, out: int,
     owner: Any, first: Any, sizes: Any,

@@ -33,9 +33,9 @@ from math import floor, frexp, fsum, prod
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from kanon_sql.errors import DataError
+from kanon_sql.kernel.jit import kernel
 from kanon_sql.kernel.watch import DONE, Watch
 from kanon_sql.methods.recoding.class_counts import count_classes, extend_keys
 from kanon_sql.methods.recoding.lattice import (
@@ -66,7 +66,7 @@ BUG = "Nothing came out; please report this as a bug."
 Node = tuple[int, ...]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _find_parents(codes: Any, low: int, high: int, parent: Any) -> bool:
     """Fills in the parent, in column ``high``, of each code in column ``low``; False where a code
     has two."""

@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from kanon_sql.kernel.jit import ZERO, inner
+from kanon_sql.kernel.jit import ZERO, inner, kernel
 from kanon_sql.kernel.watch import STOP
 from kanon_sql.points.points import Floats, Labels
 
@@ -97,7 +96,7 @@ def _step(lattice: Lattice, levels: Any, fixed: int, sums: Any) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def next_node(lattice: Lattice, here: int, levels: Any, sums: Any, best: Any, beat: Any) -> int:
     """The number of the next node that may be better than the best; -1 where there is none.
 
@@ -126,7 +125,7 @@ def next_node(lattice: Lattice, here: int, levels: Any, sums: Any, best: Any, be
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def meet_of(lattice: Lattice, here: int, levels: Any, fixed: int, sums: Any, most: int) -> Any:
     """The most general node that lies below all nodes that may lose ``most`` or less, of those
     that share the first ``fixed`` levels: int64, shape (attributes,). Starts at the highest of

@@ -12,9 +12,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from kanon_sql.kernel.jit import inner
+from kanon_sql.kernel.jit import inner, kernel
 from kanon_sql.kernel.parallel import in_parallel
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.methods.recoding import MondrianOptions
@@ -106,7 +105,7 @@ def _value_at(x: Any, start: Any, stop: Any, place: int, low: Any, high: Any) ->
     return low
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _median(x: Any, start: Any, stop: Any, low: Any, high: Any, room: Any) -> Any:
     """The value at the middle (n // 2, counted from 0) of x[start:stop], within low and high.
 
@@ -263,7 +262,7 @@ def _room(attributes: int, n: int) -> Room:
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cut_once(
     table: Table, cells: Any, attributes: int, part: Part, k: int, strict: bool
 ) -> Any:
@@ -273,7 +272,7 @@ def _cut_once(
     return np.int64(_cut(table, cells, place, k, strict, room))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cut_all(
     table: Table, cells: Any, attributes: int, part: Part, k: int, strict: bool, opens: Any,
     beat: Any,
@@ -310,7 +309,7 @@ def _cut_all(
     return made
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _label(records: Any, opens: Any, start: int, stop: int, next_class: int, labels: Any) -> None:
     """Writes the class of the records at start .. stop - 1, counted on from ``next_class``."""
     for i in range(start, stop):

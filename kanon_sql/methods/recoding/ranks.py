@@ -14,9 +14,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from kanon_sql.kernel.jit import inlined
+from kanon_sql.kernel.jit import inlined, kernel
 from kanon_sql.kernel.parallel import in_parallel
 from kanon_sql.points.points import Floats, Labels, LossPoints
 
@@ -79,7 +78,7 @@ class Layout(NamedTuple):
     nodes: int
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sort(values: Any, keys: Any, order: Any, places: Any) -> bool:
     """Writes order and sorted values; not where too many values have the same leading bits.
 
@@ -104,7 +103,7 @@ def _sort(values: Any, keys: Any, order: Any, places: Any) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _rank(order: Any, places: Any, ranks: Any) -> int:
     """Writes the ranks and leaves the distinct of the sorted values in places; returns how many."""
     rank, last = -1, 0.0

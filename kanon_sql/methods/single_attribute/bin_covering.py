@@ -22,9 +22,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from kanon_sql.errors import DataError
+from kanon_sql.kernel.jit import kernel
 from kanon_sql.kernel.watch import DONE, STOP
 from kanon_sql.points.content_order import mixed
 from kanon_sql.points.numbering import number_by_first
@@ -67,7 +67,7 @@ class Packing(NamedTuple):
     bound: int
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def next_fit(sizes: Any, k: int, beat: Any) -> Any:
     """Fills one bin after the other, each until its level is k or more.
 

@@ -29,9 +29,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from kanon_sql.kernel.jit import inner
+from kanon_sql.kernel.jit import inner, kernel
 from kanon_sql.kernel.watch import STOP
 from kanon_sql.methods.single_attribute.bin_covering import lower_bound, most_bins
 from kanon_sql.methods.single_attribute.spread import fill_up
@@ -125,7 +124,7 @@ def _sort(order: Any, levels: Any) -> None:
         order[to] = b
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def repair(
     sizes: Any, k: int, bins: Any, levels: Any, order: Any, work: int, beat: Any
 ) -> Any:

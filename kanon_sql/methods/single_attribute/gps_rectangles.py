@@ -38,10 +38,9 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from kanon_sql.errors import DataError
-from kanon_sql.kernel.jit import ONE, ZERO, unchecked
+from kanon_sql.kernel.jit import ONE, ZERO, unchecked, unchecked_kernel
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Floats, Grouping, ItemPoints, Labels, Points
@@ -131,7 +130,7 @@ def _axis_to_cut(
     return ZERO if aspect * wide >= high else ONE
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@unchecked_kernel
 def _grow_tree(
     sites: Sites, orders: Any, k: int, aim: int, aspect: float, box: Any, beat: Any
 ) -> Any:

@@ -33,9 +33,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from kanon_sql.kernel.jit import ONE, ZERO, inner
+from kanon_sql.kernel.jit import ONE, ZERO, inner, kernel
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.methods.single_attribute import OrderedOptions
 from kanon_sql.methods.task import GroupTask
@@ -71,7 +70,7 @@ class Ends(NamedTuple):
     start: Any
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _least_largest(sums: Any, high: Any, low: int, enough: int, beat: Any) -> Any:
     """The least K from low to enough for which there are runs of k to K records; enough is enough.
 
@@ -123,7 +122,7 @@ def _search_block(places: Places, k: int, near: int, end: int, ends: Ends, beat:
         step //= 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _best_runs(places: Places, k: int, beat: Any) -> Any:
     """The group of each item, int64, shape (m,), and the sum of |E| (|E| - k) over the groups.
 

@@ -13,10 +13,9 @@ from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from kanon_sql.kernel.heap import sift_down
-from kanon_sql.kernel.jit import ZERO, inner
+from kanon_sql.kernel.jit import ZERO, inner, kernel
 from kanon_sql.kernel.watch import DONE, STOP
 from kanon_sql.points.points import Labels
 
@@ -249,7 +248,7 @@ def _keep(trial: Trial, best: Any) -> None:
         best[item] = b
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _search(instance: Instance, below: int, least: int, types: int, total: int, beat: Any) -> Any:
     """The bins of the first type that costs least, and its cost: int64, shape (m,).
 

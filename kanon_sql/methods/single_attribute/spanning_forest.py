@@ -18,11 +18,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from kanon_sql.kernel.jit import inner
+from kanon_sql.kernel.jit import inner, kernel
 from kanon_sql.kernel.union_find import find_root
 from kanon_sql.kernel.watch import STOP, Beat
 from kanon_sql.points.points import Labels
@@ -80,7 +79,7 @@ class Round(NamedTuple):
     needed: Any
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _join(links: Any, count: int) -> Any:
     """Which links make a spanning forest: bool, shape (e,).
 
@@ -222,7 +221,7 @@ def _improve(nodes: Any, graph: Graph, forest: Forest, most: int, round_: Round)
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _lower(
     nodes: Any, first: Any, graph: Graph, forest: Forest, effort: int, beat: Any
 ) -> None:

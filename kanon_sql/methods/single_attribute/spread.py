@@ -23,10 +23,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from kanon_sql.kernel.heap import sift_down
-from kanon_sql.kernel.jit import ZERO
+from kanon_sql.kernel.jit import ZERO, kernel
 from kanon_sql.kernel.watch import STOP, Watch
 from kanon_sql.methods.single_attribute import PackingOptions
 from kanon_sql.methods.single_attribute.bin_covering import (
@@ -43,7 +42,7 @@ from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Grouping, ItemPoints, Labels, Points
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_up(sizes: Any, levels: Any, heap: Any, most: int, beat: Any) -> Any:
     """Puts each item into the bin with the least level, unless that exceeds ``most``.
 

@@ -17,12 +17,16 @@ from kanon_sql.kernel.watch import StoppedError, Watch
 from kanon_sql.methods import task_for
 from kanon_sql.methods.centers.cellular import cellular
 from kanon_sql.methods.centers.primal_dual import grow
-from kanon_sql.points.distances import FORMS, distance_of, distances_between, key_within
+from kanon_sql.points import distances as of_points
+from kanon_sql.points.distances import FORMS, distances_between
 from kanon_sql.points.points import Grouping, MetricPoints
 from kanon_sql.search import space
 from tests.methods.centers import reference_cellular as reference
+from tests.support.kernels import from_python
 from tests.support.partitions import partitions
 from tests.support.thoroughness import examples as thorough
+
+distance_of, key_within = map(from_python, (of_points.distance_of, of_points.key_within))
 
 KINDS = ("normal", "tails", "grid", "line", "hamming", "weights", "few", "sphere")
 

@@ -1,0 +1,125 @@
+"""Compiles functions that only compiled ones call: to what LLVM links into them, and no further.
+
+Numba optimizes every function, and makes machine code of it, on its own, and then once more in each
+function that calls it; of a function that nobody calls from Python the first is thrown away. That
+was most of what a first use took. Here such a function stays as it was written for LLVM, and is
+optimized within those that are called from Python, once in each.
+
+Both classes follow numba's own (numba/core/codegen.py, numba/core/typed_passes.py), which have been
+the same since 0.60. Where a later numba has changed them, ``late_compiler`` is None and functions
+are compiled as numba does, which takes longer and gives the same results.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+_REPLACED = {
+    "_optimize_functions", "_finalize_final_module",
+    "_get_module_for_linking", "_raise_if_finalized", "add_linking_library", "finalize",
+}
+"""The methods of numba's library that are replaced or called."""
+
+
+def _make_compiler() -> Any:
+    """The compiler class that njit takes as pipeline_class; raises where numba is another."""
+    from llvmlite.binding import Linkage, parse_assembly
+    from llvmlite.ir import GlobalVariable, IntType
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.compiler import CompilerBase, DefaultPassBuilder
+    from numba.core.compiler_machinery import register_pass
+    from numba.core.runtime import rtsys
+    from numba.core.typed_passes import NativeLowering
+
+    class CalledFromPython(JITCodeLibrary):  # type: ignore[misc]
+        """A library that is optimized as a whole only, which comes to the same as its functions
+        first."""
+
+        def _optimize_functions(self, ll_module: Any) -> None:
+            ll_module.data_layout = self._codegen._data_layout
+
+    class CalledByCompiled(JITCodeLibrary):  # type: ignore[misc]
+        """A library without machine code, but for the pointers to what errors need."""
+
+        def add_linking_library(self, library: Any) -> None:
+            # the runtime's own comes with whoever is called from Python
+            if library is not rtsys.library:
+                super().add_linking_library(library)
+
+        def finalize(self) -> None:
+            self._raise_if_finalized()
+            whole = self._final_module
+            self._note_dynamic_globals(whole)
+            for library in dict.fromkeys(self._linking_libraries):
+                self._reload_init.update(library._reload_init)
+                self._dynamic_globals += library._dynamic_globals
+                whole.link_in(library._get_module_for_linking(), preserve=True)
+            for function in whole.functions:
+                if not function.is_declaration and function.linkage == Linkage.external:
+                    # it will be in several libraries, and in none that has it inlined
+                    function.linkage = "linkonce_odr"
+            self._shared_module = whole
+            pointers = self._codegen._create_empty_module(self.name)
+            for variable in whole.global_variables:
+                if variable.name.startswith("_ZN08NumbaEnv") and not variable.is_declaration:
+                    pointer = GlobalVariable(pointers, IntType(8).as_pointer(), variable.name)
+                    pointer.linkage = "common"
+                    pointer.initializer = pointer.type.pointee(None)
+            self._final_module = parse_assembly(str(pointers))
+            self._final_module.name = whole.name
+            self._finalize_final_module()
+
+        def _note_dynamic_globals(self, module: Any) -> None:
+            """Notes addresses of this process that the code has, by which numba knows what it must
+            not cache. Those that nothing uses would have been optimized away; dispatchers of the
+            functions that are called leave such."""
+            names = [
+                variable.name for variable in module.global_variables
+                if variable.name.startswith("numba.dynamic.globals")
+            ]
+            text = str(module) if names else ""
+            # once where it is declared
+            self._dynamic_globals += [name for name in names if text.count(name) > 1]
+
+    @register_pass(mutates_CFG=True, analysis_only=False)
+    class LateLowering(NativeLowering):  # type: ignore[misc]
+        """Lowers into a library of the right kind."""
+
+        _name = "kanon_late_lowering"
+
+        def run_pass(self, state: Any) -> Any:
+            kind = CalledByCompiled if state.flags.no_cpython_wrapper else CalledFromPython
+            state.library = kind(state.targetctx.codegen(), state.func_id.func_qualname)
+            state.library.enable_object_caching()
+            return super().run_pass(state)
+
+    class LateCompiler(CompilerBase):  # type: ignore[misc]
+        """Numba's compiler but for the lowering."""
+
+        def define_pipelines(self) -> list[Any]:
+            manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
+            manager.passes = [
+                (LateLowering if step is NativeLowering else step, about)
+                for step, about in manager.passes
+            ]
+            manager.finalize()
+            return [manager]
+
+    return LateCompiler
+
+
+def _find_compiler() -> Any:
+    try:
+        from numba.core.codegen import JITCodeLibrary
+
+        made = _make_compiler()
+    except (ImportError, AttributeError):
+        return None
+    names = set(JITCodeLibrary.__dict__)
+    for base in JITCodeLibrary.__mro__:
+        names |= set(base.__dict__)
+    return made if names.issuperset(_REPLACED) else None
+
+
+late_compiler: Any = _find_compiler()
+"""What njit takes as pipeline_class; None where this numba is unknown."""
