@@ -207,11 +207,11 @@ def _bare_tree(order: Any, place: Any, first: Any, p: int, c: int) -> Tree:
     )
 
 
-@inner
 def empty_tree(leaves: int, p: int) -> Tree:
     """A tree of that many empty leaves, without categories, to be filled by ``insert``."""
     order, nowhere = np.full(leaves * LEAF, -1, np.int64), np.full(0, -1)
-    tree: Tree = _bare_tree(order, nowhere, _levels(leaves)[1], p, 0)
+    # as it is written: it is not worth compiling for one tree
+    tree: Tree = _bare_tree.py_func(order, nowhere, _levels.py_func(leaves)[1], p, 0)
     return tree
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kanon_sql.kernel.jit import inner, kernel
+from kanon_sql.kernel.jit import inner
 from kanon_sql.kernel.simd import box_lanes, lowest_lane, record_lanes
 from kanon_sql.points.distances import FORMS, distance_of, key_within
 from kanon_sql.points.points import MetricPoints

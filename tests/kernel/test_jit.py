@@ -8,6 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 INNER = ("inner", "unchecked", "inlined")
+COMPILED = (*INNER, "kernel", "unchecked_kernel", "njit")
 FOLDERS = ("kanon_sql", "udfs", "tests", "benchmarks", "examples")
 
 
@@ -27,9 +28,10 @@ def decorators(node: ast.AST) -> str:
 def used_by_python(tree: ast.AST) -> Iterator[str]:
     """Names that stand in functions that are not compiled."""
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.FunctionDef) and (
-            "njit" in decorators(node) or decorators(node) in INNER
-        ):
+        if isinstance(node, ast.FunctionDef) and decorators(node) in COMPILED:
+            continue
+        # the function as it is written
+        if isinstance(node, ast.Attribute) and node.attr == "py_func":
             continue
         if isinstance(node, ast.Name):
             yield node.id
@@ -57,6 +59,18 @@ def test_no_python_calls_an_inner_function() -> None:
     assert wrong == []
 
 
+def test_all_is_compiled_in_the_same_way() -> None:
+    """By what kernel/jit.py has, so that no function is optimized where it is not needed."""
+    users = [
+        name for name, tree in modules().items()
+        if name.startswith("kanon_sql.") and name != "kanon_sql.kernel.jit"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module == "numba"
+        and any(alias.name in ("njit", "jit") for alias in node.names)
+    ]
+    assert users == []
+
+
 MOST_PARAMETERS = 8
 WITH_MORE = {
     # the tree and its leaves are shared by searches that run in parallel; the stack, what is found
@@ -72,6 +86,6 @@ def test_a_kernel_has_few_parameters_or_a_reason() -> None:
         for name, tree in modules().items() if name.startswith("kanon_sql.")
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef) and len(node.args.args) > MOST_PARAMETERS
-        and ("njit" in decorators(node) or decorators(node) in INNER)
+        and decorators(node) in COMPILED
     }
     assert many == WITH_MORE

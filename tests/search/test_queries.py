@@ -10,7 +10,7 @@ import pytest
 
 from kanon_sql.methods import Points
 from kanon_sql.methods.microaggregation import centroids, group_index, mdav
-from kanon_sql.methods.microaggregation.group_index import OVERFLOWN
+from kanon_sql.methods.microaggregation.group_index import OVERFLOWN, new_groups
 from kanon_sql.methods.microaggregation.mdav import Centroid
 from kanon_sql.search import queries, space, unassigned
 from kanon_sql.search.queries import NOBODY
@@ -27,7 +27,6 @@ from tests.support.thoroughness import examples
 closest_group = from_python(centroids.closest_group)
 find_group = from_python(group_index.find_group)
 join = from_python(group_index.join)
-new_groups = from_python(group_index.new_groups)
 show = from_python(group_index.show)
 distance_moved = from_python(mdav._distance_moved)
 furthest_from_centroid = from_python(mdav._furthest_from_centroid)

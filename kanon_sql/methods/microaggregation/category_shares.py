@@ -53,48 +53,38 @@ class Shares(NamedTuple):
     bits: Bits
 
 
-@inner
-def _circle(codes: Any, a: int, counts: Any, last: Any, kin: Any) -> None:
-    """Joins the records of each rare category of an attribute in a circle."""
-    for turn in range(2):
-        for i in range(len(codes)):
-            v = codes[i, a]
-            if counts[a, v] <= RARE:
-                # the second time round, the first record of the category follows its last
-                if turn == 1 or last[v] >= 0:
-                    kin[last[v], a] = i
-                last[v] = i
-    last[:] = -1
+def _circles(codes: Any, counts: Any) -> Codes:
+    """The next record of the same rare category, in a circle; other records are their own next."""
+    kin: Codes = np.repeat(np.arange(len(codes), dtype=np.int32)[:, None], codes.shape[1], axis=1)
+    for a in range(codes.shape[1]):
+        rare = np.flatnonzero(counts[a][codes[:, a]] <= RARE)
+        column = codes[rare, a]
+        # numpy sorts whole numbers of two bytes by counting them
+        narrow = column.astype(np.uint16) if len(counts[a]) <= 65_536 else column
+        order = rare[np.argsort(narrow, kind="stable")]
+        runs = np.flatnonzero(np.diff(codes[order, a], prepend=-1))
+        follows = np.roll(order, -1)
+        # the last of a category comes before its first
+        follows[np.append(runs[1:], len(order))[: len(runs)] - 1] = order[runs]
+        kin[order, a] = follows
+    return kin
 
 
-@inner
 def empty_shares(codes: Any, nodes: int) -> Shares:
     """Nodes without groups."""
-    n, c = codes.shape
     counts = category_counts(codes)
-    widest = counts.shape[1]
-    kin, last = np.empty((n, c), np.int32), np.full(widest, -1)
-    place, common = np.zeros((c, widest), np.int32), 0
-    for a in range(c):
-        rank = 0
-        for v in range(widest):
-            if counts[a, v] > RARE:
-                place[a, v] = rank
-                rank += 1
-        common = max(common, rank)
-        kin[:, a] = np.arange(n)
-        _circle(codes, a, counts, last, kin)
+    c, widest = counts.shape
+    rare = counts <= RARE
     # a power of 2, so that no two categories share a place where there are no more than 64
-    width = 1
+    width, common = 1, int(np.sum(~rare, axis=1).max(initial=0))
     while width < min(common, 64):
         width *= 2
-    for a in range(c):
-        for v in range(widest):
-            rare = counts[a, v] <= RARE
-            place[a, v] = 0 if rare else 1 + a * width + (place[a, v] & (width - 1))
+    rank = np.cumsum(~rare, axis=1) - 1
+    place = np.where(rare, 0, 1 + np.arange(c)[:, None] * width + (rank & (width - 1)))
     return Shares(
-        np.full((nodes, 1 + c * width, FAN), np.inf), np.full((nodes, c, FAN), np.inf), place,
-        kin, np.zeros(widest, np.int64), np.zeros(c, np.int64), np.zeros(c, np.uint64),
+        np.full((nodes, 1 + c * width, FAN), np.inf), np.full((nodes, c, FAN), np.inf),
+        place.astype(np.int32), _circles(codes, counts), np.zeros(widest, np.int64),
+        np.zeros(c, np.int64), np.zeros(c, np.uint64),
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kanon_sql.kernel.jit import inlined, inner, kernel
+from kanon_sql.kernel.jit import inlined, inner
 from kanon_sql.points.points import Floats, Labels
 from kanon_sql.search.space import Space
 
@@ -37,51 +37,30 @@ class Groups(NamedTuple):
     chain: Labels
 
 
-@inner
-def category_counts(codes: Any) -> Any:
+def category_counts(codes: Any) -> Labels:
     """How often each category occurs: int64, shape (c, widest domain)."""
-    width = 1
-    for a in range(codes.shape[1]):
-        for i in range(codes.shape[0]):
-            width = max(width, codes[i, a] + 1)
+    width = int(codes.max(initial=0)) + 1
     counts = np.zeros((codes.shape[1], width), np.int64)
-    for i in range(codes.shape[0]):
-        for a in range(codes.shape[1]):
-            counts[a, codes[i, a]] += 1
+    for a in range(codes.shape[1]):
+        counts[a] = np.bincount(codes[:, a], minlength=width)
     return counts
 
 
-@inner
-def centroid_distances(numeric: Any, codes: Any, scale: Any, center: Any, counts: Any) -> Any:
+def _gaps_to_centroid(numeric: Any, codes: Any, scale: Any) -> Floats:
     """Squared distance of each record to the centroid of all: float64, shape (n,)."""
-    n, d, c = numeric.shape[0], numeric.shape[1], codes.shape[1]
-    squares = np.zeros(c, np.int64)
-    for a in range(c):
-        for v in range(counts.shape[1]):
-            squares[a] += counts[a, v] * counts[a, v]
-    out = np.empty(n)
-    for i in range(n):
-        total = 0.0
-        for a in range(d):
-            gap = numeric[i, a] - center[a]
-            total += gap * gap
-        # |one-hot vector - shares|^2 as a fraction of whole numbers, which are exact up to the
-        # division: records that tie do so to the bit
-        for a in range(c):
-            total += scale[a] * ((squares[a] - 2 * n * counts[a, codes[i, a]] + n * n) / (n * n))
-        out[i] = total
-    return out
-
-
-@kernel
-def _gaps_to_centroid(numeric: Any, codes: Any, scale: Any) -> Any:
-    n = numeric.shape[0]
-    sums = np.zeros(numeric.shape[1])
-    # one by one in canonical order: any other would round in another way
-    for i in range(n):
-        for a in range(numeric.shape[1]):
-            sums[a] += numeric[i, a]
-    return centroid_distances(numeric, codes, scale, sums / float(n), category_counts(codes))
+    n, counts = len(numeric), category_counts(codes)
+    total = np.zeros(n)
+    for column in numeric.T:
+        # one by one in canonical order: any other would round in another way
+        gap = column - np.cumsum(column)[-1] / float(n)
+        total += gap * gap
+    # |one-hot vector - shares|^2 as a fraction of whole numbers, which are exact up to the
+    # division: records that tie do so to the bit
+    for a in range(codes.shape[1]):
+        squares = np.sum(counts[a] * counts[a])
+        terms = scale[a] * ((squares - 2 * n * counts[a] + n * n) / (n * n))
+        total += terms[codes[:, a]]
+    return total
 
 
 def furthest_first(space: Space) -> Any:

@@ -97,7 +97,6 @@ class GroupIndex(NamedTuple):
     grow: bool
 
 
-@inner
 def _empty_shelf(space: Space, leaves: int) -> Shelf:
     """That many leaves without groups."""
     d, c = space.numeric.shape[1], space.codes.shape[1]
@@ -112,8 +111,7 @@ def _empty_shelf(space: Space, leaves: int) -> Shelf:
     )
 
 
-@inner
-def new_groups(space: Space, place: Any, room: int, k: int, grow: bool) -> GroupIndex:
+def new_groups(space: Space, place: Labels, room: int, k: int, grow: bool) -> GroupIndex:
     """Room for that many groups of k or more.
 
     Args:
@@ -130,10 +128,10 @@ def new_groups(space: Space, place: Any, room: int, k: int, grow: bool) -> Group
     leaves = (len(numeric) + width - 1) // width
     tree = empty_tree(leaves, axes.shape[1])
     return GroupIndex(
-        empty_groups(space, room), np.zeros((room, axes.shape[1])), tree,
-        empty_shares(codes, tree.first[-1]), _empty_shelf(space, leaves),
+        empty_groups.py_func(space, room), np.zeros((room, axes.shape[1])), tree,
+        empty_shares(codes, int(tree.first[-1])), _empty_shelf(space, leaves),
         _empty_shelf(space, room // LEAF + 1), np.full(room, -1, np.int64), home,
-        np.zeros(2, np.int64), new_stack(), grow,
+        np.zeros(2, np.int64), new_stack.py_func(), grow,
     )
 
 

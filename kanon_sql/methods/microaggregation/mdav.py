@@ -131,7 +131,7 @@ def _terms_of_record(apart: Any, codes: Any, i: int, terms: Any, most: Any) -> N
 
 
 @kernel
-def _mdav(space: Space, k: int, over_all: bool, beat: Any) -> Any:
+def _mdav(space: Space, counts: Any, k: int, over_all: bool, beat: Any) -> Any:
     numeric, codes, scale = space.numeric, space.codes, space.scale
     n, d, c = numeric.shape[0], numeric.shape[1], codes.shape[1]
     labels = np.full(n, -1, np.int64)
@@ -139,7 +139,6 @@ def _mdav(space: Space, k: int, over_all: bool, beat: Any) -> Any:
     for i in range(n):
         for a in range(d):
             sums[a] += numeric[i, a]
-    counts = category_counts(codes)
     terms, most = np.zeros(counts.shape), np.zeros((c, min(64, counts.shape[1])))
     pool = plant(space, np.arange(n))
     found, gaps = np.empty(k, np.int64), np.empty(k)
@@ -194,7 +193,8 @@ def mdav(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     Source: [D09] as cited in thaeter2021, section 2. Needs len(points) >= k >= 1.
     """
     k = task.k
-    labels = _mdav(make_space(points, whole=True), k, False, watch.beat())
+    space = make_space(points, whole=True)
+    labels = _mdav(space, category_counts(space.codes), k, False, watch.beat())
     watch.check()
     return Grouping(labels, {})
 
@@ -202,4 +202,6 @@ def mdav(points: Points, task: GroupTask, watch: Watch) -> Grouping:
 def mdav_with_slip(points: Points, k: int) -> Grouping:
     """MDAV as it must have run for thaeter2021's table 1: the remaining records' sum is divided
     by the original n. Kept only to reproduce that table; not offered as a method."""
-    return Grouping(_mdav(make_space(points, whole=True), k, True, Watch().beat()), {})
+    space = make_space(points, whole=True)
+    counts = category_counts(space.codes)
+    return Grouping(_mdav(space, counts, k, True, Watch().beat()), {})

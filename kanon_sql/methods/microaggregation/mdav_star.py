@@ -9,20 +9,26 @@ import numpy as np
 from kanon_sql.kernel.jit import YES, kernel
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.methods.microaggregation.centroids import furthest_first, place_leftovers, sse_of
-from kanon_sql.methods.microaggregation.group_index import find_group, join, new_groups, show
+from kanon_sql.methods.microaggregation.group_index import (
+    GroupIndex,
+    find_group,
+    join,
+    new_groups,
+    show,
+)
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Grouping, Points
 from kanon_sql.search.queries import NOBODY
 from kanon_sql.search.space import Space, make_space
-from kanon_sql.search.unassigned import find_nearest, list_left, plant, settle
+from kanon_sql.search.unassigned import Pool, find_nearest, list_left, new_pool, settle
 
 
 @kernel
-def _mdav_star(space: Space, order: Any, k: int, beat: Any) -> Any:
+def _mdav_star(
+    space: Space, pool: Pool, index: GroupIndex, order: Any, k: int, beat: Any
+) -> Any:
     n = space.numeric.shape[0]
     labels = np.full(n, -1, np.int64)
-    pool = plant(space, np.arange(n))
-    index = new_groups(space, pool.tree.place, n // k, k, YES)
     # two at least, so that found[1] exists where k is 1
     found, gaps = np.empty(max(k, 2), np.int64), np.empty(max(k, 2))
     around, around_gaps = np.empty(k, np.int64), np.empty(k)
@@ -69,8 +75,10 @@ def mdav_star(points: Points, task: GroupTask, watch: Watch) -> Grouping:
 
     Source: thaeter2021, section 3, algorithm MDAV*. Needs len(points) >= k >= 1.
     """
-    k = task.k
+    n, k = len(points), task.k
     space = make_space(points)
-    labels = _mdav_star(space, furthest_first(space), k, watch.beat())
+    pool = new_pool(space, np.arange(n))
+    index = new_groups(space, pool.tree.place, n // k, k, True)
+    labels = _mdav_star(space, pool, index, furthest_first(space), k, watch.beat())
     watch.check()
     return Grouping(labels, {})
