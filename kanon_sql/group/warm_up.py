@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from time import perf_counter
 
 from kanon_sql.group.run import group_points
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.option import options_of
-
-PATIENCE = 1.5
-"""Seconds after which a first use must be compiling, not loading what was compiled before."""
 
 TRIAL_BLOCK = 500
 """The records of a block in a trial run, fewer than a trial run has."""
@@ -46,30 +44,44 @@ def _trial(task: GroupTask, in_blocks: bool) -> GroupTask:
     )
 
 
+def compile_for(
+    task: GroupTask, in_blocks: bool, at_first: Callable[[], None] = lambda: None
+) -> list[str]:
+    """Runs the task on a few invented records, which compiles its kernels or loads them.
+
+    Args:
+        task: what to group by, and how.
+        in_blocks: whether it will group in blocks.
+        at_first: called before the first function is compiled, if any is.
+
+    Returns:
+        The functions that were compiled; none where all were in the cache.
+    """
+    from kanon_sql.kernel.compiling import noticing  # here, since it loads the compiler
+
+    with noticing(at_first) as compiled:
+        group_points(task.geometry.trial(task.method.trial), _trial(task, in_blocks))
+    return compiled
+
+
 def warm_up(task: GroupTask, n: int) -> None:
-    """Runs what a call on n records will run on a few, which compiles its kernels or loads them
-    from the cache."""
+    """Compiles what a call on n records needs, or loads it from the cache, and tells of what it
+    compiles."""
     in_blocks = task.method.in_blocks and n > task.block_size()
     name = " and ".join(_parts(task, in_blocks))
     variants = [
         option for option, known in options_of(task.own).items()
-        if known.compiles and getattr(task.own, option) != known.default
+        if known.compiles is not None and getattr(task.own, option) != known.default
     ]
     with _lock:
         if (name, *variants) in _ready:
             return
-        notice = threading.Timer(
-            PATIENCE,
+        started = perf_counter()
+        compiled = compile_for(
+            task, in_blocks,
             lambda: _say(f"compiling the kernels of {name}, once in this environment ..."),
         )
-        notice.daemon = True
-        started = perf_counter()
-        notice.start()
-        try:
-            group_points(task.geometry.trial(task.method.trial), _trial(task, in_blocks))
-        finally:
-            notice.cancel()
-        seconds = perf_counter() - started
-        if seconds > PATIENCE:
+        if compiled:
+            seconds = perf_counter() - started
             _say(f"compiled the kernels of {name} in {seconds:.1f} s.")
         _ready.add((name, *variants))

@@ -12,13 +12,36 @@ are compiled as numba does, which takes longer and gives the same results.
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
+
+MARK = "kanon_compiled"
+"""The attribute of a function that says how it is compiled."""
+
+KERNEL, INNER, SMALL = "kernel", "inner", "inlined"
+"""See jit.py."""
 
 _REPLACED = {
     "_optimize_functions", "_finalize_final_module",
     "_get_module_for_linking", "_raise_if_finalized", "add_linking_library", "finalize",
 }
 """The methods of numba's library that are replaced or called."""
+
+
+@contextmanager
+def _collector_off() -> Iterator[None]:
+    """No garbage is looked for: the compiler makes millions of objects that stay until it is done,
+    and to look through them again and again takes a fifth of its time."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _make_compiler() -> Any:
@@ -88,13 +111,17 @@ def _make_compiler() -> Any:
         _name = "kanon_late_lowering"
 
         def run_pass(self, state: Any) -> Any:
-            kind = CalledByCompiled if state.flags.no_cpython_wrapper else CalledFromPython
+            mark = getattr(state.func_id.func, MARK, INNER)
+            state.flags.forceinline = mark == SMALL
+            state.flags.no_cpython_wrapper = mark != KERNEL
+            state.flags.release_gil = True
+            kind = CalledFromPython if mark == KERNEL else CalledByCompiled
             state.library = kind(state.targetctx.codegen(), state.func_id.func_qualname)
             state.library.enable_object_caching()
             return super().run_pass(state)
 
     class LateCompiler(CompilerBase):  # type: ignore[misc]
-        """Numba's compiler but for the lowering."""
+        """Numba's compiler but for the lowering and the garbage."""
 
         def define_pipelines(self) -> list[Any]:
             manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
@@ -104,6 +131,10 @@ def _make_compiler() -> Any:
             ]
             manager.finalize()
             return [manager]
+
+        def compile_extra(self, func: Any) -> Any:
+            with _collector_off():
+                return super().compile_extra(func)
 
     return LateCompiler
 

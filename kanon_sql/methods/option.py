@@ -40,7 +40,7 @@ class Option:
         calls: the SQL calls that take it.
         columns: whether its value names columns of the relation.
         relation: whether its value names another relation.
-        compiles: whether a method needs other kernels with it than without.
+        compiles: a value with which a method needs other kernels than without, if there is one.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Option:
     calls: tuple[str, ...] = GROUPING_CALLS
     columns: bool = False
     relation: bool = False
-    compiles: bool = False
+    compiles: Any = None
 
     def read(self, value: Any) -> Any:
         """The value in its Python form. Raises OptionError."""

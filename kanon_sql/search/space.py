@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from kanon_sql.kernel.jit import kernel
 from kanon_sql.points.points import Codes, Floats, Points
-from kanon_sql.search.box_tree import build_tree, new_stack
-from kanon_sql.search.queries import NOBODY, fill_leaves, nearest_in_tree
+from kanon_sql.search.queries import NOBODY, nearest_in_tree
 
 Bits = npt.NDArray[np.uint64]
 
@@ -127,12 +126,11 @@ def turn_points(numeric: Floats, turn: Floats) -> Floats:
 
 
 @kernel
-def _work_of(space: Space, members: Any, queries: int) -> int:
+def _work_of(space: Space, pool: Any, members: Any, queries: int) -> int:
     """Coordinates touched by that many searches, spread over some of the records."""
     m, per_node, per_leaf = len(members), 2 * space.axes.shape[1], space.numeric.shape[1]
-    tree = build_tree(space.axes, space.sets, space.scale, members)
-    leaves = fill_leaves(space.numeric, space.codes, tree)
-    stack, found, gaps = new_stack(), np.empty(6, np.int64), np.empty(6)
+    tree, leaves, stack, _ = pool
+    found, gaps = np.empty(6, np.int64), np.empty(6)
     work = 0
     # evenly spread over the canonical order, so that no chance is needed
     for q in range(queries):
@@ -145,5 +143,8 @@ def _work_of(space: Space, members: Any, queries: int) -> int:
 
 
 def _work(space: Space) -> int:
+    from kanon_sql.search.unassigned import new_pool  # here, since a pool is of a space
+
     n = len(space.numeric)
-    return int(_work_of(space, np.arange(0, n, max(1, n // TRIED)), QUERIES))
+    members = np.arange(0, n, max(1, n // TRIED))
+    return int(_work_of(space, new_pool(space, members), members, QUERIES))

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-INNER = ("inner", "unchecked", "inlined")
-COMPILED = (*INNER, "kernel", "unchecked_kernel", "njit")
+INNER = ("inner", "inlined")
+COMPILED = (*INNER, "kernel", "njit")
 FOLDERS = ("kanon_sql", "udfs", "tests", "benchmarks", "examples")
 
 

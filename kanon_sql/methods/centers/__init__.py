@@ -34,9 +34,9 @@ EPSILON = (
 class RGatherOptions(CenterOptions):
     """The options of r_gather."""
 
-    epsilon: float = option(0.0, share, EPSILON, type="DOUBLE", default_text="0", compiles=True)
+    epsilon: float = option(0.0, share, EPSILON, type="DOUBLE", default_text="0", compiles=0.1)
     max_clusters: int | None = option(
-        None, whole(1), "the most classes.", type="BIGINT", default_text="no limit", compiles=True
+        None, whole(1), "the most classes.", type="BIGINT", default_text="no limit", compiles=100
     )
 
     @property
@@ -91,10 +91,10 @@ class CellularOptions(CenterOptions):
 class RCellularOptions(CenterOptions):
     """The options of r_cellular."""
 
-    epsilon: float = option(0.0, share, EPSILON, type="DOUBLE", default_text="0", compiles=True)
+    epsilon: float = option(0.0, share, EPSILON, type="DOUBLE", default_text="0", compiles=0.1)
     max_diameter: float | None = option(
         None, positive, "the largest distance of two rows of a class, in the metric.",
-        type="DOUBLE", default_text="no limit", compiles=True,
+        type="DOUBLE", default_text="no limit", compiles=WIDE,
     )
 
     @property

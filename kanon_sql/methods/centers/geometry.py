@@ -68,6 +68,7 @@ class CenterOptions(MethodOptions):
         "anywhere", one_of(CENTERS, "centers value"),
         "what a class publishes: "
         + "; ".join(f"'{name}' is {text}" for name, text in CENTERS.items()) + ".",
+        compiles="rows",
     )
 
     @property

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kanon_sql.kernel.jit import inlined, unchecked, unchecked_kernel
+from kanon_sql.kernel.jit import inlined, inner, kernel
 from kanon_sql.kernel.watch import DONE, STOP
 from kanon_sql.methods.local_search.moves import (
     choose,
@@ -154,7 +154,7 @@ def _neighbour(data: Any, sites: Sites, i: int, bits: Any) -> Any:
     return _at_site(sites, site if rank == near.shape[1] else near[site, rank], bits)
 
 
-@unchecked
+@inner
 def _dissolve(search: Search, g: int, bits: Any, limit: float, moved: Any) -> bool:
     """Puts the members of group g, one by one, into the group nearby that grows least; undone if
     that costs more than the limit."""
@@ -193,7 +193,7 @@ def _dissolve(search: Search, g: int, bits: Any, limit: float, moved: Any) -> bo
     return False
 
 
-@unchecked
+@inner
 def _create(search: Search, i: int, bits: Any, limit: float, moved: Moved) -> bool:
     """Makes a group of record i and the k-1 nearest that other groups can do without; undone if
     that costs more than the limit."""
@@ -231,7 +231,7 @@ def _create(search: Search, i: int, bits: Any, limit: float, moved: Moved) -> bo
     return False
 
 
-@unchecked_kernel
+@kernel
 def anneal(search: Search, cycle: Cycle, first: int, last: int, beat: Any) -> None:
     """Steps first .. last - 1, all within the cycle."""
     data, groups, sites, _, unit, k = search

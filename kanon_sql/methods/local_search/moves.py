@@ -11,11 +11,12 @@ from typing import Any
 
 from numba.extending import overload
 
+from kanon_sql.kernel.jit import CHOSEN
 from kanon_sql.methods.local_search import moves_by_information_loss as information_loss
 from kanon_sql.methods.local_search import moves_by_squared_error as squared_error
 
 
-def _either(name: str, inline: bool = False) -> Callable[..., Any]:
+def _either(name: str) -> Callable[..., Any]:
     """The function of that name of one module or the other, callable in kernels alone."""
     squared, loss = getattr(squared_error, name), getattr(information_loss, name)
 
@@ -27,8 +28,7 @@ def _either(name: str, inline: bool = False) -> Callable[..., Any]:
         by_squares = data.instance_class is squared_error.SquaredRecords
         return (squared if by_squares else loss).py_func
 
-    options: Any = {"error_model": "numpy", "no_cfunc_wrapper": True, "forceinline": inline}
-    decorate: Any = overload(stub, jit_options=options, strict=False)
+    decorate: Any = overload(stub, jit_options=CHOSEN, strict=False)
     decorate(chosen)
     return stub
 
@@ -36,6 +36,6 @@ def _either(name: str, inline: bool = False) -> Callable[..., Any]:
 hold_groups, join, leave, swap, distance = map(
     _either, ("hold_groups", "join", "leave", "swap", "distance")
 )
-cost, growth, relief, exchange, choose = (
-    _either(name, inline=True) for name in ("cost", "growth", "relief", "exchange", "choose")
+cost, growth, relief, exchange, choose = map(
+    _either, ("cost", "growth", "relief", "exchange", "choose")
 )

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kanon_sql.kernel.jit import inlined, unchecked
+from kanon_sql.kernel.jit import inlined, inner
 from kanon_sql.points.points import Codes, Floats, Labels, LossPoints
 
 WORD, HALF = 64, 32
@@ -147,7 +147,7 @@ def pack_records(points: LossPoints) -> PackedRecords:
     )
 
 
-@unchecked
+@inner
 def hold_groups(data: PackedRecords, room: int, capacity: int) -> LossGroups:
     """Room for that many groups of that many records, all empty."""
     n, d = data.numeric.shape
@@ -212,7 +212,7 @@ def _with(data: PackedRecords, row: int, g: int, j: int, i: int, groups: LossGro
     return total
 
 
-@unchecked
+@inner
 def _renew(data: PackedRecords, g: int, groups: LossGroups) -> None:
     """Computes what is kept for a group and its members anew. Repeats
     points.losses.class_losses, for one class and for each class of all its members but one."""
@@ -272,7 +272,7 @@ def _renew(data: PackedRecords, g: int, groups: LossGroups) -> None:
         loss[row] = total
 
 
-@unchecked
+@inner
 def join(data: PackedRecords, i: int, g: int, groups: LossGroups) -> None:
     """Puts record i, which is in no group, into group g."""
     labels, place, sizes, members = groups.labels, groups.place, groups.sizes, groups.members
@@ -283,7 +283,7 @@ def join(data: PackedRecords, i: int, g: int, groups: LossGroups) -> None:
     groups.stale[g] = True
 
 
-@unchecked
+@inner
 def leave(data: PackedRecords, i: int, groups: LossGroups) -> None:
     """Takes record i out of its group."""
     labels, place, sizes, members = groups.labels, groups.place, groups.sizes, groups.members
@@ -296,7 +296,7 @@ def leave(data: PackedRecords, i: int, groups: LossGroups) -> None:
     groups.stale[g] = True
 
 
-@unchecked
+@inner
 def swap(data: PackedRecords, i: int, j: int, groups: LossGroups) -> None:
     """Lets two records of different groups change places."""
     labels, place, members = groups.labels, groups.place, groups.members
@@ -355,7 +355,7 @@ def exchange(data: PackedRecords, i: int, j: int, groups: LossGroups, limit: flo
     return change
 
 
-@unchecked
+@inner
 def distance(data: PackedRecords, i: int, j: int) -> Any:
     """D of the two records. Repeats points.losses.class_losses, for a class of two."""
     numeric, cap, words, fields, masks, price, wide, wide_price = data

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kanon_sql.kernel.jit import inlined, inner, unchecked
+from kanon_sql.kernel.jit import inlined, inner
 from kanon_sql.points.distances import squared_distance
 from kanon_sql.points.points import Codes, Floats, Labels, Points
 
@@ -64,7 +64,7 @@ def squared_records(points: Points) -> SquaredRecords:
     return SquaredRecords(points.numeric, points.codes, points.scale)
 
 
-@unchecked
+@inner
 def hold_groups(data: SquaredRecords, room: int, capacity: int) -> SquaredGroups:
     """Room for that many groups of that many records, all empty."""
     numeric, codes, _ = data
@@ -90,7 +90,7 @@ def _count_alike(codes: Any, a: int, i: int, g: int, members: Any, size: int) ->
     return same
 
 
-@unchecked
+@inner
 def _renew(numeric: Any, g: int, groups: SquaredGroups) -> None:
     """Notes a change; after as many as there are members the sums are recomputed, so that
     rounding errors don't pile up."""
@@ -106,7 +106,7 @@ def _renew(numeric: Any, g: int, groups: SquaredGroups) -> None:
         sums[g, a] = total
 
 
-@unchecked
+@inner
 def join(data: SquaredRecords, i: int, g: int, groups: SquaredGroups) -> None:
     """Puts record i, which is in no group, into group g."""
     numeric, codes, _ = data
@@ -122,7 +122,7 @@ def join(data: SquaredRecords, i: int, g: int, groups: SquaredGroups) -> None:
     _renew(numeric, g, groups)
 
 
-@unchecked
+@inner
 def leave(data: SquaredRecords, i: int, groups: SquaredGroups) -> None:
     """Takes record i out of its group."""
     numeric, codes, _ = data
@@ -141,7 +141,7 @@ def leave(data: SquaredRecords, i: int, groups: SquaredGroups) -> None:
     _renew(numeric, g, groups)
 
 
-@unchecked
+@inner
 def swap(data: SquaredRecords, i: int, j: int, groups: SquaredGroups) -> None:
     """Lets two records of different groups change places."""
     a, b = groups.labels[i], groups.labels[j]
@@ -170,7 +170,7 @@ def _gap(data: SquaredRecords, i: int, g: int, groups: SquaredGroups) -> Any:
     return total
 
 
-@unchecked
+@inlined
 def cost(data: SquaredRecords, g: int, groups: SquaredGroups) -> Any:
     """The squared error of group g. Repeats points.losses.sse, for one group, from its sums."""
     total = 0.0

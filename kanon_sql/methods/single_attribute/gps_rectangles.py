@@ -40,7 +40,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kanon_sql.errors import DataError
-from kanon_sql.kernel.jit import ONE, ZERO, unchecked, unchecked_kernel
+from kanon_sql.kernel.jit import ONE, ZERO, inner, kernel
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Floats, Grouping, ItemPoints, Labels, Points
@@ -72,7 +72,7 @@ class Nodes(NamedTuple):
     totals: Any
 
 
-@unchecked
+@inner
 def _best_cut(
     order: Any, column: Any, size: Any, start: int, stop: int, total: int, k: int, aim: int
 ) -> Any:
@@ -100,7 +100,7 @@ def _best_cut(
     return most, place
 
 
-@unchecked
+@inner
 def _part(order: Any, start: int, stop: int, lower: Any, room: Any) -> None:
     """Puts the node's sites that are on the lower side first, both sides in the order they had."""
     # stable, so that no side is ever sorted again
@@ -117,7 +117,7 @@ def _part(order: Any, start: int, stop: int, lower: Any, room: Any) -> None:
         order[kept + i] = room[i]
 
 
-@unchecked
+@inner
 def _axis_to_cut(
     place: Any, orders: Any, start: int, stop: int, aspect: float, classes: int, others: int
 ) -> Any:
@@ -130,7 +130,7 @@ def _axis_to_cut(
     return ZERO if aspect * wide >= high else ONE
 
 
-@unchecked_kernel
+@kernel
 def _grow_tree(
     sites: Sites, orders: Any, k: int, aim: int, aspect: float, box: Any, beat: Any
 ) -> Any:

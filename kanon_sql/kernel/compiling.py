@@ -1,0 +1,39 @@
+"""What is being compiled, as the compiler tells it: what comes from the cache is never among it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from numba.core import event
+
+
+@contextmanager
+def noticing(at_first: Callable[[], None]) -> Iterator[list[str]]:
+    """Notes the functions of kanon_sql that are compiled meanwhile, in whichever thread.
+
+    Args:
+        at_first: called when the first of them is about to be compiled.
+
+    Yields:
+        Their names in the order in which they were begun: a list that grows.
+    """
+    begun: list[str] = []
+
+    class Listener(event.Listener):  # type: ignore[misc]
+        """Hears of each function that is not in the cache, before and after."""
+
+        def on_start(self, event: Any) -> None:
+            function = event.data["dispatcher"].py_func
+            if not function.__module__.startswith("kanon_sql."):
+                return
+            if not begun:
+                at_first()
+            begun.append(f"{function.__module__}.{function.__qualname__}")
+
+        def on_end(self, event: Any) -> None:
+            """Nothing: how long it took is asked of all together."""
+
+    with event.install_listener("numba:compile", Listener()):
+        yield begun
