@@ -44,6 +44,7 @@ class Plan:
             beside the automatic number.
         wide: columns of the wide part.
         everyday, everyday_methods: rows and methods of the part of mixed tables.
+        first_use: methods of the part of that name; none for all.
         large: rows of the large part; 0 leaves it out.
         peers: whether the peers are installed and run.
     """
@@ -84,6 +85,7 @@ class Plan:
     everyday_methods: tuple[str, ...] = (
         "mdav_plus", "v_mdav, gamma 0.2", "mdav_star", "k_member", "nearest"
     )
+    first_use: tuple[str, ...] = ()
     large: int = 0
     scale: float = 1.0
     steps: int | None = None
@@ -108,7 +110,8 @@ PLANS = {
         loss_methods=("mdav_star",), loss_data=("CENSUS", "EIA"),
         categories=(10_000,), cut=(100_000,), guarantees=(2_000,), items=(100_000,),
         opponent=("k_member, refined",), opponent_trees=("k_member, refined",), opponent_copies=(),
-        blocks=((50_000, 4),), block_parts=(4,), wide=(100,), steps=500_000,
+        blocks=((50_000, 4),), block_parts=(4,), wide=(100,),
+        first_use=("optimal_1d",), steps=500_000,
         everyday=(10_000, 30_000), everyday_methods=("mdav_star", "k_member"),
     ),
 }

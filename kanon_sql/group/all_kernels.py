@@ -41,20 +41,20 @@ def _tasks(name: str) -> Iterator[tuple[str, GroupTask, bool]]:
     ]
     for chosen in product(*choices):
         own = dict(sum(chosen, ()))
-        words = [name, *own]
+        words = f"{name} with {' and '.join(own)}" if own else name
         for distance in method.geometries:
             apart = {} if distance is None else {"distance": distance}
-            yield " and ".join(words), GroupTask.of(method, method.trial.k, **own, **apart), False
+            yield words, GroupTask.of(method, method.trial.k, **own, **apart), False
         if not own:
             task = GroupTask.of(method, method.trial.k)
             if method.in_blocks:
-                yield f"{name} and blocks", task, True
+                yield f"{name} in blocks", task, True
             if method.refinable:
                 refined = GroupTask.of(method, method.trial.k, refine="local")
-                yield f"{name} and refine", refined, False
+                yield f"{name} with refine", refined, False
             if not method.suppresses and method.promises_k:
                 shorter = GroupTask.of(method, method.trial.k, suppress=SOME)
-                yield f"{name} and suppress", shorter, False
+                yield f"{name} with suppress", shorter, False
 
 
 def compile_method(name: str) -> Iterator[Compiled]:

@@ -1,4 +1,5 @@
-"""The shell: ``kanon demo`` anonymizes UCI Adult and shows what happened."""
+"""The shell: ``kanon demo`` anonymizes UCI Adult and shows what happened, ``kanon compile`` readies
+methods for their first use."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
+from time import perf_counter
 from typing import Any
 
 import duckdb
@@ -15,6 +17,7 @@ from kanon_sql.call.options import OPTIONS
 from kanon_sql.data import adult
 from kanon_sql.errors import KanonError
 from kanon_sql.interfaces.duckdb import register
+from kanon_sql.methods import METHODS
 from kanon_sql.version import __version__
 
 ROWS = 10
@@ -120,6 +123,30 @@ def demo(arguments: argparse.Namespace) -> None:
     print(_table(("table", *names), [("adult", *before[0]), ("released", *after[0])]))
 
 
+def compile_methods(arguments: argparse.Namespace) -> None:
+    """Compiles all that calls of some methods, or of all, can need, and prints what it was."""
+    known = OPTIONS["method"]
+    names = [known.read(name) for name in arguments.methods] or list(METHODS)
+
+    from kanon_sql.group.all_kernels import compile_method  # here, since it loads the compiler
+
+    functions, started = 0, perf_counter()
+    for name in dict.fromkeys(names):
+        for done in compile_method(name):
+            functions += done.functions
+            if done.functions > 0:
+                print(f"{done.what}: {_count(done.functions)} in {done.seconds:.1f} s", flush=True)
+    seconds = perf_counter() - started
+    if functions > 0:
+        print(f"Compiled {_count(functions)} in {seconds:.1f} s.")
+    else:
+        print(f"Nothing to compile: all was in the cache, and loaded in {seconds:.1f} s.")
+
+
+def _count(functions: int) -> str:
+    return "1 function" if functions == 1 else f"{functions} functions"
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="kanon", description="k-anonymity for DuckDB.")
     parser.add_argument("--version", action="version", version=f"kanon_sql {__version__}")
@@ -136,6 +163,13 @@ def _parser() -> argparse.ArgumentParser:
             help=f"{option.description} Default: {5 if name == 'k' else option.default_text}.",
         )
     show.set_defaults(run=demo)
+    first = commands.add_parser(
+        "compile", help="compile methods before their first use, for images and CI"
+    )
+    first.add_argument(
+        "methods", nargs="*", metavar="METHOD", help="methods by name. Default: all."
+    )
+    first.set_defaults(run=compile_methods)
     return parser
 
 

@@ -89,11 +89,13 @@ def one_cell(*_: Any, **arguments: Any) -> dict[str, Any]:
     if "kind" in arguments and "row" in arguments:
         losses |= {"call": n / 1e5, "group": n**1.5, "one_block": n**2.0}
     return {"seconds": n / 1e6, "method_seconds": 0.0, "suppressed": 0.0, "peak": n * 64,
-            "multiple": 2.0, "blocks": blocks, **losses}
+            "multiple": 2.0, "blocks": blocks, "cpu": 1.0, "functions": 2, **losses}
 
 
 @pytest.mark.parametrize("name", sorted(PLANS))
-@pytest.mark.parametrize("part", ["kernels", "loss", "opponent", "categories", "blocks", "mixed"])
+@pytest.mark.parametrize(
+    "part", ["kernels", "loss", "opponent", "categories", "blocks", "mixed", "first_use"]
+)
 def test_the_tables_are_whole(name: str, part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"benchmarks.{part}.apart", one_cell)
     for table in measure(part, PLANS[name]):
@@ -107,6 +109,15 @@ def test_the_tables_are_whole(name: str, part: str, monkeypatch: pytest.MonkeyPa
             sizes = len(PLANS[name].everyday)
             assert len(grown) * sizes == len(table.rows) * (sizes - 1)
             assert grown == [pytest.approx([1.0, 1.5, 2.0])] * len(grown)
+
+
+def test_a_first_use_compiles_and_a_second_loads(tmp_path: Path) -> None:
+    runs = [
+        apart.apart("first_use:one", 120.0, method="optimal_1d", refine="none",
+                    folder=str(tmp_path))
+        for _ in range(2)
+    ]
+    assert runs[0]["functions"] > 0 and runs[1]["functions"] == 0, runs
 
 
 @pytest.mark.slow
