@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from kanon_sql.kernel.jit import inner
+from kanon_sql.kernel.jit import inner, kernel
 from kanon_sql.kernel.watch import STOP, Beat
 from kanon_sql.points.points import Codes, Floats, Labels, Points
 
@@ -137,7 +136,7 @@ def _take(lookup: Lookup, members: Any, i: int, begun: int, key: float) -> None:
         lists[i, spot] = j
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _find(lookup: Lookup, kept: Any, ends: Any, key: float, beat: Any) -> int:
     """Finds all pairs of that key; returns how many records still have fewer than q.
 

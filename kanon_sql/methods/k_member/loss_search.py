@@ -11,9 +11,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from kanon_sql.kernel.jit import ZERO, inner
+from kanon_sql.kernel.jit import ZERO, inner, kernel
 from kanon_sql.kernel.simd import joined_box_lanes, joined_lanes, lowest_lane
 from kanon_sql.methods.k_member.loss_class import (
     KNOWN,
@@ -61,7 +60,7 @@ class Found(NamedTuple):
     stack: Stack
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def new_found(q: int) -> Found:
     """Room for the best q records."""
     return Found(np.zeros(q, np.int64), np.zeros(q), new_stack())

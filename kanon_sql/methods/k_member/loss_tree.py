@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from kanon_sql.kernel.jit import inner
+from kanon_sql.kernel.jit import inner, kernel
 from kanon_sql.methods.k_member.loss_class import Bits, code_bit
 from kanon_sql.points.points import Codes, Floats, Labels, LossPoints
 from kanon_sql.search.box_tree import FAN, LEAF, cut
@@ -89,7 +88,7 @@ def _parting_column(
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _arrange(columns: Any, cap: Any, scale: Any, far: bool) -> Any:
     """All records in an order in which each run of LEAF is a leaf, and each aligned run of
     LEAF * FAN^l a node: int64, shape (n,)."""
@@ -129,7 +128,7 @@ def arrange(points: LossPoints, far: bool) -> Labels:
     return order
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_tree(numeric: Any, codes: Any, members: Any) -> LossTree:
     """A tree over some records, as they lie in an order: int64, shape (m,)."""
     n, d, c = len(members), numeric.shape[1], codes.shape[1]
