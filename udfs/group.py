@@ -1,9 +1,13 @@
-"""The grouping, in three functions: start it, wait for it, fetch the labels (see job.py)."""
+"""The grouping: announce it, hand over the rows, wait for it, finish it (see job.py), and ask for the
+class of each row.
+
+Rows and labels cross in pieces of some thousands: DuckDB would hold a list of all rows two or three
+times over until the query ends.
+"""
 
 from __future__ import annotations
 
 import json
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -11,13 +15,13 @@ import pyarrow as pa
 
 from kanon_sql.errors import KanonError
 from kanon_sql.jobs.job import finish as finish_job
-from kanon_sql.jobs.job import press
+from kanon_sql.jobs.job import hand_over, press
 from kanon_sql.jobs.job import start as start_job
 from kanon_sql.jobs.job import wait as wait_for
 from kanon_sql.jobs.progress import Progress
-from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import METHODS
 from kanon_sql.methods.task import Run
+from kanon_sql.stages.labels import UNKNOWN, by_row, held, hold
 from kanon_sql.udfs.signature import (
     BOXES,
     CELLS,
@@ -27,46 +31,42 @@ from kanon_sql.udfs.signature import (
     Signature,
     not_refused,
     refused,
+    whole,
 )
 
-LABELS = pa.list_(pa.struct([("row", pa.int64()), ("class", pa.int64())]))
+CENTERS = pa.list_(pa.struct([("row", pa.int64()), ("class", pa.int64())]))
 CELLS_OF = pa.list_(pa.struct([
     ("class", pa.int64()), ("number", pa.int64()), ("low", pa.float64()), ("high", pa.float64()),
     ("closed", pa.bool_()),
 ]))
-LABELS_SQL = 'STRUCT("row" BIGINT, "class" BIGINT)[]'
+CENTERS_SQL = 'STRUCT("row" BIGINT, "class" BIGINT)[]'
 
 
-def start(
-    rows: Any, columns: Any, options: Any, hierarchies: Any, tables: Any, passing: Any
-) -> Any:
-    """Starts the method that the options name; the ticket."""
-    from kanon_sql.encode.arrow import Rows, read_columns, read_tables
+def start(columns: Any, options: Any, hierarchies: Any, tables: Any, passing: Any) -> Any:
+    """Announces the method that the options name; the ticket under which its rows come."""
+    from kanon_sql.encode.arrow import read_columns, read_tables
     from kanon_sql.hierarchies.tree import read_trees
-    from kanon_sql.stages.group import (  # here: Polars takes a while to load
-        group_rows,
-        notices,
-        remark,
-        suspects_of,
+    from kanon_sql.stages.group import Work, room_for  # here: Polars takes a while to load
+
+    run, names = Run.from_json(options[0].as_py(), METHODS), read_columns(columns)
+    taken = room_for(names, run.task)
+    work = Work(
+        taken, names, run, read_trees(hierarchies), read_tables(tables), passing[0].as_py() or []
     )
-    from kanon_sql.stages.hidden import without_hidden
+    return pa.array([start_job(work, Progress(run.progress), taken=taken.take)], pa.int64())
 
-    begun, run = perf_counter(), Run.from_json(options[0].as_py(), METHODS)
-    given, names, trees = Rows.of(rows), read_columns(columns), read_trees(hierarchies)
-    outside = read_tables(tables)
-    away = passing[0].as_py() or []
 
-    def work(watch: Watch) -> Any:
-        suspects = suspects_of(given, names, run.named, away)
-        if run.progress:
-            remark(run.task, (*suspects.hidden, *away))
-        kept, columns, known = without_hidden(given, names, trees, suspects.hidden)
-        found, facts = group_rows(kept, columns, run.task, watch, known, outside)
-        facts["notices"] = notices(run.task, suspects)
-        times = {"started": begun, "finished": perf_counter()}
-        return found, suspects.hidden, {**facts, **times}
-
-    return pa.array([start_job(work, Progress(run.progress))], pa.int64())
+def take(
+    tickets: Any, rows: Any, hashes: Any, cells: Any, labels: Any, secrets: Any, extras: Any
+) -> Any:
+    """Takes a piece of the rows in; their tickets."""
+    ticket = tickets[0].as_py()
+    beside = {"label": labels, "secret": secrets, "extra": extras}
+    try:
+        hand_over(ticket, whole(rows), whole(hashes), whole(cells), beside)
+    except KeyboardInterrupt:
+        press(ticket)
+    return tickets
 
 
 def wait(tickets: Any, turns: Any) -> Any:
@@ -100,14 +100,16 @@ def _cells(found: Any) -> Any:
 
 
 def finish(tickets: Any, turns: Any) -> Any:
-    """Struct of labels (row, class), centers (row, class), cells, the hidden columns, facts (JSON)
-    and error (NULL where all went well)."""
-    labels, centers, text = pa.nulls(1, LABELS), pa.nulls(1, LABELS), None
+    """Struct of the number of labels, centers (row, class), cells, the hidden columns, facts (JSON)
+    and error (NULL where all went well). The labels are left to ``class_of``."""
+    count, centers, text = None, pa.nulls(1, CENTERS), None
     cells, error = pa.nulls(1, CELLS_OF), not_refused()
     hidden: tuple[str, ...] = ()
+    ticket = tickets[0].as_py()
     try:
-        found, hidden, facts = finish_job(tickets[0].as_py())
-        labels = _pairs(found.rows, found.labels)
+        found, hidden, facts = finish_job(ticket)
+        hold(ticket, by_row(found.rows, found.labels))
+        count = len(found.labels)
         centers = _pairs(found.centers, pa.array(range(len(found.centers)), pa.int64()))
         if found.cells is not None:
             cells = _cells(found.cells)
@@ -116,25 +118,30 @@ def finish(tickets: Any, turns: Any) -> Any:
         error = refused(type(refusal).__name__, str(refusal))
     return pa.StructArray.from_arrays(
         [
-            labels, centers, cells, pa.array([list(hidden)], pa.list_(pa.string())),
-            pa.array([text], pa.string()), error,
+            pa.array([count], pa.int64()), centers, cells,
+            pa.array([list(hidden)], pa.list_(pa.string())), pa.array([text], pa.string()), error,
         ],
-        ["labels", "centers", "cells", "hidden", "facts", "error"]
+        ["rows", "centers", "cells", "hidden", "facts", "error"]
     )
+
+
+def class_of(tickets: Any, rows: Any) -> Any:
+    """The class of each row, -1 for one that is left out, NULL for one without a label."""
+    found = held(tickets[0].as_py()).classes(whole(rows).to_numpy())
+    return pa.array(found, mask=found == UNKNOWN)
 
 
 START = Signature(
     "__kanon_start",
     start,
-    (
-        f"STRUCT(row BIGINT, hash UBIGINT, cells {CELLS}, label VARCHAR, secret VARCHAR, "
-        "extra DOUBLE)[]",
-        "VARCHAR[][]",
-        "VARCHAR",
-        TREES,
-        TABLES,
-        "VARCHAR[]",
-    ),
+    ("VARCHAR[][]", "VARCHAR", TREES, TABLES, "VARCHAR[]"),
+    "BIGINT",
+    side_effects=True,
+)
+TAKE = Signature(
+    "__kanon_take",
+    take,
+    ("BIGINT", "BIGINT", "UBIGINT", CELLS, "VARCHAR", "VARCHAR", "DOUBLE"),
     "BIGINT",
     side_effects=True,
 )
@@ -143,8 +150,8 @@ FINISH = Signature(
     "__kanon_finish",
     finish,
     ("BIGINT", "BIGINT"),
-    f"STRUCT(labels {LABELS_SQL}, centers {LABELS_SQL}, cells {BOXES}, "
-    f"hidden VARCHAR[], facts VARCHAR, "
-    f"error {REFUSAL})",
+    f'STRUCT("rows" BIGINT, centers {CENTERS_SQL}, cells {BOXES}, hidden VARCHAR[], '
+    f"facts VARCHAR, error {REFUSAL})",
     side_effects=True,
 )
+CLASS_OF = Signature("__kanon_class_of", class_of, ("BIGINT", "BIGINT"), "BIGINT")

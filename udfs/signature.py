@@ -27,6 +27,11 @@ def not_refused() -> pa.Array:
     return pa.nulls(1, REFUSED)
 
 
+def whole(argument: Any) -> Any:
+    """An argument as one array."""
+    return argument.combine_chunks() if isinstance(argument, pa.ChunkedArray) else argument
+
+
 @dataclass(frozen=True)
 class Signature:
     """A function and its SQL types.

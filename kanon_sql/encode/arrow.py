@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,11 +17,32 @@ FLAT = (pa.Int64Array, pa.UInt64Array, pa.DoubleArray, pa.StringArray, pa.LargeS
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Rows as DuckDB hands them over: one list of structs, flattened.
+class CellColumns:
+    """The cells of rows, column by column.
 
     Attributes:
-        fields: the struct's fields by name; lists are flattened to their values.
+        numbers: float64, shape (n,), by the number of a column; NaN where missing.
+        words: texts, by the number of a column.
+    """
+
+    numbers: Mapping[int, Floats]
+    words: Mapping[int, pa.Array]
+
+    def only(self, kept: Sequence[int]) -> CellColumns:
+        """The cells of some columns, which are numbered anew."""
+        return CellColumns(
+            {i: self.numbers[j] for i, j in enumerate(kept) if j in self.numbers},
+            {i: self.words[j] for i, j in enumerate(kept) if j in self.words},
+        )
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows as DuckDB hands them over.
+
+    Attributes:
+        fields: by name, one value per row; cells are CellColumns, or an array of structs (number,
+            category), row by row.
         count: number of rows.
     """
 
@@ -44,7 +65,10 @@ class Rows:
 
     def numbers(self, name: str) -> npt.NDArray[Any]:
         """A field as a numpy array."""
-        return np.asarray(self.fields[name].to_numpy(zero_copy_only=False))
+        field = self.fields[name]
+        if isinstance(field, np.ndarray):
+            return field
+        return np.asarray(field.to_numpy(zero_copy_only=False))
 
 
 @dataclass(frozen=True)

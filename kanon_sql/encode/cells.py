@@ -10,7 +10,7 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from kanon_sql.encode.arrow import Column, Rows
+from kanon_sql.encode.arrow import CellColumns, Column, Rows
 from kanon_sql.encode.attributes import is_categorical, is_numeric
 from kanon_sql.errors import DataError
 from kanon_sql.points.content_order import mixed
@@ -60,14 +60,18 @@ def _column(cells: pa.StructArray, field: str, column: int, width: int) -> pa.Ar
     return cells.field(field).take(pa.array(np.arange(column, len(cells), width)))
 
 
-def number_column(cells: pa.StructArray, column: int, width: int) -> Floats:
+def number_column(cells: CellColumns | pa.StructArray, column: int, width: int) -> Floats:
     """The numbers of one of ``width`` columns; NaN where missing, 0.0 for -0.0."""
+    if isinstance(cells, CellColumns):
+        return cells.numbers[column]
     values = _column(cells, "number", column, width).to_numpy(zero_copy_only=False)
     return np.asarray(values, dtype=np.float64) + 0.0
 
 
-def category_column(cells: pa.StructArray, column: int, width: int) -> pa.Array:
+def category_column(cells: CellColumns | pa.StructArray, column: int, width: int) -> pa.Array:
     """The categories of one of ``width`` columns."""
+    if isinstance(cells, CellColumns):
+        return cells.words[column]
     return _column(cells, "category", column, width)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -181,6 +181,14 @@ class Encoded:
     def in_order(self, values: Any) -> Any:
         """Values of the rows, shape (n,), in the order of the records."""
         return values[self.order]
+
+    def bare(self) -> Encoded:
+        """What is left to be known when the points are made: nothing of the rows."""
+        nothing = np.zeros(0, np.int32)
+        return replace(
+            self, columns=(), order=np.zeros(0, np.int64), missing=np.zeros((0, 0), np.bool_),
+            label=nothing, sensitive=nothing[:, None], extra=np.zeros(0),
+        )
 
 
 def _level_codes(attribute: Attribute, column: Any) -> Codes:

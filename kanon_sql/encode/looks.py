@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kanon_sql.encode.arrow import Column, Rows
+from kanon_sql.encode.arrow import CellColumns, Column, Rows
 from kanon_sql.encode.attributes import is_categorical, is_numeric
 from kanon_sql.encode.cells import category_column, number_column
 from kanon_sql.points.points import Floats
@@ -199,20 +199,22 @@ def without(
 ) -> tuple[Rows, list[Column]]:
     """The rows and the quasi-identifiers without some of these."""
     fields = {
-        name: cells_without(values, columns, hidden) if isinstance(values, pa.StructArray)
-        else values
+        name: cells_without(values, columns, hidden)
+        if isinstance(values, (CellColumns, pa.StructArray)) else values
         for name, values in rows.fields.items()
     }
     return Rows(fields, rows.count), [column for column in columns if column.name not in hidden]
 
 
 def cells_without(
-    cells: pa.StructArray, columns: Sequence[Column], hidden: Collection[str]
-) -> pa.StructArray:
-    """Cells of rows, row by row, without those of some columns."""
+    cells: CellColumns | pa.StructArray, columns: Sequence[Column], hidden: Collection[str]
+) -> CellColumns | pa.StructArray:
+    """Cells of rows without those of some columns."""
     kept = [j for j, column in enumerate(columns) if column.name not in hidden]
     if len(kept) == len(columns):
         return cells
+    if isinstance(cells, CellColumns):
+        return cells.only(kept)
     rows = np.arange(len(cells) // len(columns))
     spots = (rows[:, None] * len(columns) + np.array(kept, np.int64)).reshape(-1)
     return cells.take(pa.array(spots))

@@ -68,6 +68,10 @@ class Items:
         """Values of the rows: here rows keep the order of the input."""
         return values
 
+    def bare(self) -> Items:
+        """What is left to be known when the points are made: all of it."""
+        return self
+
 
 def read_items(
     rows: Rows, columns: Sequence[Column], task: GroupTask, tables: Mapping[str, Table]

@@ -47,10 +47,18 @@ class Job(Generic[Result]):
     """One piece of work: ``work(watch)`` gives the result. It begins when it is first asked for."""
 
     def __init__(
-        self, work: Callable[[Watch], Result], progress: Progress, name: str = "grouping"
+        self, work: Callable[[Watch], Result], progress: Progress, name: str = "grouping",
+        taken: Callable[..., None] | None = None,
     ) -> None:
-        """``name``: what a message calls the work."""
+        """
+        Args:
+            work: what is done.
+            progress: shows how far it is.
+            name: what a message calls the work.
+            taken: takes a piece of what the work needs, before it begins.
+        """
         self.name = name
+        self._taken = taken
         self._work: Callable[[Watch], Result] | None = work
         self._progress = progress
         self._patience = PATIENCE
@@ -111,6 +119,12 @@ class Job(Generic[Result]):
         self.stopped_at = self.stopped_at or perf_counter()
         self._watch.stop()
 
+    def hand_over(self, *piece: Any) -> None:
+        """Takes a piece of what the work needs."""
+        self.asked = perf_counter()
+        if self._taken is not None and self.stopped_at is None:
+            self._taken(*piece)
+
     def press(self) -> None:
         """Ctrl-C was raised where the query waits. There it would become an error of DuckDB's, so
         it is swallowed, and raised again after the query."""
@@ -122,7 +136,8 @@ class Job(Generic[Result]):
         with self._lock:
             self._waiting += 1
             slept = self.abandoned and self.done.is_set()
-            if self._work is not None and (slept or not self.begun):
+            stopped = self.stopped_at is not None
+            if self._work is not None and not stopped and (slept or not self.begun):
                 self._patience *= 2 if slept else 1
                 self._begin(self._work)
             elif slept and self.result is None:
@@ -148,14 +163,22 @@ _tickets = itertools.count()
 
 
 def start(
-    work: Callable[[Watch], object], progress: Progress, name: str = "grouping"
+    work: Callable[[Watch], object], progress: Progress, name: str = "grouping",
+    taken: Callable[..., None] | None = None,
 ) -> int:
-    """Takes in work, which a message calls by that name; returns the ticket by which to ask."""
+    """Takes in work, as a Job does; returns the ticket by which to ask."""
     for old in [ticket for ticket, job in list(_jobs.items()) if job.idle()]:
         _jobs.pop(old, None)
     ticket = next(_tickets)
-    _jobs[ticket] = Job(work, progress, name)
+    _jobs[ticket] = Job(work, progress, name, taken)
     return ticket
+
+
+def hand_over(ticket: int, *piece: Any) -> None:
+    """Gives a piece of what the work needs; that of a job that is gone leads nowhere."""
+    job = _jobs.get(ticket)
+    if job is not None:
+        job.hand_over(*piece)
 
 
 def wait(ticket: int) -> bool:

@@ -63,13 +63,23 @@ def plan(name: str, relation: object, given: Mapping[str, Any], catalog: Catalog
 
 def _release(call: GroupingCall) -> str:
     keep, sets = call.release.keep_order, call.release.holds_sets
+    seed, pipeline = call.task.seed, pipeline_sql(call)
+    dropped = listed((*ROW, *call.roles.identifiers))
+    if not passing(call):
+        values = "*COLUMNS(__kanon.* EXCLUDE (__kanon_rows))"
+        if sets:
+            values = f"'', md5(row('', {values})::VARCHAR)"
+        order = f"md5(concat('{seed} ', row({values})::VARCHAR))"
+        return statement(
+            "calls/release_of_classes", pipeline=pipeline, dropped=dropped, order=order
+        )
     values = "'', *COLUMNS(__kanon.* EXCLUDE (__kanon_place))" if sets else "*COLUMNS(__kanon.*)"
-    hash_order = f"md5(concat('{call.task.seed} ', row({values})::VARCHAR))"
+    hash_order = f"md5(concat('{seed} ', row({values})::VARCHAR))"
     return statement(
         "calls/release_of_sets" if sets else "calls/release",
-        pipeline=pipeline_sql(call),
+        pipeline=pipeline,
         hidden=" EXCLUDE (__kanon_row)" if keep else "",
-        dropped=listed((*ROW, *call.roles.identifiers)),
+        dropped=dropped,
         passing=passing(call),
         order="__kanon_row ASC" if keep else f"{hash_order} ASC",
     )

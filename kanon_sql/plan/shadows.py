@@ -23,7 +23,7 @@ NAMED = (
     "list_contains", "list_distinct", "list_filter", "list_grade_up", "list_max", "list_min",
     "list_position", "list_select", "list_sort", "list_sum", "list_transform", "list_unique",
     "lower", "make_timestamp", "make_timestamptz", "map_entries", "map_values", "max", "md5",
-    "md5_number_lower", "min", "nullif", "quantile_disc", "range", "regexp_full_match",
+    "md5_number", "min", "nullif", "quantile_disc", "range", "regexp_full_match",
     "regexp_matches", "regexp_replace", "replace", "row", "row_number", "signbit", "split_part",
     "starts_with", "sum", "to_json", "to_microseconds", "typeof", "unnest", "version",
 )
@@ -33,20 +33,21 @@ WRITTEN = {
     "+": "a + b", "-": "a - b", "*": "a * b", "/": "a / b", "//": "a // b", "%": "a % b",
     "||": "a || b", "~~": "a LIKE b", "json_extract": "a -> b", "->>": "a ->> b",
     "list_value": "[a, b]", "struct_pack": "{'a': b}", "struct_extract": "a.b",
-    "array_extract": "a[1]", "count_star": "count(*)",
+    "array_extract": "a[1]", "count_star": "count(*)", ">>": "a >> b",
 }
 """Those that it calls by other signs, and how they are written."""
 
 WITHIN = (
     "array_length", "array_slice", "generate_series", "histogram", "if", "list_aggr",
-    "map_to_pg_oid", "md5_number", "string_split",
+    "map_to_pg_oid", "string_split",
 )
 """Those that DuckDB's own macros call, of which some of the above are, and its own views, which
 DuckDB 1.4 binds to list columns."""
 
 OURS = (
-    "__kanon_audit", "__kanon_audited", "__kanon_centers", "__kanon_clock", "__kanon_finish",
-    "__kanon_measure", "__kanon_roles", "__kanon_start", "__kanon_tree", "__kanon_wait",
+    "__kanon_audit", "__kanon_audited", "__kanon_centers", "__kanon_class_of", "__kanon_clock",
+    "__kanon_finish", "__kanon_measure", "__kanon_roles", "__kanon_start", "__kanon_take",
+    "__kanon_tree", "__kanon_wait",
 )
 """Our functions, which lie beside the built-in ones. Our macros are temporary, and so found before
 those of any database."""

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from kanon_sql.encode.arrow import Column, Labelled, Rows, Table
+from kanon_sql.encode.attributes import is_numeric
 from kanon_sql.encode.encoded import Encoded
 from kanon_sql.encode.encoding import encode
 from kanon_sql.encode.looks import Suspects, find_suspects, hidden_notice
 from kanon_sql.encode.single_attribute import Items, read_items
+from kanon_sql.encode.taken import Taken
 from kanon_sql.errors import DataError
 from kanon_sql.group.run import group_points
 from kanon_sql.group.warm_up import warm_up
@@ -21,50 +24,143 @@ from kanon_sql.hierarchies.tree import Tree
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
-from kanon_sql.points.points import Grouping, Points
+from kanon_sql.methods.task import Run
+from kanon_sql.points.points import Grouping, Labels, Points
+from kanon_sql.stages.hidden import without_hidden
 from kanon_sql.stages.remembered import digest, recall
 
 
-def group_rows(
+def room_for(columns: Sequence[Column], task: GroupTask) -> Taken:
+    """Where the rows go that a task is about to be given.
+
+    Args:
+        columns: the quasi-identifiers.
+        task: what it asks for beside them is kept, and nothing else.
+    """
+    geometry = task.geometry
+    single = isinstance(geometry, AttributeGeometry)
+    numeric = [j for j, column in enumerate(columns) if is_numeric(column.sql_type)]
+    textual = [j for j in range(len(columns)) if single or j not in set(numeric)]
+    ranked = isinstance(geometry, AttributeGeometry) and geometry.domain == "values"
+    asked = {
+        "label": task.class_label is not None, "secret": task.needs_sensitive,
+        "extra": ranked or task.own.cost_column is not None,
+    }
+    return Taken(len(columns), numeric, textual, [name for name, needs in asked.items() if needs])
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Rows that are ready to be grouped: nothing is held of them but this.
+
+    Attributes:
+        points: n records in canonical order.
+        records: what is known of the encoding.
+        numbers: int64, shape (n,); the row number of each record.
+        task: what to group by, and how.
+        seconds: how long it took to prepare them.
+    """
+
+    points: Points
+    records: Encoded | Items
+    numbers: Labels
+    task: GroupTask
+    seconds: float
+
+
+def prepare(
     rows: Rows,
     columns: Sequence[Column],
     task: GroupTask,
-    watch: Watch | None = None,
     trees: Mapping[str, Tree] | None = None,
     tables: Mapping[str, Table] | None = None,
-) -> tuple[Labelled, dict[str, Any]]:
-    """Groups the rows as the task says; labels and the facts of the run.
+) -> Prepared:
+    """Encodes the rows.
 
     Args:
         rows: their cells, hashes, and what else the task asks for.
         columns: the quasi-identifiers, in the order of the cells.
         task: what to group by, and how.
-        watch: told how far it is; may stop it.
         trees: hierarchies by column name.
         tables: the relations beside the one that is anonymized, by the option that names them.
 
     Raises:
-        StoppedError: the watch was asked to stop.
         DataError: no rows, fewer than k, or values that can't be encoded.
     """
     _refuse_too_few(rows.count, task.least_size)
     started = perf_counter()
     records = _encoded(rows, columns, task, trees or {}, tables or {})
     points = task.geometry.points(records, task)
-    encoded_at = perf_counter()
+    numbers = records.in_order(rows.numbers("row"))
+    return Prepared(points, records.bare(), numbers, task, perf_counter() - started)
+
+
+def group_rows(prepared: Prepared, watch: Watch | None = None) -> tuple[Labelled, dict[str, Any]]:
+    """Groups the rows as the task says; labels and the facts of the run.
+
+    Args:
+        prepared: the rows, encoded.
+        watch: told how far it is; may stop it.
+
+    Raises:
+        StoppedError: the watch was asked to stop.
+    """
+    points, task, records = prepared.points, prepared.task, prepared.records
     warm_up(task, len(points))
     recalled = recall(digest(points, task), lambda: _grouped(points, task, records, watch))
     grouping = records.whole(recalled.grouping)
     facts = {
         **records.named(grouping.facts),
         "labels": "remembered" if recalled.remembered else "computed",
-        "seconds_encode": encoded_at - started,
+        "seconds_encode": prepared.seconds,
         "seconds_group": recalled.seconds,
         "seconds_remembered": recalled.seconds if recalled.remembered else 0.0,
     }
-    numbers = records.in_order(rows.numbers("row"))
-    centers = np.zeros(0, np.int64) if grouping.centers is None else numbers[grouping.centers]
-    return Labelled(numbers, grouping.labels, centers, grouping.cells), facts
+    none = np.zeros(0, np.int64)
+    centers = none if grouping.centers is None else prepared.numbers[grouping.centers]
+    return Labelled(prepared.numbers, grouping.labels, centers, grouping.cells), facts
+
+
+class Work:
+    """The whole work of a call, from the rows that DuckDB handed over to labels. Where it is begun
+    anew after a stop, it goes on from the encoded rows, since it lets go of the others."""
+
+    def __init__(
+        self, taken: Taken, columns: Sequence[Column], run: Run, trees: Mapping[str, Tree],
+        tables: Mapping[str, Table], passing: Collection[str],
+    ) -> None:
+        """
+        Args:
+            taken: the rows, all there when the work begins.
+            columns: the quasi-identifiers.
+            run: what to do.
+            trees, tables: as in ``prepare``.
+            passing: the columns that would pass unchanged, but look like identifiers.
+        """
+        self._taken, self._columns, self._run = taken, columns, run
+        self._trees, self._tables, self._passing = trees, tables, passing
+        self._begun = 0.0
+        self._suspects = Suspects()
+        self._prepared: Prepared | None = None
+
+    def _prepare(self) -> Prepared:
+        self._begun = perf_counter()
+        rows, run = self._taken.rows(), self._run
+        self._suspects = suspects_of(rows, self._columns, run.named, self._passing)
+        hidden = self._suspects.hidden
+        if run.progress:
+            remark(run.task, (*hidden, *self._passing))
+        kept, columns, trees = without_hidden(rows, self._columns, self._trees, hidden)
+        return prepare(kept, columns, run.task, trees, self._tables)
+
+    def __call__(self, watch: Watch) -> tuple[Labelled, tuple[str, ...], dict[str, Any]]:
+        """Labels, the hidden columns, and the facts of the run."""
+        if self._prepared is None:
+            self._prepared = self._prepare()
+        found, facts = group_rows(self._prepared, watch)
+        facts["notices"] = notices(self._run.task, self._suspects)
+        times = {"started": self._begun, "finished": perf_counter()}
+        return found, self._suspects.hidden, {**facts, **times}
 
 
 def _refuse_too_few(count: int, k: int) -> None:

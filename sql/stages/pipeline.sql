@@ -3,7 +3,7 @@
 ${sound},
 __kanon_source AS MATERIALIZED (  -- each row, its number, and a hash to break ties
     SELECT row_number() OVER () AS __kanon_row,
-           md5_number_lower(concat('${seed} ', row(*COLUMNS(__kanon.*))::VARCHAR)) AS __kanon_hash,
+           ${hash} AS __kanon_hash,
            ${columns}
     FROM ${relation} AS __kanon${clock}${where}
 ),
@@ -34,43 +34,53 @@ __kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categor
           FROM ${keyed}
           WHERE (SELECT passed FROM __kanon_accounted))
 ),
-__kanon_begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
+__kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
     SELECT __kanon_start(
-        list({'row': __kanon_row, 'hash': __kanon_hash, 'cells': cells,
-              'label': __kanon_label, 'secret': __kanon_secret,
-              'extra': __kanon_extra}),
         (SELECT columns FROM __kanon_columns),
         ${options},
         ${hierarchies},
         ${tables},
         ${passing_hidden}) AS ticket
-    FROM __kanon_cells
+    FROM __kanon_accounted WHERE passed
+),
+__kanon_taken AS MATERIALIZED (  -- hands over the rows, some thousands at a time; the ticket again
+    SELECT coalesce(
+        max(__kanon_take(
+            __kanon_begun.ticket, __kanon_row, __kanon_hash, cells,
+            __kanon_label, __kanon_secret, __kanon_extra)),
+        (SELECT ticket FROM __kanon_begun)) AS ticket
+    FROM __kanon_cells CROSS JOIN __kanon_begun
 ),
 __kanon_waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an interrupt is heard
-    SELECT turn FROM range(1000000000000) AS __kanon_turns(turn) CROSS JOIN __kanon_begun
+    SELECT turn FROM range(1000000000000) AS __kanon_turns(turn) CROSS JOIN __kanon_taken
     WHERE __kanon_wait(ticket, turn) LIMIT 1
 ),
-__kanon_grouped AS MATERIALIZED (  -- one class per row
-    SELECT __kanon_finish(ticket, turn) AS grouped FROM __kanon_begun CROSS JOIN __kanon_waited
+__kanon_grouped AS MATERIALIZED (  -- what the method made of the rows
+    SELECT ticket,
+           CASE WHEN grouped.error IS NULL THEN grouped
+                ELSE __kanon_refuse(grouped.error.kind, grouped.error.sentence) END AS grouped
+    FROM (SELECT ticket, __kanon_finish(ticket, turn) AS grouped
+          FROM __kanon_taken CROSS JOIN __kanon_waited)
 ),
-__kanon_labels AS MATERIALIZED (  -- class -1 is a suppressed row
-    SELECT label.row AS __kanon_row, label.class AS __kanon_class
-    FROM (SELECT unnest(CASE WHEN grouped.error IS NULL THEN grouped.labels
-                             ELSE __kanon_refuse(grouped.error.kind, grouped.error.sentence)
-                             END) AS label FROM __kanon_grouped)
+__kanon_labels AS (  -- one class per row; -1 is a suppressed row, NULL one without a label
+    SELECT __kanon_row, __kanon_class_of(__kanon_grouped.ticket, __kanon_row) AS __kanon_class
+    FROM __kanon_kept CROSS JOIN __kanon_grouped
 ),
 __kanon_labelled AS (
-    SELECT __kanon_labels.__kanon_class, __kanon_kept.* FROM __kanon_kept JOIN __kanon_labels USING (__kanon_row)
-    WHERE __kanon_labels.__kanon_class >= 0
+    FROM (SELECT __kanon_class_of(__kanon_grouped.ticket, __kanon_kept.__kanon_row) AS __kanon_class,
+                 __kanon_kept.*
+          FROM __kanon_kept CROSS JOIN __kanon_grouped)
+    WHERE __kanon_class >= 0
 ),
 ${centers}__kanon_classes AS MATERIALIZED (  -- what each class releases
     ${classes}
 ),
+__kanon_counts AS MATERIALIZED (  -- rows per class
+    SELECT __kanon_class, count(*) AS __kanon_rows FROM __kanon_labelled GROUP BY __kanon_class
+),
 __kanon_sizes AS MATERIALIZED (  -- rows per combination of released values
     SELECT sum(__kanon_rows)::BIGINT AS __kanon_size, ${seen}
-    FROM __kanon_classes
-    JOIN (SELECT __kanon_class, count(*) AS __kanon_rows FROM __kanon_labelled GROUP BY __kanon_class)
-        USING (__kanon_class)
+    FROM __kanon_classes JOIN __kanon_counts USING (__kanon_class)
     GROUP BY ALL
 ),
 __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
@@ -87,9 +97,10 @@ ${constraints}        WHEN [coalesce(sum(__kanon_size), 0) + any_value(__kanon_o
             THEN __kanon_refuse(
                 'ReleaseError', format(${out_error}, any_value(__kanon_out)::BIGINT))
         ELSE true END AS passed
-    FROM (SELECT count(*) AS __kanon_label_count, count(DISTINCT __kanon_row) AS __kanon_once,
+    FROM (SELECT count(__kanon_class) AS __kanon_once,
                  count(*) FILTER (WHERE __kanon_class < 0) AS __kanon_out
           FROM __kanon_labels)
+    CROSS JOIN (SELECT grouped.rows AS __kanon_label_count FROM __kanon_grouped)
     CROSS JOIN (SELECT count(*) AS __kanon_kept_count FROM __kanon_kept)
     LEFT JOIN __kanon_sizes ON true
 )

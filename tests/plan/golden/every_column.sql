@@ -14,19 +14,19 @@ FROM (SELECT function_name, schema_name,
              system.main.concat(',', system.main.lower(system.main.current_setting('search_path')), ',') AS path
       FROM system.main.duckdb_functions()
       WHERE NOT internal) AS macros
-WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '__kanon_audit', '__kanon_audited', '__kanon_centers',
-        '__kanon_clock', '__kanon_finish', '__kanon_measure', '__kanon_roles', '__kanon_start',
-        '__kanon_tree', '__kanon_wait', 'alias', 'any_value', 'array_extract', 'array_length',
-        'array_slice', 'array_to_string', 'avg', 'bool_and', 'bool_or', 'cast_to_type',
-        'concat', 'contains', 'count', 'count_star', 'decode', 'dense_rank', 'duckdb_columns',
-        'encode', 'epoch_us', 'floor', 'format', 'from_json', 'generate_series',
-        'generate_subscripts', 'greatest', 'hash', 'histogram', 'if', 'isfinite', 'isinf',
-        'isnan', 'json_extract', 'least', 'len', 'list', 'list_aggr', 'list_aggregate',
-        'list_concat', 'list_contains', 'list_distinct', 'list_filter', 'list_grade_up',
-        'list_max', 'list_min', 'list_position', 'list_select', 'list_sort', 'list_sum',
-        'list_transform', 'list_unique', 'list_value', 'lower', 'make_timestamp',
-        'make_timestamptz', 'map_entries', 'map_to_pg_oid', 'map_values', 'max', 'md5',
-        'md5_number', 'md5_number_lower', 'min', 'nullif', 'quantile_disc', 'range',
+WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '__kanon_audited',
+        '__kanon_centers', '__kanon_class_of', '__kanon_clock', '__kanon_finish',
+        '__kanon_measure', '__kanon_roles', '__kanon_start', '__kanon_take', '__kanon_tree',
+        '__kanon_wait', 'alias', 'any_value', 'array_extract', 'array_length', 'array_slice',
+        'array_to_string', 'avg', 'bool_and', 'bool_or', 'cast_to_type', 'concat', 'contains',
+        'count', 'count_star', 'decode', 'dense_rank', 'duckdb_columns', 'encode', 'epoch_us',
+        'floor', 'format', 'from_json', 'generate_series', 'generate_subscripts', 'greatest',
+        'hash', 'histogram', 'if', 'isfinite', 'isinf', 'isnan', 'json_extract', 'least', 'len',
+        'list', 'list_aggr', 'list_aggregate', 'list_concat', 'list_contains', 'list_distinct',
+        'list_filter', 'list_grade_up', 'list_max', 'list_min', 'list_position', 'list_select',
+        'list_sort', 'list_sum', 'list_transform', 'list_unique', 'list_value', 'lower',
+        'make_timestamp', 'make_timestamptz', 'map_entries', 'map_to_pg_oid', 'map_values',
+        'max', 'md5', 'md5_number', 'min', 'nullif', 'quantile_disc', 'range',
         'regexp_full_match', 'regexp_matches', 'regexp_replace', 'replace', 'row', 'row_number',
         'signbit', 'split_part', 'starts_with', 'string_split', 'struct_extract', 'struct_pack',
         'sum', 'to_json', 'to_microseconds', 'typeof', 'unnest', 'version', '||', '~~')
@@ -40,7 +40,7 @@ WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '__kanon_audit', '__kanon
 ),
 __kanon_source AS MATERIALIZED (  -- each row, its number, and a hash to break ties
     SELECT row_number() OVER () AS __kanon_row,
-           md5_number_lower(concat('0 ', row(*COLUMNS(__kanon.*))::VARCHAR)) AS __kanon_hash,
+           CASE WHEN regexp_full_match(typeof(row(*COLUMNS(__kanon.*))), '(STRUCT|TUPLE)\(((U?(TINY|SMALL)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL\((\d|1[0-5]),\d+\)|BOOLEAN|VARCHAR|UUID|DATE|TIME)(, |\)))+') THEN NULL ELSE (md5_number(concat('0 ', row(*COLUMNS(__kanon.*))::VARCHAR)) >> 64)::UBIGINT END AS __kanon_hash,
            __kanon.*
     FROM "patients" AS __kanon
 ),
@@ -75,46 +75,56 @@ __kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categor
           FROM __kanon_kept
           WHERE (SELECT passed FROM __kanon_accounted))
 ),
-__kanon_begun AS MATERIALIZED (  -- starts the method: all rows in, a ticket out
+__kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
     SELECT __kanon_start(
-        list({'row': __kanon_row, 'hash': __kanon_hash, 'cells': cells,
-              'label': __kanon_label, 'secret': __kanon_secret,
-              'extra': __kanon_extra}),
         (SELECT columns FROM __kanon_columns),
         '{"named": [], "progress": true, "task": {"beside_k": [], "block_rows": null, "class_label": null, "distance": "sse", "k": 5, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
         NULL,
         NULL,
         []) AS ticket
-    FROM __kanon_cells
+    FROM __kanon_accounted WHERE passed
+),
+__kanon_taken AS MATERIALIZED (  -- hands over the rows, some thousands at a time; the ticket again
+    SELECT coalesce(
+        max(__kanon_take(
+            __kanon_begun.ticket, __kanon_row, __kanon_hash, cells,
+            __kanon_label, __kanon_secret, __kanon_extra)),
+        (SELECT ticket FROM __kanon_begun)) AS ticket
+    FROM __kanon_cells CROSS JOIN __kanon_begun
 ),
 __kanon_waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an interrupt is heard
-    SELECT turn FROM range(1000000000000) AS __kanon_turns(turn) CROSS JOIN __kanon_begun
+    SELECT turn FROM range(1000000000000) AS __kanon_turns(turn) CROSS JOIN __kanon_taken
     WHERE __kanon_wait(ticket, turn) LIMIT 1
 ),
-__kanon_grouped AS MATERIALIZED (  -- one class per row
-    SELECT __kanon_finish(ticket, turn) AS grouped FROM __kanon_begun CROSS JOIN __kanon_waited
+__kanon_grouped AS MATERIALIZED (  -- what the method made of the rows
+    SELECT ticket,
+           CASE WHEN grouped.error IS NULL THEN grouped
+                ELSE __kanon_refuse(grouped.error.kind, grouped.error.sentence) END AS grouped
+    FROM (SELECT ticket, __kanon_finish(ticket, turn) AS grouped
+          FROM __kanon_taken CROSS JOIN __kanon_waited)
 ),
-__kanon_labels AS MATERIALIZED (  -- class -1 is a suppressed row
-    SELECT label.row AS __kanon_row, label.class AS __kanon_class
-    FROM (SELECT unnest(CASE WHEN grouped.error IS NULL THEN grouped.labels
-                             ELSE __kanon_refuse(grouped.error.kind, grouped.error.sentence)
-                             END) AS label FROM __kanon_grouped)
+__kanon_labels AS (  -- one class per row; -1 is a suppressed row, NULL one without a label
+    SELECT __kanon_row, __kanon_class_of(__kanon_grouped.ticket, __kanon_row) AS __kanon_class
+    FROM __kanon_kept CROSS JOIN __kanon_grouped
 ),
 __kanon_labelled AS (
-    SELECT __kanon_labels.__kanon_class, __kanon_kept.* FROM __kanon_kept JOIN __kanon_labels USING (__kanon_row)
-    WHERE __kanon_labels.__kanon_class >= 0
+    FROM (SELECT __kanon_class_of(__kanon_grouped.ticket, __kanon_kept.__kanon_row) AS __kanon_class,
+                 __kanon_kept.*
+          FROM __kanon_kept CROSS JOIN __kanon_grouped)
+    WHERE __kanon_class >= 0
 ),
 __kanon_classes AS MATERIALIZED (  -- what each class releases
     SELECT __kanon_class, __kanon_shown(COLUMNS(* EXCLUDE (__kanon_class, __kanon_hidden)), __kanon_hidden)
-    FROM (SELECT __kanon_class, __kanon_centroid(COLUMNS(* EXCLUDE ("__kanon_class"))) FROM (SELECT __kanon_class, COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash")) FROM __kanon_labelled) GROUP BY __kanon_class)
+    FROM (SELECT __kanon_class, __kanon_centroid(COLUMNS(* EXCLUDE ("__kanon_class"))) FROM (SELECT __kanon_class, COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash")) FROM __kanon_labelled ORDER BY __kanon_class ASC) GROUP BY __kanon_class)
     CROSS JOIN (SELECT list_transform(grouped.hidden, lambda name: lower(name)) AS __kanon_hidden
                 FROM __kanon_grouped)
 ),
+__kanon_counts AS MATERIALIZED (  -- rows per class
+    SELECT __kanon_class, count(*) AS __kanon_rows FROM __kanon_labelled GROUP BY __kanon_class
+),
 __kanon_sizes AS MATERIALIZED (  -- rows per combination of released values
     SELECT sum(__kanon_rows)::BIGINT AS __kanon_size, __kanon_seen(COLUMNS(* EXCLUDE (__kanon_class, __kanon_rows))), __kanon_printed(COLUMNS(* EXCLUDE (__kanon_class, __kanon_rows)))
-    FROM __kanon_classes
-    JOIN (SELECT __kanon_class, count(*) AS __kanon_rows FROM __kanon_labelled GROUP BY __kanon_class)
-        USING (__kanon_class)
+    FROM __kanon_classes JOIN __kanon_counts USING (__kanon_class)
     GROUP BY ALL
 ),
 __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
@@ -133,19 +143,20 @@ __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
             THEN __kanon_refuse(
                 'ReleaseError', format('The release was stopped: it leaves out {} rows, more than suppress = 0.0 allows. Nothing came out; please report this as a bug of the method mdav_star.', any_value(__kanon_out)::BIGINT))
         ELSE true END AS passed
-    FROM (SELECT count(*) AS __kanon_label_count, count(DISTINCT __kanon_row) AS __kanon_once,
+    FROM (SELECT count(__kanon_class) AS __kanon_once,
                  count(*) FILTER (WHERE __kanon_class < 0) AS __kanon_out
           FROM __kanon_labels)
+    CROSS JOIN (SELECT grouped.rows AS __kanon_label_count FROM __kanon_grouped)
     CROSS JOIN (SELECT count(*) AS __kanon_kept_count FROM __kanon_kept)
     LEFT JOIN __kanon_sizes ON true
 ),
 __kanon_released AS NOT MATERIALIZED (  -- columns in their old order
-    (SELECT __kanon_blank(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash"))) FROM __kanon_source LIMIT 0)
+    (SELECT 0::BIGINT AS __kanon_rows, __kanon_blank(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash"))) FROM __kanon_source LIMIT 0)
     UNION ALL BY NAME
-    (SELECT __kanon_classes.* EXCLUDE (__kanon_class)
-     FROM __kanon_labelled JOIN __kanon_classes USING (__kanon_class))
+    (SELECT * EXCLUDE (__kanon_class) FROM __kanon_classes JOIN __kanon_counts USING (__kanon_class))
 )
-SELECT __kanon.*
-FROM __kanon_released AS __kanon, __kanon_check
-WHERE __kanon_check.passed
-ORDER BY md5(concat('0 ', row(*COLUMNS(__kanon.*))::VARCHAR)) ASC
+SELECT * EXCLUDE (__kanon_each)
+FROM (SELECT * EXCLUDE (__kanon_rows), unnest(range(__kanon_rows)) AS __kanon_each
+      FROM (SELECT __kanon.* FROM __kanon_released AS __kanon, __kanon_check
+            WHERE __kanon_check.passed
+            ORDER BY md5(concat('0 ', row(*COLUMNS(__kanon.* EXCLUDE (__kanon_rows)))::VARCHAR)) ASC))

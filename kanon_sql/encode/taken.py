@@ -1,0 +1,100 @@
+"""Rows as they come in: some thousands at a time, from all threads of the query.
+
+DuckDB would hold a list of all rows two or three times over until the query ends; here each piece is
+brought into the form of the encoding at once, and the rest of it forgotten.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from kanon_sql.encode.arrow import CellColumns, Rows
+from kanon_sql.points.points import Floats
+
+BESIDE = ("label", "secret", "extra")
+"""What a method may ask for beside the cells."""
+
+
+class Taken:
+    """Rows that are being handed over; ``rows`` gives them when all are there."""
+
+    def __init__(
+        self, width: int, numeric: Sequence[int], textual: Sequence[int], asked: Collection[str]
+    ) -> None:
+        """
+        Args:
+            width: the number of columns.
+            numeric: those whose numbers are kept.
+            textual: those whose categories are kept.
+            asked: which of BESIDE are kept.
+        """
+        self._width = width
+        self._numeric, self._textual = list(numeric), list(textual)
+        self._asked = tuple(asked)
+        self._lock = threading.Lock()
+        self._pieces: list[dict[str, Any]] = []
+
+    def take(self, number: Any, sealed: Any, cells: Any, beside: Mapping[str, Any]) -> None:
+        """Takes a piece of m rows in.
+
+        Args:
+            number: the number of each row, int64, ascending.
+            sealed: uint64, a seeded hash of each row; NULL where none is needed.
+            cells: list<struct<number: double, category: string>>, a list of ``width`` per row.
+            beside: by the names of BESIDE, one value per row.
+        """
+        structs, width = cells.flatten(), self._width
+        # copies: a view of one array of a piece keeps all that DuckDB handed over with it
+        piece: dict[str, Any] = {"row": number.to_numpy().copy()}
+        if sealed.null_count == 0:
+            piece["hash"] = sealed.to_numpy().copy()
+        if self._numeric:
+            values = structs.field("number").to_numpy(zero_copy_only=False).reshape(-1, width)
+            for j in self._numeric:
+                piece[f"number {j}"] = values[:, j] + 0.0  # no -0.0
+        for j in self._textual:
+            spots = pa.array(np.arange(j, len(structs), width))
+            piece[f"word {j}"] = structs.field("category").take(spots)
+        for name in self._asked:
+            piece[name] = beside[name].take(pa.array(np.arange(len(number))))
+        with self._lock:
+            self._pieces.append(piece)
+
+    def rows(self) -> Rows:
+        """All rows, in the order of their numbers; nothing is left here."""
+        with self._lock:
+            pieces, self._pieces = self._pieces, []
+        # threads hand pieces over in any order
+        pieces.sort(key=lambda piece: int(piece["row"][0]) if len(piece["row"]) else 0)
+        number = _together(pieces, "row", np.int64)
+        count = len(number)
+        sealed = np.zeros(count, np.uint64)
+        if all("hash" in piece for piece in pieces):
+            sealed = _together(pieces, "hash", np.uint64)
+        numbers: dict[int, Floats] = {
+            j: _together(pieces, f"number {j}", np.float64) for j in self._numeric
+        }
+        words = {j: _texts(pieces, f"word {j}") for j in self._textual}
+        fields: dict[str, Any] = {
+            "row": number, "hash": sealed, "cells": CellColumns(numbers, words)
+        }
+        for name in self._asked:
+            values = [piece.pop(name) for piece in pieces]
+            fields[name] = pa.concat_arrays(values) if values else pa.array([], pa.string())
+        return Rows(fields, count)
+
+
+def _together(pieces: Sequence[dict[str, Any]], name: str, kind: Any) -> Any:
+    """A field of all pieces, which are rid of it: shape (n,)."""
+    parts = [piece.pop(name) for piece in pieces]
+    return np.concatenate(parts) if parts else np.zeros(0, kind)
+
+
+def _texts(pieces: Sequence[dict[str, Any]], name: str) -> pa.Array:
+    parts = [piece.pop(name) for piece in pieces]
+    return pa.concat_arrays(parts) if parts else pa.array([], pa.string())

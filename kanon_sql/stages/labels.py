@@ -1,0 +1,85 @@
+"""Labels that wait for the query to ask for them, row by row."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanon_sql.errors import KanonError
+from kanon_sql.points.points import Labels
+
+UNKNOWN = -2
+"""Stands for a row that has no label, or several."""
+
+FORGOTTEN = 3600.0
+"""Seconds after which labels are dropped of which no query has asked."""
+
+GONE = "The query was asleep for too long, and its classes are gone. Run it again."
+
+
+@dataclass
+class Held:
+    """The classes of the rows of one query.
+
+    Attributes:
+        by_number: int32 or int64, shape (largest row number + 1,); UNKNOWN where there is none.
+        asked: when they were last asked for.
+    """
+
+    by_number: npt.NDArray[Any]
+    asked: float
+
+    def classes(self, rows: Labels) -> Labels:
+        """The classes of rows by their numbers: int64, shape (m,)."""
+        self.asked = perf_counter()
+        last = len(self.by_number) - 1
+        found = self.by_number[np.minimum(rows, last)].astype(np.int64)
+        return np.where(rows > last, UNKNOWN, found)
+
+
+_lock = threading.Lock()
+_held: dict[int, Held] = {}
+
+
+def by_row(rows: Labels, labels: Any) -> npt.NDArray[Any]:
+    """Labels by row number; a row that comes more than once has none, as one that doesn't come.
+
+    Args:
+        rows: int64, shape (n,); their numbers, from 1 up.
+        labels: integers, shape (n,).
+    """
+    given = np.asarray(labels)
+    largest = int(rows.max(initial=0))
+    kind = np.int32 if given.max(initial=0) < 2**31 else np.int64
+    found = np.full(largest + 1, UNKNOWN, kind)
+    found[rows] = given
+    times = np.bincount(rows, minlength=largest + 1)
+    found[times > 1] = UNKNOWN
+    return found
+
+
+def hold(ticket: int, by_number: npt.NDArray[Any]) -> None:
+    """Keeps the labels of a query until long after it last asked for one."""
+    now = perf_counter()
+    with _lock:
+        for old in [t for t, held in _held.items() if now > held.asked + FORGOTTEN]:
+            del _held[old]
+        _held[ticket] = Held(by_number, now)
+
+
+def held(ticket: int) -> Held:
+    """The labels of a query.
+
+    Raises:
+        KanonError: they were dropped.
+    """
+    with _lock:
+        found = _held.get(ticket)
+    if found is None:
+        raise KanonError(GONE)
+    return found
