@@ -61,7 +61,7 @@ def take(
 ) -> Any:
     """Takes a piece of the rows in; their tickets."""
     ticket = tickets[0].as_py()
-    beside = {"label": labels, "secret": secrets, "extra": extras}
+    beside = {"label": whole(labels), "secret": whole(secrets), "extra": whole(extras)}
     try:
         hand_over(ticket, whole(rows), whole(hashes), whole(cells), beside)
     except KeyboardInterrupt:

@@ -63,6 +63,11 @@ class Rows:
             fields[field.name] = values if isinstance(values, FLAT) else values.flatten()
         return Rows(fields, len(structs))
 
+    @property
+    def hashes(self) -> npt.NDArray[np.uint64] | None:
+        """The seeded hash of each row: uint64, shape (n,); None where none is needed."""
+        return self.numbers("hash") if "hash" in self.fields else None
+
     def numbers(self, name: str) -> npt.NDArray[Any]:
         """A field as a numpy array."""
         field = self.fields[name]

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -157,7 +157,16 @@ class Categorical:
         name: str, weight: float, values: pa.Array, levels: Sequence[pa.Array] | None = None,
         distance: str = "sse",
     ) -> Categorical:
-        """Learns the categories, sorted, or in the depth-first order of the hierarchy.
+        """Learns the categories, as ``fit_codes`` does."""
+        return Categorical.fit_codes(name, weight, values, levels, distance)[0]
+
+    @staticmethod
+    def fit_codes(
+        name: str, weight: float, values: pa.Array, levels: Sequence[pa.Array] | None = None,
+        distance: str = "sse",
+    ) -> tuple[Categorical, Codes]:
+        """Learns the categories, sorted, or in the depth-first order of the hierarchy; these, and
+        the nodes of the values, as ``codes`` gives them.
 
         Args:
             name: the column.
@@ -167,8 +176,9 @@ class Categorical:
                 neighbours. None: a flat taxonomy.
             distance: 'sse' or 'loss'.
         """
+        found = values.dictionary_encode()
         if levels is None:
-            leaves = pc.unique(values.drop_null())
+            leaves = found.dictionary
             leaves = leaves.take(pc.sort_indices(leaves))
             own = np.arange(len(leaves), dtype=np.int32)[:, None]
         else:
@@ -180,7 +190,7 @@ class Categorical:
         height = nodes.shape[1]
         nothing = np.zeros(height)
         plain = Categorical(name, weight, leaves, nodes, nothing, 0, in_tree, nothing)
-        codes = plain.codes(values)
+        codes = plain._nodes_of(found)
         steps = np.diff((np.arange(height + 1) / height) ** 2) / 2.0
         shares = [_shares(codes[:, level]) for level in range(height)]
         if distance == "loss":
@@ -191,18 +201,21 @@ class Categorical:
                 for step, part in zip(steps.tolist(), shares, strict=True)
             )
             squared = weight * steps / variance if len(shares[0]) > 1 else 0.0 * steps
-        return Categorical(
-            name, weight, leaves, nodes, np.asarray(squared), len(shares[0]), in_tree,
-            plain._distinct(codes),
+        fitted = replace(
+            plain, squared=np.asarray(squared), present=len(shares[0]),
+            distinct=plain._distinct(codes),
         )
+        return fitted, codes
 
     def codes(self, values: pa.Array) -> Codes:
         """Nodes of values at each level; int32, shape (n, height); -1 for what is no category."""
-        found = values.dictionary_encode()
+        return self._nodes_of(values.dictionary_encode())
+
+    def _nodes_of(self, found: pa.DictionaryArray) -> Codes:
         words = pc.index_in(found.dictionary, self.leaves).fill_null(len(self.leaves) + 1)
         table = np.append(words.to_numpy(zero_copy_only=False), len(self.leaves))
         spots = found.indices.fill_null(len(table) - 1).to_numpy(zero_copy_only=False)
-        return np.ascontiguousarray(self.nodes[table[spots]], dtype=np.int32)
+        return np.ascontiguousarray(self.nodes[table][spots], dtype=np.int32)
 
     def _distinct(self, codes: Codes) -> Floats:
         """The attribute ``distinct`` of rows with these nodes: int32, shape (n, height)."""

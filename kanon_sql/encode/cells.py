@@ -7,17 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 import pyarrow as pa
 
 from kanon_sql.encode.arrow import CellColumns, Column, Rows
 from kanon_sql.encode.attributes import is_categorical, is_numeric
 from kanon_sql.errors import DataError
-from kanon_sql.points.content_order import mixed
+from kanon_sql.encode.order import Hashes, Indices, canonical_order
 from kanon_sql.points.points import Codes, Floats
 
 Mask = npt.NDArray[np.bool_]
-Indices = npt.NDArray[np.int64]
 
 
 def check_types(columns: Sequence[Column]) -> None:
@@ -29,31 +27,6 @@ def check_types(columns: Sequence[Column]) -> None:
                 "neither an order nor single values. Put its parts into columns of their own, or "
                 "give it another role."
             )
-
-
-def _canonical_order(columns: Sequence[pl.Series], hashes: npt.NDArray[np.uint64]) -> Indices:
-    """Positions by the columns, then by the hash.
-
-    Rows that are equal in all columns of the relation have equal hashes. Left so, equal sensitive
-    values would lie side by side and end in one class; so the i-th copy of a row gets a hash of
-    (hash, i).
-    """
-    frame = pl.DataFrame([s.alias(f"column_{i}") for i, s in enumerate(columns)])
-    frame = frame.with_columns(pl.Series("hash", hashes))
-    order = frame.select(pl.arg_sort_by(frame.columns)).to_series().to_numpy().astype(np.int64)
-    ordered = frame[order]
-    block = ordered.drop("hash").select(
-        pl.struct(pl.all()).rle_id() if columns else pl.lit(0)
-    ).to_series().to_numpy()
-    block = np.broadcast_to(block, (len(order),))
-    sorted_hashes = hashes[order]
-    repeats = (sorted_hashes[1:] == sorted_hashes[:-1]) & (block[1:] == block[:-1])
-    if not repeats.any():
-        return order
-    starts = np.flatnonzero(np.concatenate([[True], ~repeats]))
-    copy = np.arange(len(order)) - np.repeat(starts, np.diff([*starts, len(order)]))
-    salted = mixed(sorted_hashes + copy.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
-    return order[np.lexsort((salted, block))]
 
 
 def _column(cells: pa.StructArray, field: str, column: int, width: int) -> pa.Array:
@@ -121,13 +94,10 @@ class Cells:
             refuse(column.name, numbers.get(j), missing[:, j], nulls)
         return Cells(numbers, words, missing)
 
-    def order(self, codes: Mapping[int, Codes], hashes: npt.NDArray[np.uint64]) -> Indices:
+    def order(self, codes: Mapping[int, Codes], hashes: Hashes | None) -> Indices:
         """The canonical order."""
-        width = self.missing.shape[1]
-        return _canonical_order(
-            [
-                pl.Series(self.numbers[j] if j in self.numbers else codes[j][:, 0])
-                for j in range(width)
-            ],
-            hashes,
+        rows, width = self.missing.shape
+        return canonical_order(
+            [self.numbers[j] if j in self.numbers else codes[j][:, 0] for j in range(width)],
+            hashes, rows,
         )

@@ -105,7 +105,7 @@ class Encoding:
                     f"The quasi-identifier {attribute.name!r} has {strange} rows with values that "
                     "the encoding doesn't know. Fit it to all rows first."
                 )
-        return self._placed(rows, cells, codes, cells.order(codes, rows.numbers("hash")))
+        return self._placed(rows, cells, codes, cells.order(codes, rows.hashes))
 
     def _placed(
         self, rows: Rows, cells: Cells, codes: Mapping[int, Codes], order: Indices
@@ -145,8 +145,8 @@ def encode(
 
     Args:
         rows: n rows; of the fields cells (struct<number: double, category: string>, one per row and
-            column, row by row), hash (uint64, a seeded hash of all columns of each row), and where
-            they are there label, secret and extra.
+            column, row by row, or CellColumns), and where they are there hash (uint64, a seeded
+            hash of all columns of each row), label, secret and extra.
         columns: the quasi-identifiers.
         task: weights, nulls, distance, sensitive_values, and what its method asks for, are read.
         trees: hierarchies by column name.
@@ -175,11 +175,10 @@ def _learned(
     for j, words in cells.words.items():
         name = columns[j].name
         tree = given.get(name.lower())
-        fitted = Categorical.fit(
+        attributes[j], codes[j] = Categorical.fit_codes(
             name, weights.get(name.lower(), 1.0), words, tree.levels if tree else None, distance
         )
-        attributes[j], codes[j] = fitted, fitted.codes(words)
-    order = cells.order(codes, rows.numbers("hash"))
+    order = cells.order(codes, rows.hashes)
     for j, values in cells.numbers.items():
         name = columns[j].name
         weight = weights.get(name.lower(), 1.0)

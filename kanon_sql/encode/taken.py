@@ -73,16 +73,13 @@ class Taken:
         pieces.sort(key=lambda piece: int(piece["row"][0]) if len(piece["row"]) else 0)
         number = _together(pieces, "row", np.int64)
         count = len(number)
-        sealed = np.zeros(count, np.uint64)
-        if all("hash" in piece for piece in pieces):
-            sealed = _together(pieces, "hash", np.uint64)
         numbers: dict[int, Floats] = {
             j: _together(pieces, f"number {j}", np.float64) for j in self._numeric
         }
         words = {j: _texts(pieces, f"word {j}") for j in self._textual}
-        fields: dict[str, Any] = {
-            "row": number, "hash": sealed, "cells": CellColumns(numbers, words)
-        }
+        fields: dict[str, Any] = {"row": number, "cells": CellColumns(numbers, words)}
+        if all("hash" in piece for piece in pieces):
+            fields["hash"] = _together(pieces, "hash", np.uint64)
         for name in self._asked:
             values = [piece.pop(name) for piece in pieces]
             fields[name] = pa.concat_arrays(values) if values else pa.array([], pa.string())

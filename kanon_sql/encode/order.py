@@ -1,0 +1,109 @@
+"""The canonical order of rows: by their encoded columns, then by a seeded hash of all that they are.
+
+Columns are packed into keys of 64 bits, as many as fit: codes and whole numbers of a small range
+take few. All rows are sorted by the first key, and only those that are equal so far by the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanon_sql.points.content_order import mixed
+
+Indices = npt.NDArray[np.int64]
+Hashes = npt.NDArray[np.uint64]
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_SIGN = np.uint64(1 << 63)
+WHOLE = 2.0**52
+"""Whole numbers of a smaller range than this are packed by their distance from the least."""
+
+
+def _bits(column: npt.NDArray[Any]) -> tuple[Hashes, int]:
+    """A column as unsigned numbers in the same order, NaN last; and the bits that they take."""
+    if column.dtype.kind == "i":
+        least = int(column.min(initial=0))
+        return (column - least).astype(np.uint64), (int(column.max(initial=0)) - least).bit_length()
+    missing = np.isnan(column)
+    with_values = not missing.all()
+    least = float(np.nanmin(column)) if with_values else 0.0
+    span = float(np.nanmax(column)) - least if with_values else 0.0
+    whole = np.where(missing, span + 1.0, column - least)
+    if span < WHOLE and bool((np.floor(column) == column)[~missing].all()):
+        return whole.astype(np.uint64), int(span + 1.0).bit_length()
+    # the bits of doubles stand in their order where the sign is turned, and all bits of negatives
+    turned = np.where(missing, np.nan, column).view(np.uint64)
+    turned = np.where(turned & _SIGN, ~turned, turned | _SIGN)
+    return turned, 64
+
+
+def _keys(columns: Sequence[npt.NDArray[Any]]) -> Iterator[Hashes]:
+    """The columns as keys, the first that counts first: uint64, shape (n,) each."""
+    key, used = None, 0
+    for column in columns:
+        values, bits = _bits(column)
+        if key is not None and used + bits <= 64:
+            key, used = (key << np.uint64(bits)) | values if bits < 64 else values, used + bits
+            continue
+        if key is not None:
+            yield key
+        key, used = values, bits
+    if key is not None:
+        yield key
+
+
+def canonical_order(
+    columns: Sequence[npt.NDArray[Any]], hashes: Hashes | None, rows: int
+) -> Indices:
+    """The places of rows in the input, in canonical order: int64, shape (n,).
+
+    Rows that are equal in all columns of the relation have equal hashes. Left so, equal sensitive
+    values would lie side by side and end in one class; so the i-th copy of a row gets a hash of
+    (hash, i).
+
+    Args:
+        columns: float64 or int32, shape (n,) each; NaN comes last.
+        hashes: uint64, shape (n,); None where rows that are equal in the columns need no order:
+            they stay as they came.
+        rows: their number n.
+    """
+    order: Indices = np.arange(rows)
+    # those that are equal to a neighbour so far: their places in the order, and their block
+    tied, block = np.arange(rows), np.zeros(rows, np.int64)
+    for key in _keys(columns):
+        order, tied, block = _sorted(order, tied, block, key)
+    if hashes is None or len(tied) == 0:
+        return order
+    order, same, _ = _sorted(order, tied, block, hashes)
+    if len(same) == 0:
+        return order
+    ordered = hashes[order[tied]]
+    fresh = np.append(True, (ordered[1:] != ordered[:-1]) | (block[1:] != block[:-1]))
+    starts = np.flatnonzero(fresh)
+    copy = np.arange(len(tied)) - np.repeat(starts, np.diff(np.append(starts, len(tied))))
+    salted = mixed(ordered + copy.astype(np.uint64) * _GOLDEN)
+    order[tied] = order[tied][np.lexsort((salted, block))]
+    return order
+
+
+def _sorted(
+    order: Indices, tied: Indices, block: Indices, key: Hashes
+) -> tuple[Indices, Indices, Indices]:
+    """The order in which each block is sorted by a key too, and what is tied still."""
+    members = order[tied]
+    values = key[members]
+    if len(block) and block[-1] == 0:
+        turn = np.argsort(values, kind="stable")
+    else:
+        turn = np.lexsort((values, block))
+    order[tied] = members[turn]
+    values, block = values[turn], block[turn]
+    equal = (values[1:] == values[:-1]) & (block[1:] == block[:-1])
+    among = np.append(equal, False) | np.append(False, equal)
+    number = np.cumsum(~np.append(False, equal))[: len(tied)]
+    among = among[: len(tied)]
+    return order, tied[among], number[among]
