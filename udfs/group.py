@@ -1,5 +1,5 @@
-"""The grouping: announce it, hand over the rows, wait for it, finish it (see job.py), and ask for the
-class of each row.
+"""The grouping: announce it, hand over the rows, wait for it, finish it (see job.py), and ask for
+the class of each row.
 
 Rows and labels cross in pieces of some thousands: DuckDB would hold a list of all rows two or three
 times over until the query ends.

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from kanon_sql.encode.arrow import CellColumns, Column, Rows
 from kanon_sql.encode.attributes import is_categorical, is_numeric
-from kanon_sql.errors import DataError
 from kanon_sql.encode.order import Hashes, Indices, canonical_order
+from kanon_sql.errors import DataError
 from kanon_sql.points.points import Codes, Floats
 
 Mask = npt.NDArray[np.bool_]

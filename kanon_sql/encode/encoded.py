@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from kanon_sql.encode.attributes import Attribute, Categorical, Numeric
-from kanon_sql.encode.cells import Indices, Mask
+from kanon_sql.encode.cells import Mask
 from kanon_sql.encode.coordinates import geographic, on_sphere, refuse_beyond_degrees
+from kanon_sql.encode.order import Indices
 from kanon_sql.errors import DataError
 from kanon_sql.points.points import (
     Codes,

@@ -20,8 +20,9 @@ import pyarrow.compute as pc
 
 from kanon_sql.encode.arrow import Column, Rows
 from kanon_sql.encode.attributes import Attribute, Categorical, Numeric, Taxonomy
-from kanon_sql.encode.cells import Cells, Indices, Mask, check_types
+from kanon_sql.encode.cells import Cells, Mask, check_types
 from kanon_sql.encode.encoded import Encoded
+from kanon_sql.encode.order import Indices
 from kanon_sql.errors import DataError, OptionError, did_you_mean
 from kanon_sql.methods import GroupTask
 from kanon_sql.points.points import NO_SENSITIVE, Codes

@@ -25,6 +25,8 @@ LEAST_ROWS = 50
 """Fewer values say nothing by being all different."""
 FEW = 20
 """Integers of no more values than these may be codes."""
+LOOKED_AT = 1000
+"""Values among which so many integers are looked for first."""
 NEARLY = 0.9
 """The share of values that differ from which on a column is nearly distinct."""
 INTEGER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?")
@@ -113,6 +115,8 @@ def look(column: Column, numbers: Floats | None, texts: pa.Array | None) -> Look
             slack = 2 * int(np.spacing(float(max(abs(low), abs(high)))))
             if abs(high - low - (len(known) - 1)) <= slack < len(known) / 2:
                 return Looks(True, values=len(known), distinct=len(known))
+        if high - low != len(known) - 1 and len(np.unique(known[:LOOKED_AT])) > FEW:
+            return Looks(values=len(known))  # neither an identifier nor codes: not worth counting
     distinct = pc.count_distinct(values).as_py()
     return judge(Profile(column.name, column.sql_type, rows, len(values), distinct, low, high))
 

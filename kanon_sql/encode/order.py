@@ -26,8 +26,9 @@ WHOLE = 2.0**52
 def _bits(column: npt.NDArray[Any]) -> tuple[Hashes, int]:
     """A column as unsigned numbers in the same order, NaN last; and the bits that they take."""
     if column.dtype.kind == "i":
-        least = int(column.min(initial=0))
-        return (column - least).astype(np.uint64), (int(column.max(initial=0)) - least).bit_length()
+        lowest = int(column.min(initial=0))
+        bits = (int(column.max(initial=0)) - lowest).bit_length()
+        return (column - lowest).astype(np.uint64), bits
     missing = np.isnan(column)
     with_values = not missing.all()
     least = float(np.nanmin(column)) if with_values else 0.0
@@ -43,7 +44,8 @@ def _bits(column: npt.NDArray[Any]) -> tuple[Hashes, int]:
 
 def _keys(columns: Sequence[npt.NDArray[Any]]) -> Iterator[Hashes]:
     """The columns as keys, the first that counts first: uint64, shape (n,) each."""
-    key, used = None, 0
+    key: Hashes | None = None
+    used = 0
     for column in columns:
         values, bits = _bits(column)
         if key is not None and used + bits <= 64:

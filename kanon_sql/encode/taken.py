@@ -1,7 +1,7 @@
 """Rows as they come in: some thousands at a time, from all threads of the query.
 
-DuckDB would hold a list of all rows two or three times over until the query ends; here each piece is
-brought into the form of the encoding at once, and the rest of it forgotten.
+DuckDB would hold a list of all rows two or three times over until the query ends; here each piece
+is brought into the form of the encoding at once, and the rest of it forgotten.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ class Taken:
             values = structs.field("number").to_numpy(zero_copy_only=False).reshape(-1, width)
             for j in self._numeric:
                 piece[f"number {j}"] = values[:, j] + 0.0  # no -0.0
-        for j in self._textual:
-            spots = pa.array(np.arange(j, len(structs), width))
-            piece[f"word {j}"] = structs.field("category").take(spots)
+        if self._textual:
+            words = structs.field("category")
+            piece["words"] = pa.concat_arrays([words, words[:0]])
         for name in self._asked:
             piece[name] = beside[name].take(pa.array(np.arange(len(number))))
         with self._lock:
@@ -76,13 +76,15 @@ class Taken:
         numbers: dict[int, Floats] = {
             j: _together(pieces, f"number {j}", np.float64) for j in self._numeric
         }
-        words = {j: _texts(pieces, f"word {j}") for j in self._textual}
-        fields: dict[str, Any] = {"row": number, "cells": CellColumns(numbers, words)}
+        words = _texts([piece.pop("words") for piece in pieces if "words" in piece])
+        columns = {
+            j: words.take(pa.array(np.arange(j, len(words), self._width))) for j in self._textual
+        }
+        fields: dict[str, Any] = {"row": number, "cells": CellColumns(numbers, columns)}
         if all("hash" in piece for piece in pieces):
             fields["hash"] = _together(pieces, "hash", np.uint64)
         for name in self._asked:
-            values = [piece.pop(name) for piece in pieces]
-            fields[name] = pa.concat_arrays(values) if values else pa.array([], pa.string())
+            fields[name] = _texts([piece.pop(name) for piece in pieces])
         return Rows(fields, count)
 
 
@@ -92,6 +94,5 @@ def _together(pieces: Sequence[dict[str, Any]], name: str, kind: Any) -> Any:
     return np.concatenate(parts) if parts else np.zeros(0, kind)
 
 
-def _texts(pieces: Sequence[dict[str, Any]], name: str) -> pa.Array:
-    parts = [piece.pop(name) for piece in pieces]
+def _texts(parts: Sequence[pa.Array]) -> pa.Array:
     return pa.concat_arrays(parts) if parts else pa.array([], pa.string())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import weakref
 
 import duckdb
@@ -26,6 +27,9 @@ OURS_HIDDEN = f"""
 
 _registered: dict[int, weakref.WeakSet[duckdb.DuckDBPyConnection]] = {}
 """The registered connections of each open database, by the number that __kanon_instance() gives."""
+
+_made: set[int] = set()
+"""The databases that have all functions."""
 
 _numbers = itertools.count()
 
@@ -71,12 +75,49 @@ def _create(con: duckdb.DuckDBPyConnection, function: Signature, known: set[str]
             create(other)
 
 
-def _instance(con: duckdb.DuckDBPyConnection, known: set[str]) -> int:
-    """The number of the database that the connection belongs to; a new one gets the next."""
-    number = next(_numbers)
-    _create(con, Signature(INSTANCE, lambda: number, (), "BIGINT", "native"), known)
+def _refused(con: duckdb.DuckDBPyConnection, name: str) -> str | None:
+    """Why a function can't be called without arguments, in DuckDB's word for the kind of error;
+    None where it can. It is asked for in a way that fails no transaction of the caller's."""
+    ((told,),) = con.execute(
+        f"SELECT system.main.json_serialize_plan('SELECT system.main.{name}()')"
+    ).fetchall()
+    error: str | None = json.loads(told).get("error_type")
+    return error
+
+
+def _instance(con: duckdb.DuckDBPyConnection) -> int | None:
+    """The number of the database that the connection belongs to; None of a new one."""
+    if _refused(con, INSTANCE) == "catalog":
+        return None
     ((found,),) = con.execute(f"SELECT system.main.{INSTANCE}()").fetchall()
     return int(found)
+
+
+def _make(con: duckdb.DuckDBPyConnection) -> int:
+    """Creates the functions in a database that lacks some; its number."""
+    # where the first of them is missing, all are
+    is_new = _refused(con, FUNCTIONS[0].name) == "catalog"
+    known: set[str] = set() if is_new else _known(con)
+    for function in FUNCTIONS:
+        _create(con, function, known)
+    number = next(_numbers)
+    _create(con, Signature(INSTANCE, lambda: number, (), "BIGINT", "native"), known)
+    instance = _instance(con)
+    assert instance is not None
+    plan_call = planner(_catalog_of(instance), _shadow_of(instance))
+    _create(con, Signature(PLANNER, plan_call, PARAMETERS, "VARCHAR", "native"), known)
+    _made.add(instance)
+    return instance
+
+
+_read: list[duckdb.Statement] = []
+
+
+def _statements(con: duckdb.DuckDBPyConnection) -> list[duckdb.Statement]:
+    """The statements that make the macros, read once: reading takes longer than running them."""
+    if not _read:
+        _read[:] = con.extract_statements(";\n".join(macros()))
+    return _read
 
 
 def _cursor(instance: int, path: str = "") -> duckdb.DuckDBPyConnection:
@@ -134,13 +175,10 @@ def register(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
 
 def _register(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     listen()
-    known = _known(con)
-    for function in FUNCTIONS:
-        _create(con, function, known)
-    instance = _instance(con, known)
+    instance = _instance(con)
+    if instance is None or instance not in _made:
+        instance = _make(con)
     _registered.setdefault(instance, weakref.WeakSet()).add(con)
-    plan_call = planner(_catalog_of(instance), _shadow_of(instance))
-    _create(con, Signature(PLANNER, plan_call, PARAMETERS, "VARCHAR", "native"), known)
-    for statement in macros():
+    for statement in _statements(con):
         con.execute(statement)
     return con

@@ -1,6 +1,6 @@
 -- The representation 'centroid': SELECT __kanon_centroid(COLUMNS(*)) FROM patients.
 -- Sums must not depend on the order of the rows: doubles are added in the order of their values,
--- and days and microseconds as integers. A mean is kept within the values' range, so that equal
+-- and days, microseconds and integers of 32 bits, of which no sum is rounded, as integers. A mean is kept within the values' range, so that equal
 -- values give that value; + 0.0 turns -0.0 into 0.0. NaN is a missing value, as NULL is.
 -- An aggregate stands once, and a lambda names it: DuckDB hashes an expression that names a column
 -- twice as it hashes that of any other column, and so takes quadratic time over many columns.
@@ -28,6 +28,7 @@ CREATE OR REPLACE TEMP MACRO __kanon_time(microseconds) AS list_transform(
                       ELSE TIME '00:00:00' + to_microseconds(__kanon_x) END)[1];
 
 CREATE OR REPLACE TEMP MACRO __kanon_centroid
+    (x INTEGER) AS avg(x),
     (x DOUBLE) AS __kanon_mean(x),
     (x DATE) AS DATE '1970-01-01'
         + __kanon_whole_mean(sum(x - DATE '1970-01-01'), count(x))::INTEGER,
