@@ -1,4 +1,4 @@
-"""The canonical order of rows: by their encoded columns, then by a seeded hash of all that they are.
+"""The canonical order of rows: by their encoded columns, then by a seeded hash of each whole row.
 
 Columns are packed into keys of 64 bits, as many as fit: codes and whole numbers of a small range
 take few. All rows are sorted by the first key, and only those that are equal so far by the next.

@@ -1,0 +1,67 @@
+"""The canonical order against a sort that anyone can read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kanon_sql.encode.order import canonical_order
+from kanon_sql.points.content_order import mixed
+
+
+def by_sorting(columns: list[Any], hashes: Any, rows: int) -> list[int]:
+    """The order by tuples of values, NaN last, then by the hash; where any row has a copy, by a
+    hash of the hash and the number of the copy."""
+
+    def cells(i: int) -> tuple[tuple[bool, float], ...]:
+        return tuple((bool(np.isnan(c[i])), 0.0 if np.isnan(c[i]) else float(c[i])) for c in columns)
+
+    order = sorted(range(rows), key=lambda i: (cells(i), int(hashes[i])))
+    seen: dict[Any, int] = {}
+    salted = {}
+    for i in order:
+        row = (cells(i), int(hashes[i]))
+        copy = seen.setdefault(row, 0)
+        seen[row] += 1
+        bits = (int(hashes[i]) + copy * 0x9E3779B97F4A7C15) % 2**64
+        salted[i] = int(mixed(np.array([bits], np.uint64))[0])
+    if max(seen.values()) == 1:
+        return order
+    return sorted(order, key=lambda i: (cells(i), salted[i]))
+
+
+def column(kind: int, rng: np.random.Generator, n: int) -> Any:
+    """Values of one of several kinds: few and many, whole and not, large, missing."""
+    return [
+        lambda: rng.integers(0, 3, n).astype(np.int32),
+        lambda: rng.integers(-5, 5, n).astype(np.float64),
+        lambda: rng.choice([0.5, -0.25, 1e300, -1e300, 3.0], n),
+        lambda: np.where(rng.random(n) < 0.3, np.nan, rng.integers(0, 3, n)),
+        lambda: np.full(n, np.nan),
+        lambda: rng.integers(0, 2, n) * 2.0**53 + rng.integers(-3, 3, n),
+        lambda: rng.standard_normal(n),
+    ][kind]()
+
+
+@pytest.mark.parametrize("most", [2, 10, 2**62])
+def test_the_order_is_that_of_a_plain_sort(most: int) -> None:
+    rng = np.random.default_rng(most)
+    for _ in range(60):
+        n = int(rng.integers(1, 40))
+        columns = [column(int(k), rng, n) for k in rng.integers(0, 7, rng.integers(1, 5))]
+        hashes = rng.integers(0, most, n).astype(np.uint64)
+        found = canonical_order(columns, hashes, n)
+        whole = [[str(c[i]) for c in columns] + [int(hashes[i])] for i in range(n)]
+        assert sorted(found.tolist()) == list(range(n))
+        assert [whole[i] for i in found] == [whole[i] for i in by_sorting(columns, hashes, n)]
+        without = canonical_order(columns, None, n)
+        assert [whole[i][:-1] for i in without] == [whole[i][:-1] for i in found]
+        for before, after in zip(without[:-1], without[1:], strict=True):
+            assert whole[before][:-1] != whole[after][:-1] or before < after
+
+
+def test_no_rows_have_an_order() -> None:
+    assert len(canonical_order([np.zeros(0)], np.zeros(0, np.uint64), 0)) == 0
+    assert canonical_order([], None, 3).tolist() == [0, 1, 2]
