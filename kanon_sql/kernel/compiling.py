@@ -21,7 +21,7 @@ def noticing(at_first: Callable[[], None]) -> Iterator[list[str]]:
     """
     begun: list[str] = []
 
-    class Listener(event.Listener):  # type: ignore[misc]
+    class Listener(event.Listener):
         """Hears of each function that is not in the cache, before and after."""
 
         def on_start(self, event: Any) -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 MARK = "kanon_compiled"
@@ -44,51 +45,54 @@ def _collector_off() -> Iterator[None]:
         gc.enable()
 
 
+def _module(name: str) -> Any:
+    return import_module(name)
+
+
 def _make_compiler() -> Any:
     """The compiler class that njit takes as pipeline_class; raises where numba is another."""
-    from llvmlite.binding import Linkage, parse_assembly
-    from llvmlite.ir import GlobalVariable, IntType
-    from numba.core.codegen import JITCodeLibrary
-    from numba.core.compiler import CompilerBase, DefaultPassBuilder
-    from numba.core.compiler_machinery import register_pass
-    from numba.core.runtime import rtsys
-    from numba.core.typed_passes import NativeLowering
+    # modules as Any: of most of this numba tells no types
+    binding, ll, codegen, compiler, machinery, runtime, typed = map(_module, (
+        "llvmlite.binding", "llvmlite.ir", "numba.core.codegen", "numba.core.compiler",
+        "numba.core.compiler_machinery", "numba.core.runtime", "numba.core.typed_passes",
+    ))
+    lowering = typed.NativeLowering
 
-    class CalledFromPython(JITCodeLibrary):  # type: ignore[misc]
+    class CalledFromPython(codegen.JITCodeLibrary):  # type: ignore[misc, name-defined]
         """A library that is optimized as a whole only, which comes to the same as its functions
         first."""
 
         def _optimize_functions(self, ll_module: Any) -> None:
             ll_module.data_layout = self._codegen._data_layout
 
-    class CalledByCompiled(JITCodeLibrary):  # type: ignore[misc]
+    class CalledByCompiled(codegen.JITCodeLibrary):  # type: ignore[misc, name-defined]
         """A library without machine code, but for the pointers to what errors need."""
 
         def add_linking_library(self, library: Any) -> None:
             # the runtime's own comes with whoever is called from Python
-            if library is not rtsys.library:
+            if library is not runtime.rtsys.library:
                 super().add_linking_library(library)
 
         def finalize(self) -> None:
             self._raise_if_finalized()
-            whole = self._final_module
+            whole: Any = self._final_module  # type: ignore[has-type]
             self._note_dynamic_globals(whole)
             for library in dict.fromkeys(self._linking_libraries):
                 self._reload_init.update(library._reload_init)
                 self._dynamic_globals += library._dynamic_globals
                 whole.link_in(library._get_module_for_linking(), preserve=True)
             for function in whole.functions:
-                if not function.is_declaration and function.linkage == Linkage.external:
+                if not function.is_declaration and function.linkage == binding.Linkage.external:
                     # it will be in several libraries, and in none that has it inlined
                     function.linkage = "linkonce_odr"
             self._shared_module = whole
             pointers = self._codegen._create_empty_module(self.name)
             for variable in whole.global_variables:
                 if variable.name.startswith("_ZN08NumbaEnv") and not variable.is_declaration:
-                    pointer = GlobalVariable(pointers, IntType(8).as_pointer(), variable.name)
+                    pointer = ll.GlobalVariable(pointers, ll.IntType(8).as_pointer(), variable.name)
                     pointer.linkage = "common"
                     pointer.initializer = pointer.type.pointee(None)
-            self._final_module = parse_assembly(str(pointers))
+            self._final_module = binding.parse_assembly(str(pointers))
             self._final_module.name = whole.name
             self._finalize_final_module()
 
@@ -104,8 +108,8 @@ def _make_compiler() -> Any:
             # once where it is declared
             self._dynamic_globals += [name for name in names if text.count(name) > 1]
 
-    @register_pass(mutates_CFG=True, analysis_only=False)
-    class LateLowering(NativeLowering):  # type: ignore[misc]
+    @machinery.register_pass(mutates_CFG=True, analysis_only=False)
+    class LateLowering(typed.NativeLowering):  # type: ignore[misc, name-defined]
         """Lowers into a library of the right kind."""
 
         _name = "kanon_late_lowering"
@@ -120,13 +124,13 @@ def _make_compiler() -> Any:
             state.library.enable_object_caching()
             return super().run_pass(state)
 
-    class LateCompiler(CompilerBase):  # type: ignore[misc]
+    class LateCompiler(compiler.CompilerBase):  # type: ignore[misc, name-defined]
         """Numba's compiler but for the lowering and the garbage."""
 
         def define_pipelines(self) -> list[Any]:
-            manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
+            manager = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
             manager.passes = [
-                (LateLowering if step is NativeLowering else step, about)
+                (LateLowering if step is lowering else step, about)
                 for step, about in manager.passes
             ]
             manager.finalize()

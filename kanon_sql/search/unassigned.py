@@ -111,7 +111,9 @@ def find_nearest(
 @inner
 def find_furthest(space: Space, pool: Pool, center: Any, terms: Any, most: Any) -> int:
     """The record furthest from a point, among those left; see furthest_in_tree."""
-    return furthest_in_tree(space, pool.tree, pool.leaves, pool.stack, center, terms, most)
+    tree, leaves, stack = pool.tree, pool.leaves, pool.stack
+    found: int = furthest_in_tree(space, tree, leaves, stack, center, terms, most)
+    return found
 
 
 @inner
@@ -129,7 +131,7 @@ def settle(space: Space, pool: Pool, labels: Any, members: Any, count: int) -> P
             if order[q] >= 0 and labels[order[q]] < 0:
                 rest[kept] = order[q]
                 kept += 1
-        renewed = plant(space, rest)
+        renewed: Pool = plant(space, rest)
         renewed.counts[IN_ORDER] = counts[IN_ORDER]
         return renewed
     return pool

@@ -129,7 +129,7 @@ def _cut_edges(out: Any, order: Any, k: int, beat: Any) -> HalfEdges:
     One pass is enough: sides only shrink, so an edge that must stay now must stay for good. Edges
     are named by the vertex they go out of. Returns the links that are left.
     """
-    links = _link(out)
+    links: HalfEdges = _link(out)
     head, after, before, ends = links
     waiting = np.empty((k, 2), np.int64)
     for u in order:

@@ -24,7 +24,8 @@ ROUNDS = 3
 @kernel
 def _within(threshold_tree: ThresholdTree, x: int, wide: float, ball: Ball) -> int:
     """Fills the ball with the records within a distance of x; how many there are."""
-    return members_within(threshold_tree, x, wide, -np.inf, ball)
+    count: int = members_within(threshold_tree, x, wide, -np.inf, ball)
+    return count
 
 
 class Narrowing:

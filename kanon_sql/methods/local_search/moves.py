@@ -28,8 +28,8 @@ def _either(name: str) -> Callable[..., Any]:
         by_squares = data.instance_class is squared_error.SquaredRecords
         return (squared if by_squares else loss).py_func
 
-    decorate: Any = overload(stub, jit_options=CHOSEN, strict=False)
-    decorate(chosen)
+    decorate: Any = overload
+    decorate(stub, jit_options=CHOSEN, strict=False)(chosen)
     return stub
 
 
