@@ -78,7 +78,8 @@ def _make_compiler() -> Any:
             whole: Any = self._final_module  # type: ignore[has-type]
             self._note_dynamic_globals(whole)
             for library in dict.fromkeys(self._linking_libraries):
-                self._reload_init.update(library._reload_init)
+                if hasattr(library, "_reload_init"):  # not in numba 0.60
+                    self._reload_init.update(library._reload_init)
                 self._dynamic_globals += library._dynamic_globals
                 whole.link_in(library._get_module_for_linking(), preserve=True)
             for function in whole.functions:
