@@ -134,6 +134,29 @@ def widest_axis(axes: Any, masks: Any, scale: Any, order: Any, lo: int, hi: int)
 
 
 @inner
+def weigh_categories(masks: Any, scale: Any, order: Any, lo: int, hi: int, weights: Any) -> None:
+    """What the difference of two categories counts for in the choice of an axis, by attribute.
+
+    To tell m categories apart takes log2(m) cuts. Where that is more for all attributes than there
+    are cuts down to the leaves, those of few categories come first: so most of them are told.
+    """
+    step, needed = max(1, (hi - lo) // SAMPLE), 0.0
+    for a in range(len(scale)):
+        held, kinds = masks[order[lo], a], 0
+        for q in range(lo, hi, step):
+            held |= masks[order[q], a]
+        while held != 0:
+            held &= held - np.uint64(1)
+            kinds += 1
+        cuts = np.log2(max(kinds, 2))
+        weights[a] = scale[a] / cuts
+        needed += cuts if kinds > 1 else 0.0
+    if needed <= np.log2(max(hi - lo, LEAF) / LEAF):
+        for a in range(len(scale)):
+            weights[a] = scale[a]
+
+
+@inner
 def cut(axes: Any, masks: Any, order: Any, key: Any, lo: int, hi: int, axis: int, at: int) -> None:
     """Partitions order[lo:hi] about position ``at`` along an axis; -1 stands for the index."""
     p = axes.shape[1]
@@ -153,7 +176,7 @@ def cut(axes: Any, masks: Any, order: Any, key: Any, lo: int, hi: int, axis: int
 def _arrange(axes: Any, masks: Any, scale: Any, order: Any, n: int) -> None:
     """Orders order[:n] so that each run of LEAF records is a leaf, and each aligned run of
     LEAF * FAN^l records a node."""
-    key = np.empty(n)
+    key, weights = np.empty(n), np.empty(len(scale))
     waiting = np.empty((128, 2), np.int64)
     waiting[0, 0], waiting[0, 1], top = 0, (n + LEAF - 1) // LEAF, 1
     while top > 0:
@@ -169,7 +192,8 @@ def _arrange(axes: Any, masks: Any, scale: Any, order: Any, n: int) -> None:
             capacity *= FAN
         middle = first + capacity * ((last - first + capacity - 1) // capacity // 2)
         # alike, as far as a sample tells: by their index, which breaks ties
-        axis = widest_axis(axes, masks, scale, order, lo, hi)
+        weigh_categories(masks, scale, order, lo, hi, weights)
+        axis = widest_axis(axes, masks, weights, order, lo, hi)
         cut(axes, masks, order, key, lo, hi, axis, middle * LEAF)
         # 128 are enough: one part waits for each cut on the way down, and a cut nearly halves
         waiting[top, 0], waiting[top, 1] = middle, last
