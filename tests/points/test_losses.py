@@ -167,7 +167,7 @@ def test_the_costs_of_row_suppression_are_losses(task: Task) -> None:
 # --- k_member -----------------------------------------------------------------------------------
 
 
-@njit(nogil=True)
+@njit
 def _measured(columns: Any, tree: Any, group: Any, members: Any, sums: Any) -> Any:
     """What the class of the members loses with each record: by leaf, and one by one; and whether
     the leaves' are lower bounds."""
