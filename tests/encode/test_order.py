@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ def by_sorting(columns: list[Any], hashes: Any, rows: int) -> list[int]:
     hash of the hash and the number of the copy."""
 
     def cells(i: int) -> tuple[tuple[bool, float], ...]:
-        return tuple((bool(np.isnan(c[i])), 0.0 if np.isnan(c[i]) else float(c[i])) for c in columns)
+        values = [float(c[i]) for c in columns]
+        return tuple((value != value, 0.0 if value != value else value) for value in values)
 
     order = sorted(range(rows), key=lambda i: (cells(i), int(hashes[i])))
     seen: dict[Any, int] = {}
@@ -58,7 +60,7 @@ def test_the_order_is_that_of_a_plain_sort(most: int) -> None:
         assert [whole[i] for i in found] == [whole[i] for i in by_sorting(columns, hashes, n)]
         without = canonical_order(columns, None, n)
         assert [whole[i][:-1] for i in without] == [whole[i][:-1] for i in found]
-        for before, after in zip(without[:-1], without[1:], strict=True):
+        for before, after in pairwise(without):
             assert whole[before][:-1] != whole[after][:-1] or before < after
 
 

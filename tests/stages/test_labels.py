@@ -1,0 +1,83 @@
+"""Labels that wait for the query to ask for them, and rows that come in pieces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from kanon_sql.encode.taken import Taken
+from kanon_sql.errors import KanonError
+from kanon_sql.stages import labels
+from kanon_sql.stages.labels import UNKNOWN, by_row, held, hold
+
+
+def test_a_row_without_one_label_has_none() -> None:
+    found = by_row(np.array([3, 1, 5, 5]), np.array([7, -1, 2, 2]))
+    hold(-1, found)
+    asked = np.array([1, 2, 3, 4, 5, 6, 1000])
+    assert held(-1).classes(asked).tolist() == [
+        -1, UNKNOWN, 7, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN
+    ]
+
+
+def test_large_labels_are_kept() -> None:
+    hold(-1, by_row(np.array([1]), np.array([2**40])))
+    assert held(-1).classes(np.array([1])).tolist() == [2**40]
+
+
+def test_labels_of_which_nobody_asks_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    hold(-1, by_row(np.array([1]), np.array([0])))
+    monkeypatch.setattr(labels, "FORGOTTEN", -1.0)
+    hold(-2, by_row(np.array([1]), np.array([0])))
+    with pytest.raises(KanonError, match="asleep"):
+        held(-1)
+    assert held(-2).classes(np.array([1])).tolist() == [0]
+
+
+def piece(numbers: list[int], values: list[tuple[float | None, str | None]], sealed: bool) -> Any:
+    """Rows of a number and a text, as DuckDB hands them over."""
+    kinds = pa.list_(pa.struct([("number", pa.float64()), ("category", pa.string())]))
+    cells = [
+        [{"number": x, "category": None}, {"number": None, "category": word}] for x, word in values
+    ]
+    hashes = pa.array(numbers if sealed else [None] * len(numbers), pa.uint64())
+    return pa.array(numbers, pa.int64()), hashes, pa.array(cells, kinds)
+
+
+@pytest.mark.parametrize("sealed", [True, False])
+def test_pieces_in_any_order_are_the_rows_in_theirs(sealed: bool) -> None:
+    pieces = [
+        piece([4, 5], [(-0.0, "b"), (2.5, None)], sealed), piece([1], [(None, "a")], sealed)
+    ]
+    for given in (pieces, pieces[::-1]):
+        taken = Taken(2, [0], [1], ["label"])
+        for numbers, hashes, cells in given:
+            words = pa.array([f"l{i}" for i in numbers.to_pylist()])
+            taken.take(numbers, hashes, cells, {"label": words, "secret": words})
+        rows = taken.rows()
+        cells = rows.fields["cells"]
+        assert rows.count == 3
+        assert rows.numbers("row").tolist() == [1, 4, 5]
+        assert [str(x) for x in cells.numbers[0]] == ["nan", "0.0", "2.5"]
+        assert cells.words[1].to_pylist() == ["a", "b", None]
+        assert rows.fields["label"].to_pylist() == ["l1", "l4", "l5"]
+        assert "secret" not in rows
+        assert rows.hashes is None if not sealed else rows.hashes.tolist() == [1, 4, 5]
+        assert taken.rows().count == 0
+
+
+def test_the_release_is_the_same_for_any_number_of_threads(con: duckdb.DuckDBPyConnection) -> None:
+    con.execute(
+        "CREATE TABLE many AS SELECT i % 9 AS a, 'w' || i % 5 AS w, i % 3 AS s "
+        "FROM range(20000) r(i)"
+    )
+    found = []
+    for threads in (1, 2, 4):
+        con.execute(f"SET threads = {threads}")
+        call = "anonymize('many', k=5, method='mdav_plus', sensitive=['s'], keep_order=true)"
+        found.append(con.execute(f"FROM {call}").fetchall())
+    assert found[0] == found[1] == found[2]
