@@ -159,7 +159,8 @@ class GroupOptions:
     )
     refine_steps: int | None = option(
         None, whole(0),
-        "How many rows refine, or the method best, visits; the release depends on it.",
+        "How many rows refine visits, or each of the searches that the method best makes side by "
+        "side; the release depends on it.",
         type="BIGINT", default_text="by the number of rows",
     )
     refine_seconds: float | None = option(

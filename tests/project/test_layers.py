@@ -67,7 +67,9 @@ EXCEPTIONS: dict[str, set[str]] = {
     # these kinds pack labels and cut regions as the methods of one attribute do
     "hierarchies.from_counts": {"methods", "methods.single_attribute"},
     # best starts from the groups of other methods
-    "methods.local_search.best": {"methods.microaggregation", "methods.k_member"},
+    "methods.local_search.best": {
+        "methods.microaggregation", "methods.k_member", "methods.recoding"
+    },
     # a cost or a bound that a kernel works out is asked for when it is needed
     "methods.cell_generalization.geometry": {"methods.cell_generalization.cells"},
     "methods.centers.geometry": {"methods.centers.lower_bounds", "methods.centers.medoids"},

@@ -9,12 +9,14 @@ METHODS = (
     Method(
         name="best",
         family=__name__,
-        summary="The better of mdav_plus and mdav_star (k_member with distance 'loss'), then a "
-        "long search for groups that lose less.",
-        guarantee="groups of k to 2k-1; never more loss than what it starts from",
+        summary="Refines the groups of mdav, mdav_plus, v_mdav and mdav_star (optimal_1d for one "
+        "number; k_member, nearest and mondrian with distance 'loss'), then searches on from the "
+        "best.",
+        guarantee="groups of k to 2k-1; never more loss than what it starts from, refined or not",
         cost="that of its starts, and refine_steps",
         representation="centroid",
-        source="simulated annealing over moves, swaps, splits and mergers of groups",
+        source="simulated annealing over moves, swaps, splits and mergers of groups; set "
+        "partitioning by column generation, as Aloise et al. 2014",
         geometries={"sse": SQUARED, "loss": LOSS},
         searches=True,
         in_blocks=False,

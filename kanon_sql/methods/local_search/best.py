@@ -1,4 +1,4 @@
-"""The method to ask for when the loss matters more than the time: several starts, long search."""
+"""The method to ask for when the loss matters more than the time: many starts, long search."""
 
 from __future__ import annotations
 
@@ -8,37 +8,75 @@ from functools import partial
 
 from kanon_sql.kernel.parallel import in_parallel
 from kanon_sql.kernel.watch import Watch
-from kanon_sql.methods.k_member import KMemberOptions
-from kanon_sql.methods.local_search.refine import SEARCH_STEPS, default_steps, search
-from kanon_sql.methods.microaggregation.mdav_plus import mdav_plus
-from kanon_sql.methods.microaggregation.mdav_star import mdav_star
+from kanon_sql.methods.local_search.long_search import LongSearch, all_steps, polish, visits
 from kanon_sql.methods.option import MethodOptions
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Grouping, LossPoints, Points
 
+Start = tuple[Callable[..., Grouping], MethodOptions]
+
+
+def is_line(points: Points) -> bool:
+    """Whether optimal_1d takes them, so that no grouping is better than its own."""
+    if isinstance(points, LossPoints):
+        return False
+    return bool(points.numeric.shape[1] <= 1 and points.codes.shape[1] == 0)
+
+
+def starts_of(points: Points) -> list[Start]:
+    """The methods whose groups are made better, with their options: all that are quick and made
+    for the same points."""
+    # imported here, since each brings its kernels
+    if isinstance(points, LossPoints):
+        from kanon_sql.methods.k_member import KMemberOptions
+        from kanon_sql.methods.k_member.k_member import k_member
+        from kanon_sql.methods.k_member.nearest import nearest
+        from kanon_sql.methods.recoding import MondrianOptions
+        from kanon_sql.methods.recoding.mondrian import mondrian
+
+        return [
+            (k_member, KMemberOptions()), (nearest, MethodOptions()), (mondrian, MondrianOptions())
+        ]
+    from kanon_sql.methods.microaggregation import VMdavOptions
+    from kanon_sql.methods.microaggregation.mdav import mdav
+    from kanon_sql.methods.microaggregation.mdav_plus import mdav_plus
+    from kanon_sql.methods.microaggregation.mdav_star import mdav_star
+    from kanon_sql.methods.microaggregation.v_mdav import v_mdav
+
+    plain = MethodOptions()
+    found: list[Start] = [
+        (mdav_plus, plain), (mdav_star, plain), (mdav, plain), (v_mdav, VMdavOptions())
+    ]
+    if is_line(points):
+        from kanon_sql.methods.microaggregation.optimal_1d import optimal_1d
+
+        found.insert(0, (optimal_1d, plain))
+    return found
+
 
 def best(points: Points, task: GroupTask, watch: Watch) -> Grouping:
-    """Groups of k to 2k-1 records: the better of mdav_plus and mdav_star, or k_member where the
-    loss is that of byun2006, then a search that goes
-    on for refine_steps (by default as ``default_steps`` says) or refine_seconds.
+    """Groups of k to 2k-1 records: the best of what refine makes of several methods' groups, and
+    what a long search finds from there, which ends after refine_steps or refine_seconds.
+
+    It loses no more than any of the starts, and no more than refine leaves of any of them with its
+    default steps, or with as many where best gets fewer. Of searches that run side by side, one
+    counts (see long_search.py).
 
     Needs len(points) >= k >= 1. Raises StoppedError when the watch was asked to stop.
     """
-    starts: tuple[Callable[..., Grouping], ...] = (mdav_plus, mdav_star)
-    own = MethodOptions()
-    if isinstance(points, LossPoints):
-        from kanon_sql.methods.k_member.k_member import k_member  # here, since only this needs it
-
-        starts, own = (k_member,), KMemberOptions()
-    watch.expect((len(starts) - 1) * len(points))
-    plain = replace(task, own=own, class_label=None)
-    found = in_parallel([partial(start, points, plain, watch) for start in starts])
-    steps = task.refine_steps
-    if steps is None:
-        steps = default_steps(len(points), task.k, SEARCH_STEPS)
-    watch.begin("refining", steps)
-    better = search(
-        points, [start.labels for start in found], task.k, steps, task.refine_seconds, watch
-    )
+    n, k = len(points), task.k
+    starts = starts_of(points)
+    watch.expect((len(starts) - 1) * n)
+    plain = replace(task, class_label=None)
+    found = in_parallel([
+        partial(start, points, replace(plain, own=own), watch) for start, own in starts
+    ])
+    steps = all_steps(points, k) if task.refine_steps is None else task.refine_steps
+    if is_line(points):
+        # what refine makes of them are rounding errors; there is nothing to search for
+        steps = min(steps, polish(points, k))
+    watch.begin("refining", visits(points, k, len(starts), steps))
+    search = LongSearch(points, k, steps, task.refine_seconds, watch)
+    better = search.run([start.labels for start in found])
     facts = {"refine_steps": float(better.steps), "refine_stopped": float(better.stopped)}
     return Grouping(better.labels, facts)

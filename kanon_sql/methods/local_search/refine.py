@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from time import perf_counter
 from typing import Any
 
@@ -18,7 +19,7 @@ from kanon_sql.methods.local_search.moves_by_information_loss import pack_record
 from kanon_sql.methods.local_search.moves_by_squared_error import squared_records
 from kanon_sql.points.losses import sse, total_il
 from kanon_sql.points.numbering import number_by_first
-from kanon_sql.points.points import Labels, LossPoints, Points
+from kanon_sql.points.points import Floats, Labels, LossPoints, Points
 from kanon_sql.search.nearest_lists import nearest_lists
 
 NEAR = 10
@@ -89,7 +90,7 @@ def default_steps(n: int, k: int, most: int = REFINE_STEPS) -> int:
     return steps if k <= LARGE else max(n, steps * LARGE // k)
 
 
-def _cycles(n: int) -> Iterator[Cycle]:
+def cycles_of(n: int) -> Iterator[Cycle]:
     """The cycles of n records, without end."""
     begin, length = 0, DESCENT * max(n, FEW)
     yield Cycle(begin, length, 0.0)
@@ -115,14 +116,14 @@ def _sites(points: Points, watch: Watch) -> Sites:
     start = np.append(0, np.cumsum(np.bincount(site_of)))
     firsts = order[start[:-1]]
     if isinstance(points, LossPoints):
-        near = nearest_lists(_embedded(points, firsts), LOSS_NEAR, watch.beat())
+        near = nearest_lists(embedded(points, firsts), LOSS_NEAR, watch.beat())
     else:
         apart = Points.of(points.numeric[firsts], points.codes[firsts], points.scale)
         near = nearest_lists(apart, NEAR, watch.beat())
     return Sites(site_of, start, order, near)
 
 
-def _embedded(points: LossPoints, members: Any) -> Points:
+def embedded(points: LossPoints, members: Any) -> Points:
     """Points whose squared distances are much like the losses of two records.
 
     Two codes are as far apart as their loss; two numbers x and y, for a domain of size 1,
@@ -211,24 +212,119 @@ def loss_of(points: Points, labels: Labels) -> float:
     return total_il(points, labels) if isinstance(points, LossPoints) else sse(points, labels)
 
 
-def _data(points: Points) -> Any:
+def data_of(points: Points) -> Any:
     """The records as the kernels take them."""
     if isinstance(points, LossPoints):
         return pack_records(points)
     return squared_records(points)
 
 
-class _Best:
-    """The best grouping seen so far; a later one has to be strictly better."""
+class Ground:
+    """What searches among the same records have in common.
 
-    def __init__(self, points: Points, labels: Labels) -> None:
-        self.points, self.labels, self.loss = points, labels, loss_of(points, labels)
+    Attributes:
+        points: n records in canonical order.
+        k: the least group size.
+        data: the records, SquaredRecords or PackedRecords.
+    """
 
-    def offer(self, labels: Labels) -> None:
-        """Another grouping."""
-        loss = loss_of(self.points, labels)
+    def __init__(self, points: Points, k: int, watch: Watch) -> None:
+        self.points, self.k, self.data, self._watch = points, k, data_of(points), watch
+
+    @cached_property
+    def sites(self) -> Sites:
+        """The distinct points; found when a search first needs them. Raises StoppedError when the
+        watch was asked to stop."""
+        sites = _sites(self.points, self._watch)
+        self._watch.check()
+        return sites
+
+    @cached_property
+    def spread(self) -> Floats | None:
+        """What a record's allowance goes by beside the loss, where that is the squared error:
+        float64, shape (n,)."""
+        if isinstance(self.points, LossPoints):
+            return None
+        count = max(1, min(self.k - 1, self.sites.near.shape[1]))
+        spread: Floats = _spread(self.data, self.sites, count)
+        return spread
+
+
+class Refining:
+    """A search that goes on for as long as it is asked to.
+
+    Attributes:
+        labels: the best grouping at the end of a cycle so far, numbered by first records; a later
+            one has to be strictly better.
+        loss: what it loses.
+        last: the grouping at the end of the last cycle, which may lose more.
+        step: where the search is.
+        over: whether nothing can be gained any more.
+    """
+
+    def __init__(
+        self, ground: Ground, labels: Labels, cycles: Iterator[Cycle], watch: Watch
+    ) -> None:
+        """``labels``: numbered by first records, groups of k or more. The search begins where the
+        first of the cycles does."""
+        self._ground, self._cycles, self._watch = ground, cycles, watch
+        self.labels, self.loss = labels, loss_of(ground.points, labels)
+        self._beat, self._cycle = watch.beat(), next(cycles)
+        self.step = self._cycle.begin
+        self._offer(_small(ground.data, labels, ground.k))
+        self.over = ground.k == 1 or len(labels) < 2 * ground.k or self.loss <= 0.0
+        # one point has no neighbours: its loss is a rounding error
+        self.over = self.over or ground.sites.near.shape[1] == 0
+        if not self.over:
+            self._work = self._begun()
+
+    def _offer(self, labels: Labels) -> None:
+        self.last = labels
+        loss = loss_of(self._ground.points, labels)
         if loss < self.loss:
             self.labels, self.loss = labels, loss
+
+    def _begun(self) -> Search:
+        """A cycle that begins, from the best and not from where the one before ended."""
+        data, k, n = self._ground.data, self._ground.k, len(self.labels)
+        groups, spare = _load(data, _small(data, self.labels, k), k)
+        # the temperature counts in what a record loses on average by now
+        unit = np.full(n, self.loss / n)
+        if self._ground.spread is not None:
+            unit = np.sqrt(self._ground.spread * unit)
+        return Search(data, groups, self._ground.sites, spare, unit, k)
+
+    def _anneal(self, cycle: Cycle, ahead: int) -> None:
+        anneal(self._work, cycle, self.step, ahead, self._beat)
+        self._watch.check()
+
+    def forward(self, steps: int) -> None:
+        """Goes on by a chunk, up to that step at most. Raises StoppedError when the watch was asked
+        to stop."""
+        if self.over or self.step >= steps:
+            return
+        if self.step == self._cycle.begin + self._cycle.length:
+            self._work, self._cycle = self._begun(), next(self._cycles)
+        end = self._cycle.begin + self._cycle.length
+        ahead = min(self.step + CHUNK, end, steps)
+        self._anneal(self._cycle, ahead)
+        self.step = ahead
+        if ahead == end:
+            self._offer(number_by_first(self._work.groups.labels))
+            self.over = self.loss <= 0.0
+
+    def finish(self) -> None:
+        """Ends the search, within a cycle by a few cold steps that don't count: what it has while
+        it is hot is worse than what they leave."""
+        begin, length, hot = self._cycle
+        if self.over or not begin < self.step < begin + length:
+            return
+        if hot > 0.0:
+            told = self._beat[DONE]
+            length = FINISH * len(self.labels)
+            self._anneal(Cycle(self.step, length, 0.0), self.step + length)
+            self._beat[DONE] = told
+        self._offer(number_by_first(self._work.groups.labels))
 
 
 def refine(
@@ -253,54 +349,11 @@ def refine(
         watch: told of the steps made; its stop ends the search with StoppedError.
     """
     started = perf_counter()
-    best = _Best(points, number_by_first(labels))
-    given = best.labels
-    data = _data(points)
-    small = _small(data, given, k)
-    best.offer(small)
-    if k == 1 or len(points) < 2 * k or best.loss <= 0.0:
-        return Refined(labels if best.labels is given else best.labels, 0, False)
-    sites = _sites(points, watch)
-    watch.check()
-    if sites.near.shape[1] == 0:  # one point: the loss is a rounding error
-        return Refined(labels, 0, False)
-    groups, spare = _load(data, small, k)
-    spread = None
-    if not isinstance(points, LossPoints):
-        spread = _spread(data, sites, max(1, min(k - 1, sites.near.shape[1])))
-    beat, step, stopped = watch.beat(), 0, False
-    for cycle in _cycles(len(points)):
-        end = cycle.begin + cycle.length
-        # the temperature counts in what a record loses on average by now
-        unit = np.full(len(points), best.loss / len(points))
-        if spread is not None:
-            unit = np.sqrt(spread * unit)
-        work = Search(data, groups, sites, spare, unit, k)
-        while step < min(end, steps) and not stopped:
-            stopped = seconds is not None and perf_counter() - started >= seconds
-            if not stopped:
-                ahead = min(step + CHUNK, end, steps)
-                anneal(work, cycle, step, ahead, beat)
-                watch.check()
-                step = ahead
-        if cycle.hot > 0.0 and cycle.begin < step < end:
-            # stopped while it was hot: what it has now is worse than what a few cold steps leave
-            cold, told = Cycle(step, FINISH * len(points), 0.0), beat[DONE]
-            anneal(work, cold, step, step + cold.length, beat)
-            watch.check()
-            beat[DONE] = told
-        best.offer(number_by_first(groups.labels))
-        if stopped or step >= steps or best.loss <= 0.0:
-            break
-        # on from the best, not from where the cycle ended
-        groups, spare = _load(data, _small(data, best.labels, k), k)
-    return Refined(labels if best.labels is given else best.labels, step, stopped)
-
-
-def search(
-    points: Points, starts: Sequence[Labels], k: int, steps: int, seconds: float | None,
-    watch: Watch,
-) -> Refined:
-    """The same from the best of several groupings, the first of them on ties."""
-    losses = [loss_of(points, number_by_first(labels)) for labels in starts]
-    return refine(points, starts[int(np.argmin(losses))], k, steps, seconds, watch)
+    given, stopped = number_by_first(labels), False
+    lane = Refining(Ground(points, k, watch), given, cycles_of(len(points)), watch)
+    while lane.step < steps and not lane.over and not stopped:
+        stopped = seconds is not None and perf_counter() - started >= seconds
+        if not stopped:
+            lane.forward(steps)
+    lane.finish()
+    return Refined(labels if lane.labels is given else lane.labels, lane.step, stopped)

@@ -17,7 +17,6 @@ from kanon_sql.methods.local_search.refine import (
     Refined,
     default_steps,
     refine,
-    search,
     steps_through,
 )
 from kanon_sql.points.losses import sse
@@ -136,7 +135,7 @@ def test_search_finds_most_optima_of_a_few_records(k: int) -> None:
     for seed in range(6):
         points, labels = continuous(9, 2, k, seed)
         records = Records(points.numeric.tolist(), [[]] * 9, [])
-        result = search(points, [labels], k, steps_through(9, 2), None, Watch())
+        result = refine(points, labels, k, steps_through(9, 2), None, Watch())
         optimum = reference.optimal_squared_error(records, k)
         found += sse(points, result.labels) <= optimum * (1 + 1e-9)
     assert found >= 5
@@ -223,13 +222,6 @@ def test_default_steps_find_the_optima_of_few_records(kind: str, most: int) -> N
         found = refine(points, labels, k, steps, None, Watch())
         optimum = reference.optimal_squared_error(records, k)
         assert sse(points, found.labels) == pytest.approx(optimum, rel=1e-9, abs=1e-12)
-
-
-def test_search_starts_from_the_best() -> None:
-    points, labels = continuous(60, 2, 3)
-    better = refine(points, labels, 3, steps_through(60, 1), None, Watch()).labels
-    for starts in ([labels, better], [better, labels]):
-        assert (search(points, starts, 3, 0, None, Watch()).labels == better).all()
 
 
 def test_records_far_more_often_than_others_are_left_for_others() -> None:

@@ -1,0 +1,147 @@
+"""Linear and integer programs, solved by HiGHS in a process of its own, which can be stopped.
+
+This file is also the program of that process. So it imports nothing of kanon_sql at the top.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as StillRunning
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TURN = 0.02
+"""Seconds between two looks at who waits."""
+
+FEW = 400
+"""Classes among which one is chosen in a moment."""
+
+START = "import runpy, sys; runpy.run_path(sys.argv[1], run_name='__main__')"
+
+Numbers = npt.NDArray[np.float64]
+Places = npt.NDArray[np.int64]
+
+
+class Cover(NamedTuple):
+    """Classes of which some are to hold each record once, at the least cost.
+
+    Attributes:
+        records: how many records there are.
+        nodes: how many nodes of the search tree are looked at; 0: the linear program, where a class
+            may be taken in part.
+        costs: float64, shape (m,); what each class costs.
+        starts: int64, shape (m + 1,); where the records of each class start in ``members``.
+        members: int64; the records, class by class.
+    """
+
+    records: int
+    nodes: int
+    costs: Numbers
+    starts: Places
+    members: Places
+
+
+def solved(cover: Cover) -> Numbers:
+    """The prices of the records in the linear program, or how far each class is taken in the
+    integer one; empty where nothing was found."""
+    from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+    from scipy.sparse import csc_matrix
+
+    once = np.ones(cover.records)
+    entries = (np.ones(len(cover.members)), cover.members, cover.starts)
+    matrix = csc_matrix(entries, shape=(cover.records, len(cover.costs)))
+    if cover.nodes == 0:
+        found = linprog(cover.costs, A_eq=matrix, b_eq=once, method="highs-ds")
+        given = found.eqlin.marginals if found.status == 0 else None
+    else:
+        # limited by nodes and not by seconds, so that the result is always the same
+        given = milp(
+            cover.costs, integrality=np.ones(len(cover.costs)), bounds=Bounds(0.0, 1.0),
+            constraints=LinearConstraint(matrix, once, once),
+            options={"node_limit": cover.nodes, "mip_rel_gap": 1e-7},
+        ).x
+    return np.zeros(0) if given is None else np.asarray(given, np.float64)
+
+
+def _read(stream: IO[bytes], count: int, kind: Any) -> Any:
+    """An array of so many numbers; fewer at the end of the stream."""
+    return np.frombuffer(stream.read(8 * count), kind)
+
+
+def serve(source: IO[bytes], sink: IO[bytes]) -> None:
+    """Solves what comes in until nothing comes any more."""
+    while len(head := _read(source, 4, np.int64)) == 4:
+        records, nodes, classes, entries = head.tolist()
+        costs = _read(source, classes, np.float64)
+        starts = _read(source, classes + 1, np.int64)
+        given = solved(Cover(records, nodes, costs, starts, _read(source, entries, np.int64)))
+        sink.write(np.array([len(given)], np.int64).tobytes() + given.tobytes())
+        sink.flush()
+
+
+class Solver:
+    """One such process, begun when it is first needed. ``close`` ends it, whatever it does."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="kanon")
+
+    def solve(self, cover: Cover, check: Callable[[], None]) -> Numbers:
+        """What ``solved`` gives. ``check`` is called now and then; what it raises ends the
+        process."""
+        if not sys.executable or (self._process is None and len(cover.costs) <= FEW):
+            return solved(cover)
+        waited = self._pool.submit(self._ask, cover)
+        while True:
+            try:
+                return waited.result(TURN)
+            except StillRunning:
+                try:
+                    check()
+                except BaseException:
+                    self._kill()
+                    raise
+
+    def _ask(self, cover: Cover) -> Numbers:
+        if self._process is None:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", START, __file__], stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+            )
+        source, sink = self._process.stdin, self._process.stdout
+        assert source is not None and sink is not None
+        head = [cover.records, cover.nodes, len(cover.costs), len(cover.members)]
+        for part in (np.array(head, np.int64), cover.costs, cover.starts, cover.members):
+            source.write(part.tobytes())
+        source.flush()
+        count = _read(sink, 1, np.int64)
+        if len(count) == 0:
+            raise RuntimeError("the solver ended")
+        given: Numbers = _read(sink, int(count[0]), np.float64)
+        return given
+
+    def _kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+
+    def close(self) -> None:
+        """Ends the process and waits until it is gone."""
+        self._kill()
+        self._pool.shutdown()
+        if self._process is not None:
+            # what was not written any more can't be
+            with contextlib.suppress(OSError), self._process:
+                pass
+            self._process = None
+
+
+if __name__ == "__main__":
+    serve(sys.stdin.buffer, sys.stdout.buffer)
