@@ -15,7 +15,6 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from typing import Any
 
 MARK = "kanon_compiled"
@@ -45,32 +44,33 @@ def _collector_off() -> Iterator[None]:
         gc.enable()
 
 
-def _module(name: str) -> Any:
-    return import_module(name)
-
-
 def _make_compiler() -> Any:
     """The compiler class that njit takes as pipeline_class; raises where numba is another."""
-    # modules as Any: of most of this numba tells no types
-    binding, ll, codegen, compiler, machinery, runtime, typed = map(_module, (
-        "llvmlite.binding", "llvmlite.ir", "numba.core.codegen", "numba.core.compiler",
-        "numba.core.compiler_machinery", "numba.core.runtime", "numba.core.typed_passes",
-    ))
-    lowering = typed.NativeLowering
+    import numba.core.codegen
+    import numba.core.compiler
+    import numba.core.compiler_machinery
+    import numba.core.runtime
+    import numba.core.typed_passes
+    from llvmlite import binding
+    from llvmlite import ir as ll
 
-    class CalledFromPython(codegen.JITCodeLibrary):  # type: ignore[misc, name-defined]
+    # as Any: numba tells few types of these
+    core: Any = numba.core
+    lowering = core.typed_passes.NativeLowering
+
+    class CalledFromPython(core.codegen.JITCodeLibrary):  # type: ignore[misc]
         """A library that is optimized as a whole only, which comes to the same as its functions
         first."""
 
         def _optimize_functions(self, ll_module: Any) -> None:
             ll_module.data_layout = self._codegen._data_layout
 
-    class CalledByCompiled(codegen.JITCodeLibrary):  # type: ignore[misc, name-defined]
+    class CalledByCompiled(core.codegen.JITCodeLibrary):  # type: ignore[misc]
         """A library without machine code, but for the pointers to what errors need."""
 
         def add_linking_library(self, library: Any) -> None:
             # the runtime's own comes with whoever is called from Python
-            if library is not runtime.rtsys.library:
+            if library is not core.runtime.rtsys.library:
                 super().add_linking_library(library)
 
         def finalize(self) -> None:
@@ -109,8 +109,8 @@ def _make_compiler() -> Any:
             # once where it is declared
             self._dynamic_globals += [name for name in names if text.count(name) > 1]
 
-    @machinery.register_pass(mutates_CFG=True, analysis_only=False)
-    class LateLowering(typed.NativeLowering):  # type: ignore[misc, name-defined]
+    @core.compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
+    class LateLowering(core.typed_passes.NativeLowering):  # type: ignore[misc]
         """Lowers into a library of the right kind."""
 
         _name = "kanon_late_lowering"
@@ -125,11 +125,11 @@ def _make_compiler() -> Any:
             state.library.enable_object_caching()
             return super().run_pass(state)
 
-    class LateCompiler(compiler.CompilerBase):  # type: ignore[misc, name-defined]
+    class LateCompiler(core.compiler.CompilerBase):  # type: ignore[misc]
         """Numba's compiler but for the lowering and the garbage."""
 
         def define_pipelines(self) -> list[Any]:
-            manager = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
+            manager = core.compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
             manager.passes = [
                 (LateLowering if step is lowering else step, about)
                 for step, about in manager.passes
