@@ -42,7 +42,7 @@ METHODS = (
         "neighbours.",
         guarantee="suppressed cells at most 1.5 times the least possible if each column has at "
         "most two values, else 2 times; with neighbours or suppress none",
-        cost="exact to 300 rows; above with neighbours, to 45,000 of them in all",
+        cost="exact to 2,000 rows; above with neighbours, to 45,000 of them in all",
         representation="suppress",
         source="aggarwal2005, section 5",
         geometries={None: CELLS},
@@ -58,7 +58,7 @@ METHODS = (
         "3 to 5.",
         guarantee="suppressed cells at most 2 times the least possible if each column has at "
         "most two values, else 3 times; with neighbours or suppress none",
-        cost="exact to 150 rows; above with neighbours, to 5,000 of them in all",
+        cost="exact to 600 rows; above with neighbours, to 5,000 of them in all",
         representation="suppress",
         source="aggarwal2005, section 6",
         geometries={None: CELLS},

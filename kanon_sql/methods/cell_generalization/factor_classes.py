@@ -14,6 +14,7 @@ from kanon_sql.methods.cell_generalization.cells import neighbour_bound
 from kanon_sql.methods.cell_generalization.cycle_cuts import cheapest_cut, components
 from kanon_sql.methods.cell_generalization.factors_by_matching import edge_costs, edges_of
 from kanon_sql.methods.cell_generalization.integer_weights import is_binary, whole_weights
+from kanon_sql.methods.cell_generalization.lightest_factor import lightest_factor
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.losses import generalized_cells
 from kanon_sql.points.numbering import number_by_first
@@ -61,6 +62,7 @@ def by_factor(
     shares: tuple[Fraction, Fraction],
     task: GroupTask,
     near: int | None,
+    matched: int,
     watch: Watch,
 ) -> Grouping:
     """Classes of the given sizes, cut from a factor; they cost 3 times its weight at most.
@@ -73,14 +75,17 @@ def by_factor(
             columns have two codes each, and on any alphabet.
         task: with suppress nothing is guaranteed.
         near: to how many nearest records edges are looked at; None for all.
+        matched: of up to so many records all edges are matched at once.
         watch: its stop raises StoppedError.
     """
     n = len(points)
     whole = whole_weights(points)
-    edges = edges_of(whole.points, near)
-    costs = edge_costs(whole.points, edges)
     watch.check()
-    chosen = factor_of(n, edges, costs, watch)
+    if n > matched and (near is None or near >= n - 1):
+        chosen = lightest_factor(whole.points, sizes[0] == 2, factor_of, watch)
+    else:
+        edges = edges_of(whole.points, near)
+        chosen = factor_of(n, edges, edge_costs(whole.points, edges), watch)
     watch.check()
     classes = []
     for way, closed in components(n, chosen):
@@ -91,9 +96,9 @@ def by_factor(
     deleted = int(task.suppress * n) > 0  # a row that is left out needs no edge
     if deleted or (near is not None and near < n - 1):
         return Grouping(labels, {"lower_bound": bound})
-    weights = dict(zip(zip(*(end.tolist() for end in edges), strict=True), costs, strict=True))
+    ends = np.array(chosen, np.int64).T
     # costs are whole numbers, so that this sum is exact and the bound holds to the last unit
-    factor = sum(weights[edge] for edge in chosen)
+    factor = sum(edge_costs(whole.points, (ends[0], ends[1])))
     share = shares[0] if is_binary(points) else shares[1]
     bound = min(max(bound, float(share * factor * whole.low)), generalized_cells(points, labels))
     ratio = float(3 / share * whole.high / whole.low)

@@ -14,13 +14,13 @@ graph, and a library finds those.
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from typing import Any
 
 import numpy as np
 
 from kanon_sql.kernel.watch import Watch
+from kanon_sql.methods.cell_generalization.apart import apart
 from kanon_sql.methods.cell_generalization.cells import edge_points, edge_weights
 from kanon_sql.points.points import Labels, LossPoints
 from kanon_sql.search.nearest_lists import nearest_lists
@@ -30,9 +30,6 @@ Pairs = set[tuple[int, int]]
 
 FEW = 2_000
 """Links of a graph that is matched in a moment."""
-
-TURN = 0.05
-"""Seconds between two looks at the watch."""
 
 READ = """
 import sys
@@ -86,27 +83,7 @@ def _matched(nodes: int, links: list[tuple[int, int, int]], perfect: bool, watch
         names: dict[str, Any] = {"table": table, "order": order}
         exec(MATCH, names)
         return {(min(a, b), max(a, b)) for a, b in names["found"]}
-    process = subprocess.Popen(
-        [sys.executable, "-c", READ + MATCH + WRITE, order], stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
-    )
-    assert process.stdin is not None
-    try:
-        process.stdin.write(table.tobytes())
-        process.stdin.close()
-        process.stdin = None
-        while True:
-            try:
-                told, _ = process.communicate(timeout=TURN)
-                break
-            except subprocess.TimeoutExpired:
-                watch.check()
-    finally:
-        # also where the watch said stop: nobody would read the answer
-        process.kill()
-        process.wait()
-    if process.returncode != 0:
-        raise RuntimeError("the matching failed")
+    told = apart(["-c", READ + MATCH + WRITE, order], table.tobytes(), watch)
     pairs = np.frombuffer(told, np.int64).reshape(-1, 2).tolist()
     return {(min(a, b), max(a, b)) for a, b in pairs}
 

@@ -22,8 +22,9 @@ from kanon_sql.methods.cell_generalization.factors_by_matching import one_or_two
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Grouping, LossPoints
 
-ROWS, EDGES = 300, 45_000
-"""Records of which all edges are looked at; edges to near ones of more records."""
+MATCHED, ROWS, EDGES = 300, 2_000, 45_000
+"""Records of which all edges are matched at once; of which all are looked at, by linear programs;
+edges to near ones of more records."""
 
 SHARES = Fraction(2), Fraction(3, 2)
 """The optimum over w, at least: with columns of two codes, and on any alphabet."""
@@ -52,4 +53,6 @@ def pairs(points: LossPoints, task: GroupTask, watch: Watch) -> Grouping:
             f"The method 'pairs' is for k = 2 only, and k is {k}. Use triples for k = 3, or forest."
         )
     check_size("pairs", len(points), own.neighbours, ROWS, EDGES)
-    return by_factor(points, (2, 3), one_or_two_factor, SHARES, task, own.neighbours, watch)
+    return by_factor(
+        points, (2, 3), one_or_two_factor, SHARES, task, own.neighbours, MATCHED, watch
+    )

@@ -24,8 +24,9 @@ from kanon_sql.methods.cell_generalization.factors_by_matching import two_factor
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Grouping, LossPoints
 
-ROWS, EDGES = 150, 5_000
-"""Records of which all edges are looked at; edges to near ones of more records."""
+MATCHED, ROWS, EDGES = 150, 600, 5_000
+"""Records of which all edges are matched at once; of which all are looked at, by linear programs;
+edges to near ones of more records."""
 
 SHARES = Fraction(3, 2), Fraction(1)
 """The optimum over w, at least: with columns of two codes, and on any alphabet."""
@@ -54,4 +55,6 @@ def triples(points: LossPoints, task: GroupTask, watch: Watch) -> Grouping:
             f"The method 'triples' is for k = 3 only, and k is {k}. Use pairs for k = 2, or forest."
         )
     check_size("triples", len(points), own.neighbours, ROWS, EDGES)
-    return by_factor(points, (3, 4, 5), two_factor, SHARES, task, own.neighbours, watch)
+    return by_factor(
+        points, (3, 4, 5), two_factor, SHARES, task, own.neighbours, MATCHED, watch
+    )

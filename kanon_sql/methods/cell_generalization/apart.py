@@ -1,0 +1,42 @@
+"""Work that can't be stopped, in a process of its own, which can."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from kanon_sql.kernel.watch import Watch
+
+TURN = 0.05
+"""Seconds between two looks at the watch."""
+
+
+def apart(arguments: list[str], told: bytes, watch: Watch) -> bytes:
+    """What a Python process writes that is given these arguments and reads what it is told.
+
+    Raises:
+        StoppedError: the watch was asked to stop; the process is gone then.
+        RuntimeError: the process failed.
+    """
+    process = subprocess.Popen(
+        [sys.executable, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, start_new_session=True,
+    )
+    assert process.stdin is not None
+    try:
+        process.stdin.write(told)
+        process.stdin.close()
+        process.stdin = None
+        while True:
+            try:
+                answer, _ = process.communicate(timeout=TURN)
+                break
+            except subprocess.TimeoutExpired:
+                watch.check()
+    finally:
+        # also where the watch said stop: nobody would read the answer
+        process.kill()
+        process.wait()
+    if process.returncode != 0:
+        raise RuntimeError("a process of its own failed")
+    return answer

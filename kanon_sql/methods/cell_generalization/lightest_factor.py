@@ -1,0 +1,76 @@
+"""The lightest factor among all edges of more records than a matching of all of them takes.
+
+Linear programs (factors_by_cuts.py) find it and prove it, or else say which few edges it may have,
+among which a matching (factors_by_matching.py) finds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from kanon_sql.kernel.watch import Watch
+from kanon_sql.methods.cell_generalization import factors_by_cuts
+from kanon_sql.methods.cell_generalization.apart import apart
+from kanon_sql.methods.cell_generalization.factors_by_cuts import Answer
+from kanon_sql.methods.cell_generalization.factors_by_matching import edge_costs, edges_of
+from kanon_sql.points.points import LossPoints
+
+Match = Callable[[int, Any, Any, Watch], list[tuple[int, int]]]
+
+
+def _asked(points: LossPoints, loose: bool, watch: Watch) -> Answer:
+    """What the programs say."""
+    n, c = points.codes.shape
+    told = np.concatenate([[n, c, loose], points.scale, points.codes.ravel()]).astype(np.int64)
+    found = np.frombuffer(apart([factors_by_cuts.__file__], told.tobytes(), watch), np.int64)
+    certain, target, gaps = found[:3].tolist()
+    return Answer(
+        bool(certain), target, found[3 : 3 + gaps].tolist(), found[3 + gaps :].reshape(-1, 3)
+    )
+
+
+def _weight(n: int, chosen: list[tuple[int, int]], points: LossPoints, loose: bool) -> int | None:
+    """What edges weigh, None where they are no factor."""
+    ends = np.array(chosen, np.int64).reshape(-1, 2)
+    degrees = np.bincount(ends.ravel(), minlength=n)
+    if degrees.min() < (1 if loose else 2) or degrees.max() > 2:
+        return None
+    return sum(edge_costs(points, (ends[:, 0], ends[:, 1])))
+
+
+def among_candidates(
+    points: LossPoints, answer: Answer, loose: bool, match: Match, watch: Watch
+) -> list[tuple[int, int]]:
+    """The lightest factor by matching, of ever more of the edges that it may have."""
+    n = len(points)
+    for more, gap in enumerate(answer.gaps):
+        one, other, _ = answer.edges[answer.edges[:, 2] <= gap].T
+        chosen = match(n, (one, other), edge_costs(points, (one, other)), watch)
+        paid = _weight(n, chosen, points, loose)
+        # any factor that weighs no more than that has no other edges
+        if paid is not None and paid <= answer.target + more:
+            return chosen
+    edges = edges_of(points, None)
+    return match(n, edges, edge_costs(points, edges), watch)
+
+
+def lightest_factor(
+    points: LossPoints, loose: bool, match: Match, watch: Watch
+) -> list[tuple[int, int]]:
+    """The edges of a lightest factor of all edges, ascending.
+
+    Which of those that weigh the same follows from the records in their order alone.
+
+    Args:
+        points: n records whose scales are whole numbers.
+        loose: for a [1,2]-factor; else a 2-factor.
+        match: finds the same among given edges.
+        watch: its stop raises StoppedError.
+    """
+    answer = _asked(points, loose, watch)
+    if answer.certain:
+        return [(one, other) for one, other, _ in answer.edges.tolist()]
+    return among_candidates(points, answer, loose, match, watch)
