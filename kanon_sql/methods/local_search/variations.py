@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from kanon_sql.kernel.jit import kernel
 from kanon_sql.methods.local_search.moves import cost, growth, hold_groups, join, leave, relief
 from kanon_sql.points.points import Codes, Floats, Labels
 
@@ -76,7 +76,7 @@ def class_rows(labels: Labels, k: int) -> Codes:
     return rows
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def class_costs(data: Any, rows: Any, k: int) -> Any:
     """What the classes cost: float64, shape (m,). Data and rows as ``vary`` has them."""
     groups = hold_groups(data, 1, 2 * k)
@@ -92,7 +92,7 @@ def class_costs(data: Any, rows: Any, k: int) -> Any:
     return costs
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def vary(
     data: Any, near: Any, prices: Any, rows: Any, k: int, limit: float, found: Any, reduced: Any
 ) -> int:
