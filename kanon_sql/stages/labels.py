@@ -14,7 +14,7 @@ from kanon_sql.errors import KanonError
 from kanon_sql.points.points import Labels
 
 UNKNOWN = -2
-"""Stands for a row that has no label, or several."""
+"""Stands for a row that has no label."""
 
 FORGOTTEN = 3600.0
 """Seconds after which labels are dropped of which no query has asked."""
@@ -47,7 +47,8 @@ _held: dict[int, Held] = {}
 
 
 def by_row(rows: Labels, labels: Any) -> npt.NDArray[Any]:
-    """Labels by row number; a row that comes more than once has none, as one that doesn't come.
+    """Labels by row number. Of a row that comes more than once the last one stays: the query knows
+    of it by the number of all labels.
 
     Args:
         rows: int64, shape (n,); their numbers, from 1 up.
@@ -58,8 +59,6 @@ def by_row(rows: Labels, labels: Any) -> npt.NDArray[Any]:
     kind = np.int32 if given.max(initial=0) < 2**31 else np.int64
     found = np.full(largest + 1, UNKNOWN, kind)
     found[rows] = given
-    times = np.bincount(rows, minlength=largest + 1)
-    found[times > 1] = UNKNOWN
     return found
 
 

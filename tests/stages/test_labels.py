@@ -15,12 +15,12 @@ from kanon_sql.stages import labels
 from kanon_sql.stages.labels import UNKNOWN, by_row, held, hold
 
 
-def test_a_row_without_one_label_has_none() -> None:
-    found = by_row(np.array([3, 1, 5, 5]), np.array([7, -1, 2, 2]))
+def test_a_row_without_a_label_has_none() -> None:
+    found = by_row(np.array([3, 1, 5, 5]), np.array([7, -1, 2, 4]))
     hold(-1, found)
     asked = np.array([1, 2, 3, 4, 5, 6, 1000])
     assert held(-1).classes(asked).tolist() == [
-        -1, UNKNOWN, 7, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN
+        -1, UNKNOWN, 7, UNKNOWN, 4, UNKNOWN, UNKNOWN
     ]
 
 

@@ -128,9 +128,10 @@ __kanon_grouped AS MATERIALIZED (  -- what the method made of the rows
     FROM (SELECT ticket, __kanon_finish(ticket, turn) AS grouped
           FROM __kanon_taken CROSS JOIN __kanon_waited)
 ),
-__kanon_labels AS (  -- one class per row; -1 is a suppressed row, NULL one without a label
-    SELECT __kanon_row, __kanon_class_of(__kanon_grouped.ticket, __kanon_row) AS __kanon_class
-    FROM __kanon_kept CROSS JOIN __kanon_grouped
+__kanon_labels AS (  -- one class per row that has a label; -1 is a suppressed row
+    FROM (SELECT __kanon_row, __kanon_class_of(__kanon_grouped.ticket, __kanon_row) AS __kanon_class
+          FROM __kanon_kept CROSS JOIN __kanon_grouped)
+    WHERE __kanon_class IS NOT NULL
 ),
 __kanon_labelled AS (
     FROM (SELECT __kanon_class_of(__kanon_grouped.ticket, __kanon_kept.__kanon_row) AS __kanon_class,
@@ -209,13 +210,15 @@ __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
               any_value(__kanon_label_count), any_value(__kanon_once)]
              <> [any_value(__kanon_kept_count), any_value(__kanon_kept_count), any_value(__kanon_kept_count)]
             THEN __kanon_refuse('ReleaseError', format(
-                'The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing came out; please report this as a bug.', coalesce(sum(__kanon_size), 0)::BIGINT,
+                'The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing came out; please report this as a bug.', greatest(
+                    coalesce(sum(__kanon_size), 0),
+                    any_value(__kanon_label_count) - any_value(__kanon_out))::BIGINT,
                 any_value(__kanon_kept_count) - any_value(__kanon_out), any_value(__kanon_once)))
         WHEN any_value(__kanon_out) > floor(0.0::DOUBLE * any_value(__kanon_kept_count))
             THEN __kanon_refuse(
                 'ReleaseError', format('The release was stopped: it leaves out {} rows, more than suppress = 0.0 allows. Nothing came out; please report this as a bug of the method mondrian.', any_value(__kanon_out)::BIGINT))
         ELSE true END AS passed
-    FROM (SELECT count(__kanon_class) AS __kanon_once,
+    FROM (SELECT count(*) AS __kanon_once,
                  count(*) FILTER (WHERE __kanon_class < 0) AS __kanon_out
           FROM __kanon_labels)
     CROSS JOIN (SELECT grouped.rows AS __kanon_label_count FROM __kanon_grouped)
