@@ -57,11 +57,11 @@ EXACT = 1e-9
 CHEAP = 8
 """In parts of a unit: what rounding may make of a price of zero, and more."""
 
-TURNS = 25
+TURNS = 40
 """Programs after which the rest is left to who can match few edges."""
 
-SPARE = 2
-"""Units that the lightest factor may weigh above the bound, for edges to be left out."""
+LEFT = 6
+"""Edges per vertex that are left to them, at most."""
 
 FLOWS = 2**20
 """A capacity of 1 in flows, which are whole numbers."""
@@ -73,15 +73,17 @@ class Answer(NamedTuple):
     Attributes:
         certain: whether ``edges`` are one.
         target: what they weigh; else what none weighs less than.
-        gaps: of any factor that weighs so much, and so much and one more and so on, each edge is
-            above its price by no more than that; SPARE + 1 of them, in parts of a unit.
+        unit, bound: parts of a unit, and the bound in parts: a factor of weight w, and each edge of
+            it, is above its price by no more than w * unit + unit // 2 - bound.
+        known: all edges that are above their price by that or less are among ``edges``.
         edges: int64, shape (edges, 3); one end, the other, and what the edge is above its price.
-            If they are not the factor: those within the largest of the gaps.
     """
 
     certain: bool
     target: int
-    gaps: list[int]
+    unit: int
+    bound: int
+    known: int
     edges: Numbers
 
 
@@ -314,23 +316,25 @@ def _broken(program: Program) -> list[Cut]:
             left, cut = _cut(program, inside)
             if cut is not None and left < 1.0 - BROKEN:
                 found.setdefault(np.packbits(inside).tobytes(), cut)
-        # flows take longer, and find what the others don't
-        if found:
-            break
     return list(found.values())
 
 
 def _candidates(program: Program) -> Answer:
-    """The edges that a factor may have which weighs what the bound says, or hardly more.
+    """The edges that a factor may have which weighs what the bound says, or more.
 
     All that an edge is above its price comes on top of the bound.
     """
-    above, bound, unit = program.reduced()[0], _bound(program), program.unit
+    above, bound, unit, n = program.reduced()[0], _bound(program), program.unit, program.n
     # what tells those of the same weight apart adds no more than half a unit
     target = -(-(bound - unit // 2) // unit)
-    gaps = [(target + more) * unit + unit // 2 - bound for more in range(SPARE + 1)]
-    one, other = np.nonzero(np.triu(above <= gaps[-1], 1))
-    return Answer(False, target, gaps, np.column_stack([one, other, above[one, other]]))
+    one, other = np.triu_indices(n, 1)
+    gaps = above[one, other]
+    known = int(gaps.max())
+    if len(gaps) > LEFT * n:
+        known = int(np.partition(gaps, LEFT * n)[LEFT * n]) - 1
+    low = gaps <= known
+    edges = np.column_stack([one[low], other[low], gaps[low]])
+    return Answer(False, target, unit, bound, known, edges)
 
 
 def solve(weights: Numbers, loose: bool) -> Answer:
@@ -358,7 +362,8 @@ def solve(weights: Numbers, loose: bool) -> Answer:
     paid = int(weights[chosen[:, 0], chosen[:, 1]].sum())
     fits = whole and degrees.max() <= 2 and degrees.min() >= (1 if loose else 2)
     if fits and _bound(program) > (paid - 1) * unit + unit // 2:
-        return Answer(True, paid, [], np.column_stack([chosen, np.zeros(len(chosen), np.int64)]))
+        edges = np.column_stack([chosen, np.zeros(len(chosen), np.int64)])
+        return Answer(True, paid, unit, 0, 0, edges)
     return _candidates(program)
 
 
@@ -368,7 +373,7 @@ def main() -> None:
     asked = np.frombuffer(sys.stdin.buffer.read(), np.int64)
     n, c, loose = asked[:3].tolist()
     answer = solve(weights_of(asked[3 + c :].reshape(n, c), asked[3 : 3 + c]), bool(loose))
-    head = np.array([answer.certain, answer.target, len(answer.gaps), *answer.gaps], np.int64)
+    head = np.array(answer[:-1], np.int64)
     sys.stdout.buffer.write(np.concatenate([head, answer.edges.ravel()]).tobytes())
 
 

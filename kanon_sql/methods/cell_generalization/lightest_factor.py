@@ -26,10 +26,8 @@ def _asked(points: LossPoints, loose: bool, watch: Watch) -> Answer:
     n, c = points.codes.shape
     told = np.concatenate([[n, c, loose], points.scale, points.codes.ravel()]).astype(np.int64)
     found = np.frombuffer(apart([factors_by_cuts.__file__], told.tobytes(), watch), np.int64)
-    certain, target, gaps = found[:3].tolist()
-    return Answer(
-        bool(certain), target, found[3 : 3 + gaps].tolist(), found[3 + gaps :].reshape(-1, 3)
-    )
+    certain, target, unit, bound, known = found[:5].tolist()
+    return Answer(bool(certain), target, unit, bound, known, found[5:].reshape(-1, 3))
 
 
 def _weight(n: int, chosen: list[tuple[int, int]], points: LossPoints, loose: bool) -> int | None:
@@ -45,13 +43,17 @@ def among_candidates(
     points: LossPoints, answer: Answer, loose: bool, match: Match, watch: Watch
 ) -> list[tuple[int, int]]:
     """The lightest factor by matching, of ever more of the edges that it may have."""
-    n = len(points)
-    for more, gap in enumerate(answer.gaps):
+    n, half, gap, more = len(points), answer.unit // 2, -1, 0
+    while gap < answer.known:
+        # what a factor may have that weighs so many units above the bound; few edges are matched
+        # quickly, so that these units grow slowly at first
+        gap = min((answer.target + more) * answer.unit + half - answer.bound, answer.known)
+        more = 2 * more or 1
         one, other, _ = answer.edges[answer.edges[:, 2] <= gap].T
         chosen = match(n, (one, other), edge_costs(points, (one, other)), watch)
-        paid = _weight(n, chosen, points, loose)
-        # any factor that weighs no more than that has no other edges
-        if paid is not None and paid <= answer.target + more:
+        weight = _weight(n, chosen, points, loose)
+        # any factor that weighs no more than this one has none but these edges
+        if weight is not None and weight * answer.unit + half - answer.bound <= gap:
             return chosen
     edges = edges_of(points, None)
     return match(n, edges, edge_costs(points, edges), watch)
