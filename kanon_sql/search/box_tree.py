@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kanon_sql.kernel.jit import inner
+from kanon_sql.kernel.jit import ZERO, inner
 from kanon_sql.kernel.simd import LANES, lowest_lane
 from kanon_sql.points.points import Floats, Labels
 
@@ -173,28 +173,44 @@ def cut(axes: Any, masks: Any, order: Any, key: Any, lo: int, hi: int, axis: int
 
 
 @inner
-def _arrange(axes: Any, masks: Any, scale: Any, order: Any, n: int) -> None:
-    """Orders order[:n] so that each run of LEAF records is a leaf, and each aligned run of
-    LEAF * FAN^l records a node."""
-    key, weights = np.empty(n), np.empty(len(scale))
+def halve(space: Any, order: Any, key: Any, part: Any, n: int) -> int:
+    """Cuts the leaves part[0] .. part[1]-1 in two; returns the first leaf of the second half.
+
+    Args:
+        space: the Space of the records, of which it takes axes, sets and scale.
+        order: the records of all leaves, of which there are n; int64, shape (leaves * LEAF,).
+        key: room to work in; float64, shape (n,).
+        part: int64, shape (2,), two leaves or more.
+    """
+    axes, masks, scale = space.axes, space.sets, space.scale
+    first, last = part[0], part[1]
+    lo, hi = first * LEAF, min(last * LEAF, n)
+    # cuts at whole nodes of the level below, so that every node but the last is full and the tree
+    # needs no pointers
+    capacity = 1
+    while capacity * FAN < last - first:
+        capacity *= FAN
+    middle: int = first + capacity * ((last - first + capacity - 1) // capacity // 2)
+    # alike, as far as a sample tells: by their index, which breaks ties
+    weights = np.empty(len(scale))
+    weigh_categories(masks, scale, order, lo, hi, weights)
+    axis = widest_axis(axes, masks, weights, order, lo, hi)
+    cut(axes, masks, order, key, lo, hi, axis, middle * LEAF)
+    return middle
+
+
+@inner
+def arrange(space: Any, order: Any, key: Any, part: Any, n: int) -> None:
+    """Orders the records of the leaves part[0] .. part[1]-1, so that each run of LEAF records is a
+    leaf, and each aligned run of LEAF * FAN^l records a node. Arguments as for ``halve``."""
     waiting = np.empty((128, 2), np.int64)
-    waiting[0, 0], waiting[0, 1], top = 0, (n + LEAF - 1) // LEAF, 1
+    waiting[0, 0], waiting[0, 1], top = part[0], part[1], 1
     while top > 0:
         top -= 1
         first, last = waiting[top]
         if last - first <= 1:
             continue
-        lo, hi = first * LEAF, min(last * LEAF, n)
-        # cuts at whole nodes of the level below, so that every node but the last is full and the
-        # tree needs no pointers
-        capacity = 1
-        while capacity * FAN < last - first:
-            capacity *= FAN
-        middle = first + capacity * ((last - first + capacity - 1) // capacity // 2)
-        # alike, as far as a sample tells: by their index, which breaks ties
-        weigh_categories(masks, scale, order, lo, hi, weights)
-        axis = widest_axis(axes, masks, weights, order, lo, hi)
-        cut(axes, masks, order, key, lo, hi, axis, middle * LEAF)
+        middle = halve(space, order, key, waiting[top], n)
         # 128 are enough: one part waits for each cut on the way down, and a cut nearly halves
         waiting[top, 0], waiting[top, 1] = middle, last
         waiting[top + 1, 0], waiting[top + 1, 1] = first, middle
@@ -202,8 +218,8 @@ def _arrange(axes: Any, masks: Any, scale: Any, order: Any, n: int) -> None:
 
 
 @inner
-def _levels(leaves: int) -> Any:
-    """Nodes of each level, from the leaves up, and the first group of each, from the root down."""
+def levels(leaves: int) -> Any:
+    """The first group of each level, from the root down, and the number of all groups."""
     counts = [leaves, (leaves + FAN - 1) // FAN]
     while counts[-1] > 1:
         counts.append((counts[-1] + FAN - 1) // FAN)
@@ -211,11 +227,11 @@ def _levels(leaves: int) -> Any:
     first = np.zeros(height + 1, np.int64)
     for level in range(height):
         first[level + 1] = first[level] + counts[height - level]
-    return counts, first
+    return first
 
 
 @inner
-def _bare_tree(order: Any, place: Any, first: Any, p: int, c: int) -> Tree:
+def bare_tree(order: Any, place: Any, first: Any, p: int, c: int) -> Tree:
     """A tree of these levels whose boxes hold nothing: any point widens them to itself."""
     room = first[-1]
     return Tree(
@@ -235,7 +251,7 @@ def empty_tree(leaves: int, p: int) -> Tree:
     """A tree of that many empty leaves, without categories, to be filled by ``insert``."""
     order, nowhere = np.full(leaves * LEAF, -1, np.int64), np.full(0, -1)
     # as it is written: it is not worth compiling for one tree
-    tree: Tree = _bare_tree.py_func(order, nowhere, _levels.py_func(leaves)[1], p, 0)
+    tree: Tree = bare_tree.py_func(order, nowhere, levels.py_func(leaves), p, 0)
     return tree
 
 
@@ -253,53 +269,74 @@ def insert(tree: Tree, leaf: int, i: int, at: Any) -> None:
 
 
 @inner
-def build_tree(axes: Any, masks: Any, scale: Any, members: Any) -> Tree:
-    """A tree over some records.
-
-    Args:
-        axes, masks, scale: of all records, as ``axes``, ``sets`` and ``scale`` of a Space.
-        members: the records; int64, shape (m,).
-    """
-    n, p, c = len(members), axes.shape[1], masks.shape[1]
-    leaves = (n + LEAF - 1) // LEAF
+def start_tree(space: Any, members: Any) -> Tree:
+    """A tree over some records (int64, shape (m,)) as they lie, whose boxes hold nothing."""
+    n, leaves = len(members), (len(members) + LEAF - 1) // LEAF
     order = np.full(leaves * LEAF, -1, np.int64)
-    for q in range(n):
-        order[q] = members[q]
-    _arrange(axes, masks, scale, order, n)
-    counts, first = _levels(leaves)
-    height = len(first) - 1
-    place = np.full(axes.shape[0], -1, np.int64)
-    tree: Tree = _bare_tree(order, place, first, p, c)
-    low, high, sets = tree.low, tree.high, tree.sets
-    lead, start, live = tree.lead, tree.start, tree.live
-    for q in range(n):
+    order[:n] = members
+    place = np.full(space.axes.shape[0], -1, np.int64)
+    first = levels(leaves)
+    tree: Tree = bare_tree(order, place, first, space.axes.shape[1], space.sets.shape[1])
+    return tree
+
+
+@inner
+def fill_boxes(space: Any, tree: Tree, lo: int, hi: int) -> None:
+    """Makes the boxes of the leaves lo .. hi-1, whose records are in order."""
+    axes, masks = space.axes, space.sets
+    order, place, low, high, sets = tree.order, tree.place, tree.low, tree.high, tree.sets
+    lead, start, live, first = tree.lead, tree.start, tree.live, tree.first
+    base = first[len(first) - 2]
+    for q in range(lo * LEAF, hi * LEAF):
         i, leaf = order[q], q // LEAF
+        if i < 0:
+            continue
         place[i] = q
-        g, s = first[height - 1] + leaf // FAN, leaf % FAN
+        g, s = base + leaf // FAN, leaf % FAN
         live[g, s] += 1
         start[g, s] = 0.0
         lead[g, s] = min(lead[g, s], i)
-        for a in range(p):
+        for a in range(low.shape[1]):
             value = axes[i, a]
             low[g, a, s], high[g, a, s] = min(low[g, a, s], value), max(high[g, a, s], value)
-        for a in range(c):
+        for a in range(sets.shape[1]):
             sets[g, a, s] |= masks[i, a]
+
+
+@inner
+def raise_boxes(tree: Tree) -> None:
+    """Makes the boxes of all nodes above the leaves', which are made."""
+    low, high, sets = tree.low, tree.high, tree.sets
+    lead, start, live, first = tree.lead, tree.start, tree.live, tree.first
     # from the leaves up: a node's box is made of those of its children, which are 16 times fewer
     # than its records
-    for level in range(height - 1, 0, -1):
-        for j in range(counts[height - level]):
-            below, g, s = first[level] + j, first[level - 1] + j // FAN, j % FAN
+    for level in range(len(first) - 2, 0, -1):
+        for below in range(first[level], first[level + 1]):
+            j = below - first[level]
+            g, s = first[level - 1] + j // FAN, j % FAN
             start[g, s] = 0.0
             for t in range(FAN):
                 if live[below, t] == 0:
                     continue
                 live[g, s] += 1
                 lead[g, s] = min(lead[g, s], lead[below, t])
-                for a in range(p):
+                for a in range(low.shape[1]):
                     low[g, a, s] = min(low[g, a, s], low[below, a, t])
                     high[g, a, s] = max(high[g, a, s], high[below, a, t])
-                for a in range(c):
+                for a in range(sets.shape[1]):
                     sets[g, a, s] |= sets[below, a, t]
+
+
+@inner
+def build_tree(space: Any, members: Any) -> Tree:
+    """A tree over some records of a space: int64, shape (m,)."""
+    tree: Tree = start_tree(space, members)
+    leaves = len(tree.order) // LEAF
+    part = np.zeros(2, np.int64)
+    part[1] = leaves
+    arrange(space, tree.order, np.empty(len(members)), part, len(members))
+    fill_boxes(space, tree, ZERO, leaves)
+    raise_boxes(tree)
     return tree
 
 

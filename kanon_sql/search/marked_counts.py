@@ -12,20 +12,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kanon_sql.kernel.jit import inner, kernel
-from kanon_sql.kernel.parallel import cores, in_parallel
+from kanon_sql.kernel.parallel import in_parallel, threads
 from kanon_sql.kernel.simd import box_lanes, lowest_lane, record_lanes
 from kanon_sql.kernel.watch import STOP, Watch
 from kanon_sql.points.points import Labels, MetricPoints
 from kanon_sql.search.box_tree import FAN, LEAF, new_stack
+from kanon_sql.search.planting import new_pool
 from kanon_sql.search.queries import padded
 from kanon_sql.search.space import make_space
-from kanon_sql.search.unassigned import new_pool
 
 ANY = np.int64(1)
 """One is enough, for ``count_marked``. A plain 1 would have it compiled a second time."""
 
 PIECE = 2_000
-"""Records at least for which a core of its own is worth it."""
+"""Records at least for which a thread of its own is worth it."""
 
 
 class MarkedTree(NamedTuple):
@@ -179,7 +179,7 @@ def ball_sizes(marked_tree: MarkedTree, limit: float, watch: Watch) -> Labels:
     n, beat = len(numeric), watch.beat()
     sizes = np.zeros(n, np.int64)
     # each core marks all records first: too small a piece would not pay for that
-    pieces = max(1, min(cores(), n // PIECE))
+    pieces = max(1, min(threads(), n // PIECE))
     bounds = [n * piece // pieces for piece in range(pieces + 1)]
     in_parallel(
         [partial(_fill_sizes, marked_tree, limit, *ends, sizes, beat) for ends in pairwise(bounds)]

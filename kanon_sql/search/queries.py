@@ -58,24 +58,30 @@ class Query(NamedTuple):
 
 
 @inner
-def fill_leaves(numeric: Any, codes: Any, tree: Tree) -> Leaves:
-    """The records of a tree leaf by leaf."""
-    order = tree.order
-    leaves, d, c = len(order) // LEAF, numeric.shape[1], codes.shape[1]
-    values = np.zeros((leaves, d, LEAF))
-    kinds = np.zeros((leaves, c, LEAF), np.int32)
+def new_leaves(space: Space, tree: Tree) -> Leaves:
+    """Leaves of a tree without records."""
+    leaves, d, c = len(tree.order) // LEAF, space.numeric.shape[1], space.codes.shape[1]
     # inf is where the sum of an absent record starts, and ends: no test for each lane
-    absent = np.full((leaves, LEAF), np.inf)
-    for q in range(len(order)):
+    return Leaves(
+        np.zeros((leaves, d, LEAF)), np.zeros((leaves, c, LEAF), np.int32),
+        np.full((leaves, LEAF), np.inf),
+    )
+
+
+@inner
+def fill_leaves(space: Space, tree: Tree, leaves: Leaves, lo: int, hi: int) -> None:
+    """Puts the records of the leaves lo .. hi-1 of a tree where they belong."""
+    numeric, codes, order = space.numeric, space.codes, tree.order
+    values, kinds, absent = leaves.values, leaves.codes, leaves.absent
+    for q in range(lo * LEAF, hi * LEAF):
         i, leaf, s = order[q], q // LEAF, q % LEAF
         if i < 0:
             continue
         absent[leaf, s] = 0.0
-        for a in range(d):
+        for a in range(numeric.shape[1]):
             values[leaf, a, s] = numeric[i, a]
-        for a in range(c):
+        for a in range(codes.shape[1]):
             kinds[leaf, a, s] = codes[i, a]
-    return Leaves(values, kinds, absent)
 
 
 @inner

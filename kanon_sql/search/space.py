@@ -143,7 +143,7 @@ def _work_of(space: Space, pool: Any, members: Any, queries: int) -> int:
 
 
 def _work(space: Space) -> int:
-    from kanon_sql.search.unassigned import new_pool  # here, since a pool is of a space
+    from kanon_sql.search.planting import new_pool  # here, since a pool is of a space
 
     n = len(space.numeric)
     members = np.arange(0, n, max(1, n // TRIED))

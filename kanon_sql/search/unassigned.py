@@ -10,15 +10,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kanon_sql.kernel.jit import inner, kernel
+from kanon_sql.kernel.jit import ZERO, inner, kernel
 from kanon_sql.points.points import Labels
-from kanon_sql.search.box_tree import LEAF, Stack, Tree, build_tree, new_stack
+from kanon_sql.search.box_tree import (
+    LEAF,
+    Stack,
+    Tree,
+    build_tree,
+    new_stack,
+)
 from kanon_sql.search.queries import (
     Leaves,
     fill_leaves,
     furthest_in_tree,
     nearest_in_order,
     nearest_in_tree,
+    new_leaves,
     take_out,
 )
 from kanon_sql.search.space import Space
@@ -70,18 +77,19 @@ def drop_assigned(active: Any, m: int, labels: Any) -> int:
 
 
 @inner
+def _pool(space: Space, tree: Tree, left: int) -> Pool:
+    """A pool of a tree's records, none of which is in its leaf."""
+    counts = np.zeros(5, np.int64)
+    counts[LEFT] = counts[BUILT] = left
+    return Pool(tree, new_leaves(space, tree), new_stack(), counts)
+
+
+@inner
 def plant(space: Space, members: Any) -> Pool:
     """A pool of some records: int64, shape (m,)."""
-    tree = build_tree(space.axes, space.sets, space.scale, members)
-    counts = np.zeros(5, np.int64)
-    counts[LEFT] = counts[BUILT] = len(members)
-    return Pool(tree, fill_leaves(space.numeric, space.codes, tree), new_stack(), counts)
-
-
-@kernel
-def new_pool(space: Space, members: Any) -> Pool:
-    """The same, for Python."""
-    pool: Pool = plant(space, members)
+    tree = build_tree(space, members)
+    pool: Pool = _pool(space, tree, len(members))
+    fill_leaves(space, tree, pool.leaves, ZERO, len(tree.order) // LEAF)
     return pool
 
 
@@ -117,22 +125,45 @@ def find_furthest(space: Space, pool: Pool, center: Any, terms: Any, most: Any) 
 
 
 @inner
+def take_away(pool: Pool, members: Any, count: int) -> bool:
+    """Takes members[:count], which have just got their labels, out; returns whether so few are left
+    that a new tree pays.
+
+    Searches may run meanwhile on other threads: each of those members is there for them or not,
+    and all others are.
+    """
+    counts = pool.counts
+    for p in range(count):
+        take_out(pool.tree, pool.leaves, members[p])
+    counts[LEFT] -= count
+    return bool(counts[LEFT] < RENEWED * counts[BUILT] and counts[LEFT] > SMALL)
+
+
+@inner
+def _rest(pool: Pool, labels: Any) -> Any:
+    """The records left in a pool, as its tree has them: int64, shape (left,)."""
+    # in any order: what a search finds does not depend on how its tree is cut
+    order, kept = pool.tree.order, 0
+    rest = np.empty(pool.counts[LEFT], np.int64)
+    for q in range(len(order)):
+        if order[q] >= 0 and labels[order[q]] < 0:
+            rest[kept] = order[q]
+            kept += 1
+    return rest
+
+
+@kernel
+def rest_of(pool: Pool, labels: Any) -> Any:
+    """The same, for Python."""
+    return _rest(pool, labels)
+
+
+@inner
 def settle(space: Space, pool: Pool, labels: Any, members: Any, count: int) -> Pool:
     """Takes members[:count], which have just got their labels, out; returns the pool."""
-    tree, leaves, counts = pool.tree, pool.leaves, pool.counts
-    for p in range(count):
-        take_out(tree, leaves, members[p])
-    counts[LEFT] -= count
-    if counts[LEFT] < RENEWED * counts[BUILT] and counts[LEFT] > SMALL:
-        # in any order: what a search finds does not depend on how its tree is cut
-        order, kept = tree.order, 0
-        rest = np.empty(counts[LEFT], np.int64)
-        for q in range(len(order)):
-            if order[q] >= 0 and labels[order[q]] < 0:
-                rest[kept] = order[q]
-                kept += 1
-        renewed: Pool = plant(space, rest)
-        renewed.counts[IN_ORDER] = counts[IN_ORDER]
+    if take_away(pool, members, count):
+        renewed: Pool = plant(space, _rest(pool, labels))
+        renewed.counts[IN_ORDER] = pool.counts[IN_ORDER]
         return renewed
     return pool
 

@@ -13,8 +13,9 @@ from kanon_sql.methods.microaggregation import centroids, group_index, mdav
 from kanon_sql.methods.microaggregation.group_index import OVERFLOWN, new_groups
 from kanon_sql.methods.microaggregation.mdav import Centroid
 from kanon_sql.search import queries, space, unassigned
+from kanon_sql.search.planting import new_pool
 from kanon_sql.search.queries import NOBODY
-from kanon_sql.search.unassigned import BUILT, LEFT, new_pool
+from kanon_sql.search.unassigned import BUILT, LEFT
 from tests.methods.microaggregation import reference, reference_fast
 from tests.methods.microaggregation.test_mdav_family import GAMMAS, random_records
 from tests.support.kernels import from_python

@@ -7,13 +7,17 @@ reference in tests/methods/microaggregation/reference.py returns.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kanon_sql.kernel.jit import inlined, inner
-from kanon_sql.points.points import Floats, Labels
-from kanon_sql.search.space import Space
+from kanon_sql.kernel.parallel import in_parallel
+from kanon_sql.points.points import Floats, Labels, Points
+from kanon_sql.search.ahead import FEW
+from kanon_sql.search.space import Space, make_space
 
 
 class Groups(NamedTuple):
@@ -63,11 +67,20 @@ def _gaps_to_centroid(numeric: Any, codes: Any, scale: Any) -> Floats:
     return total
 
 
-def furthest_first(space: Space) -> Any:
+def furthest_first(points: Points) -> Any:
     """All records, the one furthest from the global centroid first: int64, shape (n,)."""
     # stable, so that of those that tie the first in canonical order comes first
-    gaps = _gaps_to_centroid(space.numeric, space.codes, space.scale)
+    gaps = _gaps_to_centroid(points.numeric, points.codes, points.scale)
     return np.argsort(-gaps, kind="stable")
+
+
+def space_and_order(points: Points) -> tuple[Space, Any]:
+    """The space of the records, and these, the one furthest from the global centroid first."""
+    jobs: list[Callable[[], Any]] = [
+        partial(make_space, points), partial(furthest_first, points)
+    ]
+    space, order = in_parallel(jobs) if len(points) >= FEW else [job() for job in jobs]
+    return space, order
 
 
 @inner

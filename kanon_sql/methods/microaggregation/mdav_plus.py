@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,39 +10,114 @@ from kanon_sql.kernel.jit import NO, kernel
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.methods.microaggregation.centroids import (
     empty_groups,
-    furthest_first,
     join_group,
     place_leftovers,
+    space_and_order,
 )
 from kanon_sql.methods.task import GroupTask
-from kanon_sql.points.points import Grouping, Points
+from kanon_sql.points.points import Grouping, Labels, Points
+from kanon_sql.search.ahead import (
+    AGAIN,
+    COUNT,
+    NEXT,
+    Batch,
+    Desk,
+    all_left,
+    next_share,
+    own_pool,
+    visit_all,
+)
+from kanon_sql.search.planting import new_pool, replant
 from kanon_sql.search.queries import NOBODY
-from kanon_sql.search.space import Space, make_space
-from kanon_sql.search.unassigned import find_nearest, list_left, plant, settle
+from kanon_sql.search.space import Space
+from kanon_sql.search.unassigned import Pool, find_nearest, list_left, take_away
+
+
+class Made(NamedTuple):
+    """The groups made so far.
+
+    Attributes:
+        labels: int64, shape (n,); -1 for an unassigned record.
+        members: of each group, the origin first; int64, shape (n // k, k).
+        made: how many groups there are; int64, shape (1,).
+    """
+
+    labels: Labels
+    members: Labels
+    made: Labels
 
 
 @kernel
-def _mdav_plus(space: Space, order: Any, k: int, beat: Any) -> Any:
-    n = space.numeric.shape[0]
-    labels = np.full(n, -1, np.int64)
-    groups = empty_groups(space, n // k)
-    pool = plant(space, np.arange(n))
-    found, gaps = np.empty(k, np.int64), np.empty(k)
-    next_origin = 0
-    for made in range(n // k):
+def _ask(space: Space, pool: Pool, desk: Desk, batch: Batch, k: int) -> None:
+    own = own_pool(pool, desk)
+    lo, hi = next_share(batch)
+    while lo < hi:
+        for j in range(lo, hi):
+            find_nearest(space, own, batch.origins[j], NOBODY, batch.found[j], desk.gaps, k - 1)
+        lo, hi = next_share(batch)
+
+
+@kernel
+def _visit(space: Space, pool: Pool, batch: Batch, groups: Made, k: int, beat: Any) -> bool:
+    """Makes a group around each origin that is still unassigned. Returns early, with True, where
+    the pool's tree is to be renewed, or where the beat says stop."""
+    labels, members, made = groups
+    counts, found, gaps = batch.counts, batch.found, np.empty(k)
+    while counts[NEXT] < counts[COUNT] and made[0] < len(members):
+        j = counts[NEXT]
+        counts[NEXT] += 1
         # the global centroid stays, and so does the order: the next unassigned one is furthest
-        while labels[order[next_origin]] >= 0:
-            next_origin += 1
-        find_nearest(space, pool, order[next_origin], NOBODY, found, gaps, k - 1)
+        if labels[batch.origins[j]] >= 0:
+            counts[AGAIN] += 1
+            continue
+        group = members[made[0]]
+        if j < len(found) and all_left(found[j], k, labels):
+            for p in range(k):
+                group[p] = found[j, p]
+        else:
+            counts[AGAIN] += 1
+            find_nearest(space, pool, batch.origins[j], NOBODY, group, gaps, k - 1)
         for p in range(k):
-            join_group(space, found[p], made, labels, groups)
-        pool = settle(space, pool, labels, found, k)
+            labels[group[p]] = made[0]
+        made[0] += 1
         beat[DONE] += k
-        # the labels are no good then, and nobody reads them
-        if beat[STOP] != 0:
-            return labels
-    place_leftovers(space, list_left(labels), n // k, NO, labels, groups)
-    return labels
+        if take_away(pool, group, k) or beat[STOP] != 0:
+            return True
+    return False
+
+
+@kernel
+def _place_rest(space: Space, groups: Made) -> None:
+    """Puts the records that are in no group into the closest."""
+    labels, members, _ = groups
+    made, k = members.shape
+    kept = empty_groups(space, made)
+    for g in range(made):
+        # in the order in which they were found: sums have other bits in another one
+        for p in range(k):
+            join_group(space, members[g, p], g, labels, kept)
+    place_leftovers(space, list_left(labels), made, NO, labels, kept)
+
+
+class _Rounds:
+    """What is done at each origin."""
+
+    def __init__(self, space: Space, n: int, k: int, watch: Watch) -> None:
+        self.space, self.k, self.watch, self.beat = space, k, watch, watch.beat()
+        self.pool = new_pool(space, np.arange(n))
+        members = np.empty((n // k, k), np.int64)
+        self.groups = Made(np.full(n, -1, np.int64), members, np.zeros(1, np.int64))
+
+    def ask(self, batch: Batch, desk: Desk) -> None:
+        """Finds the records nearest to each origin."""
+        _ask(self.space, self.pool, desk, batch, self.k)
+
+    def visit(self, batch: Batch) -> None:
+        """Makes the groups around them."""
+        while _visit(self.space, self.pool, batch, self.groups, self.k, self.beat):
+            self.watch.check()
+            self.pool = replant(self.space, self.pool, self.groups.labels)
+        self.watch.check()
 
 
 def mdav_plus(points: Points, task: GroupTask, watch: Watch) -> Grouping:
@@ -50,8 +125,12 @@ def mdav_plus(points: Points, task: GroupTask, watch: Watch) -> Grouping:
 
     Source: thaeter2021, section 2, algorithm MDAV+. Needs len(points) >= k >= 1.
     """
-    k = task.k
-    space = make_space(points)
-    labels = _mdav_plus(space, furthest_first(space), k, watch.beat())
-    watch.check()
+    n, k = len(points), task.k
+    space, order = space_and_order(points)
+    rounds = _Rounds(space, n, k, watch)
+    labels = rounds.groups.labels
+    visit_all(order, labels, rounds, k)
+    # most often nobody is left, and what the groups are need not be known
+    if n % k > 0:
+        _place_rest(space, rounds.groups)
     return Grouping(labels, {})

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from kanon_sql.kernel.jit import YES, kernel
+from kanon_sql.kernel.jit import YES, inner, kernel
 from kanon_sql.kernel.watch import DONE, STOP, Watch
-from kanon_sql.methods.microaggregation.centroids import furthest_first, place_leftovers, sse_of
+from kanon_sql.methods.microaggregation.centroids import (
+    Groups,
+    place_leftovers,
+    space_and_order,
+    sse_of,
+)
 from kanon_sql.methods.microaggregation.group_index import (
     GroupIndex,
     find_group,
@@ -17,52 +22,148 @@ from kanon_sql.methods.microaggregation.group_index import (
     show,
 )
 from kanon_sql.methods.task import GroupTask
-from kanon_sql.points.points import Grouping, Points
+from kanon_sql.points.points import Floats, Grouping, Labels, Points
+from kanon_sql.search.ahead import (
+    AGAIN,
+    COUNT,
+    NEXT,
+    Batch,
+    Desk,
+    all_left,
+    next_share,
+    own_pool,
+    visit_all,
+)
+from kanon_sql.search.planting import new_pool, replant
 from kanon_sql.search.queries import NOBODY
-from kanon_sql.search.space import Space, make_space
-from kanon_sql.search.unassigned import Pool, find_nearest, list_left, new_pool, settle
+from kanon_sql.search.space import Space
+from kanon_sql.search.unassigned import LEFT, Pool, find_nearest, list_left, take_away
+
+FOUNDED, BESIDE = 0, 1
+"""Places in costs: of a group around the origin, per record, and of one around its nearest."""
+
+
+class Near(NamedTuple):
+    """Room for what is found around an origin.
+
+    Attributes:
+        found: the origin and the records nearest to it; int64, shape (max(k, 2),), so that there
+            is a found[1] where k is 1.
+        around: the nearest of these and the records nearest to it, but for the origin; likewise.
+        costs: indexed by FOUNDED and BESIDE; float64, shape (2,).
+        gaps: float64, shape (max(k, 2),).
+    """
+
+    found: Labels
+    around: Labels
+    costs: Floats
+    gaps: Floats
+
+
+class Made(NamedTuple):
+    """The groups made so far.
+
+    Attributes:
+        labels: int64, shape (n,); -1 for an unassigned record.
+        known: the groups.
+        made: how many there are; int64, shape (1,).
+    """
+
+    labels: Labels
+    known: GroupIndex
+    made: Labels
+
+
+@inner
+def _look(space: Space, pool: Pool, origin: int, k: int, near: Near) -> None:
+    """Finds what is around an origin, and what it costs."""
+    found, around, costs, gaps = near
+    find_nearest(space, pool, origin, NOBODY, found, gaps, k - 1)
+    costs[FOUNDED], costs[BESIDE] = sse_of(space, found, k) / k, np.inf
+    # cost (2) is never negative, so it can only win against a positive cost (1)
+    if costs[FOUNDED] > 0.0 and pool.counts[LEFT] > k:
+        find_nearest(space, pool, found[1], origin, around, gaps, k - 1)
+        costs[BESIDE] = sse_of(space, around, k)
 
 
 @kernel
-def _mdav_star(
-    space: Space, pool: Pool, index: GroupIndex, order: Any, k: int, beat: Any
-) -> Any:
-    n = space.numeric.shape[0]
-    labels = np.full(n, -1, np.int64)
-    # two at least, so that found[1] exists where k is 1
-    found, gaps = np.empty(max(k, 2), np.int64), np.empty(max(k, 2))
-    around, around_gaps = np.empty(k, np.int64), np.empty(k)
-    made, next_origin, left = 0, 0, n
-    while left >= k:
-        while labels[order[next_origin]] >= 0:
-            next_origin += 1
-        origin = order[next_origin]
-        find_nearest(space, pool, origin, NOBODY, found, gaps, k - 1)
-        cost_new = sse_of(space, found, k) / k
-        group, count = made, k
-        # cost (2) is never negative, so it can only win against a positive cost (1)
-        if made > 0 and left > k and cost_new > 0.0:
-            find_nearest(space, pool, found[1], origin, around, around_gaps, k - 1)
-            beside = sse_of(space, around, k)
-            # a group that grows by more can't win: most often no group has to be looked at
-            most = cost_new * (k + 1) * (1.0 + 1e-12) - beside
-            if most >= 0.0:
-                closest, growth = find_group(space, index, labels, origin, k, most)
-                if closest >= 0 and (growth + beside) / (k + 1) < cost_new:
-                    group, count = closest, 1
+def _ask(space: Space, pool: Pool, desk: Desk, batch: Batch, k: int) -> None:
+    own = own_pool(pool, desk)
+    lo, hi = next_share(batch)
+    while lo < hi:
+        for j in range(lo, hi):
+            near = Near(batch.found[j], batch.around[j], batch.costs[j], desk.gaps)
+            _look(space, own, batch.origins[j], k, near)
+        lo, hi = next_share(batch)
+
+
+@kernel
+def _visit(space: Space, pool: Pool, batch: Batch, groups: Made, k: int, beat: Any) -> bool:
+    """Has each origin that is still unassigned found a group or join one. Returns early, with True,
+    where the pool's tree is to be renewed, or where the beat says stop."""
+    labels, index, made = groups
+    counts, width = batch.counts, max(k, 2)
+    room = Near(
+        np.empty(width, np.int64), np.empty(width, np.int64), np.empty(2), np.empty(width)
+    )
+    while counts[NEXT] < counts[COUNT] and pool.counts[LEFT] >= k:
+        j = counts[NEXT]
+        counts[NEXT] += 1
+        origin, near = batch.origins[j], room
+        if labels[origin] >= 0:
+            counts[AGAIN] += 1
+            continue
+        if j < len(batch.found) and all_left(batch.found[j], k, labels) and (
+            batch.costs[j, BESIDE] == np.inf or all_left(batch.around[j], k, labels)
+        ):
+            near = Near(batch.found[j], batch.around[j], batch.costs[j], room.gaps)
+        else:
+            counts[AGAIN] += 1
+            _look(space, pool, origin, k, room)
+        cost_new, beside = near.costs[FOUNDED], near.costs[BESIDE]
+        group, count = made[0], k
+        # a group that grows by more can't win: most often no group has to be looked at
+        most = cost_new * (k + 1) * (1.0 + 1e-12) - beside
+        if most >= 0.0:
+            closest, growth = find_group(space, index, labels, origin, k, most)
+            if closest >= 0 and (growth + beside) / (k + 1) < cost_new:
+                group, count = closest, 1
         for p in range(count):
-            join(space, index, found[p], group, labels)
+            join(space, index, near.found[p], group, labels)
         # a member half way out: the origin lies at the rim of its group
-        show(space, index, group, found[k // 2 if count > 1 else 0])
-        pool = settle(space, pool, labels, found, count)
-        made = max(made, group + 1)
-        left -= count
+        show(space, index, group, near.found[k // 2 if count > 1 else 0])
+        made[0] = max(made[0], group + 1)
         beat[DONE] += count
-        if beat[STOP] != 0:
-            return labels
-    rest = list_left(labels)
-    place_leftovers(space, rest, made, YES, labels, index.groups)
-    return labels
+        if take_away(pool, near.found, count) or beat[STOP] != 0:
+            return True
+    return False
+
+
+@kernel
+def _place_rest(space: Space, labels: Any, groups: Groups, made: int) -> None:
+    """Puts the records that are left into the groups that grow least."""
+    place_leftovers(space, list_left(labels), made, YES, labels, groups)
+
+
+class _Rounds:
+    """What is done at each origin."""
+
+    def __init__(self, space: Space, n: int, k: int, watch: Watch) -> None:
+        self.space, self.k, self.watch, self.beat = space, k, watch, watch.beat()
+        self.pool = new_pool(space, np.arange(n))
+        index = new_groups(space, self.pool.tree.place, n // k, k, True)
+        self.groups = Made(np.full(n, -1, np.int64), index, np.zeros(1, np.int64))
+
+    def ask(self, batch: Batch, desk: Desk) -> None:
+        """Finds what is around each origin."""
+        _ask(self.space, self.pool, desk, batch, self.k)
+
+    def visit(self, batch: Batch) -> None:
+        """Makes the groups, or lets the origins join one."""
+        while _visit(self.space, self.pool, batch, self.groups, self.k, self.beat):
+            self.watch.check()
+            self.pool = replant(self.space, self.pool, self.groups.labels)
+        self.watch.check()
 
 
 def mdav_star(points: Points, task: GroupTask, watch: Watch) -> Grouping:
@@ -76,9 +177,9 @@ def mdav_star(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     Source: thaeter2021, section 3, algorithm MDAV*. Needs len(points) >= k >= 1.
     """
     n, k = len(points), task.k
-    space = make_space(points)
-    pool = new_pool(space, np.arange(n))
-    index = new_groups(space, pool.tree.place, n // k, k, True)
-    labels = _mdav_star(space, pool, index, furthest_first(space), k, watch.beat())
-    watch.check()
+    space, order = space_and_order(points)
+    rounds = _Rounds(space, n, k, watch)
+    labels = rounds.groups.labels
+    visit_all(order, labels, rounds, max(k, 2))
+    _place_rest(space, labels, rounds.groups.known.groups, int(rounds.groups.made[0]))
     return Grouping(labels, {})

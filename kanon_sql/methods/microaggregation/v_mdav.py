@@ -13,15 +13,15 @@ from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.methods.microaggregation import VMdavOptions
 from kanon_sql.methods.microaggregation.centroids import (
     empty_groups,
-    furthest_first,
     join_group,
     place_leftovers,
+    space_and_order,
 )
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.losses import sse
 from kanon_sql.points.points import Grouping, Points
 from kanon_sql.search.queries import NOBODY
-from kanon_sql.search.space import Space, make_space
+from kanon_sql.search.space import Space
 from kanon_sql.search.unassigned import find_nearest, list_left, plant, settle
 
 GAMMAS = tuple(step / 10 for step in range(21))
@@ -97,8 +97,7 @@ def v_mdav(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     own = task.own
     assert isinstance(own, VMdavOptions)
     k = task.k
-    space = make_space(points)
-    order = furthest_first(space)
+    space, order = space_and_order(points)
     if own.gamma != "best":
         labels = _v_mdav(space, order, k, float(own.gamma), watch.beat())
         watch.check()
