@@ -19,6 +19,8 @@ from kanon_sql.jobs.job import hand_over, press
 from kanon_sql.jobs.job import start as start_job
 from kanon_sql.jobs.job import wait as wait_for
 from kanon_sql.jobs.progress import Progress
+from kanon_sql.kernel.parallel import cores, on_threads
+from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import METHODS
 from kanon_sql.methods.task import Run
 from kanon_sql.stages.labels import UNKNOWN, by_row, held, hold
@@ -42,8 +44,11 @@ CELLS_OF = pa.list_(pa.struct([
 CENTERS_SQL = 'STRUCT("row" BIGINT, "class" BIGINT)[]'
 
 
-def start(columns: Any, options: Any, hierarchies: Any, tables: Any, passing: Any) -> Any:
-    """Announces the method that the options name; the ticket under which its rows come."""
+def start(
+    columns: Any, options: Any, hierarchies: Any, tables: Any, passing: Any, threads: Any
+) -> Any:
+    """Announces the method that the options name, which will take that many threads; the ticket
+    under which its rows come."""
     from kanon_sql.encode.arrow import read_columns, read_tables
     from kanon_sql.hierarchies.tree import read_trees
     from kanon_sql.stages.group import Work, room_for  # here: Polars takes a while to load
@@ -53,7 +58,14 @@ def start(columns: Any, options: Any, hierarchies: Any, tables: Any, passing: An
     work = Work(
         taken, names, run, read_trees(hierarchies), read_tables(tables), passing[0].as_py() or []
     )
-    return pa.array([start_job(work, Progress(run.progress), taken=taken.take)], pa.int64())
+    many = max(1, min(threads[0].as_py(), cores()))
+
+    def on_so_many(watch: Watch) -> Any:
+        with on_threads(many):
+            return work(watch)
+
+    ticket = start_job(on_so_many, Progress(run.progress), taken=taken.take)
+    return pa.array([ticket], pa.int64())
 
 
 def take(
@@ -134,7 +146,7 @@ def class_of(tickets: Any, rows: Any) -> Any:
 START = Signature(
     "__kanon_start",
     start,
-    ("VARCHAR[][]", "VARCHAR", TREES, TABLES, "VARCHAR[]"),
+    ("VARCHAR[][]", "VARCHAR", TREES, TABLES, "VARCHAR[]", "BIGINT"),
     "BIGINT",
     side_effects=True,
 )

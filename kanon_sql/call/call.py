@@ -73,6 +73,7 @@ class GroupingCall(Call):
         release: what they release.
         tables: the other relations that the method reads, by the option that names them.
         progress: whether it is shown how far the grouping is.
+        threads: how many it takes; None: as many as DuckDB.
         used: all options as they are used, by name, as the metrics tell them.
     """
 
@@ -80,6 +81,7 @@ class GroupingCall(Call):
     release: Release
     tables: Mapping[str, Relation]
     progress: bool
+    threads: int | None
     used: Mapping[str, Any]
 
     @property
@@ -215,6 +217,7 @@ def _grouping_call(
         release=release,
         tables={name: find_relation(given, catalog) for name, given in named.items() if given},
         progress=options.run.progress,
+        threads=options.run.threads,
         used=_used(options, task, release, roles, hierarchies),
     )
 
@@ -243,7 +246,8 @@ def _used(
     shown = hierarchies and release.by_hierarchy
     parts = (options.roles, options.group, options.release, options.measure, options.run)
     used = {name: value for part in parts for name, value in asdict(part).items()}
-    del used["release"]
+    # of no consequence for the release
+    del used["release"], used["threads"]
     return used | asdict(task.own) | {
         "quasi_identifiers": (
             "all other columns" if roles.open else list(roles.quasi_identifiers)

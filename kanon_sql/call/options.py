@@ -248,6 +248,12 @@ class RunOptions:
         True, flag, "Shows how far a long call is, if the standard error stream is a terminal.",
         type="BOOLEAN",
     )
+    threads: int | None = option(
+        None, whole(1),
+        "How many threads the grouping takes, of those that there are cores for; the release is "
+        "the same for any number.",
+        type="INTEGER", default_text="DuckDB's own setting, current_setting('threads')",
+    )
     show_values: bool = option(
         False, flag,
         "Errors about hierarchies show the values concerned, and anonymize_suppressed the "

@@ -40,6 +40,7 @@ OPTION_NAMES = {
     "block_rows": ("block_size", "blocks", "chunk_size", "batch_size"),
     "class_id": ("cluster_id", "group_id", "equivalence_class"),
     "progress": ("verbose", "progress_bar", "show_progress"),
+    "threads": ("n_jobs", "num_threads", "n_threads", "cores", "workers", "parallel"),
     "kind": ("type", "hierarchy_type"),
 }
 """By the name of an option here, what it is called elsewhere."""

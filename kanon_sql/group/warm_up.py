@@ -9,6 +9,7 @@ from dataclasses import replace
 from time import perf_counter
 
 from kanon_sql.group.run import group_points
+from kanon_sql.kernel.parallel import threads
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.option import options_of
 
@@ -73,8 +74,10 @@ def warm_up(task: GroupTask, n: int) -> None:
         option for option, known in options_of(task.own).items()
         if known.compiles is not None and getattr(task.own, option) != known.default
     ]
+    # what one thread needs, several need, too, but not the other way round
+    known = (name, *variants, *(["threads"] if threads() > 1 else []))
     with _lock:
-        if (name, *variants) in _ready:
+        if known in _ready:
             return
         started = perf_counter()
         compiled = compile_for(
@@ -84,4 +87,4 @@ def warm_up(task: GroupTask, n: int) -> None:
         if compiled:
             seconds = perf_counter() - started
             _say(f"compiled the kernels of {name} in {seconds:.1f} s.")
-        _ready.add((name, *variants))
+        _ready.add(known)

@@ -38,6 +38,13 @@ def run_sql(call: GroupingCall) -> str:
     return literal(Run(call.task, call.progress, named_columns(call)).to_json())
 
 
+def _threads(call: GroupingCall) -> str:
+    """How many threads the grouping takes."""
+    if call.threads is None:
+        return "system.main.current_setting('threads')"
+    return str(call.threads)
+
+
 def named_columns(call: Call) -> tuple[str, ...] | None:
     """The quasi-identifiers that somebody named, in lower case; None where no others can be."""
     if not call.roles.open:
@@ -150,6 +157,7 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
         cell=_cell(call),
         extra=_extra(call),
         quasi=columns,
+        threads=_threads(call),
         options=run_sql(call),
         centers=centers,
         classes=released_classes(call, trees),

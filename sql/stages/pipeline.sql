@@ -40,7 +40,8 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
         ${options},
         ${hierarchies},
         ${tables},
-        ${passing_hidden}) AS ticket
+        ${passing_hidden},
+        ${threads}) AS ticket
     FROM __kanon_accounted WHERE passed
 ),
 __kanon_taken AS MATERIALIZED (  -- hands over the rows, some thousands at a time; the ticket again

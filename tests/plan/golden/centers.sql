@@ -94,7 +94,8 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
         '{"named": ["zip"], "progress": true, "task": {"beside_k": [], "block_rows": null, "class_label": null, "distance": null, "k": 4, "loss": "range_flat", "method": "r_gather", "nulls": "value", "own": {"centers": "anywhere", "epsilon": 0.02, "max_clusters": null, "metric": "euclidean"}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
         [{'name': 'zip', 'paths': (SELECT paths FROM __kanon_tree_1)}],
         NULL,
-        []) AS ticket
+        [],
+        system.main.current_setting('threads')) AS ticket
     FROM __kanon_accounted WHERE passed
 ),
 __kanon_taken AS MATERIALIZED (  -- hands over the rows, some thousands at a time; the ticket again

@@ -92,7 +92,8 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
         '{"named": null, "progress": true, "task": {"beside_k": [], "block_rows": null, "class_label": null, "distance": "sse", "k": 5, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
         NULL,
         NULL,
-        (SELECT names FROM __kanon_withheld)) AS ticket
+        (SELECT names FROM __kanon_withheld),
+        system.main.current_setting('threads')) AS ticket
     FROM __kanon_accounted WHERE passed
 ),
 __kanon_taken AS MATERIALIZED (  -- hands over the rows, some thousands at a time; the ticket again
