@@ -43,18 +43,19 @@ def among_candidates(
     points: LossPoints, answer: Answer, loose: bool, match: Match, watch: Watch
 ) -> list[tuple[int, int]]:
     """The lightest factor by matching, of ever more of the edges that it may have."""
-    n, half, gap, more = len(points), answer.unit // 2, -1, 0
+    n, gap, units = len(points), -1, answer.target
+    above = answer.unit // 2 - answer.bound
     while gap < answer.known:
-        # what a factor may have that weighs so many units above the bound; few edges are matched
-        # quickly, so that these units grow slowly at first
-        gap = min((answer.target + more) * answer.unit + half - answer.bound, answer.known)
-        more = 2 * more or 1
+        # what a factor may have that weighs so many units: first those of the bound
+        gap = min(units * answer.unit + above, answer.known)
         one, other, _ = answer.edges[answer.edges[:, 2] <= gap].T
         chosen = match(n, (one, other), edge_costs(points, (one, other)), watch)
         weight = _weight(n, chosen, points, loose)
-        # any factor that weighs no more than this one has none but these edges
-        if weight is not None and weight * answer.unit + half - answer.bound <= gap:
+        # any factor that weighs no more than the one found has none but these edges
+        if weight is not None and weight * answer.unit + above <= gap:
             return chosen
+        # then those of the one found, or ever more until one is
+        units = units + max(1, units - answer.target) if weight is None else weight
     edges = edges_of(points, None)
     return match(n, edges, edge_costs(points, edges), watch)
 

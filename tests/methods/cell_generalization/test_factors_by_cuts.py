@@ -87,7 +87,7 @@ def test_few_edges_are_enough_where_programs_give_up(
     """A program without any cuts, and a bound that may be too low for the edges that are left."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cuts, "TURNS", 1)
-        patch.setattr(cuts, "LEFT", left)
+        patch.setattr(cuts, "LEFT", {loose: left})
         answer = cuts.solve(weights_of(points), loose)
     least, weights = least_weight(points, loose), weights_of(points)
     if not answer.certain:
