@@ -17,7 +17,7 @@ from kanon_sql.kernel.parallel import in_parallel
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import GroupTask
 from kanon_sql.points.points import Floats, Grouping, Labels, Points
-from kanon_sql.search.box_tree import cut, widest_axis
+from kanon_sql.search.cuts import cut, widest_axis
 from kanon_sql.search.space import category_sets
 
 BOUNDS = ("lower_bound", "guaranteed_ratio", "facility")

@@ -14,7 +14,8 @@ import numpy as np
 from kanon_sql.kernel.jit import inner, kernel
 from kanon_sql.methods.k_member.loss_class import Bits, code_bit
 from kanon_sql.points.points import Codes, Floats, Labels, LossPoints
-from kanon_sql.search.box_tree import FAN, LEAF, cut
+from kanon_sql.search.box_tree import FAN, LEAF
+from kanon_sql.search.cuts import cut
 
 PAIRS = 64
 """Pairs of records that are looked at to choose the column of a cut."""
