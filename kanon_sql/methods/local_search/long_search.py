@@ -17,7 +17,7 @@ from time import perf_counter
 
 import numpy as np
 
-from kanon_sql.kernel.parallel import cores, in_parallel
+from kanon_sql.kernel.parallel import in_parallel, threads
 from kanon_sql.kernel.watch import DONE, Watch
 from kanon_sql.methods.local_search.annealing import Cycle
 from kanon_sql.methods.local_search.highs import Solver
@@ -223,7 +223,7 @@ class LongSearch:
         """The turns of set partitioning of a round."""
         n = len(self._points)
         solvers: queue.SimpleQueue[Solver] = queue.SimpleQueue()
-        made = [Solver() for _ in range(cores())]
+        made = [Solver() for _ in range(threads())]
         for solver in made:
             solvers.put(solver)
         try:

@@ -20,6 +20,7 @@ from kanon_sql.methods.recoding.mondrian import mondrian
 from kanon_sql.methods.recoding.ranks import attribute_orders
 from kanon_sql.points.points import Labels, LossPoints
 from tests.methods.recoding import reference_mondrian as reference
+from tests.support.kernels import from_python
 
 MODES = ("strict", "relaxed")
 
@@ -210,7 +211,7 @@ def test_median_of_very_many(kind: str) -> None:
     }[kind].astype(np.int32)
     room = np.zeros(2 * n, np.int32)
     least, most = int(ranks.min()), int(ranks.max())
-    found = module._median(ranks, np.uint64(0), np.uint64(n), least, most, room)
+    found = from_python(module._median)(ranks, np.uint64(0), np.uint64(n), least, most, room)
     assert found == np.sort(ranks)[n // 2]
 
 
