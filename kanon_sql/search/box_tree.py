@@ -88,8 +88,7 @@ def halve(space: Any, order: Any, key: Any, part: Any, n: int) -> int:
     axes, masks, scale = space.axes, space.sets, space.scale
     first, last = part[0], part[1]
     lo, hi = first * LEAF, min(last * LEAF, n)
-    # cuts at whole nodes of the level below, so that every node but the last is full and the tree
-    # needs no pointers
+    # at whole nodes of the level below: all but the last are full, and the tree needs no pointers
     capacity = 1
     while capacity * FAN < last - first:
         capacity *= FAN
@@ -104,8 +103,8 @@ def halve(space: Any, order: Any, key: Any, part: Any, n: int) -> int:
 
 @inner
 def arrange(space: Any, order: Any, key: Any, part: Any, n: int) -> None:
-    """Orders the records of the leaves part[0] .. part[1]-1, so that each run of LEAF records is a
-    leaf, and each aligned run of LEAF * FAN^l records a node. Arguments as for ``halve``."""
+    """Orders the leaves part[0] .. part[1]-1, so that each run of LEAF records is a leaf, and each
+    aligned run of LEAF * FAN^l records a node. Arguments as for ``halve``."""
     waiting = np.empty((128, 2), np.int64)
     waiting[0, 0], waiting[0, 1], top = part[0], part[1], 1
     while top > 0:
@@ -211,8 +210,7 @@ def raise_boxes(tree: Tree) -> None:
     """Makes the boxes of all nodes above the leaves', which are made."""
     low, high, sets = tree.low, tree.high, tree.sets
     lead, start, live, first = tree.lead, tree.start, tree.live, tree.first
-    # from the leaves up: a node's box is made of those of its children, which are 16 times fewer
-    # than its records
+    # from the leaves up: a node's box is made of those of its children
     for level in range(len(first) - 2, 0, -1):
         for below in range(first[level], first[level + 1]):
             j = below - first[level]

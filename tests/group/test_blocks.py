@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kanon_sql.group import blocks
 from kanon_sql.group.blocks import cut_blocks
 from kanon_sql.group.run import group_points
-from kanon_sql.kernel import parallel
+from kanon_sql.kernel.parallel import on_threads
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import METHODS, GroupTask, task_for
 from kanon_sql.methods.cell_generalization.geometry import CELLS
@@ -91,15 +91,14 @@ def test_blocks_are_close_records_in_canonical_order() -> None:
     assert max(spread) < 0.3  # a quarter of the square each
 
 
-def test_blocks_do_not_depend_on_the_number_of_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_do_not_depend_on_the_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     points = mixed(1500, 2)
     wanted = task(method="mdav_star", block_rows=200, refine="local", refine_steps=3000)
     labels = []
     for count in (1, 2, 5):
-        monkeypatch.setattr(parallel, "cores", lambda count=count: count)
-        monkeypatch.setattr(neighbours, "cores", lambda count=count: count)
         monkeypatch.setattr(neighbours, "PIECE", 100)
-        labels.append(group_points(points, wanted).labels.tolist())
+        with on_threads(count):
+            labels.append(group_points(points, wanted).labels.tolist())
     assert labels[0] == labels[1] == labels[2]
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_sql.group.run import group_points
-from kanon_sql.kernel import parallel
+from kanon_sql.kernel.parallel import on_threads
 from kanon_sql.kernel.watch import StoppedError, Watch
 from kanon_sql.methods import task_for
 from kanon_sql.methods.local_search import highs, long_search
@@ -128,12 +128,11 @@ def table(by_loss: bool, n: int = 140) -> Points:
 
 @pytest.mark.usefixtures("short")
 @pytest.mark.parametrize("by_loss", [False, True])
-def test_cores_do_not_matter(by_loss: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_do_not_matter(by_loss: bool) -> None:
     points, found = table(by_loss), []
-    for cores in (1, 3):
-        monkeypatch.setattr(parallel, "cores", lambda cores=cores: cores)
-        monkeypatch.setattr(long_search, "cores", lambda cores=cores: cores)
-        found.append(best_of(points, 3))
+    for threads in (1, 3):
+        with on_threads(threads):
+            found.append(best_of(points, 3))
     assert (found[0].labels == found[1].labels).all() and found[0].facts == found[1].facts
 
 
