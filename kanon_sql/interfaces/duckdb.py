@@ -95,8 +95,9 @@ def _instance(con: duckdb.DuckDBPyConnection) -> int | None:
 
 def _make(con: duckdb.DuckDBPyConnection) -> int:
     """Creates the functions in a database that lacks some; its number."""
-    # where the first of them is missing, all are
-    is_new = _refused(con, FUNCTIONS[0].name) == "catalog"
+    # where the first and the last of them are missing, all are
+    ends = (FUNCTIONS[0].name, PLANNER)
+    is_new = all(_refused(con, name) == "catalog" for name in ends)
     known: set[str] = set() if is_new else _known(con)
     for function in FUNCTIONS:
         _create(con, function, known)

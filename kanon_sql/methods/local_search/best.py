@@ -55,8 +55,9 @@ def starts_of(points: Points) -> list[Start]:
 
 
 def best(points: Points, task: GroupTask, watch: Watch) -> Grouping:
-    """Groups of k to 2k-1 records: the best of what refine makes of several methods' groups, and
-    what a long search finds from there, which ends after refine_steps or refine_seconds.
+    """The best of what refine makes of several methods' groups, and what a long search finds from
+    there, which ends after refine_steps or refine_seconds. With one step or more the groups have k
+    to 2k-1 records.
 
     It loses no more than any of the starts, and no more than refine leaves of any of them with its
     default steps, or with as many where best gets fewer. Of searches that run side by side, one
