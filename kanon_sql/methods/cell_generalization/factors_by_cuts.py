@@ -19,10 +19,11 @@ A process of its own runs this file, since a library that solves programs can't 
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -370,11 +371,18 @@ def solve(weights: Numbers, loose: bool) -> Answer:
 def main() -> None:
     """Answers what a process was asked: n, columns and whether there are stubs, then the scales and
     the codes, all int64."""
+    # what the library writes while it solves would stand before the answer
+    with os.fdopen(os.dup(1), "wb") as told:
+        os.dup2(2, 1)
+        _answer(told)
+
+
+def _answer(told: IO[bytes]) -> None:
     asked = np.frombuffer(sys.stdin.buffer.read(), np.int64)
     n, c, loose = asked[:3].tolist()
     answer = solve(weights_of(asked[3 + c :].reshape(n, c), asked[3 : 3 + c]), bool(loose))
     head = np.array(answer[:-1], np.int64)
-    sys.stdout.buffer.write(np.concatenate([head, answer.edges.ravel()]).tobytes())
+    told.write(np.concatenate([head, answer.edges.ravel()]).tobytes())
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ This file is also the program of that process. So it imports nothing of kanon_sq
 from __future__ import annotations
 
 import contextlib
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -144,4 +145,7 @@ class Solver:
 
 
 if __name__ == "__main__":
-    serve(sys.stdin.buffer, sys.stdout.buffer)
+    # HiGHS writes what it has to say to the same place, which would stand among the answers
+    with os.fdopen(os.dup(1), "wb") as answers:
+        os.dup2(2, 1)
+        serve(sys.stdin.buffer, answers)

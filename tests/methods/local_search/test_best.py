@@ -287,3 +287,26 @@ def test_a_stop_ends_the_process(solver: Solver) -> None:
     process = solver._process
     solver.close()
     assert process is not None and process.poll() is not None
+
+
+def test_what_the_library_prints_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """HiGHS writes to the standard output now and then, whatever it is told."""
+    loud = """
+import os
+import scipy.optimize
+quiet = scipy.optimize.linprog
+def linprog(*given, **named):
+    os.write(1, b"said by the library")
+    return quiet(*given, **named)
+scipy.optimize.linprog = linprog
+"""
+    monkeypatch.setattr(highs, "FEW", 0)
+    monkeypatch.setattr(highs, "START", loud + highs.START)
+    classes = np.array([[0, 1], [1, 2], [2, 3], [3, 0]])
+    cover = Cover(4, 0, np.array([1.0, 2.0, 1.0, 2.0]), 2 * np.arange(5), classes.ravel())
+    solver = Solver()
+    try:
+        given = solver.solve(cover, lambda: None)
+    finally:
+        solver.close()
+    assert given.sum() == pytest.approx(2.0)
