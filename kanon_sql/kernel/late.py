@@ -6,8 +6,8 @@ was most of what a first use took. Here such a function stays as it was written 
 optimized within those that are called from Python, once in each.
 
 Both classes follow numba's own (numba/core/codegen.py, numba/core/typed_passes.py), which have been
-the same since 0.60. Where a later numba has changed them, ``late_compiler`` is None and functions
-are compiled as numba does, which takes longer and gives the same results.
+the same from 0.60 to 0.68. They are no public API: with any other numba ``late_compiler`` is None,
+and functions are compiled as numba does, which takes longer and gives the same results.
 """
 
 from __future__ import annotations
@@ -17,11 +17,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from numba import version_info
+
 MARK = "kanon_compiled"
 """The attribute of a function that says how it is compiled."""
 
 KERNEL, INNER, SMALL = "kernel", "inner", "inlined"
 """See jit.py."""
+
+_TRIED = ((0, 60), (0, 68))
+"""The first and the last numba whose classes have been read and tried."""
 
 _REPLACED = {
     "_optimize_functions", "_finalize_final_module",
@@ -145,6 +150,8 @@ def _make_compiler() -> Any:
 
 
 def _find_compiler() -> Any:
+    if not _TRIED[0] <= version_info.short <= _TRIED[1]:
+        return None
     try:
         from numba.core.codegen import JITCodeLibrary
 
