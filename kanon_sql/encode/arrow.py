@@ -66,7 +66,10 @@ class Rows:
     @property
     def hashes(self) -> npt.NDArray[np.uint64] | None:
         """The seeded hash of each row: uint64, shape (n,); None where none is needed."""
-        return self.numbers("hash") if "hash" in self.fields else None
+        given = self.fields.get("hash")
+        if given is None or (not isinstance(given, np.ndarray) and given.null_count > 0):
+            return None
+        return self.numbers("hash")
 
     def numbers(self, name: str) -> npt.NDArray[Any]:
         """A field as a numpy array."""
