@@ -150,8 +150,8 @@ class Table:
 
     @staticmethod
     def of(names: list[str] | None, rows: Any) -> Table:
-        """From names and rows of cells, a list scalar; a relation without rows has no names."""
-        if not names:
+        """From names and rows of cells, a list scalar; a relation without rows is no columns."""
+        if not names or not rows.is_valid:
             return Table((), ())
         cells = rows.values.flatten()
         columns = tuple(

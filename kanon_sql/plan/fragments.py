@@ -31,6 +31,11 @@ def quasi(roles: Roles, helpers: tuple[str, ...], dropped: tuple[str, ...] = ())
     return f"COLUMNS(* EXCLUDE ({listed(away)}))" if away else "COLUMNS(*)"
 
 
+def one_empty_row(stage: str) -> str:
+    """A relation of one row with the columns of that stage: their names and types, no values."""
+    return expression("stages/one_empty_row", stage=stage)
+
+
 def seen(columns: str) -> str:
     """The values of a COLUMNS expression as a reader tells them apart: what classes are counted
     by, see sql/macros/seen.sql."""
@@ -67,6 +72,6 @@ def where(relation: Relation, roles: Roles, checked: tuple[str, ...] = ()) -> st
 def contents(relation: Relation) -> tuple[str, str]:
     """SQL of the column names and of the rows of a relation, as text: VARCHAR[], VARCHAR[][]."""
     return (
-        expression("stages/table_names", relation=relation.sql),
+        expression("stages/table_names", one_row=one_empty_row(relation.sql)),
         expression("stages/table_rows", relation=relation.sql),
     )

@@ -27,7 +27,7 @@ from kanon_sql.measure.metrics import (
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.centers.geometry import UNITS
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
-from kanon_sql.plan.fragments import ROW, listed, quasi, seen, where
+from kanon_sql.plan.fragments import ROW, listed, one_empty_row, quasi, seen, where
 from kanon_sql.plan.generalize import publishes_centers
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.pipeline import measured_sql, named_columns, pipeline_sql
@@ -168,7 +168,12 @@ def _identifiers(roles: Roles) -> str:
     if not roles.identifiers:
         return ""
     named = ", ".join(literal(name.lower()) for name in roles.identifiers)
-    return statement("stages/identifiers", identifiers=named) + "\n"
+    return statement(
+        "stages/identifiers",
+        identifiers=named,
+        one_kept=one_empty_row("__kanon_kept"),
+        one_released=one_empty_row("__kanon_released"),
+    ) + "\n"
 
 
 def _told_of(roles: Roles) -> dict[str, str]:
@@ -203,6 +208,8 @@ def audit_sql(call: Call) -> str:
         seen_released=seen(quasi(roles, (), dropped=roles.identifiers)),
         trees=trees.stages(),
         hierarchies=trees.argument(),
+        one_kept=one_empty_row("__kanon_kept"),
+        one_released=one_empty_row("__kanon_released"),
         quasi=quasi(roles, ()),
         options=literal(json.dumps(told, sort_keys=True)),
         k=k,

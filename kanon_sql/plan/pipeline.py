@@ -12,7 +12,7 @@ from kanon_sql.call.roles import Roles
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.methods.task import Run
 from kanon_sql.plan.centers import centers_sql
-from kanon_sql.plan.fragments import ROW, chosen, listed, quasi, seen, where
+from kanon_sql.plan.fragments import ROW, chosen, listed, one_empty_row, quasi, seen, where
 from kanon_sql.plan.generalize import class_rows, published_forms, released_classes
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.shadows import sound_sql
@@ -149,7 +149,8 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
         suppress=without_nulls if task.nulls == "suppress" else "",
         trees=trees.stages(),
         keyed=trees.keyed("__kanon_kept"),
-        keyed_source=trees.keyed("__kanon_source"),
+        one_keyed=one_empty_row(trees.keyed("__kanon_source")),
+        one_source=one_empty_row("__kanon_source"),
         hierarchies=trees.argument(),
         tables=tables_sql(call.tables),
         label=_key(task.class_label),
@@ -180,6 +181,7 @@ def measured_sql(call: GroupingCall) -> str:
         centers=centers,
         options=run_sql(call),
         hierarchies=trees.argument(),
+        one_source=one_empty_row("__kanon_source"),
         published=literal(json.dumps(published_forms(call))),
         outside=_outside(call, trees),
     )

@@ -7,7 +7,7 @@ import json
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.relation import literal
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
-from kanon_sql.plan.fragments import quasi, where
+from kanon_sql.plan.fragments import one_empty_row, quasi, where
 from kanon_sql.plan.generalize import released_values
 from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.plan.unseen import refusals
@@ -52,6 +52,7 @@ def roles_sql(call: GroupingCall) -> str:
         sound=sound_sql(),
         relation=call.source.sql,
         where=where(call.source, roles, call.checked),
+        one_source=one_empty_row("__kanon_source"),
         quasi=quasi(call.roles, ()),
         values=_values(call),
         told=literal(json.dumps(told, sort_keys=True)),

@@ -74,7 +74,7 @@ def audit_rows(
         StoppedError: the watch was asked to stop.
     """
     check = (watch or Watch()).check
-    if not columns:
+    if not len(source):
         raise DataError("The source has no rows, so there is nothing to audit. Check its name.")
     width, shown_width = len(columns) + 1, len(released) + 1
     rows, kept = len(source) // width, len(release) // shown_width
@@ -91,7 +91,7 @@ def audit_rows(
     for j, column in enumerate(columns):
         check()
         given = _column(source, width, j)
-        if named is not None and released and column.name.lower() not in named:
+        if named is not None and kept and column.name.lower() not in named:
             at = place[column.name.lower()]
             if _withheld(column, given, _column(release, shown_width, at)):
                 continue

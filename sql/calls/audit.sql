@@ -4,11 +4,13 @@ __kanon_kept AS (SELECT __kanon.* FROM ${relation} AS __kanon${where}),
 __kanon_released AS MATERIALIZED (SELECT __kanon.* FROM ${release} AS __kanon${released_where}),
 ${trees}__kanon_columns AS (
     SELECT [*COLUMNS(*)] AS columns
-    FROM (SELECT __kanon_describe(${quasi}) FROM __kanon_kept LIMIT 1)
+    FROM (SELECT __kanon_describe(${quasi})
+          FROM ${one_kept})
 ),
 __kanon_released_columns AS (
     SELECT [*COLUMNS(*)] AS columns
-    FROM (SELECT __kanon_describe(${quasi_released}) FROM __kanon_released LIMIT 1)
+    FROM (SELECT __kanon_describe(${quasi_released})
+          FROM ${one_released})
 ),
 __kanon_cells AS (  -- the quasi-identifiers, and last what passes unchanged
     SELECT [*COLUMNS(*)] AS cells

@@ -9,8 +9,7 @@ __kanon_profiles AS (
 ),
 __kanon_described AS (  -- name and type of each column, also where there are no rows
     SELECT [*COLUMNS(*)] AS columns
-    FROM (SELECT __kanon_describe(COLUMNS(source.*))
-          FROM (SELECT 1) LEFT JOIN (SELECT * FROM __kanon_source LIMIT 1) AS source ON true)
+    FROM (SELECT __kanon_describe(COLUMNS(*)) FROM ${one_source})
 ),
 __kanon_hashes AS (  -- what a reader of the printed values can tell apart
     SELECT list(hashes) AS hashes

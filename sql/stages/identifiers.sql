@@ -3,7 +3,7 @@
 __kanon_all AS MATERIALIZED (  -- the columns of the source: name, distinct values, rows with a value
     SELECT names, distincts, known
     FROM (SELECT [*COLUMNS(*)] AS names
-          FROM (SELECT __kanon_name(COLUMNS(*)) FROM __kanon_kept LIMIT 1))
+          FROM (SELECT __kanon_name(COLUMNS(*)) FROM ${one_kept}))
     CROSS JOIN (SELECT [*COLUMNS(*)] AS distincts FROM (SELECT count(DISTINCT COLUMNS(*)) FROM __kanon_kept))
     CROSS JOIN (SELECT [*COLUMNS(*)] AS known FROM (SELECT count(COLUMNS(*)) FROM __kanon_kept))
 ),
@@ -16,7 +16,7 @@ __kanon_numbered AS MATERIALIZED (  -- the same, one row each, and where the rel
     FROM (SELECT *, unnest(range(1, len(names) + 1)) AS place FROM __kanon_all)
     CROSS JOIN (SELECT any_value(names) AS released
                 FROM (SELECT [*COLUMNS(*)] AS names
-                      FROM (SELECT __kanon_name(COLUMNS(*)) FROM __kanon_released LIMIT 1)))
+                      FROM (SELECT __kanon_name(COLUMNS(*)) FROM ${one_released})))
 ),
 __kanon_suspects AS MATERIALIZED (
     -- a column that tells the identifier of each of its rows has about as many values, or more

@@ -13,7 +13,7 @@ __kanon_measured AS MATERIALIZED (
         ${hierarchies},
         ${published},
         (SELECT struct_pack(facts := grouped.facts, cells := grouped.cells, types := (
-             SELECT [*COLUMNS(*)] FROM (SELECT typeof(${quasi}) FROM __kanon_source LIMIT 1)))
+             SELECT [*COLUMNS(*)] FROM (SELECT typeof(${quasi}) FROM ${one_source})))
          FROM __kanon_grouped),
         ${outside},
         (SELECT grouped.hidden FROM __kanon_grouped)) AS measured

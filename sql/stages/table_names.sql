@@ -2,4 +2,4 @@
 -- anonymize('t', k=5, hierarchies={'zip': 'levels'}).
 (SELECT any_value(names)
     FROM (SELECT [*COLUMNS(*)] AS names
-    FROM (SELECT __kanon_name(COLUMNS(*)) FROM ${relation} LIMIT 1)))
+    FROM (SELECT __kanon_name(COLUMNS(*)) FROM ${one_row})))

@@ -210,8 +210,13 @@ def check_metrics(con: Connection, case: Case) -> None:
             f"SELECT metric, value, text FROM {case_call(case, 'anonymize_metrics')}"
         ).fetchall()
     labels = [first[row] for row in sorted(first)]
-    # of rows that are equal in all columns either may stand for the other
-    whole = keys(kept, [column.name for column in case.columns])
+    # of rows that are equal in all columns either may stand for the other: of quasi-identifiers
+    # alone, where NaN is a missing value as NULL is
+    whole = keys(kept, [c.name for c in case.columns if c.name not in case.quasi])
+    whole = list(zip(whole or [()] * kept.num_rows, *(
+        [None if tables.is_missing(v) else tables.alike(v) for v in kept[name].to_pylist()]
+        for name in case.quasi
+    ), strict=True))
     anew = [grouped[row] for row in sorted(grouped)]
     assert Counter(zip(whole, anew, strict=True)) == Counter(zip(whole, labels, strict=True))
     values = {metric: value for metric, value, _ in found}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import threading
 from pathlib import Path
 
 import duckdb
@@ -25,6 +26,24 @@ def test_a_hundred_thousand_rows_of_numbers_and_text(con: duckdb.DuckDBPyConnect
     assert found.fetchall() == [(True, 100000)]
     # text with 50,000 values takes no room of its own: far below a matrix of rows and values
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 4 * 1024 * 1024
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("threads", [1, 4])
+def test_roles_of_a_million_rows_are_told(con: duckdb.DuckDBPyConnection, threads: int) -> None:
+    """DuckDB 2.0 let the readers of a stage wait for each other where one of them had a LIMIT."""
+    con.execute(f"SET threads = {threads}")
+    con.execute(
+        "CREATE TABLE many AS SELECT i % 90 AS age, 'c' || i % 7 AS city, i % 3 AS illness "
+        "FROM range(1200000) AS r(i)"
+    )
+    stop = threading.Timer(60, con.interrupt)  # what waits does so forever
+    stop.start()
+    found = con.execute(
+        "SELECT column_name, distinct_values FROM anonymize_roles('many', sensitive=['illness'])"
+    ).fetchall()
+    stop.cancel()
+    assert found == [("age", 90), ("city", 7), ("illness", 3)]
 
 
 @pytest.mark.slow

@@ -50,13 +50,13 @@ __kanon_kept AS (  -- the rows that take part
 ),
 __kanon_columns AS (  -- name and type of each quasi-identifier
     SELECT [*COLUMNS(*)] AS columns
-    FROM (SELECT any_value(__kanon_describe(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "disease")))) FROM (FROM __kanon_source LIMIT 1)
-          HAVING count(*) > 0)
+    FROM (SELECT __kanon_describe(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "disease")))
+          FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true))
 ),
 __kanon_names AS MATERIALIZED (  -- the names of all columns
     SELECT [*COLUMNS(*)] AS names
-    FROM (SELECT any_value(__kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash))))
-          FROM (FROM __kanon_source LIMIT 1) HAVING count(*) > 0)
+    FROM (SELECT __kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash)))
+          FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true))
 ),
 __kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner saw all of them
     SELECT CASE
@@ -168,7 +168,7 @@ __kanon_measured AS MATERIALIZED (
         NULL,
         '{"form": "point", "of_trees": "node", "by_column": {}}',
         (SELECT struct_pack(facts := grouped.facts, cells := grouped.cells, types := (
-             SELECT [*COLUMNS(*)] FROM (SELECT typeof(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "disease"))) FROM __kanon_source LIMIT 1)))
+             SELECT [*COLUMNS(*)] FROM (SELECT typeof(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "disease"))) FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true))))
          FROM __kanon_grouped),
         NULL,
         (SELECT grouped.hidden FROM __kanon_grouped)) AS measured

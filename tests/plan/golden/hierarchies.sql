@@ -74,13 +74,13 @@ __kanon_tree_2 AS MATERIALIZED (  -- the labels of each leaf, from itself up to 
 ),
 __kanon_columns AS (  -- name and type of each quasi-identifier
     SELECT [*COLUMNS(*)] AS columns
-    FROM (SELECT any_value(__kanon_describe(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "disease", "name")))) FROM (FROM (SELECT * REPLACE (__kanon_key("zip") AS "zip", __kanon_key("age") AS "age") FROM __kanon_source) LIMIT 1)
-          HAVING count(*) > 0)
+    FROM (SELECT __kanon_describe(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "disease", "name")))
+          FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM (SELECT * REPLACE (__kanon_key("zip") AS "zip", __kanon_key("age") AS "age") FROM __kanon_source) WHERE false) AS __kanon_none ON true))
 ),
 __kanon_names AS MATERIALIZED (  -- the names of all columns
     SELECT [*COLUMNS(*)] AS names
-    FROM (SELECT any_value(__kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash))))
-          FROM (FROM __kanon_source LIMIT 1) HAVING count(*) > 0)
+    FROM (SELECT __kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash)))
+          FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true))
 ),
 __kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner saw all of them
     SELECT CASE

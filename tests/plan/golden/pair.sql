@@ -56,11 +56,13 @@ __kanon_tree_1 AS MATERIALIZED (  -- the labels of each leaf, from itself up to 
 ),
 __kanon_columns AS (
     SELECT [*COLUMNS(*)] AS columns
-    FROM (SELECT __kanon_describe(COLUMNS(* EXCLUDE ("disease", "job"))) FROM __kanon_kept LIMIT 1)
+    FROM (SELECT __kanon_describe(COLUMNS(* EXCLUDE ("disease", "job")))
+          FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_kept WHERE false) AS __kanon_none ON true))
 ),
 __kanon_released_columns AS (
     SELECT [*COLUMNS(*)] AS columns
-    FROM (SELECT __kanon_describe(COLUMNS(* EXCLUDE ("disease", "job"))) FROM __kanon_released LIMIT 1)
+    FROM (SELECT __kanon_describe(COLUMNS(* EXCLUDE ("disease", "job")))
+          FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_released WHERE false) AS __kanon_none ON true))
 ),
 __kanon_cells AS (  -- the quasi-identifiers, and last what passes unchanged
     SELECT [*COLUMNS(*)] AS cells
