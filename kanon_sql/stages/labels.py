@@ -19,6 +19,10 @@ UNKNOWN = -2
 FORGOTTEN = 3600.0
 """Seconds after which labels are dropped of which no query has asked."""
 
+ROOM, IDLE = 256 * 1024 * 1024, 600.0
+"""Bytes of all labels, above which those are dropped of which none was asked for so many seconds,
+the oldest first."""
+
 GONE = "The query was asleep for too long, and its classes are gone. Run it again."
 
 
@@ -66,9 +70,13 @@ def hold(ticket: int, by_number: npt.NDArray[Any]) -> None:
     """Keeps the labels of a query until long after it last asked for one."""
     now = perf_counter()
     with _lock:
-        for old in [t for t, held in _held.items() if now > held.asked + FORGOTTEN]:
-            del _held[old]
         _held[ticket] = Held(by_number, now)
+        taken = sum(held.by_number.nbytes for held in _held.values())
+        for old, held in sorted(_held.items(), key=lambda entry: entry[1].asked):
+            if now <= held.asked + (IDLE if taken > ROOM else FORGOTTEN):
+                break
+            taken -= held.by_number.nbytes
+            del _held[old]
 
 
 def held(ticket: int) -> Held:

@@ -30,12 +30,28 @@ def test_large_labels_are_kept() -> None:
 
 
 def test_labels_of_which_nobody_asks_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    hold(-1, by_row(np.array([1]), np.array([0])))
-    monkeypatch.setattr(labels, "FORGOTTEN", -1.0)
-    hold(-2, by_row(np.array([1]), np.array([0])))
+    some = by_row(np.array([1]), np.array([0]))
+    monkeypatch.setattr(labels, "_held", {})
+    clock = 0.0
+    monkeypatch.setattr(labels, "perf_counter", lambda: clock)
+    hold(-1, some)
+    hold(-2, some)
+    clock = 10.0
+    held(-1).classes(np.array([1]))
+    clock = 3605.0
+    hold(-3, some)
     with pytest.raises(KanonError, match="asleep"):
-        held(-1)
-    assert held(-2).classes(np.array([1])).tolist() == [0]
+        held(-2)
+    assert held(-1).classes(np.array([1])).tolist() == [0]
+    # more than there is room for: the oldest, where it was idle for long
+    monkeypatch.setattr(labels, "ROOM", 2 * some.nbytes)
+    hold(-4, some)
+    assert sorted(labels._held) == [-4, -3, -1]
+    clock = 4200.0
+    held(-4).classes(np.array([1]))
+    clock = 4206.0
+    hold(-5, some)
+    assert sorted(labels._held) == [-5, -4]
 
 
 def piece(numbers: list[int], values: list[tuple[float | None, str | None]], sealed: bool) -> Any:

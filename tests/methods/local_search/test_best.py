@@ -289,6 +289,16 @@ def test_a_stop_ends_the_process(solver: Solver) -> None:
     assert process is not None and process.poll() is not None
 
 
+@pytest.mark.parametrize("start", ["raise SystemExit", "import sys; sys.stdin.buffer.read(9)"])
+def test_a_process_that_ends_too_soon_is_done_without(
+    solver: Solver, monkeypatch: pytest.MonkeyPatch, start: str
+) -> None:
+    monkeypatch.setattr(highs, "START", start)
+    for _ in range(2):
+        assert solver.solve(cover(0), lambda: None) == pytest.approx([0.5] * 5)
+    solver.close()
+
+
 def test_what_the_library_prints_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     """HiGHS writes to the standard output now and then, whatever it is told."""
     loud = """
