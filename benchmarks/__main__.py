@@ -51,8 +51,8 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help="small sizes, few steps")
     size.add_argument("--full", action="store_true", help="all sizes, an hour for each run")
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, metavar="PART",
-                        help=f"some of: {', '.join(PARTS)}")
+    parser.add_argument("--only", nargs="+", default=PARTS, metavar="PART",
+                        help=f"some of: {', '.join(PARTS)}; also with commas between them")
     parser.add_argument("--peers", action="store_true",
                         help="installs other packages with pip, in a temporary folder")
     parser.add_argument("--out", type=Path, default=FOLDER, metavar="DIR",
@@ -64,6 +64,9 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--steps", type=int, metavar="N",
                         help="of refine and best (by the number of rows; 500000 with --quick)")
     found = parser.parse_args(given)
+    found.only = [part for each in found.only for part in each.split(",") if part]
+    if wrong := [part for part in found.only if part not in PARTS]:
+        parser.error(f"--only knows no part {wrong[0]!r}; choose from {', '.join(PARTS)}")
     if found.scale <= 0.0 or (found.limit or 1.0) <= 0.0 or (found.steps or 1) < 1:
         parser.error("--scale, --limit and --steps have to be above 0")
     return found

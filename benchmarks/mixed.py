@@ -7,25 +7,16 @@ from time import process_time
 from typing import Any
 
 from benchmarks.apart import Outcome, apart
+from benchmarks.data import MADE, TEXTS
 from benchmarks.kernels import growth
 from benchmarks.plan import RUNS, Plan
-from benchmarks.sql import call
+from benchmarks.sql import call, grouping_seconds
 from benchmarks.tables import Cell, Table
 
 K = 5
 BRIEF = 2.0
 """CPU seconds; work that takes less is done three times, and the least counts."""
 
-TEXTS = (51, 8, 3, 16, 10, 41)
-MADE = {
-    "mixed": "(random() * 70)::INT AS age, (random() * random() * 100000)::INT AS income, "
-    "'z' || (random() * random() * 400)::INT AS zip, 'e' || (random() * 5)::INT AS education",
-    "six texts": ", ".join(f"'v' || (random() * {m - 1})::INT AS t{m}" for m in TEXTS),
-    "zips": "(random() * 70)::INT AS age, 'z' || (random() * random() * 20000)::INT AS zip, "
-    "'s' || random()::INT AS sex",
-    "births": "DATE '1930-01-01' + (random() * 30000)::INT AS birth, "
-    "'z' || (random() * 900)::INT AS zip, 's' || random()::INT AS sex",
-}
 ADULT = ("Adult, drawn", "Adult, jittered")
 NOTES = [
     "CPU seconds of all threads. mixed: age, a skewed income, 400 zips, skewed, education (6); "
@@ -81,7 +72,6 @@ def one(kind: str, row: str, n: int) -> Outcome:
 
     import kanon_sql
     from kanon_sql.methods import task_for
-    from kanon_sql.stages import group
     from kanon_sql.stages.remembered import forget
 
     con = kanon_sql.register(duckdb.connect())
@@ -91,15 +81,7 @@ def one(kind: str, row: str, n: int) -> Outcome:
     con.execute("CREATE TABLE few AS FROM t LIMIT 600")
     con.execute(f"CREATE TABLE warm AS FROM {call('few', options)}")
     con.execute(f"CREATE TABLE warmer AS FROM {call('few', {**options, 'block_rows': 300})}")
-    plain = vars(group)["group_points"]
-    grouped: list[float] = []
-
-    def watched(*given: Any) -> Any:
-        # nothing else runs meanwhile: the query waits for the grouping
-        started = process_time()
-        found = plain(*given)
-        grouped.append(process_time() - started)
-        return found
+    grouped = grouping_seconds()
 
     def drop() -> None:
         forget()  # else a second call would remember the labels of the first
@@ -113,7 +95,6 @@ def one(kind: str, row: str, n: int) -> Outcome:
 
         return work
 
-    vars(group)["group_points"] = watched
     found = {
         "call": least(create(f"FROM {call('t', options)}"), drop), "group": min(grouped),
         "sort": least(create("FROM t ORDER BY ALL"), drop),

@@ -14,6 +14,7 @@ import pytest
 
 from benchmarks import apart, mixed, opponent
 from benchmarks.__main__ import PARTS, arguments, measure, plan_of, told
+from benchmarks.data import FOUR
 from benchmarks.kernels import exponent, growth
 from benchmarks.plan import PLANS
 from benchmarks.tables import Table, markdown, shown
@@ -40,7 +41,7 @@ def cells_of(page: str, title: str) -> list[list[str]]:
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("results")
     quick = ("--quick", "--scale", "0.01", "--steps", "1000", "--limit", "300")
-    run(out, *quick, "--only", "sql", "reference", "peers")
+    run(out, *quick, "--only", "sql,reference", "peers")
     run(out, "--full", "--scale", "0.00005", "--only", "large")
     return out
 
@@ -71,14 +72,24 @@ def test_the_page_has_every_table_with_the_numbers_of_the_json(written: Path) ->
 def test_the_runs_went_well(written: Path) -> None:
     results = json.loads((written / "results.json").read_text(encoding="utf-8"))
     sql, stages = (table["rows"] for table in results["sql"]["tables"])
-    assert len(sql) == len(stages) == len(PLANS["quick"].sql) * len(PLANS["quick"].sql_methods)
+    runs = len(FOUR) * len(PLANS["quick"].sql) * len(PLANS["quick"].sql_methods)
+    assert len(sql) == len(stages) == runs
     for row in [*sql, *stages]:
-        assert all(isinstance(cell, (int, float)) for cell in [*row[:1], *row[2:]]), row
+        assert row[0] in FOUR and isinstance(row[1], int), row
+        assert all(isinstance(cell, (int, float)) for cell in row[3:]), row
     for row in results["reference"]["tables"][0]["rows"]:
         assert row[-1] == "equal", row
-    large = results["large"]["tables"][0]["rows"][0]
-    assert large[0] == large[6] == 500 and large[7] == 5
+    large = results["large"]["tables"][0]["rows"]
+    assert [row[0] for row in large] == ["doubles", "mixed"]
+    assert all(row[1] == row[6] == 500 and row[7] == 5 for row in large)
     assert all("only with --peers" in row for row in results["peers"]["tables"][0]["rows"])
+
+
+def test_a_part_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        arguments(["--only", "sql,lage"])
+    assert "no part 'lage'" in capsys.readouterr().err
+    assert arguments(["--only", "sql,large", "loss"]).only == ["sql", "large", "loss"]
 
 
 def one_cell(*_: Any, **arguments: Any) -> dict[str, Any]:
