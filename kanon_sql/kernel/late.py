@@ -13,6 +13,7 @@ and functions are compiled as numba does, which takes longer and gives the same 
 from __future__ import annotations
 
 import gc
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -34,6 +35,9 @@ _REPLACED = {
 }
 """The methods of numba's library that are replaced or called."""
 
+PARTS = ("getattr", "static_getitem", "exhaust_iter")
+"""What an expression does that takes a tuple apart, or a part of it."""
+
 
 @contextmanager
 def _collector_off() -> Iterator[None]:
@@ -54,6 +58,7 @@ def _make_compiler() -> Any:
     import numba.core.codegen
     import numba.core.compiler
     import numba.core.compiler_machinery
+    import numba.core.lowering
     import numba.core.runtime
     import numba.core.typed_passes
     from llvmlite import binding
@@ -114,11 +119,96 @@ def _make_compiler() -> Any:
             # once where it is declared
             self._dynamic_globals += [name for name in names if text.count(name) > 1]
 
+    class BorrowingLower(core.lowering.Lower):  # type: ignore[misc]
+        """Counts no references to arguments, nor to the parts of tuples among them: who calls holds
+        them until the function returns. To count them for each array of a tuple, wherever the tuple
+        is named, would be most of what is written for LLVM."""
+
+        def init(self) -> None:
+            super().init()
+            self._held: dict[str, Any] = {}
+            self._borrowed: set[str] = set()
+            if self.func_ir.func_id.is_generator or self._disable_sroa_like_opt:
+                return
+            assigned = [
+                (label, inst) for label, block in sorted(self.blocks.items())
+                for inst in block.find_insts(core.ir.Assign)
+            ]
+            times = Counter(inst.target.name for _, inst in assigned)
+            first, local = assigned[0][0] if assigned else None, self._singly_assigned_vars
+            for label, inst in assigned:
+                name = inst.target.name
+                # one value for all uses: the first block comes before all others
+                if times[name] == 1 and (label == first or name in local) and self._lent(inst):
+                    self._borrowed.add(name)
+
+        def _lent(self, inst: Any) -> bool:
+            """Whether what is assigned is an argument, or a part of one, as it is."""
+            value, into = inst.value, self.typeof(inst.target.name)
+            if isinstance(value, core.ir.Arg):
+                return bool(self.typeof(f"arg.{value.name}") == into)
+            if isinstance(value, core.ir.Var):
+                return value.name in self._borrowed and bool(self.typeof(value.name) == into)
+            if not isinstance(value, core.ir.Expr) or value.op not in PARTS:
+                return False
+            if value.value.name not in self._borrowed:
+                return False
+            whole = self.typeof(value.value.name)
+            if not isinstance(whole, core.types.BaseTuple):
+                return False
+            if value.op == "exhaust_iter":
+                return bool(whole == into)
+            place = self._place(value, whole)
+            return place is not None and bool(whole[place] == into)
+
+        def _place(self, value: Any, whole: Any) -> int | None:
+            """Where in a tuple a part is; None where it is none."""
+            if value.op == "getattr":
+                named = isinstance(whole, core.types.BaseNamedTuple) and value.attr in whole.fields
+                return whole.fields.index(value.attr) if named else None
+            known = isinstance(value.index, int) and 0 <= value.index < len(whole)
+            return value.index if known else None
+
+        def lower_assign(self, ty: Any, inst: Any) -> Any:
+            if inst.target.name not in self._borrowed:
+                return super().lower_assign(ty, inst)
+            value = inst.value
+            if isinstance(value, core.ir.Arg):
+                return self.fnargs[value.index]
+            if isinstance(value, core.ir.Var):
+                return self.loadvar(value.name)
+            whole = self.loadvar(value.value.name)
+            if value.op == "exhaust_iter":
+                return whole
+            place = self._place(value, self.typeof(value.value.name))
+            return self.builder.extract_value(whole, place)
+
+        def _alloca_var(self, name: str, fetype: Any) -> None:
+            if name not in self._borrowed:
+                super()._alloca_var(name, fetype)
+
+        def loadvar(self, name: str) -> Any:
+            return self._held[name] if name in self._held else super().loadvar(name)
+
+        def storevar(self, value: Any, name: str, argidx: Any = None) -> None:
+            if name in self._borrowed:
+                self._held[name] = value
+            else:
+                super().storevar(value, name, argidx)
+
+        def delvar(self, name: str) -> None:
+            if name not in self._borrowed:
+                super().delvar(name)
+
     @core.compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
     class LateLowering(core.typed_passes.NativeLowering):  # type: ignore[misc]
         """Lowers into a library of the right kind."""
 
         _name = "kanon_late_lowering"
+
+        @property
+        def lowering_class(self) -> Any:
+            return BorrowingLower
 
         def run_pass(self, state: Any) -> Any:
             mark = getattr(state.func_id.func, MARK, INNER)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from kanon_sql.kernel.claim import claim
-from kanon_sql.kernel.jit import inner, kernel
+from kanon_sql.kernel.jit import inner
 from kanon_sql.kernel.parallel import Helpers, threads
 from kanon_sql.points.points import Floats, Labels
 from kanon_sql.search.box_tree import Stack, new_stack
@@ -33,6 +33,9 @@ ROOM = 1 << 18
 
 PLAIN = 4_096
 """Origins that are visited one by one where too many of the smallest batch were asked again."""
+
+RUN = 8
+"""Records that are looked at for each origin of a batch at a time."""
 
 SHARE = 8
 """Origins that a thread takes at a time."""
@@ -69,12 +72,10 @@ class Desk(NamedTuple):
     Attributes:
         stack: room for one search.
         counts: as of a Pool; int64, shape (5,).
-        gaps: room for distances; float64, shape (q,).
     """
 
     stack: Stack
     counts: Labels
-    gaps: Floats
 
 
 class Rounds(Protocol):
@@ -82,15 +83,15 @@ class Rounds(Protocol):
 
     pool: Pool
 
-    def ask(self, batch: Batch, desk: Desk) -> None:
-        """Finds for the batch's origins what they need, until all are taken."""
+    def ask(self, batch: Batch, pool: Pool) -> None:
+        """Finds for the batch's origins what they need, until all are taken; ``pool`` is the pool
+        as this thread searches it."""
 
     def visit(self, batch: Batch) -> None:
         """Makes the groups around the batch's origins, one after another, of those that are
         unassigned when their turn comes."""
 
 
-@inner
 def own_pool(pool: Pool, desk: Desk) -> Pool:
     """The pool as one of several threads searches it."""
     # how to search each thread judges by its own searches
@@ -114,18 +115,17 @@ def all_left(records: Any, count: int, labels: Any) -> bool:
     return p == count
 
 
-@kernel
 def _pick(order: Any, place: int, labels: Any, many: int, batch: Batch) -> int:
     """Puts the next unassigned records from a place in the order on into a batch; returns the place
     behind them."""
-    origins, counts, turns = batch.origins, batch.counts, batch.turns
-    made, n = 0, len(order)
-    while place < n and made < many:
-        if labels[order[place]] < 0:
-            origins[made] = order[place]
-            made += 1
-        place += 1
-    counts[COUNT], counts[NEXT], counts[AGAIN], turns[0] = made, 0, 0, 0
+    made = 0
+    while place < len(order) and made < many:
+        some = order[place : place + RUN * many]
+        picked = np.flatnonzero(labels[some] < 0)[: many - made]
+        batch.origins[made : made + len(picked)] = some[picked]
+        made += len(picked)
+        place += int(picked[-1]) + 1 if made == many else len(some)
+    batch.counts[:], batch.turns[0] = (made, 0, 0), 0
     return place
 
 
@@ -138,22 +138,22 @@ def _room(most: int, width: int) -> Batch:
     )
 
 
-def _unasked(origins: Any, width: int) -> Batch:
+def unasked(origins: Any, width: int) -> Batch:
     """These origins, none of which was asked for."""
     batch = _room(0, width)
     batch.counts[COUNT] = len(origins)
     return batch._replace(origins=origins)
 
 
-def _desk(width: int) -> Desk:
+def _desk() -> Desk:
     """A free desk."""
     # as plain Python: it is compiled for kernels only
-    return Desk(new_stack.py_func(), np.zeros(5, np.int64), np.empty(width))
+    return Desk(new_stack.py_func(), np.zeros(5, np.int64))
 
 
 def _ask_as(rounds: Rounds, batch: Batch, desks: list[Desk], h: int) -> None:
     """One thread's part of a batch."""
-    rounds.ask(batch, desks[h])
+    rounds.ask(batch, own_pool(rounds.pool, desks[h]))
 
 
 def _next_size(many: int, batch: Batch) -> int:
@@ -175,7 +175,7 @@ def visit_all(order: Any, labels: Any, rounds: Rounds, width: int) -> None:
     """
     place, many, most = 0, FIRST, max(FIRST, min(MOST, ROOM // width))
     alone = len(order) < FEW
-    desks = [_desk(width) for _ in range(threads())]
+    desks = [_desk() for _ in range(threads())]
     with Helpers(0 if alone else threads() - 1) as helpers:
         # while one of the two is asked for, the other is visited
         batch, before = _room(most, width), _room(most, width)
@@ -184,7 +184,7 @@ def visit_all(order: Any, labels: Any, rounds: Rounds, width: int) -> None:
             place = int(_pick(order, place, labels, many, batch))
             helpers.start(partial(_ask_as, rounds, batch, desks))
             rounds.visit(before)
-            rounds.ask(batch, desks[0])
+            _ask_as(rounds, batch, desks, 0)
             helpers.finish()
             if before.counts[COUNT] > 0:
                 many = min(_next_size(many, before), most)
@@ -192,11 +192,11 @@ def visit_all(order: Any, labels: Any, rounds: Rounds, width: int) -> None:
             if many < LEAST:
                 # origins lie so close that one takes what was found for the other
                 rounds.visit(before)
-                rounds.visit(_unasked(order[place : place + PLAIN], width))
+                rounds.visit(unasked(order[place : place + PLAIN], width))
                 place, many = place + PLAIN, LEAST
                 before.counts[COUNT] = 0
             # on one thread the first batch is enough: it compiles what large tables need
             if alone:
                 break
         rounds.visit(before)
-    rounds.visit(_unasked(order[place:], width))
+    rounds.visit(unasked(order[place:], width))

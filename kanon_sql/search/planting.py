@@ -46,14 +46,12 @@ def _order(space: Space, order: Any, key: Any, part: Any, n: int, once: bool) ->
 
 @kernel
 def _fill(space: Space, pool: Pool, lo: int, hi: int) -> None:
-    """Makes the boxes of the leaves lo .. hi-1, and fills these."""
+    """Makes the boxes of the leaves lo .. hi-1, and fills these; without leaves, makes the boxes of
+    all nodes above."""
+    if lo == hi:
+        raise_boxes(pool.tree)
     fill_boxes(space, pool.tree, lo, hi)
     fill_leaves(space, pool.tree, pool.leaves, lo, hi)
-
-
-@kernel
-def _raise(tree: Tree) -> None:
-    raise_boxes(tree)
 
 
 def _cut(space: Space, order: Any, key: Any, part: Any) -> list[Any]:
@@ -92,7 +90,8 @@ def new_pool(space: Space, members: Any) -> Pool:
             for lo in range(0, leaves, step)
         ]
     )
-    _raise(tree)
+    # by the same kernel: to compile one for it alone took as long as to compile what it does
+    _fill(space, pool, leaves, leaves)
     return pool
 
 

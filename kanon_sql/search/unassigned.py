@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kanon_sql.kernel.jit import ZERO, inner, kernel
+from kanon_sql.kernel.jit import ZERO, inner
 from kanon_sql.points.points import Labels
 from kanon_sql.search.box_tree import (
     LEAF,
@@ -152,10 +152,10 @@ def _rest(pool: Pool, labels: Any) -> Any:
     return rest
 
 
-@kernel
 def rest_of(pool: Pool, labels: Any) -> Any:
-    """The same, for Python."""
-    return _rest(pool, labels)
+    """The same, outside of kernels."""
+    order = pool.tree.order[pool.tree.order >= 0]
+    return order[labels[order] < 0]
 
 
 @inner
@@ -171,5 +171,10 @@ def settle(space: Space, pool: Pool, labels: Any, members: Any, count: int) -> P
 @inner
 def list_left(labels: Any) -> Any:
     """The unassigned records in canonical order."""
-    left = np.arange(len(labels))
-    return left[: drop_assigned(left, len(labels), labels)]
+    # by hand: an array of numpy's own making would take longer to compile
+    left, kept = np.empty(len(labels), np.int64), 0
+    for i in range(len(labels)):
+        if labels[i] < 0:
+            left[kept] = i
+            kept += 1
+    return left[:kept]

@@ -88,11 +88,12 @@ def sse_of(space: Space, members: Any, m: int) -> float:
     """d_SSE of the group members[:m]: squared distances to its mean in the embedding."""
     numeric, codes, scale = space.numeric, space.codes, space.scale
     d, c = numeric.shape[1], codes.shape[1]
-    center = np.zeros(d)
-    for p in range(m):
-        for a in range(d):
+    center = np.empty(d)
+    for a in range(d):
+        center[a] = 0.0
+        for p in range(m):
             center[a] += numeric[members[p], a]
-    center /= m
+        center[a] /= m
     # a second pass over the members: sums of squares less a squared sum would cancel
     total = 0.0
     for p in range(m):

@@ -21,16 +21,14 @@ from kanon_sql.search.ahead import (
     COUNT,
     NEXT,
     Batch,
-    Desk,
     all_left,
     next_share,
-    own_pool,
     visit_all,
 )
 from kanon_sql.search.planting import new_pool, replant
 from kanon_sql.search.queries import NOBODY
 from kanon_sql.search.space import Space
-from kanon_sql.search.unassigned import Pool, find_nearest, list_left, take_away
+from kanon_sql.search.unassigned import Pool, find_nearest, take_away
 
 
 class Made(NamedTuple):
@@ -48,21 +46,22 @@ class Made(NamedTuple):
 
 
 @kernel
-def _ask(space: Space, pool: Pool, desk: Desk, batch: Batch, k: int) -> None:
-    own = own_pool(pool, desk)
-    lo, hi = next_share(batch)
-    while lo < hi:
-        for j in range(lo, hi):
-            find_nearest(space, own, batch.origins[j], NOBODY, batch.found[j], desk.gaps, k - 1)
-        lo, hi = next_share(batch)
-
-
-@kernel
-def _visit(space: Space, pool: Pool, batch: Batch, groups: Made, k: int, beat: Any) -> bool:
-    """Makes a group around each origin that is still unassigned. Returns early, with True, where
-    the pool's tree is to be renewed, or where the beat says stop."""
+def _turn(
+    space: Space, pool: Pool, batch: Batch, groups: Made, k: int, ahead: bool, beat: Any
+) -> bool:
+    """Finds the records nearest to the batch's origins ``ahead`` of their turn, or makes a group
+    around each origin that is still unassigned: by one kernel, since both search, and to compile
+    the search takes longest. Returns early, with True, where the pool's tree is to be renewed, or
+    where the beat says stop."""
     labels, members, made = groups
     counts, found, gaps = batch.counts, batch.found, np.empty(k)
+    if ahead:
+        lo, hi = next_share(batch)
+        while lo < hi:
+            for j in range(lo, hi):
+                find_nearest(space, pool, batch.origins[j], NOBODY, found[j], gaps, k - 1)
+            lo, hi = next_share(batch)
+        return False
     while counts[NEXT] < counts[COUNT] and made[0] < len(members):
         j = counts[NEXT]
         counts[NEXT] += 1
@@ -87,7 +86,7 @@ def _visit(space: Space, pool: Pool, batch: Batch, groups: Made, k: int, beat: A
 
 
 @kernel
-def _place_rest(space: Space, groups: Made) -> None:
+def _place_rest(space: Space, groups: Made, rest: Any) -> None:
     """Puts the records that are in no group into the closest."""
     labels, members, _ = groups
     made, k = members.shape
@@ -96,7 +95,7 @@ def _place_rest(space: Space, groups: Made) -> None:
         # in the order in which they were found: sums have other bits in another one
         for p in range(k):
             join_group(space, members[g, p], g, labels, kept)
-    place_leftovers(space, list_left(labels), made, NO, labels, kept)
+    place_leftovers(space, rest, made, NO, labels, kept)
 
 
 class _Rounds:
@@ -108,13 +107,13 @@ class _Rounds:
         members = np.empty((n // k, k), np.int64)
         self.groups = Made(np.full(n, -1, np.int64), members, np.zeros(1, np.int64))
 
-    def ask(self, batch: Batch, desk: Desk) -> None:
+    def ask(self, batch: Batch, pool: Pool) -> None:
         """Finds the records nearest to each origin."""
-        _ask(self.space, self.pool, desk, batch, self.k)
+        _turn(self.space, pool, batch, self.groups, self.k, True, self.beat)
 
     def visit(self, batch: Batch) -> None:
         """Makes the groups around them."""
-        while _visit(self.space, self.pool, batch, self.groups, self.k, self.beat):
+        while _turn(self.space, self.pool, batch, self.groups, self.k, False, self.beat):
             self.watch.check()
             self.pool = replant(self.space, self.pool, self.groups.labels)
         self.watch.check()
@@ -132,5 +131,5 @@ def mdav_plus(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     visit_all(order, labels, rounds, k)
     # most often nobody is left, and what the groups are need not be known
     if n % k > 0:
-        _place_rest(space, rounds.groups)
+        _place_rest(space, rounds.groups, np.flatnonzero(labels < 0))
     return Grouping(labels, {})

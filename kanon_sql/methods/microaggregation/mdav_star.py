@@ -9,7 +9,6 @@ import numpy as np
 from kanon_sql.kernel.jit import YES, inner, kernel
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.methods.microaggregation.centroids import (
-    Groups,
     place_leftovers,
     space_and_order,
     sse_of,
@@ -28,16 +27,18 @@ from kanon_sql.search.ahead import (
     COUNT,
     NEXT,
     Batch,
-    Desk,
     all_left,
     next_share,
-    own_pool,
+    unasked,
     visit_all,
 )
 from kanon_sql.search.planting import new_pool, replant
 from kanon_sql.search.queries import NOBODY
 from kanon_sql.search.space import Space
-from kanon_sql.search.unassigned import LEFT, Pool, find_nearest, list_left, take_away
+from kanon_sql.search.unassigned import LEFT, Pool, find_nearest, take_away
+
+ASK, VISIT, PLACE = range(3)
+"""What is done with a batch of origins."""
 
 FOUNDED, BESIDE = 0, 1
 """Places in costs: of a group around the origin, per record, and of one around its nearest."""
@@ -87,25 +88,31 @@ def _look(space: Space, pool: Pool, origin: int, k: int, near: Near) -> None:
 
 
 @kernel
-def _ask(space: Space, pool: Pool, desk: Desk, batch: Batch, k: int) -> None:
-    own = own_pool(pool, desk)
-    lo, hi = next_share(batch)
-    while lo < hi:
-        for j in range(lo, hi):
-            near = Near(batch.found[j], batch.around[j], batch.costs[j], desk.gaps)
-            _look(space, own, batch.origins[j], k, near)
-        lo, hi = next_share(batch)
+def _turn(
+    space: Space, pool: Pool, batch: Batch, groups: Made, k: int, step: int, beat: Any
+) -> bool:
+    """One of three steps, by one kernel: to compile one for each would take twice as long.
 
-
-@kernel
-def _visit(space: Space, pool: Pool, batch: Batch, groups: Made, k: int, beat: Any) -> bool:
-    """Has each origin that is still unassigned found a group or join one. Returns early, with True,
-    where the pool's tree is to be renewed, or where the beat says stop."""
+    ASK finds for the batch's origins what is around them. VISIT has each that is still unassigned
+    found a group or join one, and returns early, with True, where the pool's tree is to be renewed,
+    or where the beat says stop. PLACE puts the origins into the groups that grow least.
+    """
     labels, index, made = groups
     counts, width = batch.counts, max(k, 2)
     room = Near(
         np.empty(width, np.int64), np.empty(width, np.int64), np.empty(2), np.empty(width)
     )
+    if step == PLACE:
+        place_leftovers(space, batch.origins, made[0], YES, labels, index.groups)
+        return False
+    if step == ASK:
+        lo, hi = next_share(batch)
+        while lo < hi:
+            for j in range(lo, hi):
+                near = Near(batch.found[j], batch.around[j], batch.costs[j], room.gaps)
+                _look(space, pool, batch.origins[j], k, near)
+            lo, hi = next_share(batch)
+        return False
     while counts[NEXT] < counts[COUNT] and pool.counts[LEFT] >= k:
         j = counts[NEXT]
         counts[NEXT] += 1
@@ -139,12 +146,6 @@ def _visit(space: Space, pool: Pool, batch: Batch, groups: Made, k: int, beat: A
     return False
 
 
-@kernel
-def _place_rest(space: Space, labels: Any, groups: Groups, made: int) -> None:
-    """Puts the records that are left into the groups that grow least."""
-    place_leftovers(space, list_left(labels), made, YES, labels, groups)
-
-
 class _Rounds:
     """What is done at each origin."""
 
@@ -154,16 +155,23 @@ class _Rounds:
         index = new_groups(space, self.pool.tree.place, n // k, k, True)
         self.groups = Made(np.full(n, -1, np.int64), index, np.zeros(1, np.int64))
 
-    def ask(self, batch: Batch, desk: Desk) -> None:
+    def _turn(self, pool: Pool, batch: Batch, step: int) -> bool:
+        return bool(_turn(self.space, pool, batch, self.groups, self.k, step, self.beat))
+
+    def ask(self, batch: Batch, pool: Pool) -> None:
         """Finds what is around each origin."""
-        _ask(self.space, self.pool, desk, batch, self.k)
+        self._turn(pool, batch, ASK)
 
     def visit(self, batch: Batch) -> None:
         """Makes the groups, or lets the origins join one."""
-        while _visit(self.space, self.pool, batch, self.groups, self.k, self.beat):
+        while self._turn(self.pool, batch, VISIT):
             self.watch.check()
             self.pool = replant(self.space, self.pool, self.groups.labels)
         self.watch.check()
+
+    def place(self, rest: Batch) -> None:
+        """Puts records into the groups that grow least."""
+        self._turn(self.pool, rest, PLACE)
 
 
 def mdav_star(points: Points, task: GroupTask, watch: Watch) -> Grouping:
@@ -181,5 +189,5 @@ def mdav_star(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     rounds = _Rounds(space, n, k, watch)
     labels = rounds.groups.labels
     visit_all(order, labels, rounds, max(k, 2))
-    _place_rest(space, labels, rounds.groups.known.groups, int(rounds.groups.made[0]))
+    rounds.place(unasked(np.flatnonzero(labels < 0), max(k, 2)))
     return Grouping(labels, {})
