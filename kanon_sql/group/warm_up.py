@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import threading
-from collections.abc import Callable
 from dataclasses import replace
-from time import perf_counter
 
 from kanon_sql.group.run import group_points
 from kanon_sql.kernel.parallel import threads
@@ -18,10 +15,6 @@ TRIAL_BLOCK = 500
 
 _ready: set[tuple[str, ...]] = set()
 _lock = threading.Lock()
-
-
-def _say(text: str) -> None:
-    print(f"kanon_sql: {text}", file=sys.stderr, flush=True)
 
 
 def _parts(task: GroupTask, in_blocks: bool) -> list[str]:
@@ -45,22 +38,23 @@ def _trial(task: GroupTask, in_blocks: bool) -> GroupTask:
     )
 
 
-def compile_for(
-    task: GroupTask, in_blocks: bool, at_first: Callable[[], None] = lambda: None
-) -> list[str]:
+def compile_for(task: GroupTask, in_blocks: bool, name: str | None = None) -> list[str]:
     """Runs the task on a few invented records, which compiles its kernels or loads them.
 
     Args:
         task: what to group by, and how.
         in_blocks: whether it will group in blocks.
-        at_first: called before the first function is compiled, if any is.
+        name: in words, what is compiled, if the user is to be told of it.
 
     Returns:
         The functions that were compiled; none where all were in the cache.
     """
-    from kanon_sql.kernel.compiling import noticing  # here, since it loads the compiler
+    from kanon_sql.kernel.compiling import (  # here, since it loads the compiler
+        announcing,
+        noticing,
+    )
 
-    with noticing(at_first) as compiled:
+    with noticing() if name is None else announcing(name) as compiled:
         group_points(task.geometry.trial(task.method.trial), _trial(task, in_blocks))
     return compiled
 
@@ -79,12 +73,5 @@ def warm_up(task: GroupTask, n: int) -> None:
     with _lock:
         if known in _ready:
             return
-        started = perf_counter()
-        compiled = compile_for(
-            task, in_blocks,
-            lambda: _say(f"compiling the kernels of {name}, once in this environment ..."),
-        )
-        if compiled:
-            seconds = perf_counter() - started
-            _say(f"compiled the kernels of {name} in {seconds:.1f} s.")
+        compile_for(task, in_blocks, name)
         _ready.add(known)

@@ -124,13 +124,17 @@ def demo(arguments: argparse.Namespace) -> None:
 
 
 def compile_methods(arguments: argparse.Namespace) -> None:
-    """Compiles all that calls of some methods, or of all, can need, and prints what it was."""
+    """Compiles all that calls of some methods, or of all, and their metrics can need, and prints
+    what it was."""
     known = OPTIONS["method"]
     names = [known.read(name) for name in arguments.methods] or list(METHODS)
 
-    from kanon_sql.group.all_kernels import compile_method  # here, since it loads the compiler
+    # here, since they load the compiler
+    from kanon_sql.group.all_kernels import compile_method
+    from kanon_sql.measure.diameter import load_kernels
 
-    functions, started = 0, perf_counter()
+    started = perf_counter()
+    functions = len(load_kernels())
     for name in dict.fromkeys(names):
         for done in compile_method(name):
             functions += done.functions

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import perf_counter
 from typing import Any
 
 from numba.core import event
 
 
 @contextmanager
-def noticing(at_first: Callable[[], None]) -> Iterator[list[str]]:
+def noticing(at_first: Callable[[], None] = lambda: None) -> Iterator[list[str]]:
     """Notes the functions of kanon_sql that are compiled meanwhile, in whichever thread.
 
     Args:
@@ -37,3 +39,22 @@ def noticing(at_first: Callable[[], None]) -> Iterator[list[str]]:
 
     with event.install_listener("numba:compile", Listener()):
         yield begun
+
+
+def _say(text: str) -> None:
+    print(f"kanon_sql: {text}", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def announcing(name: str) -> Iterator[list[str]]:
+    """The same, and tells the user of it: before the first function, and when all are compiled.
+
+    Args:
+        name: what they are for, in words.
+    """
+    started = perf_counter()
+    first = f"compiling the kernels of {name}, once in this environment ..."
+    with noticing(lambda: _say(first)) as begun:
+        yield begun
+    if begun:
+        _say(f"compiled the kernels of {name} in {perf_counter() - started:.1f} s.")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from kanon_sql.kernel.compiling import announcing
 from kanon_sql.kernel.jit import kernel
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.measure.by_class import rows_times
@@ -14,6 +16,8 @@ from kanon_sql.points.points import Floats, Labels, LossPoints
 MOST_COMPARED = 1_000_000_000
 """The intra-cluster distance is left out where the squared class sizes add up to more, since it
 compares all records of a class, pair by pair. Equal records count once. Some seconds at most."""
+
+_lock, _loaded = threading.Lock(), list[bool]()
 
 
 class Members(NamedTuple):
@@ -85,6 +89,19 @@ def _diameters(members: Members, scale: Any, cap: Any, diameters: Any, beat: Any
         diameters[g] = best
 
 
+def load_kernels() -> list[str]:
+    """Compiles the kernel, or loads it from the cache, and tells of it where it compiles; returns
+    the functions that were compiled."""
+    with _lock:
+        if _loaded:
+            return []
+        one = Members(np.zeros((1, 1)), np.zeros((1, 1), np.int32), np.array([0, 1]))
+        with announcing("the metrics") as compiled:
+            _diameters(one, np.ones(1), np.ones(1), np.zeros(1), Watch().beat())
+        _loaded.append(True)
+        return compiled
+
+
 def diameters(points: LossPoints, labels: Labels, watch: Watch) -> Floats:
     """The largest distance (definition 6) of two records of each class: float64, shape (groups,).
 
@@ -96,6 +113,7 @@ def diameters(points: LossPoints, labels: Labels, watch: Watch) -> Floats:
     Raises:
         StoppedError: the watch was asked to stop.
     """
+    load_kernels()
     members = distinct_members(points, labels)
     result = np.zeros(len(members.starts) - 1)
     scale = np.where(points.limit > 0, points.scale, 0.0)

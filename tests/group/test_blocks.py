@@ -183,11 +183,11 @@ def test_the_steps_told_give_the_same_release(con: duckdb.DuckDBPyConnection, ca
     facts = dict(
         con.execute(
             f"SELECT metric, coalesce(text, value::BIGINT::VARCHAR) FROM "
-            f"anonymize_metrics({given}, refine_seconds := 0.3) WHERE metric LIKE 'refine_%'"
+            f"anonymize_metrics({given}, refine_seconds := 0.1) WHERE metric LIKE 'refine_%'"
         ).fetchall()
     )
     assert facts["refine_end"] == "seconds"
-    first = con.execute(f"FROM anonymize({given}, refine_seconds := 0.3)").fetchall()
+    first = con.execute(f"FROM anonymize({given}, refine_seconds := 0.1)").fetchall()
     again = f"refine_steps := {facts['refine_steps']}"
     assert con.execute(f"FROM anonymize({given}, {again})").fetchall() == first
     ended = f"SELECT text FROM anonymize_metrics({given}, {again}) WHERE metric = 'refine_end'"

@@ -76,8 +76,8 @@ EXCEPTIONS: dict[str, set[str]] = {
     "methods.centers.geometry": {"methods.centers.lower_bounds", "methods.centers.medoids"},
     # the registry is the list of the families
     "methods": {f"methods.{family}" for family in FAMILIES},
-    # the shell compiles methods without a query
-    "interfaces.cli": {"group.all_kernels", "methods"},
+    # the shell compiles methods and metrics without a query
+    "interfaces.cli": {"group.all_kernels", "measure.diameter", "methods"},
     "__init__": {"interfaces"},
 }
 

@@ -11,7 +11,6 @@ import pytest
 from kanon_sql.methods import Points
 from kanon_sql.methods.microaggregation import centroids, group_index, mdav
 from kanon_sql.methods.microaggregation.group_index import OVERFLOWN, new_groups
-from kanon_sql.methods.microaggregation.mdav import Centroid
 from kanon_sql.search import queries, space, unassigned
 from kanon_sql.search.planting import new_pool
 from kanon_sql.search.queries import NOBODY
@@ -31,7 +30,6 @@ join = from_python(group_index.join)
 show = from_python(group_index.show)
 distance_moved = from_python(mdav._distance_moved)
 furthest_from_centroid = from_python(mdav._furthest_from_centroid)
-rank_by_distance = from_python(mdav._rank_by_distance)
 terms_of_centroid = from_python(mdav._terms_of_centroid)
 terms_of_record = from_python(mdav._terms_of_record)
 furthest_in_tree = from_python(queries.furthest_in_tree)
@@ -88,17 +86,15 @@ def check_furthest(points: Points, where: Any, pool: Any, labels: Any, origin: i
     left = np.flatnonzero(labels < 0)
     m, (terms, most), (tree, leaves, stack, _) = len(left), terms_of(points), pool
     # the centroid has moved here from that of the first half of those left
-    places = []
     for some in (left[: (m + 1) // 2], left):
         table = np.zeros(terms.shape, np.int64)
         for a, count in enumerate(reference_fast.category_counts(points, some)):
             table[a, : len(count)] = count
         terms_of_centroid(points.scale, table, len(some), terms)
         center = reference_fast.sum_of(points, some) / len(some)
-        places.append(Centroid(center, table / len(some)))
-        if len(places) == 1:
-            ranking = rank_by_distance(where, terms, center, left)
-    moved = distance_moved(points.scale, places[1], places[0])
+        if len(some) < m or m == 1:
+            ranking = mdav._rank_by_distance(where, center, table, len(some), left)
+    moved = distance_moved(points.scale, center, table, m, ranking)
     counts = reference_fast.category_counts(points, left)
     gaps = reference_fast.gaps_to_centroid(points, center, counts, m, left)
     found, _ = furthest_from_centroid(where, terms, center, moved, labels, ranking, 0)

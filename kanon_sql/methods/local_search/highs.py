@@ -130,7 +130,8 @@ class Solver:
         if len(count) == 0 or len(given) < count[0]:
             # without a process of its own it gives the same, and is stopped only when it is done
             return np.zeros(0) if self._killed else solved(cover)
-        return given
+        # copied, since bytes can't be written to: kernels would be compiled anew for such an array
+        return given.copy()
 
     def _kill(self) -> None:
         self._killed = True

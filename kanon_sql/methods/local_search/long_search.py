@@ -21,7 +21,7 @@ from kanon_sql.kernel.parallel import in_parallel, threads
 from kanon_sql.kernel.watch import DONE, Watch
 from kanon_sql.methods.local_search.annealing import Cycle
 from kanon_sql.methods.local_search.highs import Solver
-from kanon_sql.methods.local_search.partitioning import Region
+from kanon_sql.methods.local_search.partitioning import Region, load_kernels
 from kanon_sql.methods.local_search.refine import (
     FEW,
     HOT,
@@ -246,6 +246,8 @@ class LongSearch:
             starts: int64, shape (n,), 0 .. groups-1 each; every group has k or more records.
         """
         n, k = len(self._points), self._k
+        if turns(n, k) > 0:
+            load_kernels(self._points, k)
         given = [number_by_first(start) for start in starts]
         searches = [Refining(self._ground, start, cycles_of(n), self._watch) for start in given]
         self._together(searches, polish(self._points, k))

@@ -147,3 +147,13 @@ class Region:
         labels = number_by_first(labels)
         lost = loss_of(self.points, labels), loss_of(self.points, self.labels)
         return labels if lost[0] < lost[1] * (1.0 - GAIN) else None
+
+
+def load_kernels(points: Points, k: int) -> None:
+    """Compiles what a region needs, or loads it from the cache, so that no search has to in its
+    middle."""
+    few = np.arange(min(len(points), 2 * k - 1))
+    none = np.zeros((0, 2 * k - 1), np.int32)
+    region = Region(points.part(few), np.zeros(len(few), np.int64), k, none, Solver())
+    # nothing costs less than that, so that nothing is written
+    region._varied(region.used, np.zeros(len(few)), -np.inf)

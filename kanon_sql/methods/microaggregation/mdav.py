@@ -11,36 +11,57 @@ from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.methods.microaggregation.centroids import category_counts
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Floats, Grouping, Labels, Points
+from kanon_sql.search.planting import new_pool, replant
 from kanon_sql.search.queries import NOBODY
 from kanon_sql.search.space import Space, make_space
-from kanon_sql.search.unassigned import find_furthest, find_nearest, list_left, plant, settle
+from kanon_sql.search.unassigned import Pool, find_furthest, find_nearest, take_away
 
 WORTH = 8
 """A new order is worth it when as many records were looked at as this many times those left."""
 
 
-class Centroid(NamedTuple):
-    """The mean of some records in the embedding.
+OVER, RENEW, RANK = range(3)
+"""Why rounds end: all groups are made, the pool's tree is to be renewed, or a new ranking pays."""
 
-    Attributes:
-        center: of the numeric attributes; float64, shape (d,).
-        shares: of each category; float64, shape (c, widest domain).
-    """
-
-    center: Floats
-    shares: Floats
+MADE, REST, PLACE, LOOKED = range(4)
+"""Places in numbers: groups made, records left, the place in the ranking before which none of them
+is, and records looked at since it was made."""
 
 
 class Ranking(NamedTuple):
-    """Records by their distance from a centroid, the furthest first.
+    """Records by their distance from a centroid in the embedding, the furthest first.
 
     Attributes:
         order: the records; int64, shape (m,).
         far: their distances, not squared; float64, shape (m,).
+        center: the mean of their numeric attributes; float64, shape (d,).
+        shares: of each category; float64, shape (c, widest domain).
     """
 
     order: Labels
     far: Floats
+    center: Floats
+    shares: Floats
+
+
+class Made(NamedTuple):
+    """The groups made so far, and the records left.
+
+    Attributes:
+        labels: int64, shape (n,); -1 for an unassigned record.
+        sums: of the numeric attributes of those left; float64, shape (d,).
+        counts: of their categories; int64, shape (c, widest domain).
+        terms: room for what each category adds to a squared distance; float64, likewise.
+        most: room for the most that the categories of one bit add; float64, shape (c, 64) or less.
+        numbers: indexed by MADE .. LOOKED; int64, shape (4,).
+    """
+
+    labels: Labels
+    sums: Floats
+    counts: Labels
+    terms: Floats
+    most: Floats
+    numbers: Labels
 
 
 @inner
@@ -69,26 +90,18 @@ def _gap(space: Space, terms: Any, center: Any, i: int) -> float:
 
 
 @inner
-def _rank_by_distance(space: Space, terms: Any, center: Any, left: Any) -> Ranking:
-    """The records left, the furthest from the centroid first."""
-    far = np.empty(len(left))
-    for p in range(len(left)):
-        far[p] = np.sqrt(_gap(space, terms, center, left[p]))
-    # stable: of equal ones the first in canonical order is looked at first, and wins
-    order = np.argsort(-far, kind="mergesort")
-    return Ranking(left[order], far[order])
-
-
-@inner
-def _distance_moved(scale: Any, now: Centroid, before: Centroid) -> float:
-    """How far the centroid has moved, in the embedding."""
-    center, shares, old_center, old_shares = now.center, now.shares, before.center, before.shares
+def _distance_moved(scale: Any, center: Any, counts: Any, m: int, ranking: Ranking) -> float:
+    """How far the centroid of m records with these category counts is from the ranking's, in the
+    embedding."""
+    old_center, old_shares = ranking.center, ranking.shares
     total = 0.0
     for a in range(len(center)):
-        total += (center[a] - old_center[a]) ** 2
-    for a in range(shares.shape[0]):
-        for v in range(shares.shape[1]):
-            total += scale[a] * (shares[a, v] - old_shares[a, v]) ** 2
+        gap = center[a] - old_center[a]
+        total += gap * gap
+    for a in range(counts.shape[0]):
+        for v in range(counts.shape[1]):
+            gap = counts[a, v] / m - old_shares[a, v]
+            total += scale[a] * (gap * gap)
     return float(np.sqrt(total))
 
 
@@ -125,62 +138,101 @@ def _terms_of_record(apart: Any, codes: Any, i: int, terms: Any, most: Any) -> N
     categories of each bit add."""
     for a in range(codes.shape[1]):
         # the most even for the bit of its own category, since others may share it
-        terms[a, :] = apart[a]
-        most[a, :] = apart[a]
+        for v in range(terms.shape[1]):
+            terms[a, v] = apart[a]
+        for bit in range(most.shape[1]):
+            most[a, bit] = apart[a]
         terms[a, codes[i, a]] = 0.0
 
 
 @kernel
-def _mdav(space: Space, counts: Any, k: int, over_all: bool, beat: Any) -> Any:
+def _rounds(
+    space: Space, pool: Pool, ranking: Ranking, groups: Made, k: int, over_all: bool, beat: Any
+) -> int:
+    """Makes groups until OVER, RENEW or RANK, which it returns, or until the beat says stop. With
+    ``over_all`` see mdav_with_slip."""
     numeric, codes, scale = space.numeric, space.codes, space.scale
+    labels, sums, counts, terms, most, numbers = groups
     n, d, c = numeric.shape[0], numeric.shape[1], codes.shape[1]
-    labels = np.full(n, -1, np.int64)
-    sums = np.zeros(d)
-    for i in range(n):
+    center, found, gaps = np.empty(d), np.empty(k, np.int64), np.empty(k)
+    renew = False
+    while numbers[REST] >= 2 * k and beat[STOP] == 0:
+        m = numbers[REST]
+        if renew:
+            return RENEW
+        if numbers[LOOKED] >= m * WORTH:
+            return RANK
         for a in range(d):
-            sums[a] += numeric[i, a]
-    terms, most = np.zeros(counts.shape), np.zeros((c, min(64, counts.shape[1])))
-    pool = plant(space, np.arange(n))
-    found, gaps = np.empty(k, np.int64), np.empty(k)
-    ranking = Ranking(np.empty(0, np.int64), np.empty(0))
-    ranked_by = Centroid(np.zeros(d), np.zeros(counts.shape))
-    # as if so many had been looked at: the first round makes the first ranking
-    made, m, next_place, looked = 0, n, 0, n * WORTH
-    while m >= 2 * k and beat[STOP] == 0:
-        centroid = Centroid(sums / (float(n) if over_all else float(m)), counts / m)
+            center[a] = sums[a] / (n if over_all else m)
         _terms_of_centroid(scale, counts, m, terms)
-        if looked >= m * WORTH:
-            ranking = _rank_by_distance(space, terms, centroid.center, list_left(labels))
-            ranked_by = centroid
-            next_place = looked = 0
-        while labels[ranking.order[next_place]] >= 0:
-            next_place += 1
-        moved = _distance_moved(scale, centroid, ranked_by)
+        while labels[ranking.order[numbers[PLACE]]] >= 0:
+            numbers[PLACE] += 1
+        moved = _distance_moved(scale, center, counts, m, ranking)
         origin, more = _furthest_from_centroid(
-            space, terms, centroid.center, moved, labels, ranking, next_place
+            space, terms, center, moved, labels, ranking, numbers[PLACE]
         )
-        looked += more
+        numbers[LOOKED] += more
         for side in range(2 if m >= 3 * k else 1):
             first = origin
             if side == 1:
                 # the centroid's terms may go: they were needed for the origin alone
                 _terms_of_record(space.apart, codes, origin, terms, most)
-                first = find_furthest(space, pool, numeric[origin].copy(), terms, most)
+                first = find_furthest(space, pool, numeric[origin], terms, most)
             find_nearest(space, pool, first, NOBODY, found, gaps, k - 1)
             for p in range(k):
-                labels[found[p]] = made
+                labels[found[p]] = numbers[MADE]
                 for a in range(d):
                     sums[a] -= numeric[found[p], a]
                 for a in range(c):
                     counts[a, codes[found[p], a]] -= 1
-            made += 1
-            m -= k
-            pool = settle(space, pool, labels, found, k)
+            numbers[MADE] += 1
+            numbers[REST] -= k
+            renew = take_away(pool, found, k)
             beat[DONE] += k
+    return OVER
+
+
+def _rank_by_distance(space: Space, center: Floats, counts: Any, m: int, left: Any) -> Ranking:
+    """The records left, the furthest from a centroid first: of m records with these category
+    counts."""
+    gaps = np.zeros(len(left))
+    # as _gap has them, to the bit
+    for column, middle in zip(space.numeric.T, center, strict=True):
+        gaps += (column[left] - middle) ** 2
+    for a in range(len(counts)):
+        squares = np.sum(counts[a] * counts[a])
+        terms = space.scale[a] * ((squares - 2 * m * counts[a] + m * m) / (m * m))
+        gaps += terms[space.codes[left, a]]
+    far = np.sqrt(gaps)
+    # stable: of equal ones the first in canonical order is looked at first, and wins
+    order = np.argsort(-far, kind="stable")
+    return Ranking(left[order], far[order], center, counts / m)
+
+
+def _grouped(points: Points, k: int, over_all: bool, watch: Watch) -> Labels:
+    """The labels, int64, shape (n,)."""
+    space, n = make_space(points, whole=True), len(points)
+    counts = category_counts(space.codes)
+    # one by one in canonical order, from 0.0 on
+    sums = np.cumsum(space.numeric, axis=0)[-1] + 0.0
+    groups = Made(
+        np.full(n, -1, np.int64), sums, counts, np.zeros(counts.shape),
+        np.zeros((len(counts), min(64, counts.shape[1]))), np.array([0, n, 0, 0]),
+    )
+    pool, beat, why = new_pool(space, np.arange(n)), watch.beat(), RANK
+    while why != OVER:
+        if why == RANK:
+            m = int(groups.numbers[REST])
+            left, center = np.flatnonzero(groups.labels < 0), sums / (n if over_all else m)
+            ranking = _rank_by_distance(space, center, counts, m, left)
+            groups.numbers[PLACE] = groups.numbers[LOOKED] = 0
+        else:
+            pool = replant(space, pool, groups.labels)
+        why = _rounds(space, pool, ranking, groups, k, over_all, beat)
+        watch.check()
     # fewer than 2k: the last group
-    for i in list_left(labels):
-        labels[i] = made
-    return labels
+    groups.labels[groups.labels < 0] = groups.numbers[MADE]
+    return groups.labels
 
 
 def mdav(points: Points, task: GroupTask, watch: Watch) -> Grouping:
@@ -192,16 +244,10 @@ def mdav(points: Points, task: GroupTask, watch: Watch) -> Grouping:
 
     Source: [D09] as cited in thaeter2021, section 2. Needs len(points) >= k >= 1.
     """
-    k = task.k
-    space = make_space(points, whole=True)
-    labels = _mdav(space, category_counts(space.codes), k, False, watch.beat())
-    watch.check()
-    return Grouping(labels, {})
+    return Grouping(_grouped(points, task.k, False, watch), {})
 
 
 def mdav_with_slip(points: Points, k: int) -> Grouping:
     """MDAV as it must have run for thaeter2021's table 1: the remaining records' sum is divided
     by the original n. Kept only to reproduce that table; not offered as a method."""
-    space = make_space(points, whole=True)
-    counts = category_counts(space.codes)
-    return Grouping(_mdav(space, counts, k, True, Watch().beat()), {})
+    return Grouping(_grouped(points, k, True, Watch()), {})

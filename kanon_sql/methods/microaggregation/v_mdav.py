@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from kanon_sql.kernel.jit import NO, ONE, ZERO, inner, kernel
+from kanon_sql.kernel.jit import NO, ONE, inner, kernel
 from kanon_sql.kernel.parallel import in_parallel
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.methods.microaggregation import VMdavOptions
 from kanon_sql.methods.microaggregation.centroids import (
+    Groups,
     empty_groups,
     join_group,
     place_leftovers,
@@ -19,12 +20,17 @@ from kanon_sql.methods.microaggregation.centroids import (
 )
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.losses import sse
-from kanon_sql.points.points import Grouping, Points
+from kanon_sql.points.points import Grouping, Labels, Points
+from kanon_sql.search.planting import new_pool, replant
 from kanon_sql.search.queries import NOBODY
 from kanon_sql.search.space import Space
-from kanon_sql.search.unassigned import find_nearest, list_left, plant, settle
+from kanon_sql.search.unassigned import Pool, find_nearest, list_left, take_away
 
 GAMMAS = tuple(step / 10 for step in range(21))
+
+MADE, NEXT, REST = range(3)
+"""Places in numbers: groups made, the place in the order before which no record is left, and
+records left."""
 
 
 @inner
@@ -39,27 +45,45 @@ def _closest_outsider(near: Any, near_gaps: Any, size: int) -> int:
     return best
 
 
+class Made(NamedTuple):
+    """The groups made so far.
+
+    Attributes:
+        labels: int64, shape (n,); -1 for an unassigned record.
+        groups: the groups.
+        numbers: indexed by MADE, NEXT and REST; int64, shape (3,).
+    """
+
+    labels: Labels
+    groups: Groups
+    numbers: Labels
+
+
 @kernel
-def _v_mdav(space: Space, order: Any, k: int, gamma: float, beat: Any) -> Any:
-    n = space.numeric.shape[0]
-    labels = np.full(n, -1, np.int64)
-    groups = empty_groups(space, n // k)
-    pool = plant(space, np.arange(n))
+def _rounds(
+    space: Space, pool: Pool, order: Any, known: Made, k: int, gamma: float, beat: Any
+) -> bool:
+    """Makes groups, and places who is left. Returns early, with True, where the pool's tree is to
+    be renewed; returns early, too, where the beat says stop."""
+    labels, groups, numbers = known
     members, gaps = np.empty(2 * k, np.int64), np.empty(2 * k)
     near, near_gaps = np.empty(2 * k, np.int64), np.empty(2 * k)
     pair, pair_gaps = np.empty(2, np.int64), np.empty(2)
-    made, next_origin, left = ZERO, 0, n
-    while left >= k and beat[STOP] == 0:
-        while labels[order[next_origin]] >= 0:
-            next_origin += 1
-        find_nearest(space, pool, order[next_origin], NOBODY, members, gaps, k - 1)
+    renew = False
+    while numbers[REST] >= k and beat[STOP] == 0:
+        if renew:
+            return True
+        made = numbers[MADE]
+        while labels[order[numbers[NEXT]]] >= 0:
+            numbers[NEXT] += 1
+        find_nearest(space, pool, order[numbers[NEXT]], NOBODY, members, gaps, k - 1)
         for p in range(k):
             join_group(space, members[p], made, labels, groups)
-        pool = settle(space, pool, labels, members, k)
-        left -= k
-        size = k
-        # unknown: no member of the new group has been asked yet
-        near[:] = -1
+        renew = take_away(pool, members, k)
+        left, size = numbers[REST] - k, k
+        for p in range(2 * k):
+            # unknown: no member of the new group has been asked yet
+            near[p] = -1
         while gamma > 0.0 and size < 2 * k - 1 and left > 0:
             # records only leave, so what is nearest to a member stays so until it leaves itself
             for p in range(size):
@@ -75,14 +99,27 @@ def _v_mdav(space: Space, order: Any, k: int, gamma: float, beat: Any) -> Any:
                 break
             members[size] = outsider
             join_group(space, outsider, made, labels, groups)
-            pool = settle(space, pool, labels, members[size:], ONE)
+            renew = take_away(pool, members[size:], ONE)
             size += 1
             left -= 1
-        made += 1
+        numbers[MADE], numbers[REST] = made + 1, left
         beat[DONE] += size
     if beat[STOP] == 0:
-        place_leftovers(space, list_left(labels), made, NO, labels, groups)
-    return labels
+        place_leftovers(space, list_left(labels), numbers[MADE], NO, labels, groups)
+    return False
+
+
+def _grouped(space: Space, order: Any, k: int, gamma: float, watch: Watch) -> Labels:
+    """The labels with one gamma, int64, shape (n,)."""
+    n, beat = len(order), watch.beat()
+    groups = empty_groups.py_func(space, n // k)
+    known = Made(np.full(n, -1, np.int64), groups, np.array([0, 0, n]))
+    pool = new_pool(space, np.arange(n))
+    while _rounds(space, pool, order, known, k, gamma, beat):
+        watch.check()
+        pool = replant(space, pool, known.labels)
+    watch.check()
+    return known.labels
 
 
 def v_mdav(points: Points, task: GroupTask, watch: Watch) -> Grouping:
@@ -99,13 +136,11 @@ def v_mdav(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     k = task.k
     space, order = space_and_order(points)
     if own.gamma != "best":
-        labels = _v_mdav(space, order, k, float(own.gamma), watch.beat())
-        watch.check()
+        labels = _grouped(space, order, k, float(own.gamma), watch)
         return Grouping(labels, {"gamma": float(own.gamma)})
 
     def attempt(gamma: float) -> tuple[float, Any]:
-        labels = _v_mdav(space, order, k, gamma, watch.beat())
-        watch.check()
+        labels = _grouped(space, order, k, gamma, watch)
         return sse(points, labels), labels
 
     watch.expect((len(GAMMAS) - 1) * len(points))
