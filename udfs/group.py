@@ -51,7 +51,7 @@ def start(
     under which its rows come."""
     from kanon_sql.encode.arrow import read_columns, read_tables
     from kanon_sql.hierarchies.tree import read_trees
-    from kanon_sql.stages.group import Work, room_for  # here: Polars takes a while to load
+    from kanon_sql.stages.group import Work, room_for  # here: it takes a while to load
 
     run, names = Run.from_json(options[0].as_py(), METHODS), read_columns(columns)
     taken = room_for(names, run.task)

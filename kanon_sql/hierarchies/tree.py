@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import polars as pl
 import pyarrow as pa
 
 from kanon_sql.encode.arrow import read_levels
 from kanon_sql.errors import DataError
-from kanon_sql.hierarchies.from_values import counted, keys
 from kanon_sql.hierarchies.kinds import ROOT
+
+if TYPE_CHECKING:
+    # which takes a quarter of a second to load, and most calls have no hierarchy
+    import polars as pl
 
 SHOWN = 5
 """How many values a message names."""
@@ -49,11 +51,15 @@ def read_trees(argument: Any) -> dict[str, Tree]:
 
 def key(text_array: pa.Array) -> pa.Array:
     """The text under which values are looked up: whole numbers without '.0', all others as is."""
+    from kanon_sql.hierarchies.from_values import keys
+
     return _to_arrow(keys(as_series(text_array)))
 
 
 def as_series(array: Any) -> pl.Series:
     """An Arrow array as a Polars series of texts."""
+    import polars as pl
+
     values = pl.from_arrow(array)
     assert isinstance(values, pl.Series)
     texts: pl.Series = values.cast(pl.String)
@@ -79,6 +85,8 @@ def refusal(
 def arrange(levels: Sequence[pl.Series], in_order: bool = False) -> Tree:
     """The tree of valid level columns: one root, true height, leaves in canonical order; with
     ``in_order`` leaves stay as they are."""
+    import polars as pl
+
     kept = list(levels)
     if len(kept[0]) == 1 and kept[-1][0] == kept[0][0]:
         kept = kept[:1]  # the only value is no label for what NULL and it have in common
@@ -102,6 +110,8 @@ def check_values(column: str, tree: Tree, values: pa.Array, show_values: bool) -
 
     Values must be as in the tree (numbers by their key); NULL is passed over.
     """
+    from kanon_sql.hierarchies.from_values import counted
+
     texts = as_series(values).drop_nulls().unique()
     leaves = as_series(tree.levels[0])
     missing = texts.filter(~texts.is_in(leaves.implode()))
