@@ -3,9 +3,10 @@
 Numba optimizes every function, and makes machine code of it, on its own, and then once more in each
 function that calls it; of a function that nobody calls from Python the first is thrown away. That
 was most of what a first use took. Here such a function stays as it was written for LLVM, and is
-optimized within those that are called from Python, once in each.
+optimized within those that are called from Python, once in each. And what a caller holds anyway is
+not counted: kernels take tuples of dozens of arrays, and pass them on.
 
-Both classes follow numba's own (numba/core/codegen.py, numba/core/typed_passes.py), which have been
+The classes follow numba's own (numba/core/codegen.py, numba/core/typed_passes.py), which have been
 the same from 0.60 to 0.68. They are no public API: with any other numba ``late_compiler`` is None,
 and functions are compiled as numba does, which takes longer and gives the same results.
 """
@@ -34,6 +35,12 @@ _REPLACED = {
     "_get_module_for_linking", "_raise_if_finalized", "add_linking_library", "finalize",
 }
 """The methods of numba's library that are replaced or called."""
+
+_LOWERED = {
+    "init", "lower_assign", "_alloca_var", "loadvar", "storevar", "delvar", "typeof",
+    "_find_singly_assigned_variable", "_disable_sroa_like_opt",
+}
+"""Those of its lowering."""
 
 PARTS = ("getattr", "static_getitem", "exhaust_iter")
 """What an expression does that takes a tuple apart, or a part of it."""
@@ -244,6 +251,7 @@ def _find_compiler() -> Any:
         return None
     try:
         from numba.core.codegen import JITCodeLibrary
+        from numba.core.lowering import Lower
 
         made = _make_compiler()
     except (ImportError, AttributeError):
@@ -251,7 +259,8 @@ def _find_compiler() -> Any:
     names = set(JITCodeLibrary.__dict__)
     for base in JITCodeLibrary.__mro__:
         names |= set(base.__dict__)
-    return made if names.issuperset(_REPLACED) else None
+    known = names.issuperset(_REPLACED) and all(hasattr(Lower, name) for name in _LOWERED)
+    return made if known else None
 
 
 late_compiler: Any = _find_compiler()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import gc
-from typing import Any
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from numba import njit
+from numba.core.runtime import _nrt_python, rtsys
 
 from kanon_sql.kernel.jit import _options
 from kanon_sql.kernel.late import INNER, KERNEL, MARK, SMALL, late_compiler
@@ -79,6 +82,87 @@ def test_the_collector_is_as_it_was() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+class Inside(NamedTuple):
+    values: Any
+    more: Any
+
+
+class Outside(NamedTuple):
+    inside: Inside
+    own: Any
+    count: int
+
+
+def lenders() -> Any:
+    """Functions that take tuples apart, in all ways, and give parts of them on."""
+
+    def part(outside, swap):
+        inside = outside.inside
+        values, more = inside
+        if swap:
+            values, more = more, values
+        fresh = np.zeros(outside.count)
+        for i in range(outside.count):
+            kept = outside.inside.values
+            fresh[i] = kept[i] + more[i]
+        return Inside(values, fresh), inside[1]
+
+    def first(outside, turns):
+        inside, last = part(outside, False)
+        for _ in range(turns):
+            given = Outside(inside, outside.own, outside.count)
+            inside, last = part(given, True)
+        return inside, last, outside.own, outside
+
+    part = compiled(INNER, part)
+    return compiled(KERNEL, first)
+
+
+@pytest.fixture
+def allocations() -> Iterator[Callable[[], int]]:
+    """How many pieces of memory of compiled functions there are."""
+    runtime: Any = _nrt_python
+    counted = runtime.memsys_stats_enabled()
+    runtime.memsys_enable_stats()
+
+    def count() -> int:
+        gc.collect()
+        stats = rtsys.get_allocation_stats()
+        return int(stats.alloc - stats.free)
+
+    yield count
+    if not counted:
+        runtime.memsys_disable_stats()
+
+
+def test_what_is_lent_is_neither_freed_nor_kept(allocations: Callable[[], int]) -> None:
+    first = lenders()
+    first(Outside(Inside(np.ones(2), np.ones(2)), np.ones(2), 2), 1)
+    before = allocations()
+    weak = []
+    for turns in (0, 1, 2, 5):
+        values, more, own = np.arange(4.0), np.arange(4.0) * 10.0, np.full(4, 7.0)
+        weak += [weakref.ref(array) for array in (values, more, own)]
+        inside, last, kept, whole = first(Outside(Inside(values, more), own, 4), turns)
+        del values, more, own
+        # what else would take the room of arrays that were freed too early
+        others = [np.full(4, -1.0) for _ in range(50)]
+        pair = [np.arange(4.0), np.arange(4.0) * 10.0]
+        gave, told = [pair[0], pair[0] + pair[1]], pair[1]
+        for _ in range(turns):
+            told = gave[1]
+            # the two change places before they are added
+            gave = [gave[1], gave[0] + gave[0]]
+        assert inside.values.tolist() == gave[0].tolist()
+        assert inside.more.tolist() == gave[1].tolist()
+        assert last.tolist() == told.tolist()
+        assert kept.tolist() == whole.own.tolist() == [7.0] * 4
+        assert whole.inside.more.tolist() == pair[1].tolist()
+        del inside, last, kept, whole, others
+    assert allocations() == before
+    assert all(reference() is None for reference in weak)
 
 
 def test_without_the_known_compiler_the_results_are_the_same(
