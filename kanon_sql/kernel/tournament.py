@@ -31,7 +31,9 @@ def new_tournament(values: Any) -> Tournament:
     while width < n:
         width *= 2
     field = np.full(width, -np.inf)
-    field[:n] = values
+    for i in range(n):
+        # one by one: what numpy would say of wrong shapes takes two seconds to compile
+        field[i] = values[i]
     winners = np.zeros(2 * width, np.int64)
     for i in range(width):
         winners[width + i] = i

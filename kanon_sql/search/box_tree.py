@@ -175,7 +175,9 @@ def start_tree(space: Any, members: Any) -> Tree:
     """A tree over some records (int64, shape (m,)) as they lie, whose boxes hold nothing."""
     n, leaves = len(members), (len(members) + LEAF - 1) // LEAF
     order = np.full(leaves * LEAF, -1, np.int64)
-    order[:n] = members
+    for q in range(n):
+        # one by one: what numpy would say of wrong shapes takes two seconds to compile
+        order[q] = members[q]
     place = np.full(space.axes.shape[0], -1, np.int64)
     first = levels(leaves)
     tree: Tree = bare_tree(order, place, first, space.axes.shape[1], space.sets.shape[1])

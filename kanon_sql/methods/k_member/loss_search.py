@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kanon_sql.kernel.jit import ZERO, inner, kernel
+from kanon_sql.kernel.jit import ZERO, inner
 from kanon_sql.kernel.simd import joined_box_lanes, joined_lanes, lowest_lane
 from kanon_sql.methods.k_member.loss_class import (
     KNOWN,
@@ -60,10 +60,10 @@ class Found(NamedTuple):
     stack: Stack
 
 
-@kernel
 def new_found(q: int) -> Found:
     """Room for the best q records."""
-    return Found(np.zeros(q, np.int64), np.zeros(q), new_stack())
+    # as it is written: what only makes arrays is not worth compiling
+    return Found(np.zeros(q, np.int64), np.zeros(q), new_stack.py_func())
 
 
 @inner

@@ -14,7 +14,7 @@ import numpy as np
 from kanon_sql.kernel.jit import inner, kernel
 from kanon_sql.methods.k_member.loss_class import Bits, code_bit
 from kanon_sql.points.points import Codes, Floats, Labels, LossPoints
-from kanon_sql.search.box_tree import FAN, LEAF
+from kanon_sql.search.box_tree import FAN, LEAF, levels
 from kanon_sql.search.cuts import cut
 
 PAIRS = 64
@@ -90,11 +90,13 @@ def _parting_column(
 
 
 @kernel
-def _arrange(columns: Any, cap: Any, scale: Any, far: bool) -> Any:
-    """All records in an order in which each run of LEAF is a leaf, and each aligned run of
-    LEAF * FAN^l a node: int64, shape (n,)."""
+def _arrange(
+    columns: Any, masks: Any, cap: Any, scale: Any, far: bool, order: Any, key: Any
+) -> None:
+    """Orders all records so that each run of LEAF is a leaf, and each aligned run of LEAF * FAN^l a
+    node: order, int64, shape (n,). No column is one of masks, uint64, shape (n, 0); key is room,
+    float64, shape (n,)."""
     n = len(columns)
-    order, key, masks = np.arange(n), np.empty(n), np.empty((n, 0), np.uint64)
     waiting = np.empty((128, 2), np.int64)
     waiting[0, 0], waiting[0, 1], top = 0, (n + LEAF - 1) // LEAF, 1
     while top > 0:
@@ -113,7 +115,6 @@ def _arrange(columns: Any, cap: Any, scale: Any, far: bool) -> Any:
         waiting[top, 0], waiting[top, 1] = middle, last
         waiting[top + 1, 0], waiting[top + 1, 1] = first, middle
         top += 2
-    return order
 
 
 def arrange(points: LossPoints, far: bool) -> Labels:
@@ -125,24 +126,19 @@ def arrange(points: LossPoints, far: bool) -> Labels:
             are equally far the order of the records decides.
     """
     columns = np.column_stack([points.numeric, points.codes.astype(np.float64)])
-    order: Labels = _arrange(columns, points.cap, points.scale, far)
+    n = len(columns)
+    order, masks = np.arange(n), np.empty((n, 0), np.uint64)
+    _arrange(columns, masks, points.cap, points.scale, far, order, np.empty(n))
     return order
 
 
-@kernel
 def fill_tree(numeric: Any, codes: Any, members: Any) -> LossTree:
     """A tree over some records, as they lie in an order: int64, shape (m,)."""
     n, d, c = len(members), numeric.shape[1], codes.shape[1]
-    # of the leaves, then of each level above
-    counts = [(n + LEAF - 1) // LEAF]
-    counts.append((counts[0] + FAN - 1) // FAN)
-    while counts[-1] > 1:
-        counts.append((counts[-1] + FAN - 1) // FAN)
-    height = len(counts) - 1
-    first = np.zeros(height + 1, np.int64)
-    for level in range(height):
-        first[level + 1] = first[level] + counts[height - level]
-    leaves, room = counts[0], first[-1]
+    leaves = (n + LEAF - 1) // LEAF
+    # as it is written: what only makes arrays is not worth compiling
+    first = levels.py_func(leaves)
+    room = int(first[-1])
     order, place = np.full(leaves * LEAF, -1, np.int64), np.full(len(numeric), -1, np.int64)
     tree = LossTree(
         order, place, np.zeros((leaves, d, LEAF)), np.zeros((leaves, c, LEAF), np.int32),
@@ -151,7 +147,16 @@ def fill_tree(numeric: Any, codes: Any, members: Any) -> LossTree:
         np.zeros((room, c, FAN), np.int32), np.zeros((room, c, FAN), np.uint64),
         np.full((room, FAN), np.inf), np.full((room, FAN), np.int64(2**62)), first,
     )
-    for q in range(n):
+    _fill(tree, numeric, codes, members)
+    return tree
+
+
+@kernel
+def _fill(tree: LossTree, numeric: Any, codes: Any, members: Any) -> None:
+    """Puts the records into the leaves of a tree without any, and makes all boxes."""
+    order, place, first = tree.order, tree.place, tree.first
+    d, c, height = numeric.shape[1], codes.shape[1], len(first) - 1
+    for q in range(len(members)):
         i, leaf, s = members[q], q // LEAF, q % LEAF
         order[q], place[i] = i, q
         tree.absent[leaf, s] = 0.0
@@ -159,12 +164,11 @@ def fill_tree(numeric: Any, codes: Any, members: Any) -> LossTree:
             tree.values[leaf, a, s] = numeric[i, a]
         for a in range(c):
             tree.kinds[leaf, a, s] = codes[i, a]
-    for leaf in range(leaves):
+    for leaf in range(len(order) // LEAF):
         _enclose_leaf(tree, leaf, first[height - 1] + leaf // FAN, leaf % FAN)
     for level in range(height - 1, 0, -1):
-        for j in range(counts[height - level]):
+        for j in range(first[level + 1] - first[level]):
             _enclose(tree, first[level] + j, first[level - 1] + j // FAN, j % FAN)
-    return tree
 
 
 @inner

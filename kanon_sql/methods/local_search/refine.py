@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from kanon_sql.kernel.jit import kernel
+from kanon_sql.kernel.sort import sort_stably
 from kanon_sql.kernel.watch import DONE, Watch
 from kanon_sql.methods.local_search.annealing import Cycle, Search, Sites, Spare, anneal
 from kanon_sql.methods.local_search.moves import distance, hold_groups, join
@@ -151,13 +152,20 @@ def _split(data: Any, members: Any, k: int, labels: Any, made: int) -> int:
             made += 1
             continue
         # three times to the furthest from the end before: the last two lie far apart
-        ends, gaps = part[:1].copy(), np.zeros((2, m))
-        for end in range(3):
+        apart, gap, furthest = np.empty(m), np.empty(m), part[0]
+        for _ in range(3):
+            start, most = furthest, -1.0
             for p in range(m):
-                gaps[end % 2, p] = distance(data, ends[0], part[p])
-            ends[0] = part[np.argmax(gaps[end % 2])]
-        # mergesort is stable: ties stay in canonical order, so that equal input is equal output
-        moved = part[np.argsort(gaps[0] - gaps[1], kind="mergesort")]
+                before, gap[p] = gap[p], distance(data, start, part[p])
+                # from the third end less from the second
+                apart[p] = gap[p] - before
+                if gap[p] > most:
+                    most, furthest = gap[p], part[p]
+        # stable: ties stay in canonical order, so that equal input is equal output
+        order, moved = np.empty(m, np.int64), np.empty(m, np.int64)
+        sort_stably(apart, order, moved)
+        for p in range(m):
+            moved[p] = part[order[p]]
         for p in range(m):
             part[p] = moved[p]
         # halves of m records have k each, since m is 2k at least

@@ -152,11 +152,15 @@ def _grow_tree(
         beat: where to count records and look for a wish to stop.
     """
     (place, size), m = sites, len(sites.size)
-    every = np.sum(size)
+    every = ZERO
+    for i in range(m):
+        every += size[i]
     most = min(m, every // k)
     nodes = Nodes(np.empty((most, 4)), np.full(most, m), np.full(most, every))
     (boxes, stops, totals), cells = nodes, np.empty((most, 4))
-    boxes[0] = box
+    for i in range(4):
+        # one by one: what numpy would say of wrong shapes takes two seconds to compile
+        boxes[0, i] = box[i]
     # room for one side of a cut, allocated once for all nodes
     groups, room = np.zeros(m, np.int64), np.empty(m, np.int64)
     lower = np.zeros(m, np.bool_)
