@@ -126,12 +126,12 @@ class Solver:
                 source.write(part.tobytes())
             source.flush()
         count = _read(sink, 1, np.int64)
-        given: Numbers = _read(sink, int(count[0]) if len(count) else 0, np.float64)
+        # copied, since bytes can't be written to: kernels would be compiled anew for such an array
+        given: Numbers = _read(sink, int(count[0]) if len(count) else 0, np.float64).copy()
         if len(count) == 0 or len(given) < count[0]:
             # without a process of its own it gives the same, and is stopped only when it is done
             return np.zeros(0) if self._killed else solved(cover)
-        # copied, since bytes can't be written to: kernels would be compiled anew for such an array
-        return given.copy()
+        return given
 
     def _kill(self) -> None:
         self._killed = True
