@@ -6,7 +6,7 @@ The temperature falls over a cycle from ``hot`` to 0. All chance is a hash of th
 that a search can stop after any step and go on from there as if it had not stopped.
 
 What a group costs is known to moves_by_squared_error.py and to moves_by_information_loss.py alone
-(see moves.py).
+(see moves.py). What can be judged before its turn comes is judged by judging.py.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from kanon_sql.methods.local_search.moves import (
     join,
     leave,
     relief,
+    settle,
     swap,
 )
 from kanon_sql.points.points import Codes, Floats, Labels
@@ -94,6 +95,22 @@ class Cycle(NamedTuple):
     hot: float
 
 
+class Changes(NamedTuple):
+    """Which groups were changed, and when; a turn is one call of ``anneal``.
+
+    Attributes:
+        turn: int64, shape (1,); the turn that is on.
+        last: int64, shape (groups,); the last turn at which each group was changed, 0 for never.
+        count: int64, shape (1,); how many were changed in this turn.
+        groups: int64, shape (groups,); the first ``count`` are those.
+    """
+
+    turn: Labels
+    last: Labels
+    count: Labels
+    groups: Labels
+
+
 class Search(NamedTuple):
     """What the search works on.
 
@@ -104,6 +121,7 @@ class Search(NamedTuple):
         spare: the groups that are empty.
         unit: float64, shape (n,); what an allowance counts at temperature 1, per record.
         k: the least group size.
+        changes: which groups were changed.
     """
 
     data: Any
@@ -112,6 +130,26 @@ class Search(NamedTuple):
     spare: Spare
     unit: Floats
     k: int
+    changes: Changes
+
+
+class Judged(NamedTuple):
+    """What was found of some steps before their turn.
+
+    Attributes:
+        begin: the first of the steps.
+        count: how many there are.
+        since: the first turn whose changes may not have been seen.
+        found: int32, shape (room, 4); for each step what ``weigh`` said, with -1 for the mover's
+            group where nothing is known.
+        turns: int64, shape (1,); how many of the steps threads have taken.
+    """
+
+    begin: int
+    count: int
+    since: int
+    found: Codes
+    turns: Labels
 
 
 class Moved(NamedTuple):
@@ -154,13 +192,72 @@ def _neighbour(data: Any, sites: Sites, i: int, bits: Any) -> Any:
     return _at_site(sites, site if rank == near.shape[1] else near[site, rank], bits)
 
 
+@inlined
+def note(changes: Changes, g: int) -> None:
+    """Notes that group g is changed."""
+    turn, last, count, groups = changes
+    if last[g] != turn[0]:
+        last[g] = turn[0]
+        groups[count[0]] = g
+        count[0] += 1
+
+
+@inlined
+def warmth_at(cycle: Cycle, step: int) -> Any:
+    """The temperature at a step."""
+    begin, length, hot = cycle
+    # by the step, not by what was done before: so a search that stopped can go on
+    left = 1.0 - (step - begin) // BLOCK * BLOCK / length
+    return hot * left * left * left  # falls fast, then stays low for long
+
+
+@inlined
+def limit_of(unit: float, bits: Any, warmth: float) -> Any:
+    """What a change may cost, at a record of that unit."""
+    # below an exponential wait with probability exp(-change / warmth), as Metropolis has it
+    return unit * (WAITS[_pick(bits, 0, 12, 4096)] * warmth - TOLERANCE)
+
+
+@inlined
+def is_rare(bits: Any) -> Any:
+    """Whether a step proposes to dissolve a group or to make one."""
+    return _pick(bits, 12, 8, 256) < RARELY
+
+
+@inlined
+def weigh(data: Any, groups: Any, sites: Sites, k: int, i: int, bits: Any, limit: float) -> Any:
+    """What a step that is not rare comes to, at record i: the mover's group, the group of the one
+    that stays, the mover, and the record that it is to change places with.
+
+    The mover is -1 where nothing is to be done, the last -1 where it is to join the other group.
+    All follows from the two groups, wherever else they are not changed.
+    """
+    labels, sizes, members = groups.labels, groups.sizes, groups.members
+    # one of the two is to join the other's group
+    mover, stays = i, _neighbour(data, sites, i, bits)
+    if _pick(bits, 32, 8, 256) < PULL:
+        mover, stays = stays, mover
+    a, b, done, other = labels[mover], labels[stays], np.int64(-1), np.int64(-1)
+    if a != b and sizes[a] > k and sizes[b] < 2 * k - 1:
+        change = growth(data, mover, b, groups) - relief(data, mover, groups)
+        done = mover if change < limit else done
+    if a != b and done < 0:
+        # one record alone gains nothing or is not allowed: it may still change places with another
+        other = np.int64(members[b, _pick(bits, 40, 24, sizes[b])])
+        if other != stays or mover == i:
+            change = exchange(data, mover, other, groups, limit)
+            done = mover if change < limit else done
+    return a, b, done, other
+
+
 @inner
 def _dissolve(search: Search, g: int, bits: Any, limit: float, moved: Any) -> bool:
     """Puts the members of group g, one by one, into the group nearby that grows least; undone if
     that costs more than the limit."""
-    data, groups, sites, spare, _, k = search
+    data, groups, sites, spare, _, k, changes = search
     labels, sizes, near = groups.labels, groups.sizes, sites.near
     count, total, done = sizes[g], -cost(data, g, groups), 0
+    note(changes, g)
     # a copy, since members change their places when one leaves
     for p in range(count):
         moved[p] = groups.members[g, p]
@@ -180,6 +277,7 @@ def _dissolve(search: Search, g: int, bits: Any, limit: float, moved: Any) -> bo
         # growths are 0 or more: once too dear, too dear with the rest; inf where nothing is near
         if not total < limit:
             break
+        note(changes, best)
         leave(data, i, groups)
         join(data, i, best, groups)
         done += 1
@@ -197,13 +295,14 @@ def _dissolve(search: Search, g: int, bits: Any, limit: float, moved: Any) -> bo
 def _create(search: Search, i: int, bits: Any, limit: float, moved: Moved) -> bool:
     """Makes a group of record i and the k-1 nearest that other groups can do without; undone if
     that costs more than the limit."""
-    data, groups, sites, spare, _, k = search
+    data, groups, sites, spare, _, k, changes = search
     labels, sizes = groups.labels, groups.sizes
     site_of, start, order, near = sites
     record, origin = moved
     if spare.left[0] == 0:
         return False
     new, count, total, head = spare.numbers[spare.left[0] - 1], 0, 0.0, -1
+    note(changes, new)
     while head < count < k:
         # around i itself first, then around those that came along
         center = i if head < 0 else record[head]
@@ -216,6 +315,7 @@ def _create(search: Search, i: int, bits: Any, limit: float, moved: Moved) -> bo
                 if count == k or labels[j] == new or sizes[labels[j]] <= k:
                     continue
                 # moved at once, so that the next relief counts that this one is gone
+                note(changes, labels[j])
                 total -= relief(data, j, groups)
                 record[count], origin[count] = j, labels[j]
                 leave(data, j, groups)
@@ -232,49 +332,50 @@ def _create(search: Search, i: int, bits: Any, limit: float, moved: Moved) -> bo
 
 
 @kernel
-def anneal(search: Search, cycle: Cycle, first: int, last: int, beat: Any) -> None:
-    """Steps first .. last - 1, all within the cycle."""
-    data, groups, sites, _, unit, k = search
-    labels, sizes, members = groups.labels, groups.sizes, groups.members
-    n = labels.shape[0]
-    begin, length, hot = cycle
+def anneal(
+    search: Search, cycle: Cycle, first: int, last: int, judged: Judged, beat: Any
+) -> None:
+    """Steps first .. last - 1, all within the cycle; of those that were judged before, what was
+    found is taken where neither group was changed since."""
+    data, groups, sites, _, unit, k, changes = search
+    labels, sizes, n = groups.labels, groups.sizes, groups.labels.shape[0]
+    known, seen = judged.found, changes.last
     moved = Moved(np.empty(2 * k, np.int64), np.empty(2 * k, np.int64))
     warmth = 0.0
+    changes.turn[0] += 1
+    changes.count[0] = 0
     for step in range(first, last):
-        # by the step, not by what was done before: so a search that stopped can go on
-        block = (step - begin) // BLOCK
-        if step == first or step - begin == block * BLOCK:
+        if step == first or (step - cycle.begin) % BLOCK == 0:
             if beat[STOP] == 1:
                 return
             beat[DONE] += min(BLOCK, last - step)
-            left = 1.0 - block * BLOCK / length
-            warmth = hot * left * left * left  # falls fast, then stays low for long
-        i = step % n
-        bits = scramble(step)
-        # below an exponential wait with probability exp(-change / warmth), as Metropolis has it
-        limit = unit[i] * (WAITS[_pick(bits, 0, 12, 4096)] * warmth - TOLERANCE)
-        if _pick(bits, 12, 8, 256) < RARELY:
-            if sizes[labels[i]] == k:
-                _dissolve(search, labels[i], bits, limit, moved.record)
-            else:
-                _create(search, i, bits, limit, moved)
-            continue
-        # one of the two is to join the other's group
-        mover, stays = i, _neighbour(data, sites, i, bits)
-        if _pick(bits, 32, 8, 256) < PULL:
-            mover, stays = stays, mover
-        a, b = labels[mover], labels[stays]
-        if a == b:
-            continue
-        if sizes[a] > k and sizes[b] < 2 * k - 1:
-            change = growth(data, mover, b, groups) - relief(data, mover, groups)
-            if change < limit:
-                leave(data, mover, groups)
-                join(data, mover, b, groups)
+            warmth = warmth_at(cycle, step)
+        at, a, b = step - judged.begin, np.int64(-1), np.int64(-1)
+        if 0 <= at < judged.count:
+            a, b = np.int64(known[at, 0]), np.int64(known[at, 1])
+        if a >= 0 and seen[a] < judged.since and seen[b] < judged.since:
+            mover, other = np.int64(known[at, 2]), np.int64(known[at, 3])
+        else:
+            i = step % n
+            bits = scramble(step)
+            limit = limit_of(unit[i], bits, warmth)
+            if is_rare(bits):
+                if sizes[labels[i]] == k:
+                    _dissolve(search, labels[i], bits, limit, moved.record)
+                else:
+                    _create(search, i, bits, limit, moved)
                 continue
-        # one record alone gains nothing or is not allowed: it may still change places with another
-        other = np.int64(members[b, _pick(bits, 40, 24, sizes[b])])
-        if other == stays and mover != i:
+            a, b, mover, other = weigh(data, groups, sites, k, i, bits, limit)
+        if mover < 0:
             continue
-        if exchange(data, mover, other, groups, limit) < limit:
+        note(changes, a)
+        note(changes, b)
+        if other < 0:
+            leave(data, mover, groups)
+            join(data, mover, b, groups)
+        else:
             swap(data, mover, other, groups)
+    # others read the groups while the next steps are made, in which nothing else may be written
+    if known.shape[0] > 0:
+        for p in range(changes.count[0]):
+            settle(data, changes.groups[p], groups)

@@ -36,6 +36,13 @@ def _either(name: str) -> Callable[..., Any]:
 hold_groups, join, leave, swap, distance = map(
     _either, ("hold_groups", "join", "leave", "swap", "distance")
 )
-cost, growth, relief, exchange, choose = map(
-    _either, ("cost", "growth", "relief", "exchange", "choose")
+cost, growth, relief, exchange, choose, settle = map(
+    _either, ("cost", "growth", "relief", "exchange", "choose", "settle")
 )
+
+
+def frozen(groups: Any) -> Any:
+    """The groups, all settled, for a thread that only reads them while another changes them: what
+    it finds of one that is being changed is worthless."""
+    by_squares = isinstance(groups, squared_error.SquaredGroups)
+    return (squared_error if by_squares else information_loss).frozen(groups)

@@ -308,6 +308,18 @@ def swap(data: PackedRecords, i: int, j: int, groups: LossGroups) -> None:
 
 
 @inlined
+def settle(data: PackedRecords, g: int, groups: LossGroups) -> None:
+    """Has what is kept for group g be up to date."""
+    if groups.stale[g]:
+        _renew(data, g, groups)
+
+
+def frozen(groups: LossGroups) -> LossGroups:
+    """The groups as nothing but a change writes to them: none is computed anew."""
+    return groups._replace(stale=np.zeros_like(groups.stale))
+
+
+@inlined
 def cost(data: PackedRecords, g: int, groups: LossGroups) -> Any:
     """|e| D(e) of group g. D repeats points.losses.class_losses; see _renew."""
     if groups.stale[g]:

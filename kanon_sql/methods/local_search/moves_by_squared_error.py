@@ -153,6 +153,16 @@ def swap(data: SquaredRecords, i: int, j: int, groups: SquaredGroups) -> None:
 
 
 @inlined
+def settle(data: SquaredRecords, g: int, groups: SquaredGroups) -> None:
+    """Has what is kept for group g be up to date, which it always is."""
+
+
+def frozen(groups: SquaredGroups) -> SquaredGroups:
+    """The groups as nothing but a change writes to them, which they always are."""
+    return groups
+
+
+@inlined
 def _gap(data: SquaredRecords, i: int, g: int, groups: SquaredGroups) -> Any:
     """|i - g|^2."""
     numeric, codes, scale = data

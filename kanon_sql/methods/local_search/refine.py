@@ -12,10 +12,13 @@ from typing import Any
 import numpy as np
 
 from kanon_sql.kernel.jit import kernel
+from kanon_sql.kernel.parallel import Helpers, threads
 from kanon_sql.kernel.sort import sort_stably
 from kanon_sql.kernel.watch import DONE, Watch
-from kanon_sql.methods.local_search.annealing import Cycle, Search, Sites, Spare, anneal
-from kanon_sql.methods.local_search.moves import distance, hold_groups, join
+from kanon_sql.methods.local_search.annealing import Changes, Cycle, Search, Sites, Spare
+from kanon_sql.methods.local_search.judging import FEW as ALONE
+from kanon_sql.methods.local_search.judging import Judging
+from kanon_sql.methods.local_search.moves import distance, hold_groups, join, settle
 from kanon_sql.methods.local_search.moves_by_information_loss import pack_records
 from kanon_sql.methods.local_search.moves_by_squared_error import squared_records
 from kanon_sql.points.losses import sse, total_il
@@ -187,6 +190,8 @@ def _load(data: Any, labels: Any, k: int) -> Any:
         if groups.sizes[g] == 0:
             spare.numbers[spare.left[0]] = g
             spare.left[0] += 1
+    for g in range(n // k):
+        settle(data, g, groups)
     return groups, spare
 
 
@@ -271,13 +276,15 @@ class Refining:
     """
 
     def __init__(
-        self, ground: Ground, labels: Labels, cycles: Iterator[Cycle], watch: Watch
+        self, ground: Ground, labels: Labels, cycles: Iterator[Cycle], watch: Watch,
+        helpers: Helpers | None = None,
     ) -> None:
         """``labels``: numbered by first records, groups of k or more. The search begins where the
-        first of the cycles does."""
+        first of the cycles does. ``helpers``: threads that judge ahead, if any do."""
         self._ground, self._cycles, self._watch = ground, cycles, watch
         self.labels, self.loss = labels, loss_of(ground.points, labels)
         self._beat, self._cycle = watch.beat(), next(cycles)
+        self._judging = Judging(len(labels), helpers)
         self.step = self._cycle.begin
         self._offer(_small(ground.data, labels, ground.k))
         self.over = ground.k == 1 or len(labels) < 2 * ground.k or self.loss <= 0.0
@@ -300,10 +307,11 @@ class Refining:
         unit = np.full(n, self.loss / n)
         if self._ground.spread is not None:
             unit = np.sqrt(self._ground.spread * unit)
-        return Search(data, groups, self._ground.sites, spare, unit, k)
+        changes = Changes(*(np.zeros(m, np.int64) for m in (1, n // k, 1, n // k)))
+        return Search(data, groups, self._ground.sites, spare, unit, k, changes)
 
     def _anneal(self, cycle: Cycle, ahead: int) -> None:
-        anneal(self._work, cycle, self.step, ahead, self._beat)
+        self._judging.anneal(self._work, cycle, self.step, ahead, self._beat)
         self._watch.check()
 
     def forward(self, steps: int) -> None:
@@ -358,10 +366,12 @@ def refine(
     """
     started = perf_counter()
     given, stopped = number_by_first(labels), False
-    lane = Refining(Ground(points, k, watch), given, cycles_of(len(points)), watch)
-    while lane.step < steps and not lane.over and not stopped:
-        stopped = seconds is not None and perf_counter() - started >= seconds
-        if not stopped:
-            lane.forward(steps)
-    lane.finish()
+    n, ground = len(points), Ground(points, k, watch)
+    with Helpers(threads() - 1 if n >= ALONE else 0) as helpers:
+        lane = Refining(ground, given, cycles_of(n), watch, helpers)
+        while lane.step < steps and not lane.over and not stopped:
+            stopped = seconds is not None and perf_counter() - started >= seconds
+            if not stopped:
+                lane.forward(steps)
+        lane.finish()
     return Refined(labels if lane.labels is given else lane.labels, lane.step, stopped)
