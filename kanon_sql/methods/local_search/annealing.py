@@ -101,13 +101,13 @@ class Changes(NamedTuple):
     Attributes:
         turn: int64, shape (1,); the turn that is on.
         last: int64, shape (groups,); the last turn at which each group was changed, 0 for never.
-        count: int64, shape (1,); how many were changed in this turn.
-        groups: int64, shape (groups,); the first ``count`` are those.
+        many: int64, shape (1,); how many were changed in this turn.
+        groups: int64, shape (groups,); the first ``many`` are those.
     """
 
     turn: Labels
     last: Labels
-    count: Labels
+    many: Labels
     groups: Labels
 
 
@@ -138,7 +138,7 @@ class Judged(NamedTuple):
 
     Attributes:
         begin: the first of the steps.
-        count: how many there are.
+        steps: how many there are.
         since: the first turn whose changes may not have been seen.
         found: int32, shape (room, 4); for each step what ``weigh`` said, with -1 for the mover's
             group where nothing is known.
@@ -146,7 +146,7 @@ class Judged(NamedTuple):
     """
 
     begin: int
-    count: int
+    steps: int
     since: int
     found: Codes
     turns: Labels
@@ -195,11 +195,11 @@ def _neighbour(data: Any, sites: Sites, i: int, bits: Any) -> Any:
 @inlined
 def note(changes: Changes, g: int) -> None:
     """Notes that group g is changed."""
-    turn, last, count, groups = changes
+    turn, last, many, groups = changes
     if last[g] != turn[0]:
         last[g] = turn[0]
-        groups[count[0]] = g
-        count[0] += 1
+        groups[many[0]] = g
+        many[0] += 1
 
 
 @inlined
@@ -343,7 +343,7 @@ def anneal(
     moved = Moved(np.empty(2 * k, np.int64), np.empty(2 * k, np.int64))
     warmth = 0.0
     changes.turn[0] += 1
-    changes.count[0] = 0
+    changes.many[0] = 0
     for step in range(first, last):
         if step == first or (step - cycle.begin) % BLOCK == 0:
             if beat[STOP] == 1:
@@ -351,7 +351,7 @@ def anneal(
             beat[DONE] += min(BLOCK, last - step)
             warmth = warmth_at(cycle, step)
         at, a, b = step - judged.begin, np.int64(-1), np.int64(-1)
-        if 0 <= at < judged.count:
+        if 0 <= at < judged.steps:
             a, b = np.int64(known[at, 0]), np.int64(known[at, 1])
         if a >= 0 and seen[a] < judged.since and seen[b] < judged.since:
             mover, other = np.int64(known[at, 2]), np.int64(known[at, 3])
@@ -377,5 +377,5 @@ def anneal(
             swap(data, mover, other, groups)
     # others read the groups while the next steps are made, in which nothing else may be written
     if known.shape[0] > 0:
-        for p in range(changes.count[0]):
+        for p in range(changes.many[0]):
             settle(data, changes.groups[p], groups)

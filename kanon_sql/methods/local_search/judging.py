@@ -52,13 +52,13 @@ groups change before their turn."""
 @kernel
 def _judge(search: Search, cycle: Cycle, judged: Judged) -> None:
     """Weighs steps until all are taken."""
-    begin, count, _, found, turns = judged
+    begin, steps, _, found, turns = judged
     data, groups, sites, _, unit, k, _ = search
     n = groups.labels.shape[0]
     lo = claim(turns, SHARE)
-    while lo < count:
+    while lo < steps:
         warmth = warmth_at(cycle, begin + lo)
-        for at in range(lo, min(lo + SHARE, count)):
+        for at in range(lo, min(lo + SHARE, steps)):
             step = begin + at
             if (step - cycle.begin) % BLOCK == 0:
                 warmth = warmth_at(cycle, step)
@@ -101,7 +101,7 @@ class Judging:
     def anneal(self, search: Search, cycle: Cycle, first: int, last: int, beat: Beat) -> None:
         """Steps first .. last - 1, all within the cycle, as ``anneal`` makes them."""
         if self._of is None or self._of[0] is not search or self._of[1] != cycle:
-            self._of, self._judged = (search, cycle), self._judged._replace(count=0)
+            self._of, self._judged = (search, cycle), self._judged._replace(steps=0)
             # helpers change nothing, not even what is only kept to be found sooner
             self._view = search._replace(groups=frozen(search.groups))
         while first < last and beat[STOP] == 0:
@@ -109,7 +109,7 @@ class Judging:
                 anneal(search, cycle, first, last, self._judged, beat)
                 return
             known = self._judged
-            end = min(known.begin + known.count, last) if known.begin == first else first
+            end = min(known.begin + known.steps, last) if known.begin == first else first
             self._ask(end, last)
             anneal(search, cycle, first, end, known, beat)
             self._answer()
@@ -122,7 +122,7 @@ class Judging:
         end = cycle.begin + cycle.length if begin == last else last
         self._free.turns[0] = 0
         self._free = self._free._replace(
-            begin=begin, count=min(self._many, end - begin), since=int(search.changes.turn[0]) + 1
+            begin=begin, steps=min(self._many, end - begin), since=int(search.changes.turn[0]) + 1
         )
         self._helpers.start(partial(_judge_as, self._view, cycle, self._free))
 

@@ -14,6 +14,7 @@ from kanon_sql.kernel.parallel import Helpers, on_threads
 from kanon_sql.kernel.watch import StoppedError, Watch
 from kanon_sql.methods.local_search import judging
 from kanon_sql.methods.local_search import refine as module
+from kanon_sql.methods.local_search.annealing import anneal
 from kanon_sql.methods.local_search.refine import Ground, Refined, Refining, cycles_of, refine
 from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Labels, Points
@@ -44,10 +45,12 @@ def refined(points: Points, k: int, steps: int, threads: int) -> Refined:
         return refine(points, start(len(points), k), k, steps, None, Watch())
 
 
-@pytest.mark.parametrize("size", (1, 37, 256, 3_000))
+@pytest.mark.parametrize(
+    ("size", "steps"), ((1, 3_000), (37, 30_000), (256, 30_000), (3_000, 60_000))
+)
 @pytest.mark.parametrize("make", (points_of, loss_points_of))
 def test_groups_are_those_of_one_thread(
-    make: Callable[..., Points], size: int, batches: Callable[[int], None]
+    make: Callable[..., Points], size: int, steps: int, batches: Callable[[int], None]
 ) -> None:
     """Numbers, ties and categories, with batches of any size."""
     cases = [
@@ -55,12 +58,11 @@ def test_groups_are_those_of_one_thread(
         for kind in ("normal", "grid", "mixed", "six_texts")
         for n, k in ((1_200, 2), (403, 5))
     ]
-    expected = [refined(points, k, 30_000, 1) for points, k in cases]
-    assert all(len(one.labels) and one.steps > 0 for one in expected)
+    expected = [refined(points, k, steps, 1) for points, k in cases]
     batches(size)
     for (points, k), one in zip(cases, expected, strict=True):
         for threads in (2, 3, 8) if size == 256 else (2,):
-            found = refined(points, k, 30_000, threads)
+            found = refined(points, k, steps, threads)
             assert np.array_equal(found.labels, one.labels) and found.steps == one.steps
 
 
@@ -69,12 +71,12 @@ def test_most_judgements_hold_and_some_do_not(
     make: Callable[..., Points], batches: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both happen, and the groups are the same."""
-    points, held, vain, actual = make("normal", 20_000), 0, 0, judging.anneal
+    points, held, vain, actual = make("normal", 20_000), 0, 0, anneal
 
     def noted(search: Any, cycle: Any, first: int, last: int, judged: Any, beat: Any) -> None:
         nonlocal held, vain
         actual(search, cycle, first, last, judged, beat)
-        found = judged.found[: judged.count]
+        found = judged.found[: judged.steps]
         found = found[found[:, 0] >= 0, :2]
         changed = (search.changes.last[found] >= judged.since).any(axis=1)
         held, vain = held + int((~changed).sum()), vain + int(changed.sum())
@@ -110,7 +112,7 @@ class Liars(Helpers):
         search, _, judged = self.work.args
         if not self.lies:
             return
-        found = judged.found[: judged.count]
+        found = judged.found[: judged.steps]
         changed = (search.changes.last[found[:, :2]] >= judged.since).any(axis=1)
         changed &= found[:, 0] >= 0
         lies = self.random.integers(-1, len(search.groups.labels), (int(changed.sum()), 2))
@@ -202,7 +204,7 @@ def test_a_stop_ends_it_on_all_threads(
     batches: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is raised here, and nobody works on."""
-    points, watch, actual, turns = points_of("normal", 5_000), Watch(), judging.anneal, 0
+    points, watch, actual, turns = points_of("normal", 5_000), Watch(), anneal, 0
 
     def stopping(*arguments: Any) -> None:
         nonlocal turns
