@@ -41,6 +41,10 @@ FEW = 50_000
 """Records below which no other threads help: a batch of steps takes hardly longer than to wake
 them."""
 
+HELPERS = 2
+"""Threads that help at most: with two of them, nothing is left to this one but the steps that can't
+be judged before their turn, which take half of the time."""
+
 SHARE = BLOCK
 """Steps that a thread takes at a time."""
 
@@ -72,6 +76,11 @@ def _judge(search: Search, cycle: Cycle, judged: Judged) -> None:
             found[at, 0] = a if b >= 0 else -1
             found[at, 1], found[at, 2], found[at, 3] = b, mover, other
         lo = claim(turns, SHARE)
+
+
+def helpers_for(n: int) -> Helpers:
+    """The threads that help this one to search among n records."""
+    return Helpers(min(threads() - 1, HELPERS) if n >= FEW else 0)
 
 
 def _room(steps: int) -> Judged:

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 
 from kanon_sql.kernel.jit import kernel
-from kanon_sql.kernel.parallel import Helpers, threads
+from kanon_sql.kernel.parallel import Helpers
 from kanon_sql.kernel.sort import sort_stably
 from kanon_sql.kernel.watch import DONE, Watch
 from kanon_sql.methods.local_search.annealing import Changes, Cycle, Search, Sites, Spare
-from kanon_sql.methods.local_search.judging import FEW as ALONE
-from kanon_sql.methods.local_search.judging import Judging
+from kanon_sql.methods.local_search.judging import Judging, helpers_for
 from kanon_sql.methods.local_search.moves import distance, hold_groups, join, settle
 from kanon_sql.methods.local_search.moves_by_information_loss import pack_records
 from kanon_sql.methods.local_search.moves_by_squared_error import squared_records
@@ -367,7 +366,7 @@ def refine(
     started = perf_counter()
     given, stopped = number_by_first(labels), False
     n, ground = len(points), Ground(points, k, watch)
-    with Helpers(threads() - 1 if n >= ALONE else 0) as helpers:
+    with helpers_for(n) as helpers:
         lane = Refining(ground, given, cycles_of(n), watch, helpers)
         while lane.step < steps and not lane.over and not stopped:
             stopped = seconds is not None and perf_counter() - started >= seconds

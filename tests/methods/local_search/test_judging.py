@@ -28,7 +28,8 @@ def batches(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
     """Has all batches be of that many steps, on other threads too, however few the records."""
 
     def patch(size: int) -> None:
-        monkeypatch.setattr(module, "ALONE", 0)
+        monkeypatch.setattr(judging, "FEW", 0)
+        monkeypatch.setattr(judging, "HELPERS", 9)
         monkeypatch.setattr(judging, "PART", 1)
         monkeypatch.setattr(judging, "LEAST", size)
         monkeypatch.setattr(judging, "MOST", size)
@@ -165,7 +166,7 @@ def alike_on_threads(task: Any, size: int) -> None:
         expected = task.refined()
     with pytest.MonkeyPatch.context() as patch, on_threads(2):
         for where, name, value in (
-            (module, "ALONE", 0), (judging, "PART", 1), (judging, "LEAST", size),
+            (judging, "FEW", 0), (judging, "PART", 1), (judging, "LEAST", size),
             (judging, "MOST", size),
         ):
             patch.setattr(where, name, value)
