@@ -19,6 +19,7 @@ from kanon_sql.jobs.job import hand_over, press
 from kanon_sql.jobs.job import start as start_job
 from kanon_sql.jobs.job import wait as wait_for
 from kanon_sql.jobs.progress import Progress
+from kanon_sql.kernel.memory import give_back
 from kanon_sql.kernel.parallel import cores, on_threads
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import METHODS
@@ -126,6 +127,8 @@ def finish(tickets: Any, turns: Any) -> Any:
         if found.cells is not None:
             cells = _cells(found.cells)
         text = json.dumps(facts)
+        del found
+        give_back(count)
     except KanonError as refusal:
         error = refused(type(refusal).__name__, str(refusal))
     return pa.StructArray.from_arrays(

@@ -21,6 +21,7 @@ from kanon_sql.errors import DataError
 from kanon_sql.group.run import group_points
 from kanon_sql.group.warm_up import warm_up
 from kanon_sql.hierarchies.tree import Tree
+from kanon_sql.kernel.memory import give_back
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
@@ -157,6 +158,7 @@ class Work:
         """Labels, the hidden columns, and the facts of the run."""
         if self._prepared is None:
             self._prepared = self._prepare()
+            give_back(len(self._prepared.points))
         found, facts = group_rows(self._prepared, watch)
         facts["notices"] = notices(self._run.task, self._suspects)
         times = {"started": self._begun, "finished": perf_counter()}

@@ -122,7 +122,7 @@ __kanon_labels AS (  -- one class per row that has a label; -1 is a suppressed r
           FROM __kanon_kept CROSS JOIN __kanon_grouped)
     WHERE __kanon_class IS NOT NULL
 ),
-__kanon_labelled AS (
+__kanon_labelled AS NOT MATERIALIZED (  -- the rows of classes: read anew by each, not held twice
     FROM (SELECT __kanon_class_of(__kanon_grouped.ticket, __kanon_kept.__kanon_row) AS __kanon_class,
                  __kanon_kept.*
           FROM __kanon_kept CROSS JOIN __kanon_grouped)
@@ -169,8 +169,11 @@ __kanon_classes AS MATERIALIZED (  -- what each class releases
     CROSS JOIN (SELECT list_transform(grouped.hidden, lambda name: lower(name)) AS __kanon_hidden
                 FROM __kanon_grouped)
 ),
-__kanon_counts AS MATERIALIZED (  -- rows per class
-    SELECT __kanon_class, count(*) AS __kanon_rows FROM __kanon_labelled GROUP BY __kanon_class
+__kanon_numbers AS MATERIALIZED (  -- rows per class, and of those that are left out
+    SELECT __kanon_class, count(*) AS __kanon_rows FROM __kanon_labels GROUP BY __kanon_class
+),
+__kanon_counts AS (  -- rows per class
+    FROM __kanon_numbers WHERE __kanon_class >= 0
 ),
 __kanon_sizes AS MATERIALIZED (  -- rows per combination of released values
     SELECT sum(__kanon_rows)::BIGINT AS __kanon_size, __kanon_seen(COLUMNS(* EXCLUDE (__kanon_class, __kanon_rows))), __kanon_printed(COLUMNS(* EXCLUDE (__kanon_class, __kanon_rows)))
@@ -195,9 +198,10 @@ __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
             THEN __kanon_refuse(
                 'ReleaseError', format('The release was stopped: it leaves out {} rows, more than epsilon = 0.02 allows. Nothing came out; please report this as a bug of the method r_gather.', any_value(__kanon_out)::BIGINT))
         ELSE true END AS passed
-    FROM (SELECT count(*) AS __kanon_once,
-                 count(*) FILTER (WHERE __kanon_class < 0) AS __kanon_out
-          FROM __kanon_labels)
+    FROM (SELECT coalesce(sum(__kanon_rows), 0)::BIGINT AS __kanon_once,
+                 coalesce(sum(__kanon_rows) FILTER (WHERE __kanon_class < 0), 0)::BIGINT
+                     AS __kanon_out
+          FROM __kanon_numbers)
     CROSS JOIN (SELECT grouped.rows AS __kanon_label_count FROM __kanon_grouped)
     CROSS JOIN (SELECT count(*) AS __kanon_kept_count FROM __kanon_kept)
     LEFT JOIN __kanon_sizes ON true
