@@ -22,7 +22,7 @@ class CellColumns:
 
     Attributes:
         numbers: float64, shape (n,), by the number of a column; NaN where missing.
-        words: texts, by the number of a column.
+        words: texts, by the number of a column; as codes of a dictionary, or plainly.
     """
 
     numbers: Mapping[int, Floats]
@@ -65,11 +65,14 @@ class Rows:
 
     @property
     def hashes(self) -> npt.NDArray[np.uint64] | None:
-        """The seeded hash of each row: uint64, shape (n,); None where none is needed."""
+        """The seeded hash of each row, 0 for one that needs none: uint64, shape (n,); None where
+        none is needed."""
         given = self.fields.get("hash")
-        if given is None or (not isinstance(given, np.ndarray) and given.null_count > 0):
+        if given is None or isinstance(given, np.ndarray):
+            return given
+        if given.null_count == len(given):
             return None
-        return self.numbers("hash")
+        return np.asarray(given.fill_null(0).to_numpy(zero_copy_only=False))
 
     def numbers(self, name: str) -> npt.NDArray[Any]:
         """A field as a numpy array."""

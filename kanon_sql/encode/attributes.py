@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kanon_sql.points.points import MISSING, Codes, Floats
+from kanon_sql.points.points import MISSING, Codes, Floats, Labels
 
 
 class Taxonomy(Protocol):
@@ -179,7 +179,8 @@ class Categorical:
         found = values.dictionary_encode()
         if levels is None:
             leaves = found.dictionary
-            leaves = leaves.take(pc.sort_indices(leaves))
+            ranked = pc.sort_indices(leaves)
+            leaves = leaves.take(ranked)
             own = np.arange(len(leaves), dtype=np.int32)[:, None]
         else:
             leaves = levels[0]
@@ -190,7 +191,11 @@ class Categorical:
         height = nodes.shape[1]
         nothing = np.zeros(height)
         plain = Categorical(name, weight, leaves, nodes, nothing, 0, in_tree, nothing)
-        codes = plain._nodes_of(found)
+        words = None
+        if levels is None:  # where each value stands among the sorted ones is known
+            words = np.empty(len(leaves), np.int64)
+            words[ranked.to_numpy()] = np.arange(len(leaves))
+        codes = plain._nodes_of(found, words)
         steps = np.diff((np.arange(height + 1) / height) ** 2) / 2.0
         shares = [_shares(codes[:, level]) for level in range(height)]
         if distance == "loss":
@@ -211,9 +216,13 @@ class Categorical:
         """Nodes of values at each level; int32, shape (n, height); -1 for what is no category."""
         return self._nodes_of(values.dictionary_encode())
 
-    def _nodes_of(self, found: pa.DictionaryArray) -> Codes:
-        words = pc.index_in(found.dictionary, self.leaves).fill_null(len(self.leaves) + 1)
-        table = np.append(words.to_numpy(zero_copy_only=False), len(self.leaves))
+    def _nodes_of(self, found: pa.DictionaryArray, words: Labels | None = None) -> Codes:
+        """The nodes of values; ``words`` are the leaves of their dictionary, where these are
+        known."""
+        if words is None:
+            spots = pc.index_in(found.dictionary, self.leaves).fill_null(len(self.leaves) + 1)
+            words = spots.to_numpy(zero_copy_only=False)
+        table = np.append(words, len(self.leaves))
         spots = found.indices.fill_null(len(table) - 1).to_numpy(zero_copy_only=False)
         return np.ascontiguousarray(self.nodes[table][spots], dtype=np.int32)
 

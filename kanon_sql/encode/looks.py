@@ -98,17 +98,18 @@ def look(column: Column, numbers: Floats | None, texts: pa.Array | None) -> Look
     Args:
         column: its name and type.
         numbers: float64, the values of a numeric column, NaN where missing.
-        texts: those of any other column.
+        texts: those of any other column, plainly or as codes of a dictionary of no others.
     """
     low = high = None
     if numbers is None:
         assert texts is not None
-        rows, values = len(texts), texts.drop_null()
+        codes = texts.dictionary_encode()  # as it is, where it came so
+        rows, count, distinct = len(texts), len(texts) - texts.null_count, len(codes.dictionary)
     else:
         rows, known = len(numbers), numbers[~np.isnan(numbers)]
         if not INTEGER.fullmatch(column.sql_type) or len(known) < LEAST_ROWS:
             return Looks()
-        values = pa.array(known)
+        count = len(known)
         low, high = int(known.min()), int(known.max())
         if max(abs(low), abs(high)) >= EXACT:
             # doubles can't tell such integers apart, but a range as wide as there are rows tells
@@ -117,8 +118,8 @@ def look(column: Column, numbers: Floats | None, texts: pa.Array | None) -> Look
                 return Looks(True, values=len(known), distinct=len(known))
         if high - low != len(known) - 1 and len(np.unique(known[:LOOKED_AT])) > FEW:
             return Looks(values=len(known))  # neither an identifier nor codes: not worth counting
-    distinct = pc.count_distinct(values).as_py()
-    return judge(Profile(column.name, column.sql_type, rows, len(values), distinct, low, high))
+        distinct = pc.count_distinct(pa.array(known)).as_py()
+    return judge(Profile(column.name, column.sql_type, rows, count, distinct, low, high))
 
 
 @dataclass(frozen=True)

@@ -50,10 +50,13 @@ def _keys(columns: Sequence[npt.NDArray[Any]]) -> Iterator[Hashes]:
         values, bits = _bits(column)
         if key is not None and used + bits <= 64:
             key, used = (key << np.uint64(bits)) | values if bits < 64 else values, used + bits
-            continue
-        if key is not None:
+        else:
+            if key is not None:
+                yield key
+            key, used = values, bits
+        if used == 64:  # at once: where all rows differ, nobody asks for another
             yield key
-        key, used = values, bits
+            key, used = None, 0
     if key is not None:
         yield key
 
@@ -78,6 +81,8 @@ def canonical_order(
     tied, block = np.arange(rows), np.zeros(rows, np.int64)
     for key in _keys(columns):
         order, tied, block = _sorted(order, tied, block, key)
+        if len(tied) == 0:
+            return order
     if hashes is None or len(tied) == 0:
         return order
     order, same, _ = _sorted(order, tied, block, hashes)

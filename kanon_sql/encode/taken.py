@@ -44,15 +44,15 @@ class Taken:
 
         Args:
             number: the number of each row, int64, ascending.
-            sealed: uint64, a seeded hash of each row; NULL where none is needed.
+            sealed: uint64, a seeded hash of each row; NULL where it needs none.
             cells: list<struct<number: double, category: string>>, a list of ``width`` per row.
             beside: by the names of BESIDE, one value per row.
         """
         structs, width = cells.flatten(), self._width
         # copies: a view of one array of a piece keeps all that DuckDB handed over with it
         piece: dict[str, Any] = {"row": number.to_numpy().copy()}
-        if sealed.null_count == 0:
-            piece["hash"] = sealed.to_numpy().copy()
+        if sealed.null_count < len(sealed):
+            piece["hash"] = sealed.fill_null(0).to_numpy().copy()
         if self._numeric:
             values = structs.field("number").to_numpy(zero_copy_only=False).reshape(-1, width)
             for j in self._numeric:
@@ -71,6 +71,10 @@ class Taken:
             pieces, self._pieces = self._pieces, []
         # threads hand pieces over in any order
         pieces.sort(key=lambda piece: int(piece["row"][0]) if len(piece["row"]) else 0)
+        hashed = any("hash" in piece for piece in pieces)
+        if hashed:
+            for piece in pieces:
+                piece.setdefault("hash", np.zeros(len(piece["row"]), np.uint64))
         number = _together(pieces, "row", np.int64)
         count = len(number)
         numbers: dict[int, Floats] = {
@@ -78,10 +82,11 @@ class Taken:
         }
         words = _texts([piece.pop("words") for piece in pieces if "words" in piece])
         columns = {
-            j: words.take(pa.array(np.arange(j, len(words), self._width))) for j in self._textual
+            j: words.take(pa.array(np.arange(j, len(words), self._width))).dictionary_encode()
+            for j in self._textual
         }
         fields: dict[str, Any] = {"row": number, "cells": CellColumns(numbers, columns)}
-        if all("hash" in piece for piece in pieces):
+        if hashed:
             fields["hash"] = _together(pieces, "hash", np.uint64)
         for name in self._asked:
             fields[name] = _texts([piece.pop(name) for piece in pieces])

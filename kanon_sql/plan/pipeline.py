@@ -87,27 +87,62 @@ def passing(call: GroupingCall) -> str:
     return columns + ", __kanon_labelled.__kanon_row" if call.release.keep_order else columns
 
 
-def _hash(call: GroupingCall) -> str:
-    """A seeded hash of all that a row has, by which rows stand that the encoding can't tell apart.
-    It is left out where such rows can't be told apart in what comes out, either: then only
-    quasi-identifiers do, of types whose equal cells are equal values."""
+def _hashed(seed: int, row: str) -> str:
+    """A seeded hash of a row, given as SQL."""
+    return f"(md5_number(concat('{seed} ', {row}::VARCHAR)) >> 64)::UBIGINT"
+
+
+def _ties(call: GroupingCall) -> dict[str, str]:
+    """What fills the holes of the hash of all that a row has, by which rows stand that the encoding
+    can't tell apart.
+
+    It is left out of rows of which no others look alike there: where only quasi-identifiers come
+    out, and their cells hold their values exactly. The hash takes longer than all else of a cell,
+    so it is made where the cells are seen, if all columns are still there.
+    """
+    seed, task, roles = call.task.seed, call.task, call.roles
     whole = "row(*COLUMNS(__kanon.*))"
-    hashed = f"(md5_number(concat('{call.task.seed} ', {whole}::VARCHAR)) >> 64)::UBIGINT"
-    task = call.task
+    hashed = _hashed(seed, whole)
+    here = {"hash": hashed, "tie": "__kanon_hash", "whole": "", "beside": "", "without": ""}
     if passing(call) or call.name == "anonymize_suppressed" or task.needs_sensitive or (
         task.class_label is not None or task.own.cost_column is not None
     ):
-        return hashed
-    exact = f"regexp_full_match(typeof({whole}), {literal(EXACT)})"
-    return f"CASE WHEN {exact} THEN NULL ELSE {hashed} END"
+        return here
+    if roles.rest == "drop" or call.hierarchies:
+        exact = f"regexp_full_match(typeof({whole}), {literal(EXACT)})"
+        return here | {"hash": f"CASE WHEN {exact} THEN NULL ELSE {hashed} END"}
+    types = f"typeof(row(*{quasi(roles, ROW)}))"
+    kept = f"COLUMNS(* EXCLUDE ({listed(ROW)}))"
+    return {
+        "hash": "NULL::UBIGINT",
+        "tie": (
+            "CASE WHEN __kanon_exact THEN NULL WHEN __kanon_whole_numbers AND "
+            f"len(list_filter(cells, lambda cell: abs(cell.number) >= {2**53})) = 0 THEN NULL\n"
+            f"        ELSE {_hashed(seed, '__kanon_values')} END"
+        ),
+        "whole": (
+            f"row(*{kept}) AS __kanon_values,\n                       "
+            f"regexp_full_match({types}, {literal(EXACT)}) AS __kanon_exact,\n"
+            f"                       regexp_full_match({types}, {literal(EXACT_BELOW)}) "
+            "AS __kanon_whole_numbers,\n                       "
+        ),
+        "beside": ", '__kanon_values', '__kanon_exact', '__kanon_whole_numbers'",
+        "without": ", __kanon_values, __kanon_exact, __kanon_whole_numbers",
+    }
 
 
-EXACT = (
-    r"(STRUCT|TUPLE)\(((U?(TINY|SMALL)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL\((\d|1[0-5]),\d+\)|BOOLEAN|"
-    r"VARCHAR|UUID|DATE|TIME)(, |\)))+"
+_TYPES = (
+    r"U?(TINY|SMALL)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL\((\d|1[0-5]),\d+\)|BOOLEAN|VARCHAR|UUID|DATE|"
+    r"TIME"
 )
+EXACT = rf"(STRUCT|TUPLE)\((({_TYPES})(, |\)))+"
 """Columns of which the encoding keeps apart what looks different: doubles hold their values
 exactly, and text is a category. Not so of BIGINT, nor of microseconds."""
+
+EXACT_BELOW = (
+    rf"(STRUCT|TUPLE)\((({_TYPES}|U?(BIG|HUGE)INT|TIMESTAMP( WITH TIME ZONE)?)(, |\)))+"
+)
+"""Columns of which it does so where no number reaches 2 ** 53: a cell below is no rounded one."""
 
 RELEASED = """SELECT __kanon_shown(COLUMNS(__kanon_source.*), __kanon_away.names)
     FROM __kanon_source CROSS JOIN (
@@ -136,7 +171,6 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
     return statement(
         "stages/pipeline",
         sound=sound_sql(),
-        hash=_hash(call),
         relation=call.source.sql,
         clock=clock,
         columns=chosen(roles.named) if roles.rest == "drop" else "__kanon.*",
@@ -164,6 +198,7 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
         classes=released_classes(call, trees),
         seen=seen("COLUMNS(* EXCLUDE (__kanon_class, __kanon_rows))"),
         refusals=refusals(call),
+        **_ties(call),
         **verify_holes(call),
     )
 

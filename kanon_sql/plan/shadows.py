@@ -16,7 +16,7 @@ from kanon_sql.errors import OptionError
 from kanon_sql.sql import statement
 
 NAMED = (
-    "alias", "any_value", "array_to_string", "avg", "bool_and", "bool_or", "cast_to_type",
+    "abs", "alias", "any_value", "array_to_string", "avg", "bool_and", "bool_or", "cast_to_type",
     "concat", "contains", "count", "decode", "dense_rank", "duckdb_columns", "encode",
     "epoch_us", "floor", "format", "from_json", "generate_subscripts", "greatest", "hash",
     "isfinite", "isinf", "isnan", "least", "len", "list", "list_aggregate", "list_concat",

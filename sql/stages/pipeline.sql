@@ -25,14 +25,16 @@ __kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner
 ${refusals}        ELSE true END AS passed
 ),
 __kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categories
-    SELECT __kanon_row, __kanon_hash, __kanon_label, __kanon_secret, __kanon_extra,
-           [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secret,
-                                __kanon_extra))] AS cells
-    FROM (SELECT __kanon_row, __kanon_hash, ${label}::VARCHAR AS __kanon_label,
-                 ${secret}::VARCHAR AS __kanon_secret, ${extra}::DOUBLE AS __kanon_extra,
-                 ${cell}
-          FROM ${keyed}
-          WHERE (SELECT passed FROM __kanon_accounted))
+    SELECT __kanon_row, ${tie} AS __kanon_hash, __kanon_label, __kanon_secret, __kanon_extra, cells
+    FROM (SELECT COLUMNS(['__kanon_row', '__kanon_hash', '__kanon_label', '__kanon_secret',
+                          '__kanon_extra'${beside}]),
+                 [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secret,
+                                      __kanon_extra${without}))] AS cells
+          FROM (SELECT __kanon_row, __kanon_hash, ${label}::VARCHAR AS __kanon_label,
+                       ${secret}::VARCHAR AS __kanon_secret, ${extra}::DOUBLE AS __kanon_extra,
+                       ${whole}${cell}
+                FROM ${keyed}
+                WHERE (SELECT passed FROM __kanon_accounted)))
 ),
 __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
     SELECT __kanon_start(
