@@ -17,19 +17,20 @@ FROM (SELECT function_name, schema_name,
 WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '__kanon_audited',
         '__kanon_centers', '__kanon_class_of', '__kanon_clock', '__kanon_finish',
         '__kanon_measure', '__kanon_roles', '__kanon_start', '__kanon_take', '__kanon_tree',
-        '__kanon_wait', 'alias', 'any_value', 'array_extract', 'array_length', 'array_slice',
-        'array_to_string', 'avg', 'bool_and', 'bool_or', 'cast_to_type', 'concat', 'contains',
-        'count', 'count_star', 'decode', 'dense_rank', 'duckdb_columns', 'encode', 'epoch_us',
-        'floor', 'format', 'from_json', 'generate_series', 'generate_subscripts', 'greatest',
-        'hash', 'histogram', 'if', 'isfinite', 'isinf', 'isnan', 'json_extract', 'least', 'len',
-        'list', 'list_aggr', 'list_aggregate', 'list_concat', 'list_contains', 'list_distinct',
-        'list_filter', 'list_grade_up', 'list_max', 'list_min', 'list_position', 'list_select',
-        'list_sort', 'list_sum', 'list_transform', 'list_unique', 'list_value', 'lower',
-        'make_timestamp', 'make_timestamptz', 'map_entries', 'map_to_pg_oid', 'map_values',
-        'max', 'md5', 'md5_number', 'min', 'nullif', 'quantile_disc', 'range',
-        'regexp_full_match', 'regexp_matches', 'regexp_replace', 'replace', 'row', 'row_number',
-        'signbit', 'split_part', 'starts_with', 'string_split', 'struct_extract', 'struct_pack',
-        'sum', 'to_json', 'to_microseconds', 'typeof', 'unnest', 'version', '||', '~~')
+        '__kanon_wait', 'abs', 'alias', 'any_value', 'array_extract', 'array_length',
+        'array_slice', 'array_to_string', 'avg', 'bool_and', 'bool_or', 'cast_to_type',
+        'concat', 'contains', 'count', 'count_star', 'decode', 'dense_rank', 'duckdb_columns',
+        'encode', 'epoch_us', 'floor', 'format', 'from_json', 'generate_series',
+        'generate_subscripts', 'greatest', 'hash', 'histogram', 'if', 'isfinite', 'isinf',
+        'isnan', 'json_extract', 'least', 'len', 'list', 'list_aggr', 'list_aggregate',
+        'list_concat', 'list_contains', 'list_distinct', 'list_filter', 'list_grade_up',
+        'list_max', 'list_min', 'list_position', 'list_select', 'list_sort', 'list_sum',
+        'list_transform', 'list_unique', 'list_value', 'lower', 'make_timestamp',
+        'make_timestamptz', 'map_entries', 'map_to_pg_oid', 'map_values', 'max', 'md5',
+        'md5_number', 'min', 'nullif', 'quantile_disc', 'range', 'regexp_full_match',
+        'regexp_matches', 'regexp_replace', 'replace', 'row', 'row_number', 'signbit',
+        'split_part', 'starts_with', 'string_split', 'struct_extract', 'struct_pack', 'sum',
+        'to_json', 'to_microseconds', 'typeof', 'unnest', 'version', '||', '~~')
   AND (held = 'temp'
        OR ((held = system.main.lower(system.main.current_database())
             OR system.main.contains(path, system.main.concat(',', held, '.'))
@@ -93,14 +94,16 @@ __kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner
         ELSE true END AS passed
 ),
 __kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categories
-    SELECT __kanon_row, __kanon_hash, __kanon_label, __kanon_secret, __kanon_extra,
-           [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secret,
-                                __kanon_extra))] AS cells
-    FROM (SELECT __kanon_row, __kanon_hash, NULL::VARCHAR AS __kanon_label,
-                 NULL::VARCHAR AS __kanon_secret, NULL::DOUBLE AS __kanon_extra,
-                 __kanon_cell(COLUMNS(['age', 'job']))
-          FROM (SELECT * REPLACE (__kanon_key("age") AS "age", __kanon_key("job") AS "job") FROM __kanon_kept)
-          WHERE (SELECT passed FROM __kanon_accounted))
+    SELECT __kanon_row, __kanon_hash AS __kanon_hash, __kanon_label, __kanon_secret, __kanon_extra, cells
+    FROM (SELECT COLUMNS(['__kanon_row', '__kanon_hash', '__kanon_label', '__kanon_secret',
+                          '__kanon_extra']),
+                 [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secret,
+                                      __kanon_extra))] AS cells
+          FROM (SELECT __kanon_row, __kanon_hash, NULL::VARCHAR AS __kanon_label,
+                       NULL::VARCHAR AS __kanon_secret, NULL::DOUBLE AS __kanon_extra,
+                       __kanon_cell(COLUMNS(['age', 'job']))
+                FROM (SELECT * REPLACE (__kanon_key("age") AS "age", __kanon_key("job") AS "job") FROM __kanon_kept)
+                WHERE (SELECT passed FROM __kanon_accounted)))
 ),
 __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
     SELECT __kanon_start(
