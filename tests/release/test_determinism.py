@@ -149,6 +149,8 @@ TWINS = {
     "capitals": "unnest(['a', 'A', 'b', 'B', 'a', 'A'])",
     "zero bytes": "unnest(['a' || chr(0), 'a', 'a\\0', 'a' || chr(0), 'a', 'a\\0'])",
     "blobs": r"unnest(['\x00', '\x5Cx00', 'x00', '\x00', '\x5Cx00', 'x00'])::BLOB",
+    "large integers": "unnest([0, 1, -1, 1, 0, -2])::BIGINT + 9007199254740992",
+    "late microseconds": "make_timestamp(unnest([0, 1, -1, 1, 0, -2]) + 9007199254740992)",
     "moments": "unnest([0, 1, 0, 1, 2, 0]) * INTERVAL 1 hour "
     "+ '2020-10-25 00:30:00+00'::TIMESTAMPTZ",
 }

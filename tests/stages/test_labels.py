@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from kanon_sql.encode.arrow import Rows
 from kanon_sql.encode.taken import Taken
 from kanon_sql.errors import KanonError
 from kanon_sql.stages import labels
@@ -84,6 +85,19 @@ def test_pieces_in_any_order_are_the_rows_in_theirs(sealed: bool) -> None:
         assert "secret" not in rows
         assert rows.hashes is None if not sealed else rows.hashes.tolist() == [1, 4, 5]
         assert taken.rows().count == 0
+
+
+def test_rows_that_need_no_hash_have_none_beside_others() -> None:
+    _, _, cells = piece([2, 3], [(1.0, "a"), (2.0, "b")], False)
+    without, with_some = pa.nulls(2, pa.uint64()), pa.array([None, 7], pa.uint64())
+    for given, expected in (([without, without], None), ([without, with_some], [0, 0, 0, 7])):
+        taken = Taken(2, [0], [1], [])
+        for i, hashes in enumerate(given):
+            taken.take(pa.array([2 * i + 1, 2 * i + 2], pa.int64()), hashes, cells, {})
+        found = taken.rows().hashes
+        assert (None if found is None else found.tolist()) == expected
+        listed = Rows({"hash": pa.concat_arrays(given)}, 4).hashes
+        assert (None if listed is None else listed.tolist()) == expected
 
 
 def test_the_release_is_the_same_for_any_number_of_threads(con: duckdb.DuckDBPyConnection) -> None:
