@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import itertools
 import json
 import weakref
@@ -14,7 +15,7 @@ from kanon_sql.errors import KanonError, OptionError
 from kanon_sql.interfaces.catalog import ConnectionCatalog
 from kanon_sql.jobs.interrupts import listen
 from kanon_sql.plan.macros import PLANNER, macros
-from kanon_sql.plan.shadows import HERE, UNLISTED, refuse_changed, shadows_sql
+from kanon_sql.plan.shadows import HERE, UNLISTED, bound_sql, refuse_changed, shadows_sql
 from kanon_sql.udfs import FUNCTIONS, Signature, planner
 from kanon_sql.udfs.planner import PARAMETERS, CatalogOf, ShadowOf
 
@@ -30,6 +31,9 @@ _registered: dict[int, weakref.WeakSet[duckdb.DuckDBPyConnection]] = {}
 
 _made: set[int] = set()
 """The databases that have all functions."""
+
+_sound: set[bytes] = set()
+"""What ``_bound`` gave where no macro hid a function."""
 
 _numbers = itertools.count()
 
@@ -139,16 +143,36 @@ def _catalog_of(instance: int) -> CatalogOf:
     return lambda path: ConnectionCatalog(lambda: _cursor(instance, path))
 
 
+def _bound(con: duckdb.DuckDBPyConnection) -> bytes | None:
+    """A digest of what the names of the functions mean here; None where DuckDB doesn't tell."""
+    ((told,),) = con.execute("SELECT system.main.json_serialize_plan(?)", [bound_sql()]).fetchall()
+    refused = told.startswith('{"error":true')
+    return None if refused else hashlib.blake2b(told.encode()).digest()
+
+
+def _shadow(con: duckdb.DuckDBPyConnection, database: str, path: str) -> str | None:
+    try:
+        found = con.execute(shadows_sql(literal(database), literal(path))).fetchone()
+    except (duckdb.BinderException, duckdb.CatalogException):
+        raise OptionError(UNLISTED) from None
+    return None if found is None else found[0]
+
+
 def _shadow_of(instance: int) -> ShadowOf:
-    """The macro that hides a function of ours, as far as it is committed."""
+    """The macro that hides a function of ours, as far as it is committed. All functions of the
+    database are listed for it only where their names may mean something else than at a time when
+    nothing was found: the query lists them once more, and what comes out depends on that alone."""
 
     def for_caller(database: str, path: str) -> str | None:
-        with _cursor(instance) as con:
-            try:
-                found = con.execute(shadows_sql(literal(database), literal(path))).fetchone()
-            except (duckdb.BinderException, duckdb.CatalogException):
-                raise OptionError(UNLISTED) from None
-        return None if found is None else found[0]
+        with _cursor(instance, path) as con:
+            con.begin()  # both look at the same macros
+            bound = _bound(con)
+            if bound in _sound:
+                return None
+            shadow = _shadow(con, database, path)
+            if shadow is None and bound is not None:
+                _sound.add(bound)
+            return shadow
 
     return for_caller
 

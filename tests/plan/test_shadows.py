@@ -16,7 +16,18 @@ from kanon_sql import sql
 from kanon_sql.plan.found import found_sql
 from kanon_sql.plan.macros import macros
 from kanon_sql.plan.query import plan
-from kanon_sql.plan.shadows import FUNCTIONS, NAMED, OURS, WITHIN, WRITTEN, sound_sql
+from kanon_sql.plan.shadows import (
+    BOUND,
+    FUNCTIONS,
+    NAMED,
+    NUMBERING,
+    OURS,
+    TABLES,
+    WITHIN,
+    WRITTEN,
+    bound_sql,
+    sound_sql,
+)
 from kanon_sql.udfs import FUNCTIONS as SIGNATURES
 from tests.plan.test_golden import CASES, COLUMNS, planned
 from tests.support.catalogs import MadeUp
@@ -170,6 +181,16 @@ def test_nothing_is_in_the_list_twice() -> None:
     assert len(FUNCTIONS) == len(set(FUNCTIONS)) == len(NAMED) + len(WRITTEN) + len(WITHIN) + len(
         OURS
     )
+
+
+def test_every_function_is_bound_where_a_known_state_is_recognized(
+    con: duckdb.DuckDBPyConnection
+) -> None:
+    calls = [name for names in BOUND.values() for name in names]
+    assert sorted({*calls, *NUMBERING, *TABLES}) == list(FUNCTIONS)
+    assert len(calls) == len(set(calls))
+    ((told,),) = con.execute("SELECT json_serialize_plan(?)", [bound_sql()]).fetchall()
+    assert not json.loads(told)["error"], told[:500]
 
 
 def test_our_macros_have_names_that_no_function_has(con: duckdb.DuckDBPyConnection) -> None:

@@ -161,6 +161,15 @@ def test_a_macro_is_found_wherever_duckdb_finds_it(con: Connection, place: str) 
         con.execute('DETACH DATABASE IF EXISTS "o\'d.""d"')
 
 
+@pytest.mark.parametrize("name", [name for name in QUICK if name != "anonymize_sql"])
+def test_a_macro_that_is_the_function_for_some_arguments_is_refused(
+    con: Connection, name: str
+) -> None:
+    con.execute("CREATE MACRO min(x) AS system.main.min(x), (x, y) AS 99")
+    assert con.execute("SELECT min(1), min(1, 2)").fetchall() == [(1, 99)]
+    refused(con, CALLS[name], SAID.format("min"))
+
+
 @pytest.mark.parametrize("name", [name for name in GUARDED if name != "anonymize_sql"])
 def test_what_is_not_committed_is_found_where_the_query_runs(con: Connection, name: str) -> None:
     con.execute("BEGIN; CREATE MACRO map_to_pg_oid(x) AS 99")  # no query breaks for lack of it
