@@ -241,6 +241,7 @@ CHANGES = (
 )
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("call", ["anonymize", "anonymize_clusters", "k_anonymity"])
 def test_a_change_that_is_not_committed_is_refused(

@@ -38,6 +38,7 @@ def test_a_table_by_any_spelling_of_its_name(con: Connection, name: str) -> None
     assert rows_of(con, name) == 60
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("identifier", [
     'my schema"."t', "a.b", "it's", 'say "hi"', "select", "Übergrößen", " lead", "100%", "a;b",
     "{x}", "$x", "x.parquet", "x -- y", "__kanon", "_source", "source", "_labels",
@@ -93,6 +94,7 @@ def test_columns_named_like_the_parts_of_the_query(con: Connection) -> None:
         assert 0 < len(clusters) <= 10
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", ["radius", "num_points", "Num_Points"])
 @pytest.mark.parametrize(
     ("source", "roles"),
@@ -154,6 +156,7 @@ def test_a_python_variable(con: Connection) -> None:
     assert len(con.execute("FROM anonymize('people', k=5)").fetchall()) == 60
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("options", [
     "k=5", "k := 5", "k=5, method='mdav'", "k := 5, method := 'mdav'", "k=5, method := 'mdav'",
     "method='mdav', k := 5", "K=5", "k=2+3", "k=5::BIGINT", "k=getvariable('five')",

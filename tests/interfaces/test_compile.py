@@ -14,8 +14,15 @@ from kanon_sql.interfaces.cli import main
 from kanon_sql.methods import METHODS
 
 
-def test_what_is_compiled_is_printed_and_the_next_time_nothing_is(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "kanon_sql.interfaces.cli", "compile", "optimal_1d"]
+@pytest.mark.parametrize(("method", "ways", "kernels"), [
+    ("ordered", ["ordered"], {"ordered"}),
+    pytest.param("optimal_1d", ["optimal_1d", "optimal_1d with refine"],
+                 {"optimal_1d", "refine", "annealing"}, marks=pytest.mark.slow),
+])
+def test_what_is_compiled_is_printed_and_the_next_time_nothing_is(
+    tmp_path: Path, method: str, ways: list[str], kernels: set[str]
+) -> None:
+    command = [sys.executable, "-m", "kanon_sql.interfaces.cli", "compile", method]
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
 
     def compiled() -> str:
@@ -24,11 +31,11 @@ def test_what_is_compiled_is_printed_and_the_next_time_nothing_is(tmp_path: Path
         ).stdout
 
     first = compiled().splitlines()
-    assert any(line.startswith("optimal_1d: ") for line in first)
-    assert any(line.startswith("optimal_1d with refine: ") for line in first)
+    for way in ways:
+        assert any(line.startswith(f"{way}: ") for line in first)
     assert first[-1].startswith("Compiled ") and " functions in " in first[-1]
     kept = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nb?")}
-    assert {path.name.split(".")[0] for path in kept} >= {"optimal_1d", "refine", "annealing"}
+    assert {path.name.split(".")[0] for path in kept} >= kernels
     assert compiled().startswith("Nothing to compile: all was in the cache, and loaded in ")
     assert kept == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nb?")}
 

@@ -68,7 +68,7 @@ def facts(con: Connection, options: str, relation: str = "places") -> dict[str, 
     return known
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("case", CALLS)
 def test_each_run_reports_its_guarantee(places: Connection, case: str) -> None:
     method, (options, guaranteed) = case.partition(",")[0], CALLS[case]

@@ -138,6 +138,7 @@ def test_they_agree_for_methods_of_one_attribute(
     agree(*both(base, options, "quasi_identifiers=['c'], sensitive=['s']"))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("options", ["", ", tight=true", ", representation='interval'",
                                      ", representation='suppress'", ", representation='centroid'"])
 @pytest.mark.parametrize("missing", ["false", "i % 9 = 4"])

@@ -55,7 +55,7 @@ def measured(con: Connection, options: str, table: str = "p") -> dict[str, Any]:
 # --- representations ------------------------------------------------------------------------------
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("shown", SHOWN)
 @pytest.mark.parametrize("column", COLUMNS)
 def test_a_column_has_its_representation_and_all_others_theirs(
@@ -196,7 +196,7 @@ GENERAL = [
 ]
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("method", GENERAL)
 def test_a_categorical_number_is_grouped_and_measured_as_its_text_is(
     con: Connection, method: str

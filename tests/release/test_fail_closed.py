@@ -180,6 +180,7 @@ DOORS = {
 }
 
 
+@pytest.mark.sample(15)
 @pytest.mark.parametrize("door", DOORS)
 def test_no_row_comes_out_by_any_query(
     con: Connection, monkeypatch: pytest.MonkeyPatch, door: str
@@ -189,6 +190,7 @@ def test_no_row_comes_out_by_any_query(
     stopped(con, DOORS[door])
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("representation", ["centroid", "median", "interval", "bounds"])
 @pytest.mark.parametrize("labels", SMALL)
 def test_no_class_that_is_too_small_is_released(

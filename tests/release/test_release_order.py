@@ -216,7 +216,7 @@ DIVIDING = [name for name in METHODS if name != "mondrian"]
 """The methods that make more than one class of equal rows."""
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("values", EQUAL)
 @pytest.mark.parametrize("method", DIVIDING)
 def test_equal_quasi_identifiers_are_not_sorted_by_the_sensitive_value(

@@ -317,6 +317,7 @@ def _nearest_scan(points: LossPoints, k: int) -> Labels:
     return labels
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("distinct", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_equals_a_plain_scan_on_all_kinds(kind: str, distinct: bool) -> None:

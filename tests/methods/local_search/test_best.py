@@ -86,6 +86,7 @@ def test_it_is_never_above_any_start_refined_or_not(points: Points, k: int, step
     never_above(points, min(k, len(points)), steps)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("by_loss", [False, True])
 @pytest.mark.parametrize(("n", "k"), [(20, 2), (34, 3)])
 def test_by_default_it_is_never_above_either(n: int, k: int, by_loss: bool) -> None:
@@ -128,8 +129,9 @@ def table(by_loss: bool, n: int = 140) -> Points:
     return LossPoints.of((points.numeric - low) / np.ptp(points.numeric, axis=0), codes, [1.0])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.usefixtures("short")
-@pytest.mark.parametrize("by_loss", [False, True])
+@pytest.mark.parametrize("by_loss", [True, False])
 def test_threads_do_not_matter(by_loss: bool) -> None:
     points, found = table(by_loss), []
     for threads in (1, 3):
@@ -138,6 +140,7 @@ def test_threads_do_not_matter(by_loss: bool) -> None:
     assert (found[0].labels == found[1].labels).all() and found[0].facts == found[1].facts
 
 
+@pytest.mark.sample(1)
 @pytest.mark.usefixtures("short")
 @pytest.mark.parametrize("by_loss", [False, True])
 def test_stopped_for_time_equals_as_many_steps(
