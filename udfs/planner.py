@@ -18,7 +18,7 @@ from kanon_sql.plan.query import plan
 from kanon_sql.plan.shadows import refuse_changed
 
 CatalogOf = Callable[[str], Catalog]
-ShadowOf = Callable[[str, str], "str | None"]
+ShadowOf = Callable[[str, str, bool], "str | None"]
 PARAMETERS = (*("VARCHAR",) * 3, *("VARCHAR[]",) * 2, *("VARCHAR",) * 2)
 
 FAILED = "The call can't be planned: {} inside. Nothing came out; please report this as a bug."
@@ -26,7 +26,7 @@ FAILED = "The call can't be planned: {} inside. Nothing came out; please report 
 
 def planner(catalog_of: CatalogOf, shadow_of: ShadowOf) -> Callable[..., str]:
     """The planner function over a catalog: the search path of the caller to a Catalog, (database,
-    search path) to the name of a macro that hides a function of ours."""
+    search path, whether the text is run now) to the name of a macro that hides a function."""
 
     def plan_call(
         call: str, relation: Any, path: str, positional: Any, named: Any, database: str,
@@ -34,12 +34,13 @@ def planner(catalog_of: CatalogOf, shadow_of: ShadowOf) -> Callable[..., str]:
     ) -> str:
         try:
             refuse_forked()
-            refuse_changed(shadow_of(database, path or ""), collation or "")
+            runs = call != "anonymize_sql"
+            refuse_changed(shadow_of(database, path or "", runs), collation or "")
             texts = zip_longest(parameters(call), named[0::2], named[1::2])
             given = read_arguments(positional, texts, FIRST.get(call))
             named_relation = None if relation is None else json.loads(relation)
             planned = plan(call, named_relation, given, catalog_of(path))
-            if call == "anonymize_sql":  # it names relations, and reads none
+            if not runs:  # it names relations, and reads none
                 return planned.text
             return found_sql(planned.text, [
                 sought for sought in planned.relations

@@ -160,13 +160,13 @@ def _shadow(con: duckdb.DuckDBPyConnection, database: str, path: str) -> str | N
 
 def _shadow_of(instance: int) -> ShadowOf:
     """The macro that hides a function of ours, as far as it is committed. All functions of the
-    database are listed for it only where their names may mean something else than at a time when
-    nothing was found: the query lists them once more, and what comes out depends on that alone."""
+    database are listed for a query that runs only where their names may mean something else than
+    at a time when nothing was found: it lists them itself, and nothing comes out but by that."""
 
-    def for_caller(database: str, path: str) -> str | None:
+    def for_caller(database: str, path: str, runs: bool) -> str | None:
         with _cursor(instance, path) as con:
             con.begin()  # both look at the same macros
-            bound = _bound(con)
+            bound = _bound(con) if runs else None
             if bound in _sound:
                 return None
             shadow = _shadow(con, database, path)
