@@ -19,6 +19,7 @@ from kanon_sql.call.catalog import Base, Content, Entry, Place
 from kanon_sql.call.declarations import may_declare
 from kanon_sql.call.relation import quoted
 from kanon_sql.errors import OptionError
+from kanon_sql.plan.shadows import UNLISTED
 
 COLUMNS = """
     SELECT database_name, schema_name, table_name, column_name, comment
@@ -79,7 +80,11 @@ class ConnectionCatalog:
 def _relations(con: duckdb.DuckDBPyConnection, name: str) -> dict[Place, Comments]:
     """All tables and views of a name, wherever they stand, with the comments of their columns."""
     found: dict[Place, dict[str, str | None]] = {}
-    for database, schema, table, column, comment in con.execute(COLUMNS, [name]).fetchall():
+    try:
+        rows = con.execute(COLUMNS, [name]).fetchall()
+    except (duckdb.BinderException, duckdb.CatalogException):
+        raise OptionError(UNLISTED) from None
+    for database, schema, table, column, comment in rows:
         found.setdefault((database, schema, table), {})[column] = comment
     return dict(found)
 

@@ -145,7 +145,11 @@ def _catalog_of(instance: int) -> CatalogOf:
 
 def _bound(con: duckdb.DuckDBPyConnection) -> bytes | None:
     """A digest of what the names of the functions mean here; None where DuckDB doesn't tell."""
-    ((told,),) = con.execute("SELECT system.main.json_serialize_plan(?)", [bound_sql()]).fetchall()
+    asked = "SELECT system.main.json_serialize_plan(?)"
+    try:
+        ((told,),) = con.execute(asked, [bound_sql()]).fetchall()
+    except (duckdb.BinderException, duckdb.CatalogException):
+        return None
     refused = told.startswith('{"error":true')
     return None if refused else hashlib.blake2b(told.encode()).digest()
 

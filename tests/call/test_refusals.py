@@ -12,7 +12,7 @@ import pytest
 import kanon_sql
 from kanon_sql.methods import Grouping, Method, Points
 from kanon_sql.stages import remembered
-from tests.release.test_fail_closed import CALL, stopped
+from tests.support.broken import CALL, stopped
 
 Connection = duckdb.DuckDBPyConnection
 Labels = Callable[[int, int], Any]

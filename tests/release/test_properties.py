@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 import kanon_sql
 from kanon_sql.stages import group as stages
 from kanon_sql.stages import remembered
-from tests.release.test_fail_closed import broken, singletons
 from tests.support import embedding, tables
+from tests.support.broken import broken, singletons
 from tests.support.embedding import Attribute
 from tests.support.tables import KINDS, Case
 from tests.support.thoroughness import examples as thorough

@@ -16,7 +16,7 @@ import kanon_sql
 from kanon_sql.methods import METHODS
 from kanon_sql.stages import remembered
 from tests.call.test_spelling import refusal
-from tests.release.test_fail_closed import broken, last_group_is_one_short
+from tests.support.broken import broken, last_group_is_one_short
 from tests.support.thoroughness import examples
 
 Connection = duckdb.DuckDBPyConnection
