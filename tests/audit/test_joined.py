@@ -15,8 +15,11 @@ from kanon_sql.audit.joined import JoinedWords
 from kanon_sql.audit.text import quoted_items
 from kanon_sql.kernel.watch import StoppedError, Watch
 from tests.audit.reference import split_known
+from tests.support.thoroughness import examples
 
-often = settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
+often = settings(
+    max_examples=examples(500), deadline=None, suppress_health_check=list(HealthCheck)
+)
 PARTS = st.sampled_from(["", "a", "b", "c", ",", " ", "a,", " b", "1"])
 
 

@@ -25,6 +25,7 @@ from kanon_sql.points.points import Labels, LossPoints
 from tests.methods.k_member import reference_loss as reference
 from tests.methods.k_member.reference_loss import LossRecords, Variant
 from tests.support.records import loss_points_of
+from tests.support.thoroughness import examples as thorough
 
 VARIANTS: tuple[Mapping[str, Any], ...] = (
     {},
@@ -39,7 +40,9 @@ VARIANTS: tuple[Mapping[str, Any], ...] = (
 
 
 def often(examples: int) -> Callable[[Any], Any]:
-    return settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
+    return settings(
+        max_examples=thorough(examples), deadline=None, suppress_health_check=list(HealthCheck)
+    )
 
 
 def records_of(points: LossPoints) -> LossRecords:

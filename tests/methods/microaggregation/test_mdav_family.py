@@ -21,6 +21,7 @@ from kanon_sql.points.losses import information_loss, sse, sst
 from tests.methods.microaggregation import reference
 from tests.methods.microaggregation.reference import Records
 from tests.support.tasks import task_of
+from tests.support.thoroughness import examples as thorough
 
 DATA = Path(__file__).parents[2] / "data"
 NAMES = ("mdav", "mdav_plus", "v_mdav", "mdav_star")
@@ -100,7 +101,7 @@ def cases(draw: st.DrawFn, most: int = 40, largest_k: int = 6) -> tuple[Records,
 
 def often(examples: int) -> settings:
     """Settings for slow references: that many examples, no time limit for each."""
-    return settings(max_examples=examples, deadline=None)
+    return settings(max_examples=thorough(examples), deadline=None)
 
 
 # --- kernels and reference --------------------------------------------------------------------

@@ -23,6 +23,7 @@ from kanon_sql.methods.recoding.full_domain import full_domain
 from kanon_sql.points.points import Grouping, LossPoints
 from tests.methods.recoding import reference_full_domain as reference
 from tests.methods.recoding.reference_full_domain import Attribute, Node
+from tests.support.thoroughness import examples as thorough
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 HIERARCHIES = Path(__file__).parents[2] / "data" / "hierarchies"
@@ -93,7 +94,9 @@ def tasks(draw: Draw) -> Task:
 
 
 def often(examples: int) -> Callable[[Any], Any]:
-    return settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
+    return settings(
+        max_examples=thorough(examples), deadline=None, suppress_health_check=list(HealthCheck)
+    )
 
 
 THIRDS = Task(

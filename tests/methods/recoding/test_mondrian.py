@@ -21,6 +21,7 @@ from kanon_sql.methods.recoding.ranks import attribute_orders
 from kanon_sql.points.points import Labels, LossPoints
 from tests.methods.recoding import reference_mondrian as reference
 from tests.support.kernels import from_python
+from tests.support.thoroughness import examples as thorough
 
 MODES = ("strict", "relaxed")
 
@@ -100,7 +101,7 @@ def cases(draw: Callable[[st.SearchStrategy[Any]], Any], most: int = 90) -> tupl
 
 
 def often(examples: int) -> settings:
-    return settings(max_examples=examples, deadline=None)
+    return settings(max_examples=thorough(examples), deadline=None)
 
 
 def hold(points: LossPoints, labels: Labels, k: int, mode: str) -> None:
