@@ -122,6 +122,7 @@ def test_the_tables_are_whole(name: str, part: str, monkeypatch: pytest.MonkeyPa
             assert grown == [pytest.approx([1.0, 1.5, 2.0])] * len(grown)
 
 
+@pytest.mark.slow
 def test_a_first_use_compiles_and_a_second_loads(tmp_path: Path) -> None:
     runs = [
         apart.apart("first_use:one", 120.0, method="optimal_1d", refine="none",
