@@ -58,7 +58,7 @@ FUNCTIONS = tuple(sorted((*NAMED, *WRITTEN, *WITHIN, *OURS)))
 BOUND = {
     "": ("count_star", "version"),
     "1": (
-        "+", "-", "__kanon_clock", "alias", "any_value", "avg", "concat", "count", "floor",
+        "+", "-", "__kanon_clock", "abs", "alias", "any_value", "avg", "concat", "count", "floor",
         "generate_series", "greatest", "hash", "histogram", "isfinite", "isinf", "isnan",
         "least", "list", "list_value", "make_timestamp", "make_timestamptz", "map_to_pg_oid", "max",
         "min", "range", "row", "signbit", "sum", "to_json", "to_microseconds",

@@ -20,7 +20,7 @@ from kanon_sql.methods.local_search import highs, long_search
 from kanon_sql.methods.local_search.best import is_line, starts_of
 from kanon_sql.methods.local_search.highs import Cover, Solver, solved
 from kanon_sql.methods.local_search.partitioning import Region
-from kanon_sql.methods.local_search.refine import data_of, embedded, loss_of
+from kanon_sql.methods.local_search.refine import _small, data_of, embedded, loss_of
 from kanon_sql.methods.local_search.regions import cut_regions
 from kanon_sql.methods.local_search.variations import Classes, class_costs, class_rows, vary
 from kanon_sql.points.numbering import number_by_first
@@ -69,10 +69,12 @@ def best_of(points: Points, k: int, **options: Any) -> Any:
 def never_above(points: Points, k: int, steps: int | None) -> None:
     """Neither with nor without refine, each given the steps that best is given."""
     found = best_of(points, k, refine_steps=steps).labels
-    sizes = np.bincount(found)
-    # without a step the groups are those of a start
-    assert sizes.min() >= k
-    assert steps == 0 or sizes.max() < 2 * k or lost(points, found) == 0.0
+    assert np.bincount(found).min() >= k
+    # without a step the groups are those of a start; later those of 2k or more stay only where it
+    # would gain nothing to split them, as groups of equal records
+    small = _small(data_of(points), found, k)
+    assert np.bincount(small).max() < 2 * k
+    assert steps == 0 or lost(points, small) >= lost(points, found)
     for start, _ in starts_of(points):
         for refine in ("none", "local"):
             task = task_for(start.__name__, k, refine=refine, refine_steps=steps)
