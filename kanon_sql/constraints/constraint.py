@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
-from kanon_sql.points.points import Labels, Points
-
-Mask = npt.NDArray[np.bool_]
+from kanon_sql.points.sensitive import Counts
 
 
 class Measure(NamedTuple):
@@ -47,35 +43,47 @@ class Constraint:
 
     @property
     def least_size(self) -> int:
-        """No class of fewer rows can keep it."""
+        """No class of fewer rows can keep it, whatever the table."""
         return 1
-
-    @property
-    def needs_sensitive(self) -> bool:
-        """Whether it asks for the codes of sensitive columns."""
-        return False
-
-    def broken(self, points: Points, labels: Labels) -> Mask:
-        """Which classes break it: bool, shape (groups,). Records labelled -1 are in no class."""
-        raise NotImplementedError
-
-    @property
-    def broken_sql(self) -> str:
-        """SQL that is true where a released class breaks it, over the rows of ``_check``, one for
-        each combination of released values."""
-        raise NotImplementedError
-
-    @property
-    def found_sql(self) -> str:
-        """SQL of what the sentence tells of the class that breaks it."""
-        raise NotImplementedError
-
-    @property
-    def sentence(self) -> str:
-        """What is said of a release that breaks it, a format with one place for ``found_sql``; it
-        may name the {method}."""
-        raise NotImplementedError
 
     def told(self) -> dict[str, Any]:
         """The constraint in values that JSON has."""
         return {"name": self.name, **asdict(self)}
+
+
+NULLS = ("worst", "value")
+"""What a sensitive NULL is: as bad for the class as it can be, or a value as any other."""
+
+
+@dataclass(frozen=True)
+class PrivacyModel(Constraint):
+    """A demand on how the values of a sensitive column are spread within each class.
+
+    Attributes:
+        option: the option that asks for it.
+        column: the sensitive column.
+        nulls: what a NULL or NaN is, one of NULLS.
+    """
+
+    option: ClassVar[str]
+
+    column: str
+    nulls: str = "worst"
+
+    def best(self, table: Counts) -> float:
+        """The best value that one class of all rows of the table has, on the scale of the
+        threshold; where it isn't good enough, no release is."""
+        raise NotImplementedError
+
+    def feasible(self, table: Counts) -> bool:
+        """Whether one class of all rows passes."""
+        raise NotImplementedError
+
+    def least_class(self, table: Counts) -> int:
+        """No class of fewer rows passes, given what all rows have."""
+        return self.least_size
+
+
+def spot_of(column: str, names: Sequence[str]) -> int:
+    """Where a column stands among these, whatever the case of the letters."""
+    return [name.lower() for name in names].index(column.lower())

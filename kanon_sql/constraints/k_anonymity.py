@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from kanon_sql.constraints.constraint import Constraint, Mask, Measure
-from kanon_sql.points.points import Labels, Points
+from kanon_sql.constraints.constraint import Constraint, Measure
 
 
 @dataclass(frozen=True)
@@ -37,13 +34,9 @@ class KAnonymity(Constraint):
         """The k."""
         return self.k
 
-    def broken(self, points: Points, labels: Labels) -> Mask:
-        """Classes of fewer than k records."""
-        return np.asarray(np.bincount(labels[labels >= 0]) < self.k)
-
     @property
     def broken_sql(self) -> str:
-        """A released combination with fewer than k rows."""
+        """A released combination with fewer than k rows, over the rows of ``_check``."""
         return f"min(__kanon_size) < {self.k}"
 
     @property

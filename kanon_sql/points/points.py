@@ -8,6 +8,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from kanon_sql.points.sensitive import SensitiveColumn
+
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
 Labels = npt.NDArray[np.int64]
@@ -41,12 +43,14 @@ class Points:
         sensitive: int32, shape (n, s), C-contiguous; codes of the sensitive columns that a
             constraint or the method asks for, shape (0, 0) where none does. No distance looks at
             them.
+        sensitive_columns: what these codes mean, one entry for each column.
     """
 
     numeric: Floats
     codes: Codes
     scale: Floats
     sensitive: Codes = field(default_factory=lambda: NO_SENSITIVE, kw_only=True)
+    sensitive_columns: tuple[SensitiveColumn, ...] = field(default=(), kw_only=True)
 
     def __len__(self) -> int:
         return int(self.numeric.shape[0])
@@ -55,7 +59,7 @@ class Points:
         """Some of the records, in the order given: int64 indices, shape (m,)."""
         return Points(
             self.numeric[members], self.codes[members], self.scale,
-            sensitive=self.sensitive_of(members),
+            sensitive=self.sensitive_of(members), sensitive_columns=self.sensitive_columns,
         )
 
     def sensitive_of(self, members: Any) -> Codes:

@@ -1,0 +1,170 @@
+"""How frequent a sensitive value of a class may be: at most a share, or near its share of all
+rows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kanon_sql.constraints.constraint import PrivacyModel
+from kanon_sql.constraints.rational import as_fraction
+from kanon_sql.errors import DataError
+from kanon_sql.points.sensitive import Counts, Floats
+
+SURE = 1e-12
+"""As a share of a bound that is no fraction: by how much a frequency must keep away from it."""
+
+MANY = 10_000
+"""The largest class size that is looked at for the least that could pass."""
+
+
+def _least_of(bounds: Floats, rows: int, sure: float) -> int:
+    """The least class whose rows fit under the upper bounds of the values, shares of a class."""
+    for size in range(1, min(rows, MANY) + 1):
+        if np.floor(bounds * size * (1.0 + sure)).sum() >= size:
+            return size
+    return min(rows, MANY)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlphaFrequency(PrivacyModel):
+    """(alpha, k)-anonymity: no sensitive value has more than the share alpha of a class. Missing
+    values count as the value that is most frequent against its bound.
+
+    Source: Wong, Li, Fu and Wang, (alpha, k)-anonymity, KDD 2006.
+
+    Attributes:
+        alpha: the share, of each value that has none of its own; None where only those with one of
+            their own are held to a bound.
+        by_value: values, as texts, with bounds of their own.
+    """
+
+    name: ClassVar[str] = "alpha_k_anonymity"
+    option: ClassVar[str] = "alpha"
+
+    alpha: float | None = None
+    by_value: tuple[tuple[str, float], ...] = ()
+
+    def bounds(self, table: Counts) -> Floats:
+        """The bound of each value: float64, shape (m,); 1 without one.
+
+        Raises DataError for a value that the column doesn't have.
+        """
+        found = np.full(table.column.values, 1.0 if self.alpha is None else self.alpha)
+        places = {word: place for place, word in enumerate(table.column.words)}
+        unknown = sum(word not in places for word, _ in self.by_value)
+        if unknown:
+            raise DataError(
+                f"{unknown} of the {len(self.by_value)} values that alpha names are no values of "
+                f"the column {self.column!r}. Check how they are written."
+            )
+        for word, share in self.by_value:
+            found[places[word]] = share
+        return found
+
+    def best(self, table: Counts) -> float:
+        """The largest share of a bounded value among all rows."""
+        bounded = table.values[self.bounds(table) < 1.0]
+        most = int(bounded.max(initial=0))
+        if self.nulls == "value":
+            own = table.missing if self.alpha is not None and self.alpha < 1.0 else 0
+            return max(most, own) / max(table.rows, 1)
+        return (most + table.missing) / max(table.rows, 1)
+
+    def feasible(self, table: Counts) -> bool:
+        """Whether every value keeps its bound, exactly."""
+        missing = table.missing if self.nulls == "worst" else 0
+        alone = table.missing if self.nulls == "value" and self.alpha is not None else 0
+        pairs = zip(table.values.tolist(), self.bounds(table).tolist(), strict=True)
+        return all(
+            count + missing <= as_fraction(bound) * table.rows
+            for count, bound in pairs if bound < 1.0
+        ) and (alone == 0 or alone <= as_fraction(self.alpha or 0.0) * table.rows)
+
+    def least_class(self, table: Counts) -> int:
+        """The least class whose rows fit under the bounds."""
+        bounds = self.bounds(table)
+        if self.nulls == "value" and table.missing:
+            bounds = np.append(bounds, 1.0 if self.alpha is None else self.alpha)
+        return _least_of(bounds, table.rows, 1e-14)
+
+
+def shares_of(table: Counts) -> Floats:
+    """The share of each value that is there among all rows, missing ones last as a value: float64,
+    shape (values,)."""
+    counts = np.append(table.values, table.missing)
+    return np.asarray(counts[counts > 0] / max(table.rows, 1), dtype=np.float64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeltaDisclosure(PrivacyModel):
+    """delta-disclosure privacy: the logarithm of a value's share of a class over its share of all
+    rows is between -delta and delta, for every value of the table. Missing values are a value.
+
+    Over the values that a class has, as some define it, the union of two classes that pass could
+    fail; so every value of the table has to be in every class.
+
+    Source: Brickell and Shmatikov, The cost of privacy, KDD 2008, definition 2.
+
+    Attributes:
+        delta: the bound.
+    """
+
+    name: ClassVar[str] = "delta_disclosure"
+    option: ClassVar[str] = "delta"
+
+    delta: float
+
+    def best(self, table: Counts) -> float:
+        """0: one class has the shares of all rows."""
+        return 0.0
+
+    def feasible(self, table: Counts) -> bool:
+        """Always, since delta is above 0."""
+        return self.delta > 0.0
+
+    def least_class(self, table: Counts) -> int:
+        """A row of each value, of the rarest a large enough share."""
+        shares = shares_of(table)
+        rarest = float(shares.min()) if len(shares) else 1.0
+        return max(len(shares), math.floor(1.0 / (math.exp(self.delta) * rarest)), 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BetaLikeness(PrivacyModel):
+    """beta-likeness: the share of a value in a class is above that among all rows by at most beta
+    times the latter, and, of the enhanced kind, by at most -ln p times it. Missing values are a
+    value.
+
+    Source: Cao and Karras, Publishing microdata with a robust privacy guarantee, VLDB 2012,
+    definitions 2 and 3.
+
+    Attributes:
+        beta: the bound.
+        kind: 'basic' or 'enhanced'.
+    """
+
+    name: ClassVar[str] = "beta_likeness"
+    option: ClassVar[str] = "beta"
+
+    beta: float
+    kind: str = "enhanced"
+
+    def best(self, table: Counts) -> float:
+        """0: one class has the shares of all rows."""
+        return 0.0
+
+    def feasible(self, table: Counts) -> bool:
+        """Always."""
+        return True
+
+    def least_class(self, table: Counts) -> int:
+        """The least class whose rows fit under the bounds."""
+        shares = shares_of(table)
+        more = np.full(len(shares), self.beta)
+        if self.kind == "enhanced":
+            more = np.minimum(more, -np.log(shares))
+        return _least_of((1.0 + more) * shares, table.rows, 1e-12)

@@ -1,0 +1,65 @@
+"""Sensitive columns, as what every class must keep sees them: codes, counts, and an order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int32]
+Numbers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class SensitiveColumn:
+    """A sensitive column of m values. The code of a value is its rank, from 0 to m - 1: numbers,
+    dates and times by their size, all else by its text. NULL and NaN are coded m.
+
+    Attributes:
+        name: its name.
+        words: the m values as texts (as __kanon_key gives them), by which options name them.
+        ordered: whether its type has an order: numbers, dates and times.
+        numbers: float64, shape (m,), ascending; the values as numbers, where the type has an order,
+            else shape (0,).
+        levels: int32, shape (height, m); with a hierarchy, the node of each value at every level
+            below the root, the leaves first; else shape (0, m).
+    """
+
+    name: str
+    words: tuple[str, ...]
+    ordered: bool = False
+    numbers: Floats = field(default_factory=lambda: np.zeros(0))
+    levels: Codes = field(default_factory=lambda: np.zeros((0, 0), np.int32))
+
+    @property
+    def values(self) -> int:
+        """m."""
+        return len(self.words)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How often each value of a sensitive column is there.
+
+    Attributes:
+        column: the column.
+        values: int64, shape (m,); rows by the code of their value.
+        missing: rows with NULL or NaN.
+    """
+
+    column: SensitiveColumn
+    values: Numbers
+    missing: int
+
+    @property
+    def rows(self) -> int:
+        """All of them."""
+        return int(self.values.sum()) + self.missing
+
+    @staticmethod
+    def of(column: SensitiveColumn, codes: Codes) -> Counts:
+        """How often each value is among the codes: int32, shape (n,), as in SensitiveColumn."""
+        found = np.bincount(codes, minlength=column.values + 1).astype(np.int64)
+        return Counts(column, found[:-1], int(found[-1]))
