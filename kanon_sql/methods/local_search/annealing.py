@@ -18,6 +18,7 @@ import numpy as np
 
 from kanon_sql.kernel.jit import inlined, inner, kernel
 from kanon_sql.kernel.watch import DONE, STOP
+from kanon_sql.methods.local_search.burden import hold, largest, number_of, permits, reach
 from kanon_sql.methods.local_search.moves import (
     choose,
     cost,
@@ -122,6 +123,7 @@ class Search(NamedTuple):
         unit: float64, shape (n,); what an allowance counts at temperature 1, per record.
         k: the least group size.
         changes: which groups were changed.
+        burden: what the groups are held to beside their least size: Free, or a Burden.
     """
 
     data: Any
@@ -131,6 +133,7 @@ class Search(NamedTuple):
     unit: Floats
     k: int
     changes: Changes
+    burden: Any
 
 
 class Judged(NamedTuple):
@@ -225,28 +228,34 @@ def is_rare(bits: Any) -> Any:
 
 
 @inlined
-def weigh(data: Any, groups: Any, sites: Sites, k: int, i: int, bits: Any, limit: float) -> Any:
+def weigh(search: Search, i: int, bits: Any, limit: float) -> Any:
     """What a step that is not rare comes to, at record i: the mover's group, the group of the one
     that stays, the mover, and the record that it is to change places with.
 
     The mover is -1 where nothing is to be done, the last -1 where it is to join the other group.
     All follows from the two groups, wherever else they are not changed.
     """
+    data, groups, sites, _, _, k, _, burden = search
     labels, sizes, members = groups.labels, groups.sizes, groups.members
     # one of the two is to join the other's group
     mover, stays = i, _neighbour(data, sites, i, bits)
     if _pick(bits, 32, 8, 256) < PULL:
         mover, stays = stays, mover
     a, b, done, other = labels[mover], labels[stays], np.int64(-1), np.int64(-1)
-    if a != b and sizes[a] > k and sizes[b] < 2 * k - 1:
+    if a != b and sizes[a] > k and sizes[b] < largest(burden, k):
         change = growth(data, mover, b, groups) - relief(data, mover, groups)
-        done = mover if change < limit else done
+        if change < reach(burden, a, b, limit) and permits(
+            burden, groups, mover, b, other, limit - change
+        ):
+            done = mover
     if a != b and done < 0:
         # one record alone gains nothing or is not allowed: it may still change places with another
         other = np.int64(members[b, _pick(bits, 40, 24, sizes[b])])
         if other != stays or mover == i:
-            change = exchange(data, mover, other, groups, limit)
-            done = mover if change < limit else done
+            most = reach(burden, a, b, limit)
+            change = exchange(data, mover, other, groups, most)
+            if change < most and permits(burden, groups, mover, b, other, limit - change):
+                done = mover
     return a, b, done, other
 
 
@@ -254,9 +263,10 @@ def weigh(data: Any, groups: Any, sites: Sites, k: int, i: int, bits: Any, limit
 def _dissolve(search: Search, g: int, bits: Any, limit: float, moved: Any) -> bool:
     """Puts the members of group g, one by one, into the group nearby that grows least; undone if
     that costs more than the limit."""
-    data, groups, sites, spare, _, k, changes = search
+    data, groups, sites, spare, _, k, changes, burden = search
     labels, sizes, near = groups.labels, groups.sizes, sites.near
     count, total, done = sizes[g], -cost(data, g, groups), 0
+    most = reach(burden, g, g, limit)
     note(changes, g)
     # a copy, since members change their places when one leaves
     for p in range(count):
@@ -267,27 +277,34 @@ def _dissolve(search: Search, g: int, bits: Any, limit: float, moved: Any) -> bo
         for rank in range(min(near.shape[1], CLOSE) + 1):
             site = sites.site_of[i] if rank == 0 else near[sites.site_of[i], rank - 1]
             b = labels[_at_site(sites, site, bits)]
-            # g itself is to go, and a group of 2k - 1 is full
-            if b in (g, best) or sizes[b] >= 2 * k - 1:
+            # g itself is to go, and one with the most records is full
+            if b in (g, best) or sizes[b] >= largest(burden, k):
                 continue
             grown = growth(data, i, b, groups)
             if grown < least:
                 best, least = b, grown
         total += least
         # growths are 0 or more: once too dear, too dear with the rest; inf where nothing is near
-        if not total < limit:
+        if not total < most:
             break
         note(changes, best)
         leave(data, i, groups)
         join(data, i, best, groups)
         done += 1
     if done == count:
-        spare.numbers[spare.left[0]] = g
-        spare.left[0] += 1
-        return True
+        total += hold(burden, groups, g)
+        for p in range(count):
+            total += hold(burden, groups, labels[moved[p]])
+        if total < limit:
+            spare.numbers[spare.left[0]] = g
+            spare.left[0] += 1
+            return True
     for p in range(done):
+        b = labels[moved[p]]
         leave(data, moved[p], groups)
         join(data, moved[p], g, groups)
+        hold(burden, groups, b)
+    hold(burden, groups, g)
     return False
 
 
@@ -295,7 +312,7 @@ def _dissolve(search: Search, g: int, bits: Any, limit: float, moved: Any) -> bo
 def _create(search: Search, i: int, bits: Any, limit: float, moved: Moved) -> bool:
     """Makes a group of record i and the k-1 nearest that other groups can do without; undone if
     that costs more than the limit."""
-    data, groups, sites, spare, _, k, changes = search
+    data, groups, sites, spare, _, k, changes, burden = search
     labels, sizes = groups.labels, groups.sizes
     site_of, start, order, near = sites
     record, origin = moved
@@ -322,12 +339,20 @@ def _create(search: Search, i: int, bits: Any, limit: float, moved: Moved) -> bo
                 join(data, j, new, groups)
                 count += 1
         head += 1
-    if count == k and total + cost(data, new, groups) < limit:
-        spare.left[0] -= 1
-        return True
+    if count == k:
+        total += cost(data, new, groups)
+        if total < limit:
+            total += hold(burden, groups, new)
+            for p in range(count):
+                total += hold(burden, groups, origin[p])
+            if total < limit:
+                spare.left[0] -= 1
+                return True
     for p in range(count - 1, -1, -1):
         leave(data, record[p], groups)
         join(data, record[p], origin[p], groups)
+        hold(burden, groups, origin[p])
+    hold(burden, groups, new)
     return False
 
 
@@ -337,10 +362,10 @@ def anneal(
 ) -> None:
     """Steps first .. last - 1, all within the cycle; of those that were judged before, what was
     found is taken where neither group was changed since."""
-    data, groups, sites, _, unit, k, changes = search
+    data, groups, _, _, unit, k, changes, burden = search
     labels, sizes, n = groups.labels, groups.sizes, groups.labels.shape[0]
-    known, seen = judged.found, changes.last
-    moved = Moved(np.empty(2 * k, np.int64), np.empty(2 * k, np.int64))
+    known, seen, most = judged.found, changes.last, largest(burden, k) + 1
+    moved = Moved(np.empty(most, np.int64), np.empty(most, np.int64))
     warmth = 0.0
     changes.turn[0] += 1
     changes.many[0] = 0
@@ -357,7 +382,7 @@ def anneal(
             mover, other = np.int64(known[at, 2]), np.int64(known[at, 3])
         else:
             i = step % n
-            bits = scramble(step)
+            bits = scramble(number_of(burden, step))
             limit = limit_of(unit[i], bits, warmth)
             if is_rare(bits):
                 if sizes[labels[i]] == k:
@@ -365,7 +390,7 @@ def anneal(
                 else:
                     _create(search, i, bits, limit, moved)
                 continue
-            a, b, mover, other = weigh(data, groups, sites, k, i, bits, limit)
+            a, b, mover, other = weigh(search, i, bits, limit)
         if mover < 0:
             continue
         note(changes, a)
@@ -375,6 +400,8 @@ def anneal(
             join(data, mover, b, groups)
         else:
             swap(data, mover, other, groups)
+        hold(burden, groups, a)
+        hold(burden, groups, b)
     # others read the groups while the next steps are made, in which nothing else may be written
     if known.shape[0] > 0:
         for p in range(changes.many[0]):

@@ -35,6 +35,7 @@ from kanon_sql.methods.local_search.annealing import (
     warmth_at,
     weigh,
 )
+from kanon_sql.methods.local_search.burden import number_of
 from kanon_sql.methods.local_search.moves import frozen
 
 FEW = 50_000
@@ -57,8 +58,8 @@ groups change before their turn."""
 def _judge(search: Search, cycle: Cycle, judged: Judged) -> None:
     """Weighs steps until all are taken."""
     begin, steps, _, found, turns = judged
-    data, groups, sites, _, unit, k, _ = search
-    n = groups.labels.shape[0]
+    unit, burden = search.unit, search.burden
+    n = search.groups.labels.shape[0]
     lo = claim(turns, SHARE)
     while lo < steps:
         warmth = warmth_at(cycle, begin + lo)
@@ -66,12 +67,12 @@ def _judge(search: Search, cycle: Cycle, judged: Judged) -> None:
             step = begin + at
             if (step - cycle.begin) % BLOCK == 0:
                 warmth = warmth_at(cycle, step)
-            bits = scramble(step)
+            bits = scramble(number_of(burden, step))
             a = b = mover = other = np.int64(-1)
             if not is_rare(bits):
                 i = step % n
                 limit = limit_of(unit[i], bits, warmth)
-                a, b, mover, other = weigh(data, groups, sites, k, i, bits, limit)
+                a, b, mover, other = weigh(search, i, bits, limit)
             # a record on its way from one group to another is in none
             found[at, 0] = a if b >= 0 else -1
             found[at, 1], found[at, 2], found[at, 3] = b, mover, other

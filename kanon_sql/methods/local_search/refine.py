@@ -16,6 +16,7 @@ from kanon_sql.kernel.parallel import Helpers
 from kanon_sql.kernel.sort import sort_stably
 from kanon_sql.kernel.watch import DONE, Watch
 from kanon_sql.methods.local_search.annealing import Changes, Cycle, Search, Sites, Spare
+from kanon_sql.methods.local_search.burden import Free
 from kanon_sql.methods.local_search.judging import Judging, helpers_for
 from kanon_sql.methods.local_search.moves import distance, hold_groups, join, settle
 from kanon_sql.methods.local_search.moves_by_information_loss import pack_records
@@ -307,7 +308,7 @@ class Refining:
         if self._ground.spread is not None:
             unit = np.sqrt(self._ground.spread * unit)
         changes = Changes(*(np.zeros(m, np.int64) for m in (1, n // k, 1, n // k)))
-        return Search(data, groups, self._ground.sites, spare, unit, k, changes)
+        return Search(data, groups, self._ground.sites, spare, unit, k, changes, Free())
 
     def _anneal(self, cycle: Cycle, ahead: int) -> None:
         self._judging.anneal(self._work, cycle, self.step, ahead, self._beat)

@@ -1,0 +1,143 @@
+"""What a search may do that privacy models hold to their demands, and what one may that none does.
+
+A search without models carries a ``Free``, one with them a ``Burden``. Which of the functions below
+a kernel means is decided when it is compiled, by the type that it is given: so nothing is added to
+the steps of a search without models.
+
+A change costs what it adds to the loss, and ``price`` for each row of violation that it adds: see
+kanon_sql/violation. At the price HARD no change adds any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.extending import overload
+
+from kanon_sql.kernel.jit import CHOSEN, inlined, inner
+from kanon_sql.points.points import Floats
+from kanon_sql.violation.demands import Demands
+from kanon_sql.violation.violation import violation_of
+
+HARD = 1e300
+"""A price that no change can pay."""
+
+
+class Free(NamedTuple):
+    """No models: groups have fewer than twice the least records."""
+
+    seed: int = 0
+
+
+class Burden(NamedTuple):
+    """What groups are held to.
+
+    Attributes:
+        demands: by what their violation is found.
+        held: float64, shape (groups,); the violation of each.
+        price: float64, shape (1,); what a row of violation costs.
+        most: the most records of a group.
+        seed: which chances are taken: see kanon_sql/methods/local_search/annealing.py.
+    """
+
+    demands: Demands
+    held: Floats
+    price: Floats
+    most: int
+    seed: int
+
+
+@inlined
+def _number(burden: Any, step: Any) -> Any:
+    return step
+
+
+@inlined
+def _number_held(burden: Any, step: Any) -> Any:
+    return step ^ burden.seed
+
+
+@inlined
+def _largest(burden: Any, k: Any) -> Any:
+    return 2 * k - 1
+
+
+@inlined
+def _largest_held(burden: Any, k: Any) -> Any:
+    return burden.most
+
+
+@inlined
+def _reach(burden: Any, a: Any, b: Any, limit: Any) -> Any:
+    return limit
+
+
+@inlined
+def _reach_held(burden: Any, a: Any, b: Any, limit: Any) -> Any:
+    held = burden.held[a] + burden.held[b]
+    # at the price HARD nothing is held
+    return limit if held <= 0.0 else limit + burden.price[0] * held
+
+
+@inlined
+def _permits(burden: Any, groups: Any, mover: Any, b: Any, other: Any, room: Any) -> Any:
+    return True
+
+
+@inner
+def _permits_held(burden: Any, groups: Any, mover: Any, b: Any, other: Any, room: Any) -> Any:
+    labels, sizes, members, held = groups.labels, groups.sizes, groups.members, burden.held
+    a, demands = labels[mover], burden.demands
+    there = violation_of(demands, members[b], sizes[b], other, mover) - held[b]
+    if not burden.price[0] * (there - held[a]) < room:
+        return False
+    here = violation_of(demands, members[a], sizes[a], mover, other) - held[a]
+    return burden.price[0] * (there + here) < room
+
+
+@inlined
+def _hold(burden: Any, groups: Any, g: Any) -> Any:
+    return 0.0
+
+
+@inner
+def _hold_held(burden: Any, groups: Any, g: Any) -> Any:
+    size, before = groups.sizes[g], burden.held[g]
+    now = violation_of(burden.demands, groups.members[g], size, -1, -1) if size > 0 else 0.0
+    burden.held[g] = now
+    return burden.price[0] * (now - before)
+
+
+def _either(free: Any, held: Any) -> Callable[..., Any]:
+    """One function or the other, callable in kernels alone."""
+
+    def stub(*_: Any) -> Any:
+        raise NotImplementedError
+
+    def chosen(burden: Any, *_: Any) -> Any:
+        # burden is numba's type of a NamedTuple here, which knows the class
+        return (free if burden.instance_class is Free else held).py_func
+
+    decorate: Any = overload
+    decorate(stub, jit_options=CHOSEN, strict=False)(chosen)
+    return stub
+
+
+number_of = _either(_number, _number_held)
+"""The number by which the chances of a step are drawn: (burden, step)."""
+
+largest = _either(_largest, _largest_held)
+"""The most records of a group: (burden, k)."""
+
+reach = _either(_reach, _reach_held)
+"""What a change of two groups may add to the loss, whatever it does to their violation: (burden,
+a, b, limit)."""
+
+permits = _either(_permits, _permits_held)
+"""Whether a change may be made that leaves so much room below its limit: (burden, groups, mover,
+the group that it joins, the record that takes its place or -1, room)."""
+
+hold = _either(_hold, _hold_held)
+"""Finds the violation of a changed group; what the change costs: (burden, groups, g)."""

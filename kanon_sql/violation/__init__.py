@@ -1,0 +1,1 @@
+"""How far classes are from what the privacy models demand."""
