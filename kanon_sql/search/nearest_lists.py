@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 from kanon_sql.kernel.jit import kernel
 from kanon_sql.kernel.parallel import in_parallel, threads
 from kanon_sql.kernel.watch import STOP, Beat
-from kanon_sql.points.points import Points
+from kanon_sql.points.points import Labels, Points
 from kanon_sql.search.box_tree import new_stack
 from kanon_sql.search.nearest_alike import Lists, nearest_alike
 from kanon_sql.search.planting import new_pool
@@ -25,16 +26,14 @@ PIECE = 20_000
 
 @kernel
 def _fill_lists(
-    space: Space, pool: Pool, lo: int, hi: int, lists: Any, full: Any, beat: Any
+    space: Space, pool: Pool, origins: Any, lists: Any, full: Any, beat: Any
 ) -> None:
-    """The lists of the records at the tree's places lo .. hi-1, one after another as they lie,
-    unless they are full."""
+    """The lists of some records, one after another as they lie, unless they are full."""
     # a stack of its own: the pool's would be shared with the pieces on other threads
     tree, leaves, stack, count = pool.tree, pool.leaves, new_stack(), lists.shape[1]
     found, gaps = np.empty(count + 1, np.int64), np.empty(count + 1)
-    # by place, not by index: neighbours read the same leaves
-    for q in range(lo, hi):
-        i = tree.order[q]
+    for q in range(len(origins)):
+        i = origins[q]
         if i < 0 or full[i]:
             continue
         if beat[STOP] == 1:
@@ -42,6 +41,18 @@ def _fill_lists(
         nearest_in_tree(space, tree, leaves, stack, i, NOBODY, found, gaps, count)
         for p in range(count):
             lists[i, p] = found[p + 1]
+
+
+def _fill(
+    space: Space, pool: Pool, origins: Any, lists: Any, full: Any, beat: Beat
+) -> None:
+    """The lists of these records, on as many threads as it may take."""
+    pieces = max(1, min(threads(), len(lists) // PIECE))
+    bounds = [len(origins) * piece // pieces for piece in range(pieces + 1)]
+    in_parallel([
+        partial(_fill_lists, space, pool, origins[lo:hi], lists, full, beat)
+        for lo, hi in pairwise(bounds)
+    ])
 
 
 def nearest_lists(points: Points, count: int, beat: Beat | None = None) -> Lists:
@@ -60,13 +71,31 @@ def nearest_lists(points: Points, count: int, beat: Beat | None = None) -> Lists
     if not full.all():
         space = make_space(points)
         pool = new_pool(space, np.arange(n))
-        places = len(pool.tree.order)
-        pieces = max(1, min(threads(), n // PIECE))
-        bounds = [places * piece // pieces for piece in range(pieces + 1)]
-        in_parallel(
-            [
-                partial(_fill_lists, space, pool, lo, hi, lists, full, beat)
-                for lo, hi in pairwise(bounds)
-            ]
-        )
+        # by place, not by index: neighbours read the same leaves
+        _fill(space, pool, pool.tree.order, lists, full, beat)
     return lists
+
+
+def nearest_among(
+    points: Points, parts: Sequence[Labels], count: int, beat: Beat | None = None
+) -> Lists:
+    """For each record the ``count`` nearest of each of some parts of the records, by (squared
+    distance, index), itself left out.
+
+    Args:
+        points: n records.
+        parts: for each part its records, int64.
+        count: how many; all of a part that has fewer.
+        beat: says stop, as in ``nearest_lists``.
+
+    Returns: int32, shape (n, the sum of what is taken of each part), part by part.
+    """
+    n, space = len(points), make_space(points)
+    order = new_pool(space, np.arange(n)).tree.order
+    beat = np.zeros(2, np.int64) if beat is None else beat
+    lists = []
+    for part in parts:
+        lists.append(np.zeros((n, max(0, min(count, len(part) - 1))), np.int32))
+        if lists[-1].shape[1] > 0:
+            _fill(space, new_pool(space, part), order, lists[-1], np.zeros(n, np.bool_), beat)
+    return np.hstack(lists) if lists else np.zeros((n, 0), np.int32)

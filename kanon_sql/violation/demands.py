@@ -37,6 +37,9 @@ numbers, and by any gaps."""
 SURE = 1e-12
 """As in kanon_sql.constraints: by how much what is no fraction must keep away from its bound."""
 
+FEW = 64
+"""The most values of a column of which the counts of each class are kept."""
+
 LARGEST = 4e18
 """What sums of whole numbers stay below, or they are taken as doubles, and SQL has the last
 word."""
@@ -69,6 +72,10 @@ class Demands(NamedTuple):
             at 1.
         moment: float64, shape (T,); the sum of ``share`` times gap over all lower values.
         upper, lower: float64, shape (T,); the bounds of its share of a class.
+        kept_at: int64, shape (columns,); where the codes of a column begin among those of which a
+            search keeps the counts of each class; -1 for a column of more than FEW values.
+        width: how many codes these are.
+        most: the most of them in one column.
     """
 
     codes: Codes
@@ -90,6 +97,9 @@ class Demands(NamedTuple):
     moment: Floats
     upper: Floats
     lower: Floats
+    kept_at: Labels
+    width: int
+    most: int
 
 
 @dataclass
@@ -164,6 +174,8 @@ def _packed(
         np.append(0.0, np.cumsum(part[:-1] * np.diff(place)))
         for part, place in zip(share, tables.place, strict=True)
     ]
+    few = np.array([m + 1 if m <= FEW else 0 for m in tables.values], np.int64)
+    kept_at = np.where(few > 0, np.cumsum(few) - few, -1)
     return Demands(
         np.ascontiguousarray(np.column_stack(tables.codes).astype(np.int32)),
         np.array([each.kind for each in made], np.int64),
@@ -184,6 +196,9 @@ def _packed(
         np.concatenate(moment),
         np.concatenate(tables.upper),
         np.concatenate(tables.lower),
+        kept_at,
+        int(few.sum()),
+        int(few.max(initial=0)),
     )
 
 
@@ -226,11 +241,11 @@ def _closeness(model: Closeness, codes: Codes, table: Counts, tables: _Tables) -
     distance, whole = model.distance_of(column), np.append(table.values, table.missing)
     if distance == "equal":
         tables.add(codes, whole)
-        return _Demand(EQUAL, (model.t, 0.0), t)
+        return _Demand(EQUAL, (model.t, 0.0), t, worst=False)
     if distance == "hierarchy":
         for nodes in column.levels:
             tables.add(*_at_level(codes, table, nodes))
-        return _Demand(EQUAL, (model.t, 0.0), t)
+        return _Demand(EQUAL, (model.t, 0.0), t, worst=False)
     as_value = model.nulls == "value" and distance == "ordered"
     # values that no row of the table has are none of its values
     present = np.flatnonzero(whole > 0 if as_value else whole[:-1] > 0)

@@ -25,6 +25,9 @@ from kanon_sql.violation.demands import (
     Demands,
 )
 
+NOBODY: Any = np.int64(-1)
+"""Stands for no record."""
+
 NEAR = 1e-14
 """As a share of a bound that is a fraction: what is that near is equal to it."""
 
@@ -216,65 +219,116 @@ def _share_of(demands: Demands, j: int, rows: int) -> Any:
 
 
 @inner
+def _gathered(
+    demands: Demands, column: int, members: Any, size: int, out: int, into: int, codes: Any,
+    often: Any,
+) -> int:
+    """The distinct codes of a class in a column, ascending, and how often each is there; how many.
+    """
+    count = 0
+    for p in range(size):
+        if members[p] != out:
+            codes[count] = demands.codes[members[p], column]
+            count += 1
+    if into >= 0:
+        codes[count] = demands.codes[into, column]
+        count += 1
+    _sort(codes, count)
+    return _runs(codes, count, often)
+
+
+@inner
+def _counted(
+    demands: Demands, column: int, held: Any, out: int, into: int, codes: Any, often: Any
+) -> int:
+    """The same, by the counts that are kept of the class."""
+    at, runs = demands.kept_at[column], 0
+    less = demands.codes[out, column] if out >= 0 else np.int32(-1)
+    more = demands.codes[into, column] if into >= 0 else np.int32(-1)
+    for code in range(demands.values[column] + 1):
+        many = np.int64(held[at + code])
+        if code == less:
+            many -= 1
+        if code == more:
+            many += 1
+        if many > 0:
+            codes[runs], often[runs] = code, many
+            runs += 1
+    return runs
+
+
+@inner
 def violation_of(
-    demands: Demands, members: Any, size: int, out: int, into: int
-) -> Any:
+    demands: Demands, kept: Any, members: Any, size: int, out: int, into: int
+) -> float:
     """The violation of a class, of all demands together, in rows.
 
     Args:
         demands: what is demanded.
+        kept: int32, shape (demands.width,); how often the class has each code of the columns of few
+            values, or shape (0,) where that isn't kept.
         members: the records of the class; the first ``size`` count.
         size: how many they are.
         out: a member that is taken as gone, or -1.
         into: a record that is taken as a member, or -1.
     """
-    total = 0.0
-    codes = np.empty(size + 1, np.int32)
-    often = np.empty(size + 1, np.int64)
+    total, rows = 0.0, size
+    if out >= 0:
+        rows -= 1
+    if into >= 0:
+        rows += 1
+    codes = np.empty(max(size + 1, demands.most), np.int32)
+    often = np.empty(codes.shape[0], np.int64)
     for j in range(demands.kind.shape[0]):
-        kind, above, count = demands.kind[j], np.int64(0), 0
+        kind, above = demands.kind[j], np.int64(0)
         for column in range(demands.column[j], demands.column[j + 1]):
-            count, missing = 0, 0
-            last = demands.values[column]
+            if kept.shape[0] > 0 and demands.kept_at[column] >= 0:
+                runs = _counted(demands, column, kept, out, into, codes, often)
+            else:
+                runs = _gathered(demands, column, members, size, out, into, codes, often)
+            missing = np.int64(0)
             # a missing value is kept apart where it is no value of its own
-            apart = demands.worst[j] and kind != EQUAL
-            for p in range(size + 1):
-                i = into if p == size else np.int64(members[p])
-                if i < 0 or (i == out and p < size):
-                    continue
-                code = demands.codes[i, column]
-                if apart and code == last:
-                    missing += 1
-                else:
-                    codes[count] = code
-                    count += 1
-            _sort(codes, count)
-            runs = _runs(codes, count, often)
-            rows = count + missing
-            if kind == DISTINCT:
-                total += max(0.0, demands.number[j, 0] - runs)
-            elif kind == EQUAL:
+            if demands.worst[j] and runs > 0 and codes[runs - 1] == demands.values[column]:
+                runs -= 1
+                missing = often[runs]
+            if kind == EQUAL:
                 above += _apart(demands, j, demands.first[column], codes, often, runs, rows)
+            elif kind == DISTINCT:
+                total += max(0.0, demands.number[j, 0] - runs)
             elif kind == BOUNDED:
                 total += _unbounded(demands, j, codes, often, runs, missing, rows)
             elif kind in (ENTROPY, RECURSIVE):
                 total += _diversity(demands, j, often, runs, missing, rows)
             else:
                 total += _moved(demands, j, codes, often, runs, missing, rows)
-            count = rows
         if kind == EQUAL:
             height = demands.column[j + 1] - demands.column[j]
             whole = height * demands.rows[j]
-            most = _share_of(demands, j, whole * count)
+            most = _share_of(demands, j, whole * rows)
             total += max(np.int64(0), above - most) / np.float64(whole)
     return total
 
 
+@inner
+def count_codes(demands: Demands, members: Any, size: int, kept: Any) -> None:
+    """Counts the codes of a class, of the columns of few values, into ``kept``: see
+    violation_of."""
+    for place in range(kept.shape[0]):
+        kept[place] = 0
+    for column in range(demands.kept_at.shape[0]):
+        at = demands.kept_at[column]
+        if at >= 0:
+            for p in range(size):
+                kept[at + demands.codes[members[p], column]] += 1
+
+
 @kernel
 def _violations(demands: Demands, order: Any, start: Any, found: Any) -> None:
+    kept = np.zeros(0, np.int32)
     for g in range(found.shape[0]):
         size = start[g + 1] - start[g]
-        found[g] = violation_of(demands, order[start[g] : start[g + 1]], size, -1, -1)
+        members = order[start[g] : start[g + 1]]
+        found[g] = violation_of(demands, kept, members, size, NOBODY, NOBODY)
 
 
 def violations(demands: Demands, labels: Labels) -> Floats:

@@ -18,7 +18,7 @@ import numpy as np
 
 from kanon_sql.kernel.jit import inlined, inner, kernel
 from kanon_sql.kernel.watch import DONE, STOP
-from kanon_sql.methods.local_search.burden import hold, largest, number_of, permits, reach
+from kanon_sql.methods.local_search.burden import hold, largest, number_of, partner, permits, reach
 from kanon_sql.methods.local_search.moves import (
     choose,
     cost,
@@ -58,6 +58,8 @@ of a logarithm is not the same everywhere."""
 _GOLDEN, _FIRST, _SECOND = (
     np.uint64(word) for word in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 )
+
+_COIN, _COIN_BIT = np.uint64(40), np.uint64(1)
 
 
 class Sites(NamedTuple):
@@ -236,7 +238,7 @@ def weigh(search: Search, i: int, bits: Any, limit: float) -> Any:
     All follows from the two groups, wherever else they are not changed.
     """
     data, groups, sites, _, _, k, _, burden = search
-    labels, sizes, members = groups.labels, groups.sizes, groups.members
+    labels, sizes = groups.labels, groups.sizes
     # one of the two is to join the other's group
     mover, stays = i, _neighbour(data, sites, i, bits)
     if _pick(bits, 32, 8, 256) < PULL:
@@ -250,7 +252,8 @@ def weigh(search: Search, i: int, bits: Any, limit: float) -> Any:
             done = mover
     if a != b and done < 0:
         # one record alone gains nothing or is not allowed: it may still change places with another
-        other = np.int64(members[b, _pick(bits, 40, 24, sizes[b])])
+        at = _pick(bits, 40, 24, sizes[b])
+        other = np.int64(partner(burden, groups, b, mover, at, (bits >> _COIN) & _COIN_BIT))
         if other != stays or mover == i:
             most = reach(burden, a, b, limit)
             change = exchange(data, mover, other, groups, most)

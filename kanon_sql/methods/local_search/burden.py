@@ -17,9 +17,9 @@ import numpy as np
 from numba.extending import overload
 
 from kanon_sql.kernel.jit import CHOSEN, inlined, inner
-from kanon_sql.points.points import Floats
+from kanon_sql.points.points import Codes, Floats
 from kanon_sql.violation.demands import Demands
-from kanon_sql.violation.violation import violation_of
+from kanon_sql.violation.violation import NOBODY, count_codes, violation_of
 
 HARD = 1e300
 """A price that no change can pay."""
@@ -37,6 +37,7 @@ class Burden(NamedTuple):
     Attributes:
         demands: by what their violation is found.
         held: float64, shape (groups,); the violation of each.
+        kept: int32, shape (groups, demands.width); the codes of each: see violation_of.
         price: float64, shape (1,); what a row of violation costs.
         most: the most records of a group.
         seed: which chances are taken: see kanon_sql/methods/local_search/annealing.py.
@@ -44,6 +45,7 @@ class Burden(NamedTuple):
 
     demands: Demands
     held: Floats
+    kept: Codes
     price: Floats
     most: int
     seed: int
@@ -70,6 +72,25 @@ def _largest_held(burden: Any, k: Any) -> Any:
 
 
 @inlined
+def _partner(burden: Any, groups: Any, b: Any, mover: Any, at: Any, coin: Any) -> Any:
+    return groups.members[b, at]
+
+
+@inner
+def _partner_held(burden: Any, groups: Any, b: Any, mover: Any, at: Any, coin: Any) -> Any:
+    members, size, codes = groups.members, groups.sizes[b], burden.demands.codes
+    if coin:
+        for p in range(size):
+            other = members[b, (at + p) % size]
+            alike = True
+            for column in range(codes.shape[1]):
+                alike = alike and codes[other, column] == codes[mover, column]
+            if alike:
+                return other
+    return members[b, at]
+
+
+@inlined
 def _reach(burden: Any, a: Any, b: Any, limit: Any) -> Any:
     return limit
 
@@ -89,11 +110,11 @@ def _permits(burden: Any, groups: Any, mover: Any, b: Any, other: Any, room: Any
 @inner
 def _permits_held(burden: Any, groups: Any, mover: Any, b: Any, other: Any, room: Any) -> Any:
     labels, sizes, members, held = groups.labels, groups.sizes, groups.members, burden.held
-    a, demands = labels[mover], burden.demands
-    there = violation_of(demands, members[b], sizes[b], other, mover) - held[b]
+    a, demands, kept = labels[mover], burden.demands, burden.kept
+    there = violation_of(demands, kept[b], members[b], sizes[b], other, mover) - held[b]
     if not burden.price[0] * (there - held[a]) < room:
         return False
-    here = violation_of(demands, members[a], sizes[a], mover, other) - held[a]
+    here = violation_of(demands, kept[a], members[a], sizes[a], mover, other) - held[a]
     return burden.price[0] * (there + here) < room
 
 
@@ -105,7 +126,10 @@ def _hold(burden: Any, groups: Any, g: Any) -> Any:
 @inner
 def _hold_held(burden: Any, groups: Any, g: Any) -> Any:
     size, before = groups.sizes[g], burden.held[g]
-    now = violation_of(burden.demands, groups.members[g], size, -1, -1) if size > 0 else 0.0
+    members, kept, now = groups.members[g], burden.kept[g], 0.0
+    count_codes(burden.demands, members, size, kept)
+    if size > 0:
+        now = violation_of(burden.demands, kept, members, size, NOBODY, NOBODY)
     burden.held[g] = now
     return burden.price[0] * (now - before)
 
@@ -130,6 +154,11 @@ number_of = _either(_number, _number_held)
 
 largest = _either(_largest, _largest_held)
 """The most records of a group: (burden, k)."""
+
+partner = _either(_partner, _partner_held)
+"""The member of group b that a record is to change places with: (burden, groups, b, mover, where to
+look first, coin). By the coin it is one of the same sensitive values, if there is one: that change
+breaks nothing."""
 
 reach = _either(_reach, _reach_held)
 """What a change of two groups may add to the loss, whatever it does to their violation: (burden,

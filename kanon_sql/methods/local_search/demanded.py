@@ -1,0 +1,250 @@
+"""Groupings that keep privacy models, found by search.
+
+Merging classes always repairs them and loses much. A search that pays for what breaks a model, at a
+price that rises from cycle to cycle, loses far less; what is left then is merged, and from there
+the search goes on among groupings that keep the models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from kanon_sql.kernel.jit import kernel
+from kanon_sql.kernel.watch import Watch
+from kanon_sql.methods.local_search.annealing import Changes, Cycle, Search, Sites, Spare
+from kanon_sql.methods.local_search.burden import HARD, Burden
+from kanon_sql.methods.local_search.judging import Judging, helpers_for
+from kanon_sql.methods.local_search.merging import merge_rest
+from kanon_sql.methods.local_search.moves import hold_groups, join, settle
+from kanon_sql.methods.local_search.quota import quota_groups
+from kanon_sql.methods.local_search.refine import CHUNK, HOT, Ground, Refined, embedded, loss_of
+from kanon_sql.points.numbering import number_by_first
+from kanon_sql.points.points import Labels, LossPoints, Points
+from kanon_sql.search.nearest_lists import nearest_among
+from kanon_sql.violation.demands import Demands
+from kanon_sql.violation.violation import violations
+
+PRICES = (20.0, 320.0, 5000.0)
+"""What a row of violation costs in the first cycles, in losses per record."""
+
+SOFT = 20
+"""Steps for each record of each of these cycles."""
+
+ROOM = 4
+"""How many times the least records a group may have; larger ones are only made by mergers."""
+
+FROZEN = 4
+"""How many times that a class may have to take part in the search that follows."""
+
+SLICES, OF_EACH, OF_ALL = 4, 3, 5
+"""Neighbours of a record: so many of each slice of the sensitive values, and of all records. What a
+class lacks may be far away, where all that are near are alike."""
+
+FAR = 200_000
+"""Records above which nobody looks for neighbours in slices, nor begins by them."""
+
+
+@kernel
+def _load(data: Any, labels: Any, groups_at_most: int, capacity: int) -> Any:
+    """The groups under change, and the numbers of those that are still empty."""
+    n = labels.shape[0]
+    groups = hold_groups(data, groups_at_most, capacity)
+    for i in range(n):
+        join(data, i, labels[i], groups)
+    spare = Spare(np.zeros(groups_at_most, np.int64), np.zeros(1, np.int64))
+    # taken from the end, so the lowest number is the first to be used
+    for g in range(groups_at_most - 1, -1, -1):
+        if groups.sizes[g] == 0:
+            spare.numbers[spare.left[0]] = g
+            spare.left[0] += 1
+    for g in range(groups_at_most):
+        settle(data, g, groups)
+    return groups, spare
+
+
+def kept_codes(demands: Demands, labels: Labels, groups: int) -> Any:
+    """The counts of the columns of few values by group: int32, shape (groups, demands.width)."""
+    kept = np.zeros(groups * demands.width, np.int64)
+    for column, at in enumerate(demands.kept_at.tolist()):
+        if at >= 0:
+            places = labels * demands.width + at + demands.codes[:, column]
+            kept += np.bincount(places, minlength=len(kept))
+    return kept.reshape(groups, demands.width).astype(np.int32)
+
+
+class Held:
+    """A search among groupings whose groups are held to demands.
+
+    Attributes:
+        step: where the search is.
+    """
+
+    def __init__(
+        self, ground: Ground, labels: Labels, demands: Demands, seed: int, watch: Watch
+    ) -> None:
+        """Labels: int64, shape (n,), 0 .. groups-1, each of ground.k records or more."""
+        n, k, data = len(labels), ground.k, ground.data
+        sizes = np.bincount(labels)
+        groups_at_most = max(n // k, len(sizes))
+        capacity = max(ROOM * k, int(sizes.max())) + 2
+        groups, spare = _load(data, labels, groups_at_most, capacity)
+        unit = np.full(n, loss_of(ground.points, labels) / n)
+        if ground.spread is not None:
+            unit = np.sqrt(ground.spread * unit)
+        held = np.zeros(groups_at_most)
+        held[: len(sizes)] = violations(demands, labels)
+        self._price = np.zeros(1)
+        burden = Burden(
+            demands, held, kept_codes(demands, labels, groups_at_most), self._price, ROOM * k, seed
+        )
+        changes = Changes(*(np.zeros(m, np.int64) for m in (1, groups_at_most, 1, groups_at_most)))
+        self._work = Search(data, groups, ground.sites, spare, unit, k, changes, burden)
+        self._watch, self._beat, self.step = watch, watch.beat(), 0
+
+    def cycle(self, price: float, steps: int, until: float | None = None) -> bool:
+        """A cycle at that price; whether it went to its end, or ``until`` a moment came."""
+        self._price[0] = price
+        cycle, end = Cycle(self.step, max(steps, 1), HOT), self.step + steps
+        with helpers_for(len(self._work.groups.labels)) as helpers:
+            judging = Judging(len(self._work.groups.labels), helpers)
+            while self.step < end:
+                if until is not None and perf_counter() >= until:
+                    return False
+                ahead = min(self.step + CHUNK, end)
+                judging.anneal(self._work, cycle, self.step, ahead, self._beat)
+                self._watch.check()
+                self.step = ahead
+        return True
+
+    def labels(self) -> Labels:
+        """The grouping as it is, numbered by first records."""
+        return number_by_first(self._work.groups.labels)
+
+
+class Models:
+    """The search for a grouping of some records that keeps models.
+
+    Attributes:
+        steps: visits of records that were made.
+    """
+
+    def __init__(
+        self, points: Points, demands: Demands, k: int, ranks: Labels, seed: int, watch: Watch
+    ) -> None:
+        """
+        Args:
+            points: n records in canonical order.
+            demands: what is demanded of every class of them.
+            k: no class of fewer records keeps it.
+            ranks: int64, shape (n,); the rank of each record's sensitive value.
+            seed: which chances the search takes.
+            watch: told of the steps; its stop raises StoppedError.
+        """
+        self._points, self._demands, self._k, self._ranks = points, demands, k, ranks
+        self._seed, self._watch, self.steps = seed, watch, 0
+        self._ground = Ground(points, k, watch)
+        self._ground.sites = self._with_slices(self._ground.sites)
+
+    def _with_slices(self, sites: Sites) -> Sites:
+        """The sites with neighbours in every slice of the sensitive values."""
+        points, n = self._points, len(self._points)
+        if n > FAR or sites.near.shape[1] == 0:
+            return sites
+        firsts = sites.order[sites.start[:-1]]
+        apart = (
+            embedded(points, firsts) if isinstance(points, LossPoints)
+            else Points.of(points.numeric[firsts], points.codes[firsts], points.scale)
+        )
+        slice_of = np.empty(n, np.int64)
+        slice_of[np.argsort(self._ranks, kind="stable")] = np.arange(n) * SLICES // n
+        # a slice has all rows of a value or none, where there are few values
+        distinct = np.unique(self._ranks)
+        if len(distinct) <= SLICES:
+            slice_of = np.searchsorted(distinct, self._ranks)
+        parts = [np.unique(sites.site_of[slice_of == s]) for s in range(SLICES)]
+        far = nearest_among(apart, [p for p in parts if len(p) > 1], OF_EACH, self._watch.beat())
+        self._watch.check()
+        return sites._replace(near=np.ascontiguousarray(
+            np.hstack([sites.near[:, :OF_ALL], far]).astype(np.int32)
+        ))
+
+    def near(self, members: Labels) -> Labels:
+        """Records near to some: int64."""
+        sites = self._ground.sites
+        places = np.unique(sites.near[sites.site_of[members]])
+        return np.asarray(sites.order[sites.start[places]], dtype=np.int64)
+
+    def repaired(self, labels: Labels) -> Labels:
+        """A grouping with cycles at rising prices behind it, and mergers of what they left."""
+        n, points = len(labels), self._points
+        held = Held(self._ground, labels, self._demands, self._seed, self._watch)
+        unit = loss_of(points, labels) / n
+        for price in PRICES:
+            held.cycle(price * unit, SOFT * n)
+        self.steps += held.step
+        return self.merged(held.labels())
+
+    def merged(self, labels: Labels) -> Labels:
+        """The grouping with every class that breaks a model merged."""
+        return merge_rest(self._points, labels, self._demands, self.near, self._watch)
+
+    def quota(self) -> Labels:
+        """Groups with a record of each slice of the sensitive values."""
+        return quota_groups(self._points, self._ranks, self._k, self._watch)
+
+    def better(self, labels: Labels, steps: int, until: float | None) -> tuple[Labels, bool]:
+        """A grouping of less loss, from one that keeps the models to one that does; whether it
+        ended for time. Classes that mergers made too large stay as they are."""
+        sizes = np.bincount(labels)
+        part = np.flatnonzero(sizes[labels] <= FROZEN * ROOM * self._k)
+        whole = len(part) == len(labels)
+        if len(part) < 2 * self._k:
+            return labels, False
+        points, ground, demands = self._points, self._ground, self._demands
+        if not whole:
+            points = points.part(part)
+            ground = Ground(points, self._k, self._watch)
+            demands = demands._replace(codes=np.ascontiguousarray(demands.codes[part]))
+        inner = np.unique(labels[part], return_inverse=True)[1].reshape(-1)
+        held = Held(ground, inner, demands, self._seed + 1, self._watch)
+        ended = held.cycle(HARD, steps, until)
+        if not ended:
+            held.cycle(HARD, 0)
+        self.steps += held.step
+        found = held.labels()
+        if loss_of(points, found) >= loss_of(points, inner):
+            return labels, not ended
+        if whole:
+            return found, not ended
+        out = labels + len(labels)
+        out[part] = found
+        return number_by_first(np.unique(out, return_inverse=True)[1].reshape(-1)), not ended
+
+
+def keep_models(
+    search: Models, starts: Sequence[Labels], steps: int, seconds: float | None
+) -> Refined:
+    """A grouping that keeps the models, of little loss: from the best of what the starts become by
+    repair.
+
+    Args:
+        search: of the records.
+        starts: groupings, int64, shape (n,), with classes of search's k or more.
+        steps: visits of records after the repair.
+        seconds: after which it ends early, once it is repaired.
+
+    Raises:
+        DataError: all records together break a model.
+    """
+    begun, points = perf_counter(), search._points
+    repaired = [search.repaired(labels) for labels in starts]
+    losses = [loss_of(points, labels) for labels in repaired]
+    best = repaired[int(np.argmin(losses))]
+    until = None if seconds is None else begun + seconds
+    better, stopped = search.better(best, steps, until)
+    return Refined(better, search.steps, stopped)

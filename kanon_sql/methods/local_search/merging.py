@@ -1,0 +1,218 @@
+"""Classes that break a privacy model are merged until none does.
+
+Merging always repairs: the models are kept by the union of two classes that keep them. Of the
+classes near to one that breaks a model, it is merged with the one that costs least for each row of
+violation that the merger removes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kanon_sql.errors import DataError
+from kanon_sql.kernel.jit import kernel
+from kanon_sql.kernel.watch import Watch
+from kanon_sql.points.numbering import number_by_first
+from kanon_sql.points.points import Floats, Labels, LossPoints, Points
+from kanon_sql.violation.demands import Demands
+from kanon_sql.violation.violation import NOBODY, violation_of, violations
+
+INFEASIBLE = (
+    "All rows together break a privacy model, so no release of them keeps it. Ask for less, or "
+    "release nothing."
+)
+
+AROUND = 64
+"""How many of the nearest classes are looked at where none nearby removes any violation."""
+
+
+class Costs:
+    """What classes lose, and what they would lose together, from what is kept of each.
+
+    Of squared errors that is the sums of numbers, their squares, and how often each category is
+    there; of information loss the least and the largest number, and which codes are there.
+    """
+
+    def __init__(self, points: Points, labels: Labels) -> None:
+        """Labels: int64, shape (n,), 0 .. groups-1."""
+        self._loss = points if isinstance(points, LossPoints) else None
+        groups = int(labels.max()) + 1
+        self.sizes = np.bincount(labels).astype(np.float64)
+        self._scale = points.scale
+        width = (points.codes.max(axis=0, initial=0) + 1).tolist() if points.codes.size else []
+        self._ends = np.cumsum([0, *width]).astype(np.int64)
+        self._codes = np.zeros((groups, int(self._ends[-1])), np.int32)
+        for c, at in enumerate(self._ends[:-1].tolist()):
+            pairs = labels * int(self._ends[-1]) + at + points.codes[:, c]
+            self._codes += np.bincount(pairs, minlength=self._codes.size).reshape(
+                self._codes.shape
+            ).astype(np.int32)
+        d = points.numeric.shape[1]
+        self._low, self._high = np.full((groups, d), np.inf), np.full((groups, d), -np.inf)
+        for a in range(d):
+            column = points.numeric[:, a]
+            if self._loss is None:  # sums, and sums of squares
+                self._low[:, a] = np.bincount(labels, weights=column)
+                self._high[:, a] = np.bincount(labels, weights=column * column)
+            else:
+                np.minimum.at(self._low[:, a], labels, column)
+                np.maximum.at(self._high[:, a], labels, column)
+
+    def _of(self, sizes: Floats, low: Floats, high: Floats, codes: Any) -> Floats:
+        total = np.zeros(len(sizes))
+        ends = self._ends.tolist()
+        if self._loss is None:
+            total += (high - low * low / sizes[:, None]).sum(axis=1)
+            for c, scale in enumerate(self._scale.tolist()):
+                part = codes[:, ends[c] : ends[c + 1]].astype(np.float64)
+                total += scale * (sizes - (part * part).sum(axis=1) / sizes)
+            return total
+        total += np.minimum(high - low, self._loss.cap).sum(axis=1)
+        for c, scale in enumerate(self._scale.tolist()):
+            distinct = (codes[:, ends[c] : ends[c + 1]] > 0).sum(axis=1)
+            total += scale * np.minimum(distinct - 1, self._loss.limit[c])
+        return np.asarray(total * sizes)
+
+    def growth(self, group: int, others: Labels) -> Floats:
+        """What a class and each of the others lose more as one: float64, shape (others,)."""
+        one = np.array([group])
+        apart = self._of(self.sizes[one], self._low[one], self._high[one], self._codes[one])
+        apart = apart + self._of(
+            self.sizes[others], self._low[others], self._high[others], self._codes[others]
+        )
+        low, high = self._together(group, others)
+        return self._of(
+            self.sizes[group] + self.sizes[others], low, high,
+            self._codes[group] + self._codes[others],
+        ) - apart
+
+    def _together(self, group: int, others: Labels) -> tuple[Floats, Floats]:
+        if self._loss is None:
+            return self._low[group] + self._low[others], self._high[group] + self._high[others]
+        return (
+            np.minimum(self._low[group], self._low[others]),
+            np.maximum(self._high[group], self._high[others]),
+        )
+
+    def merge(self, group: int, into: int) -> None:
+        """One class becomes part of the other."""
+        low, high = self._together(group, np.array([into]))
+        self._low[into], self._high[into] = low[0], high[0]
+        self._codes[into] += self._codes[group]
+        self.sizes[into] += self.sizes[group]
+
+
+@kernel
+def _unions(
+    demands: Demands, members: Any, size: int, start: Any, others: Any, found: Any
+) -> None:
+    """The violation of a class with each of some others: ``members`` holds those of the class, and
+    behind them those of the others, one after another."""
+    kept = np.zeros(0, np.int32)
+    both = np.empty(len(members), np.int64)
+    for p in range(size):
+        both[p] = members[p]
+    for o in range(len(others)):
+        many = start[o + 1] - start[o]
+        for p in range(many):
+            both[size + p] = members[size + start[o] + p]
+        found[o] = violation_of(demands, kept, both, size + many, NOBODY, NOBODY)
+
+
+class Merging:
+    """Classes under mergers."""
+
+    def __init__(self, points: Points, labels: Labels, demands: Demands) -> None:
+        """Labels: int64, shape (n,), 0 .. groups-1."""
+        self.labels, self._demands = labels.copy(), demands
+        self._costs = Costs(points, labels)
+        order = np.argsort(labels, kind="stable")
+        self._members = np.split(order, np.cumsum(np.bincount(labels))[:-1])
+        self.held = violations(demands, labels)
+        self._live = np.ones(len(self.held), np.bool_)
+
+    def removed(self, group: int, others: Labels) -> Floats:
+        """The violation that a class and each of the others lose as one: float64, shape
+        (others,)."""
+        parts = [self._members[g] for g in others.tolist()]
+        start = np.cumsum([0, *map(len, parts)])
+        found = np.empty(len(others))
+        own = self._members[group]
+        _unions(
+            self._demands, np.concatenate([own, *parts]), len(own), start, others, found
+        )
+        return np.asarray(self.held[group] + self.held[others] - found)
+
+    def partner(self, group: int, near: Labels) -> int:
+        """The class that one is merged with: one of those nearby, or any where none helps."""
+        near = near[self._live[near]]
+        near = np.unique(near[near != group])
+        for others in (near, None):
+            if others is None:
+                others = np.flatnonzero(self._live)
+                others = others[others != group]
+                growth = self._costs.growth(group, others)
+                others = others[np.argsort(growth, kind="stable")]
+                fewer = others[:AROUND]
+                removed = self.removed(group, fewer)
+                if not (removed > 0.0).any():
+                    fewer, removed = others, self.removed(group, others)
+                others = fewer
+            elif len(others) == 0:
+                continue
+            else:
+                removed = self.removed(group, others)
+            if (removed > 0.0).any():
+                growth = np.maximum(self._costs.growth(group, others), 0.0)
+                ratio = np.where(removed > 0.0, growth / np.maximum(removed, 1e-300), np.inf)
+                return int(others[np.argmin(ratio)])
+        return int(others[0])
+
+    def merge(self, group: int, into: int) -> None:
+        """One class becomes part of the other."""
+        self._costs.merge(group, into)
+        both = np.concatenate([self._members[into], self._members[group]])
+        self._members[into], self._members[group] = both, both[:0]
+        self.labels[both] = into
+        self._live[group], self.held[group] = False, 0.0
+        found = np.empty(1)
+        nobody = np.array([0, 0])
+        _unions(self._demands, both, len(both), nobody, np.zeros(1, np.int64), found)
+        self.held[into] = found[0]
+
+    @property
+    def classes(self) -> int:
+        """How many there are."""
+        return int(self._live.sum())
+
+
+def merge_rest(
+    points: Points, labels: Labels, demands: Demands, near: Any, watch: Watch
+) -> Labels:
+    """The grouping in which every class keeps the models: int64, shape (n,).
+
+    The smallest of the classes that break one is merged first, of equals the first.
+
+    Args:
+        points: n records in canonical order.
+        labels: int64, shape (n,), 0 .. groups-1.
+        demands: what is demanded.
+        near: for a record, records near to it: a function.
+        watch: its stop raises StoppedError.
+
+    Raises:
+        DataError: all records together break a model.
+    """
+    merging = Merging(points, labels, demands)
+    while True:
+        breaking = np.flatnonzero(merging.held > 0.0)
+        if len(breaking) == 0:
+            return number_by_first(merging.labels)
+        if merging.classes == 1:
+            raise DataError(INFEASIBLE)
+        watch.check()
+        group = int(breaking[np.argmin(merging._costs.sizes[breaking])])
+        around = near(merging._members[group])
+        merging.merge(group, merging.partner(group, np.unique(merging.labels[around])))
