@@ -80,6 +80,12 @@ class AlphaFrequency(PrivacyModel):
             found[places[word]] = share
         return found
 
+    @property
+    def least_bound(self) -> float:
+        """The bound of missing values that count against the class: they may be any value."""
+        given = [1.0 if self.alpha is None else self.alpha, *(share for _, share in self.by_value)]
+        return min(given)
+
     def best(self, table: Counts) -> float:
         """The largest share of a bounded value among all rows."""
         bounded = table.values[self.bounds(table) < 1.0]
@@ -91,13 +97,15 @@ class AlphaFrequency(PrivacyModel):
 
     def feasible(self, table: Counts) -> bool:
         """Whether every value keeps its bound, exactly."""
-        missing = table.missing if self.nulls == "worst" else 0
-        alone = table.missing if self.nulls == "value" and self.alpha is not None else 0
-        pairs = zip(table.values.tolist(), self.bounds(table).tolist(), strict=True)
+        pairs = [*zip(table.values.tolist(), self.bounds(table).tolist(), strict=True)]
+        if self.nulls == "value":
+            pairs.append((table.missing, 1.0 if self.alpha is None else self.alpha))
+        else:
+            pairs = [(count + table.missing, bound) for count, bound in pairs]
+            pairs.append((table.missing, self.least_bound))
         return all(
-            count + missing <= as_fraction(bound) * table.rows
-            for count, bound in pairs if bound < 1.0
-        ) and (alone == 0 or alone <= as_fraction(self.alpha or 0.0) * table.rows)
+            count <= as_fraction(bound) * table.rows for count, bound in pairs if bound < 1.0
+        )
 
     def least_class(self, table: Counts) -> int:
         """The least class whose rows fit under the bounds: without missing values, which only add

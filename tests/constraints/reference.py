@@ -175,14 +175,15 @@ def alpha_bounds(model: AlphaFrequency, table: Sequence[Any]) -> dict[Any, Fract
 def alpha_parts(
     model: AlphaFrequency, own: Sequence[Any], table: Sequence[Any]
 ) -> list[tuple[int, Fraction]]:
-    """Of each bounded value: rows that have it or might have it, and its bound."""
+    """Of each bounded value: rows that have it or might have it, and its bound. What is missing
+    might be a value that no row has: under 'worst' it is held to the least of all bounds."""
     known, missing = histogram(own)
     bounds = alpha_bounds(model, table)
     might = missing if model.nulls == "worst" else 0
     parts = [(known[value] + might, bound) for value, bound in bounds.items()]
-    if model.nulls == "value" and model.alpha is not None and model.alpha < 1.0:
-        parts.append((missing, fraction(model.alpha)))
-    return parts
+    given = [model.alpha, *(dict(model.by_value).values() if model.nulls == "worst" else ())]
+    below_1 = [fraction(bound) for bound in given if bound is not None and bound < 1.0]
+    return [*parts, (missing, min(below_1))] if below_1 else parts
 
 
 def value(
