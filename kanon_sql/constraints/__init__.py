@@ -27,7 +27,8 @@ MODELS: tuple[type[PrivacyModel], ...] = (
     DeltaDisclosure, BetaLikeness,
 )
 
-CONSTRAINTS: dict[str, type[Constraint]] = {kind.name: kind for kind in (KAnonymity, *MODELS)}
+_KINDS: tuple[type[Constraint], ...] = (KAnonymity, *MODELS)
+CONSTRAINTS: dict[str, type[Constraint]] = {kind.name: kind for kind in _KINDS}
 
 
 def read_constraint(told: Mapping[str, Any]) -> Constraint:

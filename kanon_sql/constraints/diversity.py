@@ -23,8 +23,15 @@ can't tell apart is refused."""
 
 def counted(table: Counts, nulls: str) -> list[int]:
     """How often each value is there that is, the most frequent first; missing values count for the
-    most frequent, or as a value of their own. Empty where no value is known."""
-    counts = sorted((int(n) for n in table.values if n > 0), reverse=True)
+    most frequent, or as a value of their own. Empty where no value is known.
+
+    With a hierarchy, what is counted are its nodes just above the leaves: of numbers of which
+    hardly any two are equal, many are easily there, and say nothing.
+    """
+    rows, levels = table.values, table.column.levels
+    if len(levels) > 1:
+        rows = np.bincount(levels[1], weights=rows).astype(np.int64)
+    counts = sorted((int(n) for n in rows if n > 0), reverse=True)
     if nulls == "value":
         return sorted([*counts, *([table.missing] if table.missing else [])], reverse=True)
     return [counts[0] + table.missing, *counts[1:]] if counts else []
@@ -41,7 +48,7 @@ class DistinctDiversity(PrivacyModel):
     name: ClassVar[str] = "distinct_l_diversity"
     option: ClassVar[str] = "l"
 
-    l: int
+    l: int  # noqa: E741
 
     @property
     def least_size(self) -> int:
@@ -74,7 +81,7 @@ class EntropyDiversity(PrivacyModel):
     name: ClassVar[str] = "entropy_l_diversity"
     option: ClassVar[str] = "l"
 
-    l: float
+    l: float  # noqa: E741
 
     @property
     def least_size(self) -> int:
@@ -107,7 +114,7 @@ class RecursiveDiversity(PrivacyModel):
     name: ClassVar[str] = "recursive_l_diversity"
     option: ClassVar[str] = "l"
 
-    l: int
+    l: int  # noqa: E741
     c: float
 
     @property

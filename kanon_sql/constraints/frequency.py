@@ -12,21 +12,36 @@ import numpy as np
 from kanon_sql.constraints.constraint import PrivacyModel
 from kanon_sql.constraints.rational import as_fraction
 from kanon_sql.errors import DataError
-from kanon_sql.points.sensitive import Counts, Floats
+from kanon_sql.points.sensitive import Counts, Floats, Numbers
 
 SURE = 1e-12
 """As a share of a bound that is no fraction: by how much a frequency must keep away from it."""
 
-MANY = 10_000
-"""The largest class size that is looked at for the least that could pass."""
+MANY = 2_000
+"""How many class sizes are looked at, from the least that could pass: beyond them the first that
+was not looked at is told, which is a lower bound."""
+
+NEAR = 1e-14
+"""As a share of a bound: more than rounding takes from it, so that what fits is found to fit."""
 
 
-def _least_of(bounds: Floats, rows: int, sure: float) -> int:
-    """The least class whose rows fit under the upper bounds of the values, shares of a class."""
-    for size in range(1, min(rows, MANY) + 1):
-        if np.floor(bounds * size * (1.0 + sure)).sum() >= size:
+def _least_within(lower: Floats, upper: Floats, counts: Numbers) -> int:
+    """The least class in which the share of every value is within its bounds.
+
+    Args:
+        lower, upper: float64, shape (m,); bounds of shares; a value with no lower one has 0.
+        counts: int64, shape (m,); how many rows of the table have each value, 1 or more.
+    """
+    needed = lower > 0.0
+    # a value that must be there has one row at least; where none must, one has it nevertheless
+    widest = upper[needed].min() if needed.any() else upper.max(initial=1.0)
+    start = max(int(1.0 / (widest * (1.0 + NEAR))) if widest > 0.0 else 1, int(needed.sum()), 1)
+    for size in range(start, min(int(counts.sum()), start + MANY) + 1):
+        low = np.ceil(lower * size * (1.0 - NEAR))
+        high = np.minimum(counts, np.floor(upper * size * (1.0 + NEAR)))
+        if (low <= high).all() and low.sum() <= size <= high.sum():
             return size
-    return min(rows, MANY)
+    return max(min(int(counts.sum()), start + MANY), 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +80,12 @@ class AlphaFrequency(PrivacyModel):
             found[places[word]] = share
         return found
 
+    @property
+    def least_bound(self) -> float:
+        """The bound of missing values that count against the class: they may be any value."""
+        given = [1.0 if self.alpha is None else self.alpha, *(share for _, share in self.by_value)]
+        return min(given)
+
     def best(self, table: Counts) -> float:
         """The largest share of a bounded value among all rows."""
         bounded = table.values[self.bounds(table) < 1.0]
@@ -76,27 +97,34 @@ class AlphaFrequency(PrivacyModel):
 
     def feasible(self, table: Counts) -> bool:
         """Whether every value keeps its bound, exactly."""
-        missing = table.missing if self.nulls == "worst" else 0
-        alone = table.missing if self.nulls == "value" and self.alpha is not None else 0
-        pairs = zip(table.values.tolist(), self.bounds(table).tolist(), strict=True)
+        pairs = [*zip(table.values.tolist(), self.bounds(table).tolist(), strict=True)]
+        if self.nulls == "value":
+            pairs.append((table.missing, 1.0 if self.alpha is None else self.alpha))
+        else:
+            pairs = [(count + table.missing, bound) for count, bound in pairs]
+            pairs.append((table.missing, self.least_bound))
         return all(
-            count + missing <= as_fraction(bound) * table.rows
-            for count, bound in pairs if bound < 1.0
-        ) and (alone == 0 or alone <= as_fraction(self.alpha or 0.0) * table.rows)
+            count <= as_fraction(bound) * table.rows for count, bound in pairs if bound < 1.0
+        )
 
     def least_class(self, table: Counts) -> int:
-        """The least class whose rows fit under the bounds."""
-        bounds = self.bounds(table)
-        if self.nulls == "value" and table.missing:
+        """The least class whose rows fit under the bounds: without missing values, which only add
+        to what has to fit."""
+        bounds, counts = self.bounds(table), table.values
+        if (bounds >= 1.0).all():
+            return 1
+        if self.nulls == "value":
             bounds = np.append(bounds, 1.0 if self.alpha is None else self.alpha)
-        return _least_of(bounds, table.rows, 1e-14)
+            counts = np.append(counts, table.missing)
+        there = counts > 0
+        return _least_within(np.zeros(int(there.sum())), bounds[there], counts[there])
 
 
-def shares_of(table: Counts) -> Floats:
-    """The share of each value that is there among all rows, missing ones last as a value: float64,
-    shape (values,)."""
+def with_missing(table: Counts) -> Numbers:
+    """How often each value is there that is, missing ones last as a value: int64, shape
+    (values,)."""
     counts = np.append(table.values, table.missing)
-    return np.asarray(counts[counts > 0] / max(table.rows, 1), dtype=np.float64)
+    return counts[counts > 0]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,10 +155,11 @@ class DeltaDisclosure(PrivacyModel):
         return self.delta > 0.0
 
     def least_class(self, table: Counts) -> int:
-        """A row of each value, of the rarest a large enough share."""
-        shares = shares_of(table)
-        rarest = float(shares.min()) if len(shares) else 1.0
-        return max(len(shares), math.floor(1.0 / (math.exp(self.delta) * rarest)), 1)
+        """The least class with a row of each value, the rarest of which is not too frequent."""
+        counts = with_missing(table)
+        shares = counts / max(table.rows, 1)
+        lower = math.exp(-self.delta) * shares * (1.0 + SURE)
+        return _least_within(lower, math.exp(self.delta) * shares * (1.0 - SURE), counts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,8 +192,9 @@ class BetaLikeness(PrivacyModel):
 
     def least_class(self, table: Counts) -> int:
         """The least class whose rows fit under the bounds."""
-        shares = shares_of(table)
+        counts = with_missing(table)
+        shares = counts / max(table.rows, 1)
         more = np.full(len(shares), self.beta)
         if self.kind == "enhanced":
             more = np.minimum(more, -np.log(shares))
-        return _least_of((1.0 + more) * shares, table.rows, 1e-12)
+        return _least_within(np.zeros(len(shares)), (1.0 + more) * shares, counts)

@@ -160,7 +160,8 @@ def demands_of(points: Points, models: Sequence[PrivacyModel], kept: Labels) -> 
         made.append(_demand(model, codes, counts, tables))
         column.append(len(tables.codes))
         table_rows.append(counts.rows)
-        missing.append(counts.missing)
+        # where a missing value is a value of its own, none is missing
+        missing.append(counts.missing if made[-1].worst else 0)
     return _packed(tables, made, column, table_rows, missing)
 
 
@@ -282,7 +283,7 @@ def _bounded(
         if not worst and model.alpha is not None:
             upper[-1] = model.alpha
         tables.add(codes, whole, upper=upper)
-        return _Demand(BOUNDED, (float(upper[:-1].min(initial=1.0)), 0.0), worst=worst)
+        return _Demand(BOUNDED, (model.least_bound if worst else 1.0, 0.0), worst=worst)
     share = whole / max(table.rows, 1)
     if isinstance(model, DeltaDisclosure):
         lower = math.exp(-model.delta) * share * (1.0 + SURE)
@@ -293,5 +294,6 @@ def _bounded(
     if model.kind == "enhanced":
         most = -np.log(np.where(whole > 0, share, 1.0))
         upper = np.where(model.beta <= most, upper, share * (1.0 + most) * (1.0 - SURE))
+        upper[whole == table.rows] = 1.0  # the only value: a class has no more of it than all rows
     tables.add(codes, whole, upper=upper)
     return _Demand(BOUNDED, (1.0, 0.0), worst=False)
