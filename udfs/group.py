@@ -46,7 +46,8 @@ CENTERS_SQL = 'STRUCT("row" BIGINT, "class" BIGINT)[]'
 
 
 def start(
-    columns: Any, options: Any, hierarchies: Any, tables: Any, passing: Any, threads: Any
+    columns: Any, secrets: Any, options: Any, hierarchies: Any, tables: Any, passing: Any,
+    threads: Any,
 ) -> Any:
     """Announces the method that the options name, which will take that many threads; the ticket
     under which its rows come."""
@@ -55,9 +56,11 @@ def start(
     from kanon_sql.stages.group import Work, room_for  # here: it takes a while to load
 
     run, names = Run.from_json(options[0].as_py(), METHODS), read_columns(columns)
-    taken = room_for(names, run.task)
+    sensitive = read_columns(secrets)
+    taken = room_for(names, run.task, sensitive)
     work = Work(
-        taken, names, run, read_trees(hierarchies), read_tables(tables), passing[0].as_py() or []
+        taken, names, run, read_trees(hierarchies), read_tables(tables), passing[0].as_py() or [],
+        sensitive,
     )
     many = max(1, min(threads[0].as_py(), cores()))
 
@@ -74,7 +77,7 @@ def take(
 ) -> Any:
     """Takes a piece of the rows in; their tickets."""
     ticket = tickets[0].as_py()
-    beside = {"label": whole(labels), "secret": whole(secrets), "extra": whole(extras)}
+    beside = {"label": whole(labels), "secrets": whole(secrets), "extra": whole(extras)}
     try:
         hand_over(ticket, whole(rows), whole(hashes), whole(cells), beside)
     except KeyboardInterrupt:
@@ -149,14 +152,14 @@ def class_of(tickets: Any, rows: Any) -> Any:
 START = Signature(
     "__kanon_start",
     start,
-    ("VARCHAR[][]", "VARCHAR", TREES, TABLES, "VARCHAR[]", "BIGINT"),
+    ("VARCHAR[][]", "VARCHAR[][]", "VARCHAR", TREES, TABLES, "VARCHAR[]", "BIGINT"),
     "BIGINT",
     side_effects=True,
 )
 TAKE = Signature(
     "__kanon_take",
     take,
-    ("BIGINT", "BIGINT", "UBIGINT", CELLS, "VARCHAR", "VARCHAR", "DOUBLE"),
+    ("BIGINT", "BIGINT", "UBIGINT", CELLS, "VARCHAR", CELLS, "DOUBLE"),
     "BIGINT",
     side_effects=True,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from kanon_sql.points.points import (
     MetricPoints,
     Points,
 )
+from kanon_sql.points.sensitive import SensitiveColumn
+
+Kind = TypeVar("Kind", bound=Points)
 
 
 @dataclass(frozen=True)
@@ -35,8 +38,9 @@ class Encoded:
         missing: bool, shape (n, attributes); where the value is NULL or NaN.
         label: int32, shape (n,); codes of the class label, 0 if unused.
         sensitive: int32, shape (n, s); codes of the sensitive columns that were asked for.
-        protected: bool, shape (values,); whether each value of the one sensitive column is truly
-            sensitive.
+        sensitive_columns: what these codes mean.
+        protected: bool, shape (values + 1,); whether each value of the first sensitive column,
+            NULL last, is truly sensitive.
         extra: float64, shape (n,) or (0,); a number of each row that its method needs.
     """
 
@@ -46,8 +50,15 @@ class Encoded:
     missing: Mask
     label: Codes
     sensitive: Codes
+    sensitive_columns: tuple[SensitiveColumn, ...]
     protected: Mask
     extra: Floats
+
+    def _carrying(self, points: Kind) -> Kind:
+        """The points, with the sensitive codes of their records."""
+        return replace(
+            points, sensitive=self.sensitive, sensitive_columns=self.sensitive_columns
+        )
 
     def squared(self) -> Points:
         """Points for squared distances; attributes without variance or weight are left out."""
@@ -63,12 +74,11 @@ class Encoded:
             if isinstance(attribute, Categorical) and attribute.squared.any()
         ]
         nothing = np.zeros((len(self.order), 0))
-        return Points.of(
+        return self._carrying(Points.of(
             np.column_stack(places) if places else nothing,
             np.column_stack([column for _, column in used]) if used else nothing,
             np.concatenate([[], *(attribute.squared for attribute, _ in used)]),
-            sensitive=self.sensitive,
-        )
+        ))
 
     def losses(self, loss: str = "range_flat", weighted: bool = True) -> LossPoints:
         """Points for information loss; every attribute is there.
@@ -100,11 +110,11 @@ class Encoded:
             scale += (weight / max(most, 1) * shares).tolist()
             limit += [max(most, 1)] * height
         nothing = np.zeros((len(self.order), 0))
-        return LossPoints.of(
+        return self._carrying(LossPoints.of(
             np.column_stack(places) if places else nothing,
             np.column_stack(codes) if codes else nothing,
-            scale, caps, limit, first, self.label, self.protected, sensitive=self.sensitive,
-        )
+            scale, caps, limit, first, self.label, self.protected,
+        ))
 
     def cells(self, flat: bool = False) -> LossPoints:
         """Points for generalized cells: each attribute is one column of codes for each level of its
@@ -121,10 +131,9 @@ class Encoded:
             first += [len(scale)] * height
             scale += [attribute.weight / height] * height
             codes.append(levels)
-        return LossPoints.of(
-            np.zeros((len(self.order), 0)), np.column_stack(codes), scale, first=first,
-            sensitive=self.sensitive,
-        )
+        return self._carrying(LossPoints.of(
+            np.zeros((len(self.order), 0)), np.column_stack(codes), scale, first=first
+        ))
 
     def in_metric(self, metric: str) -> MetricPoints:
         """Points in a metric, one of DISTANCES_OF_CENTERS; needs an encoding by distance 'sse'.
@@ -134,16 +143,13 @@ class Encoded:
         """
         if metric == "euclidean":
             plain = self.squared()
-            return MetricPoints.of(
-                plain.numeric, plain.codes, plain.scale, "root", sensitive=self.sensitive
-            )
-        if metric == "haversine":
-            places = on_sphere(*self.places_in(self.columns))
-            return MetricPoints.of(places, form="arc", sensitive=self.sensitive)
-        cells = self.cells(flat=metric == "hamming")
-        return MetricPoints.of(
-            cells.numeric, cells.codes, cells.scale / 2.0, "plain", sensitive=self.sensitive
-        )
+            made = MetricPoints.of(plain.numeric, plain.codes, plain.scale, "root")
+        elif metric == "haversine":
+            made = MetricPoints.of(on_sphere(*self.places_in(self.columns)), form="arc")
+        else:
+            cells = self.cells(flat=metric == "hamming")
+            made = MetricPoints.of(cells.numeric, cells.codes, cells.scale / 2.0, "plain")
+        return self._carrying(made)
 
     def places_in(self, columns: Sequence[Any]) -> tuple[Floats, Floats]:
         """The latitudes and longitudes in degrees, of two columns that are known by their names.
@@ -188,7 +194,8 @@ class Encoded:
         nothing = np.zeros(0, np.int32)
         return replace(
             self, columns=(), order=np.zeros(0, np.int64), missing=np.zeros((0, 0), np.bool_),
-            label=nothing, sensitive=nothing[:, None], extra=np.zeros(0),
+            label=nothing, sensitive=nothing[:, None], sensitive_columns=(),
+            extra=np.zeros(0),
         )
 
 

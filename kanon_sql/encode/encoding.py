@@ -11,7 +11,7 @@ that nothing downstream can depend on the order in which they came in.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -23,13 +23,15 @@ from kanon_sql.encode.attributes import Attribute, Categorical, Numeric, Taxonom
 from kanon_sql.encode.cells import Cells, Mask, check_types
 from kanon_sql.encode.encoded import Encoded
 from kanon_sql.encode.order import Indices
+from kanon_sql.encode.sensitive import fit_sensitive, sensitive_codes
 from kanon_sql.errors import DataError, OptionError, did_you_mean
 from kanon_sql.methods import GroupTask
 from kanon_sql.points.points import NO_SENSITIVE, Codes
+from kanon_sql.points.sensitive import SensitiveColumn
 
 
 def _check_names(
-    columns: Sequence[Column], weights: Mapping[str, float], trees: Mapping[str, Taxonomy]
+    columns: Sequence[Column], weights: Mapping[str, float], trees: Collection[str]
 ) -> None:
     names = [column.name for column in columns]
     known = {name.lower() for name in names}
@@ -76,15 +78,17 @@ class Encoding:
         columns: the quasi-identifiers.
         attributes: how each lies in the geometries.
         nulls: what becomes of a NULL, as the option says.
-        label, sensitive: the class labels, and the values of the one sensitive column.
-        protected: bool, shape (values,); which of those are truly sensitive.
+        label: the class labels.
+        sensitive: the sensitive columns that are asked for.
+        protected: bool, shape (values + 1,); which values of the first of them, NULL last, are
+            truly sensitive.
     """
 
     columns: tuple[Column, ...]
     attributes: tuple[Attribute, ...]
     nulls: str = "value"
     label: Words = field(default_factory=Words)
-    sensitive: Words = field(default_factory=Words)
+    sensitive: tuple[SensitiveColumn, ...] = ()
     protected: Mask = field(default_factory=lambda: np.zeros(1, np.bool_))
 
     def transform(self, rows: Rows) -> Encoded:
@@ -111,11 +115,9 @@ class Encoding:
     def _placed(
         self, rows: Rows, cells: Cells, codes: Mapping[int, Codes], order: Indices
     ) -> Encoded:
-        asked = rows.fields.get("secret") if len(self.sensitive.known) > 1 else None
-        sensitive = (
-            NO_SENSITIVE if asked is None
-            else self.sensitive.codes(asked, rows.count)[order][:, None]
-        )
+        sensitive = NO_SENSITIVE
+        if self.sensitive:
+            sensitive = sensitive_codes(rows, self.sensitive)[order]
         labels = rows.fields.get("label") if len(self.label.known) > 1 else None
         return Encoded(
             self.attributes,
@@ -127,47 +129,52 @@ class Encoding:
             cells.missing[order],
             self.label.codes(labels, rows.count)[order],
             sensitive,
+            self.sensitive,
             self.protected,
             rows.numbers("extra")[order] if "extra" in rows else np.zeros(0),
         )
 
 
 def fit(
-    rows: Rows, columns: Sequence[Column], task: GroupTask, trees: Mapping[str, Taxonomy]
+    rows: Rows, columns: Sequence[Column], task: GroupTask, trees: Mapping[str, Taxonomy],
+    sensitive: Sequence[Column] = (),
 ) -> Encoding:
     """Learns scales and codes from rows, as ``encode`` does."""
-    return _learned(rows, columns, task, trees)[0]
+    return _learned(rows, columns, task, trees, sensitive)[0]
 
 
 def encode(
-    rows: Rows, columns: Sequence[Column], task: GroupTask, trees: Mapping[str, Taxonomy]
+    rows: Rows, columns: Sequence[Column], task: GroupTask, trees: Mapping[str, Taxonomy],
+    sensitive: Sequence[Column] = (),
 ) -> Encoded:
     """Encodes the quasi-identifiers of a relation.
 
     Args:
         rows: n rows; of the fields cells (struct<number: double, category: string>, one per row and
             column, row by row, or CellColumns), and where they are there hash (uint64, a seeded
-            hash of all columns of each row), label, secret and extra.
+            hash of all columns of each row), label, extra, and secrets (CellColumns).
         columns: the quasi-identifiers.
         task: weights, nulls, distance, sensitive_values, and what its method asks for, are read.
         trees: hierarchies by column name.
+        sensitive: the columns of secrets.
 
     Raises:
         DataError: a type that can't be encoded, infinite values, NULLs where nulls is 'error'.
         OptionError: a weight or hierarchy for a column that is no quasi-identifier.
     """
-    encoding, cells, codes, order = _learned(rows, columns, task, trees)
+    encoding, cells, codes, order = _learned(rows, columns, task, trees, sensitive)
     return encoding._placed(rows, cells, codes, order)
 
 
 def _learned(
-    rows: Rows, columns: Sequence[Column], task: GroupTask, trees: Mapping[str, Taxonomy]
+    rows: Rows, columns: Sequence[Column], task: GroupTask, trees: Mapping[str, Taxonomy],
+    sensitive: Sequence[Column],
 ) -> tuple[Encoding, Cells, dict[int, Codes], Indices]:
     """The encoding, and what it was learned from: cells, codes of the categories, and the
     canonical order, in which sums of numbers run."""
     given = {name.lower(): tree for name, tree in trees.items()}
     check_types(columns)
-    _check_names(columns, task.weights, given)
+    _check_names(columns, task.weights, given.keys() - {c.name.lower() for c in sensitive})
     weights = {name.lower(): weight for name, weight in task.weights.items()}
     distance = task.distance or "sse"
     cells = Cells.of(rows, columns, task.nulls)
@@ -185,16 +192,16 @@ def _learned(
         weight = weights.get(name.lower(), 1.0)
         attributes[j] = Numeric.fit(name, weight, values[order], distance)
     label = rows.fields.get("label") if task.class_label is not None else None
-    secret = rows.fields.get("secret") if task.needs_sensitive else None
-    sensitive = Words.fit(secret)
-    protected = np.array([word in task.sensitive_values for word in sensitive.known])
-    if secret is not None and task.own.needs_protected and not protected.any():
+    known = fit_sensitive(rows, sensitive, given)
+    protected = np.array([word in task.sensitive_values for word in (*known[0].words, None)]
+                         if known else [False])
+    if known and task.own.needs_protected and not protected.any():
         raise DataError(
             f"None of the {len(task.sensitive_values)} sensitive_values is a value of the "
             "sensitive column. Check how they are written."
         )
     encoding = Encoding(
         tuple(columns), tuple(attributes[j] for j in range(len(columns))), task.nulls,
-        Words.fit(label), sensitive, protected,
+        Words.fit(label), known, protected,
     )
     return encoding, cells, codes, order

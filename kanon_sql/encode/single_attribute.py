@@ -16,10 +16,12 @@ from kanon_sql.encode.arrow import Column, Rows, Table
 from kanon_sql.encode.attributes import is_numeric
 from kanon_sql.encode.cells import category_column, check_types, number_column, refuse
 from kanon_sql.encode.coordinates import geographic, refuse_beyond_degrees
+from kanon_sql.encode.sensitive import sensitive_codes
 from kanon_sql.errors import DataError, OptionError, did_you_mean
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.points.points import Floats, Grouping, ItemPoints, Labels
+from kanon_sql.points.sensitive import SensitiveColumn
 
 NUMBERS = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*\)")
 """Types of coordinates."""
@@ -74,7 +76,8 @@ class Items:
 
 
 def read_items(
-    rows: Rows, columns: Sequence[Column], task: GroupTask, tables: Mapping[str, Table]
+    rows: Rows, columns: Sequence[Column], task: GroupTask, tables: Mapping[str, Table],
+    sensitive: tuple[SensitiveColumn, ...] = (),
 ) -> Items:
     """The items of the rows, for a method of one attribute.
 
@@ -82,16 +85,35 @@ def read_items(
     NULL and NaN last.
 
     Args:
-        rows: the cells are read.
+        rows: the cells are read, and secrets where there are sensitive columns.
         columns: the quasi-identifiers.
         task: its method tells what its items are.
         tables: the relations beside the one that is anonymized, by the option that names them.
+        sensitive: what was learned of the sensitive columns whose cells the rows have.
 
     Raises:
         DataError: another number of quasi-identifiers than the method takes, values that it can't
             take, or a graph that can't be read.
         OptionError: an extent for other columns.
     """
+    found = _items_of(rows, columns, task, tables)
+    if not sensitive:
+        return found
+    if not found.placed.all():
+        raise DataError(
+            f"{int((~found.placed).sum())} rows have no place and would be a class of their own, "
+            "which no model of privacy is enforced on. Leave them out by nulls='suppress'."
+        )
+    codes = sensitive_codes(rows, sensitive)
+    return replace(
+        found, points=replace(found.points, sensitive=codes, sensitive_columns=sensitive)
+    )
+
+
+def _items_of(
+    rows: Rows, columns: Sequence[Column], task: GroupTask, tables: Mapping[str, Table]
+) -> Items:
+    """The items, as their geometry says."""
     geometry = task.geometry
     assert isinstance(geometry, AttributeGeometry)
     geometry.refuse_width(task.method.name, [column.name for column in columns])

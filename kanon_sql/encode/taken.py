@@ -14,17 +14,59 @@ import numpy as np
 import pyarrow as pa
 
 from kanon_sql.encode.arrow import CellColumns, Rows
-from kanon_sql.points.points import Floats
 
-BESIDE = ("label", "secret", "extra")
+BESIDE = ("label", "extra")
 """What a method may ask for beside the cells."""
+
+
+class _Cells:
+    """What is kept of a list of cells per row, and how it is put together."""
+
+    def __init__(
+        self, field: str, width: int, numeric: Sequence[int], textual: Sequence[int]
+    ) -> None:
+        """
+        Args:
+            field: what the pieces call them.
+            width: the number of columns.
+            numeric: those whose numbers are kept.
+            textual: those whose categories are kept.
+        """
+        self._field, self._width = field, width
+        self._numeric, self._textual = list(numeric), list(textual)
+
+    def take(self, piece: dict[str, Any], cells: Any) -> None:
+        """Puts list<struct<number: double, category: string>>, a list of ``width`` per row, into
+        a piece."""
+        # copies: a view of one array of a piece keeps all that DuckDB handed over with it
+        structs = cells.flatten()
+        if self._numeric:
+            values = structs.field("number").to_numpy(zero_copy_only=False)
+            for j in self._numeric:
+                piece[f"{self._field} {j}"] = values[j :: self._width] + 0.0  # no -0.0
+        if self._textual:
+            words = structs.field("category")
+            piece[self._field] = pa.concat_arrays([words, words[:0]])
+
+    def together(self, pieces: Sequence[dict[str, Any]]) -> CellColumns:
+        """The cells of all pieces, which are rid of them."""
+        numbers = {
+            j: _together(pieces, f"{self._field} {j}", np.float64) for j in self._numeric
+        }
+        words = _texts([piece.pop(self._field) for piece in pieces if self._field in piece])
+        columns = {
+            j: words.take(pa.array(np.arange(j, len(words), self._width))).dictionary_encode()
+            for j in self._textual
+        }
+        return CellColumns(numbers, columns)
 
 
 class Taken:
     """Rows that are being handed over; ``rows`` gives them when all are there."""
 
     def __init__(
-        self, width: int, numeric: Sequence[int], textual: Sequence[int], asked: Collection[str]
+        self, width: int, numeric: Sequence[int], textual: Sequence[int], asked: Collection[str],
+        ordered: Sequence[bool] = (),
     ) -> None:
         """
         Args:
@@ -32,9 +74,13 @@ class Taken:
             numeric: those whose numbers are kept.
             textual: those whose categories are kept.
             asked: which of BESIDE are kept.
+            ordered: of each sensitive column that is kept, whether its values are numbers, too.
         """
-        self._width = width
-        self._numeric, self._textual = list(numeric), list(textual)
+        self._cells = _Cells("cells", width, numeric, textual)
+        secret = range(len(ordered))
+        self._secrets = _Cells(
+            "secrets", len(ordered), [j for j in secret if ordered[j]], secret
+        ) if ordered else None
         self._asked = tuple(asked)
         self._lock = threading.Lock()
         self._pieces: list[dict[str, Any]] = []
@@ -46,20 +92,15 @@ class Taken:
             number: the number of each row, int64, ascending.
             sealed: uint64, a seeded hash of each row; NULL where it needs none.
             cells: list<struct<number: double, category: string>>, a list of ``width`` per row.
-            beside: by the names of BESIDE, one value per row.
+            beside: by the names of BESIDE, one value per row; and secrets, the cells of the
+                sensitive columns.
         """
-        structs, width = cells.flatten(), self._width
-        # copies: a view of one array of a piece keeps all that DuckDB handed over with it
         piece: dict[str, Any] = {"row": number.to_numpy().copy()}
         if sealed.null_count < len(sealed):
             piece["hash"] = sealed.fill_null(0).to_numpy().copy()
-        if self._numeric:
-            values = structs.field("number").to_numpy(zero_copy_only=False).reshape(-1, width)
-            for j in self._numeric:
-                piece[f"number {j}"] = values[:, j] + 0.0  # no -0.0
-        if self._textual:
-            words = structs.field("category")
-            piece["words"] = pa.concat_arrays([words, words[:0]])
+        self._cells.take(piece, cells)
+        if self._secrets is not None:
+            self._secrets.take(piece, beside["secrets"])
         for name in self._asked:
             piece[name] = beside[name].take(pa.array(np.arange(len(number))))
         with self._lock:
@@ -77,15 +118,9 @@ class Taken:
                 piece.setdefault("hash", np.zeros(len(piece["row"]), np.uint64))
         number = _together(pieces, "row", np.int64)
         count = len(number)
-        numbers: dict[int, Floats] = {
-            j: _together(pieces, f"number {j}", np.float64) for j in self._numeric
-        }
-        words = _texts([piece.pop("words") for piece in pieces if "words" in piece])
-        columns = {
-            j: words.take(pa.array(np.arange(j, len(words), self._width))).dictionary_encode()
-            for j in self._textual
-        }
-        fields: dict[str, Any] = {"row": number, "cells": CellColumns(numbers, columns)}
+        fields: dict[str, Any] = {"row": number, "cells": self._cells.together(pieces)}
+        if self._secrets is not None:
+            fields["secrets"] = self._secrets.together(pieces)
         if hashed:
             fields["hash"] = _together(pieces, "hash", np.uint64)
         for name in self._asked:

@@ -7,14 +7,16 @@ from time import perf_counter
 import numpy as np
 
 from kanon_sql.group.enforce import enforce
+from kanon_sql.group.feasible import refuse_infeasible
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import GroupTask
 from kanon_sql.points.points import Grouping, Points
 
 
 def group_points(points: Points, task: GroupTask, watch: Watch | None = None) -> Grouping:
-    """Groups points as the task says: by its method, then refined, then merged where a constraint
-    is broken that the method doesn't know of, then without the rows that pay.
+    """Groups points as the task says: by its method, then refined, then without the rows that pay,
+    and last so that every class keeps the privacy models: their shares are those of the rows that
+    are released.
 
     Args:
         points: n records in canonical order, of the task's geometry.
@@ -23,6 +25,7 @@ def group_points(points: Points, task: GroupTask, watch: Watch | None = None) ->
 
     Raises:
         StoppedError: the watch was asked to stop.
+        DataError: no release of the rows that are left keeps the models.
     """
     from kanon_sql.group.blocks import group_in_blocks  # here, since it loads the compiler
 
@@ -31,8 +34,15 @@ def group_points(points: Points, task: GroupTask, watch: Watch | None = None) ->
     grouping = group_in_blocks(points, task, watch)
     if task.refine == "local":
         grouping = _refined(points, grouping, task, watch)
-    grouping = enforce(points, grouping, task.beside_k, watch)
-    grouping = task.geometry.finished(points, grouping, task, watch)
+    grouping = _without_rows(points, grouping, task, watch)
+    if task.models and (grouping.labels < 0).any():
+        refuse_infeasible(points, task.models, np.flatnonzero(grouping.labels >= 0))
+    grouping = enforce(points, grouping, task.models, task, watch)
+    return task.geometry.finished(points, grouping, task, watch)
+
+
+def _without_rows(points: Points, grouping: Grouping, task: GroupTask, watch: Watch) -> Grouping:
+    """Without the rows that pay where they are left out, as far as the task allows it."""
     out = int(task.suppress * len(points))
     if out == 0 or task.method.suppresses:
         return grouping

@@ -35,6 +35,7 @@ def _trial(task: GroupTask, in_blocks: bool) -> GroupTask:
         own=task.own.for_trial(in_blocks),
         refine_steps=1,
         block_rows=TRIAL_BLOCK if in_blocks else None,
+        beside_k=(),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from kanon_sql.constraints import Constraint, KAnonymity, read_constraint
+from kanon_sql.constraints import Constraint, KAnonymity, PrivacyModel, read_constraint
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods.geometry import Geometry
 from kanon_sql.methods.method import Method
@@ -90,9 +90,22 @@ class GroupTask:
         return max(constraint.least_size for constraint in self.constraints)
 
     @property
+    def models(self) -> tuple[PrivacyModel, ...]:
+        """The privacy models among what stands beside k."""
+        return tuple(each for each in self.beside_k if isinstance(each, PrivacyModel))
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The sensitive columns that the models name, each as it was first named."""
+        named: dict[str, str] = {}
+        for model in self.models:
+            named.setdefault(model.column.lower(), model.column)
+        return tuple(named.values())
+
+    @property
     def needs_sensitive(self) -> bool:
-        """Whether the method or a constraint looks at the values of the one sensitive column."""
-        return self.own.needs_sensitive or any(c.needs_sensitive for c in self.beside_k)
+        """Whether the method or a model looks at the values of sensitive columns."""
+        return self.own.needs_sensitive or bool(self.models)
 
     @property
     def promised(self) -> int | None:

@@ -75,6 +75,33 @@ def _key(column: str | None) -> str:
     return "NULL" if column is None else f"__kanon_key({quoted(column)})"
 
 
+NO_CELLS = "NULL::STRUCT(number DOUBLE, category VARCHAR)[]"
+
+
+def _sensitive(call: GroupingCall) -> tuple[str, ...]:
+    """The sensitive columns that models or the method look at."""
+    if call.task.own.needs_sensitive and not call.task.sensitive:
+        return call.roles.sensitive
+    return call.task.sensitive
+
+
+def _secrets(call: GroupingCall) -> dict[str, str]:
+    """What fills the holes of the sensitive columns that are looked at: their cells, which tell
+    values apart by their texts, also numbers; and their names and types."""
+    names = tuple(map(quoted, _sensitive(call)))
+    cells = ", ".join(
+        f"{{'number': (__kanon_cell({name})).number, 'category': __kanon_key({name})}}"
+        for name in names
+    )
+    described = ", ".join(f"__kanon_describe({name})" for name in names)
+    return {
+        "secrets": f"[{cells}]" if names else NO_CELLS,
+        "secret_columns": (
+            f"(SELECT [{described}] FROM {one_empty_row('__kanon_source')})" if names else "NULL"
+        ),
+    }
+
+
 def passing(call: GroupingCall) -> str:
     """The columns of __kanon_labelled that are released as they are, each after a comma."""
     roles = call.roles
@@ -188,7 +215,6 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
         hierarchies=trees.argument(),
         tables=tables_sql(call.tables),
         label=_key(task.class_label),
-        secret=_key(roles.sensitive[0] if task.needs_sensitive else None),
         cell=_cell(call),
         extra=_extra(call),
         quasi=columns,
@@ -198,6 +224,7 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
         classes=released_classes(call, trees),
         seen=seen("COLUMNS(* EXCLUDE (__kanon_class, __kanon_rows))"),
         refusals=refusals(call),
+        **_secrets(call),
         **_ties(call),
         **verify_holes(call),
     )

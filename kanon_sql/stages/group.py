@@ -15,9 +15,11 @@ from kanon_sql.encode.attributes import is_numeric
 from kanon_sql.encode.encoded import Encoded
 from kanon_sql.encode.encoding import encode
 from kanon_sql.encode.looks import Suspects, find_suspects, hidden_notice
+from kanon_sql.encode.sensitive import fit_sensitive
 from kanon_sql.encode.single_attribute import Items, read_items
 from kanon_sql.encode.taken import Taken
 from kanon_sql.errors import DataError
+from kanon_sql.group.feasible import refuse_infeasible
 from kanon_sql.group.run import group_points
 from kanon_sql.group.warm_up import warm_up
 from kanon_sql.hierarchies.tree import Tree
@@ -31,12 +33,15 @@ from kanon_sql.stages.hidden import without_hidden
 from kanon_sql.stages.remembered import digest, recall
 
 
-def room_for(columns: Sequence[Column], task: GroupTask) -> Taken:
+def room_for(
+    columns: Sequence[Column], task: GroupTask, sensitive: Sequence[Column] = ()
+) -> Taken:
     """Where the rows go that a task is about to be given.
 
     Args:
         columns: the quasi-identifiers.
         task: what it asks for beside them is kept, and nothing else.
+        sensitive: the sensitive columns that it asks for.
     """
     geometry = task.geometry
     single = isinstance(geometry, AttributeGeometry)
@@ -44,10 +49,13 @@ def room_for(columns: Sequence[Column], task: GroupTask) -> Taken:
     textual = [j for j in range(len(columns)) if single or j not in set(numeric)]
     ranked = isinstance(geometry, AttributeGeometry) and geometry.domain == "values"
     asked = {
-        "label": task.class_label is not None, "secret": task.needs_sensitive,
+        "label": task.class_label is not None,
         "extra": ranked or task.own.cost_column is not None,
     }
-    return Taken(len(columns), numeric, textual, [name for name, needs in asked.items() if needs])
+    return Taken(
+        len(columns), numeric, textual, [name for name, needs in asked.items() if needs],
+        [is_numeric(column.sql_type) for column in sensitive],
+    )
 
 
 @dataclass(frozen=True)
@@ -75,6 +83,7 @@ def prepare(
     task: GroupTask,
     trees: Mapping[str, Tree] | None = None,
     tables: Mapping[str, Table] | None = None,
+    sensitive: Sequence[Column] = (),
 ) -> Prepared:
     """Encodes the rows.
 
@@ -84,14 +93,17 @@ def prepare(
         task: what to group by, and how.
         trees: hierarchies by column name.
         tables: the relations beside the one that is anonymized, by the option that names them.
+        sensitive: the sensitive columns that the task asks for, in the order of their cells.
 
     Raises:
-        DataError: no rows, fewer than k, or values that can't be encoded.
+        DataError: no rows, fewer than k, values that can't be encoded, or a privacy model that no
+            release of these rows keeps.
     """
     _refuse_too_few(rows.count, task.least_size)
     started = perf_counter()
-    records = _encoded(rows, columns, task, trees or {}, tables or {})
+    records = _encoded(rows, columns, task, trees or {}, tables or {}, sensitive)
     points = task.geometry.points(records, task)
+    refuse_infeasible(points, task.models)
     numbers = records.in_order(rows.numbers("row"))
     return Prepared(points, records.bare(), numbers, task, perf_counter() - started)
 
@@ -128,7 +140,7 @@ class Work:
 
     def __init__(
         self, taken: Taken, columns: Sequence[Column], run: Run, trees: Mapping[str, Tree],
-        tables: Mapping[str, Table], passing: Collection[str],
+        tables: Mapping[str, Table], passing: Collection[str], sensitive: Sequence[Column] = (),
     ) -> None:
         """
         Args:
@@ -137,9 +149,11 @@ class Work:
             run: what to do.
             trees, tables: as in ``prepare``.
             passing: the columns that would pass unchanged, but look like identifiers.
+            sensitive: the sensitive columns that the task asks for.
         """
         self._taken, self._columns, self._run = taken, columns, run
         self._trees, self._tables, self._passing = trees, tables, passing
+        self._sensitive = sensitive
         self._begun = 0.0
         self._suspects = Suspects()
         self._prepared: Prepared | None = None
@@ -152,7 +166,7 @@ class Work:
         if run.progress:
             remark(run.task, (*hidden, *self._passing))
         kept, columns, trees = without_hidden(rows, self._columns, self._trees, hidden)
-        return prepare(kept, columns, run.task, trees, self._tables)
+        return prepare(kept, columns, run.task, trees, self._tables, self._sensitive)
 
     def __call__(self, watch: Watch) -> tuple[Labelled, tuple[str, ...], dict[str, Any]]:
         """Labels, the hidden columns, and the facts of the run."""
@@ -179,12 +193,15 @@ def _refuse_too_few(count: int, k: int) -> None:
 
 def _encoded(
     rows: Rows, columns: Sequence[Column], task: GroupTask, trees: Mapping[str, Tree],
-    tables: Mapping[str, Table],
+    tables: Mapping[str, Table], sensitive: Sequence[Column],
 ) -> Encoded | Items:
     """The records, as the geometry of the task needs them."""
     if isinstance(task.geometry, AttributeGeometry):
-        return read_items(rows, columns, task, tables)
-    return encode(rows, columns, task, trees)
+        given = {name.lower(): tree for name, tree in trees.items()}
+        return read_items(
+            rows, columns, task, tables, fit_sensitive(rows, sensitive, given)
+        )
+    return encode(rows, columns, task, trees, sensitive)
 
 
 def _grouped(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -41,11 +43,21 @@ def digest(points: Points, task: GroupTask) -> bytes:
     """Identifies the encoded content together with the task: all that a method sees."""
     seal = hashlib.blake2b(digest_size=32)
     for field in fields(points):
-        array = np.asarray(getattr(points, field.name))
-        seal.update(f"{array.dtype} {array.shape} ".encode())
-        seal.update(np.ascontiguousarray(array).view(np.uint8).data)
+        if field.name != "sensitive_columns":
+            _add(seal, getattr(points, field.name))
+    for column in points.sensitive_columns:
+        seal.update(json.dumps([column.name, column.words, column.ordered]).encode())
+        _add(seal, column.numbers)
+        _add(seal, column.levels)
     seal.update(task.to_json().encode())
     return seal.digest()
+
+
+def _add(seal: Any, values: Any) -> None:
+    """Adds what numpy takes for an array, with its type and shape."""
+    array = np.asarray(values)
+    seal.update(f"{array.dtype} {array.shape} ".encode())
+    seal.update(np.ascontiguousarray(array).view(np.uint8).data)
 
 
 def recall(key: bytes, compute: Callable[[], Grouping]) -> Recalled:

@@ -25,13 +25,13 @@ __kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner
 ${refusals}        ELSE true END AS passed
 ),
 __kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categories
-    SELECT __kanon_row, ${tie} AS __kanon_hash, __kanon_label, __kanon_secret, __kanon_extra, cells
-    FROM (SELECT COLUMNS(['__kanon_row', '__kanon_hash', '__kanon_label', '__kanon_secret',
+    SELECT __kanon_row, ${tie} AS __kanon_hash, __kanon_label, __kanon_secrets, __kanon_extra, cells
+    FROM (SELECT COLUMNS(['__kanon_row', '__kanon_hash', '__kanon_label', '__kanon_secrets',
                           '__kanon_extra'${beside}]),
-                 [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secret,
+                 [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secrets,
                                       __kanon_extra${without}))] AS cells
           FROM (SELECT __kanon_row, __kanon_hash, ${label}::VARCHAR AS __kanon_label,
-                       ${secret}::VARCHAR AS __kanon_secret, ${extra}::DOUBLE AS __kanon_extra,
+                       ${secrets} AS __kanon_secrets, ${extra}::DOUBLE AS __kanon_extra,
                        ${whole}${cell}
                 FROM ${keyed}
                 WHERE (SELECT passed FROM __kanon_accounted)))
@@ -39,6 +39,7 @@ __kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categor
 __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
     SELECT __kanon_start(
         (SELECT columns FROM __kanon_columns),
+        ${secret_columns},
         ${options},
         ${hierarchies},
         ${tables},
@@ -50,7 +51,7 @@ __kanon_taken AS MATERIALIZED (  -- hands over the rows, some thousands at a tim
     SELECT coalesce(
         max(__kanon_take(
             __kanon_begun.ticket, __kanon_row, __kanon_hash, cells,
-            __kanon_label, __kanon_secret, __kanon_extra)),
+            __kanon_label, __kanon_secrets, __kanon_extra)),
         (SELECT ticket FROM __kanon_begun)) AS ticket
     FROM __kanon_cells CROSS JOIN __kanon_begun
 ),

@@ -74,7 +74,7 @@ def test_pieces_in_any_order_are_the_rows_in_theirs(sealed: bool) -> None:
         taken = Taken(2, [0], [1], ["label"])
         for numbers, hashes, cells in given:
             words = pa.array([f"l{i}" for i in numbers.to_pylist()])
-            taken.take(numbers, hashes, cells, {"label": words, "secret": words})
+            taken.take(numbers, hashes, cells, {"label": words, "secrets": cells})
         rows = taken.rows()
         cells = rows.fields["cells"]
         assert rows.count == 3
@@ -82,7 +82,7 @@ def test_pieces_in_any_order_are_the_rows_in_theirs(sealed: bool) -> None:
         assert [str(x) for x in cells.numbers[0]] == ["nan", "0.0", "2.5"]
         assert cells.words[1].to_pylist() == ["a", "b", None]
         assert rows.fields["label"].to_pylist() == ["l1", "l4", "l5"]
-        assert "secret" not in rows
+        assert "secrets" not in rows
         assert rows.hashes is None if not sealed else rows.hashes.tolist() == [1, 4, 5]
         assert taken.rows().count == 0
 

@@ -7,12 +7,14 @@ from dataclasses import fields, replace
 from typing import Any
 
 import duckdb
+import numpy as np
 import pytest
 
 from kanon_sql.constraints import KAnonymity
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import METHODS, Grouping, GroupTask, Method, Points, task_for
 from kanon_sql.methods.option import options_of
+from kanon_sql.points.sensitive import SensitiveColumn
 from kanon_sql.stages import remembered
 
 
@@ -127,6 +129,25 @@ OTHER = {
     "islands": "nearest", "extent": {"a": (0.0, 1.0), "b": (0.0, 1.0)}, "tight": True,
     "wkt": True, "sequence": "random", "objective": "quadratic",
 }
+
+
+def test_sensitive_codes_and_what_they_mean_are_part_of_the_key() -> None:
+    plain, task = Points.of([[1.0], [2.0]]), task_for("mdav", 2)
+    column = SensitiveColumn("pay", ("1", "2"), True, np.array([1.0, 2.0]))
+    points = replace(
+        plain, sensitive=np.array([[0], [1]], np.int32), sensitive_columns=(column,)
+    )
+    others = [
+        replace(points, sensitive=np.array([[1], [0]], np.int32)),
+        *(replace(points, sensitive_columns=(other,)) for other in (
+            replace(column, name="wage"), replace(column, words=("1", "3")),
+            replace(column, numbers=np.array([1.0, 3.0])), replace(column, ordered=False),
+            replace(column, levels=np.array([[0, 1]], np.int32)),
+        )),
+    ]
+    keys = {remembered.digest(each, task) for each in (plain, points, *others)}
+    assert len(keys) == 2 + len(others)
+    assert remembered.digest(points, task) == remembered.digest(replace(points), task)
 
 
 @pytest.mark.parametrize("method", METHODS)

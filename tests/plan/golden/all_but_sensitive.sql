@@ -68,13 +68,13 @@ __kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner
         ELSE true END AS passed
 ),
 __kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categories
-    SELECT __kanon_row, __kanon_hash AS __kanon_hash, __kanon_label, __kanon_secret, __kanon_extra, cells
-    FROM (SELECT COLUMNS(['__kanon_row', '__kanon_hash', '__kanon_label', '__kanon_secret',
+    SELECT __kanon_row, __kanon_hash AS __kanon_hash, __kanon_label, __kanon_secrets, __kanon_extra, cells
+    FROM (SELECT COLUMNS(['__kanon_row', '__kanon_hash', '__kanon_label', '__kanon_secrets',
                           '__kanon_extra']),
-                 [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secret,
+                 [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secrets,
                                       __kanon_extra))] AS cells
           FROM (SELECT __kanon_row, __kanon_hash, NULL::VARCHAR AS __kanon_label,
-                       NULL::VARCHAR AS __kanon_secret, NULL::DOUBLE AS __kanon_extra,
+                       NULL::STRUCT(number DOUBLE, category VARCHAR)[] AS __kanon_secrets, NULL::DOUBLE AS __kanon_extra,
                        __kanon_cell(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "disease", "name")))
                 FROM __kanon_kept
                 WHERE (SELECT passed FROM __kanon_accounted)))
@@ -82,6 +82,7 @@ __kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categor
 __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
     SELECT __kanon_start(
         (SELECT columns FROM __kanon_columns),
+        NULL,
         '{"named": [], "progress": true, "task": {"beside_k": [], "block_rows": null, "class_label": null, "distance": "sse", "k": 3, "loss": "range_flat", "method": "v_mdav", "nulls": "suppress", "own": {"gamma": 0.5}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 7, "sensitive_values": [], "suppress": 0.0, "weights": {"age": 2.0}}}',
         NULL,
         NULL,
@@ -93,7 +94,7 @@ __kanon_taken AS MATERIALIZED (  -- hands over the rows, some thousands at a tim
     SELECT coalesce(
         max(__kanon_take(
             __kanon_begun.ticket, __kanon_row, __kanon_hash, cells,
-            __kanon_label, __kanon_secret, __kanon_extra)),
+            __kanon_label, __kanon_secrets, __kanon_extra)),
         (SELECT ticket FROM __kanon_begun)) AS ticket
     FROM __kanon_cells CROSS JOIN __kanon_begun
 ),

@@ -80,13 +80,13 @@ __kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner
         ELSE true END AS passed
 ),
 __kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categories
-    SELECT __kanon_row, __kanon_hash AS __kanon_hash, __kanon_label, __kanon_secret, __kanon_extra, cells
-    FROM (SELECT COLUMNS(['__kanon_row', '__kanon_hash', '__kanon_label', '__kanon_secret',
+    SELECT __kanon_row, __kanon_hash AS __kanon_hash, __kanon_label, __kanon_secrets, __kanon_extra, cells
+    FROM (SELECT COLUMNS(['__kanon_row', '__kanon_hash', '__kanon_label', '__kanon_secrets',
                           '__kanon_extra']),
-                 [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secret,
+                 [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secrets,
                                       __kanon_extra))] AS cells
           FROM (SELECT __kanon_row, __kanon_hash, NULL::VARCHAR AS __kanon_label,
-                       NULL::VARCHAR AS __kanon_secret, NULL::DOUBLE AS __kanon_extra,
+                       NULL::STRUCT(number DOUBLE, category VARCHAR)[] AS __kanon_secrets, NULL::DOUBLE AS __kanon_extra,
                        __kanon_cell(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "disease", "name")))
                 FROM (SELECT * REPLACE (__kanon_key("zip") AS "zip") FROM __kanon_kept)
                 WHERE (SELECT passed FROM __kanon_accounted)))
@@ -94,6 +94,7 @@ __kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categor
 __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
     SELECT __kanon_start(
         (SELECT columns FROM __kanon_columns),
+        NULL,
         '{"named": ["zip"], "progress": true, "task": {"beside_k": [], "block_rows": null, "class_label": null, "distance": null, "k": 4, "loss": "range_flat", "method": "r_gather", "nulls": "value", "own": {"centers": "anywhere", "epsilon": 0.02, "max_clusters": null, "metric": "euclidean"}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
         [{'name': 'zip', 'paths': (SELECT paths FROM __kanon_tree_1)}],
         NULL,
@@ -105,7 +106,7 @@ __kanon_taken AS MATERIALIZED (  -- hands over the rows, some thousands at a tim
     SELECT coalesce(
         max(__kanon_take(
             __kanon_begun.ticket, __kanon_row, __kanon_hash, cells,
-            __kanon_label, __kanon_secret, __kanon_extra)),
+            __kanon_label, __kanon_secrets, __kanon_extra)),
         (SELECT ticket FROM __kanon_begun)) AS ticket
     FROM __kanon_cells CROSS JOIN __kanon_begun
 ),

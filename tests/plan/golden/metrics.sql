@@ -69,13 +69,13 @@ __kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner
 ),
 __kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categories
     SELECT __kanon_row, CASE WHEN __kanon_exact THEN NULL WHEN __kanon_whole_numbers AND len(list_filter(cells, lambda cell: abs(cell.number) >= 9007199254740992)) = 0 THEN NULL
-        ELSE (md5_number(concat('0 ', __kanon_values::VARCHAR)) >> 64)::UBIGINT END AS __kanon_hash, __kanon_label, __kanon_secret, __kanon_extra, cells
-    FROM (SELECT COLUMNS(['__kanon_row', '__kanon_hash', '__kanon_label', '__kanon_secret',
+        ELSE (md5_number(concat('0 ', __kanon_values::VARCHAR)) >> 64)::UBIGINT END AS __kanon_hash, __kanon_label, __kanon_secrets, __kanon_extra, cells
+    FROM (SELECT COLUMNS(['__kanon_row', '__kanon_hash', '__kanon_label', '__kanon_secrets',
                           '__kanon_extra', '__kanon_values', '__kanon_exact', '__kanon_whole_numbers']),
-                 [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secret,
+                 [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secrets,
                                       __kanon_extra, __kanon_values, __kanon_exact, __kanon_whole_numbers))] AS cells
           FROM (SELECT __kanon_row, __kanon_hash, NULL::VARCHAR AS __kanon_label,
-                       NULL::VARCHAR AS __kanon_secret, NULL::DOUBLE AS __kanon_extra,
+                       NULL::STRUCT(number DOUBLE, category VARCHAR)[] AS __kanon_secrets, NULL::DOUBLE AS __kanon_extra,
                        row(*COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash"))) AS __kanon_values,
                        regexp_full_match(typeof(row(*COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash")))), '(STRUCT|TUPLE)\(((U?(TINY|SMALL)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL\((\d|1[0-5]),\d+\)|BOOLEAN|VARCHAR|UUID|DATE|TIME)(, |\)))+') AS __kanon_exact,
                        regexp_full_match(typeof(row(*COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash")))), '(STRUCT|TUPLE)\(((U?(TINY|SMALL)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL\((\d|1[0-5]),\d+\)|BOOLEAN|VARCHAR|UUID|DATE|TIME|U?(BIG|HUGE)INT|TIMESTAMP( WITH TIME ZONE)?)(, |\)))+') AS __kanon_whole_numbers,
@@ -86,6 +86,7 @@ __kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categor
 __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
     SELECT __kanon_start(
         (SELECT columns FROM __kanon_columns),
+        NULL,
         '{"named": [], "progress": true, "task": {"beside_k": [], "block_rows": null, "class_label": null, "distance": "sse", "k": 5, "loss": "range_flat", "method": "mdav", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
         NULL,
         NULL,
@@ -97,7 +98,7 @@ __kanon_taken AS MATERIALIZED (  -- hands over the rows, some thousands at a tim
     SELECT coalesce(
         max(__kanon_take(
             __kanon_begun.ticket, __kanon_row, __kanon_hash, cells,
-            __kanon_label, __kanon_secret, __kanon_extra)),
+            __kanon_label, __kanon_secrets, __kanon_extra)),
         (SELECT ticket FROM __kanon_begun)) AS ticket
     FROM __kanon_cells CROSS JOIN __kanon_begun
 ),

@@ -1,0 +1,104 @@
+"""Sensitive columns: from cells to codes, which no distance looks at.
+
+Values are told apart by their texts, as SQL tells them apart; numbers serve for their order, since
+doubles round large integers, decimals and late microseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kanon_sql.encode.arrow import CellColumns, Column, Rows
+from kanon_sql.encode.attributes import Taxonomy, is_numeric
+from kanon_sql.points.points import Codes, Floats
+from kanon_sql.points.sensitive import SensitiveColumn
+
+
+def fit_sensitive(
+    rows: Rows, columns: Sequence[Column], trees: Mapping[str, Taxonomy]
+) -> tuple[SensitiveColumn, ...]:
+    """Learns the values of the sensitive columns and their order.
+
+    Args:
+        rows: of the fields secrets, CellColumns: the number of each value that has one, and its
+            text, which is NULL where the value is NULL or NaN.
+        columns: their names and types, in the order of the cells.
+        trees: hierarchies by column name in lower case; each has all values as leaves.
+    """
+    cells = rows.fields.get("secrets")
+    return () if cells is None else tuple(
+        _fit(column, cells, j, trees.get(column.name.lower())) for j, column in enumerate(columns)
+    )
+
+
+def sensitive_codes(rows: Rows, columns: Sequence[SensitiveColumn]) -> Codes:
+    """The codes of the values, as in SensitiveColumn: int32, shape (n, columns), C-contiguous.
+
+    Args:
+        rows: as in ``fit_sensitive``, none with a value that was not learned.
+        columns: what was learned.
+    """
+    cells: CellColumns = rows.fields["secrets"]
+    found = np.empty((rows.count, len(columns)), np.int32)
+    for j, column in enumerate(columns):
+        given = _encoded(cells.words[j])
+        ranks = pc.index_in(given.dictionary, pa.array(column.words, pa.string()))
+        spots = given.indices.fill_null(len(ranks)).to_numpy(zero_copy_only=False)
+        found[:, j] = np.append(ranks.to_numpy(zero_copy_only=False), column.values)[spots]
+    return found
+
+
+def _encoded(words: pa.Array) -> pa.DictionaryArray:
+    """Texts as codes of a dictionary, which they may be already."""
+    return words if isinstance(words, pa.DictionaryArray) else words.dictionary_encode()
+
+
+def _fit(column: Column, cells: CellColumns, j: int, tree: Taxonomy | None) -> SensitiveColumn:
+    given = _encoded(cells.words[j])
+    known: list[str] = given.dictionary.to_pylist()
+    ordered = is_numeric(column.sql_type)
+    if not ordered:
+        words = sorted(known)
+        return SensitiveColumn(column.name, tuple(words), levels=_levels(words, tree))
+    valid = given.indices.is_valid().to_numpy(zero_copy_only=False)
+    numbers = np.zeros(len(known))
+    numbers[given.indices.drop_null().to_numpy()] = cells.numbers[j][valid]
+    order = _by_size(known, numbers, column.sql_type)
+    words = [known[spot] for spot in order]
+    return SensitiveColumn(
+        column.name, tuple(words), True, numbers[order], _levels(words, tree)
+    )
+
+
+def _by_size(words: Sequence[str], numbers: Floats, sql_type: str) -> list[int]:
+    """The places of values in ascending order; those that are equal as doubles by their texts: of
+    days and times the texts are in order where they differ by microseconds."""
+    order: list[int] = np.argsort(numbers, kind="stable").tolist()
+    sizes = numbers[order]
+    starts = [0, *(np.flatnonzero(sizes[1:] != sizes[:-1]) + 1).tolist(), len(order)]
+    of_time = sql_type.startswith(("DATE", "TIME"))
+
+    def size(spot: int) -> Any:
+        return words[spot] if of_time else Decimal(words[spot])
+
+    for lo, hi in pairwise(starts):
+        if hi - lo > 1:
+            order[lo:hi] = sorted(order[lo:hi], key=size)
+    return order
+
+
+def _levels(words: Sequence[str], tree: Taxonomy | None) -> Codes:
+    """The nodes of values at each level below the root: int32, shape (height, values); height 0
+    without a hierarchy."""
+    if tree is None:
+        return np.zeros((0, len(words)), np.int32)
+    leaves = pc.index_in(pa.array(words, pa.string()), tree.levels[0])
+    nodes = [level.take(leaves).dictionary_encode().indices for level in tree.levels[:-1]]
+    return np.array([codes.to_numpy() for codes in nodes], np.int32).reshape(-1, len(words))
