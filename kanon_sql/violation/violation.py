@@ -28,6 +28,9 @@ from kanon_sql.violation.demands import (
 NOBODY: Any = np.int64(-1)
 """Stands for no record."""
 
+SOME = 0.5
+"""What any violation counts beside its part of a row: no part of a row can be changed."""
+
 NEAR = 1e-14
 """As a share of a bound that is a fraction: what is that near is equal to it."""
 
@@ -280,7 +283,7 @@ def violation_of(
     codes = np.empty(max(size + 1, demands.most), np.int32)
     often = np.empty(codes.shape[0], np.int64)
     for j in range(demands.kind.shape[0]):
-        kind, above = demands.kind[j], np.int64(0)
+        kind, above, lacks = demands.kind[j], np.int64(0), 0.0
         for column in range(demands.column[j], demands.column[j + 1]):
             if kept.shape[0] > 0 and demands.kept_at[column] >= 0:
                 runs = _counted(demands, column, kept, out, into, codes, often)
@@ -294,18 +297,20 @@ def violation_of(
             if kind == EQUAL:
                 above += _apart(demands, j, demands.first[column], codes, often, runs, rows)
             elif kind == DISTINCT:
-                total += max(0.0, demands.number[j, 0] - runs)
+                lacks += max(0.0, demands.number[j, 0] - runs)
             elif kind == BOUNDED:
-                total += _unbounded(demands, j, codes, often, runs, missing, rows)
+                lacks += _unbounded(demands, j, codes, often, runs, missing, rows)
             elif kind in (ENTROPY, RECURSIVE):
-                total += _diversity(demands, j, often, runs, missing, rows)
+                lacks += _diversity(demands, j, often, runs, missing, rows)
             else:
-                total += _moved(demands, j, codes, often, runs, missing, rows)
+                lacks += _moved(demands, j, codes, often, runs, missing, rows)
         if kind == EQUAL:
             height = demands.column[j + 1] - demands.column[j]
             whole = height * demands.rows[j]
             most = _share_of(demands, j, whole * rows)
-            total += max(np.int64(0), above - most) / np.float64(whole)
+            lacks += max(np.int64(0), above - most) / np.float64(whole)
+        if lacks > 0.0:
+            total += lacks + SOME
     return total
 
 

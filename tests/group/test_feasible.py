@@ -104,7 +104,7 @@ KEPT: tuple[tuple[PrivacyModel, Sequence[Any]], ...] = (
     (AlphaFrequency(column="illness", alpha=0.6), SICK),
     (AlphaFrequency(column="illness", by_value=(("hiv", 0.3),)), SICK),
     (Closeness(column="illness", t=0.0), SICK),
-    (Closeness(column="illness", t=0.0), [1.0, 5.0, None]),
+    (Closeness(column="illness", t=0.000001), [1.0, 5.0, None]),
     (DeltaDisclosure(column="illness", delta=0.001), SICK),
     (BetaLikeness(column="illness", beta=0.001), SICK),
 )

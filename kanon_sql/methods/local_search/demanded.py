@@ -7,8 +7,6 @@ the search goes on among groupings that keep the models.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -32,8 +30,16 @@ from kanon_sql.violation.violation import violations
 PRICES = (20.0, 320.0, 5000.0)
 """What a row of violation costs in the first cycles, in losses per record."""
 
-SOFT = 20
-"""Steps for each record of each of these cycles."""
+SOFT, SOFT_STEPS = 20, 3_000_000
+"""Steps for each record of each of these cycles; and how many they are at most, or three for each
+record where there are very many."""
+
+PROBE = 60
+"""Steps for each record after which it is decided where to go on, if there is more than one way."""
+
+FROM_QUOTA = 4.0
+"""The temperature from which a search cools down that begins by slices: nothing in its groups is
+near to each other."""
 
 ROOM = 4
 """How many times the least records a group may have; larger ones are only made by mergers."""
@@ -106,12 +112,15 @@ class Held:
         self._work = Search(data, groups, ground.sites, spare, unit, k, changes, burden)
         self._watch, self._beat, self.step = watch, watch.beat(), 0
 
-    def cycle(self, price: float, steps: int, until: float | None = None) -> bool:
+    def cycle(
+        self, price: float, steps: int, until: float | None = None, hot: float = HOT
+    ) -> bool:
         """A cycle at that price; whether it went to its end, or ``until`` a moment came."""
         self._price[0] = price
-        cycle, end = Cycle(self.step, max(steps, 1), HOT), self.step + steps
-        with helpers_for(len(self._work.groups.labels)) as helpers:
-            judging = Judging(len(self._work.groups.labels), helpers)
+        n, end = len(self._work.groups.labels), self.step + steps
+        cycle = Cycle(self.step, max(steps, 1), hot)
+        with helpers_for(n) as helpers:
+            judging = Judging(n, helpers)
             while self.step < end:
                 if until is not None and perf_counter() >= until:
                     return False
@@ -130,6 +139,8 @@ class Models:
     """The search for a grouping of some records that keeps models.
 
     Attributes:
+        points: the records.
+        k: no class of fewer records keeps them.
         steps: visits of records that were made.
     """
 
@@ -145,14 +156,14 @@ class Models:
             seed: which chances the search takes.
             watch: told of the steps; its stop raises StoppedError.
         """
-        self._points, self._demands, self._k, self._ranks = points, demands, k, ranks
+        self.points, self._demands, self.k, self._ranks = points, demands, k, ranks
         self._seed, self._watch, self.steps = seed, watch, 0
         self._ground = Ground(points, k, watch)
         self._ground.sites = self._with_slices(self._ground.sites)
 
     def _with_slices(self, sites: Sites) -> Sites:
         """The sites with neighbours in every slice of the sensitive values."""
-        points, n = self._points, len(self._points)
+        points, n = self.points, len(self.points)
         if n > FAR or sites.near.shape[1] == 0:
             return sites
         firsts = sites.order[sites.start[:-1]]
@@ -181,70 +192,82 @@ class Models:
 
     def repaired(self, labels: Labels) -> Labels:
         """A grouping with cycles at rising prices behind it, and mergers of what they left."""
-        n, points = len(labels), self._points
+        n, points = len(labels), self.points
         held = Held(self._ground, labels, self._demands, self._seed, self._watch)
-        unit = loss_of(points, labels) / n
-        for price in PRICES:
-            held.cycle(price * unit, SOFT * n)
+        unit, steps = loss_of(points, labels) / n, min(SOFT * n, max(SOFT_STEPS, 3 * n))
+        # of equal records none is a neighbour, and nothing is lost
+        for price in PRICES if self._ground.sites.near.shape[1] > 0 else ():
+            held.cycle(price * unit, steps)
         self.steps += held.step
         return self.merged(held.labels())
 
     def merged(self, labels: Labels) -> Labels:
         """The grouping with every class that breaks a model merged."""
-        return merge_rest(self._points, labels, self._demands, self.near, self._watch)
+        return merge_rest(self.points, labels, self._demands, self.near, self._watch)
 
     def quota(self) -> Labels:
         """Groups with a record of each slice of the sensitive values."""
-        return quota_groups(self._points, self._ranks, self._k, self._watch)
+        return quota_groups(self.points, self._ranks, self.k, self._watch)
 
-    def better(self, labels: Labels, steps: int, until: float | None) -> tuple[Labels, bool]:
-        """A grouping of less loss, from one that keeps the models to one that does; whether it
-        ended for time. Classes that mergers made too large stay as they are."""
+    def better(
+        self, labels: Labels, steps: int, until: float | None = None, hot: float = HOT
+    ) -> tuple[Labels, bool]:
+        """A grouping of less loss, that breaks no model which the one given keeps; whether it ended
+        for time. Classes that mergers made too large stay as they are."""
         sizes = np.bincount(labels)
-        part = np.flatnonzero(sizes[labels] <= FROZEN * ROOM * self._k)
+        part = np.flatnonzero(sizes[labels] <= FROZEN * ROOM * self.k)
+        points, ground, demands = self.points, self._ground, self._demands
         whole = len(part) == len(labels)
-        if len(part) < 2 * self._k:
+        if len(part) < 2 * self.k or ground.sites.near.shape[1] == 0 or steps == 0:
             return labels, False
-        points, ground, demands = self._points, self._ground, self._demands
         if not whole:
             points = points.part(part)
-            ground = Ground(points, self._k, self._watch)
+            ground = Ground(points, self.k, self._watch)
             demands = demands._replace(codes=np.ascontiguousarray(demands.codes[part]))
         inner = np.unique(labels[part], return_inverse=True)[1].reshape(-1)
         held = Held(ground, inner, demands, self._seed + 1, self._watch)
-        ended = held.cycle(HARD, steps, until)
-        if not ended:
-            held.cycle(HARD, 0)
+        ended = held.cycle(HARD, steps, until, hot)
         self.steps += held.step
-        found = held.labels()
-        if loss_of(points, found) >= loss_of(points, inner):
-            return labels, not ended
+        found = number_by_first(held.labels())
         if whole:
             return found, not ended
         out = labels + len(labels)
         out[part] = found
         return number_by_first(np.unique(out, return_inverse=True)[1].reshape(-1)), not ended
 
+    def breaks(self, labels: Labels) -> bool:
+        """Whether a class breaks a model."""
+        return bool((violations(self._demands, labels) > 0.0).any())
+
 
 def keep_models(
-    search: Models, starts: Sequence[Labels], steps: int, seconds: float | None
+    search: Models, labels: Labels, steps: int, seconds: float | None, by_slices: bool
 ) -> Refined:
-    """A grouping that keeps the models, of little loss: from the best of what the starts become by
-    repair.
+    """A grouping that keeps the models, of little loss.
 
     Args:
         search: of the records.
-        starts: groupings, int64, shape (n,), with classes of search's k or more.
+        labels: int64, shape (n,); classes of search's k records or more.
         steps: visits of records after the repair.
         seconds: after which it ends early, once it is repaired.
+        by_slices: whether it is tried, too, to begin by a record of each slice of the sensitive
+            values in every class.
 
     Raises:
         DataError: all records together break a model.
     """
-    begun, points = perf_counter(), search._points
-    repaired = [search.repaired(labels) for labels in starts]
-    losses = [loss_of(points, labels) for labels in repaired]
-    best = repaired[int(np.argmin(losses))]
+    begun, points, n = perf_counter(), search.points, len(labels)
     until = None if seconds is None else begun + seconds
-    better, stopped = search.better(best, steps, until)
+    best = search.repaired(labels)
+    hot = HOT
+    if by_slices and 2 * search.k <= n <= FAR:
+        probe = min(PROBE * n, steps)
+        own, _ = search.better(best, probe, until)
+        best = min((best, own), key=lambda found: loss_of(points, found))
+        other = search.merged(search.better(search.quota(), probe, None, FROM_QUOTA)[0])
+        if loss_of(points, other) < loss_of(points, best):
+            best, hot = other, FROM_QUOTA
+    better, stopped = search.better(best, steps, until, hot)
+    if loss_of(points, better) >= loss_of(points, best) or search.breaks(better):
+        better = best
     return Refined(better, search.steps, stopped)

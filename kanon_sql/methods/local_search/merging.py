@@ -122,24 +122,30 @@ def _unions(
 
 
 class Merging:
-    """Classes under mergers."""
+    """Classes under mergers.
+
+    Attributes:
+        labels: int64, shape (n,); as they are now.
+        members: the records of each class, int64 arrays.
+        held: float64, shape (groups,); the violation of each.
+    """
 
     def __init__(self, points: Points, labels: Labels, demands: Demands) -> None:
         """Labels: int64, shape (n,), 0 .. groups-1."""
         self.labels, self._demands = labels.copy(), demands
         self._costs = Costs(points, labels)
         order = np.argsort(labels, kind="stable")
-        self._members = np.split(order, np.cumsum(np.bincount(labels))[:-1])
+        self.members = np.split(order, np.cumsum(np.bincount(labels))[:-1])
         self.held = violations(demands, labels)
         self._live = np.ones(len(self.held), np.bool_)
 
     def removed(self, group: int, others: Labels) -> Floats:
         """The violation that a class and each of the others lose as one: float64, shape
         (others,)."""
-        parts = [self._members[g] for g in others.tolist()]
+        parts = [self.members[g] for g in others.tolist()]
         start = np.cumsum([0, *map(len, parts)])
         found = np.empty(len(others))
-        own = self._members[group]
+        own = self.members[group]
         _unions(
             self._demands, np.concatenate([own, *parts]), len(own), start, others, found
         )
@@ -173,14 +179,19 @@ class Merging:
     def merge(self, group: int, into: int) -> None:
         """One class becomes part of the other."""
         self._costs.merge(group, into)
-        both = np.concatenate([self._members[into], self._members[group]])
-        self._members[into], self._members[group] = both, both[:0]
+        both = np.concatenate([self.members[into], self.members[group]])
+        self.members[into], self.members[group] = both, both[:0]
         self.labels[both] = into
         self._live[group], self.held[group] = False, 0.0
         found = np.empty(1)
         nobody = np.array([0, 0])
         _unions(self._demands, both, len(both), nobody, np.zeros(1, np.int64), found)
         self.held[into] = found[0]
+
+    @property
+    def sizes(self) -> Floats:
+        """The records of each class: float64, shape (groups,)."""
+        return self._costs.sizes
 
     @property
     def classes(self) -> int:
@@ -213,6 +224,6 @@ def merge_rest(
         if merging.classes == 1:
             raise DataError(INFEASIBLE)
         watch.check()
-        group = int(breaking[np.argmin(merging._costs.sizes[breaking])])
-        around = near(merging._members[group])
+        group = int(breaking[np.argmin(merging.sizes[breaking])])
+        around = near(merging.members[group])
         merging.merge(group, merging.partner(group, np.unique(merging.labels[around])))
