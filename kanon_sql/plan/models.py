@@ -18,14 +18,12 @@ from kanon_sql.constraints import (
     PrivacyModel,
     RecursiveDiversity,
 )
-from kanon_sql.constraints.rational import as_fraction
+from kanon_sql.constraints.rational import DECIMALS, as_fraction
 from kanon_sql.plan.fragments import seen
 from kanon_sql.sql import expression, statement
 
 KNOWN = " WHERE label IS NOT NULL"
 """Leaves missing values out."""
-
-MILLIONTHS = 10**6
 
 
 @dataclass(frozen=True)
@@ -152,8 +150,8 @@ def _stage(each: Checked) -> tuple[list[str], str]:
         )
     if isinstance(model, AlphaFrequency):
         return [], statement(
-            "stages/model_alpha", i=i, bound=_bound(model), missing="missing" if worst else "0",
-            known=KNOWN if worst else "",
+            "stages/model_alpha", i=i, bound=_bound(model), least=_millionths(model.least_bound),
+            missing="missing" if worst else "0", known=KNOWN if worst else "",
         )
     if isinstance(model, Closeness):
         return _closeness(each, model)
@@ -168,19 +166,17 @@ def _stage(each: Checked) -> tuple[list[str], str]:
     raise TypeError(f"No SQL checks the model {model.name}.")
 
 
-def _bound(model: AlphaFrequency) -> str:
-    """The bound of a value in millionths, NULL without one."""
-    def whole(share: float) -> str:
-        return str(int(as_fraction(share) * MILLIONTHS))
+def _millionths(share: float) -> str:
+    return str(int(as_fraction(share) * 10**DECIMALS))
 
-    plain = "NULL::BIGINT" if model.alpha is None else whole(model.alpha)
-    if not model.by_value:
-        # of a value, not of a combination without any
-        return plain
+
+def _bound(model: AlphaFrequency) -> str:
+    """SQL of the bound of a value in millionths, NULL without one."""
+    plain = "NULL::BIGINT" if model.alpha is None else _millionths(model.alpha)
     cases = " ".join(
-        f"WHEN {literal(value)} THEN {whole(share)}" for value, share in model.by_value
+        f"WHEN {literal(value)} THEN {_millionths(share)}" for value, share in model.by_value
     )
-    return f"CASE label {cases} ELSE {plain} END"
+    return f"CASE label {cases} ELSE {plain} END" if cases else plain
 
 
 def _closeness(each: Checked, model: Closeness) -> tuple[list[str], str]:
