@@ -187,6 +187,66 @@ def positive(name: str, value: Any) -> float:
     return found
 
 
+THRESHOLD_DECIMALS = 6
+"""Digits after the point that a threshold may have: so that products with counts stay exact."""
+
+
+def threshold(least: float, most: float, above: bool = False) -> Check[float]:
+    """A number from ``least`` (or above it) to ``most``, with few decimals."""
+    range_text = f"above {least:g} and up to {most:g}" if above else f"from {least:g} to {most:g}"
+
+    def check(name: str, value: Any) -> float:
+        fits = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
+        found = float(value) if fits else math.nan
+        if not least <= found <= most or (above and found == least):
+            raise OptionError(f"{name} must be a number {range_text}. Got {value!r}.")
+        if round(found, THRESHOLD_DECIMALS) != found:
+            raise OptionError(
+                f"{name} may have {THRESHOLD_DECIMALS} decimals, so that the check is exact. Got "
+                f"{value!r}."
+            )
+        return found
+
+    return check
+
+
+def limit_by_column(one: Check[float]) -> Check[float | dict[str, float]]:
+    """A number, or one for each of some columns."""
+
+    def check(name: str, value: Any) -> float | dict[str, float]:
+        if not isinstance(value, Mapping):
+            return one(name, value)
+        names(name, [str(column) for column in value])
+        if not value:
+            raise OptionError(f"{name} names no column. Name one, or leave {name} out.")
+        return {
+            str(column): one(f"{name} of {str(column)!r}", limit)
+            for column, limit in value.items()
+        }
+
+    return check
+
+
+def limits_by_value(one: Check[float]) -> Check[float | dict[str, Any]]:
+    """A number, or by column or by value such numbers; by column, again by value."""
+
+    def check(name: str, value: Any) -> float | dict[str, Any]:
+        if not isinstance(value, Mapping):
+            return one(name, value)
+        found = {as_text(key): key for key in value}
+        if len(found) < len(value) or not value:
+            raise OptionError(
+                f"{name} must give a number for each of some columns or values, none of them "
+                f"twice. Got {value!r}."
+            )
+        return {
+            text: limits_by_value(one)(f"{name} of {text!r}", value[key])
+            for text, key in found.items()
+        }
+
+    return check
+
+
 def decimal(above: float) -> Check[Decimal]:
     """A number above a bound, exact as it was written."""
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from kanon_sql.call.catalog import Catalog
 from kanon_sql.call.hierarchies import HierarchySpec, read_hierarchies
-from kanon_sql.call.options import GROUPING_CALLS, MeasureOptions, Options, read_options
+from kanon_sql.call.models import read_models, secret_seed
+from kanon_sql.call.options import GROUPING_CALLS, MeasureOptions, ModelOptions, Options, read_options
 from kanon_sql.call.relation import Relation, find_relation
 from kanon_sql.call.role_table import RoleTable, read_role_table, with_table
 from kanon_sql.call.roles import Roles, resolve_roles
 from kanon_sql.call.rules import Release, resolve
+from kanon_sql.constraints import PrivacyModel
 from kanon_sql.errors import OptionError
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.option import options_of
@@ -46,6 +48,8 @@ class Call:
         seen: the comments that the planner saw, as Catalog.comments gives them.
         hierarchies: of the columns that have one.
         audited: the release that anonymize_audit looks at.
+        models: what every class is to keep beside k.
+        asked: what was said of these, which also says how columns are measured that have none.
     """
 
     name: str
@@ -62,6 +66,8 @@ class Call:
     seen: tuple[str, ...] = ()
     hierarchies: tuple[HierarchySpec, ...] = ()
     audited: Relation | None = None
+    models: tuple[PrivacyModel, ...] = ()
+    asked: ModelOptions = ModelOptions()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,6 +159,8 @@ def _shared(
         "weights": options.group.weights,
         "class_label": options.roles.class_label,
         "show_values": options.run.show_values,
+        "models": read_models(options, roles),
+        "asked": options.models,
     }
 
 
@@ -210,8 +218,12 @@ def _grouping_call(
         name: getattr(task.own, name)
         for name, option in options_of(task.own).items() if option.relation
     }
+    shared = _shared(options, source, roles, table, catalog)
+    if shared["models"]:
+        seed = task.seed if "seed" in options.given else secret_seed()
+        task = replace(task, beside_k=shared["models"], seed=seed)
     return GroupingCall(
-        **_shared(options, source, roles, table, catalog),
+        **shared,
         hierarchies=hierarchies,
         task=task,
         release=release,
@@ -248,6 +260,9 @@ def _used(
     used = {name: value for part in parts for name, value in asdict(part).items()}
     # of no consequence for the release
     del used["release"], used["threads"]
+    if task.beside_k:
+        # who knows the seed could try what sensitive values give these classes
+        used |= {**asdict(options.models), "seed": None}
     return used | asdict(task.own) | {
         "quasi_identifiers": (
             "all other columns" if roles.open else list(roles.quasi_identifiers)

@@ -16,6 +16,7 @@ from kanon_sql.call.choices import (
     REFINES,
     REPRESENTATIONS,
 )
+from kanon_sql.call.model_options import ModelOptions
 from kanon_sql.call.wishes import option_hint
 from kanon_sql.errors import OptionError
 from kanon_sql.methods import METHODS
@@ -45,8 +46,8 @@ from kanon_sql.validators import (
 
 __all__ = [
     "ALL_CALLS", "AUDITS", "GROUPING_CALLS", "GROUPS", "MEASURED_CALLS", "OPTIONS", "SPECIAL",
-    "GroupOptions", "MeasureOptions", "Options", "ReleaseOptions", "RoleOptions", "RunOptions",
-    "read_options",
+    "GroupOptions", "MeasureOptions", "ModelOptions", "Options", "ReleaseOptions", "RoleOptions",
+    "RunOptions", "read_options",
 ]
 
 
@@ -148,7 +149,7 @@ class GroupOptions:
         0, whole(0),
         "Decides the order among equal rows, the order of the release and class_id; the same seed "
         "gives the same release.",
-        type="BIGINT",
+        type="BIGINT", default_text="0; with a privacy model a secret one, drawn once per process",
     )
     refine: str = option(
         "none", one_of(REFINES),
@@ -230,7 +231,8 @@ class MeasureOptions:
 
     sensitive_values: tuple[str, ...] = option(
         (), texts,
-        "The values of sensitive columns that are truly sensitive, for sensitive_diversity.",
+        "The values of sensitive columns that are truly sensitive, for sensitive_diversity and "
+        "alpha.",
         type="VARCHAR[]", calls=MEASURED_CALLS,
     )
     release: str | None = option(
@@ -263,8 +265,8 @@ class RunOptions:
 
 
 GROUPS = {
-    "roles": RoleOptions, "grouping": GroupOptions, "release": ReleaseOptions,
-    "measuring": MeasureOptions, "running": RunOptions,
+    "roles": RoleOptions, "grouping": GroupOptions, "models": ModelOptions,
+    "release": ReleaseOptions, "measuring": MeasureOptions, "running": RunOptions,
 }
 """The options of the calls, by what they are about."""
 
@@ -306,7 +308,7 @@ class Options:
     Attributes:
         call: the SQL call.
         given: the names of those that were given.
-        roles, group, release, measure, run: as their classes say.
+        roles, group, models, release, measure, run: as their classes say.
         own: those of the method.
     """
 
@@ -314,6 +316,7 @@ class Options:
     given: frozenset[str]
     roles: RoleOptions
     group: GroupOptions
+    models: ModelOptions
     release: ReleaseOptions
     measure: MeasureOptions
     run: RunOptions
@@ -363,6 +366,7 @@ def read_options(call: str, given: Mapping[str, Any]) -> Options:
         frozenset(name for name, value in given.items() if value is not None),
         part(RoleOptions),
         replace(part(GroupOptions), method=group.method),
+        part(ModelOptions),
         part(ReleaseOptions),
         part(MeasureOptions),
         part(RunOptions),

@@ -42,25 +42,28 @@ OPTION_NAMES = {
     "progress": ("verbose", "progress_bar", "show_progress"),
     "threads": ("n_jobs", "num_threads", "n_threads", "cores", "workers", "parallel"),
     "kind": ("type", "hierarchy_type"),
+    "l": ("l_diversity", "l_diverse", "entropy_l", "distinct_l", "ell"),
+    "diversity_kind": ("l_kind", "diversity_type"),
+    "t": ("t_closeness", "t_close"),
+    "closeness": ("ground_distance", "emd"),
+    "alpha": ("alpha_k", "max_frequency"),
+    "delta": ("delta_disclosure",),
+    "beta": ("beta_likeness",),
+    "sensitive_nulls": ("null_sensitive",),
 }
 """By the name of an option here, what it is called elsewhere."""
 
-DIVERSITY = (
-    "No class is held to it yet. k_member with diversity='equal' avoids classes of one sensitive "
-    "value, and anonymize_metrics counts the rows that are in such (equal_diversity)."
-)
-CLOSENESS = (
-    "No class is held to it yet. Look at the sensitive values of each class by "
-    "anonymize_clusters before you release."
-)
 PRIVACY = (
     "Differential privacy is no part of this. Use k, and say what is an identifier, a "
     "quasi-identifier or sensitive."
 )
+PRESENCE = (
+    "Whether a person is in the data at all is not hidden. Look at the classes of a population by "
+    "k_anonymity."
+)
 NOT_BUILT = {
-    "l": DIVERSITY, "l_diversity": DIVERSITY, "l_diverse": DIVERSITY, "entropy_l": DIVERSITY,
-    "t": CLOSENESS, "t_closeness": CLOSENESS, "t_close": CLOSENESS, "beta_likeness": CLOSENESS,
-    "delta_presence": CLOSENESS, "differential_privacy": PRIVACY, "dp": PRIVACY,
+    "delta_presence": PRESENCE, "differential_privacy": PRIVACY, "dp": PRIVACY,
+    "epsilon_dp": PRIVACY,
 }
 """What there is in place of what isn't built."""
 

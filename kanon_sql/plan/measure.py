@@ -113,7 +113,7 @@ def metrics_sql(call: GroupingCall) -> str:
         "as_grouped": _as_grouped(task),
         "method": literal(task.method.name),
         "options": literal(json.dumps(call.used, sort_keys=True, default=str)),
-        "seed": literal(str(task.seed)),
+        "seed": "NULL" if task.beside_k else literal(str(task.seed)),
         "version": literal(f"kanon_sql {__version__}, DuckDB ") + " || version()",
     }
     return statement(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.relation import literal
-from kanon_sql.constraints import KAnonymity
+from kanon_sql.constraints import KAnonymity, PrivacyModel
 from kanon_sql.methods import GroupTask
+from kanon_sql.plan.models import refusals_of_models, released_models
 
 LOST = (
     "The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing came "
@@ -34,6 +35,8 @@ def constraints_sql(task: GroupTask) -> str:
     """What refuses a release that breaks a constraint, one WHEN for each."""
     checks = []
     for constraint in task.constraints:
+        if isinstance(constraint, PrivacyModel):
+            continue  # see plan/models.py
         kind, said = "ReleaseError", constraint.sentence.replace("{method}", task.method.name)
         if constraint.name == KAnonymity.name:
             kind, said = too_small(task)
@@ -49,7 +52,8 @@ def verify_holes(call: GroupingCall) -> dict[str, object]:
     option, share = call.task.left_out
     many = MANY.format(option=option, share=share, method=call.task.method.name)
     return {
-        "constraints": constraints_sql(call.task),
+        "models": released_models(call),
+        "constraints": constraints_sql(call.task) + refusals_of_models(call),
         "suppressed": share,
         "lost_error": literal(LOST),
         "out_error": literal(many),

@@ -91,7 +91,7 @@ __kanon_sizes AS MATERIALIZED (  -- rows per combination of released values
     FROM __kanon_classes JOIN __kanon_counts USING (__kanon_class)
     GROUP BY ALL
 ),
-__kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
+${models}__kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
     SELECT CASE
         WHEN NOT (SELECT sound FROM __kanon_sound) THEN false
         WHEN NOT (SELECT passed FROM __kanon_accounted) THEN false

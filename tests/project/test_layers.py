@@ -34,7 +34,7 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
     "encode": ({"methods", "points"}, {"numpy", "polars", "pyarrow", "scipy"}),
     "group": ({"constraints", "kernel", "methods", "methods.local_search", "points", "search"},
               {"numba", "numpy"}),
-    "call": ({"hierarchies.kinds", "methods"}, {"duckdb"}),
+    "call": ({"constraints", "hierarchies.kinds", "methods"}, {"duckdb"}),
     "methods": ({"constraints", "kernel", "points", "search"},
                 {"numba", "numpy", "rustworkx", "scipy"}),
     "constraints": ({"points"}, {"numpy"}),

@@ -32,7 +32,7 @@ class KMemberOptions(MethodOptions):
     diversity: str | None = option(
         None, one_of(DIVERSITIES),
         "'equal' avoids classes that have one sensitive value only, 'sensitive' those whose one "
-        "value is among sensitive_values. Needs one sensitive column.",
+        "value is among sensitive_values. Needs one sensitive column. It promises nothing: l does.",
     )
     diversity_penalty: float = option(
         1.0, number,

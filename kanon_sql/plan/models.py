@@ -1,0 +1,205 @@
+"""The SQL of privacy models: for each combination of released values whether it keeps them, and what
+it has on the scale of each threshold. Whole numbers where the threshold is a fraction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from kanon_sql.call.call import GroupingCall
+from kanon_sql.call.relation import literal, quoted
+from kanon_sql.constraints import (
+    AlphaFrequency,
+    BetaLikeness,
+    Closeness,
+    DeltaDisclosure,
+    DistinctDiversity,
+    EntropyDiversity,
+    PrivacyModel,
+    RecursiveDiversity,
+)
+from kanon_sql.constraints.rational import DECIMALS, as_fraction
+from kanon_sql.plan.fragments import seen
+from kanon_sql.sql import expression, statement
+
+KNOWN = " WHERE label IS NOT NULL"
+"""Leaves missing values out."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A model, and the places of its stages.
+
+    Attributes:
+        model: the model.
+        i: of its column among those that are looked at.
+        j: its own.
+    """
+
+    model: PrivacyModel
+    i: int
+    j: int
+
+    @property
+    def stage(self) -> str:
+        """The stage that has a row for each combination: its size, whether it passes, what it
+        has."""
+        return f"__kanon_model_{self.j}"
+
+    @property
+    def worst(self) -> str:
+        """The aggregate that gives what the worst combination has."""
+        low = isinstance(self.model, (DistinctDiversity, EntropyDiversity))
+        return f"{'min' if low else 'max'}(has)"
+
+
+def checked(models: Iterable[PrivacyModel], columns: Sequence[str]) -> list[Checked]:
+    """The models with their places; ``columns`` are those that are looked at."""
+    spots = {column.lower(): i for i, column in enumerate(columns)}
+    return [Checked(model, spots[model.column.lower()], j) for j, model in enumerate(models)]
+
+
+def model_stages(
+    models: Sequence[Checked], columns: Sequence[str], histogram: Callable[[str], str]
+) -> str:
+    """The stages of the models and of what they look at.
+
+    Args:
+        models: each becomes a stage.
+        columns: the sensitive columns.
+        histogram: SQL of combination, label, sorted, number and size, of a column in quotes.
+    """
+    stages = [
+        statement("stages/histogram", i=i, histogram=histogram(quoted(column)))
+        for i, column in enumerate(columns)
+    ]
+    for each in models:
+        before, text = _stage(each)
+        stages += [*before, f"{each.stage} AS MATERIALIZED (\n    {text}\n),"]
+    return "".join(f"{stage}\n" for stage in stages)
+
+
+def released_models(call: GroupingCall) -> str:
+    """The stages up to __kanon_models, of what is released; nothing without a model."""
+    models = call.task.models
+    if not models:
+        return ""
+    columns = call.task.sensitive
+    places = checked(models, columns)
+    combinations = statement(
+        "stages/combinations", seen=seen("COLUMNS(* EXCLUDE (__kanon_class))")
+    )
+    stages = model_stages(
+        places, columns, lambda column: statement("stages/histogram_released", column=column)
+    )
+    broken = "\n    UNION ALL\n    ".join(
+        statement("stages/model_broken", j=each.j, worst=each.worst, stage=each.stage)
+        for each in places
+    )
+    return f"{combinations}\n{stages}{statement('stages/models', models=broken)}\n"
+
+
+def refusals_of_models(call: GroupingCall) -> str:
+    """What refuses a release that misses a model, one WHEN for each."""
+    return "".join(
+        "        WHEN " + expression(
+            "stages/model_refused", j=j,
+            said=literal(
+                f" of its classes don't keep {told(model)}. Nothing came out; please report this "
+                f"as a bug of the method {call.task.method.name}."
+            ),
+        ) + "\n"
+        for j, model in enumerate(call.task.models)
+    )
+
+
+def told(model: PrivacyModel) -> str:
+    """A model in words, without values of the data."""
+    words = {
+        name: value for name, value in model.told().items()
+        if name not in ("name", "column", "nulls", "by_value") and value is not None
+    }
+    asked = ", ".join(f"{name} = {value}" for name, value in words.items())
+    return f"{model.name} with {asked or 'alpha by value'} for the column {model.column!r}"
+
+
+def _fraction(threshold: float, more: int = 0) -> dict[str, str]:
+    """A threshold, to which a whole number is added, as a fraction that HUGEINT holds."""
+    fraction = as_fraction(threshold) + more
+    return {
+        "over": f"{fraction.numerator}::HUGEINT", "under": f"{fraction.denominator}::HUGEINT"
+    }
+
+
+def _stage(each: Checked) -> tuple[list[str], str]:
+    """The stages that a model needs before its own, and this."""
+    model, i = each.model, each.i
+    worst = model.nulls == "worst"
+    if isinstance(model, DistinctDiversity):
+        own = "" if worst else " + CASE WHEN missing > 0 THEN 1 ELSE 0 END"
+        return [], statement("stages/model_distinct", i=i, l=model.l, missing=own)
+    if isinstance(model, (EntropyDiversity, RecursiveDiversity)):
+        ranked = statement(
+            "stages/ranked", i=i, missing="missing" if worst else "0",
+            known=KNOWN if worst else "",
+        )
+        if isinstance(model, EntropyDiversity):
+            return [], statement("stages/model_entropy", i=i, l=model.l, ranked=ranked)
+        return [], statement(
+            "stages/model_recursive", i=i, l=model.l, ranked=ranked, **_fraction(model.c)
+        )
+    if isinstance(model, AlphaFrequency):
+        return [], statement(
+            "stages/model_alpha", i=i, bound=_bound(model), least=_millionths(model.least_bound),
+            missing="missing" if worst else "0", known=KNOWN if worst else "",
+        )
+    if isinstance(model, Closeness):
+        return _closeness(each, model)
+    shares = statement("stages/shares", i=i)
+    if isinstance(model, DeltaDisclosure):
+        return [], statement("stages/model_delta", i=i, delta=model.delta, shares=shares)
+    if isinstance(model, BetaLikeness):
+        fits = expression(
+            f"stages/beta_{model.kind}", beta=model.beta, **_fraction(model.beta, 1)
+        )
+        return [], statement("stages/model_beta", i=i, shares=shares, fits=fits)
+    raise TypeError(f"No SQL checks the model {model.name}.")
+
+
+def _millionths(share: float) -> str:
+    return str(int(as_fraction(share) * 10**DECIMALS))
+
+
+def _bound(model: AlphaFrequency) -> str:
+    """SQL of the bound of a value in millionths, NULL without one."""
+    plain = "NULL::BIGINT" if model.alpha is None else _millionths(model.alpha)
+    cases = " ".join(
+        f"WHEN {literal(value)} THEN {_millionths(share)}" for value, share in model.by_value
+    )
+    return f"CASE label {cases} ELSE {plain} END" if cases else plain
+
+
+def _closeness(each: Checked, model: Closeness) -> tuple[list[str], str]:
+    i, j = each.i, each.j
+    equal = statement("stages/model_equal", i=i, **_fraction(model.t))
+    if model.distance == "equal":
+        return [], equal
+    by_rank = model.distance != "numeric"
+    as_value = by_rank and model.nulls == "value"
+    known = "" if as_value else KNOWN
+    if model.distance is None:
+        # without an order nothing is moved along a line
+        known += f"{' AND' if known else ' WHERE'} (SELECT ordered FROM __kanon_whole_{i})"
+    position = "0" if by_rank else expression("stages/position", i=i)
+    line = statement("stages/line", i=i, j=j, known=known, position=position)
+    ranks = "ranks::DOUBLE / (steps::DOUBLE * (size - missing) * (whole - absent))"
+    text = statement(
+        "stages/model_line", i=i, j=j, t=model.t, **_fraction(model.t),
+        exact="absent = 0 AND steps > 0" if by_rank else "false",
+        known=f"CASE WHEN steps > 0 THEN {ranks} END" if by_rank else "gaps",
+        missing="0" if as_value else "missing", absent="0" if as_value else "missing",
+        added=" + CASE WHEN missing > 0 THEN 1 ELSE 0 END" if as_value else "",
+    )
+    if model.distance is None:
+        text = statement("stages/model_by_type", i=i, ordered=text, equal=equal)
+    return [line], text

@@ -1,0 +1,112 @@
+"""The SQL that holds a release to privacy models says of each class what the reference says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kanon_sql
+from kanon_sql.constraints import AlphaFrequency, Closeness, PrivacyModel
+from kanon_sql.plan.models import checked, model_stages
+from tests.constraints.histograms import (
+    KINDS,
+    NUMBERS,
+    THRESHOLDS,
+    T,
+    Table,
+    model_of,
+    models,
+    tables,
+)
+from tests.constraints.reference import passes, value
+from tests.support.thoroughness import examples
+
+Connection = duckdb.DuckDBPyConnection
+
+HISTOGRAM = """SELECT class AS combination, __kanon_key({0}) AS label,
+    min(__kanon_value({0})) AS sorted, min((__kanon_cell({0})).number) AS number, count(*) AS size
+    FROM rows GROUP BY class, __kanon_key({0})"""
+
+
+@pytest.fixture(scope="module")
+def con() -> Iterator[Connection]:
+    connection = kanon_sql.register(duckdb.connect())
+    connection.execute("SET enable_progress_bar = false; SET threads = 1")
+    yield connection
+    connection.close()
+
+
+def found_by_sql(con: Connection, model: PrivacyModel) -> dict[int, tuple[bool, float]]:
+    """Of each class of the table ``rows`` (class, x) whether it passes, and what it has."""
+    if isinstance(model, AlphaFrequency):  # the texts of values, as SQL has them
+        by_value = tuple((word.removesuffix(".0"), share) for word, share in model.by_value)
+        model = replace(model, by_value=by_value)
+    (each,) = checked([model], ["x"])
+    stages = model_stages([each], ["x"], HISTOGRAM.format)
+    query = f"WITH {stages.rstrip().rstrip(',')} SELECT combination, passes, has FROM {each.stage}"
+    found = con.execute(query).fetchall()
+    assert len({group for group, *_ in found}) == len(found)
+    return {group: (kept, has) for group, kept, has in found}
+
+
+def write(con: Connection, values: Any, labels: Any, sql_type: str = "DOUBLE") -> None:
+    con.execute(f"CREATE OR REPLACE TEMP TABLE rows (class BIGINT, x {sql_type})")
+    if len(values):
+        con.executemany("INSERT INTO rows VALUES (?, ?)", list(zip(labels, values, strict=True)))
+
+
+def compare(con: Connection, model: PrivacyModel, values: list[Any], labels: list[int]) -> None:
+    found = found_by_sql(con, model)
+    assert set(found) == set(labels)
+    for group, (kept, has) in found.items():
+        own = [v for v, g in zip(values, labels, strict=True) if g == group]
+        assert kept is passes(model, own, values), (own, has)
+        expected = float(value(model, own, values))
+        assert has == expected or math.isclose(has, expected, rel_tol=1e-9, abs_tol=1e-12)
+
+
+FLAT = [kind for kind in KINDS if kind != "hierarchy"]
+
+
+@pytest.mark.parametrize("kind", FLAT)
+@settings(max_examples=examples(40))
+@given(data=st.data(), table=tables(40), classes=st.integers(1, 8), seed=st.integers(0, 10**6))
+def test_a_class_passes_exactly_if_the_reference_says_so(
+    con: Connection, kind: str, data: st.DataObject, table: Table, classes: int, seed: int
+) -> None:
+    _, model = data.draw(models([kind]))
+    labels = np.random.default_rng(seed).integers(0, classes, len(table.values)).tolist()
+    values = list(table.values)
+    if seed % 2:
+        values = [math.nan if v is None and seed % 3 else v for v in values]
+    write(con, values, labels)
+    compare(con, model, values, labels)
+
+
+EDGES = {
+    "one value": [NUMBERS[0]] * 5,
+    "all missing": [None] * 5,
+    "one and missing": [NUMBERS[0], NUMBERS[0], None, None, None],
+    "all different": list(NUMBERS),
+    "equally many": list(NUMBERS[::-1]) * 3,
+    "two and missing": [NUMBERS[0], NUMBERS[7], None] * 4,
+}
+
+
+@pytest.mark.parametrize("kind", FLAT)
+@pytest.mark.parametrize("edge", EDGES)
+def test_tables_at_the_edge(con: Connection, kind: str, edge: str) -> None:
+    values = EDGES[edge]
+    for labels in ([0] * len(values), [i % 2 for i in range(len(values))]):
+        write(con, values, labels)
+        for nulls in ("worst", "value"):
+            for threshold in THRESHOLDS.get(kind, T)[:2]:
+                compare(con, model_of(kind, threshold, nulls), values, labels)
