@@ -1,13 +1,36 @@
-"""Enforcement: classes that break a privacy model are changed until none does."""
+"""Enforcement: classes that break a privacy model are changed until none does.
+
+Most methods are repaired by search (see kanon_sql/methods/local_search/demanded.py), which may put
+any record into another class. What a method makes of places, neighbours, levels or centers would
+not outlive that: such classes are merged whole.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from kanon_sql.constraints import PrivacyModel
+import numpy as np
+
+from kanon_sql.constraints import Closeness, PrivacyModel
+from kanon_sql.group.feasible import counts_of
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import GroupTask
-from kanon_sql.points.points import Grouping, Points
+from kanon_sql.points.points import Floats, Grouping, Labels, Points
+
+GUARANTEED = ("guaranteed_ratio", "facility")
+"""What doesn't hold any more of merged classes."""
+
+FIRST = 60
+"""Steps of the search for each record where refine isn't asked for, up to FIRST_STEPS, or so many
+as there are records six times."""
+
+FIRST_STEPS = 6_000_000
+
+
+def least_class(points: Points, models: Sequence[PrivacyModel], kept: Labels) -> list[int]:
+    """What no smaller class of these records keeps, by model."""
+    return [model.least_class(table) for model, table in counts_of(points, models, kept)]
 
 
 def enforce(
@@ -22,7 +45,113 @@ def enforce(
         models: what each class must keep beside k; none costs nothing.
         task: how the classes were made.
         watch: told how far it is; its stop raises StoppedError.
+
+    Raises:
+        DataError: all records together break a model.
     """
-    if models:
-        raise NotImplementedError("privacy models")
-    return grouping
+    if not models:
+        return grouping
+    kept = np.flatnonzero(grouping.labels >= 0)
+    part = points if len(kept) == len(points) else points.part(kept)
+    before = grouping.labels[kept]
+    facts = _facts_before(part, before, models)
+    if task.geometry.searched:
+        after, searched = _searched(part, before, models, task, watch)
+        facts |= searched
+        centers = None
+    else:
+        after, centers = _merged(part, replace(grouping, labels=before), models, task, watch)
+    labels = grouping.labels.copy()
+    labels[kept] = after
+    facts = {**grouping.facts, **facts}
+    if not np.array_equal(before, after):
+        facts = {name: value for name, value in facts.items() if name not in GUARANTEED}
+    return replace(grouping, labels=labels, facts=facts, centers=centers)
+
+
+def _facts_before(
+    points: Points, labels: Labels, models: Sequence[PrivacyModel]
+) -> dict[str, float]:
+    everybody = np.arange(len(points))
+    facts: dict[str, float] = {}
+    for j, model in enumerate(models):
+        facts[f"least_size {j}"] = float(least_class(points, (model,), everybody)[0])
+        facts[f"violating {j}"] = float((_violations(points, labels, (model,)) > 0.0).sum())
+    return facts
+
+
+def _violations(points: Points, labels: Labels, models: Sequence[PrivacyModel]) -> Floats:
+    # here, since they load the compiler
+    from kanon_sql.violation.demands import demands_of
+    from kanon_sql.violation.violation import violations
+
+    return violations(demands_of(points, models, np.arange(len(points))), labels)
+
+
+def _merged(
+    points: Points, grouping: Grouping, models: Sequence[PrivacyModel], task: GroupTask,
+    watch: Watch,
+) -> tuple[Labels, Labels | None]:
+    """The labels and the centers of classes that were merged whole."""
+    from kanon_sql.methods.local_search.merging import merge_rest
+    from kanon_sql.violation.demands import demands_of
+
+    mergeable = task.geometry.mergeable(points, grouping)
+    nobody = np.zeros(0, np.int64)
+
+    def near(labels: Labels, group: int, members: Labels) -> Labels:
+        return nobody if mergeable is None else mergeable(labels, group)
+
+    demands = demands_of(points, models, np.arange(len(points)))
+    watch.begin("merging", 1)
+    merged = merge_rest(
+        points, grouping.labels, demands, near, watch, only=mergeable is not None
+    )
+    used, labels = np.unique(merged, return_inverse=True)
+    centers = None if grouping.centers is None else grouping.centers[used]
+    return labels.reshape(-1).astype(np.int64), centers
+
+
+def _searched(
+    points: Points, labels: Labels, models: Sequence[PrivacyModel], task: GroupTask, watch: Watch
+) -> tuple[Labels, dict[str, float]]:
+    """The labels that a search found, and what it reports."""
+    from kanon_sql.methods.local_search.demanded import Models, keep_models
+    from kanon_sql.methods.local_search.refine import (
+        LOSS_STEPS,
+        REFINE_STEPS,
+        default_steps,
+    )
+    from kanon_sql.violation.demands import demands_of
+    from kanon_sql.violation.violation import violations
+
+    n, everybody = len(points), np.arange(len(points))
+    demands = demands_of(points, models, everybody)
+    if not (violations(demands, labels) > 0.0).any():
+        return labels, {}
+    k = max(task.k, *least_class(points, models, everybody))
+    steps = min(FIRST * n, max(FIRST_STEPS, 6 * n))
+    if task.refine == "local":
+        most = LOSS_STEPS if task.geometry.by_loss else REFINE_STEPS
+        steps = default_steps(n, k, most) if task.refine_steps is None else task.refine_steps
+    watch.begin("repairing", 2 * steps)
+    spot = next((j for j, model in enumerate(models) if _spread_out(points, model)), None)
+    names = [column.name.lower() for column in points.sensitive_columns]
+    ranked = names.index(models[spot or 0].column.lower())
+    search = Models(
+        points, demands, min(k, n), points.sensitive[:, ranked].astype(np.int64), task.seed, watch
+    )
+    found = keep_models(search, labels, steps, task.refine_seconds, spot is not None)
+    return found.labels, {
+        "refine_steps": float(found.steps), "refine_stopped": float(found.stopped)
+    }
+
+
+def _spread_out(points: Points, model: PrivacyModel) -> bool:
+    """Whether a model wants values in every class that may be far from each other: where no order
+    makes one stand for its neighbours."""
+    if not isinstance(model, Closeness):
+        return False
+    names = [column.name.lower() for column in points.sensitive_columns]
+    column = points.sensitive_columns[names.index(model.column.lower())]
+    return model.distance_of(column) in ("equal", "hierarchy")

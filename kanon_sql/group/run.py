@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
 
-from kanon_sql.group.enforce import enforce
+from kanon_sql.group.enforce import enforce, least_class
 from kanon_sql.group.feasible import refuse_infeasible
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import GroupTask
-from kanon_sql.points.points import Grouping, Points
+from kanon_sql.points.points import Grouping, LossPoints, Points
 
 
 def group_points(points: Points, task: GroupTask, watch: Watch | None = None) -> Grouping:
@@ -27,18 +28,54 @@ def group_points(points: Points, task: GroupTask, watch: Watch | None = None) ->
         StoppedError: the watch was asked to stop.
         DataError: no release of the rows that are left keeps the models.
     """
+    watch = watch or Watch()
+    grouping = _grouped(points, task, watch)
+    if task.models:
+        grouping = _kept(points, grouping, task, watch)
+    return task.geometry.finished(points, grouping, task, watch)
+
+
+def _grouped(points: Points, task: GroupTask, watch: Watch) -> Grouping:
+    """The classes without a look at the privacy models."""
     from kanon_sql.group.blocks import group_in_blocks  # here, since it loads the compiler
 
-    watch = watch or Watch()
     watch.begin("grouping", len(points))
     grouping = group_in_blocks(points, task, watch)
     if task.refine == "local":
         grouping = _refined(points, grouping, task, watch)
-    grouping = _without_rows(points, grouping, task, watch)
-    if task.models and (grouping.labels < 0).any():
-        refuse_infeasible(points, task.models, np.flatnonzero(grouping.labels >= 0))
-    grouping = enforce(points, grouping, task.models, task, watch)
-    return task.geometry.finished(points, grouping, task, watch)
+    return _without_rows(points, grouping, task, watch)
+
+
+def _kept(points: Points, grouping: Grouping, task: GroupTask, watch: Watch) -> Grouping:
+    """Classes that keep the models, from those that were made without them; and what both lose."""
+    left = np.flatnonzero(grouping.labels >= 0)
+    if len(left) < len(points):
+        refuse_infeasible(points, task.models, left)
+    without, start = _loss(points, grouping, task), grouping
+    least = max(least_class(points, task.models, left))
+    if least > task.k and task.method.only_k is None and task.geometry.searched:
+        # no smaller class keeps the models, so these are where the search begins
+        start = _grouped(points, replace(task, k=min(least, len(left))), watch)
+        if (start.labels < 0).any():
+            refuse_infeasible(points, task.models, np.flatnonzero(start.labels >= 0))
+    kept = enforce(points, start, task.models, task, watch)
+    facts = {"loss_without": without, "loss_with": _loss(points, kept, task)}
+    losses = {name: value for name, value in facts.items() if value is not None}
+    return replace(kept, facts={**kept.facts, **losses})
+
+
+def _loss(points: Points, grouping: Grouping, task: GroupTask) -> float | None:
+    """What a grouping loses, as information_loss or total_il tells it; None in geometries that know
+    neither."""
+    from kanon_sql.points.losses import information_loss, sse, sst, total_il
+
+    if not task.geometry.searched:
+        return None
+    left = np.flatnonzero(grouping.labels >= 0)
+    part, labels = points.part(left), grouping.labels[left]
+    if isinstance(part, LossPoints):
+        return total_il(part, labels)
+    return information_loss(sse(part, labels), sst(part))
 
 
 def _without_rows(points: Points, grouping: Grouping, task: GroupTask, watch: Watch) -> Grouping:

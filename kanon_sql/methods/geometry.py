@@ -7,6 +7,7 @@ grouping is below, and in which unit. The geometry of one paper family lies in t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -24,6 +25,11 @@ from kanon_sql.points.points import (
 if TYPE_CHECKING:
     from kanon_sql.kernel.watch import Watch
     from kanon_sql.methods.task import GroupTask
+
+
+Mergeable = Callable[[Labels, int], Labels]
+"""From the classes of the records as they are by now, int64, shape (n,), and one of them to those
+that it may be merged with."""
 
 
 class Records(Protocol):
@@ -114,12 +120,15 @@ class Geometry:
             'radius' or 'cellular', the largest radius or the cellular cost; 'cells', the
             generalized cells; 'size', the rows of the largest class. None of methods without one.
         has_centers: whether the method chooses a record as the center of each class.
+        searched: whether classes that break a privacy model are repaired by search; else they are
+            merged with others, which keeps what the method makes.
     """
 
     by_loss = False
     own_measure = ""
     objective: str | None = None
     has_centers = False
+    searched = True
 
     def points(self, records: Any, task: GroupTask) -> Points:
         """What the method works on.
@@ -145,6 +154,10 @@ class Geometry:
     def lower_bound(self, points: Points, task: GroupTask) -> float | None:
         """What no grouping of all the points costs less than, from nearest neighbours alone: for
         groupings in blocks, where no block knows what a class across a cut would cost."""
+        return None
+
+    def mergeable(self, points: Points, grouping: Grouping) -> Mergeable | None:
+        """Which classes a class may be merged with; None: with any."""
         return None
 
     def finished(

@@ -19,9 +19,11 @@ Fact = Literal[
     "spanning_degree", "islands", "island_rows", "codes_unknown", "rows_without_place",
     "refine_steps", "refine_stopped", "lattice_nodes", "lattice_checked", "labels", "started",
     "finished", "seconds_encode", "seconds_group", "seconds_remembered",
-    "notices",
+    "notices", "loss_with", "loss_without",
 ]
-"""What a run may report. full_domain reports its levels beside these, by the names of columns."""
+"""What a run may report. Beside these, full_domain reports its levels by the names of columns, and
+for the privacy model in place j of the call "least_size j", what no smaller class keeps, and
+"violating j", how many classes broke it before."""
 
 NO_SENSITIVE: Codes = np.zeros((0, 0), np.int32)
 """Stands for "no sensitive columns"."""

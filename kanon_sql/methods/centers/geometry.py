@@ -118,6 +118,7 @@ class MetricGeometry(Geometry):
 
     own_measure = "by metric"
     has_centers = True
+    searched = False
 
     def __init__(self, objective: str) -> None:
         """``objective``: 'radius' or 'cellular'."""

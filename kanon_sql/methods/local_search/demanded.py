@@ -184,11 +184,11 @@ class Models:
             np.hstack([sites.near[:, :OF_ALL], far]).astype(np.int32)
         ))
 
-    def near(self, members: Labels) -> Labels:
-        """Records near to some: int64."""
+    def _near(self, labels: Labels, group: int, members: Labels) -> Labels:
+        """The classes of records near to those of a class."""
         sites = self._ground.sites
         places = np.unique(sites.near[sites.site_of[members]])
-        return np.asarray(sites.order[sites.start[places]], dtype=np.int64)
+        return labels[sites.order[sites.start[places]]]
 
     def repaired(self, labels: Labels) -> Labels:
         """A grouping with cycles at rising prices behind it, and mergers of what they left."""
@@ -203,7 +203,9 @@ class Models:
 
     def merged(self, labels: Labels) -> Labels:
         """The grouping with every class that breaks a model merged."""
-        return merge_rest(self.points, labels, self._demands, self.near, self._watch)
+        return number_by_first(
+            merge_rest(self.points, labels, self._demands, self._near, self._watch)
+        )
 
     def quota(self) -> Labels:
         """Groups with a record of each slice of the sensitive values."""

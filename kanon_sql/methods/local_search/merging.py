@@ -7,6 +7,7 @@ violation that the merger removes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,7 @@ import numpy as np
 from kanon_sql.errors import DataError
 from kanon_sql.kernel.jit import kernel
 from kanon_sql.kernel.watch import Watch
-from kanon_sql.points.numbering import number_by_first
-from kanon_sql.points.points import Floats, Labels, LossPoints, Points
+from kanon_sql.points.points import Floats, ItemPoints, Labels, LossPoints, Points
 from kanon_sql.violation.demands import Demands
 from kanon_sql.violation.violation import NOBODY, violation_of, violations
 
@@ -28,6 +28,9 @@ AROUND = 64
 """How many of the nearest classes are looked at where none nearby removes any violation."""
 
 
+Near = Callable[[Labels, int, Labels], Labels]
+
+
 class Costs:
     """What classes lose, and what they would lose together, from what is kept of each.
 
@@ -38,6 +41,7 @@ class Costs:
     def __init__(self, points: Points, labels: Labels) -> None:
         """Labels: int64, shape (n,), 0 .. groups-1."""
         self._loss = points if isinstance(points, LossPoints) else None
+        self._items = isinstance(points, ItemPoints)
         groups = int(labels.max()) + 1
         self.sizes = np.bincount(labels).astype(np.float64)
         self._scale = points.scale
@@ -77,6 +81,8 @@ class Costs:
 
     def growth(self, group: int, others: Labels) -> Floats:
         """What a class and each of the others lose more as one: float64, shape (others,)."""
+        if self._items:  # nothing is known of them but how many there are
+            return np.asarray(2.0 * self.sizes[group] * self.sizes[others])
         one = np.array([group])
         apart = self._of(self.sizes[one], self._low[one], self._high[one], self._codes[one])
         apart = apart + self._of(
@@ -151,30 +157,33 @@ class Merging:
         )
         return np.asarray(self.held[group] + self.held[others] - found)
 
-    def partner(self, group: int, near: Labels) -> int:
-        """The class that one is merged with: one of those nearby, or any where none helps."""
-        near = near[self._live[near]]
-        near = np.unique(near[near != group])
-        for others in (near, None):
-            if others is None:
-                others = np.flatnonzero(self._live)
-                others = others[others != group]
-                growth = self._costs.growth(group, others)
-                others = others[np.argsort(growth, kind="stable")]
-                fewer = others[:AROUND]
-                removed = self.removed(group, fewer)
-                if not (removed > 0.0).any():
-                    fewer, removed = others, self.removed(group, others)
-                others = fewer
-            elif len(others) == 0:
-                continue
-            else:
-                removed = self.removed(group, others)
-            if (removed > 0.0).any():
-                growth = np.maximum(self._costs.growth(group, others), 0.0)
-                ratio = np.where(removed > 0.0, growth / np.maximum(removed, 1e-300), np.inf)
-                return int(others[np.argmin(ratio)])
-        return int(others[0])
+    def partner(self, group: int, near: Labels, only: bool) -> int:
+        """The class that one is merged with: one of those nearby, or any where none helps, unless
+        it may be ``only`` one of those."""
+        near = near[self._live[near] & (near != group)]
+        found = self._best(group, near)
+        if found is None and only and len(near):
+            return int(near[np.argmin(self._costs.growth(group, near))])
+        if found is None:
+            others = np.flatnonzero(self._live)
+            others = others[others != group]
+            others = others[np.argsort(self._costs.growth(group, others), kind="stable")]
+            found = self._best(group, others[:AROUND])
+            found = self._best(group, others) if found is None else found
+            return int(others[0]) if found is None else found
+        return found
+
+    def _best(self, group: int, others: Labels) -> int | None:
+        """The class for which least is paid for each row of violation that goes; None where none
+        does."""
+        if len(others) == 0:
+            return None
+        removed = self.removed(group, others)
+        if not (removed > 0.0).any():
+            return None
+        others, removed = others[removed > 0.0], removed[removed > 0.0]
+        growth = np.maximum(self._costs.growth(group, others), 0.0)
+        return int(others[np.argmin(growth / removed)])
 
     def merge(self, group: int, into: int) -> None:
         """One class becomes part of the other."""
@@ -200,9 +209,10 @@ class Merging:
 
 
 def merge_rest(
-    points: Points, labels: Labels, demands: Demands, near: Any, watch: Watch
+    points: Points, labels: Labels, demands: Demands, near: Near, watch: Watch, only: bool = False
 ) -> Labels:
-    """The grouping in which every class keeps the models: int64, shape (n,).
+    """The grouping in which every class keeps the models: int64, shape (n,), with the numbers of
+    the classes that took the others in.
 
     The smallest of the classes that break one is merged first, of equals the first.
 
@@ -210,8 +220,9 @@ def merge_rest(
         points: n records in canonical order.
         labels: int64, shape (n,), 0 .. groups-1.
         demands: what is demanded.
-        near: for a record, records near to it: a function.
+        near: from labels, a class and its records to the classes near to it.
         watch: its stop raises StoppedError.
+        only: whether a class may be merged with no other, as long as there are some near.
 
     Raises:
         DataError: all records together break a model.
@@ -220,10 +231,10 @@ def merge_rest(
     while True:
         breaking = np.flatnonzero(merging.held > 0.0)
         if len(breaking) == 0:
-            return number_by_first(merging.labels)
+            return merging.labels
         if merging.classes == 1:
             raise DataError(INFEASIBLE)
         watch.check()
         group = int(breaking[np.argmin(merging.sizes[breaking])])
-        around = near(merging.members[group])
-        merging.merge(group, merging.partner(group, np.unique(merging.labels[around])))
+        near_by = near(merging.labels, group, merging.members[group])
+        merging.merge(group, merging.partner(group, np.unique(near_by), only))

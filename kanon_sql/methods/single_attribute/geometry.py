@@ -9,10 +9,10 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from kanon_sql.errors import OptionError
-from kanon_sql.methods.geometry import Classes, Geometry, Trial
+from kanon_sql.methods.geometry import Classes, Geometry, Mergeable, Trial
 from kanon_sql.methods.option import MethodOptions, option
 from kanon_sql.methods.task import GroupTask
-from kanon_sql.points.points import ItemPoints, Points
+from kanon_sql.points.points import Grouping, ItemPoints, Labels, Points
 from kanon_sql.validators import one_of
 
 OBJECTIVES = ("largest", "quadratic")
@@ -49,6 +49,7 @@ class AttributeGeometry(Geometry):
 
     own_measure = "the rows of its classes"
     objective = "size"
+    searched = False
 
     def __init__(self, domain: Domain) -> None:
         """``domain``: what the values are."""
@@ -71,6 +72,26 @@ class AttributeGeometry(Geometry):
         """The items, which were read with the rows."""
         items: Points = records.points
         return items
+
+    def mergeable(self, points: Points, grouping: Grouping) -> Mergeable | None:
+        """Of a graph the neighbours of a class, of ordered values the class before and after it,
+        of labels any class."""
+        assert isinstance(points, ItemPoints)
+        if self.domain == "labels":
+            return None
+        item, links = points.item, points.links
+        if self.domain == "values":
+            steps = np.arange(len(points.size) - 1)
+            links = np.column_stack([steps, steps + 1])
+
+        def next_to(labels: Labels, group: int) -> Labels:
+            of_item = np.full(len(points.size), -1)
+            of_item[item] = labels
+            ends = of_item[links]
+            touching = np.append(ends[ends[:, 0] == group, 1], ends[ends[:, 1] == group, 0])
+            return np.unique(touching[(touching >= 0) & (touching != group)])
+
+        return next_to
 
     def trial(self, trial: Trial) -> Points:
         """Items in a ring with a hub, whose degree a spanning tree lowers."""
