@@ -44,8 +44,9 @@ near to each other."""
 ROOM = 4
 """How many times the least records a group may have; larger ones are only made by mergers."""
 
-FROZEN = 4
-"""How many times that a class may have to take part in the search that follows."""
+WIDE, HELD = 2_000, 50_000_000
+"""The most records of a class that takes part in the search after mergers, and the most that there
+is room for in all classes together: a class has room for the largest."""
 
 SLICES, OF_EACH, OF_ALL = 4, 3, 5
 """Neighbours of a record: so many of each slice of the sensitive values, and of all records. What a
@@ -196,8 +197,11 @@ class Models:
         held = Held(self._ground, labels, self._demands, self._seed, self._watch)
         unit, steps = loss_of(points, labels) / n, min(SOFT * n, max(SOFT_STEPS, 3 * n))
         # of equal records none is a neighbour, and nothing is lost
-        for price in PRICES if self._ground.sites.near.shape[1] > 0 else ():
-            held.cycle(price * unit, steps)
+        if self._ground.sites.near.shape[1] > 0:
+            for price in PRICES:
+                held.cycle(price * unit, steps)
+            # what is held still pays any change that lowers it: so fewer are left to be merged
+            held.cycle(HARD, steps)
         self.steps += held.step
         return self.merged(held.labels())
 
@@ -217,7 +221,8 @@ class Models:
         """A grouping of less loss, that breaks no model which the one given keeps; whether it ended
         for time. Classes that mergers made too large stay as they are."""
         sizes = np.bincount(labels)
-        part = np.flatnonzero(sizes[labels] <= FROZEN * ROOM * self.k)
+        most = max(ROOM * self.k, min(WIDE, HELD * self.k // len(labels)))
+        part = np.flatnonzero(sizes[labels] <= most)
         points, ground, demands = self.points, self._ground, self._demands
         whole = len(part) == len(labels)
         if len(part) < 2 * self.k or ground.sites.near.shape[1] == 0 or steps == 0:
