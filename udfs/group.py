@@ -73,13 +73,14 @@ def start(
 
 
 def take(
-    tickets: Any, rows: Any, hashes: Any, cells: Any, labels: Any, secrets: Any, extras: Any
+    tickets: Any, rows: Any, aparts: Any, hashes: Any, cells: Any, labels: Any, secrets: Any,
+    extras: Any,
 ) -> Any:
     """Takes a piece of the rows in; their tickets."""
     ticket = tickets[0].as_py()
     beside = {"label": whole(labels), "secrets": whole(secrets), "extra": whole(extras)}
     try:
-        hand_over(ticket, whole(rows), whole(hashes), whole(cells), beside)
+        hand_over(ticket, whole(rows), (whole(aparts), whole(hashes)), whole(cells), beside)
     except KeyboardInterrupt:
         press(ticket)
     return tickets
@@ -159,7 +160,7 @@ START = Signature(
 TAKE = Signature(
     "__kanon_take",
     take,
-    ("BIGINT", "BIGINT", "UBIGINT", CELLS, "VARCHAR", CELLS, "DOUBLE"),
+    ("BIGINT", "BIGINT", "UBIGINT", "UBIGINT", CELLS, "VARCHAR", CELLS, "DOUBLE"),
     "BIGINT",
     side_effects=True,
 )

@@ -15,6 +15,10 @@ from kanon_sql.points.points import Floats, Labels
 FLAT = (pa.Int64Array, pa.UInt64Array, pa.DoubleArray, pa.StringArray, pa.LargeStringArray)
 """What a field is that holds one value per row; all others are lists of some kind."""
 
+HASHES = ("apart", "hash")
+"""Seeded hashes by which rows stand that look alike, the first one first: of all that a row has but
+for its sensitive values, and of all that it has; 0 or NULL where a row needs none."""
+
 
 @dataclass(frozen=True)
 class CellColumns:
@@ -64,15 +68,17 @@ class Rows:
         return Rows(fields, len(structs))
 
     @property
-    def hashes(self) -> npt.NDArray[np.uint64] | None:
-        """The seeded hash of each row, 0 for one that needs none: uint64, shape (n,); None where
-        none is needed."""
-        given = self.fields.get("hash")
-        if given is None or isinstance(given, np.ndarray):
-            return given
-        if given.null_count == len(given):
-            return None
-        return np.asarray(given.fill_null(0).to_numpy(zero_copy_only=False))
+    def hashes(self) -> tuple[npt.NDArray[np.uint64], ...]:
+        """Those of HASHES that some row needs, 0 for one that needs none: uint64, shape (n,)
+        each."""
+        found = []
+        for name in HASHES:
+            given = self.fields.get(name)
+            if given is not None and not isinstance(given, np.ndarray):
+                given = given.fill_null(0).to_numpy(zero_copy_only=False)
+            if given is not None and given.any():
+                found.append(given)
+        return tuple(found)
 
     def numbers(self, name: str) -> npt.NDArray[Any]:
         """A field as a numpy array."""

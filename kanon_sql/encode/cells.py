@@ -94,7 +94,7 @@ class Cells:
             refuse(column.name, numbers.get(j), missing[:, j], nulls)
         return Cells(numbers, words, missing)
 
-    def order(self, codes: Mapping[int, Codes], hashes: Hashes | None) -> Indices:
+    def order(self, codes: Mapping[int, Codes], hashes: Sequence[Hashes]) -> Indices:
         """The canonical order."""
         rows, width = self.missing.shape
         return canonical_order(

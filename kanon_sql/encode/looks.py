@@ -205,7 +205,7 @@ def without(
     """The rows and the quasi-identifiers without some of these."""
     fields = {
         name: cells_without(values, columns, hidden)
-        if isinstance(values, (CellColumns, pa.StructArray)) else values
+        if isinstance(values, (CellColumns, pa.StructArray)) and name != "secrets" else values
         for name, values in rows.fields.items()
     }
     return Rows(fields, rows.count), [column for column in columns if column.name not in hidden]

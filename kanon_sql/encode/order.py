@@ -1,4 +1,5 @@
-"""The canonical order of rows: by their encoded columns, then by a seeded hash of each whole row.
+"""The canonical order of rows: by their encoded columns, then by seeded hashes of each row: of all
+but its sensitive values, and where that leaves rows equal of the whole row.
 
 Columns are packed into keys of 64 bits, as many as fit: codes and whole numbers of a small range
 take few. All rows are sorted by the first key, and only those that are equal so far by the next.
@@ -62,7 +63,7 @@ def _keys(columns: Sequence[npt.NDArray[Any]]) -> Iterator[Hashes]:
 
 
 def canonical_order(
-    columns: Sequence[npt.NDArray[Any]], hashes: Hashes | None, rows: int
+    columns: Sequence[npt.NDArray[Any]], hashes: Sequence[Hashes], rows: int
 ) -> Indices:
     """The places of rows in the input, in canonical order: int64, shape (n,).
 
@@ -72,8 +73,8 @@ def canonical_order(
 
     Args:
         columns: float64 or int32, shape (n,) each; NaN comes last.
-        hashes: uint64, shape (n,); None where rows that are equal in the columns need no order:
-            they stay as they came.
+        hashes: uint64, shape (n,) each, the one that counts first first; the last is of all that a
+            row has. Without any, rows that are equal in the columns stay as they came.
         rows: their number n.
     """
     order: Indices = np.arange(rows)
@@ -83,12 +84,14 @@ def canonical_order(
         order, tied, block = _sorted(order, tied, block, key)
         if len(tied) == 0:
             return order
-    if hashes is None or len(tied) == 0:
+    for hashed in hashes[:-1]:
+        order, tied, block = _sorted(order, tied, block, hashed)
+    if not hashes or len(tied) == 0:
         return order
-    order, same, _ = _sorted(order, tied, block, hashes)
+    order, same, _ = _sorted(order, tied, block, hashes[-1])
     if len(same) == 0:
         return order
-    ordered = hashes[order[tied]]
+    ordered = hashes[-1][order[tied]]
     fresh = np.append(True, (ordered[1:] != ordered[:-1]) | (block[1:] != block[:-1]))
     starts = np.flatnonzero(fresh)
     copy = np.arange(len(tied)) - np.repeat(starts, np.diff(np.append(starts, len(tied))))

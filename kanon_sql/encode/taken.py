@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from kanon_sql.encode.arrow import CellColumns, Rows
+from kanon_sql.encode.arrow import HASHES, CellColumns, Rows
 
 BESIDE = ("label", "extra")
 """What a method may ask for beside the cells."""
@@ -85,19 +85,22 @@ class Taken:
         self._lock = threading.Lock()
         self._pieces: list[dict[str, Any]] = []
 
-    def take(self, number: Any, sealed: Any, cells: Any, beside: Mapping[str, Any]) -> None:
+    def take(
+        self, number: Any, hashes: Sequence[Any], cells: Any, beside: Mapping[str, Any]
+    ) -> None:
         """Takes a piece of m rows in.
 
         Args:
             number: the number of each row, int64, ascending.
-            sealed: uint64, a seeded hash of each row; NULL where it needs none.
+            hashes: those of HASHES, uint64; NULL where a row needs none.
             cells: list<struct<number: double, category: string>>, a list of ``width`` per row.
             beside: by the names of BESIDE, one value per row; and secrets, the cells of the
                 sensitive columns.
         """
         piece: dict[str, Any] = {"row": number.to_numpy().copy()}
-        if sealed.null_count < len(sealed):
-            piece["hash"] = sealed.fill_null(0).to_numpy().copy()
+        for name, hashed in zip(HASHES, hashes, strict=True):
+            if hashed.null_count < len(hashed):
+                piece[name] = hashed.fill_null(0).to_numpy().copy()
         self._cells.take(piece, cells)
         if self._secrets is not None:
             self._secrets.take(piece, beside["secrets"])
@@ -112,17 +115,17 @@ class Taken:
             pieces, self._pieces = self._pieces, []
         # threads hand pieces over in any order
         pieces.sort(key=lambda piece: int(piece["row"][0]) if len(piece["row"]) else 0)
-        hashed = any("hash" in piece for piece in pieces)
-        if hashed:
+        hashed = [name for name in HASHES if any(name in piece for piece in pieces)]
+        for name in hashed:
             for piece in pieces:
-                piece.setdefault("hash", np.zeros(len(piece["row"]), np.uint64))
+                piece.setdefault(name, np.zeros(len(piece["row"]), np.uint64))
         number = _together(pieces, "row", np.int64)
         count = len(number)
         fields: dict[str, Any] = {"row": number, "cells": self._cells.together(pieces)}
         if self._secrets is not None:
             fields["secrets"] = self._secrets.together(pieces)
-        if hashed:
-            fields["hash"] = _together(pieces, "hash", np.uint64)
+        for name in hashed:
+            fields[name] = _together(pieces, name, np.uint64)
         for name in self._asked:
             fields[name] = _texts([piece.pop(name) for piece in pieces])
         return Rows(fields, count)

@@ -120,17 +120,37 @@ def _hashed(seed: int, row: str) -> str:
 
 
 def _ties(call: GroupingCall) -> dict[str, str]:
-    """What fills the holes of the hash of all that a row has, by which rows stand that the encoding
-    can't tell apart.
+    """What fills the holes of the hashes by which rows stand that the encoding can't tell apart:
+    first one of all that isn't sensitive, then one of all that a row has.
 
-    It is left out of rows of which no others look alike there: where only quasi-identifiers come
-    out, and their cells hold their values exactly. The hash takes longer than all else of a cell,
-    so it is made where the cells are seen, if all columns are still there.
+    So nothing that a sensitive column holds decides which of two rows lands in which class, unless
+    the rows are equal in all else, and then nobody can tell them apart.
+
+    The last is left out of rows of which no others look alike there: where only quasi-identifiers
+    come out, and their cells hold their values exactly. The first is left out where it would say
+    nothing, without sensitive columns; and it is 0 where there are only quasi-identifiers beside
+    them, of which the same holds, unless some are hidden (see stages/hidden.py). A hash takes
+    longer than all else of a cell, so it is made where the cells are seen, if all columns are
+    still there.
     """
     seed, task, roles = call.task.seed, call.task, call.roles
     whole = "row(*COLUMNS(__kanon.*))"
     hashed = _hashed(seed, whole)
-    here = {"hash": hashed, "tie": "__kanon_hash", "whole": "", "beside": "", "without": ""}
+    here = {
+        "hash": hashed, "tie": "__kanon_hash", "apart": "NULL::UBIGINT", "whole": "", "beside": "",
+        "without": "",
+    }
+    if roles.sensitive and (roles.identifiers or roles.other or roles.rest in ("release", "drop")):
+        apart = _hashed(seed, f"row(*COLUMNS(__kanon.* EXCLUDE ({listed(roles.sensitive)})))")
+        secret = ", ".join(f"__kanon.{name}" for name in map(quoted, roles.sensitive))
+        both = _hashed(seed, f"row({apart}, {secret})")
+        return here | {
+            "hash": f"{{'apart': {apart},\n            'whole': {both}}}",
+            "tie": "__kanon_hash.whole",
+            "apart": "__kanon_hash.apart",
+        }
+    if roles.sensitive:
+        return here | _seen_in_cells(call) | {"apart": _hashed_values(seed, "0::UBIGINT")}
     if passing(call) or call.name == "anonymize_suppressed" or task.needs_sensitive or (
         task.class_label is not None or task.own.cost_column is not None
     ):
@@ -138,19 +158,28 @@ def _ties(call: GroupingCall) -> dict[str, str]:
     if roles.rest == "drop" or call.hierarchies:
         exact = f"regexp_full_match(typeof({whole}), {literal(EXACT)})"
         return here | {"hash": f"CASE WHEN {exact} THEN NULL ELSE {hashed} END"}
-    types = f"typeof(row(*{quasi(roles, ROW)}))"
-    kept = f"COLUMNS(* EXCLUDE ({listed(ROW)}))"
+    tie = _hashed_values(seed, "NULL")
+    return here | _seen_in_cells(call) | {"hash": "NULL::UBIGINT", "tie": tie}
+
+
+def _hashed_values(seed: int, needless: str) -> str:
+    """A hash of the quasi-identifiers, and what stands for it in rows that the encoding tells apart
+    by its cells."""
+    return (
+        f"CASE WHEN __kanon_exact THEN {needless} WHEN __kanon_whole_numbers AND "
+        f"len(list_filter(cells, lambda cell: abs(cell.number) >= {2**53})) = 0 THEN {needless}\n"
+        f"        ELSE {_hashed(seed, '__kanon_values')} END"
+    )
+
+
+def _seen_in_cells(call: GroupingCall) -> dict[str, str]:
+    """What fills the holes by which the cells have the values that they are made of, too."""
+    values = f"row(*{quasi(call.roles, ROW)})"
     return {
-        "hash": "NULL::UBIGINT",
-        "tie": (
-            "CASE WHEN __kanon_exact THEN NULL WHEN __kanon_whole_numbers AND "
-            f"len(list_filter(cells, lambda cell: abs(cell.number) >= {2**53})) = 0 THEN NULL\n"
-            f"        ELSE {_hashed(seed, '__kanon_values')} END"
-        ),
         "whole": (
-            f"row(*{kept}) AS __kanon_values,\n                       "
-            f"regexp_full_match({types}, {literal(EXACT)}) AS __kanon_exact,\n"
-            f"                       regexp_full_match({types}, {literal(EXACT_BELOW)}) "
+            f"{values} AS __kanon_values,\n                       "
+            f"regexp_full_match(typeof({values}), {literal(EXACT)}) AS __kanon_exact,\n"
+            f"                       regexp_full_match(typeof({values}), {literal(EXACT_BELOW)}) "
             "AS __kanon_whole_numbers,\n                       "
         ),
         "beside": ", '__kanon_values', '__kanon_exact', '__kanon_whole_numbers'",

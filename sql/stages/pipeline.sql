@@ -1,7 +1,7 @@
 -- From a relation to its verified release; SELECT sql FROM anonymize_sql('patients', k=5) shows it
 -- with the names filled in.
 ${sound},
-__kanon_source AS MATERIALIZED (  -- each row, its number, and a hash to break ties
+__kanon_source AS MATERIALIZED (  -- each row, its number, and what breaks ties
     SELECT row_number() OVER () AS __kanon_row,
            ${hash} AS __kanon_hash,
            ${columns}
@@ -25,7 +25,10 @@ __kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner
 ${refusals}        ELSE true END AS passed
 ),
 __kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categories
-    SELECT __kanon_row, ${tie} AS __kanon_hash, __kanon_label, __kanon_secrets, __kanon_extra, cells
+    SELECT __kanon_row,
+           ${apart} AS __kanon_apart,
+           ${tie} AS __kanon_hash,
+           __kanon_label, __kanon_secrets, __kanon_extra, cells
     FROM (SELECT COLUMNS(['__kanon_row', '__kanon_hash', '__kanon_label', '__kanon_secrets',
                           '__kanon_extra'${beside}]),
                  [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secrets,
@@ -50,7 +53,7 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
 __kanon_taken AS MATERIALIZED (  -- hands over the rows, some thousands at a time; the ticket again
     SELECT coalesce(
         max(__kanon_take(
-            __kanon_begun.ticket, __kanon_row, __kanon_hash, cells,
+            __kanon_begun.ticket, __kanon_row, __kanon_apart, __kanon_hash, cells,
             __kanon_label, __kanon_secrets, __kanon_extra)),
         (SELECT ticket FROM __kanon_begun)) AS ticket
     FROM __kanon_cells CROSS JOIN __kanon_begun

@@ -13,12 +13,16 @@ from kanon_sql.points.content_order import mixed
 
 
 def by_sorting(columns: list[Any], hashes: Any, rows: int) -> list[int]:
-    """The order by tuples of values, NaN last, then by the hash; where any row has a copy, by a
-    hash of the hash and the number of the copy."""
+    """The order by tuples of values, NaN last, then by each hash but the last, then by that; where
+    any row has a copy, by a hash of the last and the number of the copy."""
+    *first, hashes = hashes
 
-    def cells(i: int) -> tuple[tuple[bool, float], ...]:
+    def cells(i: int) -> tuple[Any, ...]:
         values = [float(c[i]) for c in columns]
-        return tuple((value != value, 0.0 if value != value else value) for value in values)
+        return (
+            *((value != value, 0.0 if value != value else value) for value in values),
+            *(int(each[i]) for each in first),
+        )
 
     order = sorted(range(rows), key=lambda i: (cells(i), int(hashes[i])))
     seen: dict[Any, int] = {}
@@ -47,23 +51,25 @@ def column(kind: int, rng: np.random.Generator, n: int) -> Any:
     ][kind]()
 
 
+@pytest.mark.parametrize("many", [1, 2, 3])
 @pytest.mark.parametrize("most", [2, 10, 2**62])
-def test_the_order_is_that_of_a_plain_sort(most: int) -> None:
+def test_the_order_is_that_of_a_plain_sort(most: int, many: int) -> None:
     rng = np.random.default_rng(most)
     for _ in range(60):
         n = int(rng.integers(1, 40))
         columns = [column(int(k), rng, n) for k in rng.integers(0, 7, rng.integers(1, 5))]
-        hashes = rng.integers(0, most, n).astype(np.uint64)
+        hashes = [rng.integers(0, most, n).astype(np.uint64) for _ in range(many)]
         found = canonical_order(columns, hashes, n)
-        whole = [[str(c[i]) for c in columns] + [int(hashes[i])] for i in range(n)]
+        whole = [[str(c[i]) for c in columns] + [[int(h[i]) for h in hashes]] for i in range(n)]
         assert sorted(found.tolist()) == list(range(n))
         assert [whole[i] for i in found] == [whole[i] for i in by_sorting(columns, hashes, n)]
-        without = canonical_order(columns, None, n)
+        without = canonical_order(columns, (), n)
         assert [whole[i][:-1] for i in without] == [whole[i][:-1] for i in found]
         for before, after in pairwise(without):
             assert whole[before][:-1] != whole[after][:-1] or before < after
 
 
 def test_no_rows_have_an_order() -> None:
-    assert len(canonical_order([np.zeros(0)], np.zeros(0, np.uint64), 0)) == 0
-    assert canonical_order([], None, 3).tolist() == [0, 1, 2]
+    for many in range(3):
+        assert len(canonical_order([np.zeros(0)], [np.zeros(0, np.uint64)] * many, 0)) == 0
+    assert canonical_order([], (), 3).tolist() == [0, 1, 2]

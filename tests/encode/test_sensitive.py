@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from kanon_sql.constraints import DistinctDiversity
-from kanon_sql.encode.arrow import Column, Rows
+from kanon_sql.encode.arrow import CellColumns, Column, Rows
 from kanon_sql.encode.attributes import is_numeric
 from kanon_sql.encode.encoding import encode, fit
 from kanon_sql.encode.sensitive import fit_sensitive, sensitive_codes
@@ -22,6 +22,7 @@ from kanon_sql.encode.taken import Taken
 from kanon_sql.errors import DataError
 from kanon_sql.hierarchies.tree import Tree
 from kanon_sql.methods import task_for
+from kanon_sql.stages.hidden import without_hidden
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -75,7 +76,7 @@ def taken(con: Connection, *columns: str, pieces: int = 2) -> Rows:
     for start in reversed(range(0, table.num_rows, size)):
         piece = table.slice(start, size).combine_chunks()
         number, sealed, each, secrets = (column.combine_chunks() for column in piece.columns)
-        room.take(number, sealed, each, {"secrets": secrets})
+        room.take(number, (sealed, sealed), each, {"secrets": secrets})
     return room.rows()
 
 
@@ -215,6 +216,18 @@ def test_without_sensitive_columns_points_carry_none(con: Connection) -> None:
     bare = Rows({name: value for name, value in rows.fields.items() if name != "secrets"}, 30)
     points = encode(bare, columns, task_for("mdav", 2), {}).squared()
     assert points.sensitive.shape == (0, 0) and points.sensitive_columns == ()
+
+
+def test_columns_that_are_hidden_take_no_sensitive_ones_with_them(con: Connection) -> None:
+    con.execute("CREATE TABLE t AS SELECT i AS q, i % 3 AS x, i % 5 AS y FROM range(9) AS r(i)")
+    rows, columns = taken(con, "x", "y"), described(con, "q")
+    twice = CellColumns({0: rows.fields["cells"].numbers[0], 1: np.arange(9.0)}, {})
+    rows = Rows({**rows.fields, "cells": twice, "apart": np.zeros(9, np.uint64)}, rows.count)
+    kept, left, _ = without_hidden(rows, [*columns, Column("name", "BIGINT")], {}, ["name"])
+    assert [column.name for column in left] == ["q"]
+    assert kept.fields["secrets"] is rows.fields["secrets"]
+    # what tells rows apart without their sensitive values does so still
+    assert len(set(kept.fields["apart"].tolist())) == 9
 
 
 def test_a_column_of_nothing_has_one_code(con: Connection) -> None:

@@ -62,7 +62,8 @@ def piece(numbers: list[int], values: list[tuple[float | None, str | None]], sea
         [{"number": x, "category": None}, {"number": None, "category": word}] for x, word in values
     ]
     hashes = pa.array(numbers if sealed else [None] * len(numbers), pa.uint64())
-    return pa.array(numbers, pa.int64()), hashes, pa.array(cells, kinds)
+    none = pa.nulls(len(numbers), pa.uint64())
+    return pa.array(numbers, pa.int64()), (none, hashes), pa.array(cells, kinds)
 
 
 @pytest.mark.parametrize("sealed", [True, False])
@@ -83,21 +84,28 @@ def test_pieces_in_any_order_are_the_rows_in_theirs(sealed: bool) -> None:
         assert cells.words[1].to_pylist() == ["a", "b", None]
         assert rows.fields["label"].to_pylist() == ["l1", "l4", "l5"]
         assert "secrets" not in rows
-        assert rows.hashes is None if not sealed else rows.hashes.tolist() == [1, 4, 5]
+        assert [each.tolist() for each in rows.hashes] == ([[1, 4, 5]] if sealed else [])
         assert taken.rows().count == 0
 
 
 def test_rows_that_need_no_hash_have_none_beside_others() -> None:
     _, _, cells = piece([2, 3], [(1.0, "a"), (2.0, "b")], False)
-    without, with_some = pa.nulls(2, pa.uint64()), pa.array([None, 7], pa.uint64())
-    for given, expected in (([without, without], None), ([without, with_some], [0, 0, 0, 7])):
+    without, zeros = pa.nulls(2, pa.uint64()), pa.array([0, 0], pa.uint64())
+    some = pa.array([None, 7], pa.uint64())
+    for apart, given, expected in (
+        (without, [without, without], []), (zeros, [without, without], []),
+        (without, [without, some], [[0, 0, 0, 7]]), (zeros, [without, some], [[0, 0, 0, 7]]),
+        (some, [without, some], [[0, 7, 0, 7], [0, 0, 0, 7]]),
+    ):
         taken = Taken(2, [0], [1], [])
         for i, hashes in enumerate(given):
-            taken.take(pa.array([2 * i + 1, 2 * i + 2], pa.int64()), hashes, cells, {})
-        found = taken.rows().hashes
-        assert (None if found is None else found.tolist()) == expected
-        listed = Rows({"hash": pa.concat_arrays(given)}, 4).hashes
-        assert (None if listed is None else listed.tolist()) == expected
+            numbers = pa.array([2 * i + 1, 2 * i + 2], pa.int64())
+            taken.take(numbers, (apart, hashes), cells, {})
+        assert [each.tolist() for each in taken.rows().hashes] == expected
+        listed = Rows({
+            "apart": pa.concat_arrays([apart, apart]), "hash": pa.concat_arrays(given)
+        }, 4).hashes
+        assert [each.tolist() for each in listed] == expected
 
 
 def test_the_release_is_the_same_for_any_number_of_threads(con: duckdb.DuckDBPyConnection) -> None:

@@ -39,9 +39,10 @@ WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '_
                 OR system.main.contains(path, system.main.concat('.', schema_quoted, ','))
                 OR system.main.contains(path, system.main.concat('."', schema_quoted, '",'))))))
 ),
-__kanon_source AS MATERIALIZED (  -- each row, its number, and a hash to break ties
+__kanon_source AS MATERIALIZED (  -- each row, its number, and what breaks ties
     SELECT row_number() OVER () AS __kanon_row,
-           (md5_number(concat('7 ', row(*COLUMNS(__kanon.*))::VARCHAR)) >> 64)::UBIGINT AS __kanon_hash,
+           {'apart': (md5_number(concat('7 ', row(*COLUMNS(__kanon.* EXCLUDE ("disease")))::VARCHAR)) >> 64)::UBIGINT,
+            'whole': (md5_number(concat('7 ', row((md5_number(concat('7 ', row(*COLUMNS(__kanon.* EXCLUDE ("disease")))::VARCHAR)) >> 64)::UBIGINT, __kanon."disease")::VARCHAR)) >> 64)::UBIGINT} AS __kanon_hash,
            __kanon.*
     FROM "patients" AS __kanon
     WHERE __kanon_has(COLUMNS(['disease', 'name']))
@@ -68,7 +69,10 @@ __kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner
         ELSE true END AS passed
 ),
 __kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categories
-    SELECT __kanon_row, __kanon_hash AS __kanon_hash, __kanon_label, __kanon_secrets, __kanon_extra, cells
+    SELECT __kanon_row,
+           __kanon_hash.apart AS __kanon_apart,
+           __kanon_hash.whole AS __kanon_hash,
+           __kanon_label, __kanon_secrets, __kanon_extra, cells
     FROM (SELECT COLUMNS(['__kanon_row', '__kanon_hash', '__kanon_label', '__kanon_secrets',
                           '__kanon_extra']),
                  [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secrets,
@@ -93,7 +97,7 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
 __kanon_taken AS MATERIALIZED (  -- hands over the rows, some thousands at a time; the ticket again
     SELECT coalesce(
         max(__kanon_take(
-            __kanon_begun.ticket, __kanon_row, __kanon_hash, cells,
+            __kanon_begun.ticket, __kanon_row, __kanon_apart, __kanon_hash, cells,
             __kanon_label, __kanon_secrets, __kanon_extra)),
         (SELECT ticket FROM __kanon_begun)) AS ticket
     FROM __kanon_cells CROSS JOIN __kanon_begun

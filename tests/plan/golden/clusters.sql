@@ -39,7 +39,7 @@ WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '_
                 OR system.main.contains(path, system.main.concat('.', schema_quoted, ','))
                 OR system.main.contains(path, system.main.concat('."', schema_quoted, '",'))))))
 ),
-__kanon_source AS MATERIALIZED (  -- each row, its number, and a hash to break ties
+__kanon_source AS MATERIALIZED (  -- each row, its number, and what breaks ties
     SELECT row_number() OVER () AS __kanon_row,
            (md5_number(concat('0 ', row(*COLUMNS(__kanon.*))::VARCHAR)) >> 64)::UBIGINT AS __kanon_hash,
            __kanon.*
@@ -68,13 +68,20 @@ __kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner
         ELSE true END AS passed
 ),
 __kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categories
-    SELECT __kanon_row, __kanon_hash AS __kanon_hash, __kanon_label, __kanon_secrets, __kanon_extra, cells
+    SELECT __kanon_row,
+           CASE WHEN __kanon_exact THEN 0::UBIGINT WHEN __kanon_whole_numbers AND len(list_filter(cells, lambda cell: abs(cell.number) >= 9007199254740992)) = 0 THEN 0::UBIGINT
+        ELSE (md5_number(concat('0 ', __kanon_values::VARCHAR)) >> 64)::UBIGINT END AS __kanon_apart,
+           __kanon_hash AS __kanon_hash,
+           __kanon_label, __kanon_secrets, __kanon_extra, cells
     FROM (SELECT COLUMNS(['__kanon_row', '__kanon_hash', '__kanon_label', '__kanon_secrets',
-                          '__kanon_extra']),
+                          '__kanon_extra', '__kanon_values', '__kanon_exact', '__kanon_whole_numbers']),
                  [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secrets,
-                                      __kanon_extra))] AS cells
+                                      __kanon_extra, __kanon_values, __kanon_exact, __kanon_whole_numbers))] AS cells
           FROM (SELECT __kanon_row, __kanon_hash, NULL::VARCHAR AS __kanon_label,
                        NULL::STRUCT(number DOUBLE, category VARCHAR)[] AS __kanon_secrets, NULL::DOUBLE AS __kanon_extra,
+                       row(*COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "disease"))) AS __kanon_values,
+                       regexp_full_match(typeof(row(*COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "disease")))), '(STRUCT|TUPLE)\(((U?(TINY|SMALL)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL\((\d|1[0-5]),\d+\)|BOOLEAN|VARCHAR|UUID|DATE|TIME)(, |\)))+') AS __kanon_exact,
+                       regexp_full_match(typeof(row(*COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "disease")))), '(STRUCT|TUPLE)\(((U?(TINY|SMALL)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL\((\d|1[0-5]),\d+\)|BOOLEAN|VARCHAR|UUID|DATE|TIME|U?(BIG|HUGE)INT|TIMESTAMP( WITH TIME ZONE)?)(, |\)))+') AS __kanon_whole_numbers,
                        __kanon_cell(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "disease")))
                 FROM __kanon_kept
                 WHERE (SELECT passed FROM __kanon_accounted)))
@@ -93,7 +100,7 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
 __kanon_taken AS MATERIALIZED (  -- hands over the rows, some thousands at a time; the ticket again
     SELECT coalesce(
         max(__kanon_take(
-            __kanon_begun.ticket, __kanon_row, __kanon_hash, cells,
+            __kanon_begun.ticket, __kanon_row, __kanon_apart, __kanon_hash, cells,
             __kanon_label, __kanon_secrets, __kanon_extra)),
         (SELECT ticket FROM __kanon_begun)) AS ticket
     FROM __kanon_cells CROSS JOIN __kanon_begun

@@ -40,7 +40,7 @@ WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '_
                 OR system.main.contains(path, system.main.concat('.', schema_quoted, ','))
                 OR system.main.contains(path, system.main.concat('."', schema_quoted, '",'))))))
 ),
-__kanon_source AS MATERIALIZED (  -- each row, its number, and a hash to break ties
+__kanon_source AS MATERIALIZED (  -- each row, its number, and what breaks ties
     SELECT row_number() OVER () AS __kanon_row,
            NULL::UBIGINT AS __kanon_hash,
            __kanon.*
@@ -68,8 +68,11 @@ __kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner
         ELSE true END AS passed
 ),
 __kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categories
-    SELECT __kanon_row, CASE WHEN __kanon_exact THEN NULL WHEN __kanon_whole_numbers AND len(list_filter(cells, lambda cell: abs(cell.number) >= 9007199254740992)) = 0 THEN NULL
-        ELSE (md5_number(concat('0 ', __kanon_values::VARCHAR)) >> 64)::UBIGINT END AS __kanon_hash, __kanon_label, __kanon_secrets, __kanon_extra, cells
+    SELECT __kanon_row,
+           NULL::UBIGINT AS __kanon_apart,
+           CASE WHEN __kanon_exact THEN NULL WHEN __kanon_whole_numbers AND len(list_filter(cells, lambda cell: abs(cell.number) >= 9007199254740992)) = 0 THEN NULL
+        ELSE (md5_number(concat('0 ', __kanon_values::VARCHAR)) >> 64)::UBIGINT END AS __kanon_hash,
+           __kanon_label, __kanon_secrets, __kanon_extra, cells
     FROM (SELECT COLUMNS(['__kanon_row', '__kanon_hash', '__kanon_label', '__kanon_secrets',
                           '__kanon_extra', '__kanon_values', '__kanon_exact', '__kanon_whole_numbers']),
                  [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secrets,
@@ -97,7 +100,7 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
 __kanon_taken AS MATERIALIZED (  -- hands over the rows, some thousands at a time; the ticket again
     SELECT coalesce(
         max(__kanon_take(
-            __kanon_begun.ticket, __kanon_row, __kanon_hash, cells,
+            __kanon_begun.ticket, __kanon_row, __kanon_apart, __kanon_hash, cells,
             __kanon_label, __kanon_secrets, __kanon_extra)),
         (SELECT ticket FROM __kanon_begun)) AS ticket
     FROM __kanon_cells CROSS JOIN __kanon_begun
