@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from kanon_sql.call.catalog import Catalog
 from kanon_sql.call.hierarchies import HierarchySpec, read_hierarchies
 from kanon_sql.call.models import read_models, secret_seed
-from kanon_sql.call.options import GROUPING_CALLS, MeasureOptions, ModelOptions, Options, read_options
+from kanon_sql.call.options import (
+    GROUPING_CALLS,
+    MeasureOptions,
+    ModelOptions,
+    Options,
+    read_options,
+)
 from kanon_sql.call.relation import Relation, find_relation
 from kanon_sql.call.role_table import RoleTable, read_role_table, with_table
 from kanon_sql.call.roles import Roles, resolve_roles
@@ -50,6 +56,7 @@ class Call:
         audited: the release that anonymize_audit looks at.
         models: what every class is to keep beside k.
         asked: what was said of these, which also says how columns are measured that have none.
+        looked_at: the sensitive columns that k_anonymity measures.
     """
 
     name: str
@@ -67,7 +74,8 @@ class Call:
     hierarchies: tuple[HierarchySpec, ...] = ()
     audited: Relation | None = None
     models: tuple[PrivacyModel, ...] = ()
-    asked: ModelOptions = ModelOptions()
+    asked: ModelOptions = field(default_factory=ModelOptions)
+    looked_at: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,8 +139,13 @@ def read_call(
     roles = resolve_roles(options.roles, source, table.roles if table else None, audits=True)
     hierarchies = read_hierarchies(options.release.hierarchies, roles, source, catalog)
     release = options.measure.release
+    shared = _shared(options, source, roles, table, catalog)
+    measures = name == "k_anonymity" and not options.given.isdisjoint(
+        {"sensitive", *options_of(ModelOptions)}
+    )
     return Call(
-        **_shared(options, source, roles, table, catalog),
+        **shared,
+        looked_at=roles.sensitive if measures else (),
         hierarchies=hierarchies,
         audited=None if release is None else find_relation(release, catalog),
     )

@@ -1,5 +1,5 @@
-"""The SQL of privacy models: for each combination of released values whether it keeps them, and what
-it has on the scale of each threshold. Whole numbers where the threshold is a fraction."""
+"""The SQL of privacy models: for each combination of released values whether it keeps them, and
+what it has on the scale of each threshold. Whole numbers where the threshold is a fraction."""
 
 from __future__ import annotations
 
@@ -60,17 +60,18 @@ def checked(models: Iterable[PrivacyModel], columns: Sequence[str]) -> list[Chec
 
 
 def model_stages(
-    models: Sequence[Checked], columns: Sequence[str], histogram: Callable[[str], str]
+    models: Sequence[Checked], columns: Sequence[str], histogram: Callable[[int, str], str]
 ) -> str:
     """The stages of the models and of what they look at.
 
     Args:
         models: each becomes a stage.
         columns: the sensitive columns.
-        histogram: SQL of combination, label, sorted, number and size, of a column in quotes.
+        histogram: SQL of combination, label, sorted, number and size, of a column by its place
+            and its name in quotes.
     """
     stages = [
-        statement("stages/histogram", i=i, histogram=histogram(quoted(column)))
+        statement("stages/histogram", i=i, histogram=histogram(i, quoted(column)))
         for i, column in enumerate(columns)
     ]
     for each in models:
@@ -90,7 +91,7 @@ def released_models(call: GroupingCall) -> str:
         "stages/combinations", seen=seen("COLUMNS(* EXCLUDE (__kanon_class))")
     )
     stages = model_stages(
-        places, columns, lambda column: statement("stages/histogram_released", column=column)
+        places, columns, lambda i, column: statement("stages/histogram_released", column=column)
     )
     broken = "\n    UNION ALL\n    ".join(
         statement("stages/model_broken", j=each.j, worst=each.worst, stage=each.stage)

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kanon_sql
-from kanon_sql.constraints import AlphaFrequency, Closeness, PrivacyModel
+from kanon_sql.constraints import AlphaFrequency, PrivacyModel
 from kanon_sql.plan.models import checked, model_stages
 from tests.constraints.histograms import (
     KINDS,
@@ -50,7 +50,7 @@ def found_by_sql(con: Connection, model: PrivacyModel) -> dict[int, tuple[bool, 
         by_value = tuple((word.removesuffix(".0"), share) for word, share in model.by_value)
         model = replace(model, by_value=by_value)
     (each,) = checked([model], ["x"])
-    stages = model_stages([each], ["x"], HISTOGRAM.format)
+    stages = model_stages([each], ["x"], lambda i, column: HISTOGRAM.format(column))
     query = f"WITH {stages.rstrip().rstrip(',')} SELECT combination, passes, has FROM {each.stage}"
     found = con.execute(query).fetchall()
     assert len({group for group, *_ in found}) == len(found)
