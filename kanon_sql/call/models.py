@@ -147,6 +147,40 @@ def _refuse_unaudited(options: Options, roles: Roles) -> None:
         _of_columns("closeness", said, {column.lower() for column in roles.sensitive})
 
 
+def used_hierarchies(
+    models: Iterable[PrivacyModel], given: Mapping[str, Any], roles: Roles
+) -> dict[str, Any]:
+    """Those of the hierarchies that are of sensitive columns, where a model goes by them: t by the
+    lowest common ancestors, l by the nodes just above the values. They generalize nothing.
+
+    Raises:
+        OptionError: no model goes by one, or closeness asks for one that isn't given.
+    """
+    sensitive = {column.lower() for column in roles.sensitive}
+    found = {name: spec for name, spec in given.items() if name.lower() in sensitive}
+    going = {
+        model.column.lower() for model in models
+        if isinstance(model, DIVERSITIES)
+        or (isinstance(model, Closeness) and model.distance in (None, "hierarchy"))
+    }
+    for name in found:
+        if name.lower() not in going:
+            raise OptionError(
+                f"hierarchies names the sensitive column {name!r}, and no l or t goes by it. Leave "
+                "it out, or ask for one."
+            )
+    with_one = {name.lower() for name in found}
+    for model in models:
+        if isinstance(model, Closeness) and model.distance == "hierarchy" and (
+            model.column.lower() not in with_one
+        ):
+            raise OptionError(
+                f"closeness 'hierarchy' needs a hierarchy of the column {model.column!r}. Add it "
+                "to hierarchies, or choose another closeness."
+            )
+    return found
+
+
 def _model(
     option: str, limit: Any, said: Mapping[str, Any], shared: Mapping[str, Any]
 ) -> PrivacyModel:
