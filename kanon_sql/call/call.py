@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from kanon_sql.call.catalog import Catalog
-from kanon_sql.call.hierarchies import HierarchySpec, read_hierarchies
-from kanon_sql.call.models import read_models, secret_seed
-from kanon_sql.call.options import GROUPING_CALLS, MeasureOptions, ModelOptions, Options, read_options
+from kanon_sql.call.hierarchies import HierarchySpec, read_hierarchies, read_hierarchy
+from kanon_sql.call.models import THRESHOLDS, read_models, secret_seed, used_hierarchies
+from kanon_sql.call.options import (
+    GROUPING_CALLS,
+    MeasureOptions,
+    ModelOptions,
+    Options,
+    read_options,
+)
 from kanon_sql.call.relation import Relation, find_relation
 from kanon_sql.call.role_table import RoleTable, read_role_table, with_table
 from kanon_sql.call.roles import Roles, resolve_roles
@@ -50,6 +56,7 @@ class Call:
         audited: the release that anonymize_audit looks at.
         models: what every class is to keep beside k.
         asked: what was said of these, which also says how columns are measured that have none.
+        looked_at: the sensitive columns that k_anonymity measures.
     """
 
     name: str
@@ -67,7 +74,8 @@ class Call:
     hierarchies: tuple[HierarchySpec, ...] = ()
     audited: Relation | None = None
     models: tuple[PrivacyModel, ...] = ()
-    asked: ModelOptions = ModelOptions()
+    asked: ModelOptions = field(default_factory=ModelOptions)
+    looked_at: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +85,7 @@ class GroupingCall(Call):
     Attributes:
         task: how they are made.
         release: what they release.
+        of_sensitive: hierarchies of sensitive columns, by which models go.
         tables: the other relations that the method reads, by the option that names them.
         progress: whether it is shown how far the grouping is.
         threads: how many it takes; None: as many as DuckDB.
@@ -85,6 +94,7 @@ class GroupingCall(Call):
 
     task: GroupTask
     release: Release
+    of_sensitive: tuple[HierarchySpec, ...]
     tables: Mapping[str, Relation]
     progress: bool
     threads: int | None
@@ -131,8 +141,13 @@ def read_call(
     roles = resolve_roles(options.roles, source, table.roles if table else None, audits=True)
     hierarchies = read_hierarchies(options.release.hierarchies, roles, source, catalog)
     release = options.measure.release
+    shared = _shared(options, source, roles, table, catalog)
+    measures = name == "k_anonymity" and not options.given.isdisjoint(
+        {"sensitive", *options_of(ModelOptions)}
+    )
     return Call(
-        **_shared(options, source, roles, table, catalog),
+        **shared,
+        looked_at=roles.sensitive if measures else (),
         hierarchies=hierarchies,
         audited=None if release is None else find_relation(release, catalog),
     )
@@ -194,6 +209,7 @@ def _refuse_beside_clusters(roles: Roles, source: Relation) -> None:
 def _grouping_call(
     source: Relation, options: Options, table: RoleTable | None, catalog: Catalog
 ) -> GroupingCall:
+    options, of_sensitive = _without_sensitive(options, source, table)
     task, release = resolve(options)
     _refuse_taken(source, release.added)
     roles = resolve_roles(
@@ -219,6 +235,7 @@ def _grouping_call(
         for name, option in options_of(task.own).items() if option.relation
     }
     shared = _shared(options, source, roles, table, catalog)
+    trees = tuple(read_hierarchy(name, spec, catalog) for name, spec in of_sensitive.items())
     if shared["models"]:
         seed = task.seed if "seed" in options.given else secret_seed()
         task = replace(task, beside_k=shared["models"], seed=seed)
@@ -227,11 +244,29 @@ def _grouping_call(
         hierarchies=hierarchies,
         task=task,
         release=release,
+        of_sensitive=trees,
         tables={name: find_relation(given, catalog) for name, given in named.items() if given},
         progress=options.run.progress,
         threads=options.run.threads,
-        used=_used(options, task, release, roles, hierarchies),
+        used=_used(options, task, release, roles, hierarchies, trees),
     )
+
+
+def _without_sensitive(
+    options: Options, source: Relation, table: RoleTable | None
+) -> tuple[Options, dict[str, Any]]:
+    """The options without the hierarchies of sensitive columns, by which nothing is generalized,
+    and these."""
+    if options.given.isdisjoint(THRESHOLDS):
+        return options, {}
+    roles = resolve_roles(
+        options.roles, source, table.roles if table else None, options.own.cost_column,
+        releases=options.call != "anonymize_roles",
+    )
+    given = options.release.hierarchies
+    found = used_hierarchies(read_models(options, roles), given, roles)
+    left = {name: spec for name, spec in given.items() if name not in found}
+    return replace(options, release=replace(options.release, hierarchies=left)), found
 
 
 def _check_width(task: GroupTask, release: Release, roles: Roles, source: Relation) -> None:
@@ -252,7 +287,7 @@ def _check_width(task: GroupTask, release: Release, roles: Roles, source: Relati
 
 def _used(
     options: Options, task: GroupTask, release: Release, roles: Roles,
-    hierarchies: tuple[HierarchySpec, ...],
+    hierarchies: tuple[HierarchySpec, ...], of_sensitive: tuple[HierarchySpec, ...],
 ) -> dict[str, Any]:
     """All options as they are used, defaults filled in: what makes the same release again."""
     shown = hierarchies and release.by_hierarchy
@@ -275,7 +310,7 @@ def _used(
         "recoding": "global" if release.same_level else "local",
         "distance": task.distance,
         "representation": _told(release, bool(shown)),
-        "hierarchies": {hierarchy.column: hierarchy.told for hierarchy in hierarchies},
+        "hierarchies": {each.column: each.told for each in (*hierarchies, *of_sensitive)},
     }
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kanon_sql.call.options import Options
+from kanon_sql.call.options import ModelOptions, Options
 from kanon_sql.call.roles import Roles
 from kanon_sql.constraints import (
     AlphaFrequency,
@@ -21,7 +21,7 @@ from kanon_sql.constraints import (
 from kanon_sql.errors import OptionError, did_you_mean
 
 THRESHOLDS = {"l": "3", "t": "0.2", "alpha": "0.5", "delta": "1.5", "beta": "2"}
-"""The options that each ask for a model, in the order of the models of a column, with an example."""
+"""The options that each ask for a model, in the order of a column's models, with an example."""
 
 OF_MODEL = {"diversity_kind": "l", "c": "l", "closeness": "t", "beta_kind": "beta"}
 """The options that say more of one of those."""
@@ -49,13 +49,18 @@ def read_models(options: Options, roles: Roles) -> tuple[PrivacyModel, ...]:
         OptionError: options that don't go together, or name no sensitive column.
     """
     given = {name: getattr(options.models, name) for name in THRESHOLDS if name in options.given}
+    audits = options.call == "k_anonymity"  # which measures without being asked for a threshold
     for name, threshold in OF_MODEL.items():
-        if name in options.given and threshold not in given:
+        if name in options.given and threshold not in given and not (
+            audits and name == "closeness"
+        ):
             raise OptionError(
                 f"{name} is given without {threshold}. Add {threshold}, or leave {name} out."
             )
+    if audits:
+        _refuse_unaudited(options, roles)
     if not given:
-        if "sensitive_nulls" in options.given:
+        if "sensitive_nulls" in options.given and not audits:
             raise OptionError(
                 "sensitive_nulls is given, and no class is held to anything but k. Add "
                 f"{', '.join(list(THRESHOLDS)[:-1])} or beta, or leave sensitive_nulls out."
@@ -70,8 +75,11 @@ def read_models(options: Options, roles: Roles) -> tuple[PrivacyModel, ...]:
         name: _by_column(name, limit, roles, options.measure.sensitive_values)
         for name, limit in given.items()
     }
+    known = [column.lower() for column in roles.sensitive]
     more = {
-        name: _of_columns(name, getattr(options.models, name), set(by_option.get(threshold, ())))
+        name: _of_columns(name, getattr(options.models, name), set(
+            known if audits and name == "closeness" else by_option.get(threshold, ())
+        ))
         for name, threshold in OF_MODEL.items()
     }
     named = tuple(options.models.c) if isinstance(options.models.c, Mapping) else ()
@@ -84,6 +92,93 @@ def read_models(options: Options, roles: Roles) -> tuple[PrivacyModel, ...]:
                 shared = {"column": column, "nulls": options.models.sensitive_nulls}
                 found.append(_model(name, limits[column.lower()], said, shared))
     return tuple(found)
+
+
+def measured_models(
+    models: Iterable[PrivacyModel], asked: ModelOptions, column: str
+) -> dict[str, PrivacyModel]:
+    """What k_anonymity measures of a sensitive column, by the name under which it tells it: those
+    that are asked for, where they measure the same, else with thresholds that say nothing.
+
+    Args:
+        models: those that are asked for.
+        asked: what is said of them.
+        column: the sensitive column.
+    """
+    nulls, closeness = asked.sensitive_nulls, asked.closeness
+    if isinstance(closeness, Mapping):
+        closeness = {name.lower(): word for name, word in closeness.items()}.get(column.lower())
+    own = [model for model in models if model.column.lower() == column.lower()]
+    # of a whole l at least
+    rank = next((int(model.l) for model in own if isinstance(model, DIVERSITIES)), 2)
+    found: dict[str, PrivacyModel] = {
+        "l_distinct": DistinctDiversity(column, nulls, l=2),
+        "l_entropy": EntropyDiversity(column, nulls, l=2.0),
+        "c": RecursiveDiversity(column, nulls, l=rank, c=1.0),
+        "t": Closeness(column, nulls, t=1.0, distance=closeness),
+        "alpha": AlphaFrequency(column, nulls, alpha=1.0),
+        "delta": DeltaDisclosure(column, nulls, delta=1.0),
+        "beta": BetaLikeness(column, nulls, beta=1.0, kind="basic"),
+    }
+    for model in own:
+        for name, measured in found.items():
+            of_some = isinstance(model, AlphaFrequency) and model.by_value
+            if type(measured) is type(model) and not of_some:
+                found[name] = model
+    return found
+
+
+DIVERSITIES = (DistinctDiversity, EntropyDiversity, RecursiveDiversity)
+
+
+def _refuse_unaudited(options: Options, roles: Roles) -> None:
+    """Raises OptionError for what k_anonymity can't measure."""
+    said = options.models.closeness
+    if "hierarchy" in (said.values() if isinstance(said, Mapping) else (said,)):
+        raise OptionError(
+            "closeness 'hierarchy' needs a hierarchy, and k_anonymity takes none. Choose another."
+        )
+    for name in ("closeness", "sensitive_nulls"):
+        if name in options.given and not roles.sensitive:
+            raise OptionError(
+                f"{name} is given, and there is no sensitive column. Name it in sensitive=[...]."
+            )
+    if isinstance(said, Mapping):
+        _of_columns("closeness", said, {column.lower() for column in roles.sensitive})
+
+
+def used_hierarchies(
+    models: Iterable[PrivacyModel], given: Mapping[str, Any], roles: Roles
+) -> dict[str, Any]:
+    """Those of the hierarchies that are of sensitive columns, where a model goes by them: t by the
+    lowest common ancestors, l by the nodes just above the values. They generalize nothing.
+
+    Raises:
+        OptionError: no model goes by one, or closeness asks for one that isn't given.
+    """
+    sensitive = {column.lower() for column in roles.sensitive}
+    found = {name: spec for name, spec in given.items() if name.lower() in sensitive}
+    going = {
+        model.column.lower() for model in models
+        if isinstance(model, DIVERSITIES)
+        or (isinstance(model, Closeness) and model.distance in (None, "hierarchy"))
+    }
+    for name in found:
+        if name.lower() not in going:
+            raise OptionError(
+                f"hierarchies names the sensitive column {name!r}, and no l or t goes by it. Leave "
+                "it out, or ask for one."
+            )
+    with_one = {name.lower() for name in found}
+    for model in models:
+        if isinstance(model, Closeness) and model.distance == "hierarchy" and (
+            model.column.lower() not in with_one
+        ):
+            raise OptionError(
+                f"closeness 'hierarchy' needs a hierarchy of the column {model.column!r}. Add it "
+                "to hierarchies, or choose another closeness."
+            )
+    return found
 
 
 def _model(

@@ -84,11 +84,14 @@ def _of_hierarchy(spec: HierarchySpec) -> Iterator[Sought]:
 def relations_of(call: Call) -> tuple[Sought, ...]:
     """Every relation that a call names, in the order in which it says them."""
     tables: Mapping[str, Relation] = call.tables if isinstance(call, GroupingCall) else {}
+    trees = call.hierarchies
+    if isinstance(call, GroupingCall):
+        trees = (*trees, *call.of_sensitive)
     audited = () if call.audited is None else (_of_option("release", call.audited),)
     return (
         _of_source(call.source),
         *audited,
-        *(sought for spec in call.hierarchies for sought in _of_hierarchy(spec)),
+        *(sought for spec in trees for sought in _of_hierarchy(spec)),
         *(_of_option(option, relation) for option, relation in tables.items()),
     )
 

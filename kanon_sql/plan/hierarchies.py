@@ -37,10 +37,11 @@ class Hierarchies:
 
     def __init__(
         self, specs: Sequence[HierarchySpec], show_values: bool, values: str,
-        categorical: tuple[str, ...] = (), labelled: tuple[str, ...] = (),
+        categorical: tuple[str, ...] = (), labelled: tuple[str, ...] = (), first: int = 1,
     ) -> None:
         """``values``: the stage that holds the values of the columns; ``categorical``: the columns
-        that are taken as text without having a hierarchy."""
+        that are taken as text without having a hierarchy; ``first``: the number of the first
+        column."""
         self.columns = tuple(spec.column for spec in specs)
         with_tree = {name.lower() for name in self.columns}
         self._texts = (*self.columns, *(c for c in categorical if c.lower() not in with_tree))
@@ -48,6 +49,7 @@ class Hierarchies:
         self._specs = specs
         self._show_values = show_values
         self._values = values
+        self._first = first
 
     def __bool__(self) -> bool:
         return bool(self.columns)
@@ -59,7 +61,7 @@ class Hierarchies:
     def stages(self) -> str:
         """Reads the trees."""
         return "".join(
-            self._tree(i, spec) + ",\n" for i, spec in enumerate(self._specs, start=1)
+            self._tree(i, spec) + ",\n" for i, spec in enumerate(self._specs, start=self._first)
         )
 
     def _tree(self, i: int, spec: HierarchySpec) -> str:
@@ -73,11 +75,18 @@ class Hierarchies:
 
     def argument(self) -> str:
         """The trees, for the functions inside the query."""
-        trees = ", ".join(
+        return trees_argument(self)
+
+    def entries(self) -> list[str]:
+        """Each of them."""
+        return [
             f"{{'name': {literal(name)}, 'paths': (SELECT paths FROM __kanon_tree_{i})}}"
-            for i, name in enumerate(self.columns, start=1)
-        )
-        return f"[{trees}]" if trees else "NULL"
+            for i, name in self.numbered()
+        ]
+
+    def numbered(self) -> list[tuple[int, str]]:
+        """The columns and their numbers."""
+        return list(enumerate(self.columns, start=self._first))
 
     def classes(self, plain: str, same_level: bool) -> str:
         """What each class releases: ``plain`` says it for the columns without a hierarchy.
@@ -125,6 +134,12 @@ class Hierarchies:
             return stage
         columns = ", ".join(f"{value(name)} AS {name}" for name in map(quoted, names))
         return statement("stages/replaced", columns=columns, stage=stage)
+
+
+def trees_argument(*hierarchies: Hierarchies) -> str:
+    """All these trees, for the functions inside the query."""
+    trees = ", ".join(entry for some in hierarchies for entry in some.entries())
+    return f"[{trees}]" if trees else "NULL"
 
 
 def hierarchy_spec(given: Mapping[str, Any], catalog: Catalog) -> HierarchySpec:

@@ -24,6 +24,7 @@ from kanon_sql.measure.metrics import (
     Metric,
     filled,
 )
+from kanon_sql.measure.model_metrics import model_metrics
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.centers.geometry import UNITS
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
@@ -31,6 +32,7 @@ from kanon_sql.plan.fragments import ROW, listed, one_empty_row, quasi, seen, wh
 from kanon_sql.plan.generalize import publishes_centers
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.pipeline import measured_sql, named_columns, pipeline_sql
+from kanon_sql.plan.sensitive import sensitive_sql
 from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.plan.unseen import refusals
 from kanon_sql.sql import expression, statement
@@ -109,6 +111,7 @@ def metrics_sql(call: GroupingCall) -> str:
         "k": "NULL" if task.promised is None else str(task.promised),
         "distance": UNITS[task.own.in_metric],
         "objective": task.geometry.unit(task),
+        "constraint_unit": "cells" if task.geometry.by_loss else "percent",
         "cost": cost,
         "as_grouped": _as_grouped(task),
         "method": literal(task.method.name),
@@ -120,7 +123,7 @@ def metrics_sql(call: GroupingCall) -> str:
         "calls/metrics",
         pipeline=pipeline_sql(call, clock=", __kanon_started"),
         measured=measured_sql(call),
-        rows=_rows([*known, *diverse], values),
+        rows=_rows([*known, *diverse, *model_metrics(task.models)], values),
         aggregates=aggregates,
         alike=alike,
         seen_classes=seen("COLUMNS(* EXCLUDE (__kanon_class))"),
@@ -226,6 +229,8 @@ def audit_sql(call: Call) -> str:
 
 def k_anonymity_sql(call: Call) -> str:
     """The SQL of k_anonymity()."""
+    if call.looked_at:
+        return sensitive_sql(call)
     source, roles = call.source, call.roles
     return statement(
         "calls/k_anonymity",

@@ -1,9 +1,9 @@
-"""The SQL of privacy models: for each combination of released values whether it keeps them, and what
-it has on the scale of each threshold. Whole numbers where the threshold is a fraction."""
+"""The SQL of privacy models: for each combination of released values whether it keeps them, and
+what it has on the scale of each threshold. Whole numbers where the threshold is a fraction."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kanon_sql.call.call import GroupingCall
@@ -20,6 +20,7 @@ from kanon_sql.constraints import (
 )
 from kanon_sql.constraints.rational import DECIMALS, as_fraction
 from kanon_sql.plan.fragments import seen
+from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.sql import expression, statement
 
 KNOWN = " WHERE label IS NOT NULL"
@@ -60,23 +61,39 @@ def checked(models: Iterable[PrivacyModel], columns: Sequence[str]) -> list[Chec
 
 
 def model_stages(
-    models: Sequence[Checked], columns: Sequence[str], histogram: Callable[[str], str]
+    models: Sequence[Checked], columns: Sequence[str], histogram: Callable[[int, str], str],
+    trees: Mapping[str, int] | None = None,
 ) -> str:
     """The stages of the models and of what they look at.
 
     Args:
         models: each becomes a stage.
         columns: the sensitive columns.
-        histogram: SQL of combination, label, sorted, number and size, of a column in quotes.
+        histogram: SQL of combination, label, sorted, number and size, of a column by its place
+            and its name in quotes.
+        trees: the numbers of the hierarchies of columns in lower case.
     """
-    stages = [
-        statement("stages/histogram", i=i, histogram=histogram(quoted(column)))
-        for i, column in enumerate(columns)
-    ]
+    trees, stages = trees or {}, []
+    for i, column in enumerate(columns):
+        stages.append(statement("stages/histogram", i=i, histogram=histogram(i, quoted(column))))
+        if column.lower() in trees:
+            stages.append(statement("stages/paths", i=i, tree=trees[column.lower()]))
+            stages.append(statement(
+                "stages/histogram", i=f"{i}_nodes",
+                histogram=statement("stages/histogram_of_nodes", i=i),
+            ))
     for each in models:
-        before, text = _stage(each)
+        before, text = _stage(each, each.model.column.lower() in trees)
         stages += [*before, f"{each.stage} AS MATERIALIZED (\n    {text}\n),"]
     return "".join(f"{stage}\n" for stage in stages)
+
+
+def secret_trees(call: GroupingCall) -> Hierarchies:
+    """The stages of the hierarchies of sensitive columns; their numbers follow those of the
+    others."""
+    return Hierarchies(
+        call.of_sensitive, call.show_values, "__kanon_kept", first=len(call.hierarchies) + 1
+    )
 
 
 def released_models(call: GroupingCall) -> str:
@@ -90,7 +107,8 @@ def released_models(call: GroupingCall) -> str:
         "stages/combinations", seen=seen("COLUMNS(* EXCLUDE (__kanon_class))")
     )
     stages = model_stages(
-        places, columns, lambda column: statement("stages/histogram_released", column=column)
+        places, columns, lambda i, column: statement("stages/histogram_released", column=column),
+        {name.lower(): number for number, name in secret_trees(call).numbered()},
     )
     broken = "\n    UNION ALL\n    ".join(
         statement("stages/model_broken", j=each.j, worst=each.worst, stage=each.stage)
@@ -131,10 +149,12 @@ def _fraction(threshold: float, more: int = 0) -> dict[str, str]:
     }
 
 
-def _stage(each: Checked) -> tuple[list[str], str]:
+def _stage(each: Checked, has_tree: bool) -> tuple[list[str], str]:
     """The stages that a model needs before its own, and this."""
-    model, i = each.model, each.i
+    model, i = each.model, f"{each.i}"
     worst = model.nulls == "worst"
+    if has_tree and isinstance(model, (DistinctDiversity, EntropyDiversity, RecursiveDiversity)):
+        i = f"{i}_nodes"
     if isinstance(model, DistinctDiversity):
         own = "" if worst else " + CASE WHEN missing > 0 THEN 1 ELSE 0 END"
         return [], statement("stages/model_distinct", i=i, l=model.l, missing=own)
@@ -154,6 +174,8 @@ def _stage(each: Checked) -> tuple[list[str], str]:
             missing="missing" if worst else "0", known=KNOWN if worst else "",
         )
     if isinstance(model, Closeness):
+        if has_tree and model.distance in (None, "hierarchy"):
+            return [], statement("stages/model_hierarchy", i=i, **_fraction(model.t))
         return _closeness(each, model)
     shares = statement("stages/shares", i=i)
     if isinstance(model, DeltaDisclosure):

@@ -14,8 +14,9 @@ from kanon_sql.methods.task import Run
 from kanon_sql.plan.centers import centers_sql
 from kanon_sql.plan.fragments import ROW, chosen, listed, one_empty_row, quasi, seen, where
 from kanon_sql.plan.generalize import class_rows, published_forms, released_classes
-from kanon_sql.plan.hierarchies import Hierarchies
-from kanon_sql.plan.shadows import sound_sql
+from kanon_sql.plan.hierarchies import Hierarchies, trees_argument
+from kanon_sql.plan.models import secret_trees
+from kanon_sql.plan.shadows import OF_MODELS, sound_sql
 from kanon_sql.plan.single_attribute import tables_sql
 from kanon_sql.plan.unseen import refusals
 from kanon_sql.plan.verify import verify_holes
@@ -226,7 +227,7 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
     without_nulls = f" WHERE __kanon_value({columns}) IS NOT NULL"
     return statement(
         "stages/pipeline",
-        sound=sound_sql(),
+        sound=sound_sql(OF_MODELS if task.models else ()),
         relation=call.source.sql,
         clock=clock,
         columns=chosen(roles.named) if roles.rest == "drop" else "__kanon.*",
@@ -237,11 +238,11 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
             "(SELECT names FROM __kanon_withheld)" if roles.rest == "release" else "[]"
         ),
         suppress=without_nulls if task.nulls == "suppress" else "",
-        trees=trees.stages(),
+        trees=trees.stages() + secret_trees(call).stages(),
         keyed=trees.keyed("__kanon_kept"),
         one_keyed=one_empty_row(trees.keyed("__kanon_source")),
         one_source=one_empty_row("__kanon_source"),
-        hierarchies=trees.argument(),
+        hierarchies=trees_argument(trees, secret_trees(call)),
         tables=tables_sql(call.tables),
         label=_key(task.class_label),
         cell=_cell(call),

@@ -52,8 +52,11 @@ OURS = (
 """Our functions, which lie beside the built-in ones. Our macros are temporary, and so found before
 those of any database."""
 
+OF_MODELS = ("exp", "ln")
+"""Those that only a query with a privacy model calls, which asks for them by itself."""
+
 FUNCTIONS = tuple(sorted((*NAMED, *WRITTEN, *WITHIN, *OURS)))
-"""Every function that the query uses."""
+"""Every function that any query uses."""
 
 BOUND = {
     "": ("count_star", "version"),
@@ -121,15 +124,17 @@ HERE = ("system.main.current_database()", "system.main.current_setting('search_p
 """SQL of the database and of the search path of the connection that asks."""
 
 
-def shadows_sql(database: str, path: str) -> str:
+def shadows_sql(database: str, path: str, more: tuple[str, ...] = ()) -> str:
     """SQL of the first of the FUNCTIONS that a macro on the search path hides, or NULL.
 
     Args:
         database: SQL of the current database.
         path: SQL of the setting search_path.
+        more: functions that are looked for besides.
     """
     functions = fill(
-        ", ".join(map(literal, FUNCTIONS)), 96, subsequent_indent=" " * 8, break_on_hyphens=False
+        ", ".join(map(literal, sorted((*FUNCTIONS, *more)))), 96, subsequent_indent=" " * 8,
+        break_on_hyphens=False,
     )
     return statement("stages/shadows", database=database, path=path, functions=functions)
 
@@ -144,12 +149,13 @@ def bound_sql() -> str:
     return f"SELECT {', '.join(calls)} FROM {', '.join(tables)}"
 
 
-def sound_sql() -> str:
+def sound_sql(more: tuple[str, ...] = ()) -> str:
     """The stage __kanon_sound, first of every query: it refuses what would change the meaning of
-    the others, also what no other connection sees, such as temporary macros."""
+    the others, also what no other connection sees, such as temporary macros; ``more`` are functions
+    that this query calls besides."""
     return statement(
         "stages/sound",
-        shadow=shadows_sql(*HERE),
+        shadow=shadows_sql(*HERE, more),
         shadowed=literal(SHADOWED),
         collated=literal(COLLATED),
     )

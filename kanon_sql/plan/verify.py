@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.relation import literal
-from kanon_sql.constraints import KAnonymity, PrivacyModel
+from kanon_sql.constraints import KAnonymity
 from kanon_sql.methods import GroupTask
 from kanon_sql.plan.models import refusals_of_models, released_models
 
@@ -35,11 +35,9 @@ def constraints_sql(task: GroupTask) -> str:
     """What refuses a release that breaks a constraint, one WHEN for each."""
     checks = []
     for constraint in task.constraints:
-        if isinstance(constraint, PrivacyModel):
+        if not isinstance(constraint, KAnonymity):
             continue  # see plan/models.py
-        kind, said = "ReleaseError", constraint.sentence.replace("{method}", task.method.name)
-        if constraint.name == KAnonymity.name:
-            kind, said = too_small(task)
+        kind, said = too_small(task)
         checks.append(
             f"        WHEN {constraint.broken_sql}\n            THEN __kanon_refuse("
             f"{literal(kind)}, format({literal(said)}, {constraint.found_sql}))\n"

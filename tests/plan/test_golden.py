@@ -69,6 +69,14 @@ CASES: dict[str, tuple[str, dict[str, object]]] = {
          "sensitive_values": ["Flu"], "hierarchies": {"zip": "prefix"}},
     ),
     "audit": ("k_anonymity", {"k": 5, "quasi_identifiers": ["age", "zip"]}),
+    "models": (
+        "anonymize",
+        {"k": 4, "identifiers": ["name"], "sensitive": ["disease", "job"], "seed": 7,
+         "l": {"disease": 2}, "t": {"job": 0.5}, "beta": {"job": 2}},
+    ),
+    "audit_sensitive": (
+        "k_anonymity", {"quasi_identifiers": ["age"], "sensitive": ["disease"], "l": 2}
+    ),
 }
 
 

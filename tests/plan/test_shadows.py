@@ -21,6 +21,7 @@ from kanon_sql.plan.shadows import (
     FUNCTIONS,
     NAMED,
     NUMBERING,
+    OF_MODELS,
     OURS,
     TABLES,
     WITHIN,
@@ -45,6 +46,7 @@ NO_FUNCTION = {
 }
 ONE = {"k": 4, "quasi_identifiers": ["zip"], "identifiers": ["name", "age", "job", "disease"]}
 TWO = {"k": 4, "quasi_identifiers": ["lat", "lon"], "method": "gps_rectangles"}
+SECRET: dict[str, object] = {"k": 4, "sensitive": ["disease", "job"], "seed": 1}
 MORE: tuple[tuple[str, dict[str, object]], ...] = (
     ("anonymize_sql", {"k": 5}),
     ("anonymize", {"k": 4, "method": "r_gather", "centers": "rows"}),
@@ -68,6 +70,14 @@ MORE: tuple[tuple[str, dict[str, object]], ...] = (
     ("anonymize", {"k": 4, "method": "r_gather", "centers": "means"}),
     ("anonymize", {"k": 4, "roles": "my_roles"}),
     ("anonymize_audit", {"release": "released", "identifiers": ["name"]}),
+    ("anonymize", SECRET | {"l": {"disease": 2, "job": 2}, "c": 3, "diversity_kind": {
+        "disease": "entropy", "job": "recursive"}, "t": {"job": 0.2, "disease": 0.3},
+        "closeness": {"job": "numeric"}, "sensitive_nulls": "value"}),
+    ("anonymize_metrics", SECRET | {"alpha": {"job": 0.5, "disease": {"Flu": 0.5}},
+                                    "delta": {"job": 2}, "beta": {"job": 2, "disease": 3},
+                                    "beta_kind": {"job": "basic"}}),
+    ("k_anonymity", {"sensitive": ["job", "disease"], "closeness": {"job": "ordered"}}),
+    ("k_anonymity", {"sensitive": ["job"], "l": 2}),
 )
 
 
@@ -150,9 +160,18 @@ def test_every_template_is_among_what_is_parsed_here(
 def test_the_list_is_what_the_sql_calls(con: duckdb.DuckDBPyConnection) -> None:
     ours = set(bodies(con))
     names = {name for text in everything(con) for name in called(con, text)}
-    assert names - ours <= set(FUNCTIONS)
+    assert names - ours <= {*FUNCTIONS, *OF_MODELS}
     # and it has nothing that is never called
-    assert set(FUNCTIONS) - set(WITHIN) <= names
+    assert {*FUNCTIONS, *OF_MODELS} - set(WITHIN) <= names
+
+
+def test_what_only_models_call_is_asked_for_where_there_are_models(
+    con: duckdb.DuckDBPyConnection
+) -> None:
+    for text in everything(con):
+        asks = text.count("'exp'") == text.count("'ln'") == 1
+        assert asks or not called(con, text) & set(OF_MODELS)
+        assert asks == ("__kanon_histogram_0" in text)
 
 
 def test_a_function_that_is_not_in_the_list_is_found(con: duckdb.DuckDBPyConnection) -> None:

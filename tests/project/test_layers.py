@@ -26,7 +26,7 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
     "stages": ({"audit", "encode", "group", "hierarchies", "kernel.memory", "kernel.watch",
                 "measure", "methods", "points"}, {"numpy", "pyarrow"}),
     "plan": ({"call", "constraints", "encode.coordinates", "hierarchies.kinds", "measure.metrics",
-              "methods", "sql"}, set()),
+              "measure.model_metrics", "methods", "sql"}, set()),
     "measure": ({"constraints", "encode", "kernel", "methods", "points", "search"},
                 {"numba", "numpy", "pyarrow"}),
     "audit": ({"encode", "hierarchies"}, {"numpy", "pyarrow"}),

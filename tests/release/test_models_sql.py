@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kanon_sql
-from kanon_sql.constraints import AlphaFrequency, Closeness, PrivacyModel
+from kanon_sql.constraints import AlphaFrequency, PrivacyModel
 from kanon_sql.plan.models import checked, model_stages
 from tests.constraints.histograms import (
     KINDS,
@@ -22,11 +22,12 @@ from tests.constraints.histograms import (
     THRESHOLDS,
     T,
     Table,
+    levels_of,
     model_of,
     models,
     tables,
 )
-from tests.constraints.reference import passes, value
+from tests.constraints.reference import Levels, passes, value
 from tests.support.thoroughness import examples
 
 Connection = duckdb.DuckDBPyConnection
@@ -44,13 +45,23 @@ def con() -> Iterator[Connection]:
     connection.close()
 
 
-def found_by_sql(con: Connection, model: PrivacyModel) -> dict[int, tuple[bool, float]]:
+def word_of(number: float) -> str:
+    """A number as SQL has it as text."""
+    return str(number).removesuffix(".0")
+
+
+def found_by_sql(
+    con: Connection, model: PrivacyModel, paths: list[list[str]] | None = None
+) -> dict[int, tuple[bool, float]]:
     """Of each class of the table ``rows`` (class, x) whether it passes, and what it has."""
     if isinstance(model, AlphaFrequency):  # the texts of values, as SQL has them
-        by_value = tuple((word.removesuffix(".0"), share) for word, share in model.by_value)
+        by_value = tuple((word_of(float(word)), share) for word, share in model.by_value)
         model = replace(model, by_value=by_value)
     (each,) = checked([model], ["x"])
-    stages = model_stages([each], ["x"], HISTOGRAM.format)
+    trees = {} if paths is None else {"x": 1}
+    stages = model_stages([each], ["x"], lambda i, column: HISTOGRAM.format(column), trees)
+    if paths is not None:
+        stages = f"__kanon_tree_1 AS (SELECT {paths!r}::VARCHAR[][] AS paths),\n{stages}"
     query = f"WITH {stages.rstrip().rstrip(',')} SELECT combination, passes, has FROM {each.stage}"
     found = con.execute(query).fetchall()
     assert len({group for group, *_ in found}) == len(found)
@@ -63,13 +74,20 @@ def write(con: Connection, values: Any, labels: Any, sql_type: str = "DOUBLE") -
         con.executemany("INSERT INTO rows VALUES (?, ?)", list(zip(labels, values, strict=True)))
 
 
-def compare(con: Connection, model: PrivacyModel, values: list[Any], labels: list[int]) -> None:
-    found = found_by_sql(con, model)
+def compare(
+    con: Connection, model: PrivacyModel, values: list[Any], labels: list[int],
+    levels: Levels = (),
+) -> None:
+    paths = [
+        [word_of(leaf), *(f"{depth} {level[leaf]}" for depth, level in enumerate(levels[1:])), "*"]
+        for leaf in levels[0]
+    ] if levels else None
+    found = found_by_sql(con, model, paths)
     assert set(found) == set(labels)
     for group, (kept, has) in found.items():
         own = [v for v, g in zip(values, labels, strict=True) if g == group]
-        assert kept is passes(model, own, values), (own, has)
-        expected = float(value(model, own, values))
+        assert kept is passes(model, own, values, levels), (own, has)
+        expected = float(value(model, own, values, levels))
         assert has == expected or math.isclose(has, expected, rel_tol=1e-9, abs_tol=1e-12)
 
 
@@ -89,6 +107,26 @@ def test_a_class_passes_exactly_if_the_reference_says_so(
         values = [math.nan if v is None and seed % 3 else v for v in values]
     write(con, values, labels)
     compare(con, model, values, labels)
+
+
+def test_a_hierarchy_says_how_far_values_are_apart(con: Connection) -> None:
+    rng = np.random.default_rng(5)
+    for many in (1, 2, 5, 8):
+        for share in (0.0, 0.3):
+            values = [
+                None if rng.random() < share else NUMBERS[i] for i in rng.integers(0, many, 40)
+            ]
+            labels = rng.integers(0, 4, 40).tolist()
+            write(con, values, labels)
+            for height in (1, 2, 3):
+                levels = levels_of(many)[:height]
+                for nulls in ("worst", "value"):
+                    for t in T:
+                        model = model_of("hierarchy", t, nulls)
+                        compare(con, model, values, labels, levels)
+                    for kind in ("distinct", "entropy", "recursive"):
+                        model = model_of(kind, THRESHOLDS[kind][0], nulls)
+                        compare(con, model, values, labels, levels)
 
 
 EDGES = {

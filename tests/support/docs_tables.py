@@ -9,12 +9,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from kanon_sql.call.options import GROUPS, OPTIONS
 from kanon_sql.hierarchies.kinds import KINDS
 from kanon_sql.measure.metrics import ATTRIBUTE, AUDIT, DIVERSITY, METRICS, VERBATIM, Metric
+from kanon_sql.measure.model_metrics import LOSS, OF_MODELS
 from kanon_sql.methods import METHODS
 from kanon_sql.methods.option import Option, options_of
 from tests.project.test_layers import EXCEPTIONS, MAY_IMPORT
@@ -166,6 +168,9 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "options of kinds": kind_options,
     "metrics": partial(metrics, METRICS),
     "metrics: each sensitive column": partial(metrics, DIVERSITY),
+    "metrics: each privacy model": lambda: metrics((
+        *OF_MODELS, replace(LOSS, unit="percent, or cells")
+    )),
     "metrics: each quasi-identifier": partial(metrics, (ATTRIBUTE, VERBATIM)),
     "metrics: audit": partial(metrics, AUDIT),
     "folders": folders,

@@ -57,6 +57,8 @@ TYPES = {
     "tuple[str, ...]": "str | Sequence[str]",
     "str | dict[str, str]": "str | Mapping[str, str]",
     "dict[str, float]": "Mapping[str, float]",
+    "float | dict[str, float]": "float | Mapping[str, float]",
+    "float | dict[str, Any]": "float | Mapping[Any, Any]",
     "dict[str, tuple[float, float]]": "Mapping[str, Sequence[float]]",
     "dict[str, str | dict[str, Any]]": "Mapping[str, Any]",
     "tuple[tuple[float, float], ...]": "Sequence[Sequence[float]]",

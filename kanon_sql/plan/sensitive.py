@@ -1,0 +1,89 @@
+"""The SQL of k_anonymity() for sensitive columns: what the worst class has on the scale of each
+privacy model, and how many classes miss those that are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kanon_sql.call.call import Call
+from kanon_sql.call.models import measured_models
+from kanon_sql.call.relation import literal, quoted
+from kanon_sql.constraints import Closeness
+from kanon_sql.plan.fragments import quasi, seen, where
+from kanon_sql.plan.models import Checked, checked, model_stages
+from kanon_sql.plan.shadows import OF_MODELS, sound_sql
+from kanon_sql.plan.unseen import refusals
+from kanon_sql.sql import expression, statement
+
+NO_DEMAND = "(SELECT NULL::BIGINT AS classes_violating, NULL::BIGINT AS rows_violating)"
+
+UNORDERED = (
+    "The closeness {!r} needs an order of the values, and the column {!r} has none: it holds no "
+    "numbers, dates or times. Choose 'equal'."
+)
+
+
+def sensitive_sql(call: Call) -> str:
+    """The SQL of k_anonymity(), one row for each sensitive column."""
+    source, roles, columns = call.source, call.roles, call.looked_at
+    measured = [measured_models(call.models, call.asked, column) for column in columns]
+    # what is asked for is measured, too, if under another name
+    every = dict.fromkeys([
+        *call.models, *(model for models in measured for model in models.values())
+    ])
+    places = {each.model: each for each in checked(every, columns)}
+    stages = model_stages(
+        [*places.values()], columns,
+        lambda i, column: statement("stages/histogram_of_sets", i=i),
+    )
+    cells = ", ".join(
+        expression("stages/set_cell", i=i, column=quoted(column))
+        for i, column in enumerate(columns)
+    )
+    sets = statement(
+        "stages/sets", cells=cells, seen=seen(quasi(roles, ())), relation=source.sql,
+        where=where(source, roles),
+    )
+    found = "\n    UNION ALL\n    ".join(
+        statement(
+            "stages/found_sensitive", i=i, name=literal(column),
+            violating=_violating([
+                places[model] for model in call.models if places[model].i == i
+            ]),
+            **{
+                name: f"{places[model].worst} FROM {places[model].stage}"
+                for name, model in models.items()
+            },
+        )
+        for i, (column, models) in enumerate(zip(columns, measured, strict=True))
+    )
+    return statement(
+        "calls/k_anonymity_sensitive",
+        sound=sound_sql(OF_MODELS),
+        stages=f"{sets}\n{stages}",
+        found=found,
+        k="NULL" if call.k is None else call.k,
+        refusals=refusals(call) + "".join(_unordered([*places.values()])),
+    )
+
+
+def _violating(asked: Sequence[Checked]) -> str:
+    """SQL of the classes and rows that miss what is asked of a column."""
+    if not asked:
+        return NO_DEMAND
+    models = " UNION ALL ".join(
+        f"SELECT combination, size, passes FROM {each.stage}" for each in asked
+    )
+    return statement("stages/violating", models=models)
+
+
+def _unordered(models: Sequence[Checked]) -> Iterator[str]:
+    """What refuses a distance by an order that the values don't have, one WHEN for each."""
+    for each in models:
+        distance = each.model.distance if isinstance(each.model, Closeness) else None
+        if distance in ("ordered", "numeric"):
+            said = literal(UNORDERED.format(distance, each.model.column))
+            yield (
+                f"        WHEN (SELECT different > 0 AND NOT ordered FROM __kanon_whole_{each.i})\n"
+                f"            THEN __kanon_refuse('DataError', {said})\n"
+            )
