@@ -201,6 +201,17 @@ def decimal(above: float) -> Check[Decimal]:
     return check
 
 
+def risk(name: str, value: Any) -> Decimal:
+    """A probability above 0 and up to 1, exact as it was written."""
+    fits = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
+    found = Decimal(str(value)) if fits else Decimal("nan")
+    if not found.is_finite() or not Decimal(1) / UNBOUNDED <= found <= 1:
+        raise OptionError(
+            f"{name} must be a probability above 0 and up to 1, such as 0.09. Got {value!r}."
+        )
+    return found
+
+
 def number_or_column(name: str, value: Any) -> float | str:
     """A number above 0, or the name of a column."""
     if isinstance(value, str) and value.strip():

@@ -10,6 +10,7 @@ from kanon_sql.call.catalog import Catalog
 from kanon_sql.call.hierarchies import HierarchySpec, read_hierarchies
 from kanon_sql.call.options import GROUPING_CALLS, MeasureOptions, Options, read_options
 from kanon_sql.call.relation import Relation, find_relation
+from kanon_sql.call.risk_options import RiskOptions
 from kanon_sql.call.role_table import RoleTable, read_role_table, with_table
 from kanon_sql.call.roles import Roles, resolve_roles
 from kanon_sql.call.rules import Release, resolve
@@ -29,7 +30,8 @@ OF_CLUSTERS = ("num_points", "radius")
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """One call that measures: k_anonymity or anonymize_audit; see GroupingCall for all others.
+    """One call that measures: k_anonymity, anonymize_audit or anonymize_risk; see GroupingCall for
+    all others.
 
     Attributes:
         name: the SQL call.
@@ -39,6 +41,7 @@ class Call:
         measure: what is looked at.
         weights: what columns count that don't count 1.
         class_label: the column that holds the class label, if there is one.
+        risk: how risk is measured.
         show_values: whether messages may name values.
         categorical: the columns whose values are categories whatever their type.
         checked: the columns beside those of the roles that the call names and that must exist.
@@ -46,6 +49,7 @@ class Call:
         seen: the comments that the planner saw, as Catalog.comments gives them.
         hierarchies: of the columns that have one.
         audited: the release that anonymize_audit looks at.
+        population: the relation of the people among whom anonymize_risk looks.
     """
 
     name: str
@@ -55,6 +59,7 @@ class Call:
     measure: MeasureOptions
     weights: Mapping[str, float]
     class_label: str | None
+    risk: RiskOptions
     show_values: bool
     categorical: tuple[str, ...] = ()
     checked: tuple[str, ...] = ()
@@ -62,6 +67,7 @@ class Call:
     seen: tuple[str, ...] = ()
     hierarchies: tuple[HierarchySpec, ...] = ()
     audited: Relation | None = None
+    population: Relation | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,13 +128,22 @@ def read_call(
             "anonymize_audit('patients', release='released')."
         )
     _refuse_taken(source, ())
-    roles = resolve_roles(options.roles, source, table.roles if table else None, audits=True)
+    roles = resolve_roles(
+        options.roles, source, table.roles if table else None, audits=True,
+        weight=options.risk.weight,
+    )
     hierarchies = read_hierarchies(options.release.hierarchies, roles, source, catalog)
-    release = options.measure.release
+    release, population = options.measure.release, options.risk.population
+    if population is not None and not roles.known_columns(source):
+        raise OptionError(
+            "population is joined by the quasi-identifiers, which are not known before the query "
+            "runs. Name them in quasi_identifiers=[...]."
+        )
     return Call(
         **_shared(options, source, roles, table, catalog),
         hierarchies=hierarchies,
         audited=None if release is None else find_relation(release, catalog),
+        population=None if population is None else find_relation(population, catalog),
     )
 
 
@@ -152,6 +167,7 @@ def _shared(
         "measure": options.measure,
         "weights": options.group.weights,
         "class_label": options.roles.class_label,
+        "risk": options.risk,
         "show_values": options.run.show_values,
     }
 
@@ -190,7 +206,7 @@ def _grouping_call(
     _refuse_taken(source, release.added)
     roles = resolve_roles(
         options.roles, source, table.roles if table else None, task.own.cost_column,
-        releases=options.call != "anonymize_roles",
+        releases=options.call != "anonymize_roles", weight=options.risk.weight,
     )
     if task.own.needs_sensitive and len(roles.sensitive) != 1:
         raise OptionError(

@@ -85,9 +85,11 @@ def relations_of(call: Call) -> tuple[Sought, ...]:
     """Every relation that a call names, in the order in which it says them."""
     tables: Mapping[str, Relation] = call.tables if isinstance(call, GroupingCall) else {}
     audited = () if call.audited is None else (_of_option("release", call.audited),)
+    people = () if call.population is None else (_of_option("population", call.population),)
     return (
         _of_source(call.source),
         *audited,
+        *people,
         *(sought for spec in call.hierarchies for sought in _of_hierarchy(spec)),
         *(_of_option(option, relation) for option, relation in tables.items()),
     )

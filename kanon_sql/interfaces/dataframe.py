@@ -29,6 +29,7 @@ def anonymize(
     block_rows: int | None = None, hierarchies: Mapping[str, Any] | None = None,
     representation: str | Mapping[str, str] | None = None, class_id: bool | None = None,
     keep_order: bool | None = None, sensitive_values: str | Sequence[Any] | None = None,
+    max_risk: float | Decimal | None = None, preset: str | None = None,
     progress: bool | None = None, threads: int | None = None, show_values: bool | None = None,
     gamma: float | str | None = None, start: str | None = None, class_penalty: float | None = None,
     diversity: str | None = None, diversity_penalty: float | None = None,
@@ -59,6 +60,7 @@ def anonymize_clusters(
     block_rows: int | None = None, hierarchies: Mapping[str, Any] | None = None,
     representation: str | Mapping[str, str] | None = None, class_id: bool | None = None,
     keep_order: bool | None = None, sensitive_values: str | Sequence[Any] | None = None,
+    max_risk: float | Decimal | None = None, preset: str | None = None,
     progress: bool | None = None, threads: int | None = None, show_values: bool | None = None,
     gamma: float | str | None = None, start: str | None = None, class_penalty: float | None = None,
     diversity: str | None = None, diversity_penalty: float | None = None,
@@ -89,6 +91,7 @@ def anonymize_metrics(
     block_rows: int | None = None, hierarchies: Mapping[str, Any] | None = None,
     representation: str | Mapping[str, str] | None = None, class_id: bool | None = None,
     keep_order: bool | None = None, sensitive_values: str | Sequence[Any] | None = None,
+    max_risk: float | Decimal | None = None, preset: str | None = None, weight: str | None = None,
     progress: bool | None = None, threads: int | None = None, show_values: bool | None = None,
     gamma: float | str | None = None, start: str | None = None, class_penalty: float | None = None,
     diversity: str | None = None, diversity_penalty: float | None = None,
@@ -119,6 +122,7 @@ def anonymize_suppressed(
     block_rows: int | None = None, hierarchies: Mapping[str, Any] | None = None,
     representation: str | Mapping[str, str] | None = None, class_id: bool | None = None,
     keep_order: bool | None = None, sensitive_values: str | Sequence[Any] | None = None,
+    max_risk: float | Decimal | None = None, preset: str | None = None,
     progress: bool | None = None, threads: int | None = None, show_values: bool | None = None,
     gamma: float | str | None = None, start: str | None = None, class_penalty: float | None = None,
     diversity: str | None = None, diversity_penalty: float | None = None,
@@ -149,6 +153,7 @@ def anonymize_roles(
     block_rows: int | None = None, hierarchies: Mapping[str, Any] | None = None,
     representation: str | Mapping[str, str] | None = None, class_id: bool | None = None,
     keep_order: bool | None = None, sensitive_values: str | Sequence[Any] | None = None,
+    max_risk: float | Decimal | None = None, preset: str | None = None,
     progress: bool | None = None, threads: int | None = None, show_values: bool | None = None,
     gamma: float | str | None = None, start: str | None = None, class_penalty: float | None = None,
     diversity: str | None = None, diversity_penalty: float | None = None,
@@ -174,11 +179,26 @@ def anonymize_audit(
     class_label: str | None = None, k: int | None = None,
     weights: Mapping[str, float] | None = None, hierarchies: Mapping[str, Any] | None = None,
     sensitive_values: str | Sequence[Any] | None = None, release: Any = None,
+    max_risk: float | Decimal | None = None, preset: str | None = None,
     show_values: bool | None = None,
     **unknown: NoReturn,
 ) -> Any:
     """Metrics of any release, ours or not, held against its source."""
     return run("anonymize_audit", locals())
+
+
+@documented
+def anonymize_risk(
+    data: Any, /, *, con: Connection | None = None,
+    quasi_identifiers: str | Sequence[str] | None = None,
+    sensitive: str | Sequence[str] | None = None, identifiers: str | Sequence[str] | None = None,
+    roles: Any = None, k: int | None = None, max_risk: float | Decimal | None = None,
+    preset: str | None = None, population: Any = None, population_size: int | None = None,
+    weight: str | None = None, msu_columns: int | None = None, subset_columns: int | None = None,
+    **unknown: NoReturn,
+) -> Any:
+    """Metrics of the risk that persons are found in any table, ours or not."""
+    return run("anonymize_risk", locals())
 
 
 @documented
@@ -195,6 +215,7 @@ def anonymize_sql(
     block_rows: int | None = None, hierarchies: Mapping[str, Any] | None = None,
     representation: str | Mapping[str, str] | None = None, class_id: bool | None = None,
     keep_order: bool | None = None, sensitive_values: str | Sequence[Any] | None = None,
+    max_risk: float | Decimal | None = None, preset: str | None = None,
     progress: bool | None = None, threads: int | None = None, show_values: bool | None = None,
     gamma: float | str | None = None, start: str | None = None, class_penalty: float | None = None,
     diversity: str | None = None, diversity_penalty: float | None = None,
@@ -216,7 +237,8 @@ def k_anonymity(
     data: Any, /, *, con: Connection | None = None,
     quasi_identifiers: str | Sequence[str] | None = None,
     sensitive: str | Sequence[str] | None = None, identifiers: str | Sequence[str] | None = None,
-    roles: Any = None, k: int | None = None,
+    roles: Any = None, k: int | None = None, max_risk: float | Decimal | None = None,
+    preset: str | None = None,
     **unknown: NoReturn,
 ) -> Any:
     """The audit of any table, released by us or not."""

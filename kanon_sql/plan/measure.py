@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from kanon_sql.call.call import Call, GroupingCall
@@ -30,26 +29,12 @@ from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.plan.fragments import ROW, listed, one_empty_row, quasi, seen, where
 from kanon_sql.plan.generalize import publishes_centers
 from kanon_sql.plan.hierarchies import Hierarchies
+from kanon_sql.plan.metric_rows import metric_rows
 from kanon_sql.plan.pipeline import measured_sql, named_columns, pipeline_sql
 from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.plan.unseen import refusals
 from kanon_sql.sql import expression, statement
 from kanon_sql.version import __version__
-
-
-def _rows(metrics: Iterable[Metric], values: Mapping[str, str]) -> str:
-    """One struct per metric; ``values`` fill the holes of expressions and units."""
-    rows = []
-    for metric in (metric.of_call(values) for metric in metrics):
-        value = metric.expression
-        number, text = ("NULL", value) if metric.is_text else (
-            f"({value})::DOUBLE", metric.beside
-        )
-        rows.append(expression(
-            "stages/metric", name=literal(metric.name), number=number, text=text,
-            unit=literal(metric.unit), description=literal(metric.description),
-        ))
-    return ",\n    ".join(rows)
 
 
 def _diversity(call: Call) -> tuple[list[Metric], str, str]:
@@ -120,7 +105,7 @@ def metrics_sql(call: GroupingCall) -> str:
         "calls/metrics",
         pipeline=pipeline_sql(call, clock=", __kanon_started"),
         measured=measured_sql(call),
-        rows=_rows([*known, *diverse], values),
+        rows=metric_rows([*known, *diverse], values),
         aggregates=aggregates,
         alike=alike,
         seen_classes=seen("COLUMNS(* EXCLUDE (__kanon_class))"),
@@ -217,7 +202,7 @@ def audit_sql(call: Call) -> str:
         alike=alike,
         passing=_passing(roles),
         identifiers=_identifiers(roles),
-        rows=_rows([*AUDIT, *diverse], {"k": k, **_told_of(roles)}),
+        rows=metric_rows([*AUDIT, *diverse], {"k": k, **_told_of(roles)}),
         attribute_unit=literal(ATTRIBUTE.unit),
         attribute_text=literal(ATTRIBUTE.description),
         refusals=refusals(call),
