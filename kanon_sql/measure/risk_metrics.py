@@ -14,8 +14,9 @@ def _above(rows: str) -> str:
     return f"CASE WHEN ${{k}} IS NOT NULL THEN {rows} END"
 
 
+# a fraction that is told as 5.00 % is one
 DOUBTED = (
-    "CASE WHEN \"rows\" < 0.05 * people THEN format('the rows are {:.2f} % of the population: below "
+    "CASE WHEN \"rows\" < 0.04995 * people THEN format('the rows are {:.2f} % of the population: below "
     "5 % this estimate is not to be believed', 100.0 * \"rows\" / people) END"
 )
 """SQL of what is said beside an estimate that has too little to go by."""

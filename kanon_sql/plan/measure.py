@@ -23,6 +23,7 @@ from kanon_sql.measure.metrics import (
     Metric,
     filled,
 )
+from kanon_sql.measure.risk_metrics import WEIGHTED
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.centers.geometry import UNITS
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
@@ -31,6 +32,7 @@ from kanon_sql.plan.generalize import publishes_centers
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.metric_rows import metric_rows
 from kanon_sql.plan.pipeline import measured_sql, named_columns, pipeline_sql
+from kanon_sql.plan.risk import WEIGHTLESS
 from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.plan.unseen import refusals
 from kanon_sql.sql import expression, statement
@@ -65,6 +67,21 @@ def _diversity(call: Call) -> tuple[list[Metric], str, str]:
     return metrics, "".join(f", {part}" for part in per_class), ", ".join(total)
 
 
+def _weighted(call: Call) -> tuple[list[Metric], str, str]:
+    """The same of the column of weights, where there is one."""
+    column = call.risk.weight
+    if column is None:
+        return [], "", ""
+    name = quoted(column)
+    per_class = (
+        f", __kanon_total({name}) AS __kanon_people"
+        f", bool_and(__kanon_weighs({name})) AS __kanon_weighed"
+    )
+    least = expression("stages/weighted", said=literal(WEIGHTLESS.format(column)))
+    total = f", {least} AS least_people, __kanon_added(__kanon_size / __kanon_people) AS people_found"
+    return list(WEIGHTED), per_class, total
+
+
 def _cost(task: GroupTask) -> str:
     """SQL of what the method's guarantee is about; sizes are those of the released classes."""
     geometry = task.geometry
@@ -84,6 +101,7 @@ def metrics_sql(call: GroupingCall) -> str:
     """The SQL of anonymize_metrics(), around the stages of the release."""
     task = call.task
     diverse, aggregates, alike = _diversity(call)
+    weighted, of_class, of_all = _weighted(call)
     by_hierarchy = bool(call.hierarchies) and call.release.by_hierarchy
     shown = (call.release.representation, *call.release.by_column.values())
     is_point = all(word in POINTS for word in shown) and not by_hierarchy
@@ -105,9 +123,9 @@ def metrics_sql(call: GroupingCall) -> str:
         "calls/metrics",
         pipeline=pipeline_sql(call, clock=", __kanon_started"),
         measured=measured_sql(call),
-        rows=metric_rows([*known, *diverse], values),
-        aggregates=aggregates,
-        alike=alike,
+        rows=metric_rows([*known, *diverse, *weighted], values),
+        aggregates=aggregates + of_class,
+        alike=alike + of_all,
         seen_classes=seen("COLUMNS(* EXCLUDE (__kanon_class))"),
         grouping_text=literal(OF_GROUPING.description),
         attribute_unit=literal(ATTRIBUTE.unit),

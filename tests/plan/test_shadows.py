@@ -68,6 +68,9 @@ MORE: tuple[tuple[str, dict[str, object]], ...] = (
     ("anonymize", {"k": 4, "method": "r_gather", "centers": "means"}),
     ("anonymize", {"k": 4, "roles": "my_roles"}),
     ("anonymize_audit", {"release": "released", "identifiers": ["name"]}),
+    ("anonymize_risk", {"weight": "age", "k": 3}),
+    ("anonymize_risk", {"population_size": 1000}),
+    ("anonymize_metrics", {"k": 3, "weight": "age"}),
 )
 
 
@@ -164,7 +167,7 @@ def test_a_function_that_is_not_in_the_list_is_found(con: duckdb.DuckDBPyConnect
 
 def test_what_runs_before_the_check_and_in_it_is_qualified(con: duckdb.DuckDBPyConnection) -> None:
     assert called(con, f"WITH {sound_sql()} FROM __kanon_sound") == set()
-    for call in ("anonymize", "k_anonymity", "anonymize_audit", "hierarchy", "anonymize_methods"):
+    for call in ("anonymize", "k_anonymity", "anonymize_audit", "anonymize_risk", "hierarchy", "anonymize_methods"):
         (body,) = bodies(con)[call]
         assert called(con, body) == set()
     (refuse,) = bodies(con)["__kanon_refuse"]
