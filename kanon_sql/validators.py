@@ -201,13 +201,14 @@ def decimal(above: float) -> Check[Decimal]:
     return check
 
 
-def risk(name: str, value: Any) -> Decimal:
-    """A probability above 0 and up to 1, exact as it was written."""
+def risk(name: str, value: Any) -> float:
+    """A probability above 0 and up to 1."""
     fits = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
-    found = Decimal(str(value)) if fits else Decimal("nan")
-    if not found.is_finite() or not Decimal(1) / UNBOUNDED <= found <= 1:
+    found = float(value) if fits else math.nan
+    if not 1.0 / LARGEST <= found <= 1.0:
         raise OptionError(
-            f"{name} must be a probability above 0 and up to 1, such as 0.09. Got {value!r}."
+            f"{name} must be a probability from {1.0 / LARGEST:g} to 1, such as 0.09. Got "
+            f"{value!r}."
         )
     return found
 

@@ -1,5 +1,5 @@
-"""__kanon_risk(rows, columns, pairs, people, options): begins to look at all subsets of the columns,
-and at the population; the ticket. __kanon_audited fetches what it found (see audit.py)."""
+"""__kanon_risk(rows, columns, pairs, people, options): begins to look at all subsets of the
+columns, and at the population; the ticket. __kanon_audited fetches what it found (see audit.py)."""
 
 from __future__ import annotations
 

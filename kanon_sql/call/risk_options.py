@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 
 from kanon_sql.errors import OptionError
@@ -16,12 +15,12 @@ WEIGHED_CALLS = ("anonymize_metrics", *RISK_CALLS)
 
 PRESETS = {
     "ema_0070": (
-        Decimal("0.09"),
+        0.09,
         "0.09, of the European Medicines Agency's external guidance on policy 0070 "
         "(EMA/90915/2016)",
     ),
     "health_canada": (
-        Decimal("0.09"),
+        0.09,
         "0.09, of Health Canada's guidance on the public release of clinical information (2019)",
     ),
 }
@@ -32,11 +31,11 @@ PRESETS = {
 class RiskOptions:
     """How much risk may be, and against whom it is measured."""
 
-    max_risk: Decimal | None = option(
+    max_risk: float | None = option(
         None, risk,
         "The largest chance that a prosecutor may have to find a person's row, in place of k: k is "
         "the least whole number of 1 / max_risk or more, so 0.09 gives 12.",
-        type="DECIMAL", calls=ALL_CALLS,
+        type="DOUBLE", calls=ALL_CALLS,
     )
     preset: str | None = option(
         None, one_of(PRESETS),
@@ -67,7 +66,8 @@ class RiskOptions:
         None, whole(0, 62),
         "The most columns of a minimal sample unique that is looked for; 0 looks for none.",
         type="INTEGER",
-        default_text="all of up to 12 quasi-identifiers, 4 of up to 62, else 0", calls=RISK_CALLS,
+        default_text="all of up to 12 quasi-identifiers, 4 of up to 30, 3 of up to 62, else 0",
+        calls=RISK_CALLS,
     )
     subset_columns: int = option(
         2, whole(0, 62),
@@ -77,9 +77,10 @@ class RiskOptions:
 
 
 def k_of(options: RiskOptions) -> int | None:
-    """The k that max_risk or preset stands for: the least with 1 / k <= max_risk, exactly."""
+    """The k that max_risk or preset stands for: the least with 1 / k <= max_risk, where 0.09 is
+    9/100, and not the double next to it."""
     most = options.max_risk if options.preset is None else PRESETS[options.preset][0]
-    return None if most is None else math.ceil(1 / Fraction(most))
+    return None if most is None else math.ceil(1 / Fraction(repr(most)))
 
 
 def refuse_together(options: RiskOptions, k: int | None) -> None:

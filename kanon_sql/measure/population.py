@@ -1,5 +1,5 @@
-"""What a sample says of the population that it is drawn from: how likely a row is found there, and how
-many people are the only ones of their kind."""
+"""What a sample says of the population that it is drawn from: how likely a row is found there, and
+how many people are the only ones of their kind."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ TERMS = 64
 
 
 def individual_risk(rows: Floats, people: Floats) -> Floats:
-    """The chance that a row is matched to the right person, of classes that have ``rows`` rows here
-    and ``people`` estimated people in the population: float64, shape (n,).
+    """The chance that a row is matched to the right person, of classes that have ``rows`` rows
+    here and ``people`` estimated people in the population: float64, shape (n,).
 
     Source: Benedetti and Franconi, Statistical and technological solutions for controlled data
-    dissemination, 1998: the mean of 1 / F, where F is negative binomial given f = rows, with success
-    p = f / people; it is p^f / f 2F1(f, f; f + 1; 1 - p), here not approximated for any f.
+    dissemination, 1998: the mean of 1 / F, where F is negative binomial given f = rows, with the
+    success p = f / people; it is p^f / f 2F1(f, f; f + 1; 1 - p), here not approximated for any f.
 
     By the integral p int_0^1 v^(f - 1) / (p + (1 - p) v) dv it is a series of positive terms, which
     converges fast for large f and for p above one half; for smaller f and p, r(f + 1) =
@@ -50,11 +50,11 @@ def individual_risk(rows: Floats, people: Floats) -> Floats:
 
 
 def zayatz(sizes: Integers, classes: Integers, people: float) -> float | None:
-    """Unique people in the population, as if its classes were as large as those of the sample; None
-    where nothing is unique in the sample.
+    """Unique people in the population, as if its classes were as large as those of the sample;
+    None where nothing is unique in the sample.
 
-    Source: Zayatz, Estimation of the percent of unique population elements on a microdata file using
-    the sample, US Bureau of the Census, 1991: P(one of i is sampled) is hypergeometric.
+    Source: Zayatz, Estimation of the percent of unique population elements on a microdata file
+    using the sample, US Bureau of the Census, 1991: P(one of i is sampled) is hypergeometric.
 
     Args:
         sizes: the class sizes that occur, int64, shape (s,).

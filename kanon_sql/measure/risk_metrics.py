@@ -16,8 +16,8 @@ def _above(rows: str) -> str:
 
 # a fraction that is told as 5.00 % is one
 DOUBTED = (
-    "CASE WHEN \"rows\" < 0.04995 * people THEN format('the rows are {:.2f} % of the population: below "
-    "5 % this estimate is not to be believed', 100.0 * \"rows\" / people) END"
+    "CASE WHEN \"rows\" < 0.04995 * people THEN format('the rows are {:.2f} % of the population: "
+    "below 5 % this estimate is not to be believed', 100.0 * \"rows\" / people) END"
 )
 """SQL of what is said beside an estimate that has too little to go by."""
 
@@ -58,7 +58,7 @@ RISK = (
            "relation or by the weights; as many people as rows are assumed of them, and above 0 "
            "the population is not what it is said to be"),
     Metric("individual_risk_max", _found("individual_max"), "probability",
-           "largest chance that a row is told right, as the mean of 1 / people, where the people of a "
+           "largest chance that a row is told right: the mean of 1 / people, where the people of a "
            "class vary by chance around the sum of its weights (Benedetti and Franconi 1998, exact "
            "for classes of any size); NULL without weight"),
     Metric("individual_risk_mean", _found("individual_mean"), "probability",
@@ -73,9 +73,10 @@ RISK = (
            "people of the population who are the only ones of their class, counted; NULL without "
            "population"),
     Metric("population_uniques_pitman", _found("pitman"), "people",
-           "the same as Pitman's sampling formula estimates it (Hoshino 2001), the best guess where "
-           "the rows are 5 % of the population or more; NULL where no parameters fit, or where "
-           "nothing tells the size of the population", beside=DOUBTED),
+           "the same as Pitman's sampling formula estimates it (Hoshino 2001), the best guess "
+           "where the rows are 5 % of the population or more, though that of one such sample may "
+           "be off by a sixth; NULL where no parameters fit, or where nothing tells how many people "
+           "there are", beside=DOUBTED),
     Metric("population_uniques_zayatz", _found("zayatz"), "people",
            "the same as Zayatz (1991) estimates it, as if classes were as large in the population "
            "as here, which is too high where the sample is small", beside=DOUBTED),
@@ -92,7 +93,7 @@ RISK = (
 
 DRIVES = Metric(
     "drives_risk", "", "share",
-    "minimal sample uniques that this column is in: the more, the more it is worth to generalize it",
+    "minimal sample uniques that this column is in: the more, the more it pays to generalize it",
 )
 """Measured once for each quasi-identifier."""
 

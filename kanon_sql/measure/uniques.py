@@ -1,14 +1,15 @@
 """Minimal sample uniques, and how well each subset of the columns tells rows apart.
 
-Sources: Elliot, Manning and Ford, A computational algorithm for handling the special uniques problem
-(SUDA), International Journal of Uncertainty, Fuzziness and Knowledge-Based Systems 10(5), 2002;
-Motwani and Xu, Efficient algorithms for masking and finding quasi-identifiers, VLDB workshop on
-secure data management 2007.
+Sources: Elliot, Manning and Ford, A computational algorithm for handling the special uniques
+problem (SUDA), International Journal of Uncertainty, Fuzziness and Knowledge-Based Systems 10(5),
+2002; Motwani and Xu, Efficient algorithms for masking and finding quasi-identifiers, VLDB workshop
+on secure data management 2007.
 
 The rows are split by one column after the other, in every order that goes from left to right. A
-combination that stands alone in its part stays alone however it is split further, so the parts become
-few; and a subset of columns is looked at after all subsets of it, so that what is minimal is
-known when it is met. GROUP BY CUBE gives the same, with a table for each subset at the same time.
+combination that stands alone in its part stays alone however it is split further, so that fewer and
+fewer rows have to be looked at; and a subset of columns is looked at after all that it holds, so
+that what isn't minimal holds something that was met before. GROUP BY CUBE gives the same, but keeps
+a table for each subset at the same time.
 """
 
 from __future__ import annotations
@@ -178,8 +179,8 @@ def find_uniques(
 ) -> Uniques:
     """The minimal sample uniques of a table, and the classes of its subsets of columns.
 
-    A minimal sample unique is a row and a set of columns in whose values no other row is equal, while
-    for every set that lacks one of them there is one.
+    A minimal sample unique is a row and a set of columns in whose values no other row is equal,
+    while for every set that lacks one of them there is one.
 
     Args:
         codes: the distinct combinations of values, as codes from 0 up, int64, shape (n, m).

@@ -78,7 +78,8 @@ def _weighted(call: Call) -> tuple[list[Metric], str, str]:
         f", bool_and(__kanon_weighs({name})) AS __kanon_weighed"
     )
     least = expression("stages/weighted", said=literal(WEIGHTLESS.format(column)))
-    total = f", {least} AS least_people, __kanon_added(__kanon_size / __kanon_people) AS people_found"
+    found = "__kanon_added(__kanon_size / __kanon_people)"
+    total = f", {least} AS least_people, {found} AS people_found"
     return list(WEIGHTED), per_class, total
 
 

@@ -12,14 +12,12 @@ from kanon_sql.kernel.watch import Watch
 from kanon_sql.measure.population import individual_risk, pitman, zayatz
 from kanon_sql.measure.uniques import Integers, find_uniques, shares
 
-ALL_UP_TO = 12
-"""Of so many columns, minimal sample uniques of all sizes are looked for unless said otherwise."""
-
-OF_MORE = 4
-"""Of more columns, those of so many."""
-
 MOST_COLUMNS = 62
 """Of more than these, sets of columns aren't looked at: their bits are held in a whole number."""
+
+MSU_COLUMNS = {12: 12, 30: 4, MOST_COLUMNS: 3}
+"""The most columns of a minimal sample unique unless said otherwise, by the most quasi-identifiers
+of which it is so: some ten thousand sets."""
 
 
 def measure_risk(
@@ -99,7 +97,7 @@ def _by_columns(
         return {"columns": [], "subsets": []}
     most = options["msu_columns"]
     if most is None:
-        most = width if width <= ALL_UP_TO else OF_MORE
+        most = next(size for columns, size in MSU_COLUMNS.items() if width <= columns)
     sizes = _numbers(combinations, "size", np.int64)
     found = find_uniques(
         _codes(combinations, width), sizes, most, options["subset_columns"], watch.check

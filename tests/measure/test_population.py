@@ -21,9 +21,9 @@ def one(rows: float, people: float) -> float:
     return float(individual_risk(np.array([rows]), np.array([people]))[0])
 
 
-# Of test_indivRisk.R of sdcMicro, method 'exact': classes of the weights 18, 39 and 51, of 92 and 8,
-# and of one row each; then of its data with missing values, where f and the sum of the weights are
-# those of all rows that may be equal.
+# Of test_indivRisk.R of sdcMicro, method 'exact': classes of the weights 18, 39 and 51, of 92 and
+# 8, and of one row each; then of its data with missing values, where f and the sum of the weights
+# are those of all rows that may be equal.
 VECTORS = [
     (3, 108.0, 0.01355297), (1, 45.5, 0.08579129), (1, 17.0, 0.17707583), (2, 100.0, 0.01877883),
     (1, 123.5, 0.03931625), (4, 125.0, 0.010504889), (2, 56.0, 0.032466112),

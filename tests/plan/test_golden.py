@@ -95,7 +95,8 @@ def test_the_planned_text_is_the_reviewed_one(case: str) -> None:
 @pytest.mark.sample(6)
 @pytest.mark.parametrize("case", ["every_column", "roles_by_name", "others_released",
                                   "others_dropped", "all_but_sensitive", "clusters", "audit",
-                                  "hierarchies", "centers", "same_levels", "suppressed", "pair", "risk"])
+                                  "hierarchies", "centers", "same_levels", "suppressed", "pair",
+                                  "risk"])
 def test_the_reviewed_text_gives_what_the_call_gives(
     con: duckdb.DuckDBPyConnection, case: str
 ) -> None:
