@@ -18,6 +18,7 @@ import pytest
 from kanon_sql.call.options import ALL_CALLS, OPTIONS
 from kanon_sql.hierarchies.kinds import KINDS
 from kanon_sql.measure.metrics import ATTRIBUTE, AUDIT, DIVERSITY, METRICS, VERBATIM
+from kanon_sql.measure.risk_metrics import BY_SUBSET, DRIVES, RISK, WEIGHTED
 from kanon_sql.methods import METHODS
 from tests.support.docs_tables import BLOCKS, LONGEST, OPTION_GROUPS
 
@@ -98,7 +99,9 @@ def test_an_option_is_of_every_call_or_of_methods() -> None:
 NAMES = {
     "options": set(OPTIONS),
     "methods": set(METHODS),
-    "metrics": {metric.name for metric in (*METRICS, *DIVERSITY, ATTRIBUTE, VERBATIM, *AUDIT)},
+    "metrics": {metric.name for metric in (
+        *METRICS, *DIVERSITY, ATTRIBUTE, VERBATIM, *AUDIT, *RISK, DRIVES, *BY_SUBSET, *WEIGHTED
+    )},
     "kinds": set(KINDS),
     "options of kinds": {name for kind in KINDS.values() for name in kind.options},
 }

@@ -15,6 +15,7 @@ from pathlib import Path
 from kanon_sql.call.options import GROUPS, OPTIONS
 from kanon_sql.hierarchies.kinds import KINDS
 from kanon_sql.measure.metrics import ATTRIBUTE, AUDIT, DIVERSITY, METRICS, VERBATIM, Metric
+from kanon_sql.measure.risk_metrics import BY_SUBSET, DRIVES, RISK, WEIGHTED
 from kanon_sql.methods import METHODS
 from kanon_sql.methods.option import Option, options_of
 from tests.project.test_layers import EXCEPTIONS, MAY_IMPORT
@@ -168,6 +169,9 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "metrics: each sensitive column": partial(metrics, DIVERSITY),
     "metrics: each quasi-identifier": partial(metrics, (ATTRIBUTE, VERBATIM)),
     "metrics: audit": partial(metrics, AUDIT),
+    "metrics: risk": partial(metrics, RISK),
+    "metrics: risk by columns": partial(metrics, (DRIVES, *BY_SUBSET)),
+    "metrics: weights": partial(metrics, WEIGHTED),
     "folders": folders,
     "layers": layers,
     "exceptions": exceptions,
