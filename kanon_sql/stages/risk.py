@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.measure.population import individual_risk, pitman, zayatz
-from kanon_sql.measure.uniques import Integers, find_uniques, shares
+from kanon_sql.measure.uniques import Integers, find_uniques
 
 MOST_COLUMNS = 62
 """Of more than these, sets of columns aren't looked at: their bits are held in a whole number."""
@@ -43,6 +43,7 @@ def measure_risk(
         name, distinctness and separation of each.
 
     Raises:
+        DataError: too many sets of columns to look at.
         StoppedError: the watch was asked to stop.
     """
     return {
@@ -106,17 +107,15 @@ def _by_columns(
     pairs = rows * (rows - 1)
     told: dict[str, Any] = {}
     if most:
-        columns = sum((found.masks >> j) & 1 for j in range(width))
         told = {
-            "uniques": len(found.rows),
-            "unique_rows": len(np.unique(found.rows)),
-            "least_columns": int(np.min(columns)) if len(found.rows) else None,
+            "uniques": found.count, "unique_rows": int(found.rows.sum()),
+            "least_columns": found.least,
         }
     return {
         **told,
         "columns": [
             {"name": name, "share": share}
-            for name, share in zip(names, shares(found, width), strict=True)
+            for name, share in zip(names, found.shares(width), strict=True)
         ],
         "subsets": [
             {

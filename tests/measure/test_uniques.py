@@ -8,8 +8,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from kanon_sql.errors import DataError
 from kanon_sql.measure import uniques
-from kanon_sql.measure.uniques import Uniques, find_uniques, shares
+from kanon_sql.measure.uniques import Uniques, find_uniques
 
 Rows = list[tuple[int, ...]]
 
@@ -53,30 +54,25 @@ def search(rows: Rows, most: int, told: int, order: np.random.Generator) -> tupl
     return distinct, find_uniques(codes, sizes, most, told)
 
 
-def columns_of(mask: int, width: int) -> tuple[int, ...]:
-    return tuple(j for j in range(width) if mask >> (width - 1 - j) & 1)
-
-
 @pytest.mark.parametrize("seed", range(40))
-@pytest.mark.parametrize("squeezed", [False, True], ids=["as it is", "by sorting, few held"])
+@pytest.mark.parametrize("dense", [0, uniques.DENSE])
 def test_they_are_those_of_the_definition(
-    seed: int, squeezed: bool, monkeypatch: pytest.MonkeyPatch
+    seed: int, dense: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if squeezed:
-        monkeypatch.setattr(uniques, "DENSE", 0)
-        monkeypatch.setattr(uniques, "FLUSHED", 3)
+    monkeypatch.setattr(uniques, "DENSE", dense)
     rng = np.random.default_rng(seed)
     rows = random_rows(rng)
     width = len(rows[0])
     most, told = int(rng.integers(0, width + 2)), int(rng.integers(0, width + 2))
     distinct, found = search(rows, most, told, rng)
     expected = minimal(rows, min(most, width))
-    pairs = [
-        (distinct[i], columns_of(int(mask), width))
-        for i, mask in zip(found.rows.tolist(), found.masks.tolist(), strict=True)
-    ]
-    assert len(pairs) == len(set(pairs)) and set(pairs) == expected
-    for column, share in enumerate(shares(found, width)):
+    assert found.found == Counter(columns for _, columns in expected)
+    assert found.count == len(expected)
+    assert found.least == min((len(columns) for _, columns in expected), default=None)
+    assert {row for row, has in zip(distinct, found.rows, strict=True) if has} == {
+        row for row, _ in expected
+    }
+    for column, share in enumerate(found.shares(width)):
         held = sum(column in columns for _, columns in expected)
         assert share == (held / len(expected) if expected else None)
     assert [s.columns for s in found.subsets] == subsets(width, min(told, width))
@@ -104,5 +100,15 @@ def test_the_search_can_be_stopped() -> None:
 
 def test_of_no_rows_nothing_is_found() -> None:
     found = find_uniques(np.zeros((0, 3), np.int64), np.zeros(0, np.int64), 3, 2)
-    assert len(found.rows) == 0 and list(shares(found, 3)) == [None, None, None]
+    assert found.found == {} and list(found.shares(3)) == [None, None, None]
     assert [s.classes for s in found.subsets] == [0] * 6
+
+
+def test_what_would_take_too_much_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes = np.arange(40, dtype=np.int64).reshape(8, 5)
+    monkeypatch.setattr(uniques, "MOST_BYTES", 30)
+    assert find_uniques(codes, np.ones(8, np.int64), 4, 0).count == 40
+    with pytest.raises(DataError, match="31 sets of fewer than 5 of 5 .* smaller msu_columns"):
+        find_uniques(codes, np.ones(8, np.int64), 5, 0)
+    # rows that are not unique need none
+    assert find_uniques(codes, np.full(8, 2), 5, 0).count == 0
