@@ -1,4 +1,4 @@
-"""__kanon_risk(rows, columns, pairs, people, options): begins to look at all subsets of the
+"""__kanon_risk(rows, columns, sizes, pairs, people, options): begins to look at all subsets of the
 columns, and at the population; the ticket. __kanon_audited fetches what it found (see audit.py)."""
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ from kanon_sql.kernel.watch import Watch
 from kanon_sql.udfs.signature import Signature, whole
 
 
-def risk(rows: Any, columns: Any, pairs: Any, people: Any, options: Any) -> Any:
+def risk(rows: Any, columns: Any, sizes: Any, pairs: Any, people: Any, options: Any) -> Any:
     """Begins; the ticket."""
     from kanon_sql.encode.arrow import read_columns
     from kanon_sql.stages.risk import measure_risk  # here: it takes a while to load
 
-    combinations, frequencies = whole(rows).flatten(), whole(pairs).flatten()
+    combinations, counts = whole(rows).flatten(), whole(sizes).flatten()
+    frequencies = whole(pairs).flatten()
     names = [column.name for column in read_columns(columns)]
     size, told = people[0].as_py(), json.loads(options[0].as_py())
 
     def work(watch: Watch) -> Any:
-        return measure_risk(combinations, names, frequencies, size, told, watch)
+        return measure_risk(combinations, names, counts, frequencies, size, told, watch)
 
     return pa.array([start_job(work, Progress(False), "risk")], pa.int64())
 
@@ -35,6 +36,7 @@ RISK = Signature(
     (
         "STRUCT(size BIGINT, cells VARCHAR[])[]",
         "VARCHAR[][]",
+        "STRUCT(size BIGINT, classes BIGINT)[]",
         "STRUCT(here BIGINT, people DOUBLE, classes BIGINT)[]",
         "DOUBLE",
         "VARCHAR",

@@ -63,6 +63,7 @@ def risk_sql(call: Call) -> str:
         "k": call.k, "weighted": risk.weight is not None, "msu_columns": risk.msu_columns,
         "subset_columns": risk.subset_columns,
     }
+    looks = risk.msu_columns != 0 or risk.subset_columns > 0
     distinctness, separation = BY_SUBSET
     return statement(
         "calls/risk",
@@ -72,6 +73,8 @@ def risk_sql(call: Call) -> str:
         quasi=columns,
         one_kept=one_empty_row("__kanon_kept"),
         seen=seen(columns),
+        values=f"any_value({columns}) AS '__kanon_value_\\0',\n           " if looks else "",
+        cells=expression("stages/looked_at") if looks else "NULL",
         weight=(
             "NULL::DOUBLE" if risk.weight is None else f"__kanon_total({quoted(risk.weight)})"
         ),

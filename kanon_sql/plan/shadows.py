@@ -88,10 +88,8 @@ BOUND = {
     "NULL": ("map_entries", "map_values", "typeof"),
     "NULL, NULL": ("list_aggr", "list_aggregate"),
     "NULL, NULL, NULL": ("array_slice", "if", "regexp_replace", "split_part"),
-    "NULL, NULL, NULL, NULL, NULL": (
-        "__kanon_centers", "__kanon_risk", "__kanon_roles", "__kanon_tree",
-    ),
-    "NULL, NULL, NULL, NULL, NULL, NULL": ("__kanon_audit",),
+    "NULL, NULL, NULL, NULL, NULL": ("__kanon_centers", "__kanon_roles", "__kanon_tree"),
+    "NULL, NULL, NULL, NULL, NULL, NULL": ("__kanon_audit", "__kanon_risk"),
     "NULL, NULL, NULL, NULL, NULL, NULL, NULL": ("__kanon_start", "__kanon_take"),
     "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL": ("__kanon_measure",),
 }

@@ -21,15 +21,16 @@ of which it is so: some ten thousand sets."""
 
 
 def measure_risk(
-    combinations: pa.Array, names: Sequence[str], pairs: pa.Array, people: float | None,
-    options: Mapping[str, Any], watch: Watch,
+    combinations: pa.Array, names: Sequence[str], counts: pa.Array, pairs: pa.Array,
+    people: float | None, options: Mapping[str, Any], watch: Watch,
 ) -> dict[str, Any]:
     """What is told of the risk beside the sizes of the classes.
 
     Args:
         combinations: struct<size, cells>: how many rows have a combination of values, and these as
-            text, one per column.
+            text, one per column; none where no sets of columns are looked at.
         names: the columns.
+        counts: struct<size, classes>: how many classes have so many rows.
         pairs: struct<here, people, classes>: how many classes have so many rows here and people in
             the population; people is NULL where nobody knows.
         people: how many there are in the population, if that is known.
@@ -48,7 +49,7 @@ def measure_risk(
     """
     return {
         **(_individual(pairs, options["k"]) if options["weighted"] else {}),
-        **_population(combinations, people),
+        **_population(counts, people),
         **_by_columns(combinations, names, options, watch),
     }
 
@@ -71,10 +72,12 @@ def _individual(pairs: pa.Array, k: int | None) -> dict[str, Any]:
     }
 
 
-def _population(combinations: pa.Array, people: float | None) -> dict[str, Any]:
-    if people is None or not len(combinations):
+def _population(counts: pa.Array, people: float | None) -> dict[str, Any]:
+    if people is None or not len(counts):
         return {}
-    sizes, classes = np.unique(_numbers(combinations, "size", np.int64), return_counts=True)
+    sizes, classes = _numbers(counts, "size", np.int64), _numbers(counts, "classes", np.int64)
+    order = np.argsort(sizes)  # so that sums don't depend on the order of the rows
+    sizes, classes = sizes[order], classes[order]
     return {
         "pitman": pitman(sizes, classes, people), "zayatz": zayatz(sizes, classes, people)
     }

@@ -8,21 +8,18 @@ __kanon_columns AS (
           FROM ${one_kept})
 ),
 __kanon_sizes AS MATERIALIZED (  -- rows per combination, as a reader tells them apart, and its values
-    SELECT count(*) AS __kanon_size, ${weight} AS __kanon_people,
-           any_value(${quasi}) AS '__kanon_value_\0', ${seen}
+    SELECT count(*) AS __kanon_size, ${weight} AS __kanon_people, ${values}${seen}
     FROM __kanon_kept GROUP BY ALL
-),
-__kanon_cells AS (
-    SELECT __kanon_size, [*COLUMNS(* EXCLUDE (__kanon_size))] AS cells
-    FROM (SELECT __kanon_size, __kanon_key(COLUMNS('^__kanon_value_')) FROM __kanon_sizes)
 ),
 ${people}__kanon_pairs AS MATERIALIZED (  -- classes by their rows here, and by their people
     SELECT here, people, count(*) AS classes, sum(short)::BIGINT AS short FROM __kanon_met GROUP BY ALL
 ),
 __kanon_begun AS MATERIALIZED (  -- begins to look at all subsets of columns; a ticket out
     SELECT __kanon_risk(
-        (SELECT list({'size': __kanon_size, 'cells': cells}) FROM __kanon_cells),
+        ${cells},
         (SELECT columns FROM __kanon_columns),
+        (SELECT list({'size': size, 'classes': classes})
+         FROM (SELECT __kanon_size AS size, count(*) AS classes FROM __kanon_sizes GROUP BY ALL)),
         (SELECT list({'here': here, 'people': people, 'classes': classes}) FROM __kanon_pairs),
         ${population_size},
         ${options}) AS ticket

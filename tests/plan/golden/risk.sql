@@ -47,13 +47,9 @@ __kanon_columns AS (
           FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_kept WHERE false) AS __kanon_none ON true))
 ),
 __kanon_sizes AS MATERIALIZED (  -- rows per combination, as a reader tells them apart, and its values
-    SELECT count(*) AS __kanon_size, NULL::DOUBLE AS __kanon_people,
-           any_value(COLUMNS(['age', 'zip'])) AS '__kanon_value_\0', __kanon_seen(COLUMNS(['age', 'zip'])), __kanon_printed(COLUMNS(['age', 'zip']))
+    SELECT count(*) AS __kanon_size, NULL::DOUBLE AS __kanon_people, any_value(COLUMNS(['age', 'zip'])) AS '__kanon_value_\0',
+           __kanon_seen(COLUMNS(['age', 'zip'])), __kanon_printed(COLUMNS(['age', 'zip']))
     FROM __kanon_kept GROUP BY ALL
-),
-__kanon_cells AS (
-    SELECT __kanon_size, [*COLUMNS(* EXCLUDE (__kanon_size))] AS cells
-    FROM (SELECT __kanon_size, __kanon_key(COLUMNS('^__kanon_value_')) FROM __kanon_sizes)
 ),
 __kanon_everybody AS MATERIALIZED (
     SELECT count(*) AS there, [__kanon_key("age"), __kanon_key("zip")] AS cells FROM "patients" AS __kanon
@@ -70,8 +66,10 @@ __kanon_pairs AS MATERIALIZED (  -- classes by their rows here, and by their peo
 ),
 __kanon_begun AS MATERIALIZED (  -- begins to look at all subsets of columns; a ticket out
     SELECT __kanon_risk(
-        (SELECT list({'size': __kanon_size, 'cells': cells}) FROM __kanon_cells),
+        (SELECT list({'size': __kanon_size, 'cells': cells}) FROM (SELECT __kanon_size, [*COLUMNS(* EXCLUDE (__kanon_size))] AS cells FROM (SELECT __kanon_size, __kanon_key(COLUMNS('^__kanon_value_')) FROM __kanon_sizes))),
         (SELECT columns FROM __kanon_columns),
+        (SELECT list({'size': size, 'classes': classes})
+         FROM (SELECT __kanon_size AS size, count(*) AS classes FROM __kanon_sizes GROUP BY ALL)),
         (SELECT list({'here': here, 'people': people, 'classes': classes}) FROM __kanon_pairs),
         (SELECT sum(there)::DOUBLE FROM __kanon_everybody),
         '{"k": 5, "msu_columns": null, "subset_columns": 2, "weighted": false}') AS ticket
