@@ -63,7 +63,7 @@ class Uniques(NamedTuple):
     subsets: list[Subset]
 
     @property
-    def count(self) -> int:
+    def total(self) -> int:
         """How many minimal sample uniques there are."""
         return sum(self.found.values())
 
@@ -76,7 +76,7 @@ class Uniques(NamedTuple):
         """The share of them that each of ``width`` columns is in; None where there are none."""
         for column in range(width):
             held = sum(count for columns, count in self.found.items() if column in columns)
-            yield held / self.count if self.found else None
+            yield held / self.total if self.found else None
 
 
 class _Part(NamedTuple):

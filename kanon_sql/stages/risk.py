@@ -111,7 +111,7 @@ def _by_columns(
     told: dict[str, Any] = {}
     if most:
         told = {
-            "uniques": found.count, "unique_rows": int(found.rows.sum()),
+            "uniques": found.total, "unique_rows": int(found.rows.sum()),
             "least_columns": found.least,
         }
     return {

@@ -67,7 +67,7 @@ def test_they_are_those_of_the_definition(
     distinct, found = search(rows, most, told, rng)
     expected = minimal(rows, min(most, width))
     assert found.found == Counter(columns for _, columns in expected)
-    assert found.count == len(expected)
+    assert found.total == len(expected)
     assert found.least == min((len(columns) for _, columns in expected), default=None)
     assert {row for row, has in zip(distinct, found.rows, strict=True) if has} == {
         row for row, _ in expected
@@ -107,8 +107,8 @@ def test_of_no_rows_nothing_is_found() -> None:
 def test_what_would_take_too_much_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     codes = np.arange(40, dtype=np.int64).reshape(8, 5)
     monkeypatch.setattr(uniques, "MOST_BYTES", 30)
-    assert find_uniques(codes, np.ones(8, np.int64), 4, 0).count == 40
-    with pytest.raises(DataError, match="31 sets of fewer than 5 of 5 .* smaller msu_columns"):
+    assert find_uniques(codes, np.ones(8, np.int64), 4, 0).total == 40
+    with pytest.raises(DataError, match=r"31 sets of fewer than 5 of 5 .* smaller msu_columns"):
         find_uniques(codes, np.ones(8, np.int64), 5, 0)
     # rows that are not unique need none
-    assert find_uniques(codes, np.full(8, 2), 5, 0).count == 0
+    assert find_uniques(codes, np.full(8, 2), 5, 0).total == 0
