@@ -1,8 +1,8 @@
 """k-anonymity for DuckDB: ``SELECT * FROM anonymize('patients', k=5)``.
 
 In SQL, after ``kanon_sql.register(con)``: anonymize, anonymize_clusters, anonymize_metrics,
-anonymize_suppressed, anonymize_sql, anonymize_roles, anonymize_methods, hierarchy, k_anonymity and
-anonymize_audit.
+anonymize_suppressed, anonymize_sql, anonymize_roles, anonymize_methods, hierarchy, k_anonymity,
+anonymize_audit and anonymize_risk.
 In Python the same calls take a frame or a file.
 """
 
@@ -21,6 +21,7 @@ from kanon_sql.interfaces.dataframe import (
     anonymize_audit,
     anonymize_clusters,
     anonymize_metrics,
+    anonymize_risk,
     anonymize_roles,
     anonymize_sql,
     anonymize_suppressed,
@@ -40,6 +41,7 @@ __all__ = [
     "anonymize_audit",
     "anonymize_clusters",
     "anonymize_metrics",
+    "anonymize_risk",
     "anonymize_roles",
     "anonymize_sql",
     "anonymize_suppressed",

@@ -261,6 +261,18 @@ def decimal(above: float) -> Check[Decimal]:
     return check
 
 
+def risk(name: str, value: Any) -> float:
+    """A probability above 0 and up to 1."""
+    fits = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
+    found = float(value) if fits else math.nan
+    if not 1.0 / LARGEST <= found <= 1.0:
+        raise OptionError(
+            f"{name} must be a probability from {1.0 / LARGEST:g} to 1, such as 0.09. Got "
+            f"{value!r}."
+        )
+    return found
+
+
 def number_or_column(name: str, value: Any) -> float | str:
     """A number above 0, or the name of a column."""
     if isinstance(value, str) and value.strip():

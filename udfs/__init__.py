@@ -9,11 +9,13 @@ from kanon_sql.udfs.group import CLASS_OF, FINISH, START, TAKE, WAIT
 from kanon_sql.udfs.hierarchy import TREE
 from kanon_sql.udfs.measure import MEASURE
 from kanon_sql.udfs.planner import planner
+from kanon_sql.udfs.risk import RISK
 from kanon_sql.udfs.roles import ROLES
 from kanon_sql.udfs.signature import Signature
 
 __all__ = ["FUNCTIONS", "Signature", "planner"]
 
 FUNCTIONS: tuple[Signature, ...] = (
-    START, TAKE, WAIT, FINISH, CLASS_OF, CENTERS, MEASURE, TREE, AUDIT, AUDITED, CLOCK, ROLES
+    START, TAKE, WAIT, FINISH, CLASS_OF, CENTERS, MEASURE, TREE, AUDIT, AUDITED, CLOCK, ROLES,
+    RISK,
 )

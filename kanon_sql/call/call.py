@@ -17,6 +17,7 @@ from kanon_sql.call.options import (
     read_options,
 )
 from kanon_sql.call.relation import Relation, find_relation
+from kanon_sql.call.risk_options import RiskOptions
 from kanon_sql.call.role_table import RoleTable, read_role_table, with_table
 from kanon_sql.call.roles import Roles, resolve_roles
 from kanon_sql.call.rules import Release, resolve
@@ -37,7 +38,8 @@ OF_CLUSTERS = ("num_points", "radius")
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """One call that measures: k_anonymity or anonymize_audit; see GroupingCall for all others.
+    """One call that measures: k_anonymity, anonymize_audit or anonymize_risk; see GroupingCall for
+    all others.
 
     Attributes:
         name: the SQL call.
@@ -47,6 +49,7 @@ class Call:
         measure: what is looked at.
         weights: what columns count that don't count 1.
         class_label: the column that holds the class label, if there is one.
+        risk: how risk is measured.
         show_values: whether messages may name values.
         categorical: the columns whose values are categories whatever their type.
         checked: the columns beside those of the roles that the call names and that must exist.
@@ -57,6 +60,7 @@ class Call:
         models: what every class is to keep beside k.
         asked: what was said of these, which also says how columns are measured that have none.
         looked_at: the sensitive columns that k_anonymity measures.
+        population: the relation of the people among whom anonymize_risk looks.
     """
 
     name: str
@@ -66,6 +70,7 @@ class Call:
     measure: MeasureOptions
     weights: Mapping[str, float]
     class_label: str | None
+    risk: RiskOptions
     show_values: bool
     categorical: tuple[str, ...] = ()
     checked: tuple[str, ...] = ()
@@ -76,6 +81,7 @@ class Call:
     models: tuple[PrivacyModel, ...] = ()
     asked: ModelOptions = field(default_factory=ModelOptions)
     looked_at: tuple[str, ...] = ()
+    population: Relation | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,18 +144,27 @@ def read_call(
             "anonymize_audit('patients', release='released')."
         )
     _refuse_taken(source, ())
-    roles = resolve_roles(options.roles, source, table.roles if table else None, audits=True)
+    roles = resolve_roles(
+        options.roles, source, table.roles if table else None, audits=True,
+        weight=options.risk.weight,
+    )
     hierarchies = read_hierarchies(options.release.hierarchies, roles, source, catalog)
-    release = options.measure.release
+    release, population = options.measure.release, options.risk.population
     shared = _shared(options, source, roles, table, catalog)
     measures = name == "k_anonymity" and not options.given.isdisjoint(
         {"sensitive", *options_of(ModelOptions)}
     )
+    if population is not None and not roles.known_columns(source):
+        raise OptionError(
+            "population is joined by the quasi-identifiers, which are not known before the query "
+            "runs. Name them in quasi_identifiers=[...]."
+        )
     return Call(
         **shared,
         looked_at=roles.sensitive if measures else (),
         hierarchies=hierarchies,
         audited=None if release is None else find_relation(release, catalog),
+        population=None if population is None else find_relation(population, catalog),
     )
 
 
@@ -173,6 +188,7 @@ def _shared(
         "measure": options.measure,
         "weights": options.group.weights,
         "class_label": options.roles.class_label,
+        "risk": options.risk,
         "show_values": options.run.show_values,
         "models": read_models(options, roles),
         "asked": options.models,
@@ -214,7 +230,7 @@ def _grouping_call(
     _refuse_taken(source, release.added)
     roles = resolve_roles(
         options.roles, source, table.roles if table else None, task.own.cost_column,
-        releases=options.call != "anonymize_roles",
+        releases=options.call != "anonymize_roles", weight=options.risk.weight,
     )
     if task.own.needs_sensitive and len(roles.sensitive) != 1:
         raise OptionError(

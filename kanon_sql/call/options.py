@@ -17,6 +17,7 @@ from kanon_sql.call.choices import (
     REPRESENTATIONS,
 )
 from kanon_sql.call.model_options import ModelOptions
+from kanon_sql.call.risk_options import RiskOptions, k_of, refuse_together
 from kanon_sql.call.wishes import option_hint
 from kanon_sql.errors import OptionError
 from kanon_sql.methods import METHODS
@@ -46,7 +47,8 @@ from kanon_sql.validators import (
 
 __all__ = [
     "ALL_CALLS", "AUDITS", "GROUPING_CALLS", "GROUPS", "MEASURED_CALLS", "OPTIONS", "SPECIAL",
-    "GroupOptions", "MeasureOptions", "ModelOptions", "Options", "ReleaseOptions", "RoleOptions",
+    "GroupOptions", "MeasureOptions", "ModelOptions", "Options", "ReleaseOptions", "RiskOptions",
+    "RoleOptions",
     "RunOptions", "read_options",
 ]
 
@@ -103,7 +105,8 @@ class GroupOptions:
     k: int | None = option(
         None, whole(1),
         "The least number of released rows that share each combination of quasi-identifiers; for "
-        "k_anonymity, the k below which classes and rows are counted (optional there).",
+        "k_anonymity and anonymize_risk, the k below which classes and rows are counted (optional "
+        "there).",
         type="INTEGER", default_text="must be given", calls=ALL_CALLS,
     )
     method: str = option(
@@ -266,7 +269,8 @@ class RunOptions:
 
 GROUPS = {
     "roles": RoleOptions, "grouping": GroupOptions, "models": ModelOptions,
-    "release": ReleaseOptions, "measuring": MeasureOptions, "running": RunOptions,
+    "release": ReleaseOptions, "measuring": MeasureOptions, "risk": RiskOptions,
+    "running": RunOptions,
 }
 """The options of the calls, by what they are about."""
 
@@ -308,7 +312,8 @@ class Options:
     Attributes:
         call: the SQL call.
         given: the names of those that were given.
-        roles, group, models, release, measure, run: as their classes say.
+        roles, group, models, release, measure, risk, run: as their classes say; max_risk and preset
+            have become k.
         own: those of the method.
     """
 
@@ -319,6 +324,7 @@ class Options:
     models: ModelOptions
     release: ReleaseOptions
     measure: MeasureOptions
+    risk: RiskOptions
     run: RunOptions
     own: MethodOptions
 
@@ -331,7 +337,8 @@ def read_options(call: str, given: Mapping[str, Any]) -> Options:
         given: option names and raw values; None stands for "not given".
 
     Raises:
-        OptionError: an unknown option, a value out of range, an option of another method.
+        OptionError: an unknown option, a value out of range, an option of another method, two
+            that say the same.
     """
     known = {name: option for name, option in OPTIONS.items() if call in option.calls}
     for name in given:
@@ -361,14 +368,18 @@ def read_options(call: str, given: Mapping[str, Any]) -> Options:
     def part(holder: Any) -> Any:
         return holder(**{name: values[name] for name in options_of(holder) if name in values})
 
+    risk: RiskOptions = part(RiskOptions)
+    refuse_together(risk, values.get("k"))
+    k = values.get("k", k_of(risk))
     return Options(
         call,
         frozenset(name for name, value in given.items() if value is not None),
         part(RoleOptions),
-        replace(part(GroupOptions), method=group.method),
+        replace(part(GroupOptions), method=group.method, k=k),
         part(ModelOptions),
         part(ReleaseOptions),
         part(MeasureOptions),
+        risk,
         part(RunOptions),
         part(method.own),
     )

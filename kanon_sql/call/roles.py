@@ -94,6 +94,7 @@ def resolve_roles(
     cost_column: str | None = None,
     releases: bool = True,
     audits: bool = False,
+    weight: str | None = None,
 ) -> Roles:
     """The role of each column.
 
@@ -107,12 +108,16 @@ def resolve_roles(
         cost_column: the column that facility_cost names.
         releases: whether the call releases anything.
         audits: whether it asks for no roles at all, since it looks at any table.
+        weight: the column that weight names.
 
     Raises:
         OptionError: a column with two roles, a comment that can't be read, a view that may rename a
             column that must not come out, or no quasi-identifier left.
     """
-    taken = _given(options, cost_column)
+    passing = {
+        "class_label": options.class_label, "facility_cost": cost_column, "weight": weight
+    }
+    taken = _given(options, passing)
     replaced = bool(options.quasi_identifiers)
 
     def declare(column: str, role: str, origin: str) -> None:
@@ -145,8 +150,9 @@ def resolve_roles(
     return roles
 
 
-def _given(options: RoleOptions, cost_column: str | None) -> _Taken:
-    """The roles that the call itself gives."""
+def _given(options: RoleOptions, passing: Mapping[str, str | None]) -> _Taken:
+    """The roles that the call itself gives; ``passing`` are columns that pass unchanged, by the
+    option that names them."""
     taken = _Taken()
     given = {
         "quasi_identifier": options.quasi_identifiers,
@@ -161,7 +167,6 @@ def _given(options: RoleOptions, cost_column: str | None) -> _Taken:
                     "Give it one role."
                 )
             taken.give(name, role, "call")
-    passing = {"class_label": options.class_label, "facility_cost": cost_column}
     for option, column in passing.items():
         if column is None:
             continue

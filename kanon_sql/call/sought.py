@@ -88,9 +88,11 @@ def relations_of(call: Call) -> tuple[Sought, ...]:
     if isinstance(call, GroupingCall):
         trees = (*trees, *call.of_sensitive)
     audited = () if call.audited is None else (_of_option("release", call.audited),)
+    people = () if call.population is None else (_of_option("population", call.population),)
     return (
         _of_source(call.source),
         *audited,
+        *people,
         *(sought for spec in trees for sought in _of_hierarchy(spec)),
         *(_of_option(option, relation) for option, relation in tables.items()),
     )

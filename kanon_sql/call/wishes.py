@@ -31,7 +31,7 @@ OPTION_NAMES = {
     "hierarchies": (
         "hierarchy", "taxonomy", "taxonomies", "generalization_hierarchies", "vgh", "dgh", "trees",
     ),
-    "weights": ("weight", "column_weights", "importance"),
+    "weights": ("column_weights", "importance"),
     "nulls": ("null", "na", "nan", "missing", "missing_values"),
     "seed": ("random_state", "random_seed", "rng"),
     "class_label": ("class", "label", "target", "class_column"),
@@ -41,6 +41,9 @@ OPTION_NAMES = {
     "class_id": ("cluster_id", "group_id", "equivalence_class"),
     "progress": ("verbose", "progress_bar", "show_progress"),
     "threads": ("n_jobs", "num_threads", "n_threads", "cores", "workers", "parallel"),
+    "max_risk": ("risk", "risk_threshold", "max_reidentification_risk"),
+    "population": ("register", "reference_population"),
+    "weight": ("sampling_weight", "weight_column", "survey_weight"),
     "kind": ("type", "hierarchy_type"),
     "l": ("l_diversity", "l_diverse", "entropy_l", "distinct_l", "ell"),
     "diversity_kind": ("l_kind", "diversity_type"),

@@ -10,8 +10,6 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from kanon_sql.constraints.constraint import PrivacyModel
 from kanon_sql.constraints.rational import as_fraction
 from kanon_sql.points.sensitive import Counts

@@ -19,7 +19,7 @@ GROUPING_CALLS = (
     "anonymize", "anonymize_clusters", "anonymize_metrics", "anonymize_suppressed", "anonymize_sql",
     "anonymize_roles",
 )
-AUDITS = ("k_anonymity", "anonymize_audit")
+AUDITS = ("k_anonymity", "anonymize_audit", "anonymize_risk")
 ALL_CALLS = (*GROUPING_CALLS, *AUDITS)
 MEASURED_CALLS = (*GROUPING_CALLS, "anonymize_audit")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from kanon_sql.call.call import Call, GroupingCall
@@ -25,33 +24,21 @@ from kanon_sql.measure.metrics import (
     filled,
 )
 from kanon_sql.measure.model_metrics import model_metrics
+from kanon_sql.measure.risk_metrics import WEIGHTED
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.centers.geometry import UNITS
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.plan.fragments import ROW, listed, one_empty_row, quasi, seen, where
 from kanon_sql.plan.generalize import publishes_centers
 from kanon_sql.plan.hierarchies import Hierarchies
+from kanon_sql.plan.metric_rows import metric_rows
 from kanon_sql.plan.pipeline import measured_sql, named_columns, pipeline_sql
 from kanon_sql.plan.sensitive import sensitive_sql
+from kanon_sql.plan.risk import WEIGHTLESS
 from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.plan.unseen import refusals
 from kanon_sql.sql import expression, statement
 from kanon_sql.version import __version__
-
-
-def _rows(metrics: Iterable[Metric], values: Mapping[str, str]) -> str:
-    """One struct per metric; ``values`` fill the holes of expressions and units."""
-    rows = []
-    for metric in (metric.of_call(values) for metric in metrics):
-        value = metric.expression
-        number, text = ("NULL", value) if metric.is_text else (
-            f"({value})::DOUBLE", metric.beside
-        )
-        rows.append(expression(
-            "stages/metric", name=literal(metric.name), number=number, text=text,
-            unit=literal(metric.unit), description=literal(metric.description),
-        ))
-    return ",\n    ".join(rows)
 
 
 def _diversity(call: Call) -> tuple[list[Metric], str, str]:
@@ -82,6 +69,22 @@ def _diversity(call: Call) -> tuple[list[Metric], str, str]:
     return metrics, "".join(f", {part}" for part in per_class), ", ".join(total)
 
 
+def _weighted(call: Call) -> tuple[list[Metric], str, str]:
+    """The same of the column of weights, where there is one."""
+    column = call.risk.weight
+    if column is None:
+        return [], "", ""
+    name = quoted(column)
+    per_class = (
+        f", __kanon_total({name}) AS __kanon_people"
+        f", bool_and(__kanon_weighs({name})) AS __kanon_weighed"
+    )
+    least = expression("stages/weighted", said=literal(WEIGHTLESS.format(column)))
+    found = "__kanon_added(__kanon_size / __kanon_people)"
+    total = f", {least} AS least_people, {found} AS people_found"
+    return list(WEIGHTED), per_class, total
+
+
 def _cost(task: GroupTask) -> str:
     """SQL of what the method's guarantee is about; sizes are those of the released classes."""
     geometry = task.geometry
@@ -101,6 +104,7 @@ def metrics_sql(call: GroupingCall) -> str:
     """The SQL of anonymize_metrics(), around the stages of the release."""
     task = call.task
     diverse, aggregates, alike = _diversity(call)
+    weighted, of_class, of_all = _weighted(call)
     by_hierarchy = bool(call.hierarchies) and call.release.by_hierarchy
     shown = (call.release.representation, *call.release.by_column.values())
     is_point = all(word in POINTS for word in shown) and not by_hierarchy
@@ -123,9 +127,9 @@ def metrics_sql(call: GroupingCall) -> str:
         "calls/metrics",
         pipeline=pipeline_sql(call, clock=", __kanon_started"),
         measured=measured_sql(call),
-        rows=_rows([*known, *diverse, *model_metrics(task.models)], values),
-        aggregates=aggregates,
-        alike=alike,
+        rows=metric_rows([*known, *diverse, *weighted, *model_metrics(task.models)], values),
+        aggregates=aggregates + of_class,
+        alike=alike + of_all,
         seen_classes=seen("COLUMNS(* EXCLUDE (__kanon_class))"),
         grouping_text=literal(OF_GROUPING.description),
         attribute_unit=literal(ATTRIBUTE.unit),
@@ -220,7 +224,7 @@ def audit_sql(call: Call) -> str:
         alike=alike,
         passing=_passing(roles),
         identifiers=_identifiers(roles),
-        rows=_rows([*AUDIT, *diverse], {"k": k, **_told_of(roles)}),
+        rows=metric_rows([*AUDIT, *diverse], {"k": k, **_told_of(roles)}),
         attribute_unit=literal(ATTRIBUTE.unit),
         attribute_text=literal(ATTRIBUTE.description),
         refusals=refusals(call),

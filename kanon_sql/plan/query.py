@@ -20,6 +20,7 @@ from kanon_sql.plan.fragments import ROW, listed
 from kanon_sql.plan.hierarchies import hierarchy_spec, hierarchy_sql
 from kanon_sql.plan.measure import audit_sql, k_anonymity_sql, metrics_sql
 from kanon_sql.plan.pipeline import measured_sql, passing, pipeline_sql
+from kanon_sql.plan.risk import risk_sql
 from kanon_sql.plan.roles import roles_sql
 from kanon_sql.plan.verify import too_small
 from kanon_sql.sql import statement
@@ -140,4 +141,5 @@ GROUPING: dict[str, Callable[[GroupingCall], str]] = {
 AUDITING: dict[str, Callable[[Call], str]] = {
     "k_anonymity": k_anonymity_sql,
     "anonymize_audit": audit_sql,
+    "anonymize_risk": risk_sql,
 }

@@ -46,8 +46,8 @@ DuckDB 1.4 binds to list columns."""
 
 OURS = (
     "__kanon_audit", "__kanon_audited", "__kanon_centers", "__kanon_class_of", "__kanon_clock",
-    "__kanon_finish", "__kanon_measure", "__kanon_roles", "__kanon_start", "__kanon_take",
-    "__kanon_tree", "__kanon_wait",
+    "__kanon_finish", "__kanon_measure", "__kanon_risk", "__kanon_roles", "__kanon_start",
+    "__kanon_take", "__kanon_tree", "__kanon_wait",
 )
 """Our functions, which lie beside the built-in ones. Our macros are temporary, and so found before
 those of any database."""
@@ -92,7 +92,7 @@ BOUND = {
     "NULL, NULL": ("list_aggr", "list_aggregate"),
     "NULL, NULL, NULL": ("array_slice", "if", "regexp_replace", "split_part"),
     "NULL, NULL, NULL, NULL, NULL": ("__kanon_centers", "__kanon_roles", "__kanon_tree"),
-    "NULL, NULL, NULL, NULL, NULL, NULL": ("__kanon_audit",),
+    "NULL, NULL, NULL, NULL, NULL, NULL": ("__kanon_audit", "__kanon_risk"),
     "NULL, NULL, NULL, NULL, NULL, NULL, NULL": ("__kanon_start",),
     "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL": ("__kanon_measure", "__kanon_take"),
 }

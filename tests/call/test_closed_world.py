@@ -193,7 +193,7 @@ def test_columns_that_options_use_need_no_other_role(con: Connection) -> None:
     assert found
 
 
-@pytest.mark.parametrize("call", ["k_anonymity", "anonymize_audit"])
+@pytest.mark.parametrize("call", ["k_anonymity", "anonymize_audit", "anonymize_risk"])
 def test_an_audit_asks_for_nothing(con: Connection, call: str) -> None:
     release = ", release := 'people'" if call == "anonymize_audit" else ""
     assert con.execute(f"FROM {call}('people', {QUASI}{release})").fetchall()
@@ -247,7 +247,8 @@ def test_an_option_that_is_null_is_refused(con: Connection, form: str) -> None:
 
 
 @pytest.mark.parametrize("call", ["anonymize_metrics", "anonymize_clusters", "anonymize_sql",
-                                  "anonymize_suppressed", "k_anonymity", "anonymize_audit"])
+                                  "anonymize_suppressed", "k_anonymity", "anonymize_audit",
+                                  "anonymize_risk"])
 def test_every_call_refuses_null(con: Connection, call: str) -> None:
     for text in ("sensitive := NULL", "k=NULL"):
         assert "is NULL. Leave it out" in refusal(con, f"FROM {call}('people', {text})")

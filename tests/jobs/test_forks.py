@@ -26,6 +26,7 @@ def call(face):
         "anonymize('t', k=4, method='k_member', hierarchies={'b': 'flat'}, progress=false)",
         "anonymize_metrics('t', k=4, method='r_gather', progress=false)",
         "anonymize_audit('t', release='t')", "anonymize_roles('t')", "k_anonymity('t')",
+        "anonymize_risk('t')",
         "hierarchy('t', 'b', kind='prefix')",
     ]
     return sum(len(con.execute(f"FROM {each}").fetchall()) > 0 for each in calls)
@@ -63,7 +64,7 @@ def test_a_forked_child_never_hangs(parent: str, face: str) -> None:
     assert lines, (done.stdout, done.stderr[-2000:])
     said = lines[0]
     if parent in ("imported", "registered"):
-        assert said == "gave 6"
+        assert said == "gave 7"
     else:
         assert said.startswith("refused This process was forked"), done.stderr
         assert "spawn" in said and "Traceback" not in done.stderr

@@ -88,6 +88,26 @@ def test_an_interrupt_stops_an_audit(
     assert eventually(lambda: not kanon_threads())
 
 
+@pytest.mark.parametrize("options", ["", ", msu_columns := 0"])
+def test_an_interrupt_stops_the_search_for_uniques(
+    con: duckdb.DuckDBPyConnection, options: str
+) -> None:
+    told: list[float] = []
+
+    def interrupt() -> None:
+        told.append(time.perf_counter())
+        con.interrupt()
+
+    columns = ", ".join(f"hash(i + {j}000000) % 2 AS c{j}" for j in range(30))
+    con.execute(f"CREATE TABLE wide AS SELECT {columns} FROM range(5000) AS r(i)")
+    timer = threading.Timer(1.0, interrupt)
+    timer.start()
+    with pytest.raises(duckdb.InterruptException):
+        con.execute(f"FROM anonymize_risk('wide', subset_columns := 12{options})")
+    assert time.perf_counter() - told[0] < SOON
+    assert eventually(lambda: not kanon_threads())
+
+
 def test_an_audit_that_fails_says_so_in_one_sentence(
     con: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -68,6 +68,10 @@ CASES: dict[str, tuple[str, dict[str, object]]] = {
         {"release": "patients", "k": 4, "sensitive": ["disease"], "class_label": "job",
          "sensitive_values": ["Flu"], "hierarchies": {"zip": "prefix"}},
     ),
+    "risk": (
+        "anonymize_risk",
+        {"k": 5, "quasi_identifiers": ["age", "zip"], "population": "patients"},
+    ),
     "audit": ("k_anonymity", {"k": 5, "quasi_identifiers": ["age", "zip"]}),
     "models": (
         "anonymize",
@@ -99,7 +103,8 @@ def test_the_planned_text_is_the_reviewed_one(case: str) -> None:
 @pytest.mark.sample(6)
 @pytest.mark.parametrize("case", ["every_column", "roles_by_name", "others_released",
                                   "others_dropped", "all_but_sensitive", "clusters", "audit",
-                                  "hierarchies", "centers", "same_levels", "suppressed", "pair"])
+                                  "hierarchies", "centers", "same_levels", "suppressed", "pair",
+                                  "risk"])
 def test_the_reviewed_text_gives_what_the_call_gives(
     con: duckdb.DuckDBPyConnection, case: str
 ) -> None:

@@ -78,6 +78,9 @@ MORE: tuple[tuple[str, dict[str, object]], ...] = (
                                     "beta_kind": {"job": "basic"}}),
     ("k_anonymity", {"sensitive": ["job", "disease"], "closeness": {"job": "ordered"}}),
     ("k_anonymity", {"sensitive": ["job"], "l": 2}),
+    ("anonymize_risk", {"weight": "age", "k": 3}),
+    ("anonymize_risk", {"population_size": 1000}),
+    ("anonymize_metrics", {"k": 3, "weight": "age"}),
 )
 
 
@@ -183,7 +186,8 @@ def test_a_function_that_is_not_in_the_list_is_found(con: duckdb.DuckDBPyConnect
 
 def test_what_runs_before_the_check_and_in_it_is_qualified(con: duckdb.DuckDBPyConnection) -> None:
     assert called(con, f"WITH {sound_sql()} FROM __kanon_sound") == set()
-    for call in ("anonymize", "k_anonymity", "anonymize_audit", "hierarchy", "anonymize_methods"):
+    for call in ("anonymize", "k_anonymity", "anonymize_audit", "anonymize_risk", "hierarchy",
+                 "anonymize_methods"):
         (body,) = bodies(con)[call]
         assert called(con, body) == set()
     (refuse,) = bodies(con)["__kanon_refuse"]

@@ -35,6 +35,7 @@ CALLS = {
                          f"FROM anonymize_metrics('patients', k := 3, {ROLES}, {LEVELS}, "
                          "sensitive_values := ['Flu'], class_label := 'disease')",
     "anonymize_audit": f"FROM anonymize_audit('patients', release := 'patients', {ROLES})",
+    "anonymize_risk": f"FROM anonymize_risk('patients', k := 3, population := 'patients', {ROLES})",
     "hierarchy": "FROM hierarchy('patients', 'name', kind := 'prefix')",
     "anonymize_sql": f"FROM anonymize_sql('patients', k := 3, {ROLES})",
     "anonymize_methods": "FROM anonymize_methods()",

@@ -1,0 +1,108 @@
+"""The options about risk: how much of it a release may have, and against what it is measured."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from kanon_sql.errors import OptionError
+from kanon_sql.methods.option import ALL_CALLS, option
+from kanon_sql.validators import name_like, one_of, risk, whole
+
+RISK_CALLS = ("anonymize_risk",)
+WEIGHED_CALLS = ("anonymize_metrics", *RISK_CALLS)
+
+PRESETS = {
+    "ema_0070": (
+        0.09,
+        "0.09, of the European Medicines Agency's external guidance on policy 0070 "
+        "(EMA/90915/2016)",
+    ),
+    "health_canada": (
+        0.09,
+        "0.09, of Health Canada's guidance on the public release of clinical information (2019)",
+    ),
+}
+"""The largest risk that a text allows, and the text."""
+
+
+@dataclass(frozen=True)
+class RiskOptions:
+    """How much risk may be, and against whom it is measured."""
+
+    max_risk: float | None = option(
+        None, risk,
+        "The largest chance that a prosecutor may have to find a person's row, in place of k: k is "
+        "the least whole number of 1 / max_risk or more, so 0.09 gives 12.",
+        type="DOUBLE", calls=ALL_CALLS,
+    )
+    preset: str | None = option(
+        None, one_of(PRESETS),
+        "The max_risk that a text asks for: "
+        + "; ".join(f"'{name}' is {text}" for name, (_, text) in PRESETS.items())
+        + ". Whether the text asks for more than that is for you to read.",
+        calls=ALL_CALLS,
+    )
+    population: str | None = option(
+        None, name_like("'census'"),
+        "The table, view or file of the people among whom those of the relation are, with columns "
+        "of the same names, generalized alike: what a journalist or a registry knows.",
+        calls=RISK_CALLS, relation=True,
+    )
+    population_size: int | None = option(
+        None, whole(1),
+        "How many people the relation is a sample of, for population uniques; not beside "
+        "population or weight, which tell it.",
+        type="BIGINT", default_text="as population or weight tells", calls=RISK_CALLS,
+    )
+    weight: str | None = option(
+        None, name_like("'w'"),
+        "A column that says for how many people of the population a row stands; a number above 0 "
+        "in each row. It passes unchanged.",
+        calls=WEIGHED_CALLS, columns=True,
+    )
+    msu_columns: int | None = option(
+        None, whole(0, 62),
+        "The most columns of a minimal sample unique that is looked for; 0 looks for none.",
+        type="INTEGER",
+        default_text="all of up to 12 quasi-identifiers, 4 of up to 30, 3 of up to 62, else 0",
+        calls=RISK_CALLS,
+    )
+    subset_columns: int = option(
+        2, whole(0, 62),
+        "The most columns of a subset of which distinctness and separation are told.",
+        type="INTEGER", calls=RISK_CALLS,
+    )
+
+
+def k_of(options: RiskOptions) -> int | None:
+    """The k that max_risk or preset stands for: the least with 1 / k <= max_risk, where 0.09 is
+    9/100, and not the double next to it."""
+    most = options.max_risk if options.preset is None else PRESETS[options.preset][0]
+    return None if most is None else math.ceil(1 / Fraction(repr(most)))
+
+
+def refuse_together(options: RiskOptions, k: int | None) -> None:
+    """Raises OptionError for two options that say the same.
+
+    Args:
+        options: as they were given.
+        k: the option of that name, if it was given.
+    """
+    given = {"k": k, "max_risk": options.max_risk, "preset": options.preset}
+    said = [name for name, value in given.items() if value is not None]
+    if len(said) > 1:
+        raise OptionError(
+            f"{said[0]} and {said[1]} both say how many rows must share each combination of "
+            "quasi-identifiers. Give one of them."
+        )
+    known = {
+        "population": options.population, "weight": options.weight,
+        "population_size": options.population_size,
+    }
+    said = [name for name, value in known.items() if value is not None]
+    if len(said) > 1:
+        raise OptionError(
+            f"{said[0]} and {said[1]} both say how many people there are. Give one of them."
+        )

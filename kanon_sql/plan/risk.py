@@ -1,0 +1,97 @@
+"""The SQL of anonymize_risk()."""
+
+from __future__ import annotations
+
+import json
+
+from kanon_sql.call.call import Call
+from kanon_sql.call.relation import literal, quoted
+from kanon_sql.measure.risk_metrics import BY_SUBSET, DRIVES, RISK
+from kanon_sql.plan.fragments import one_empty_row, quasi, seen, where
+from kanon_sql.plan.metric_rows import metric_rows
+from kanon_sql.plan.shadows import sound_sql
+from kanon_sql.plan.unseen import refusals
+from kanon_sql.sql import expression, statement
+
+WEIGHTLESS = (
+    "The weight column {!r} must hold a number above 0 in every row. Fill or leave out the rows "
+    "without one, or name another column."
+)
+
+
+def _people(call: Call) -> tuple[str, str, str]:
+    """The stage with the people of each class, and SQL of how many there are in all and how many
+    of them are alone in theirs."""
+    unknown, size = "NULL::BIGINT", call.risk.population_size
+    if call.risk.weight is not None:
+        stage = statement("stages/people_by_weight")
+        return stage, "(SELECT __kanon_added(__kanon_people) FROM __kanon_sizes)", unknown
+    if call.population is None:
+        told = "NULL::DOUBLE" if size is None else f"{size}::DOUBLE"
+        return statement("stages/people_of_nobody"), told, unknown
+    names = call.roles.known_columns(call.source)
+    stage = statement(
+        "stages/people_of_population",
+        cells=", ".join(f"__kanon_key({quoted(name)})" for name in names),
+        population=call.population.sql,
+        where=f"\n    WHERE {' AND '.join(f'__kanon_has({quoted(name)})' for name in names)}",
+    )
+    return (
+        stage,
+        "(SELECT sum(there)::DOUBLE FROM __kanon_everybody)",
+        "(SELECT count(*) FILTER (WHERE there = 1) FROM __kanon_everybody)",
+    )
+
+
+def _weightless(call: Call) -> str:
+    """What is refused of a weight column."""
+    if call.risk.weight is None:
+        return ""
+    return expression(
+        "stages/weightless", weight=quoted(call.risk.weight),
+        said=literal(WEIGHTLESS.format(call.risk.weight)),
+    ) + "\n"
+
+
+def risk_sql(call: Call) -> str:
+    """The SQL of anonymize_risk()."""
+    source, roles, risk = call.source, call.roles, call.risk
+    columns = quasi(roles, ())
+    k = "NULL" if call.k is None else str(call.k)
+    people, size, uniques = _people(call)
+    told = {
+        "k": call.k, "weighted": risk.weight is not None, "msu_columns": risk.msu_columns,
+        "subset_columns": risk.subset_columns,
+    }
+    looks = risk.msu_columns != 0 or risk.subset_columns > 0
+    distinctness, separation = BY_SUBSET
+    return statement(
+        "calls/risk",
+        sound=sound_sql(),
+        relation=source.sql,
+        where=where(source, roles, call.checked),
+        quasi=columns,
+        one_kept=one_empty_row("__kanon_kept"),
+        seen=seen(columns),
+        values=f"any_value({columns}) AS '__kanon_value_\\0',\n           " if looks else "",
+        cells=expression("stages/looked_at") if looks else "NULL",
+        weight=(
+            "NULL::DOUBLE" if risk.weight is None else f"__kanon_total({quoted(risk.weight)})"
+        ),
+        people=people + "\n",
+        population_size=size,
+        population_uniques=uniques,
+        options=literal(json.dumps(told, sort_keys=True)),
+        k=k,
+        rows=metric_rows(RISK, {"k": k}),
+        column_name=literal(DRIVES.name),
+        column_unit=literal(DRIVES.unit),
+        column_text=literal(DRIVES.description),
+        distinctness_name=literal("distinctness"),
+        distinctness_unit=literal(distinctness.unit),
+        distinctness_text=literal(distinctness.description),
+        separation_name=literal("separation"),
+        separation_unit=literal(separation.unit),
+        separation_text=literal(separation.description),
+        refusals=_weightless(call) + refusals(call),
+    )

@@ -1,0 +1,153 @@
+-- anonymize_risk('patients', k := 5, quasi_identifiers := ['age', 'zip'], population := 'patients')
+WITH __kanon_sound AS MATERIALIZED (  -- refuses macros and settings that would change what follows
+    SELECT CASE
+        WHEN coalesce(system.main.current_setting('default_collation'), '') <> ''
+            THEN system.main.error('The setting default_collation is on, which would change what the query means. RESET it, and give a collation to the columns that need one.')
+        WHEN name IS NOT NULL THEN system.main.error(system.main.format('The database has a macro named ''{}'', which would change what the query means. Drop or rename it, or attach the database to another one and name the table with its database, for example ''file.main.patients''.', name))
+        ELSE true END AS sound
+    FROM (SELECT system.main.min(function_name) AS name
+FROM (SELECT function_name, schema_name,
+             system.main.lower(function_name) AS called,
+             system.main.lower(database_name) AS held,
+             system.main.replace(system.main.lower(database_name), '"', '""') AS held_quoted,
+             system.main.replace(system.main.lower(schema_name), '"', '""') AS schema_quoted,
+             system.main.concat(',', system.main.lower(system.main.current_setting('search_path')), ',') AS path
+      FROM system.main.duckdb_functions()
+      WHERE NOT internal) AS macros
+WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '__kanon_audited',
+        '__kanon_centers', '__kanon_class_of', '__kanon_clock', '__kanon_finish',
+        '__kanon_measure', '__kanon_risk', '__kanon_roles', '__kanon_start', '__kanon_take',
+        '__kanon_tree', '__kanon_wait', 'abs', 'alias', 'any_value', 'array_extract',
+        'array_length', 'array_slice', 'array_to_string', 'avg', 'bool_and', 'bool_or',
+        'cast_to_type', 'concat', 'contains', 'count', 'count_star', 'decode', 'dense_rank',
+        'duckdb_columns', 'encode', 'epoch_us', 'floor', 'format', 'from_json',
+        'generate_series', 'generate_subscripts', 'greatest', 'hash', 'histogram', 'if',
+        'isfinite', 'isinf', 'isnan', 'json_extract', 'least', 'len', 'list', 'list_aggr',
+        'list_aggregate', 'list_concat', 'list_contains', 'list_distinct', 'list_filter',
+        'list_grade_up', 'list_max', 'list_min', 'list_position', 'list_select', 'list_sort',
+        'list_sum', 'list_transform', 'list_unique', 'list_value', 'lower', 'make_timestamp',
+        'make_timestamptz', 'map_entries', 'map_to_pg_oid', 'map_values', 'max', 'md5',
+        'md5_number', 'min', 'nullif', 'quantile_disc', 'range', 'regexp_full_match',
+        'regexp_matches', 'regexp_replace', 'replace', 'row', 'row_number', 'signbit',
+        'split_part', 'starts_with', 'string_split', 'struct_extract', 'struct_pack', 'sum',
+        'to_json', 'to_microseconds', 'typeof', 'unnest', 'version', '||', '~~')
+  AND (held = 'temp'
+       OR ((held = system.main.lower(system.main.current_database())
+            OR system.main.contains(path, system.main.concat(',', held, '.'))
+            OR system.main.contains(path, system.main.concat(',"', held_quoted, '".')))
+           AND (schema_quoted = 'main'
+                OR system.main.contains(path, system.main.concat('.', schema_quoted, ','))
+                OR system.main.contains(path, system.main.concat('."', schema_quoted, '",'))))))
+),
+__kanon_kept AS (SELECT __kanon.* FROM "patients" AS __kanon
+    WHERE __kanon_has(COLUMNS(['age', 'zip']))),
+__kanon_columns AS (
+    SELECT [*COLUMNS(*)] AS columns
+    FROM (SELECT __kanon_describe(COLUMNS(['age', 'zip']))
+          FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_kept WHERE false) AS __kanon_none ON true))
+),
+__kanon_sizes AS MATERIALIZED (  -- rows per combination, as a reader tells them apart, and its values
+    SELECT count(*) AS __kanon_size, NULL::DOUBLE AS __kanon_people, any_value(COLUMNS(['age', 'zip'])) AS '__kanon_value_\0',
+           __kanon_seen(COLUMNS(['age', 'zip'])), __kanon_printed(COLUMNS(['age', 'zip']))
+    FROM __kanon_kept GROUP BY ALL
+),
+__kanon_everybody AS MATERIALIZED (
+    SELECT count(*) AS there, [__kanon_key("age"), __kanon_key("zip")] AS cells FROM "patients" AS __kanon
+    WHERE __kanon_has("age") AND __kanon_has("zip") GROUP BY ALL
+),
+__kanon_met AS (
+    SELECT here, greatest(coalesce(there, 0), here)::DOUBLE AS people,
+           CASE WHEN coalesce(there, 0) < here THEN here ELSE 0 END AS short
+    FROM (SELECT count(*) AS here, [__kanon_key("age"), __kanon_key("zip")] AS cells FROM __kanon_kept GROUP BY ALL)
+    LEFT JOIN __kanon_everybody USING (cells)
+),
+__kanon_pairs AS MATERIALIZED (  -- classes by their rows here, and by their people
+    SELECT here, people, count(*) AS classes, sum(short)::BIGINT AS short FROM __kanon_met GROUP BY ALL
+),
+__kanon_begun AS MATERIALIZED (  -- begins to look at all subsets of columns; a ticket out
+    SELECT __kanon_risk(
+        (SELECT list({'size': __kanon_size, 'cells': cells}) FROM (SELECT __kanon_size, [*COLUMNS(* EXCLUDE (__kanon_size))] AS cells FROM (SELECT __kanon_size, __kanon_key(COLUMNS('^__kanon_value_')) FROM __kanon_sizes))),
+        (SELECT columns FROM __kanon_columns),
+        (SELECT list({'size': size, 'classes': classes})
+         FROM (SELECT __kanon_size AS size, count(*) AS classes FROM __kanon_sizes GROUP BY ALL)),
+        (SELECT list({'here': here, 'people': people, 'classes': classes}) FROM __kanon_pairs),
+        (SELECT sum(there)::DOUBLE FROM __kanon_everybody),
+        '{"k": 5, "msu_columns": null, "subset_columns": 2, "weighted": false}') AS ticket
+),
+__kanon_waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an interrupt is heard
+    SELECT turn FROM range(1000000000000) AS __kanon_turns(turn) CROSS JOIN __kanon_begun
+    WHERE __kanon_wait(ticket, turn) LIMIT 1
+),
+__kanon_measured AS MATERIALIZED (
+    SELECT CASE WHEN audited.error IS NULL THEN audited.facts
+                ELSE __kanon_refuse(audited.error.kind, audited.error.sentence) END AS facts
+    FROM (SELECT __kanon_audited(ticket, turn) AS audited
+          FROM __kanon_begun CROSS JOIN __kanon_waited)
+),
+__kanon_facts AS (
+    SELECT *
+    FROM (SELECT coalesce(sum(__kanon_size), 0)::BIGINT AS "rows",
+                 count(*) AS classes,
+                 min(__kanon_size) AS smallest,
+                 count(*) FILTER (WHERE __kanon_size = 1) AS uniques,
+                 coalesce(sum(__kanon_size) FILTER (WHERE __kanon_size < 5), 0)::BIGINT AS below,
+                 sum(__kanon_size::HUGEINT * __kanon_size)::DOUBLE AS squares,
+                 (SELECT facts FROM __kanon_measured) AS measured
+          FROM __kanon_sizes)
+    CROSS JOIN (
+        SELECT min(people) AS least,
+               __kanon_added(classes * here / people) AS found,
+               coalesce(sum(here * classes) FILTER (WHERE people < 5), 0)::BIGINT AS people_below,
+               sum(short)::BIGINT AS short,
+               coalesce(sum(classes) FILTER (WHERE people = 1), 0)::BIGINT AS alone
+        FROM __kanon_pairs)
+    CROSS JOIN (SELECT (SELECT sum(there)::DOUBLE FROM __kanon_everybody) AS people, (SELECT count(*) FILTER (WHERE there = 1) FROM __kanon_everybody) AS people_unique)
+)
+SELECT unnest(list_concat([
+    {'metric': 'rows', 'value': ("rows")::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows of the table'},
+    {'metric': 'classes', 'value': (classes)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'classes', 'description': 'distinct combinations of quasi-identifiers'},
+    {'metric': 'sample_uniques', 'value': (uniques)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows that share theirs with no other row'},
+    {'metric': 'distinctness', 'value': (classes::DOUBLE / nullif("rows", 0))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'classes per row: the share of the rows that may stay for the quasi-identifiers to be a key (Motwani and Xu 2007); lower is better'},
+    {'metric': 'separation', 'value': (CASE WHEN "rows" > 1 THEN 1 - (squares - "rows") / ("rows"::DOUBLE * ("rows" - 1)) END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'pairs of rows that differ in a quasi-identifier (Motwani and Xu 2007); lower is better'},
+    {'metric': 'prosecutor_max', 'value': (1.0::DOUBLE / smallest)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'probability', 'description': 'largest chance of who knows that a person is in the table, and knows the person''s quasi-identifiers, to find the row: 1 / the rows of the smallest class'},
+    {'metric': 'prosecutor_mean', 'value': (classes::DOUBLE / nullif("rows", 0))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'probability', 'description': 'the same on average over the rows'},
+    {'metric': 'prosecutor_rows_above', 'value': (CASE WHEN 5 IS NOT NULL THEN below END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows for which it is above 1 / k; NULL without k'},
+    {'metric': 'journalist_max', 'value': (1.0::DOUBLE / least)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'probability', 'description': 'largest chance of who knows the population, but not who of it is in the table, to tell whose a row is: 1 / the people of its class; NULL without population or weight'},
+    {'metric': 'journalist_mean', 'value': (found / nullif("rows", 0))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'probability', 'description': 'the same on average over the rows'},
+    {'metric': 'journalist_rows_above', 'value': (CASE WHEN 5 IS NOT NULL THEN CASE WHEN least IS NOT NULL THEN people_below END END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows for which it is above 1 / k; NULL without k'},
+    {'metric': 'marketer', 'value': (coalesce(found, classes::DOUBLE) / nullif("rows", 0))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'rows that are expected to be told right by who links all of them: to the people of the population, or without one to the people of the table'},
+    {'metric': 'k_map', 'value': (least)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'people', 'description': 'people of the population in the smallest class that has a row here; higher is better'},
+    {'metric': 'population_unique_rows', 'value': (CASE WHEN least IS NOT NULL THEN alone END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows whose person is the only one of the class in the population; 0 is best'},
+    {'metric': 'population_short', 'value': (short)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows of classes that have fewer people in the population than rows here, by the relation or by the weights; as many people as rows are assumed of them, and above 0 the population is not what it is said to be'},
+    {'metric': 'individual_risk_max', 'value': ((measured ->> 'individual_max')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'probability', 'description': 'largest chance that a row is told right: the mean of 1 / people, where the people of a class vary by chance around the sum of its weights (Benedetti and Franconi 1998, exact for classes of any size); NULL without weight'},
+    {'metric': 'individual_risk_mean', 'value': ((measured ->> 'individual_mean')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'probability', 'description': 'the same on average over the rows'},
+    {'metric': 'individual_rows_above', 'value': (CASE WHEN 5 IS NOT NULL THEN (measured ->> 'individual_above')::DOUBLE END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows for which it is above 1 / k; NULL without k'},
+    {'metric': 'population_size', 'value': (people)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'people', 'description': 'people of the population: of the relation, by the weights, or as population_size says'},
+    {'metric': 'sampling_fraction', 'value': (CASE WHEN people > 0 THEN "rows" / people END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'rows per person of the population'},
+    {'metric': 'population_uniques', 'value': (people_unique)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'people', 'description': 'people of the population who are the only ones of their class, counted; NULL without population'},
+    {'metric': 'population_uniques_pitman', 'value': ((measured ->> 'pitman')::DOUBLE)::DOUBLE::DOUBLE, 'text': CASE WHEN "rows" < 0.04995 * people THEN format('the rows are {:.2f} % of the population: below 5 % this estimate is not to be believed', 100.0 * "rows" / people) END::VARCHAR, 'unit': 'people', 'description': 'the same as Pitman''s sampling formula estimates it (Hoshino 2001), the best guess where the rows are 5 % of the population or more, though that of one such sample may be off by a sixth; NULL where no parameters fit, or where nothing tells the population_size'},
+    {'metric': 'population_uniques_zayatz', 'value': ((measured ->> 'zayatz')::DOUBLE)::DOUBLE::DOUBLE, 'text': CASE WHEN "rows" < 0.04995 * people THEN format('the rows are {:.2f} % of the population: below 5 % this estimate is not to be believed', 100.0 * "rows" / people) END::VARCHAR, 'unit': 'people', 'description': 'the same as Zayatz (1991) estimates it, as if classes were as large in the population as here, which is too high where the sample is small'},
+    {'metric': 'minimal_sample_uniques', 'value': ((measured ->> 'uniques')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'pairs', 'description': 'rows and sets of columns in whose values no other row is equal, while there is one for each set that lacks one of them (Elliot, Manning and Ford 2002), of sets of up to msu_columns; lower is better'},
+    {'metric': 'msu_rows', 'value': ((measured ->> 'unique_rows')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows that have such a set'},
+    {'metric': 'msu_columns_min', 'value': ((measured ->> 'least_columns')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'columns', 'description': 'columns of the smallest such set: who knows so few of a person may find the row; higher is better'}
+], list_transform(
+    from_json(measured -> 'columns', '[{"name": "VARCHAR", "share": "DOUBLE"}]'),
+    lambda entry: {
+        'metric': 'drives_risk' || ' (' || entry.name || ')', 'value': entry.share,
+        'text': NULL::VARCHAR, 'unit': 'share', 'description': 'minimal sample uniques that this column is in: the more, the more it pays to generalize it'}
+), list_transform(
+    from_json(measured -> 'subsets', '[{"name": "VARCHAR", "distinctness": "DOUBLE"}]'),
+    lambda entry: {
+        'metric': 'distinctness' || ' (' || entry.name || ')', 'value': entry.distinctness,
+        'text': NULL::VARCHAR, 'unit': 'share', 'description': 'distinctness of these columns alone'}
+), list_transform(
+    from_json(measured -> 'subsets', '[{"name": "VARCHAR", "separation": "DOUBLE"}]'),
+    lambda entry: {
+        'metric': 'separation' || ' (' || entry.name || ')', 'value': entry.separation,
+        'text': NULL::VARCHAR, 'unit': 'share', 'description': 'separation of these columns alone'}
+)), max_depth := 2)
+FROM __kanon_facts, __kanon_sound
+WHERE __kanon_sound.sound AND CASE
+        WHEN EXISTS (SELECT 1 FROM duckdb_columns() WHERE list_contains(from_json('["patients"]', '["VARCHAR"]'), lower(table_name)) AND regexp_matches(comment, '\bkanon\b|\b(?:kanon|[a-z]kanon|anon|[a-z]anon|aknon|k[a-z]anon|knon|k[a-z]non|knaon|ka[a-z]non|kaon|ka[a-z]on|kaonn|kan[a-z]on|kann|kan[a-z]n|kanno|kano[a-z]n|kano|kano[a-z]|kanon[a-z])\s*:', 'i') AND NOT list_contains(from_json('[]', '["VARCHAR"]'), concat( database_name, '.', schema_name, '.', table_name, '.', column_name, ' ', comment)) AND NOT list_contains(from_json('["age", "zip"]', '["VARCHAR"]'), lower(column_name)))
+            THEN __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give these columns their roles in the call.')
+        ELSE true END
