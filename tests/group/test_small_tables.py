@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from tests.constraints.histograms import KINDS, NUMBERS, THRESHOLDS, T, Table, m
 from tests.support.least_loss import information_loss, least_loss, squared_error
 from tests.support.thoroughness import examples
 
-K, MANY = 2, 4
+K, MANY, STEPS = 2, 4, 20_000
 CASES = examples(48)
 
 Case = tuple[Points, Table, str, PrivacyModel]
@@ -67,9 +68,8 @@ def found_loss(
     points: Points, table: Table, kind: str, model: PrivacyModel, method: str
 ) -> float | None:
     """What our grouping loses, which keeps k and the model; None where it was refused."""
-    task = replace(
-        task_for(method, K, refine="local", seed=7), beside_k=(model,)
-    )
+    plain = task_for(method, K, refine="local", refine_steps=STEPS, seed=7)
+    task = replace(plain, beside_k=(model,))
     try:
         labels = group_points(points, task).labels
     except DataError:
@@ -88,18 +88,18 @@ def found_loss(
 
 
 @pytest.mark.parametrize("method", ["mdav_star", "k_member"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_never_below_the_optimum_and_mostly_equal(kind: str, method: str) -> None:
+def test_never_below_the_optimum_and_mostly_equal(method: str) -> None:
+    """Where it isn't equal, the search has mostly ended with one class of all records: of so few no
+    move leads from there to two classes that pass."""
     equal, feasible = 0, 0
-    for seed in range(CASES):
+    for kind, seed in product(KINDS, range(CASES)):
         given = case(kind, seed, method == "k_member")
-        best = optimum(*given)
-        found = found_loss(*given, method)
+        best, found = optimum(*given), found_loss(*given, method)
         # what one class of all records fails is refused, and nothing else is
-        assert (found is None) is (best == float("inf"))
+        assert (found is None) is (best == float("inf")), (kind, seed)
         if found is not None:
             feasible += 1
-            assert found >= best - 1e-9
+            assert found >= best - 1e-9, (kind, seed)
             equal += found <= best + 1e-9
-    assert feasible >= CASES // 4
+    assert feasible >= 0.7 * CASES * len(KINDS)
     assert equal >= 0.8 * feasible
