@@ -63,8 +63,11 @@ class Closeness(PrivacyModel):
         return 0.0
 
     def exact(self, table: Counts) -> bool:
-        """Whether the distance of a class is compared in whole numbers."""
+        """Whether the distance of a class is compared in whole numbers: also of a single value,
+        where it is plainly 0."""
         distance = self.distance_of(table.column)
+        if table.missing == 0 and np.count_nonzero(table.values) <= 1:
+            return True
         if distance == "ordered":
             return self.nulls == "value" or table.missing == 0
         return distance != "numeric"

@@ -112,7 +112,7 @@ THRESHOLDS: dict[str, tuple[float, ...]] = {
     "delta": (0.5, 1, 0.2, 2), "basic": (0.5, 1, 0.25, 2), "enhanced": (0.5, 1, 0.25, 2),
 }
 """Thresholds at which small classes have ties, the first ones above all."""
-T = (0.5, 0.25, 0.1, 0.2, 0.333333, 0.05, 0.75)
+T = (0.5, 0.25, 0.1, 0.2, 0.333333, 0.05, 0.75, 0.0)
 
 
 @st.composite

@@ -145,7 +145,7 @@ def ordered_distance(
         places = on_numbers(ranked)
     rest = line_distance(known, all_known, places) if known else Fraction(0)
     if not all_missing:
-        return rest, model.distance == "ordered"
+        return rest, model.distance == "ordered" or len(ranked) == 1
     q, p = Fraction(missing, len(own)), Fraction(all_missing, len(table))
     return abs(q - p) + min(1 - q, 1 - p) * rest, False
 
