@@ -10,6 +10,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from kanon_sql.constraints.constraint import PrivacyModel
 from kanon_sql.constraints.rational import as_fraction
 from kanon_sql.points.sensitive import Counts
@@ -46,7 +48,7 @@ class DistinctDiversity(PrivacyModel):
     name: ClassVar[str] = "distinct_l_diversity"
     option: ClassVar[str] = "l"
 
-    l: int  # noqa: E741
+    l: int
 
     @property
     def least_size(self) -> int:
@@ -79,7 +81,7 @@ class EntropyDiversity(PrivacyModel):
     name: ClassVar[str] = "entropy_l_diversity"
     option: ClassVar[str] = "l"
 
-    l: float  # noqa: E741
+    l: float
 
     @property
     def least_size(self) -> int:
@@ -112,7 +114,7 @@ class RecursiveDiversity(PrivacyModel):
     name: ClassVar[str] = "recursive_l_diversity"
     option: ClassVar[str] = "l"
 
-    l: int  # noqa: E741
+    l: int
     c: float
 
     @property

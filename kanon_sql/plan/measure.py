@@ -33,8 +33,8 @@ from kanon_sql.plan.generalize import publishes_centers
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.metric_rows import metric_rows
 from kanon_sql.plan.pipeline import measured_sql, named_columns, pipeline_sql
-from kanon_sql.plan.sensitive import sensitive_sql
 from kanon_sql.plan.risk import WEIGHTLESS
+from kanon_sql.plan.sensitive import sensitive_sql
 from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.plan.unseen import refusals
 from kanon_sql.sql import expression, statement

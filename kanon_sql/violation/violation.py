@@ -126,7 +126,9 @@ def _unbounded(
 
 
 @inner
-def _apart(demands: Demands, j: int, first: int, codes: Any, often: Any, runs: int, size: int) -> int:
+def _apart(
+    demands: Demands, j: int, first: int, codes: Any, often: Any, runs: int, size: int
+) -> Any:
     """Half the sum over all values of abs(n N - s N_v): what is above the shares of the table is as
     much as what is below, and only values of the class can be above."""
     rows, above = demands.rows[j], np.int64(0)
@@ -151,7 +153,7 @@ def _crossing(table: Any, lo: int, hi: int, level: Any, scale: Any) -> int:
 
 
 @inner
-def _by_ranks(demands: Demands, column: int, codes: Any, often: Any, runs: int, size: int) -> int:
+def _by_ranks(demands: Demands, column: int, codes: Any, often: Any, runs: int, size: int) -> Any:
     """The sum over all values but the last of abs(Q_i N - s P_i), in whole rows.
 
     Between two values of the class its own counts don't change and those of the table only grow, so
@@ -225,7 +227,7 @@ def _share_of(demands: Demands, j: int, rows: int) -> Any:
 def _gathered(
     demands: Demands, column: int, members: Any, size: int, out: int, into: int, codes: Any,
     often: Any,
-) -> int:
+) -> Any:
     """The distinct codes of a class in a column, ascending, and how often each is there; how many.
     """
     count = 0

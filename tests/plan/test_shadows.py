@@ -76,6 +76,8 @@ MORE: tuple[tuple[str, dict[str, object]], ...] = (
     ("anonymize_metrics", SECRET | {"alpha": {"job": 0.5, "disease": {"Flu": 0.5}},
                                     "delta": {"job": 2}, "beta": {"job": 2, "disease": 3},
                                     "beta_kind": {"job": "basic"}}),
+    ("anonymize", SECRET | {"l": {"job": 2}, "t": {"disease": 0.3},
+                            "hierarchies": {"job": "bins", "disease": "prefix"}}),
     ("k_anonymity", {"sensitive": ["job", "disease"], "closeness": {"job": "ordered"}}),
     ("k_anonymity", {"sensitive": ["job"], "l": 2}),
     ("anonymize_risk", {"weight": "age", "k": 3}),

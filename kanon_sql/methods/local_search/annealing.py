@@ -12,7 +12,7 @@ What a group costs is known to moves_by_squared_error.py and to moves_by_informa
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from kanon_sql.methods.local_search.moves import (
     settle,
     swap,
 )
-from kanon_sql.points.points import Codes, Floats, Labels
+from kanon_sql.methods.local_search.state import Changes, Cycle, Judged, Moved, Search, Sites
 
 BLOCK = 256
 """Steps of one temperature, and between two looks at the beat."""
@@ -60,108 +60,6 @@ _GOLDEN, _FIRST, _SECOND = (
 )
 
 _COIN, _COIN_BIT = np.uint64(40), np.uint64(1)
-
-
-class Sites(NamedTuple):
-    """The distinct points among n records.
-
-    Attributes:
-        site_of: int64, shape (n,); the site of each record.
-        start: int64, shape (sites + 1,); where the records of each site start in ``order``.
-        order: int64, shape (n,); the records, site by site.
-        near: int32, shape (sites, count); the nearest sites of each, nearest first.
-    """
-
-    site_of: Labels
-    start: Labels
-    order: Labels
-    near: Codes
-
-
-class Spare(NamedTuple):
-    """Groups that are empty.
-
-    Attributes:
-        numbers: int64, shape (groups,); the first ``left`` are theirs.
-        left: int64, shape (1,); how many there are.
-    """
-
-    numbers: Labels
-    left: Labels
-
-
-class Cycle(NamedTuple):
-    """Steps during which the temperature falls: the first, how many, and what it falls from."""
-
-    begin: int
-    length: int
-    hot: float
-
-
-class Changes(NamedTuple):
-    """Which groups were changed, and when; a turn is one call of ``anneal``.
-
-    Attributes:
-        turn: int64, shape (1,); the turn that is on.
-        last: int64, shape (groups,); the last turn at which each group was changed, 0 for never.
-        many: int64, shape (1,); how many were changed in this turn.
-        groups: int64, shape (groups,); the first ``many`` are those.
-    """
-
-    turn: Labels
-    last: Labels
-    many: Labels
-    groups: Labels
-
-
-class Search(NamedTuple):
-    """What the search works on.
-
-    Attributes:
-        data: the records, SquaredRecords or PackedRecords.
-        groups: the groups under change, SquaredGroups or LossGroups.
-        sites: the distinct points.
-        spare: the groups that are empty.
-        unit: float64, shape (n,); what an allowance counts at temperature 1, per record.
-        k: the least group size.
-        changes: which groups were changed.
-        burden: what the groups are held to beside their least size: Free, or a Burden.
-    """
-
-    data: Any
-    groups: Any
-    sites: Sites
-    spare: Spare
-    unit: Floats
-    k: int
-    changes: Changes
-    burden: Any
-
-
-class Judged(NamedTuple):
-    """What was found of some steps before their turn.
-
-    Attributes:
-        begin: the first of the steps.
-        steps: how many there are.
-        since: the first turn whose changes may not have been seen.
-        found: int32, shape (room, 4); for each step what ``weigh`` said, with -1 for the mover's
-            group where nothing is known.
-        turns: int64, shape (1,); how many of the steps threads have taken.
-    """
-
-    begin: int
-    steps: int
-    since: int
-    found: Codes
-    turns: Labels
-
-
-class Moved(NamedTuple):
-    """Room for the records that a proposal moves, and where each was before: int64, shape (2k,)."""
-
-    record: Labels
-    origin: Labels
 
 
 @inlined

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
 from numba.extending import overload
 
 from kanon_sql.kernel.jit import CHOSEN, inlined, inner

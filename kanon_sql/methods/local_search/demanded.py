@@ -14,13 +14,13 @@ import numpy as np
 
 from kanon_sql.kernel.jit import kernel
 from kanon_sql.kernel.watch import Watch
-from kanon_sql.methods.local_search.annealing import Changes, Cycle, Search, Sites, Spare
 from kanon_sql.methods.local_search.burden import HARD, Burden
 from kanon_sql.methods.local_search.judging import Judging, helpers_for
 from kanon_sql.methods.local_search.merging import merge_rest
 from kanon_sql.methods.local_search.moves import hold_groups, join, settle
 from kanon_sql.methods.local_search.quota import quota_groups
 from kanon_sql.methods.local_search.refine import CHUNK, HOT, Ground, Refined, embedded, loss_of
+from kanon_sql.methods.local_search.state import Changes, Cycle, Search, Sites, Spare
 from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Labels, LossPoints, Points
 from kanon_sql.search.nearest_lists import nearest_among

@@ -25,9 +25,6 @@ from kanon_sql.kernel.parallel import Helpers, threads
 from kanon_sql.kernel.watch import STOP, Beat
 from kanon_sql.methods.local_search.annealing import (
     BLOCK,
-    Cycle,
-    Judged,
-    Search,
     anneal,
     is_rare,
     limit_of,
@@ -37,6 +34,7 @@ from kanon_sql.methods.local_search.annealing import (
 )
 from kanon_sql.methods.local_search.burden import number_of
 from kanon_sql.methods.local_search.moves import frozen
+from kanon_sql.methods.local_search.state import Cycle, Judged, Search
 
 FEW = 50_000
 """Records below which no other threads help: a batch of steps takes hardly longer than to wake

@@ -138,7 +138,8 @@ class Merging:
 
     def __init__(self, points: Points, labels: Labels, demands: Demands) -> None:
         """Labels: int64, shape (n,), 0 .. groups-1."""
-        self.labels, self._demands = labels.copy(), demands
+        self.labels: Labels = labels.copy()
+        self._demands = demands
         self._costs = Costs(points, labels)
         order = np.argsort(labels, kind="stable")
         self.members = np.split(order, np.cumsum(np.bincount(labels))[:-1])
