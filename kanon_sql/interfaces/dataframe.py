@@ -292,6 +292,7 @@ def k_anonymity(
     delta: float | Mapping[str, float] | None = None,
     beta: float | Mapping[str, float] | None = None,
     beta_kind: str | Mapping[str, str] | None = None, sensitive_nulls: str | None = None,
+    max_risk: float | None = None, preset: str | None = None,
     **unknown: NoReturn,
 ) -> Any:
     """The audit of any table, released by us or not."""

@@ -16,21 +16,21 @@ FROM (SELECT function_name, schema_name,
       WHERE NOT internal) AS macros
 WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '__kanon_audited',
         '__kanon_centers', '__kanon_class_of', '__kanon_clock', '__kanon_finish',
-        '__kanon_measure', '__kanon_roles', '__kanon_start', '__kanon_take', '__kanon_tree',
-        '__kanon_wait', 'abs', 'alias', 'any_value', 'array_extract', 'array_length',
-        'array_slice', 'array_to_string', 'avg', 'bool_and', 'bool_or', 'cast_to_type',
-        'concat', 'contains', 'count', 'count_star', 'decode', 'dense_rank', 'duckdb_columns',
-        'encode', 'epoch_us', 'exp', 'floor', 'format', 'from_json', 'generate_series',
-        'generate_subscripts', 'greatest', 'hash', 'histogram', 'if', 'isfinite', 'isinf',
-        'isnan', 'json_extract', 'least', 'len', 'list', 'list_aggr', 'list_aggregate',
-        'list_concat', 'list_contains', 'list_distinct', 'list_filter', 'list_grade_up',
-        'list_max', 'list_min', 'list_position', 'list_select', 'list_sort', 'list_sum',
-        'list_transform', 'list_unique', 'list_value', 'ln', 'lower', 'make_timestamp',
-        'make_timestamptz', 'map_entries', 'map_to_pg_oid', 'map_values', 'max', 'md5',
-        'md5_number', 'min', 'nullif', 'quantile_disc', 'range', 'regexp_full_match',
-        'regexp_matches', 'regexp_replace', 'replace', 'row', 'row_number', 'signbit',
-        'split_part', 'starts_with', 'string_split', 'struct_extract', 'struct_pack', 'sum',
-        'to_json', 'to_microseconds', 'typeof', 'unnest', 'version', '||', '~~')
+        '__kanon_measure', '__kanon_risk', '__kanon_roles', '__kanon_start', '__kanon_take',
+        '__kanon_tree', '__kanon_wait', 'abs', 'alias', 'any_value', 'array_extract',
+        'array_length', 'array_slice', 'array_to_string', 'avg', 'bool_and', 'bool_or',
+        'cast_to_type', 'concat', 'contains', 'count', 'count_star', 'decode', 'dense_rank',
+        'duckdb_columns', 'encode', 'epoch_us', 'exp', 'floor', 'format', 'from_json',
+        'generate_series', 'generate_subscripts', 'greatest', 'hash', 'histogram', 'if',
+        'isfinite', 'isinf', 'isnan', 'json_extract', 'least', 'len', 'list', 'list_aggr',
+        'list_aggregate', 'list_concat', 'list_contains', 'list_distinct', 'list_filter',
+        'list_grade_up', 'list_max', 'list_min', 'list_position', 'list_select', 'list_sort',
+        'list_sum', 'list_transform', 'list_unique', 'list_value', 'ln', 'lower',
+        'make_timestamp', 'make_timestamptz', 'map_entries', 'map_to_pg_oid', 'map_values',
+        'max', 'md5', 'md5_number', 'min', 'nullif', 'quantile_disc', 'range',
+        'regexp_full_match', 'regexp_matches', 'regexp_replace', 'replace', 'row', 'row_number',
+        'signbit', 'split_part', 'starts_with', 'string_split', 'struct_extract', 'struct_pack',
+        'sum', 'to_json', 'to_microseconds', 'typeof', 'unnest', 'version', '||', '~~')
   AND (held = 'temp'
        OR ((held = system.main.lower(system.main.current_database())
             OR system.main.contains(path, system.main.concat(',', held, '.'))
@@ -41,7 +41,7 @@ WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '_
 ),
 __kanon_sets AS MATERIALIZED (
     SELECT row_number() OVER () AS combination, __kanon_cells AS cells
-    FROM (SELECT list({'label_0': __kanon_key("disease"), 'sorted_0': __kanon_value("disease"), 'number_0': (__kanon_cell("disease")).number}) AS __kanon_cells, __kanon_seen(COLUMNS(['age'])), __kanon_printed(COLUMNS(['age']))
+    FROM (SELECT list({'label_0': decode(encode(__kanon_key("disease"))), 'sorted_0': __kanon_value("disease"), 'number_0': (__kanon_cell("disease")).number}) AS __kanon_cells, __kanon_seen(COLUMNS(['age'])), __kanon_printed(COLUMNS(['age']))
           FROM "patients" AS __kanon
     WHERE __kanon_has(COLUMNS(['age', 'disease'])) GROUP BY ALL)
 ),

@@ -16,21 +16,21 @@ FROM (SELECT function_name, schema_name,
       WHERE NOT internal) AS macros
 WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '__kanon_audited',
         '__kanon_centers', '__kanon_class_of', '__kanon_clock', '__kanon_finish',
-        '__kanon_measure', '__kanon_roles', '__kanon_start', '__kanon_take', '__kanon_tree',
-        '__kanon_wait', 'abs', 'alias', 'any_value', 'array_extract', 'array_length',
-        'array_slice', 'array_to_string', 'avg', 'bool_and', 'bool_or', 'cast_to_type',
-        'concat', 'contains', 'count', 'count_star', 'decode', 'dense_rank', 'duckdb_columns',
-        'encode', 'epoch_us', 'exp', 'floor', 'format', 'from_json', 'generate_series',
-        'generate_subscripts', 'greatest', 'hash', 'histogram', 'if', 'isfinite', 'isinf',
-        'isnan', 'json_extract', 'least', 'len', 'list', 'list_aggr', 'list_aggregate',
-        'list_concat', 'list_contains', 'list_distinct', 'list_filter', 'list_grade_up',
-        'list_max', 'list_min', 'list_position', 'list_select', 'list_sort', 'list_sum',
-        'list_transform', 'list_unique', 'list_value', 'ln', 'lower', 'make_timestamp',
-        'make_timestamptz', 'map_entries', 'map_to_pg_oid', 'map_values', 'max', 'md5',
-        'md5_number', 'min', 'nullif', 'quantile_disc', 'range', 'regexp_full_match',
-        'regexp_matches', 'regexp_replace', 'replace', 'row', 'row_number', 'signbit',
-        'split_part', 'starts_with', 'string_split', 'struct_extract', 'struct_pack', 'sum',
-        'to_json', 'to_microseconds', 'typeof', 'unnest', 'version', '||', '~~')
+        '__kanon_measure', '__kanon_risk', '__kanon_roles', '__kanon_start', '__kanon_take',
+        '__kanon_tree', '__kanon_wait', 'abs', 'alias', 'any_value', 'array_extract',
+        'array_length', 'array_slice', 'array_to_string', 'avg', 'bool_and', 'bool_or',
+        'cast_to_type', 'concat', 'contains', 'count', 'count_star', 'decode', 'dense_rank',
+        'duckdb_columns', 'encode', 'epoch_us', 'exp', 'floor', 'format', 'from_json',
+        'generate_series', 'generate_subscripts', 'greatest', 'hash', 'histogram', 'if',
+        'isfinite', 'isinf', 'isnan', 'json_extract', 'least', 'len', 'list', 'list_aggr',
+        'list_aggregate', 'list_concat', 'list_contains', 'list_distinct', 'list_filter',
+        'list_grade_up', 'list_max', 'list_min', 'list_position', 'list_select', 'list_sort',
+        'list_sum', 'list_transform', 'list_unique', 'list_value', 'ln', 'lower',
+        'make_timestamp', 'make_timestamptz', 'map_entries', 'map_to_pg_oid', 'map_values',
+        'max', 'md5', 'md5_number', 'min', 'nullif', 'quantile_disc', 'range',
+        'regexp_full_match', 'regexp_matches', 'regexp_replace', 'replace', 'row', 'row_number',
+        'signbit', 'split_part', 'starts_with', 'string_split', 'struct_extract', 'struct_pack',
+        'sum', 'to_json', 'to_microseconds', 'typeof', 'unnest', 'version', '||', '~~')
   AND (held = 'temp'
        OR ((held = system.main.lower(system.main.current_database())
             OR system.main.contains(path, system.main.concat(',', held, '.'))
@@ -39,9 +39,10 @@ WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '_
                 OR system.main.contains(path, system.main.concat('.', schema_quoted, ','))
                 OR system.main.contains(path, system.main.concat('."', schema_quoted, '",'))))))
 ),
-__kanon_source AS MATERIALIZED (  -- each row, its number, and a hash to break ties
+__kanon_source AS MATERIALIZED (  -- each row, its number, and what breaks ties
     SELECT row_number() OVER () AS __kanon_row,
-           (md5_number(concat('7 ', row(*COLUMNS(__kanon.*))::VARCHAR)) >> 64)::UBIGINT AS __kanon_hash,
+           {'apart': (md5_number(concat('7 ', row(*COLUMNS(__kanon.* EXCLUDE ("disease", "job")))::VARCHAR)) >> 64)::UBIGINT,
+            'whole': (md5_number(concat('7 ', row((md5_number(concat('7 ', row(*COLUMNS(__kanon.* EXCLUDE ("disease", "job")))::VARCHAR)) >> 64)::UBIGINT, __kanon."disease", __kanon."job")::VARCHAR)) >> 64)::UBIGINT} AS __kanon_hash,
            __kanon.*
     FROM "patients" AS __kanon
     WHERE __kanon_has(COLUMNS(['disease', 'job', 'name']))
@@ -68,7 +69,10 @@ __kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner
         ELSE true END AS passed
 ),
 __kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categories
-    SELECT __kanon_row, __kanon_hash AS __kanon_hash, __kanon_label, __kanon_secrets, __kanon_extra, cells
+    SELECT __kanon_row,
+           __kanon_hash.apart AS __kanon_apart,
+           __kanon_hash.whole AS __kanon_hash,
+           __kanon_label, __kanon_secrets, __kanon_extra, cells
     FROM (SELECT COLUMNS(['__kanon_row', '__kanon_hash', '__kanon_label', '__kanon_secrets',
                           '__kanon_extra']),
                  [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secrets,
@@ -93,7 +97,7 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
 __kanon_taken AS MATERIALIZED (  -- hands over the rows, some thousands at a time; the ticket again
     SELECT coalesce(
         max(__kanon_take(
-            __kanon_begun.ticket, __kanon_row, __kanon_hash, cells,
+            __kanon_begun.ticket, __kanon_row, __kanon_apart, __kanon_hash, cells,
             __kanon_label, __kanon_secrets, __kanon_extra)),
         (SELECT ticket FROM __kanon_begun)) AS ticket
     FROM __kanon_cells CROSS JOIN __kanon_begun
@@ -144,11 +148,11 @@ __kanon_combinations AS MATERIALIZED (
           FROM __kanon_classes GROUP BY ALL)
 ),
 __kanon_histogram_0 AS MATERIALIZED (  -- rows of each value in each combination
-    SELECT __kanon_combination AS combination, __kanon_key("disease") AS label,
+    SELECT __kanon_combination AS combination, decode(encode(__kanon_key("disease"))) AS label,
            min(__kanon_value("disease")) AS sorted, min((__kanon_cell("disease")).number) AS number,
            count(*) AS size
     FROM __kanon_labelled JOIN __kanon_combinations USING (__kanon_class)
-    GROUP BY __kanon_combination, __kanon_key("disease")
+    GROUP BY __kanon_combination, decode(encode(__kanon_key("disease")))
 ),
 __kanon_domain_0 AS MATERIALIZED (  -- the values of all rows in their order, a missing one last
     SELECT label, sum(size)::BIGINT AS many, any_value(number) AS number,
@@ -173,11 +177,11 @@ __kanon_placed_0 AS (  -- rows of each value in each combination, and among all 
         ON __kanon_histogram_0.label IS NOT DISTINCT FROM __kanon_domain_0.label
 ),
 __kanon_histogram_1 AS MATERIALIZED (  -- rows of each value in each combination
-    SELECT __kanon_combination AS combination, __kanon_key("job") AS label,
+    SELECT __kanon_combination AS combination, decode(encode(__kanon_key("job"))) AS label,
            min(__kanon_value("job")) AS sorted, min((__kanon_cell("job")).number) AS number,
            count(*) AS size
     FROM __kanon_labelled JOIN __kanon_combinations USING (__kanon_class)
-    GROUP BY __kanon_combination, __kanon_key("job")
+    GROUP BY __kanon_combination, decode(encode(__kanon_key("job")))
 ),
 __kanon_domain_1 AS MATERIALIZED (  -- the values of all rows in their order, a missing one last
     SELECT label, sum(size)::BIGINT AS many, any_value(number) AS number,
