@@ -105,7 +105,10 @@ def measured_models(
         asked: what is said of them.
         column: the sensitive column.
     """
+    models = tuple(models)
     nulls, closeness = asked.sensitive_nulls, asked.closeness
+    if isinstance(closeness, str) and any(isinstance(model, Closeness) for model in models):
+        closeness = None  # it is said of the columns for which t is asked
     if isinstance(closeness, Mapping):
         closeness = {name.lower(): word for name, word in closeness.items()}.get(column.lower())
     own = [model for model in models if model.column.lower() == column.lower()]

@@ -191,9 +191,9 @@ class ReleaseOptions:
 
     hierarchies: Mapping[str, Any] = option(
         {}, hierarchies,
-        "A generalization hierarchy for each of some quasi-identifiers: the name of a table, view "
-        "or file with columns level0 (leaf) .. levelN or child and parent, or a kind such as "
-        "'prefix', or {'kind': 'bins', 'width': 10}; see hierarchy().",
+        "A generalization hierarchy for each of some columns (of sensitive ones for l and t only): "
+        "the name of a table, view or file with columns level0 (leaf) .. levelN or child and "
+        "parent, or a kind such as 'prefix', or {'kind': 'bins', 'width': 10}; see hierarchy().",
         type="STRUCT or MAP", default_text="none", calls=MEASURED_CALLS,
     )
     representation: str | Mapping[str, str] | None = option(

@@ -221,3 +221,35 @@ def test_positional_and_named_arguments_are_read_alike(con: duckdb.DuckDBPyConne
             for given in (first, second)
         ]
         assert texts[0] == texts[1]
+
+
+# --- hierarchies ------------------------------------------------------------------------------
+
+
+def test_a_hierarchy_of_a_sensitive_column_generalizes_nothing() -> None:
+    given = {"Disease": "flat", "zip": "prefix"}
+    call = read(l=2, hierarchies=given, method="mondrian")
+    assert [spec.column for spec in call.hierarchies] == ["zip"]
+    assert [spec.column for spec in call.of_sensitive] == ["Disease"]
+    assert call.used["hierarchies"] == {"zip": "prefix", "Disease": "flat"}
+    assert read(t=0.2, closeness="hierarchy", hierarchies={"disease": "flat"}).of_sensitive
+    # methods of one attribute take none of quasi-identifiers
+    one = read(
+        t=0.2, hierarchies={"disease": "flat"}, method="ordered", quasi_identifiers=["age"],
+        others="drop",
+    )
+    assert one.of_sensitive and not one.hierarchies
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    ({"l": 2, "hierarchies": {"diseases": "flat"}}, "'diseases', which is no quasi-identifier"),
+    ({"alpha": 0.5, "hierarchies": {"disease": "flat"}}, "'disease', and no l or t goes by it"),
+    ({"hierarchies": {"disease": "flat"}}, "'disease', which is no quasi-identifier"),
+    ({"t": 0.5, "closeness": "equal", "hierarchies": {"disease": "flat"}}, "no l or t goes by it"),
+    ({"t": 0.5, "closeness": "hierarchy"}, "needs a hierarchy of the column 'Disease'"),
+    ({**TWO, "t": {"salary": 0.5}, "closeness": "hierarchy", "l": {"disease": 2},
+      "hierarchies": {"disease": "flat"}}, "needs a hierarchy of the column 'salary'"),
+])
+def test_a_hierarchy_that_no_model_goes_by_is_refused(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(OptionError, match=said):
+        read(**options)

@@ -41,7 +41,7 @@ WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '_
 ),
 __kanon_sets AS MATERIALIZED (
     SELECT row_number() OVER () AS combination, __kanon_cells AS cells
-    FROM (SELECT list({'label_0': __kanon_key("disease"), 'sorted_0': __kanon_value("disease"), 'number_0': (__kanon_cell("disease")).number}) AS __kanon_cells, __kanon_seen(COLUMNS(['age'])), __kanon_printed(COLUMNS(['age']))
+    FROM (SELECT list({'label_0': decode(encode(__kanon_key("disease"))), 'sorted_0': __kanon_value("disease"), 'number_0': (__kanon_cell("disease")).number}) AS __kanon_cells, __kanon_seen(COLUMNS(['age'])), __kanon_printed(COLUMNS(['age']))
           FROM "patients" AS __kanon
     WHERE __kanon_has(COLUMNS(['age', 'disease'])) GROUP BY ALL)
 ),

@@ -148,11 +148,11 @@ __kanon_combinations AS MATERIALIZED (
           FROM __kanon_classes GROUP BY ALL)
 ),
 __kanon_histogram_0 AS MATERIALIZED (  -- rows of each value in each combination
-    SELECT __kanon_combination AS combination, __kanon_key("disease") AS label,
+    SELECT __kanon_combination AS combination, decode(encode(__kanon_key("disease"))) AS label,
            min(__kanon_value("disease")) AS sorted, min((__kanon_cell("disease")).number) AS number,
            count(*) AS size
     FROM __kanon_labelled JOIN __kanon_combinations USING (__kanon_class)
-    GROUP BY __kanon_combination, __kanon_key("disease")
+    GROUP BY __kanon_combination, decode(encode(__kanon_key("disease")))
 ),
 __kanon_domain_0 AS MATERIALIZED (  -- the values of all rows in their order, a missing one last
     SELECT label, sum(size)::BIGINT AS many, any_value(number) AS number,
@@ -177,11 +177,11 @@ __kanon_placed_0 AS (  -- rows of each value in each combination, and among all 
         ON __kanon_histogram_0.label IS NOT DISTINCT FROM __kanon_domain_0.label
 ),
 __kanon_histogram_1 AS MATERIALIZED (  -- rows of each value in each combination
-    SELECT __kanon_combination AS combination, __kanon_key("job") AS label,
+    SELECT __kanon_combination AS combination, decode(encode(__kanon_key("job"))) AS label,
            min(__kanon_value("job")) AS sorted, min((__kanon_cell("job")).number) AS number,
            count(*) AS size
     FROM __kanon_labelled JOIN __kanon_combinations USING (__kanon_class)
-    GROUP BY __kanon_combination, __kanon_key("job")
+    GROUP BY __kanon_combination, decode(encode(__kanon_key("job")))
 ),
 __kanon_domain_1 AS MATERIALIZED (  -- the values of all rows in their order, a missing one last
     SELECT label, sum(size)::BIGINT AS many, any_value(number) AS number,
