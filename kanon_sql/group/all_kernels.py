@@ -7,10 +7,14 @@ from itertools import product
 from time import perf_counter
 from typing import NamedTuple
 
+from kanon_sql.constraints import Closeness
 from kanon_sql.errors import KanonError
 from kanon_sql.group.warm_up import compile_for
 from kanon_sql.methods import METHODS, GroupTask
 from kanon_sql.methods.option import options_of
+
+ANY_MODEL = (Closeness(column="any", t=0.5, distance="equal"),)
+"""Stands for all privacy models, which need the same kernels or fewer."""
 
 SOME = 0.01
 """A share of rows that may be left out, of a trial run."""
@@ -55,6 +59,9 @@ def _tasks(name: str) -> Iterator[tuple[str, GroupTask, bool]]:
             if not method.suppresses and method.promises_k:
                 shorter = GroupTask.of(method, method.trial.k, suppress=SOME)
                 yield f"{name} with suppress", shorter, False
+            if method.promises_k:
+                kept = GroupTask.of(method, method.trial.k, beside_k=ANY_MODEL)
+                yield f"{name} with privacy models", kept, False
 
 
 def compile_method(name: str) -> Iterator[Compiled]:
