@@ -261,7 +261,7 @@ def main(given: Sequence[str] | None = None) -> int:
     options = parser.parse_args(given)
     ks, ts = ((5,), (0.09, 0.25)) if options.quick else (KS, TS)
     rows = 600 if options.quick else 30_162
-    more = ", refine_steps=200000" if options.quick else ""
+    more = ", refine_steps=1000000" if options.quick else ""
     found = first_table(cells(ks, ts, more))
     paid = second_table(prices(rows, more), rows)
     write(found, paid, options.out)

@@ -28,6 +28,10 @@ as there are records six times."""
 FIRST_STEPS = 6_000_000
 
 
+CHEAP = 10
+"""Another start is cheap where trying both takes a share of the search that is one over this."""
+
+
 def least_class(points: Points, models: Sequence[PrivacyModel], kept: Labels) -> list[int]:
     """What no smaller class of these records keeps, by model."""
     return [model.least_class(table) for model, table in counts_of(points, models, kept)]
@@ -116,7 +120,7 @@ def _searched(
     points: Points, labels: Labels, models: Sequence[PrivacyModel], task: GroupTask, watch: Watch
 ) -> tuple[Labels, dict[str, float]]:
     """The labels that a search found, and what it reports."""
-    from kanon_sql.methods.local_search.demanded import Models, keep_models
+    from kanon_sql.methods.local_search.demanded import PROBE, Models, keep_models
     from kanon_sql.methods.local_search.refine import (
         LOSS_STEPS,
         REFINE_STEPS,
@@ -135,7 +139,9 @@ def _searched(
         most = LOSS_STEPS if task.geometry.by_loss else REFINE_STEPS
         steps = default_steps(n, k, most) if task.refine_steps is None else task.refine_steps
     watch.begin("repairing", 2 * steps)
-    spot = next((j for j, model in enumerate(models) if _spread_out(points, model)), None)
+    # where an order makes values stand for their neighbours it wins seldom, and is tried if cheap
+    cheap = 2 * PROBE * n * CHEAP <= steps
+    spot = next((j for j, model in enumerate(models) if _by_slices(points, model, cheap)), None)
     names = [column.name.lower() for column in points.sensitive_columns]
     ranked = names.index(models[spot or 0].column.lower())
     search = Models(
@@ -147,11 +153,14 @@ def _searched(
     }
 
 
-def _spread_out(points: Points, model: PrivacyModel) -> bool:
-    """Whether a model wants values in every class that may be far from each other: where no order
-    makes one stand for its neighbours."""
+def _by_slices(points: Points, model: PrivacyModel, cheap: bool) -> bool:
+    """Whether it is tried to begin by a record of each slice of the sensitive values: if a model
+    wants values in every class that may be far from each other, where no order makes one stand for
+    its neighbours; of every model of closeness where it is ``cheap``."""
     if not isinstance(model, Closeness):
         return False
+    if cheap:
+        return True
     names = [column.name.lower() for column in points.sensitive_columns]
     column = points.sensitive_columns[names.index(model.column.lower())]
     return model.distance_of(column) in ("equal", "hierarchy")
