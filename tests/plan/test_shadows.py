@@ -80,6 +80,8 @@ MORE: tuple[tuple[str, dict[str, object]], ...] = (
                             "hierarchies": {"job": "bins", "disease": "prefix"}}),
     ("k_anonymity", {"sensitive": ["job", "disease"], "closeness": {"job": "ordered"}}),
     ("k_anonymity", {"sensitive": ["job"], "l": 2}),
+    ("anonymize", SECRET | {"l": {"job": 2}, "t": {"disease": 0.2}, "hierarchies": {
+        "job": "prefix", "disease": "flat", "zip": "prefix"}}),
     ("anonymize_risk", {"weight": "age", "k": 3}),
     ("anonymize_risk", {"population_size": 1000}),
     ("anonymize_metrics", {"k": 3, "weight": "age"}),
