@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from time import perf_counter
 from typing import NamedTuple
 
+from kanon_sql.constraints import DistinctDiversity
 from kanon_sql.errors import KanonError
 from kanon_sql.group.warm_up import compile_for
 from kanon_sql.methods import METHODS, GroupTask
@@ -14,6 +16,9 @@ from kanon_sql.methods.option import options_of
 
 SOME = 0.01
 """A share of rows that may be left out, of a trial run."""
+
+SOME_MODEL = DistinctDiversity(column="any", l=2)
+"""Any privacy model: a trial run brings one of its own."""
 
 
 class Compiled(NamedTuple):
@@ -55,6 +60,8 @@ def _tasks(name: str) -> Iterator[tuple[str, GroupTask, bool]]:
             if not method.suppresses and method.promises_k:
                 shorter = GroupTask.of(method, method.trial.k, suppress=SOME)
                 yield f"{name} with suppress", shorter, False
+            if method.promises_k:
+                yield f"{name} with privacy models", replace(task, beside_k=(SOME_MODEL,)), False
 
 
 def compile_method(name: str) -> Iterator[Compiled]:

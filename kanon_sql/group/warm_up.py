@@ -5,13 +5,21 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 
+import numpy as np
+
+from kanon_sql.constraints import Closeness
 from kanon_sql.group.run import group_points
 from kanon_sql.kernel.parallel import threads
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.option import options_of
+from kanon_sql.points.points import Points
+from kanon_sql.points.sensitive import SensitiveColumn
 
 TRIAL_BLOCK = 500
 """The records of a block in a trial run, fewer than a trial run has."""
+
+TRIAL_COLUMN = SensitiveColumn("invented", ("0", "1"))
+"""The sensitive column of a trial run. Kernels are the same for all models."""
 
 _ready: set[tuple[str, ...]] = set()
 _lock = threading.Lock()
@@ -22,7 +30,7 @@ def _parts(task: GroupTask, in_blocks: bool) -> list[str]:
     refining = "refine by loss" if task.geometry.by_loss else "refine"
     needed = {
         task.method.name: True, refining: task.refine == "local", "blocks": in_blocks,
-        "suppression": task.suppress > 0.0,
+        "suppression": task.suppress > 0.0, "privacy models": bool(task.models),
     }
     return [name for name, needs in needed.items() if needs]
 
@@ -35,7 +43,19 @@ def _trial(task: GroupTask, in_blocks: bool) -> GroupTask:
         own=task.own.for_trial(in_blocks),
         refine_steps=1,
         block_rows=TRIAL_BLOCK if in_blocks else None,
-        beside_k=(),
+        beside_k=(Closeness(column=TRIAL_COLUMN.name, t=0.1),) if task.models else (),
+    )
+
+
+def _records(task: GroupTask) -> Points:
+    """Invented records; of a sensitive column one half has one value and the other half another,
+    so that no class nearby keeps a privacy model."""
+    points = task.geometry.trial(task.method.trial)
+    if not task.models:
+        return points
+    halves = np.arange(len(points)) * 2 // len(points)
+    return replace(
+        points, sensitive=halves[:, None].astype(np.int32), sensitive_columns=(TRIAL_COLUMN,)
     )
 
 
@@ -56,7 +76,7 @@ def compile_for(task: GroupTask, in_blocks: bool, name: str | None = None) -> li
     )
 
     with noticing() if name is None else announcing(name) as compiled:
-        group_points(task.geometry.trial(task.method.trial), _trial(task, in_blocks))
+        group_points(_records(task), _trial(task, in_blocks))
     return compiled
 
 
