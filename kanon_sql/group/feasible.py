@@ -53,11 +53,12 @@ def refuse_infeasible(
     for model, table in counts_of(points, models, kept):
         _refuse_column(model, table.column)
         if not model.feasible(table):
+            least = model.least_class(table)
+            few = f", and no class of fewer than {least} rows could pass" if least > 1 else ""
             raise DataError(
                 f"No release keeps {asked(model)} for the column {model.column!r}: one class of "
                 f"all {table.rows} rows {_reached(model, table)}, which is the best that this "
-                f"table allows, and no class of fewer than {model.least_class(table)} rows could "
-                f"pass. Ask for less by {_options(model)}, or release nothing."
+                f"table allows{few}. Ask for less by {_options(model)}, or release nothing."
             )
 
 
@@ -88,7 +89,9 @@ def _reached(model: PrivacyModel, table: Counts) -> str:
 def _refuse_column(model: PrivacyModel, column: SensitiveColumn) -> None:
     """Raises DataError for a model that means nothing in this column."""
     name, has_tree = model.column, len(column.levels) > 0
-    if model.option == "l" and column.ordered and column.values > MANY_VALUES and not has_tree:
+    # with a hierarchy l counts the nodes just above the leaves
+    by_leaf = len(column.levels) < 2
+    if model.option == "l" and column.ordered and column.values > MANY_VALUES and by_leaf:
         raise DataError(
             f"l says nothing about the column {name!r}: it has {column.values} distinct values "
             f"with an order, more than {MANY_VALUES}, and neighbours among them are nearly alike. "

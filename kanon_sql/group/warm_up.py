@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kanon_sql.constraints import Closeness, DistinctDiversity, PrivacyModel
+from kanon_sql.constraints import Closeness
 from kanon_sql.group.run import group_points
 from kanon_sql.kernel.parallel import threads
 from kanon_sql.methods import GroupTask
@@ -18,6 +18,9 @@ from kanon_sql.points.sensitive import SensitiveColumn
 TRIAL_BLOCK = 500
 """The records of a block in a trial run, fewer than a trial run has."""
 
+TRIAL_COLUMN = SensitiveColumn("invented", ("0", "1"))
+"""The sensitive column of a trial run. Kernels are the same for all models."""
+
 _ready: set[tuple[str, ...]] = set()
 _lock = threading.Lock()
 
@@ -27,38 +30,9 @@ def _parts(task: GroupTask, in_blocks: bool) -> list[str]:
     refining = "refine by loss" if task.geometry.by_loss else "refine"
     needed = {
         task.method.name: True, refining: task.refine == "local", "blocks": in_blocks,
-        "suppression": task.suppress > 0.0,
-        "privacy models by slices": _by_slices(task),
-        "privacy models": bool(task.models) and not _by_slices(task),
+        "suppression": task.suppress > 0.0, "privacy models": bool(task.models),
     }
     return [name for name, needs in needed.items() if needs]
-
-
-def _by_slices(task: GroupTask) -> bool:
-    """Whether a search may begin by slices of the sensitive values: see group/enforce.py."""
-    return any(isinstance(model, Closeness) for model in task.models)
-
-
-COLUMN = SensitiveColumn("trial", ("a", "b", "c"))
-"""The sensitive column of a trial run."""
-
-
-def _models(task: GroupTask) -> tuple[PrivacyModel, ...]:
-    """A model that needs what those of the task need: kernels know all models."""
-    if not task.models:
-        return ()
-    if _by_slices(task):
-        return (Closeness(column=COLUMN.name, t=0.2, distance="equal"),)
-    return (DistinctDiversity(column=COLUMN.name, l=2),)
-
-
-def _points(task: GroupTask) -> Points:
-    """Invented records, with a sensitive column where the task has models."""
-    points = task.geometry.trial(task.method.trial)
-    if not task.models:
-        return points
-    codes = (np.arange(len(points)) // 5 % COLUMN.values).astype(np.int32)[:, None]
-    return replace(points, sensitive=codes, sensitive_columns=(COLUMN,))
 
 
 def _trial(task: GroupTask, in_blocks: bool) -> GroupTask:
@@ -69,7 +43,19 @@ def _trial(task: GroupTask, in_blocks: bool) -> GroupTask:
         own=task.own.for_trial(in_blocks),
         refine_steps=1,
         block_rows=TRIAL_BLOCK if in_blocks else None,
-        beside_k=_models(task),
+        beside_k=(Closeness(column=TRIAL_COLUMN.name, t=0.1),) if task.models else (),
+    )
+
+
+def _records(task: GroupTask) -> Points:
+    """Invented records; of a sensitive column one half has one value and the other half another,
+    so that no class nearby keeps a privacy model."""
+    points = task.geometry.trial(task.method.trial)
+    if not task.models:
+        return points
+    halves = np.arange(len(points)) * 2 // len(points)
+    return replace(
+        points, sensitive=halves[:, None].astype(np.int32), sensitive_columns=(TRIAL_COLUMN,)
     )
 
 
@@ -90,7 +76,7 @@ def compile_for(task: GroupTask, in_blocks: bool, name: str | None = None) -> li
     )
 
     with noticing() if name is None else announcing(name) as compiled:
-        group_points(_points(task), _trial(task, in_blocks))
+        group_points(_records(task), _trial(task, in_blocks))
     return compiled
 
 

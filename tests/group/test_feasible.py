@@ -129,6 +129,11 @@ def test_l_says_nothing_about_many_numbers() -> None:
     )
     bins = np.array([np.arange(51), np.arange(51) // 10], np.int32)
     refuse_infeasible(table(many, levels=bins), (DistinctDiversity(column="illness", l=2),))
+    # six bins, and a hierarchy that has no more than its leaves
+    with pytest.raises(DataError, match="has l = 6,"):
+        refuse_infeasible(table(many, levels=bins), (DistinctDiversity(column="illness", l=7),))
+    with pytest.raises(DataError, match="l says nothing"):
+        refuse_infeasible(table(many, levels=bins[:1]), (DistinctDiversity(column="illness", l=2),))
 
 
 @pytest.mark.parametrize(("distance", "values", "said"), [

@@ -49,3 +49,29 @@ def test_the_first_use_says_what_it_compiles(
     # loading is never taken for compiling
     assert released == "20" and "compil" not in said
     assert kept == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nb?")}
+
+
+OF_MODELS = """
+import duckdb, kanon_sql, sys
+con = kanon_sql.register(duckdb.connect())
+con.execute("SET enable_progress_bar = false")
+con.execute("CREATE TABLE t AS SELECT i AS a, i // 200 AS b, i % 9 AS c FROM range(400) AS r(i)")
+for models in ("l=2", "t=0.1, closeness='equal'", "t=0.05", "alpha=0.6", "delta=0.5", "beta=0.5"):
+    print(models, file=sys.stderr)
+    roles = "quasi_identifiers=['a'], identifiers=['c'], sensitive=['b']"
+    con.execute(f"FROM anonymize('t', k=5, method='mdav_star', {models}, {roles})").fetchall()
+"""
+
+
+@pytest.mark.slow
+def test_what_models_need_is_compiled_once_and_told(tmp_path: Path) -> None:
+    said = subprocess.run(
+        [sys.executable, "-c", OF_MODELS], env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+        capture_output=True, text=True, check=True, timeout=300,
+    ).stderr.splitlines()
+    told = [line for line in said if line.startswith("kanon_sql: comp")]
+    assert [line.partition(" models")[0] for line in told] == [
+        "kanon_sql: compiling the kernels of mdav_star and privacy",
+        "kanon_sql: compiled the kernels of mdav_star and privacy",
+    ]
+    assert said.index("l=2") < said.index(told[0]) < said.index("t=0.1, closeness='equal'")
