@@ -28,7 +28,7 @@ from benchmarks.tables import Table, markdown, table_of
 
 PARTS = (
     "kernels", "sql", "reference", "peers", "loss", "opponent", "categories", "guarantees",
-    "items", "blocks", "mixed", "wide", "first_use", "large",
+    "items", "models", "blocks", "mixed", "wide", "first_use", "large",
 )
 FOLDER = Path(__file__).resolve().parent / "results"
 STARTED = time.perf_counter()

@@ -43,6 +43,7 @@ class Plan:
         blocks, block_parts: shapes of the block part, and into how many blocks they are cut
             beside the automatic number.
         wide: columns of the wide part.
+        models: rows of the tables made up of the part of privacy models.
         everyday, everyday_methods: rows and methods of the part of mixed tables.
         first_use: methods of the part of that name; none for all.
         large: rows of the large part; 0 leaves it out.
@@ -81,6 +82,7 @@ class Plan:
     blocks: Shapes = ((1_000_000, 4), (1_000_000, 8), (2_000_000, 4))
     block_parts: tuple[int, ...] = (2, 4)
     wide: tuple[int, ...] = (100, 400, 2000)
+    models: tuple[int, ...] = (100_000, 1_000_000)
     everyday: tuple[int, ...] = (100_000, 300_000, 1_000_000)
     everyday_methods: tuple[str, ...] = (
         "mdav_plus", "v_mdav, gamma 0.2", "mdav_star", "k_member", "nearest"
@@ -112,6 +114,6 @@ PLANS = {
         opponent=("k_member, refined",), opponent_trees=("k_member, refined",), opponent_copies=(),
         blocks=((50_000, 4),), block_parts=(4,), wide=(100,),
         first_use=("optimal_1d",), steps=500_000,
-        everyday=(10_000, 30_000), everyday_methods=("mdav_star", "k_member"),
+        models=(3_000,), everyday=(10_000, 30_000), everyday_methods=("mdav_star", "k_member"),
     ),
 }
