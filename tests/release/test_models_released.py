@@ -173,6 +173,20 @@ def test_a_hierarchy_of_a_sensitive_column_says_what_is_near(con: Connection) ->
     assert told["l_reached (salary)"] == min(map(len, bins)) >= 3
 
 
+@pytest.mark.parametrize("name", ["ln", "exp"])
+def test_a_macro_of_a_function_that_only_models_need_is_refused(
+    con: Connection, name: str
+) -> None:
+    con.execute(f"CREATE MACRO {name}(x) AS 0")
+    try:
+        con.execute(f"FROM {call('seed := 1')}").fetchall()  # nothing here needs it
+        for query in (call(ASKED["entropy"][0]), "k_anonymity('people', sensitive := ['disease'])"):
+            with pytest.raises(duckdb.InvalidInputException, match=f"a macro named '{name}'"):
+                con.execute(f"FROM {query}").fetchall()
+    finally:
+        con.execute(f"DROP MACRO {name}")
+
+
 # --- any table --------------------------------------------------------------------------------
 
 FOUND = ("l_distinct", "l_entropy", "c", "t", "alpha", "delta", "beta")
