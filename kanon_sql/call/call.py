@@ -20,7 +20,7 @@ from kanon_sql.call.relation import Relation, find_relation
 from kanon_sql.call.risk_options import RiskOptions
 from kanon_sql.call.role_table import RoleTable, read_role_table, with_table
 from kanon_sql.call.roles import Roles, resolve_roles
-from kanon_sql.call.rules import Release, resolve
+from kanon_sql.call.rules import Release, refuse_models, resolve
 from kanon_sql.constraints import PrivacyModel
 from kanon_sql.errors import OptionError
 from kanon_sql.methods import GroupTask
@@ -255,6 +255,7 @@ def _grouping_call(
     if shared["models"]:
         seed = task.seed if "seed" in options.given else secret_seed()
         task = replace(task, beside_k=shared["models"], seed=seed)
+        refuse_models(task)
     return GroupingCall(
         **shared,
         hierarchies=hierarchies,

@@ -267,3 +267,20 @@ def _check_by_column(options: Options, task: GroupTask) -> None:
                 f"The method {task.method.name!r} publishes a center of each class as a whole. "
                 "Give one representation for all columns."
             )
+
+
+def refuse_models(task: GroupTask) -> None:
+    """Raises OptionError for a task with privacy models that its method can't keep."""
+    if not task.models:
+        return
+    asked = task.models[0].option
+    if not task.method.promises_k:
+        raise OptionError(
+            f"The method {task.method.name!r} promises no class size, and nothing that {asked} "
+            f"asks for. Use r_cellular, or leave {asked} out."
+        )
+    if task.method.keeps_models and task.suppress > 0.0:
+        raise OptionError(
+            f"The method {task.method.name!r} can't suppress rows and keep {asked}: without them "
+            f"all shares would be others. Leave suppress out, or {asked}."
+        )

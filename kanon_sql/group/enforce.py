@@ -13,13 +13,14 @@ from dataclasses import replace
 import numpy as np
 
 from kanon_sql.constraints import Closeness, PrivacyModel
-from kanon_sql.group.feasible import counts_of
+from kanon_sql.group.feasible import counts_of, refuse_infeasible
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import GroupTask
-from kanon_sql.points.points import Floats, Grouping, Labels, Points
+from kanon_sql.points.points import Floats, Grouping, ItemPoints, Labels, Points
 
-GUARANTEED = ("guaranteed_ratio", "facility")
-"""What doesn't hold any more of merged classes."""
+GUARANTEED = ("guaranteed_ratio",)
+"""What doesn't hold any more of classes that were changed: less than the bound is still impossible,
+but how near they come to it isn't promised."""
 
 FIRST = 60
 """Steps of the search for each record where refine isn't asked for, up to FIRST_STEPS, or so many
@@ -58,24 +59,50 @@ def enforce(
     kept = np.flatnonzero(grouping.labels >= 0)
     part = points if len(kept) == len(points) else points.part(kept)
     before = grouping.labels[kept]
-    facts = _facts_before(part, before, models)
+    facts = facts_before(part, before, models)
     if task.geometry.searched:
         after, searched = _searched(part, before, models, task, watch)
-        facts |= searched
-        centers = None
+        found, facts = Grouping(after, {}), facts | searched
     else:
-        after, centers = _merged(part, replace(grouping, labels=before), models, task, watch)
+        found = _merged(part, replace(grouping, labels=before), models, task, watch)
     labels = grouping.labels.copy()
-    labels[kept] = after
+    labels[kept] = found.labels
+    if (found.labels < 0).any():
+        # what is left out is not among the shares of the others any more
+        left = np.flatnonzero(labels >= 0)
+        refuse_infeasible(points, models, left)
+        labels[left] = np.unique(labels[left], return_inverse=True)[1].reshape(-1)
+        rest = Grouping(labels, _with_island(grouping, int((found.labels < 0).sum()), task.k))
+        again = enforce(points, rest, models, task, watch)
+        return replace(again, facts={**again.facts, **facts})
     facts = {**grouping.facts, **facts}
-    if not np.array_equal(before, after):
+    if not np.array_equal(before, found.labels):
         facts = {name: value for name, value in facts.items() if name not in GUARANTEED}
-    return replace(grouping, labels=labels, facts=facts, centers=centers)
+    return replace(found, labels=labels, facts=facts)
 
 
-def _facts_before(
+def _with_island(grouping: Grouping, rows: int, k: int) -> dict[str, float]:
+    """The facts of a grouping, with one more island of so many rows: without those less may be
+    possible."""
+    facts = {name: value for name, value in grouping.facts.items() if name not in GUARANTEED}
+    more = {
+        "islands": facts.get("islands", 0.0) + 1.0,
+        "island_rows": facts.get("island_rows", 0.0) + rows,
+        "lower_bound": float(k),
+    }
+    return {**facts, **more}
+
+
+def facts_before(
     points: Points, labels: Labels, models: Sequence[PrivacyModel]
 ) -> dict[str, float]:
+    """By model, how large a class must be to keep it, and how many classes break it.
+
+    Args:
+        points: n records.
+        labels: int64, shape (n,), 0 .. groups-1; the classes without a look at the models.
+        models: what each class must keep.
+    """
     everybody = np.arange(len(points))
     facts: dict[str, float] = {}
     for j, model in enumerate(models):
@@ -95,25 +122,29 @@ def _violations(points: Points, labels: Labels, models: Sequence[PrivacyModel]) 
 def _merged(
     points: Points, grouping: Grouping, models: Sequence[PrivacyModel], task: GroupTask,
     watch: Watch,
-) -> tuple[Labels, Labels | None]:
-    """The labels and the centers of classes that were merged whole."""
-    from kanon_sql.methods.local_search.merging import merge_rest
+) -> Grouping:
+    """Classes that were merged whole, with the centers and the bounds that they have then; -1 where
+    a class can be merged with no other and is left out."""
+    from kanon_sql.methods.local_search.merging import merge_allowed, merge_rest
     from kanon_sql.violation.demands import demands_of
 
-    mergeable = task.geometry.mergeable(points, grouping)
-    nobody = np.zeros(0, np.int64)
-
-    def near(labels: Labels, group: int, members: Labels) -> Labels:
-        return nobody if mergeable is None else mergeable(labels, group)
-
     demands = demands_of(points, models, np.arange(len(points)))
+    mergers = task.geometry.mergers(points, grouping, task)
     watch.begin("merging", 1)
-    merged = merge_rest(
-        points, grouping.labels, demands, near, watch, only=mergeable is not None
-    )
+    if mergers is None:
+        merged, cells = merge_rest(points, grouping.labels, demands, None, watch), grouping.cells
+    else:
+        assert isinstance(points, ItemPoints)
+        merged = merge_allowed(points, grouping.labels, demands, mergers, watch)
+        if (merged < 0).any():
+            return replace(grouping, labels=merged)
+        cells = mergers.cells
     used, labels = np.unique(merged, return_inverse=True)
-    centers = None if grouping.centers is None else grouping.centers[used]
-    return labels.reshape(-1).astype(np.int64), centers
+    return Grouping(
+        labels.reshape(-1).astype(np.int64), {},
+        None if grouping.centers is None else grouping.centers[used],
+        None if cells is None else cells[used],
+    )
 
 
 def _searched(
@@ -135,7 +166,7 @@ def _searched(
         return labels, {}
     k = max(task.k, *least_class(points, models, everybody))
     steps = min(FIRST * n, max(FIRST_STEPS, 6 * n))
-    if task.refine == "local":
+    if task.refine == "local" or task.method.searches:
         most = LOSS_STEPS if task.geometry.by_loss else REFINE_STEPS
         steps = default_steps(n, k, most) if task.refine_steps is None else task.refine_steps
     watch.begin("repairing", 2 * steps)

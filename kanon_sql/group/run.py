@@ -7,7 +7,7 @@ from time import perf_counter
 
 import numpy as np
 
-from kanon_sql.group.enforce import enforce, least_class
+from kanon_sql.group.enforce import enforce, facts_before, least_class
 from kanon_sql.group.feasible import refuse_infeasible
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import GroupTask
@@ -30,7 +30,9 @@ def group_points(points: Points, task: GroupTask, watch: Watch | None = None) ->
     """
     watch = watch or Watch()
     grouping = _grouped(points, task, watch)
-    if task.models:
+    if task.models and task.method.keeps_models:
+        grouping = _beside(points, grouping, task, watch)
+    elif task.models:
         grouping = _kept(points, grouping, task, watch)
     return task.geometry.finished(points, grouping, task, watch)
 
@@ -62,6 +64,15 @@ def _kept(points: Points, grouping: Grouping, task: GroupTask, watch: Watch) -> 
     facts = {"loss_without": without, "loss_with": _loss(points, kept, task)}
     losses = {name: value for name, value in facts.items() if value is not None}
     return replace(kept, facts={**kept.facts, **losses})
+
+
+def _beside(points: Points, grouping: Grouping, task: GroupTask, watch: Watch) -> Grouping:
+    """The grouping of a method that keeps the models by itself, and what it loses by that."""
+    free = _grouped(points, replace(task, beside_k=()), watch)
+    facts = facts_before(points, free.labels, task.models)
+    losses = {"loss_without": _loss(points, free, task), "loss_with": _loss(points, grouping, task)}
+    told = {name: value for name, value in losses.items() if value is not None}
+    return replace(grouping, facts={**grouping.facts, **facts, **told})
 
 
 def _loss(points: Points, grouping: Grouping, task: GroupTask) -> float | None:

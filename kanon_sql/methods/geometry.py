@@ -7,7 +7,6 @@ grouping is below, and in which unit. The geometry of one paper family lies in t
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -27,9 +26,27 @@ if TYPE_CHECKING:
     from kanon_sql.methods.task import GroupTask
 
 
-Mergeable = Callable[[Labels, int], Labels]
-"""From the classes of the records as they are by now, int64, shape (n,), and one of them to those
-that it may be merged with."""
+class Mergers(Protocol):
+    """Which classes of a grouping may become one, while they are merged."""
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether a class that can be merged with no other is left out."""
+
+    @property
+    def cells(self) -> Floats | None:
+        """The bounds of the classes as they are now, as in Grouping; None where they have none."""
+
+    def choices(self, group: int) -> list[Labels]:
+        """The sets of classes that a class may be put together with: each of them int64, one class
+        or several. None: it is left out.
+
+        Raises:
+            DataError: there is none, and nothing else may be done.
+        """
+
+    def merged(self, group: int, into: int) -> None:
+        """Takes note that one class became part of another."""
 
 
 class Records(Protocol):
@@ -122,6 +139,7 @@ class Geometry:
         has_centers: whether the method chooses a record as the center of each class.
         searched: whether classes that break a privacy model are repaired by search; else they are
             merged with others, which keeps what the method makes.
+        repair: the same in words, of tables that tell about methods.
     """
 
     by_loss = False
@@ -129,6 +147,7 @@ class Geometry:
     objective: str | None = None
     has_centers = False
     searched = True
+    repair = "search"
 
     def points(self, records: Any, task: GroupTask) -> Points:
         """What the method works on.
@@ -156,8 +175,14 @@ class Geometry:
         groupings in blocks, where no block knows what a class across a cut would cost."""
         return None
 
-    def mergeable(self, points: Points, grouping: Grouping) -> Mergeable | None:
-        """Which classes a class may be merged with; None: with any."""
+    def mergers(self, points: Points, grouping: Grouping, task: GroupTask) -> Mergers | None:
+        """Which classes a class may be merged with; None: with any.
+
+        Args:
+            points: the records that are not left out.
+            grouping: their classes, numbered from 0.
+            task: what they were grouped by.
+        """
         return None
 
     def finished(

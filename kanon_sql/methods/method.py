@@ -43,6 +43,8 @@ class Method:
         promises_k: whether classes have k rows or more.
         suppresses: whether it leaves out rows by itself where the option ``suppress`` allows it.
         only_k: the only k that it takes, if it takes one only.
+        keeps_models: whether its own groups keep the privacy models of the task, so that nothing is
+            left to be repaired.
         trial: what a trial run needs.
     """
 
@@ -63,6 +65,7 @@ class Method:
     promises_k: bool = True
     suppresses: bool = False
     only_k: int | None = None
+    keeps_models: bool = False
     trial: Trial = TRIAL
 
     @property
@@ -74,6 +77,13 @@ class Method:
     def options(self) -> tuple[str, ...]:
         """The options that only some methods take, of those this one takes."""
         return (*options_of(self.own), *(SEARCH_OPTIONS if self.searches else ()))
+
+    @property
+    def repair(self) -> str:
+        """What is done with classes that break a privacy model, in a few words."""
+        if not self.promises_k:
+            return "refused"
+        return "takes levels that keep it" if self.keeps_models else self.geometry().repair
 
     def geometry(self, distance: str | None = None) -> Geometry:
         """What it works in, by the option ``distance``."""

@@ -119,6 +119,7 @@ class MetricGeometry(Geometry):
     own_measure = "by metric"
     has_centers = True
     searched = False
+    repair = "merges whole classes"
 
     def __init__(self, objective: str) -> None:
         """``objective``: 'radius' or 'cellular'."""

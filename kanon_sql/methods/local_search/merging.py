@@ -7,7 +7,7 @@ violation that the merger removes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from kanon_sql.errors import DataError
 from kanon_sql.kernel.jit import kernel
 from kanon_sql.kernel.watch import Watch
+from kanon_sql.methods.geometry import Mergers
 from kanon_sql.points.points import Floats, ItemPoints, Labels, LossPoints, Points
 from kanon_sql.violation.demands import Demands
 from kanon_sql.violation.violation import NOBODY, violation_of, violations
@@ -127,6 +128,11 @@ def _unions(
         found[o] = violation_of(demands, kept, both, size + many, NOBODY, NOBODY)
 
 
+def _together(sizes: Floats) -> float:
+    """What classes of one attribute lose more as one: that is known by their sizes alone."""
+    return float(sizes.sum() ** 2 - (sizes * sizes).sum())
+
+
 class Merging:
     """Classes under mergers.
 
@@ -146,6 +152,24 @@ class Merging:
         self.held = violations(demands, labels)
         self._live = np.ones(len(self.held), np.bool_)
 
+    def chosen(self, group: int, choices: Sequence[Labels]) -> Labels:
+        """Of several sets of classes the one that costs least, together with a class, for each row
+        of violation that goes; the one that costs least where none goes. The first of equals."""
+        parts = [np.concatenate([self.members[g] for g in some.tolist()]) for some in choices]
+        start = np.cumsum([0, *map(len, parts)])
+        own, found = self.members[group], np.empty(len(choices))
+        _unions(self._demands, np.concatenate([own, *parts]), len(own), start, start[1:], found)
+        held = np.array([float(self.held[some].sum()) for some in choices])
+        removed = self.held[group] + held - found
+        growth = np.array([
+            _together(self.sizes[np.append(some, group)]) for some in choices
+        ])
+        if (removed > 0.0).any():
+            rate = np.full(len(choices), np.inf)
+            np.divide(growth, removed, out=rate, where=removed > 0.0)
+            return choices[int(np.argmin(rate))]
+        return choices[int(np.argmin(growth))]
+
     def removed(self, group: int, others: Labels) -> Floats:
         """The violation that a class and each of the others lose as one: float64, shape
         (others,)."""
@@ -158,13 +182,10 @@ class Merging:
         )
         return np.asarray(self.held[group] + self.held[others] - found)
 
-    def partner(self, group: int, near: Labels, only: bool) -> int:
-        """The class that one is merged with: one of those nearby, or any where none helps, unless
-        it may be ``only`` one of those."""
+    def partner(self, group: int, near: Labels) -> int:
+        """The class that one is merged with: one of those nearby, or any where none helps."""
         near = near[self._live[near] & (near != group)]
         found = self._best(group, near)
-        if found is None and only and len(near):
-            return int(near[np.argmin(self._costs.growth(group, near))])
         if found is None:
             others = np.flatnonzero(self._live)
             others = others[others != group]
@@ -209,8 +230,22 @@ class Merging:
         return int(self._live.sum())
 
 
+    def smallest(self) -> int | None:
+        """The smallest class that breaks a model, of equals the first; None where none does.
+
+        Raises:
+            DataError: it is the only class.
+        """
+        breaking = np.flatnonzero(self.held > 0.0)
+        if len(breaking) == 0:
+            return None
+        if self.classes == 1:
+            raise DataError(INFEASIBLE)
+        return int(breaking[np.argmin(self.sizes[breaking])])
+
+
 def merge_rest(
-    points: Points, labels: Labels, demands: Demands, near: Near, watch: Watch, only: bool = False
+    points: Points, labels: Labels, demands: Demands, near: Near | None, watch: Watch
 ) -> Labels:
     """The grouping in which every class keeps the models: int64, shape (n,), with the numbers of
     the classes that took the others in.
@@ -221,21 +256,42 @@ def merge_rest(
         points: n records in canonical order.
         labels: int64, shape (n,), 0 .. groups-1.
         demands: what is demanded.
-        near: from labels, a class and its records to the classes near to it.
+        near: from labels, a class and its records to the classes near to it; None: no class is.
         watch: its stop raises StoppedError.
-        only: whether a class may be merged with no other, as long as there are some near.
 
     Raises:
         DataError: all records together break a model.
     """
-    merging = Merging(points, labels, demands)
-    while True:
-        breaking = np.flatnonzero(merging.held > 0.0)
-        if len(breaking) == 0:
-            return merging.labels
-        if merging.classes == 1:
-            raise DataError(INFEASIBLE)
+    merging, nobody = Merging(points, labels, demands), np.zeros(0, np.int64)
+    while (group := merging.smallest()) is not None:
         watch.check()
-        group = int(breaking[np.argmin(merging.sizes[breaking])])
-        near_by = near(merging.labels, group, merging.members[group])
-        merging.merge(group, merging.partner(group, np.unique(near_by), only))
+        around = nobody if near is None else near(merging.labels, group, merging.members[group])
+        merging.merge(group, merging.partner(group, np.unique(around)))
+    return merging.labels
+
+
+def merge_allowed(
+    points: ItemPoints, labels: Labels, demands: Demands, mergers: Mergers, watch: Watch
+) -> Labels:
+    """The same of classes of which only some may become one.
+
+    Where a class is left out since it may be merged with no other, its records get -1 and all else
+    stays as it was: the models are asked anew of what is left.
+
+    Args:
+        points: n records of one attribute.
+        labels, demands, watch: as above.
+        mergers: which sets of classes may become one.
+    """
+    merging = Merging(points, labels, demands)
+    while (group := merging.smallest()) is not None:
+        watch.check()
+        choices = mergers.choices(group)
+        if not choices:
+            members = merging.members[group]
+            return np.where(np.isin(np.arange(len(labels)), members), -1, labels)
+        together = np.sort(np.append(merging.chosen(group, choices), group)).tolist()
+        for other in together[1:]:
+            merging.merge(other, together[0])
+            mergers.merged(other, together[0])
+    return merging.labels

@@ -50,5 +50,6 @@ METHODS = (
         suppresses=True,
         in_blocks=False,
         refinable=False,
+        keeps_models=True,
     ),
 )

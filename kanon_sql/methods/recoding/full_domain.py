@@ -21,6 +21,10 @@ takes the largest of the bounds of its direct predecessors, checks the node wher
 chance to be the best, and keeps one byte: 255 for shut, else the bound in shares of ``out``. The
 sweep itself is in lattice.py.
 
+Privacy models that all classes must keep are asked of the node, too, where no record may be
+suppressed: classes only merge on the way up, and the union of two classes that keep a model keeps
+it. So a node that breaks one shuts all nodes below it.
+
 Losses are compared as whole numbers, in units of 2**-30 of the power of two above a record's whole
 loss. So sums that differ by rounding alone are ties.
 """
@@ -49,6 +53,8 @@ from kanon_sql.methods.recoding.lattice import (
 )
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Codes, Floats, Grouping, Labels, LossPoints
+from kanon_sql.violation.demands import Demands, demands_of
+from kanon_sql.violation.violation import violations
 
 MOST_NODES = 50_000_000
 """The largest lattice that is searched; a node takes a byte."""
@@ -144,9 +150,11 @@ class _Box(NamedTuple):
 class _Search:
     """The lattice from the levels that every attribute needs by itself up to the root."""
 
-    def __init__(self, points: LossPoints, k: int, out: int, trees: list[_Tree]) -> None:
+    def __init__(
+        self, points: LossPoints, k: int, out: int, trees: list[_Tree], demands: Demands | None
+    ) -> None:
         n, count = len(points), len(trees)
-        self.k, self.checked = k, 0
+        self.k, self.checked, self.demands = k, 0, demands
         self.trees = sorted(trees, key=lambda tree: -tree.width(tree.low))
         order = np.argsort([tree.number for tree in self.trees])
         low = np.array([tree.low for tree in self.trees], np.int64)
@@ -219,7 +227,7 @@ class _Search:
             keys, table.counts, width, self.k, lattice.out, none, none, np.empty(0, int)
         )
         here = lattice.number(levels)
-        if small > lattice.out:
+        if small > lattice.out or self.breaks(levels):
             lattice.tags[here] = SHUT
             return False
         lattice.tags[here] = max(int(lattice.tags[here]), lattice.tag(small))
@@ -230,6 +238,14 @@ class _Search:
         if found[place].tolist() < self.best[place].tolist():
             self.best[:] = found
         return True
+
+    def breaks(self, levels: Node) -> bool:
+        """Whether a class of a node breaks a model."""
+        if self.demands is None:
+            return False
+        keys, width = self.keys(self.base, levels)
+        owner, _, _ = self.listed(keys, self.base, width)
+        return bool((violations(self.demands, owner[self.row].astype(np.int64)) > 0.0).any())
 
     def check_few(self, watch: Watch) -> None:
         """Checks the nodes at which few attributes are below their roots."""
@@ -318,7 +334,8 @@ def full_domain(points: LossPoints, task: GroupTask, watch: Watch) -> Grouping:
     costs the scale (times limit) of the columns of the levels below L; a suppressed record costs
     that of all columns. Ties go to fewer suppressed records, then to the lowest levels, the first
     attribute first. Options: ``suppress``, the share of records that may be suppressed, 0 if not
-    given. Needs len(points) >= k >= 1.
+    given. Needs len(points) >= k >= 1, and where the task has privacy models, no records to be
+    suppressed and that one class of all records keeps the models.
 
     Returns classes numbered by their first record, -1 for a suppressed one, and as facts
     ``level 0``, ``level 1`` ... by attribute, ``lattice_nodes`` and ``lattice_checked``, the nodes
@@ -337,7 +354,8 @@ def full_domain(points: LossPoints, task: GroupTask, watch: Watch) -> Grouping:
         )
     out = floor(task.suppress * len(points))
     trees = [_tree(points, a, int(first), k, out) for a, first in enumerate(firsts)]
-    search = _Search(points, k, out, trees)
+    demands = demands_of(points, task.models, np.arange(len(points))) if task.models else None
+    search = _Search(points, k, out, trees, demands)
     search.run(watch)
     levels = search.best[LEVELS + search.lattice.order].tolist()
     facts = {f"level {number}": float(level) for number, level in enumerate(levels)}

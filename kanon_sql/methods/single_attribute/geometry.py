@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal, Protocol, cast
 
 import numpy as np
 
 from kanon_sql.errors import OptionError
-from kanon_sql.methods.geometry import Classes, Geometry, Mergeable, Trial
+from kanon_sql.methods.geometry import Classes, Geometry, Mergers, Trial
 from kanon_sql.methods.option import MethodOptions, option
 from kanon_sql.methods.task import GroupTask
-from kanon_sql.points.points import Grouping, ItemPoints, Labels, Points
+from kanon_sql.points.points import Grouping, ItemPoints, Points
 from kanon_sql.validators import one_of
 
 OBJECTIVES = ("largest", "quadratic")
@@ -25,6 +25,20 @@ INSTEAD = {
     "places": "{{'place': 'rectangles'}}, where place holds latitude and longitude in one column",
 }
 """What generalizes such an attribute beside other quasi-identifiers."""
+
+REPAIRS = {
+    "nodes": "merges neighbours", "labels": "merges any two",
+    "values": "merges with the class before or after", "places": "merges to rectangles",
+}
+"""What is done with classes that break a privacy model."""
+
+
+class Islands(Protocol):
+    """The options of a method that works on a graph."""
+
+    @property
+    def islands(self) -> str:
+        """What becomes of parts of it that can't stand alone."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +68,7 @@ class AttributeGeometry(Geometry):
     def __init__(self, domain: Domain) -> None:
         """``domain``: what the values are."""
         self.domain = domain
+        self.repair = REPAIRS[domain]
         self.width = 2 if domain == "places" else 1
 
     def refuse_width(self, method: str, names: Sequence[str]) -> None:
@@ -73,25 +88,23 @@ class AttributeGeometry(Geometry):
         items: Points = records.points
         return items
 
-    def mergeable(self, points: Points, grouping: Grouping) -> Mergeable | None:
+    def mergers(self, points: Points, grouping: Grouping, task: GroupTask) -> Mergers | None:
         """Of a graph the neighbours of a class, of ordered values the class before and after it,
-        of labels any class."""
+        of places what makes a rectangle with it, of labels any class."""
+        # here, since it loads SciPy
+        from kanon_sql.methods.single_attribute.neighbours import Boxes, Linked
+
         assert isinstance(points, ItemPoints)
         if self.domain == "labels":
             return None
-        item, links = points.item, points.links
-        if self.domain == "values":
-            steps = np.arange(len(points.size) - 1)
-            links = np.column_stack([steps, steps + 1])
-
-        def next_to(labels: Labels, group: int) -> Labels:
-            of_item = np.full(len(points.size), -1)
-            of_item[item] = labels
-            ends = of_item[links]
-            touching = np.append(ends[ends[:, 0] == group, 1], ends[ends[:, 1] == group, 0])
-            return np.unique(touching[(touching >= 0) & (touching != group)])
-
-        return next_to
+        if self.domain == "places":
+            assert grouping.cells is not None
+            return Boxes(grouping.cells)
+        if self.domain == "nodes":
+            islands = cast("Islands", task.own).islands
+            return Linked(points, grouping.labels, points.links, islands)
+        used = np.flatnonzero(points.size > 0)
+        return Linked(points, grouping.labels, np.column_stack([used[:-1], used[1:]]))
 
     def trial(self, trial: Trial) -> Points:
         """Items in a ring with a hub, whose degree a spanning tree lowers."""
