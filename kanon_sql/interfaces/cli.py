@@ -118,8 +118,10 @@ def demo(arguments: argparse.Namespace) -> None:
     print(_metrics(metrics, width))
     print("\nThe audit, of the source and of the release:\n")
     quasi = "sensitive=['salary-class']"
-    names, before = _fetch(con, f"FROM k_anonymity('adult', {quasi}, k={options['k']})")
-    _, after = _fetch(con, f"FROM k_anonymity('released', {quasi}, k={options['k']})")
+    shown = "SELECT * EXCLUDE (sensitive, c, alpha, delta, beta, classes_violating, rows_violating)"
+    audit = f"{shown} FROM k_anonymity('{{}}', {quasi}, k={options['k']})"
+    names, before = _fetch(con, audit.format("adult"))
+    _, after = _fetch(con, audit.format("released"))
     print(_table(("table", *names), [("adult", *before[0]), ("released", *after[0])]))
 
 
