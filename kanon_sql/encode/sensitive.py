@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from kanon_sql.encode.arrow import CellColumns, Column, Rows
 from kanon_sql.encode.attributes import Taxonomy, is_numeric
+from kanon_sql.errors import DataError
 from kanon_sql.points.points import Codes, Floats
 from kanon_sql.points.sensitive import SensitiveColumn
 
@@ -42,14 +43,22 @@ def sensitive_codes(rows: Rows, columns: Sequence[SensitiveColumn]) -> Codes:
     """The codes of the values, as in SensitiveColumn: int32, shape (n, columns), C-contiguous.
 
     Args:
-        rows: as in ``fit_sensitive``, none with a value that was not learned.
+        rows: as in ``fit_sensitive``.
         columns: what was learned.
+
+    Raises:
+        DataError: a value that was not learned.
     """
     cells: CellColumns = rows.fields["secrets"]
     found = np.empty((rows.count, len(columns)), np.int32)
     for j, column in enumerate(columns):
         given = _encoded(cells.words[j])
         ranks = pc.index_in(given.dictionary, pa.array(column.words, pa.string()))
+        if ranks.null_count:
+            raise DataError(
+                f"The sensitive column {column.name!r} has values that the encoding doesn't know. "
+                "Fit it to all rows first."
+            )
         spots = given.indices.fill_null(len(ranks)).to_numpy(zero_copy_only=False)
         found[:, j] = np.append(ranks.to_numpy(zero_copy_only=False), column.values)[spots]
     return found

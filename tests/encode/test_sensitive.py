@@ -211,6 +211,14 @@ def test_every_geometry_carries_the_codes_in_canonical_order(con: Connection) ->
     assert len(result.bare().sensitive) == 0 and result.bare().sensitive_columns == ()
 
 
+def test_a_value_that_was_not_learned_is_refused(con: Connection) -> None:
+    rows, columns, secret = people(con)
+    learned = fit(rows, columns, task_for("mdav", 2), {}, secret)
+    con.execute("UPDATE t SET x = 'Angina' WHERE x IS NULL")
+    with pytest.raises(DataError, match="'x' has values that the encoding doesn't know"):
+        learned.transform(taken(con, "y", "x"))
+
+
 def test_without_sensitive_columns_points_carry_none(con: Connection) -> None:
     rows, columns, _ = people(con)
     bare = Rows({name: value for name, value in rows.fields.items() if name != "secrets"}, 30)
