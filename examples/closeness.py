@@ -1,6 +1,6 @@
 """t-closeness and diversity: ours beside the algorithms of a paper, and their price in Total-IL.
 
-    python examples/closeness.py               both tables, in some minutes
+    python examples/closeness.py               both tables, in six minutes of processor time
     python examples/closeness.py --quick       four cells of the first, few rows for the second
     python examples/closeness.py --out plots   the tables as CSV in that folder
 
