@@ -144,7 +144,8 @@ class Merging:
 
     def __init__(self, points: Points, labels: Labels, demands: Demands) -> None:
         """Labels: int64, shape (n,), 0 .. groups-1."""
-        self.labels, self._demands = labels.copy(), demands
+        self.labels: Labels = labels.copy()
+        self._demands = demands
         self._costs = Costs(points, labels)
         order = np.argsort(labels, kind="stable")
         self.members = np.split(order, np.cumsum(np.bincount(labels))[:-1])
@@ -287,8 +288,9 @@ def merge_allowed(
         watch.check()
         choices = mergers.choices(group)
         if not choices:
-            members = merging.members[group]
-            return np.where(np.isin(np.arange(len(labels)), members), -1, labels)
+            rest: Labels = labels.copy()
+            rest[merging.members[group]] = -1
+            return rest
         together = np.sort(np.append(merging.chosen(group, choices), group)).tolist()
         for other in together[1:]:
             merging.merge(other, together[0])
