@@ -288,8 +288,9 @@ def merge_allowed(
         watch.check()
         choices = mergers.choices(group)
         if not choices:
-            members = merging.members[group]
-            return np.where(np.isin(np.arange(len(labels)), members), -1, labels)
+            rest: Labels = labels.copy()
+            rest[merging.members[group]] = -1
+            return rest
         together = np.sort(np.append(merging.chosen(group, choices), group)).tolist()
         for other in together[1:]:
             merging.merge(other, together[0])

@@ -19,6 +19,9 @@ STRANDED = (
     "which needs places, to join it to the nearest region; or ask for less."
 )
 
+Box = tuple[float, float, float, float]
+"""Low and high of axis 0, then of axis 1."""
+
 
 class Linked:
     """Classes of the nodes of a graph, under mergers.
@@ -106,9 +109,7 @@ class Boxes:
 
     def __init__(self, cells: Floats) -> None:
         """``cells``: float64, shape (groups, 2, 2); the lower and upper bound along each axis."""
-        self._boxes: list[tuple[float, float, float, float]] = [
-            tuple(box) for box in cells.reshape(-1, 4).tolist()
-        ]
+        self._boxes: list[Box] = [(a, b, c, d) for (a, b), (c, d) in cells.tolist()]
         self._near: list[set[int]] = [set() for _ in self._boxes]
         for axis in (0, 1):
             for lower, upper in _touching(cells, axis):
@@ -147,17 +148,13 @@ class Boxes:
                 self._near[into].add(other)
 
 
-def _around(
-    boxes: Sequence[tuple[float, float, float, float]]
-) -> tuple[float, float, float, float]:
-    """The smallest box around some: low and high of axis 0, then of axis 1."""
+def _around(boxes: Sequence[Box]) -> Box:
+    """The smallest box around some."""
     a, b, c, d = zip(*boxes, strict=True)
     return min(a), max(b), min(c), max(d)
 
 
-def _meets(
-    one: tuple[float, float, float, float], box: tuple[float, float, float, float]
-) -> bool:
+def _meets(one: Box, box: Box) -> bool:
     """Whether a class reaches into a box; a class that is a line, on the border of all places, as
     soon as it touches it."""
     return all(
