@@ -16,7 +16,7 @@ from kanon_sql.plan.fragments import ROW, chosen, listed, one_empty_row, quasi, 
 from kanon_sql.plan.generalize import class_rows, published_forms, released_classes
 from kanon_sql.plan.hierarchies import Hierarchies, trees_argument
 from kanon_sql.plan.models import secret_trees
-from kanon_sql.plan.shadows import OF_MODELS, sound_sql
+from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.plan.single_attribute import tables_sql
 from kanon_sql.plan.unseen import refusals
 from kanon_sql.plan.verify import verify_holes
@@ -227,7 +227,7 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
     without_nulls = f" WHERE __kanon_value({columns}) IS NOT NULL"
     return statement(
         "stages/pipeline",
-        sound=sound_sql(OF_MODELS if task.models else ()),
+        sound=sound_sql(),
         relation=call.source.sql,
         clock=clock,
         columns=chosen(roles.named) if roles.rest == "drop" else "__kanon.*",

@@ -11,7 +11,7 @@ from kanon_sql.call.relation import literal, quoted
 from kanon_sql.constraints import Closeness
 from kanon_sql.plan.fragments import quasi, seen, where
 from kanon_sql.plan.models import Checked, checked, model_stages
-from kanon_sql.plan.shadows import OF_MODELS, sound_sql
+from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.plan.unseen import refusals
 from kanon_sql.sql import expression, statement
 
@@ -59,7 +59,7 @@ def sensitive_sql(call: Call) -> str:
     )
     return statement(
         "calls/k_anonymity_sensitive",
-        sound=sound_sql(OF_MODELS),
+        sound=sound_sql(),
         stages=f"{sets}\n{stages}",
         found=found,
         k="NULL" if call.k is None else call.k,

@@ -52,11 +52,8 @@ OURS = (
 """Our functions, which lie beside the built-in ones. Our macros are temporary, and so found before
 those of any database."""
 
-OF_MODELS = ("exp", "ln")
-"""Those that only a query with a privacy model calls, which asks for them by itself."""
-
 FUNCTIONS = tuple(sorted((*NAMED, *WRITTEN, *WITHIN, *OURS)))
-"""Every function that any query uses."""
+"""Every function that the query uses."""
 
 BOUND = {
     "": ("count_star", "version"),
@@ -124,17 +121,15 @@ HERE = ("system.main.current_database()", "system.main.current_setting('search_p
 """SQL of the database and of the search path of the connection that asks."""
 
 
-def shadows_sql(database: str, path: str, more: tuple[str, ...] = ()) -> str:
+def shadows_sql(database: str, path: str) -> str:
     """SQL of the first of the FUNCTIONS that a macro on the search path hides, or NULL.
 
     Args:
         database: SQL of the current database.
         path: SQL of the setting search_path.
-        more: functions that are looked for besides.
     """
     functions = fill(
-        ", ".join(map(literal, sorted((*FUNCTIONS, *more)))), 96, subsequent_indent=" " * 8,
-        break_on_hyphens=False,
+        ", ".join(map(literal, FUNCTIONS)), 96, subsequent_indent=" " * 8, break_on_hyphens=False
     )
     return statement("stages/shadows", database=database, path=path, functions=functions)
 
@@ -149,13 +144,12 @@ def bound_sql() -> str:
     return f"SELECT {', '.join(calls)} FROM {', '.join(tables)}"
 
 
-def sound_sql(more: tuple[str, ...] = ()) -> str:
+def sound_sql() -> str:
     """The stage __kanon_sound, first of every query: it refuses what would change the meaning of
-    the others, also what no other connection sees, such as temporary macros; ``more`` are functions
-    that this query calls besides."""
+    the others, also what no other connection sees, such as temporary macros."""
     return statement(
         "stages/sound",
-        shadow=shadows_sql(*HERE, more),
+        shadow=shadows_sql(*HERE),
         shadowed=literal(SHADOWED),
         collated=literal(COLLATED),
     )

@@ -1,28 +1,30 @@
 -- How far the values of a combination are moved along the line of all values. Between two of its own
 -- values its counts don't change and those of all rows only grow, so that one place parts what lies
--- above from what lies below: that and prefix sums give each piece at once. A part of
+-- above from what lies below: that and prefix sums give each piece at once. Aggregates over windows
+-- are qualified: of a macro in their place DuckDB would speak in words of its own. A part of
 -- anonymize('t', k=5, t=0.2, closeness='ordered', sensitive=['salary']).
 __kanon_line_${j} AS MATERIALIZED (  -- of each value: rows with it or a lower one, and sums of these
     SELECT place, whole, upto, position, gap,
-           coalesce(sum(upto) OVER lower, 0) AS area,
-           coalesce(sum(upto::DOUBLE / whole * gap) OVER lower, 0) AS moment
+           coalesce(system.main.sum(upto) OVER lower, 0) AS area,
+           coalesce(system.main.sum(upto::DOUBLE / whole * gap) OVER lower, 0) AS moment
     FROM (SELECT place, position, upto::HUGEINT AS upto, whole::HUGEINT AS whole,
-                 coalesce(min(position) OVER (
+                 coalesce(system.main.min(position) OVER (
                      ORDER BY place ASC ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING), position)
                      - position AS gap
-          FROM (SELECT place, ${position} AS position, sum(many) OVER () AS whole,
-                       sum(many) OVER (ORDER BY place ASC ROWS UNBOUNDED PRECEDING) AS upto
+          FROM (SELECT place, ${position} AS position, system.main.sum(many) OVER () AS whole,
+                       system.main.sum(many) OVER (ORDER BY place ASC ROWS UNBOUNDED PRECEDING) AS upto
                 FROM __kanon_domain_${i}${known}))
     WINDOW lower AS (ORDER BY place ASC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 ),
 __kanon_own_${j} AS (  -- of each value of a combination: its rows with it or a lower one
     SELECT combination, place, position, area, moment, whole,
            seen::HUGEINT AS seen, total::HUGEINT AS total,
-           coalesce(min(place) OVER next, last_place) AS next_place,
-           coalesce(min(position) OVER next, last_position) AS next_position,
-           coalesce(min(area) OVER next, last_area) AS next_area,
-           coalesce(min(moment) OVER next, last_moment) AS next_moment
-    FROM (SELECT *, sum(size) OVER (PARTITION BY combination) AS total, sum(size) OVER (
+           coalesce(system.main.min(place) OVER next, last_place) AS next_place,
+           coalesce(system.main.min(position) OVER next, last_position) AS next_position,
+           coalesce(system.main.min(area) OVER next, last_area) AS next_area,
+           coalesce(system.main.min(moment) OVER next, last_moment) AS next_moment
+    FROM (SELECT *, system.main.sum(size) OVER (PARTITION BY combination) AS total,
+                 system.main.sum(size) OVER (
                      PARTITION BY combination ORDER BY place ASC ROWS UNBOUNDED PRECEDING) AS seen
           FROM (SELECT combination, place, size FROM __kanon_placed_${i}${known})
           JOIN __kanon_line_${j} USING (place))

@@ -10,7 +10,7 @@ SELECT combination, size, above * ${under} <= ${over} * height * size * many AS 
           CROSS JOIN (SELECT many::HUGEINT AS many FROM __kanon_whole_${i})
           CROSS JOIN (SELECT coalesce(max(len(path)) - 1, 0) AS height FROM __kanon_paths_${i})
           LEFT JOIN (
-              SELECT combination, rows_of, sum(rows_of) OVER (PARTITION BY depth, node) AS rows_of_all
+              SELECT combination, rows_of, system.main.sum(rows_of) OVER (PARTITION BY depth, node) AS rows_of_all
               FROM (SELECT combination, depth, node, sum(size) AS rows_of
                     FROM (SELECT combination, size, depth, path[depth] AS node
                           FROM (SELECT combination, size, path FROM __kanon_histogram_${i}

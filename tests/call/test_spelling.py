@@ -70,7 +70,8 @@ def test_every_legal_column_name(con: Connection) -> None:
     for role, others in (("quasi_identifiers", ", others='release'"), ("sensitive", "")):
         result = con.execute(f"FROM anonymize('odd', k=5, {role}=[{quoted}]{others})")
         assert [column[0] for column in result.description or ()] == names
-        assert len(con.execute(f"FROM k_anonymity('odd', {role}=[{quoted}])").fetchall()) == 1
+        found = con.execute(f"FROM k_anonymity('odd', {role}=[{quoted}])").fetchall()
+        assert len(found) == (len(names) - 1 if role == "sensitive" else 1)
 
 
 def test_columns_named_like_the_parts_of_the_query(con: Connection) -> None:

@@ -21,7 +21,6 @@ from kanon_sql.plan.shadows import (
     FUNCTIONS,
     NAMED,
     NUMBERING,
-    OF_MODELS,
     OURS,
     TABLES,
     WITHIN,
@@ -167,18 +166,9 @@ def test_every_template_is_among_what_is_parsed_here(
 def test_the_list_is_what_the_sql_calls(con: duckdb.DuckDBPyConnection) -> None:
     ours = set(bodies(con))
     names = {name for text in everything(con) for name in called(con, text)}
-    assert names - ours <= {*FUNCTIONS, *OF_MODELS}
+    assert names - ours <= set(FUNCTIONS)
     # and it has nothing that is never called
-    assert {*FUNCTIONS, *OF_MODELS} - set(WITHIN) <= names
-
-
-def test_what_only_models_call_is_asked_for_where_there_are_models(
-    con: duckdb.DuckDBPyConnection
-) -> None:
-    for text in everything(con):
-        asks = text.count("'exp'") == text.count("'ln'") == 1
-        assert asks or not called(con, text) & set(OF_MODELS)
-        assert asks == ("__kanon_histogram_0" in text)
+    assert set(FUNCTIONS) - set(WITHIN) <= names
 
 
 def test_a_function_that_is_not_in_the_list_is_found(con: duckdb.DuckDBPyConnection) -> None:
