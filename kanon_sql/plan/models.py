@@ -49,9 +49,10 @@ class Checked:
 
     @property
     def worst(self) -> str:
-        """The aggregate that gives what the worst combination has."""
+        """The aggregate that gives what the worst combination has; qualified, so that it is one
+        whatever macros there are, and gives one row."""
         low = isinstance(self.model, (DistinctDiversity, EntropyDiversity))
-        return f"{'min' if low else 'max'}(has)"
+        return f"system.main.{'min' if low else 'max'}(has)"
 
 
 def checked(models: Iterable[PrivacyModel], columns: Sequence[str]) -> list[Checked]:

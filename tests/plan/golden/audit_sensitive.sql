@@ -20,17 +20,17 @@ WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '_
         '__kanon_tree', '__kanon_wait', 'abs', 'alias', 'any_value', 'array_extract',
         'array_length', 'array_slice', 'array_to_string', 'avg', 'bool_and', 'bool_or',
         'cast_to_type', 'concat', 'contains', 'count', 'count_star', 'decode', 'dense_rank',
-        'duckdb_columns', 'encode', 'epoch_us', 'exp', 'floor', 'format', 'from_json',
+        'duckdb_columns', 'encode', 'epoch_us', 'floor', 'format', 'from_json',
         'generate_series', 'generate_subscripts', 'greatest', 'hash', 'histogram', 'if',
         'isfinite', 'isinf', 'isnan', 'json_extract', 'least', 'len', 'list', 'list_aggr',
         'list_aggregate', 'list_concat', 'list_contains', 'list_distinct', 'list_filter',
         'list_grade_up', 'list_max', 'list_min', 'list_position', 'list_select', 'list_sort',
-        'list_sum', 'list_transform', 'list_unique', 'list_value', 'ln', 'lower',
-        'make_timestamp', 'make_timestamptz', 'map_entries', 'map_to_pg_oid', 'map_values',
-        'max', 'md5', 'md5_number', 'min', 'nullif', 'quantile_disc', 'range',
-        'regexp_full_match', 'regexp_matches', 'regexp_replace', 'replace', 'row', 'row_number',
-        'signbit', 'split_part', 'starts_with', 'string_split', 'struct_extract', 'struct_pack',
-        'sum', 'to_json', 'to_microseconds', 'typeof', 'unnest', 'version', '||', '~~')
+        'list_sum', 'list_transform', 'list_unique', 'list_value', 'lower', 'make_timestamp',
+        'make_timestamptz', 'map_entries', 'map_to_pg_oid', 'map_values', 'max', 'md5',
+        'md5_number', 'min', 'nullif', 'quantile_disc', 'range', 'regexp_full_match',
+        'regexp_matches', 'regexp_replace', 'replace', 'row', 'row_number', 'signbit',
+        'split_part', 'starts_with', 'string_split', 'struct_extract', 'struct_pack', 'sum',
+        'to_json', 'to_microseconds', 'typeof', 'unnest', 'version', '||', '~~')
   AND (held = 'temp'
        OR ((held = system.main.lower(system.main.current_database())
             OR system.main.contains(path, system.main.concat(',', held, '.'))
@@ -79,13 +79,13 @@ __kanon_model_0 AS MATERIALIZED (
 ),
 __kanon_model_1 AS MATERIALIZED (
     SELECT combination, size,
-           coalesce((even AND different >= 2.0) OR entropy >= ln(2.0::DOUBLE) + 1e-12, false)
+           coalesce((even AND different >= 2.0) OR entropy >= system.main.ln(2.0::DOUBLE) + 1e-12, false)
                AS passes,
-           coalesce(CASE WHEN even THEN different ELSE exp(entropy) END, 0)::DOUBLE AS has
+           coalesce(CASE WHEN even THEN different ELSE system.main.exp(entropy) END, 0)::DOUBLE AS has
     FROM (SELECT combination, size FROM __kanon_spread_0)
     LEFT JOIN (
         SELECT combination, count(*) AS different, min(size) = max(size) AS even,
-               ln(sum(size)::DOUBLE) - sum(size * ln(size::DOUBLE) ORDER BY size ASC) / sum(size)
+               system.main.ln(sum(size)::DOUBLE) - sum(size * system.main.ln(size::DOUBLE) ORDER BY size ASC) / sum(size)
                    AS entropy
         FROM (SELECT combination, rank, size + CASE WHEN rank = 1 THEN missing ELSE 0 END AS size
           FROM (SELECT combination, size,
@@ -110,25 +110,26 @@ __kanon_model_2 AS MATERIALIZED (
 ),
 __kanon_line_3 AS MATERIALIZED (  -- of each value: rows with it or a lower one, and sums of these
     SELECT place, whole, upto, position, gap,
-           coalesce(sum(upto) OVER lower, 0) AS area,
-           coalesce(sum(upto::DOUBLE / whole * gap) OVER lower, 0) AS moment
+           coalesce(system.main.sum(upto) OVER lower, 0) AS area,
+           coalesce(system.main.sum(upto::DOUBLE / whole * gap) OVER lower, 0) AS moment
     FROM (SELECT place, position, upto::HUGEINT AS upto, whole::HUGEINT AS whole,
-                 coalesce(min(position) OVER (
+                 coalesce(system.main.min(position) OVER (
                      ORDER BY place ASC ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING), position)
                      - position AS gap
-          FROM (SELECT place, 0 AS position, sum(many) OVER () AS whole,
-                       sum(many) OVER (ORDER BY place ASC ROWS UNBOUNDED PRECEDING) AS upto
+          FROM (SELECT place, 0 AS position, system.main.sum(many) OVER () AS whole,
+                       system.main.sum(many) OVER (ORDER BY place ASC ROWS UNBOUNDED PRECEDING) AS upto
                 FROM __kanon_domain_0 WHERE label IS NOT NULL AND (SELECT ordered FROM __kanon_whole_0)))
     WINDOW lower AS (ORDER BY place ASC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 ),
 __kanon_own_3 AS (  -- of each value of a combination: its rows with it or a lower one
     SELECT combination, place, position, area, moment, whole,
            seen::HUGEINT AS seen, total::HUGEINT AS total,
-           coalesce(min(place) OVER next, last_place) AS next_place,
-           coalesce(min(position) OVER next, last_position) AS next_position,
-           coalesce(min(area) OVER next, last_area) AS next_area,
-           coalesce(min(moment) OVER next, last_moment) AS next_moment
-    FROM (SELECT *, sum(size) OVER (PARTITION BY combination) AS total, sum(size) OVER (
+           coalesce(system.main.min(place) OVER next, last_place) AS next_place,
+           coalesce(system.main.min(position) OVER next, last_position) AS next_position,
+           coalesce(system.main.min(area) OVER next, last_area) AS next_area,
+           coalesce(system.main.min(moment) OVER next, last_moment) AS next_moment
+    FROM (SELECT *, system.main.sum(size) OVER (PARTITION BY combination) AS total,
+                 system.main.sum(size) OVER (
                      PARTITION BY combination ORDER BY place ASC ROWS UNBOUNDED PRECEDING) AS seen
           FROM (SELECT combination, place, size FROM __kanon_placed_0 WHERE label IS NOT NULL AND (SELECT ordered FROM __kanon_whole_0))
           JOIN __kanon_line_3 USING (place))
@@ -212,9 +213,9 @@ __kanon_model_5 AS MATERIALIZED (
            found = different AND fits AS passes,
            CASE WHEN found = different THEN farthest ELSE 'inf'::DOUBLE END AS has
     FROM (SELECT combination, size, count(*) AS found,
-                 max(abs(ln(own / overall))) AS farthest,
-                 bool_and(exp(-1.0::DOUBLE) * overall * (1 + 1e-12::DOUBLE) <= own
-                          AND own <= exp(1.0::DOUBLE) * overall * (1 - 1e-12::DOUBLE)) AS fits
+                 max(abs(system.main.ln(own / overall))) AS farthest,
+                 bool_and(system.main.exp(-1.0::DOUBLE) * overall * (1 + 1e-12::DOUBLE) <= own
+                          AND own <= system.main.exp(1.0::DOUBLE) * overall * (1 - 1e-12::DOUBLE)) AS fits
           FROM (SELECT combination, size, rows_of, rows_of_all, whole,
                        rows_of::DOUBLE / size AS own, rows_of_all::DOUBLE / whole AS overall
                 FROM (SELECT combination, size AS rows_of, many AS rows_of_all
@@ -241,9 +242,9 @@ __kanon_sizes AS (
 ),
 __kanon_found AS (  -- what the worst class has
     SELECT 0 AS place, 'disease'::VARCHAR AS sensitive,
-           (SELECT min(has) FROM __kanon_model_0)::BIGINT AS l_distinct, (SELECT min(has) FROM __kanon_model_1) AS l_entropy,
-           (SELECT max(has) FROM __kanon_model_2) AS c, (SELECT max(has) FROM __kanon_model_3) AS t, (SELECT max(has) FROM __kanon_model_4) AS alpha,
-           (SELECT max(has) FROM __kanon_model_5) AS delta, (SELECT max(has) FROM __kanon_model_6) AS beta, *
+           (SELECT system.main.min(has) FROM __kanon_model_0)::BIGINT AS l_distinct, (SELECT system.main.min(has) FROM __kanon_model_1) AS l_entropy,
+           (SELECT system.main.max(has) FROM __kanon_model_2) AS c, (SELECT system.main.max(has) FROM __kanon_model_3) AS t, (SELECT system.main.max(has) FROM __kanon_model_4) AS alpha,
+           (SELECT system.main.max(has) FROM __kanon_model_5) AS delta, (SELECT system.main.max(has) FROM __kanon_model_6) AS beta, *
     FROM (SELECT count(*) FILTER (WHERE NOT kept) AS classes_violating,
             coalesce(sum(size) FILTER (WHERE NOT kept), 0)::BIGINT AS rows_violating
      FROM (SELECT size, bool_and(coalesce(passes, false)) AS kept

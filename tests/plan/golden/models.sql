@@ -20,17 +20,17 @@ WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '_
         '__kanon_tree', '__kanon_wait', 'abs', 'alias', 'any_value', 'array_extract',
         'array_length', 'array_slice', 'array_to_string', 'avg', 'bool_and', 'bool_or',
         'cast_to_type', 'concat', 'contains', 'count', 'count_star', 'decode', 'dense_rank',
-        'duckdb_columns', 'encode', 'epoch_us', 'exp', 'floor', 'format', 'from_json',
+        'duckdb_columns', 'encode', 'epoch_us', 'floor', 'format', 'from_json',
         'generate_series', 'generate_subscripts', 'greatest', 'hash', 'histogram', 'if',
         'isfinite', 'isinf', 'isnan', 'json_extract', 'least', 'len', 'list', 'list_aggr',
         'list_aggregate', 'list_concat', 'list_contains', 'list_distinct', 'list_filter',
         'list_grade_up', 'list_max', 'list_min', 'list_position', 'list_select', 'list_sort',
-        'list_sum', 'list_transform', 'list_unique', 'list_value', 'ln', 'lower',
-        'make_timestamp', 'make_timestamptz', 'map_entries', 'map_to_pg_oid', 'map_values',
-        'max', 'md5', 'md5_number', 'min', 'nullif', 'quantile_disc', 'range',
-        'regexp_full_match', 'regexp_matches', 'regexp_replace', 'replace', 'row', 'row_number',
-        'signbit', 'split_part', 'starts_with', 'string_split', 'struct_extract', 'struct_pack',
-        'sum', 'to_json', 'to_microseconds', 'typeof', 'unnest', 'version', '||', '~~')
+        'list_sum', 'list_transform', 'list_unique', 'list_value', 'lower', 'make_timestamp',
+        'make_timestamptz', 'map_entries', 'map_to_pg_oid', 'map_values', 'max', 'md5',
+        'md5_number', 'min', 'nullif', 'quantile_disc', 'range', 'regexp_full_match',
+        'regexp_matches', 'regexp_replace', 'replace', 'row', 'row_number', 'signbit',
+        'split_part', 'starts_with', 'string_split', 'struct_extract', 'struct_pack', 'sum',
+        'to_json', 'to_microseconds', 'typeof', 'unnest', 'version', '||', '~~')
   AND (held = 'temp'
        OR ((held = system.main.lower(system.main.current_database())
             OR system.main.contains(path, system.main.concat(',', held, '.'))
@@ -211,25 +211,26 @@ __kanon_model_0 AS MATERIALIZED (
 ),
 __kanon_line_1 AS MATERIALIZED (  -- of each value: rows with it or a lower one, and sums of these
     SELECT place, whole, upto, position, gap,
-           coalesce(sum(upto) OVER lower, 0) AS area,
-           coalesce(sum(upto::DOUBLE / whole * gap) OVER lower, 0) AS moment
+           coalesce(system.main.sum(upto) OVER lower, 0) AS area,
+           coalesce(system.main.sum(upto::DOUBLE / whole * gap) OVER lower, 0) AS moment
     FROM (SELECT place, position, upto::HUGEINT AS upto, whole::HUGEINT AS whole,
-                 coalesce(min(position) OVER (
+                 coalesce(system.main.min(position) OVER (
                      ORDER BY place ASC ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING), position)
                      - position AS gap
-          FROM (SELECT place, 0 AS position, sum(many) OVER () AS whole,
-                       sum(many) OVER (ORDER BY place ASC ROWS UNBOUNDED PRECEDING) AS upto
+          FROM (SELECT place, 0 AS position, system.main.sum(many) OVER () AS whole,
+                       system.main.sum(many) OVER (ORDER BY place ASC ROWS UNBOUNDED PRECEDING) AS upto
                 FROM __kanon_domain_1 WHERE label IS NOT NULL AND (SELECT ordered FROM __kanon_whole_1)))
     WINDOW lower AS (ORDER BY place ASC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 ),
 __kanon_own_1 AS (  -- of each value of a combination: its rows with it or a lower one
     SELECT combination, place, position, area, moment, whole,
            seen::HUGEINT AS seen, total::HUGEINT AS total,
-           coalesce(min(place) OVER next, last_place) AS next_place,
-           coalesce(min(position) OVER next, last_position) AS next_position,
-           coalesce(min(area) OVER next, last_area) AS next_area,
-           coalesce(min(moment) OVER next, last_moment) AS next_moment
-    FROM (SELECT *, sum(size) OVER (PARTITION BY combination) AS total, sum(size) OVER (
+           coalesce(system.main.min(place) OVER next, last_place) AS next_place,
+           coalesce(system.main.min(position) OVER next, last_position) AS next_position,
+           coalesce(system.main.min(area) OVER next, last_area) AS next_area,
+           coalesce(system.main.min(moment) OVER next, last_moment) AS next_moment
+    FROM (SELECT *, system.main.sum(size) OVER (PARTITION BY combination) AS total,
+                 system.main.sum(size) OVER (
                      PARTITION BY combination ORDER BY place ASC ROWS UNBOUNDED PRECEDING) AS seen
           FROM (SELECT combination, place, size FROM __kanon_placed_1 WHERE label IS NOT NULL AND (SELECT ordered FROM __kanon_whole_1))
           JOIN __kanon_line_1 USING (place))
@@ -296,7 +297,7 @@ __kanon_model_1 AS MATERIALIZED (
     ) WHERE NOT (SELECT ordered FROM __kanon_whole_1)
 ),
 __kanon_model_2 AS MATERIALIZED (
-    SELECT combination, size, bool_and(CASE WHEN 2.0::DOUBLE <= -ln(overall) THEN rows_of::HUGEINT * whole * 1::HUGEINT <= 3::HUGEINT * rows_of_all * size ELSE rows_of::HUGEINT * whole <= rows_of_all::HUGEINT * size OR rows_of <= size * overall * (1 - ln(overall)) * (1 - 1e-12::DOUBLE) END) AS passes,
+    SELECT combination, size, bool_and(CASE WHEN 2.0::DOUBLE <= -system.main.ln(overall) THEN rows_of::HUGEINT * whole * 1::HUGEINT <= 3::HUGEINT * rows_of_all * size ELSE rows_of::HUGEINT * whole <= rows_of_all::HUGEINT * size OR rows_of <= size * overall * (1 - system.main.ln(overall)) * (1 - 1e-12::DOUBLE) END) AS passes,
            max((rows_of::HUGEINT * whole - rows_of_all::HUGEINT * size)::DOUBLE
                / (rows_of_all::HUGEINT * size)::DOUBLE) AS has
     FROM (SELECT combination, size, rows_of, rows_of_all, whole,
@@ -308,13 +309,13 @@ __kanon_model_2 AS MATERIALIZED (
     GROUP BY combination, size
 ),
 __kanon_models AS MATERIALIZED (
-    SELECT 0 AS model, min(has) AS has, (SELECT count(*) FROM __kanon_sizes)
+    SELECT 0 AS model, system.main.min(has) AS has, (SELECT count(*) FROM __kanon_sizes)
     - (SELECT count(*) FILTER (WHERE passes) FROM __kanon_model_0) AS broken FROM __kanon_model_0
     UNION ALL
-    SELECT 1 AS model, max(has) AS has, (SELECT count(*) FROM __kanon_sizes)
+    SELECT 1 AS model, system.main.max(has) AS has, (SELECT count(*) FROM __kanon_sizes)
     - (SELECT count(*) FILTER (WHERE passes) FROM __kanon_model_1) AS broken FROM __kanon_model_1
     UNION ALL
-    SELECT 2 AS model, max(has) AS has, (SELECT count(*) FROM __kanon_sizes)
+    SELECT 2 AS model, system.main.max(has) AS has, (SELECT count(*) FROM __kanon_sizes)
     - (SELECT count(*) FILTER (WHERE passes) FROM __kanon_model_2) AS broken FROM __kanon_model_2
 ),
 __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
