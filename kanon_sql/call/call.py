@@ -312,6 +312,8 @@ def _used(
     used = {name: value for part in parts for name, value in asdict(part).items()}
     # of no consequence for the release
     del used["release"], used["threads"]
+    if options.risk.weight is not None:
+        used["weight"] = options.risk.weight
     if task.beside_k:
         # who knows the seed could try what sensitive values give these classes
         used |= {**asdict(options.models), "seed": None}

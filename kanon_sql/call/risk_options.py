@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from kanon_sql.errors import OptionError
-from kanon_sql.methods.option import ALL_CALLS, option
+from kanon_sql.methods.option import ALL_CALLS, GROUPING_CALLS, option
 from kanon_sql.validators import name_like, one_of, risk, whole
 
 RISK_CALLS = ("anonymize_risk",)
-WEIGHED_CALLS = ("anonymize_metrics", *RISK_CALLS)
+WEIGHED_CALLS = (*GROUPING_CALLS, *RISK_CALLS)
 
 PRESETS = {
     "ema_0070": (
@@ -59,7 +59,9 @@ class RiskOptions:
     weight: str | None = option(
         None, name_like("'w'"),
         "A column that says for how many people of the population a row stands; a number above 0 "
-        "in each row. It passes unchanged.",
+        "in each row. It passes unchanged. anonymize_risk and anonymize_metrics count people by "
+        "it, and centroids of numbers, dates and times are weighted means (not the centers of "
+        "methods that choose them).",
         calls=WEIGHED_CALLS, columns=True,
     )
     msu_columns: int | None = option(

@@ -26,6 +26,7 @@ class Release:
         class_id, keep_order: as the options.
         of_method: the columns that the method adds.
         tight: whether classes of places release the smallest box around them.
+        weighted: whether centroids count rows by their weights.
     """
 
     representation: str
@@ -35,6 +36,7 @@ class Release:
     keep_order: bool = False
     of_method: tuple[str, ...] = ()
     tight: bool = False
+    weighted: bool = False
     by_column: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, column: str, has_hierarchy: bool = False) -> str:
@@ -250,6 +252,27 @@ def _release(options: Options, task: GroupTask) -> Release:
         keep_order=given.keep_order,
         of_method=task.own.added_columns,
         tight=task.own.tightly,
+        weighted=_weighted(options, task, shown or method.representation),
+    )
+
+
+def _weighted(options: Options, task: GroupTask, shown: str) -> bool:
+    """Whether the released centroids count rows by their weights.
+
+    Raises:
+        OptionError: there are weights, and nothing that the call tells depends on them.
+    """
+    if options.risk.weight is None:
+        return False
+    words = (shown, *options.release.by_column.values())
+    own = task.geometry.has_centers or isinstance(task.geometry, AttributeGeometry)
+    if "centroid" in words and not own:
+        return True
+    if options.call in ("anonymize_metrics", "anonymize_roles"):
+        return False
+    raise OptionError(
+        f"weight counts in centroids, and classes of the method {task.method.name!r} release none "
+        "of their rows here. Leave weight out, or name its column in sensitive=[...]."
     )
 
 

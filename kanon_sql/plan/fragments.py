@@ -43,7 +43,8 @@ def seen(columns: str) -> str:
 
 
 def classes_sql(
-    values: str, columns: str, stage: str = "__kanon_labelled", plain: bool = False
+    values: str, columns: str, stage: str = "__kanon_labelled", plain: bool = False,
+    beside: str = "",
 ) -> str:
     """What each class releases.
 
@@ -52,10 +53,11 @@ def classes_sql(
         columns: these, as a COLUMNS expression over the stage.
         stage: rows with their class.
         plain: whether NaN may stay among the values.
+        beside: a helper column that the values need, after a comma.
     """
     if not plain:
         columns = f"__kanon_value({columns})"
-    return expression("stages/classes", values=values, columns=columns, stage=stage)
+    return expression("stages/classes", values=values, columns=columns + beside, stage=stage)
 
 
 def where(relation: Relation, roles: Roles, checked: tuple[str, ...] = ()) -> str:

@@ -7,11 +7,16 @@ from typing import Any
 
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.choices import REPRESENTATIONS
+from kanon_sql.call.relation import literal, quoted
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.plan.fragments import ROW, chosen, classes_sql, listed, quasi
 from kanon_sql.plan.hierarchies import Hierarchies
+from kanon_sql.plan.risk import WEIGHTLESS
 from kanon_sql.plan.single_attribute import attribute_classes, attribute_representation
-from kanon_sql.sql import statement
+from kanon_sql.sql import expression, statement
+
+WEIGHT = "__kanon_weight"
+"""The helper column of weights, where classes count rows by them."""
 
 
 def publishes_centers(call: GroupingCall) -> bool:
@@ -66,7 +71,15 @@ def class_rows(
     single = call.categorical or call.release.by_column
     # the centroid leaves NaN out by itself, and so in less time
     centroids = not single and _macro(call, call.release.representation, only) == "centroid"
-    classes = classes_sql(released_values(call, only), columns, stage, centroids)
+    weight = call.risk.weight if call.release.weighted else None
+    if weight is None:
+        classes = classes_sql(released_values(call, only), columns, stage, centroids)
+    else:
+        values = released_values(call, only, ("__kanon_class", WEIGHT), weighted=True)
+        checked = expression(
+            "stages/weight", weight=quoted(weight), said=literal(WEIGHTLESS.format(weight))
+        )
+        classes = classes_sql(values, columns, stage, centroids, f", {checked} AS {WEIGHT}")
     if not single:
         return classes
     return statement("stages/classes_ordered", columns=quasi(call.roles, ROW), classes=classes)
@@ -75,6 +88,7 @@ def class_rows(
 def released_values(
     call: GroupingCall, only: Collection[str] = REPRESENTATIONS,
     helpers: tuple[str, ...] = ("__kanon_class",),
+    weighted: bool = False,
 ) -> str:
     """What a class releases of each quasi-identifier: a list of COLUMNS expressions, each in its
     representation, over a stage that has nothing but them and helper columns.
@@ -83,22 +97,30 @@ def released_values(
         call: the call.
         only: the representations that are meant; for all others it is the centroid.
         helpers: the helper columns of the stage.
+        weighted: whether WEIGHT is one of them, by which chosen centroids count rows.
     """
     release = call.release
+
+    def aggregated(word: str, chosen_word: str, columns: str) -> str:
+        if weighted and word == chosen_word == "centroid":
+            return f"__kanon_weighted_centroid({columns}, {WEIGHT})"
+        return f"__kanon_{word}({columns})"
+
     single = {name.lower(): name for name in (*call.categorical, *release.by_column)}
     for name in list(single):
         if release.of(name) == "hierarchy":  # its labels stand beside these
             del single[name]
-    groups: dict[str, list[str]] = {}
+    groups: dict[tuple[str, str], list[str]] = {}
     for lowered, name in single.items():
         word = _macro(call, release.of(lowered), only, lowered)
-        groups.setdefault(word, []).append(name)
-    found = [f"__kanon_{word}({chosen(names)})" for word, names in groups.items()]
+        groups.setdefault((word, release.of(lowered)), []).append(name)
+    found = [aggregated(*words, chosen(names)) for words, names in groups.items()]
     known = {name.lower() for name in call.roles.known_columns(call.source)}
     if not (known and known <= set(single)):
         away = listed((*helpers, *single.values()))
         rest = f"COLUMNS(* EXCLUDE ({away}))" if away else "COLUMNS(*)"
-        found.insert(0, f"__kanon_{_macro(call, release.representation, only)}({rest})")
+        word = _macro(call, release.representation, only)
+        found.insert(0, aggregated(word, release.representation, rest))
     return ", ".join(found)
 
 

@@ -16,8 +16,8 @@ FIRST = {HIERARCHY: "column_name"}
 """The option that may stand after the relation without its name, by call."""
 
 MACRO_FILES = (
-    "columns", "key", "weight", "diversity", "most_frequent", "centroid", "median", "interval",
-    "bounds", "suppress", "multiset", "seen", "refuse", "two_digits",
+    "columns", "key", "weight", "diversity", "most_frequent", "centroid", "weighted_centroid",
+    "median", "interval", "bounds", "suppress", "multiset", "seen", "refuse", "two_digits",
 )
 
 
