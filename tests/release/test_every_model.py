@@ -181,7 +181,7 @@ def check(con: Connection, method: str, model: str, *options: str) -> list[dict[
     """Releases, and holds what comes out to the reference; the released rows."""
     asked, models = MODELS[model]
     query = call_of(method, merged_options(method, asked), *options)
-    rows = fetch(con, f"FROM {query}").to_pylist()
+    rows: list[dict[str, Any]] = fetch(con, f"FROM {query}").to_pylist()
     names = NAMES.get(method, ("age", "job", "lat"))
     assert not broken(rows, names, models)
     sizes: dict[str, int] = defaultdict(int)

@@ -96,8 +96,8 @@ def options_of_family(family: str) -> str:
 def methods(family: str) -> str:
     """The methods of a family."""
     return table(
-        ("method", "what it does", "guarantee", "cost", "source"),
-        [(f"`{m.name}`", m.summary, m.guarantee, m.cost, m.source)
+        ("method", "what it does", "guarantee", "under a privacy model", "cost", "source"),
+        [(f"`{m.name}`", m.summary, m.guarantee, m.repair, m.cost, m.source)
          for m in METHODS.values() if m.family.endswith(f".{family}")],
     )
 

@@ -63,3 +63,11 @@ def as_sets(labels: Any, rows: Sequence[int] | None = None) -> set[frozenset[int
         if label >= 0:
             found.setdefault(label, set()).add(int(name))
     return set(map(frozenset, found.values()))
+
+
+def values_of(points: Any, column: str, rows: Any = None) -> list[Any]:
+    """The sensitive values of records, None where one is missing, as the reference takes them."""
+    spot = [each.name for each in COLUMNS].index(column)
+    known = COLUMNS[spot].numbers.tolist() if COLUMNS[spot].ordered else list(COLUMNS[spot].words)
+    codes = points.sensitive[:, spot] if rows is None else points.sensitive[rows, spot]
+    return [*[known[code] if code < len(known) else None for code in codes.tolist()]]

@@ -22,7 +22,7 @@ from tests.support.held import MODELS, as_sets, with_sensitive
 from tests.support.thoroughness import examples
 
 
-def often(many: int) -> Any:
+def often(many: int) -> settings:
     return settings(
         max_examples=examples(many), deadline=None, suppress_health_check=list(HealthCheck)
     )
@@ -197,7 +197,7 @@ def test_rectangles_merge_to_rectangles(name: str, many: int, side: int, seed: i
                 a[0] <= b[1] and b[0] <= a[1] for a, b in zip(*both, strict=True)
             ):
                 continue
-            inside, before = {group, other}, set()
+            inside, before = {group, other}, set[int]()
             while inside != before:
                 before = set(inside)
                 box = around([now[g] for g in inside])
