@@ -52,6 +52,10 @@ SLICES, OF_EACH, OF_ALL = 4, 3, 5
 """Neighbours of a record: so many of each slice of the sensitive values, and of all records. What a
 class lacks may be far away, where all that are near are alike."""
 
+LARGE, SORTED = 100, 3
+"""Records of a class at which steps begin to be fewer; and as how many columns one counts that has
+more values than are counted one by one."""
+
 FAR = 200_000
 """Records above which nobody looks for neighbours in slices, nor begins by them."""
 
@@ -185,6 +189,12 @@ class Models:
             np.hstack([sites.near[:, :OF_ALL], far]).astype(np.int32)
         ))
 
+    def fewer(self, steps: int) -> int:
+        """The steps that take no longer than so many do of classes that are not LARGE: at each of
+        them a class is looked at, and sorted by every column of many values."""
+        many = int((self._demands.kept_at < 0).sum())
+        return min(steps, max(len(self.points) // 8, steps * LARGE // (self.k * (1 + SORTED * many))))
+
     def _near(self, labels: Labels, group: int, members: Labels) -> Labels:
         """The classes of records near to those of a class."""
         sites = self._ground.sites
@@ -195,7 +205,8 @@ class Models:
         """A grouping with cycles at rising prices behind it, and mergers of what they left."""
         n, points = len(labels), self.points
         held = Held(self._ground, labels, self._demands, self._seed, self._watch)
-        unit, steps = loss_of(points, labels) / n, min(SOFT * n, max(SOFT_STEPS, 3 * n))
+        unit = loss_of(points, labels) / n
+        steps = self.fewer(min(SOFT * n, max(SOFT_STEPS, 3 * n)))
         # of equal records none is a neighbour, and nothing is lost
         if self._ground.sites.near.shape[1] > 0:
             for price in PRICES:
@@ -268,13 +279,13 @@ def keep_models(
     best = search.repaired(labels)
     hot = HOT
     if by_slices and 2 * search.k <= n <= FAR:
-        probe = min(PROBE * n, steps)
+        probe = min(search.fewer(PROBE * n), steps)
         own, _ = search.better(best, probe, until)
         best = min((best, own), key=lambda found: loss_of(points, found))
         other = search.merged(search.better(search.quota(), probe, None, FROM_QUOTA)[0])
         if loss_of(points, other) < loss_of(points, best):
             best, hot = other, FROM_QUOTA
-    better, stopped = search.better(best, steps, until, hot)
+    better, stopped = search.better(best, search.fewer(steps), until, hot)
     if loss_of(points, better) >= loss_of(points, best) or search.breaks(better):
         better = best
     return Refined(better, search.steps, stopped)
