@@ -5,12 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from kanon_sql.constraints import AlphaFrequency, Closeness, DistinctDiversity, KAnonymity
 from kanon_sql.group.enforce import enforce
+from kanon_sql.group.run import group_points
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import METHODS, Grouping, GroupTask, task_for
 from kanon_sql.points.points import ItemPoints, LossPoints, MetricPoints, Points
+from kanon_sql.violation.demands import demands_of
+from kanon_sql.violation.violation import violations
+from tests.support.held import MODELS, as_sets, with_sensitive
 
 
 def records(n: int, seed: int, values: int = 3) -> Points:
@@ -56,3 +61,40 @@ def test_a_task_with_constraints_goes_through_json_and_back() -> None:
     assert task.models == models and task.needs_sensitive
     # in the order in which they are first named, whatever the case of the letters
     assert task.sensitive == ("Pay", "job")
+
+
+@pytest.mark.parametrize("method", ["r_gather", "r_cellular"])
+def test_classes_with_centers_are_merged_whole(method: str) -> None:
+    points = MetricPoints.of(np.random.default_rng(1).random((120, 2)))
+    points = with_sensitive(replace(points, facility=np.full(120, 0.1)), 1)
+    task = task_for(method, 4)
+    plain = group_points(points, task)
+    kept = group_points(points, replace(task, beside_k=MODELS["distinct"]))
+    assert kept.centers is not None and kept.facts["violating 0"] > 0.0
+    for rows in as_sets(plain.labels):
+        assert len(set(kept.labels[list(rows)].tolist())) == 1
+    # the center is a row of the class, the one of the least radius; cost and bound are told of it
+    radii, sizes = [], np.bincount(kept.labels)
+    for group, center in enumerate(kept.centers.tolist()):
+        own = np.flatnonzero(kept.labels == group)
+        away = np.sqrt(((points.numeric[own][:, None] - points.numeric[own][None]) ** 2).sum(2))
+        radii.append(away.max(axis=1).min())
+        assert center in own and away[own.tolist().index(center)].max() == pytest.approx(radii[-1])
+    cost = max(radii) if method == "r_gather" else float(np.dot(radii, sizes))
+    assert kept.facts["chosen_cost"] == pytest.approx(cost)
+    assert kept.facts["lower_bound"] == plain.facts["lower_bound"] <= cost
+    assert "guaranteed_ratio" in plain.facts and "guaranteed_ratio" not in kept.facts
+
+
+def test_the_steps_of_best_are_spent_on_groups_that_keep_the_models() -> None:
+    points = with_sensitive(Points.of(np.random.default_rng(2).random((120, 2))), 2)
+    losses = {}
+    for steps in (0, 20_000):
+        task = replace(task_for("best", 4, refine_steps=steps), beside_k=MODELS["distinct"])
+        found = group_points(points, task)
+        everybody = np.arange(120)
+        assert not violations(
+            demands_of(points, MODELS["distinct"], everybody), found.labels
+        ).any()
+        losses[steps] = found.facts["loss_with"]
+    assert losses[20_000] < losses[0]

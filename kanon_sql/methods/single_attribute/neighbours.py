@@ -22,6 +22,10 @@ STRANDED = (
 Box = tuple[float, float, float, float]
 """Low and high of axis 0, then of axis 1."""
 
+TOGETHER = 8
+"""Classes that may become one rectangle, as long as there are so small ones: larger ones lose more,
+and there are many ways to them."""
+
 
 class Linked:
     """Classes of the nodes of a graph, under mergers.
@@ -122,13 +126,21 @@ class Boxes:
         return np.array(self._boxes, np.float64).reshape(-1, 2, 2)
 
     def choices(self, group: int) -> list[Labels]:
-        """With each neighbour of a class, the classes that make a rectangle with it."""
-        found = {self._closed(group, other) for other in sorted(self._near[group])}
-        return [np.array(others) for others in sorted(found)]
-
-    def _closed(self, group: int, other: int) -> tuple[int, ...]:
-        inside, box = {group, other}, _around([self._boxes[group], self._boxes[other]])
+        """With each neighbour of a class, the classes that make a rectangle with it; only those
+        rectangles that are of TOGETHER classes at most, or of twice as many if there is none, and
+        so on."""
+        most = TOGETHER
         while True:
+            found = {self._closed(group, other, most) for other in self._near[group]} - {()}
+            if found:
+                return [np.array(others) for others in sorted(found)]
+            most *= 2
+
+    def _closed(self, group: int, other: int, most: int) -> tuple[int, ...]:
+        """The classes in the smallest rectangle of whole classes around two, without the first;
+        empty where they are more than so many."""
+        inside, box = {group, other}, _around([self._boxes[group], self._boxes[other]])
+        while len(inside) <= most:
             # what a rectangle meets hangs together, so that neighbours lead to all of it
             near: set[int] = set().union(*(self._near[g] for g in inside)) - inside
             more = [g for g in near if _meets(self._boxes[g], box)]
@@ -136,6 +148,7 @@ class Boxes:
                 return tuple(sorted(inside - {group}))
             inside.update(more)
             box = _around([box, *(self._boxes[g] for g in more)])
+        return ()
 
     def merged(self, group: int, into: int) -> None:
         """Takes note that one class became part of another."""

@@ -13,6 +13,7 @@ from kanon_sql.errors import DataError
 from kanon_sql.kernel.watch import StoppedError, Watch
 from kanon_sql.methods import task_for
 from kanon_sql.methods.local_search.merging import AROUND, merge_allowed, merge_rest
+from kanon_sql.methods.single_attribute.neighbours import TOGETHER
 from kanon_sql.points.points import ItemPoints, LossPoints, Points
 from kanon_sql.violation.demands import demands_of
 from kanon_sql.violation.violation import violations
@@ -206,7 +207,11 @@ def test_rectangles_merge_to_rectangles(name: str, many: int, side: int, seed: i
                     if all(a[0] < b[1] and b[0] < a[1] for a, b in zip(now[g], box, strict=True))
                 }
             found.add(tuple(sorted(inside - {group})))
-        return sorted(found)
+        # no larger ones than TOGETHER, or twice as many, and so on
+        most = TOGETHER
+        while not any(len(some) < most for some in found):
+            most *= 2
+        return sorted(some for some in found if len(some) < most)
 
     found = merge_allowed(points, grouping.labels, demands, mergers, Watch())
     expected = reference.merged(points, grouping.labels, demands, choices)
