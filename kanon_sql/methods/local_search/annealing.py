@@ -18,7 +18,15 @@ import numpy as np
 
 from kanon_sql.kernel.jit import inlined, inner, kernel
 from kanon_sql.kernel.watch import DONE, STOP
-from kanon_sql.methods.local_search.burden import hold, largest, number_of, partner, permits, reach
+from kanon_sql.methods.local_search.burden import (
+    hold,
+    hold_all,
+    largest,
+    number_of,
+    partner,
+    permits,
+    reach,
+)
 from kanon_sql.methods.local_search.moves import (
     choose,
     cost,
@@ -161,12 +169,13 @@ def weigh(search: Search, i: int, bits: Any, limit: float) -> Any:
 
 
 @inner
-def _dissolve(search: Search, g: int, bits: Any, limit: float, moved: Any) -> bool:
+def _dissolve(search: Search, g: int, bits: Any, limit: float, room: Moved) -> bool:
     """Puts the members of group g, one by one, into the group nearby that grows least; undone if
     that costs more than the limit."""
     data, groups, sites, spare, _, k, changes, burden = search
     labels, sizes, near = groups.labels, groups.sizes, sites.near
     count, total, done = sizes[g], -cost(data, g, groups), 0
+    moved, into = room
     most = reach(burden, g, g, limit)
     note(changes, g)
     # a copy, since members change their places when one leaves
@@ -193,18 +202,18 @@ def _dissolve(search: Search, g: int, bits: Any, limit: float, moved: Any) -> bo
         join(data, i, best, groups)
         done += 1
     if done == count:
-        total += hold(burden, groups, g)
         for p in range(count):
-            total += hold(burden, groups, labels[moved[p]])
+            into[p] = labels[moved[p]]
+        total += hold(burden, groups, g) + hold_all(burden, groups, into, count)
         if total < limit:
             spare.numbers[spare.left[0]] = g
             spare.left[0] += 1
             return True
     for p in range(done):
-        b = labels[moved[p]]
+        into[p] = labels[moved[p]]
         leave(data, moved[p], groups)
         join(data, moved[p], g, groups)
-        hold(burden, groups, b)
+    hold_all(burden, groups, into, done)
     hold(burden, groups, g)
     return False
 
@@ -243,16 +252,14 @@ def _create(search: Search, i: int, bits: Any, limit: float, moved: Moved) -> bo
     if count == k:
         total += cost(data, new, groups)
         if total < limit:
-            total += hold(burden, groups, new)
-            for p in range(count):
-                total += hold(burden, groups, origin[p])
+            total += hold(burden, groups, new) + hold_all(burden, groups, origin, count)
             if total < limit:
                 spare.left[0] -= 1
                 return True
     for p in range(count - 1, -1, -1):
         leave(data, record[p], groups)
         join(data, record[p], origin[p], groups)
-        hold(burden, groups, origin[p])
+    hold_all(burden, groups, origin, count)
     hold(burden, groups, new)
     return False
 
@@ -287,7 +294,7 @@ def anneal(
             limit = limit_of(unit[i], bits, warmth)
             if is_rare(bits):
                 if sizes[labels[i]] == k:
-                    _dissolve(search, labels[i], bits, limit, moved.record)
+                    _dissolve(search, labels[i], bits, limit, moved)
                 else:
                     _create(search, i, bits, limit, moved)
                 continue

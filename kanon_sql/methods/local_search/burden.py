@@ -133,6 +133,25 @@ def _hold_held(burden: Any, groups: Any, g: Any) -> Any:
     return burden.price[0] * (now - before)
 
 
+@inlined
+def _hold_all(burden: Any, groups: Any, of: Any, count: Any) -> Any:
+    return 0.0
+
+
+@inner
+def _hold_all_held(burden: Any, groups: Any, of: Any, count: Any) -> Any:
+    total = 0.0
+    for p in range(count):
+        fresh = True
+        for q in range(p):
+            if of[q] == of[p]:
+                fresh = False
+                break
+        if fresh:
+            total += _hold_held(burden, groups, of[p])
+    return total
+
+
 def _either(free: Any, held: Any) -> Callable[..., Any]:
     """One function or the other, callable in kernels alone."""
 
@@ -169,3 +188,7 @@ the group that it joins, the record that takes its place or -1, room)."""
 
 hold = _either(_hold, _hold_held)
 """Finds the violation of a changed group; what the change costs: (burden, groups, g)."""
+
+hold_all = _either(_hold_all, _hold_all_held)
+"""The same of several groups, of each once: (burden, groups, of, count), of whose numbers so many
+count."""

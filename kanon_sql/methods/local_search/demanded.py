@@ -192,8 +192,8 @@ class Models:
     def fewer(self, steps: int) -> int:
         """The steps that take no longer than so many do of classes that are not LARGE: at each of
         them a class is looked at, and sorted by every column of many values."""
-        many = int((self._demands.kept_at < 0).sum())
-        return min(steps, max(len(self.points) // 8, steps * LARGE // (self.k * (1 + SORTED * many))))
+        weight = self.k * (1 + SORTED * int((self._demands.kept_at < 0).sum()))
+        return min(steps, max(len(self.points) // 8, steps * LARGE // weight))
 
     def _near(self, labels: Labels, group: int, members: Labels) -> Labels:
         """The classes of records near to those of a class."""
