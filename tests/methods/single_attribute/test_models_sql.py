@@ -43,7 +43,7 @@ def metrics(con: Connection, call: str) -> dict[str, Any]:
 
 def rectangles(con: Connection, more: str) -> dict[tuple[float, ...], list[str]]:
     """The values of each rectangle."""
-    found = defaultdict(list)
+    found: dict[tuple[float, ...], list[str]] = defaultdict(list)
     for lat, lon, ill in con.execute(
         f"SELECT lat, lon, ill FROM anonymize({GPS}, {ILL}{more})"
     ).fetchall():
@@ -141,3 +141,20 @@ def test_metrics_tell_no_guarantee_of_merged_classes(con: Connection, method: st
     plain, told = metrics(con, call), metrics(con, f"{call}, l := 2")
     assert plain["guaranteed_ratio"] is not None and told["guaranteed_ratio"] is None
     assert told["classes"] < plain["classes"] and told["ratio"] >= 1.0
+
+
+@pytest.mark.parametrize("call", [
+    f"{GPS}, l := 3", f"{ZIP}, l := 2, islands := 'suppress'",
+    f"{ZIP}, t := 0.4, islands := 'nearest', places := 'spots'",
+])
+def test_the_order_of_the_rows_changes_nothing(con: Connection, call: str) -> None:
+    graph(con)
+    for name in ("t", "z"):
+        con.execute(f"CREATE OR REPLACE TABLE {name}_2 AS SELECT * FROM {name} "
+                    "ORDER BY hash(rowid)")
+    other = call.replace("'t'", "'t_2'").replace("'z'", "'z_2'")
+    found = [
+        sorted(map(repr, con.execute(f"FROM anonymize({each}, {ILL}{more})").fetchall()))
+        for each, more in ((call, ""), (other, ""), (other, ", threads := 2"))
+    ]
+    assert found[0] == found[1] == found[2]
