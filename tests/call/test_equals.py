@@ -25,6 +25,10 @@ BY_TYPE = {
     "BIGINT": ["5", "9223372036854775807"],
     "DOUBLE": ["0.05", "1e-3", "2", "0.1::FLOAT"],
     "VARCHAR, or STRUCT or MAP": ["'median'", "{'age': 'median', '*': 'interval'}"],
+    "DOUBLE, or STRUCT or MAP": [
+        "0.2", "3", "{'disease': 3, 'pay (net)': 0.25}", "MAP {'disease': 2}",
+        "MAP {'it''s HIV': 0.1, 'flu': 0.5}", "{'disease': {'HIV': 0.1, 'flu': 0.5}}",
+    ],
     "BOOLEAN": ["true", "false", "(1 = 1)"],
     "STRUCT or MAP": [
         "{'a': 2, 'b c': 0.5}", "MAP {'a': 2}", "{'a': 'bins', 'b': 'flat'}",

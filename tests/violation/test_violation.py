@@ -15,14 +15,9 @@ from hypothesis import strategies as st
 from kanon_sql.constraints import PrivacyModel
 from kanon_sql.points.points import Codes, Labels, Points
 from kanon_sql.points.sensitive import SensitiveColumn
+from kanon_sql.violation import violation
 from kanon_sql.violation.demands import demands_of
-from kanon_sql.violation.violation import (
-    NOBODY,
-    SOME,
-    count_codes,
-    violation_of,
-    violations,
-)
+from kanon_sql.violation.violation import NOBODY, SOME, violations
 from tests.constraints.histograms import (
     KINDS,
     NUMBERS,
@@ -36,7 +31,8 @@ from tests.constraints.histograms import (
 from tests.support.kernels import from_python
 from tests.support.thoroughness import examples
 
-changed, counted = from_python(violation_of), from_python(count_codes)
+changed = from_python(violation.violation_of)
+counted = from_python(violation.count_codes)
 
 
 def points_of(columns: Sequence[SensitiveColumn], codes: Sequence[Codes]) -> Points:

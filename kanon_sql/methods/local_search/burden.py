@@ -152,43 +152,44 @@ def _hold_all_held(burden: Any, groups: Any, of: Any, count: Any) -> Any:
     return total
 
 
-def _either(free: Any, held: Any) -> Callable[..., Any]:
+def _either(free: str, held: str) -> Callable[..., Any]:
     """One function or the other, callable in kernels alone."""
+    of_free, of_held = globals()[free], globals()[held]
 
     def stub(*_: Any) -> Any:
         raise NotImplementedError
 
     def chosen(burden: Any, *_: Any) -> Any:
         # burden is numba's type of a NamedTuple here, which knows the class
-        return (free if burden.instance_class is Free else held).py_func
+        return (of_free if burden.instance_class is Free else of_held).py_func
 
     decorate: Any = overload
     decorate(stub, jit_options=CHOSEN, strict=False)(chosen)
     return stub
 
 
-number_of = _either(_number, _number_held)
+number_of = _either("_number", "_number_held")
 """The number by which the chances of a step are drawn: (burden, step)."""
 
-largest = _either(_largest, _largest_held)
+largest = _either("_largest", "_largest_held")
 """The most records of a group: (burden, k)."""
 
-partner = _either(_partner, _partner_held)
+partner = _either("_partner", "_partner_held")
 """The member of group b that a record is to change places with: (burden, groups, b, mover, where to
 look first, coin). By the coin it is one of the same sensitive values, if there is one: that change
 breaks nothing."""
 
-reach = _either(_reach, _reach_held)
+reach = _either("_reach", "_reach_held")
 """What a change of two groups may add to the loss, whatever it does to their violation: (burden,
 a, b, limit)."""
 
-permits = _either(_permits, _permits_held)
+permits = _either("_permits", "_permits_held")
 """Whether a change may be made that leaves so much room below its limit: (burden, groups, mover,
 the group that it joins, the record that takes its place or -1, room)."""
 
-hold = _either(_hold, _hold_held)
+hold = _either("_hold", "_hold_held")
 """Finds the violation of a changed group; what the change costs: (burden, groups, g)."""
 
-hold_all = _either(_hold_all, _hold_all_held)
+hold_all = _either("_hold_all", "_hold_all_held")
 """The same of several groups, of each once: (burden, groups, of, count), of whose numbers so many
 count."""
