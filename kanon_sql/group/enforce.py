@@ -24,9 +24,9 @@ but how near they come to it isn't promised."""
 
 FIRST = 60
 """Steps of the search for each record where refine isn't asked for, up to FIRST_STEPS, or so many
-as there are records six times."""
+as there are records twice."""
 
-FIRST_STEPS = 6_000_000
+FIRST_STEPS = 2_000_000
 
 
 CHEAP = 10
@@ -165,7 +165,7 @@ def _searched(
     if not (violations(demands, labels) > 0.0).any():
         return labels, {}
     k = max(task.k, *least_class(points, models, everybody))
-    steps = min(FIRST * n, max(FIRST_STEPS, 6 * n))
+    steps = min(FIRST * n, max(FIRST_STEPS, 2 * n))
     if task.refine == "local" or task.method.searches:
         most = LOSS_STEPS if task.geometry.by_loss else REFINE_STEPS
         steps = default_steps(n, k, most) if task.refine_steps is None else task.refine_steps

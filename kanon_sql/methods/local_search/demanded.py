@@ -30,9 +30,9 @@ from kanon_sql.violation.violation import violations
 PRICES = (20.0, 320.0, 5000.0)
 """What a row of violation costs in the first cycles, in losses per record."""
 
-SOFT, SOFT_STEPS = 20, 3_000_000
-"""Steps for each record of each of these cycles; and how many they are at most, or three for each
-record where there are very many."""
+SOFT, SOFT_STEPS = 20, 1_500_000
+"""Steps for each record of each of these cycles; and how many they are at most, or three for two
+records where there are very many."""
 
 PROBE = 60
 """Steps for each record after which it is decided where to go on, if there is more than one way."""
@@ -206,7 +206,7 @@ class Models:
         n, points = len(labels), self.points
         held = Held(self._ground, labels, self._demands, self._seed, self._watch)
         unit = loss_of(points, labels) / n
-        steps = self.fewer(min(SOFT * n, max(SOFT_STEPS, 3 * n)))
+        steps = self.fewer(min(SOFT * n, max(SOFT_STEPS, 3 * n // 2)))
         # of equal records none is a neighbour, and nothing is lost
         if self._ground.sites.near.shape[1] > 0:
             for price in PRICES:
