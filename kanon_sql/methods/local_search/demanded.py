@@ -12,15 +12,21 @@ from typing import Any
 
 import numpy as np
 
-from kanon_sql.kernel.jit import kernel
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods.local_search.burden import HARD, Burden
 from kanon_sql.methods.local_search.judging import Judging, helpers_for
 from kanon_sql.methods.local_search.merging import merge_rest
-from kanon_sql.methods.local_search.moves import hold_groups, join, settle
 from kanon_sql.methods.local_search.quota import quota_groups
-from kanon_sql.methods.local_search.refine import CHUNK, HOT, Ground, Refined, embedded, loss_of
-from kanon_sql.methods.local_search.state import Changes, Cycle, Search, Sites, Spare
+from kanon_sql.methods.local_search.refine import (
+    CHUNK,
+    HOT,
+    Ground,
+    Refined,
+    embedded,
+    load_groups,
+    loss_of,
+)
+from kanon_sql.methods.local_search.state import Changes, Cycle, Search, Sites
 from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Labels, LossPoints, Points
 from kanon_sql.search.nearest_lists import nearest_among
@@ -60,24 +66,6 @@ FAR = 200_000
 """Records above which nobody looks for neighbours in slices, nor begins by them."""
 
 
-@kernel
-def _load(data: Any, labels: Any, groups_at_most: int, capacity: int) -> Any:
-    """The groups under change, and the numbers of those that are still empty."""
-    n = labels.shape[0]
-    groups = hold_groups(data, groups_at_most, capacity)
-    for i in range(n):
-        join(data, i, labels[i], groups)
-    spare = Spare(np.zeros(groups_at_most, np.int64), np.zeros(1, np.int64))
-    # taken from the end, so the lowest number is the first to be used
-    for g in range(groups_at_most - 1, -1, -1):
-        if groups.sizes[g] == 0:
-            spare.numbers[spare.left[0]] = g
-            spare.left[0] += 1
-    for g in range(groups_at_most):
-        settle(data, g, groups)
-    return groups, spare
-
-
 def kept_codes(demands: Demands, labels: Labels, groups: int) -> Any:
     """The counts of the columns of few values by group: int32, shape (groups, demands.width)."""
     kept = np.zeros(groups * demands.width, np.int64)
@@ -103,7 +91,7 @@ class Held:
         sizes = np.bincount(labels)
         groups_at_most = max(n // k, len(sizes))
         capacity = max(ROOM * k, int(sizes.max())) + 2
-        groups, spare = _load(data, labels, groups_at_most, capacity)
+        groups, spare = load_groups(data, labels, groups_at_most, capacity)
         unit = np.full(n, loss_of(ground.points, labels) / n)
         if ground.spread is not None:
             unit = np.sqrt(ground.spread * unit)

@@ -178,19 +178,20 @@ def _split(data: Any, members: Any, k: int, labels: Any, made: int) -> int:
 
 
 @kernel
-def _load(data: Any, labels: Any, k: int) -> Any:
-    """The groups under change, and the numbers of those that are still empty."""
+def load_groups(data: Any, labels: Any, room: int, capacity: int) -> Any:
+    """The groups under change, with room for so many of so many records, and the numbers of those
+    that are still empty."""
     n = labels.shape[0]
-    groups = hold_groups(data, n // k, 2 * k)
+    groups = hold_groups(data, room, capacity)
     for i in range(n):
         join(data, i, labels[i], groups)
-    spare = Spare(np.zeros(n // k, np.int64), np.zeros(1, np.int64))
+    spare = Spare(np.zeros(room, np.int64), np.zeros(1, np.int64))
     # taken from the end, so the lowest number is the first to be used
-    for g in range(n // k - 1, -1, -1):
+    for g in range(room - 1, -1, -1):
         if groups.sizes[g] == 0:
             spare.numbers[spare.left[0]] = g
             spare.left[0] += 1
-    for g in range(n // k):
+    for g in range(room):
         settle(data, g, groups)
     return groups, spare
 
@@ -302,7 +303,7 @@ class Refining:
     def _begun(self) -> Search:
         """A cycle that begins, from the best and not from where the one before ended."""
         data, k, n = self._ground.data, self._ground.k, len(self.labels)
-        groups, spare = _load(data, _small(data, self.labels, k), k)
+        groups, spare = load_groups(data, _small(data, self.labels, k), n // k, 2 * k)
         # the temperature counts in what a record loses on average by now
         unit = np.full(n, self.loss / n)
         if self._ground.spread is not None:
