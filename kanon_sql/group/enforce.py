@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from kanon_sql.constraints import Closeness, PrivacyModel
+from kanon_sql.constraints.constraint import spot_of
 from kanon_sql.group.feasible import counts_of, refuse_infeasible
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import GroupTask
@@ -173,8 +174,8 @@ def _searched(
     # where an order makes values stand for their neighbours it wins seldom, and is tried if cheap
     cheap = 2 * PROBE * n * CHEAP <= steps
     spot = next((j for j, model in enumerate(models) if _by_slices(points, model, cheap)), None)
-    names = [column.name.lower() for column in points.sensitive_columns]
-    ranked = names.index(models[spot or 0].column.lower())
+    names = [column.name for column in points.sensitive_columns]
+    ranked = spot_of(models[spot or 0].column, names)
     search = Models(
         points, demands, min(k, n), points.sensitive[:, ranked].astype(np.int64), task.seed, watch
     )
@@ -192,6 +193,6 @@ def _by_slices(points: Points, model: PrivacyModel, cheap: bool) -> bool:
         return False
     if cheap:
         return True
-    names = [column.name.lower() for column in points.sensitive_columns]
-    column = points.sensitive_columns[names.index(model.column.lower())]
+    names = [column.name for column in points.sensitive_columns]
+    column = points.sensitive_columns[spot_of(model.column, names)]
     return model.distance_of(column) in ("equal", "hierarchy")

@@ -25,6 +25,7 @@ from kanon_sql.constraints import (
     PrivacyModel,
     RecursiveDiversity,
 )
+from kanon_sql.constraints.constraint import spot_of
 from kanon_sql.constraints.rational import as_fraction
 from kanon_sql.points.points import Codes, Floats, Labels, Points
 from kanon_sql.points.sensitive import Counts
@@ -151,10 +152,10 @@ def demands_of(points: Points, models: Sequence[PrivacyModel], kept: Labels) -> 
         models: at least one.
         kept: int64, shape (m,); the records that are released, which are the table.
     """
-    names = [column.name.lower() for column in points.sensitive_columns]
+    names = [column.name for column in points.sensitive_columns]
     tables, made, column, table_rows, missing = _Tables(), [], [0], [], []
     for model in models:
-        spot = names.index(model.column.lower())
+        spot = spot_of(model.column, names)
         codes = np.ascontiguousarray(points.sensitive[:, spot])
         counts = Counts.of(points.sensitive_columns[spot], codes[kept])
         made.append(_demand(model, codes, counts, tables))
