@@ -56,8 +56,10 @@ def _kept(points: Points, grouping: Grouping, task: GroupTask, watch: Watch) -> 
     without, start = _loss(points, grouping, task), grouping
     least = max(least_class(points, task.models, left))
     if least > task.k and task.method.only_k is None and task.geometry.searched:
-        # no smaller class keeps the models, so these are where the search begins
-        start = _grouped(points, replace(task, k=min(least, len(left))), watch)
+        # no smaller class keeps the models, so these are where the search begins: what refine does
+        # without a look at the models would be undone
+        larger = replace(task, k=min(least, len(left)), refine="none")
+        start = _grouped(points, larger, watch)
         if (start.labels < 0).any():
             refuse_infeasible(points, task.models, np.flatnonzero(start.labels >= 0))
     kept = enforce(points, start, task.models, task, watch)

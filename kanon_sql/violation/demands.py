@@ -77,6 +77,7 @@ class Demands(NamedTuple):
             search keeps the counts of each class; -1 for a column of more than FEW values.
         width: how many codes these are.
         most: the most of them in one column.
+        light: whether all demands go by the equal ground distance, and all counts are kept.
     """
 
     codes: Codes
@@ -101,6 +102,7 @@ class Demands(NamedTuple):
     kept_at: Labels
     width: int
     most: int
+    light: bool
 
 
 @dataclass
@@ -201,6 +203,7 @@ def _packed(
         kept_at,
         int(few.sum()),
         int(few.max(initial=0)),
+        bool((kept_at >= 0).all()) and all(each.kind == EQUAL for each in made),
     )
 
 

@@ -263,20 +263,47 @@ def _counted(
 
 
 @inner
-def violation_of(
+def _apart_of_kept(
+    demands: Demands, j: int, column: int, kept: Any, size: int, out: int, into: int
+) -> Any:
+    """As ``_apart``, by the counts that are kept of the class, without gathering its codes."""
+    codes, counts, rows, above = demands.codes, demands.counts, demands.rows[j], np.int64(0)
+    at, first = demands.kept_at[column], demands.first[column]
+    less = np.int64(codes[out, column]) if out >= 0 else np.int64(-1)
+    more = np.int64(codes[into, column]) if into >= 0 else np.int64(-1)
+    for code in range(demands.values[column] + 1):
+        many = np.int64(kept[at + code]) - np.int64(code == less) + np.int64(code == more)
+        # a value that is not there can't be above its share
+        above += max(np.int64(0), many * rows - size * counts[first + code])
+    return above
+
+
+@inlined
+def _beyond(demands: Demands, j: int, height: int, above: int, rows: int) -> Any:
+    """The violation by what lies above the shares of the table, at all levels together."""
+    whole = height * demands.rows[j]
+    lacks = max(np.int64(0), above - _share_of(demands, j, whole * rows)) / np.float64(whole)
+    return lacks + SOME if lacks > 0.0 else 0.0
+
+
+@inner
+def _of_kept(demands: Demands, kept: Any, size: int, out: int, into: int) -> float:
+    """The violation where all demands go by the equal ground distance and by counts that are kept:
+    see violation_of."""
+    total, rows = 0.0, size - np.int64(out >= 0) + np.int64(into >= 0)
+    for j in range(demands.kind.shape[0]):
+        above, height = np.int64(0), demands.column[j + 1] - demands.column[j]
+        for column in range(demands.column[j], demands.column[j + 1]):
+            above += _apart_of_kept(demands, j, column, kept, rows, out, into)
+        total += _beyond(demands, j, height, above, rows)
+    return total
+
+
+@inner
+def _gathering(
     demands: Demands, kept: Any, members: Any, size: int, out: int, into: int
 ) -> float:
-    """The violation of a class, of all demands together, in rows.
-
-    Args:
-        demands: what is demanded.
-        kept: int32, shape (demands.width,); how often the class has each code of the columns of few
-            values, or shape (0,) where that isn't kept.
-        members: the records of the class; the first ``size`` count.
-        size: how many they are.
-        out: a member that is taken as gone, or -1.
-        into: a record that is taken as a member, or -1.
-    """
+    """The violation where codes of the class have to be gathered: see violation_of."""
     total, rows = 0.0, size
     if out >= 0:
         rows -= 1
@@ -307,13 +334,30 @@ def violation_of(
             else:
                 lacks += _moved(demands, j, codes, often, runs, missing, rows)
         if kind == EQUAL:
-            height = demands.column[j + 1] - demands.column[j]
-            whole = height * demands.rows[j]
-            most = _share_of(demands, j, whole * rows)
-            lacks += max(np.int64(0), above - most) / np.float64(whole)
-        if lacks > 0.0:
+            total += _beyond(demands, j, demands.column[j + 1] - demands.column[j], above, rows)
+        elif lacks > 0.0:
             total += lacks + SOME
     return total
+
+
+@inner
+def violation_of(
+    demands: Demands, kept: Any, members: Any, size: int, out: int, into: int
+) -> Any:
+    """The violation of a class, of all demands together, in rows.
+
+    Args:
+        demands: what is demanded.
+        kept: int32, shape (demands.width,); how often the class has each code of the columns of few
+            values, or shape (0,) where that isn't kept.
+        members: the records of the class; the first ``size`` count.
+        size: how many they are.
+        out: a member that is taken as gone, or -1.
+        into: a record that is taken as a member, or -1.
+    """
+    if demands.light and kept.shape[0] > 0:
+        return _of_kept(demands, kept, size, out, into)
+    return _gathering(demands, kept, members, size, out, into)
 
 
 @inner

@@ -30,11 +30,14 @@ class SquaredRecords(NamedTuple):
         numeric: float64, shape (n, d).
         codes: int32, shape (n, c).
         scale: float64, shape (c,).
+        first: int64, shape (c + 1,); where the codes of each column begin in a tally of a group,
+            and how wide that is: 0 where codes are not tallied.
     """
 
     numeric: Floats
     codes: Codes
     scale: Floats
+    first: Labels
 
 
 class SquaredGroups(NamedTuple):
@@ -48,6 +51,7 @@ class SquaredGroups(NamedTuple):
         sums: float64, shape (groups, d); sums of the numeric attributes.
         squares: int64, shape (groups, c); sums of squared category counts.
         changes: int64, shape (groups,); changes since the sums were last recomputed.
+        tally: int16, shape (groups, width); how many members have each code, or of width 0.
     """
 
     labels: Labels
@@ -57,18 +61,34 @@ class SquaredGroups(NamedTuple):
     sums: Floats
     squares: Labels
     changes: Labels
+    tally: Codes
+
+
+TALLIED, TALLIES = 256, 1 << 25
+"""The most codes of all columns that groups have a tally of, and the most entries of all tallies:
+otherwise members are counted one by one, with the same result."""
+
+LARGEST = 32_767
+"""The most members of a group with a tally."""
 
 
 def squared_records(points: Points) -> SquaredRecords:
     """The records as the kernels take them."""
-    return SquaredRecords(points.numeric, points.codes, points.scale)
+    codes = points.codes
+    many = codes.max(axis=0).astype(np.int64) + 1 if len(codes) else np.zeros(codes.shape[1])
+    first = np.append(0, np.cumsum(many)).astype(np.int64)
+    if first[-1] > TALLIED:
+        first = np.zeros_like(first)
+    return SquaredRecords(points.numeric, codes, points.scale, first)
 
 
 @inner
 def hold_groups(data: SquaredRecords, room: int, capacity: int) -> SquaredGroups:
     """Room for that many groups of that many records, all empty."""
-    numeric, codes, _ = data
-    n = numeric.shape[0]
+    numeric, codes, n = data.numeric, data.codes, data.numeric.shape[0]
+    width = int(data.first[codes.shape[1]])
+    if room * width > TALLIES or capacity > LARGEST:
+        width = 0
     return SquaredGroups(
         np.full(n, -1, np.int64),
         np.zeros(n, np.int64),
@@ -77,6 +97,7 @@ def hold_groups(data: SquaredRecords, room: int, capacity: int) -> SquaredGroups
         np.zeros((room, numeric.shape[1])),
         np.zeros((room, codes.shape[1]), np.int64),
         np.zeros(room, np.int64),
+        np.zeros((room, width), np.int16),
     )
 
 
@@ -94,7 +115,7 @@ def _count_alike(codes: Any, a: int, i: int, g: int, members: Any, size: int) ->
 def _renew(numeric: Any, g: int, groups: SquaredGroups) -> None:
     """Notes a change; after as many as there are members the sums are recomputed, so that
     rounding errors don't pile up."""
-    _, _, sizes, members, sums, _, changes = groups
+    sizes, members, sums, changes = groups.sizes, groups.members, groups.sums, groups.changes
     changes[g] += 1
     if changes[g] < sizes[g]:
         return
@@ -109,12 +130,17 @@ def _renew(numeric: Any, g: int, groups: SquaredGroups) -> None:
 @inner
 def join(data: SquaredRecords, i: int, g: int, groups: SquaredGroups) -> None:
     """Puts record i, which is in no group, into group g."""
-    numeric, codes, _ = data
-    labels, place, sizes, members, sums, squares, _ = groups
-    size = sizes[g]
+    numeric, codes = data.numeric, data.codes
+    labels, place, sizes, members, sums, squares, _, tally = groups
+    first, size, tallied = data.first, sizes[g], tally.shape[1] > 0
     # (m + 1)^2 - m^2 = 2 m + 1: integers, so squares never drift and need no renewal
     for a in range(codes.shape[1]):
-        squares[g, a] += 2 * _count_alike(codes, a, i, g, members, size) + 1
+        if tallied:
+            at = first[a] + codes[i, a]
+            squares[g, a] += 2 * tally[g, at] + 1
+            tally[g, at] += 1
+        else:
+            squares[g, a] += 2 * _count_alike(codes, a, i, g, members, size) + 1
     for a in range(numeric.shape[1]):
         sums[g, a] += numeric[i, a]
     members[g, size] = i
@@ -125,12 +151,17 @@ def join(data: SquaredRecords, i: int, g: int, groups: SquaredGroups) -> None:
 @inner
 def leave(data: SquaredRecords, i: int, groups: SquaredGroups) -> None:
     """Takes record i out of its group."""
-    numeric, codes, _ = data
-    labels, place, sizes, members, sums, squares, _ = groups
+    numeric, codes = data.numeric, data.codes
+    labels, place, sizes, members, sums, squares, _, tally = groups
     g = labels[i]
-    size = sizes[g]
+    first, size, tallied = data.first, sizes[g], tally.shape[1] > 0
     for a in range(codes.shape[1]):
-        squares[g, a] -= 2 * _count_alike(codes, a, i, g, members, size) - 1
+        if tallied:
+            at = first[a] + codes[i, a]
+            squares[g, a] -= 2 * tally[g, at] - 1
+            tally[g, at] -= 1
+        else:
+            squares[g, a] -= 2 * _count_alike(codes, a, i, g, members, size) - 1
     for a in range(numeric.shape[1]):
         sums[g, a] -= numeric[i, a]
     # the last member takes the free place, so that no other has to move
@@ -165,16 +196,19 @@ def frozen(groups: SquaredGroups) -> SquaredGroups:
 @inlined
 def _gap(data: SquaredRecords, i: int, g: int, groups: SquaredGroups) -> Any:
     """|i - g|^2."""
-    numeric, codes, scale = data
-    _, _, sizes, members, sums, squares, _ = groups
-    size = sizes[g]
+    numeric, codes, scale, first = data
+    _, _, sizes, members, sums, squares, _, tally = groups
+    size, tallied = sizes[g], tally.shape[1] > 0
     share = 1.0 / size  # one division for all attributes
     total = 0.0
     for a in range(numeric.shape[1]):
         gap = numeric[i, a] - sums[g, a] * share
         total += gap * gap
     for a in range(codes.shape[1]):
-        same = _count_alike(codes, a, i, g, members, size)
+        if tallied:
+            same = np.int64(tally[g, first[a] + codes[i, a]])
+        else:
+            same = _count_alike(codes, a, i, g, members, size)
         # |one-hot - mean of one-hots|^2: the mean's square, less twice the share, and 1
         total += scale[a] * ((squares[g, a] - 2 * size * same + size * size) / (size * size))
     return total
@@ -208,7 +242,7 @@ def relief(data: SquaredRecords, i: int, groups: SquaredGroups) -> Any:
 def exchange(data: SquaredRecords, i: int, j: int, groups: SquaredGroups, limit: float) -> Any:
     """By how much the cost grows when two records of different groups change places; whatever the
     limit."""
-    numeric, codes, scale = data
+    numeric, codes, scale, _ = data
     a, b = groups.labels[i], groups.labels[j]
     away = _gap(data, i, a, groups) + _gap(data, j, b, groups)
     there = _gap(data, i, b, groups) + _gap(data, j, a, groups)
@@ -220,7 +254,7 @@ def exchange(data: SquaredRecords, i: int, j: int, groups: SquaredGroups, limit:
 @inner
 def distance(data: SquaredRecords, i: int, j: int) -> Any:
     """|i - j|^2."""
-    numeric, codes, scale = data
+    numeric, codes, scale, _ = data
     return squared_distance(numeric, codes, scale, i, j)
 
 

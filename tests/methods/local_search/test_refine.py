@@ -12,7 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kanon_sql.kernel.watch import StoppedError, Watch
+from kanon_sql.methods.local_search import moves_by_squared_error
 from kanon_sql.methods.local_search import refine as module
+from kanon_sql.methods.local_search.moves_by_squared_error import squared_records
 from kanon_sql.methods.local_search.refine import (
     Refined,
     default_steps,
@@ -261,3 +263,15 @@ def test_a_large_group_that_nothing_beats_is_split_before_the_search_goes_on() -
     found = refine(points, labels, 3, 50_000, None, Watch())
     assert np.bincount(found.labels).min() >= 3
     assert sse(points, found.labels) <= sse(points, labels)
+
+
+@often(60)
+@given(tasks())
+def test_members_are_counted_one_by_one_with_the_same_result(task: Task) -> None:
+    """Where there are more codes than groups have tallies of."""
+    tallied = task.refined()
+    with pytest.MonkeyPatch.context() as without:
+        without.setattr(moves_by_squared_error, "TALLIED", 0)
+        assert squared_records(task.points).first[-1] == 0
+        counted = task.refined()
+    assert np.array_equal(tallied.labels, counted.labels)
