@@ -43,6 +43,10 @@ records where there are very many."""
 PROBE = 60
 """Steps for each record after which it is decided where to go on, if there is more than one way."""
 
+RARE = 40
+"""Classes of more records than the least, to begin by, are tried where that takes one in so many of
+the steps."""
+
 FROM_QUOTA = 4.0
 """The temperature from which a search cools down that begins by slices: nothing in its groups is
 near to each other."""
@@ -210,9 +214,16 @@ class Models:
             merge_rest(self.points, labels, self._demands, self._near, self._watch)
         )
 
-    def quota(self) -> Labels:
-        """Groups with a record of each slice of the sensitive values."""
-        return quota_groups(self.points, self._ranks, self.k, self._watch)
+    def slices(self, probe: int, steps: int) -> list[int]:
+        """How many slices it is worth to begin by: as many as the least class has records, and more
+        where so many steps for each are few beside all."""
+        k = self.k
+        wider = [k * 3 // 2, 2 * k] if RARE * probe <= steps else []
+        return [k, *(slices for slices in wider if k < slices <= len(self.points) // 2)]
+
+    def quota(self, slices: int) -> Labels:
+        """Groups with a record of each of so many slices of the sensitive values."""
+        return quota_groups(self.points, self._ranks, slices, self._watch)
 
     def better(
         self, labels: Labels, steps: int, until: float | None = None, hot: float = HOT
@@ -270,9 +281,10 @@ def keep_models(
         probe = min(search.fewer(PROBE * n), steps)
         own, _ = search.better(best, probe, until)
         best = min((best, own), key=lambda found: loss_of(points, found))
-        other = search.merged(search.better(search.quota(), probe, None, FROM_QUOTA)[0])
-        if loss_of(points, other) < loss_of(points, best):
-            best, hot = other, FROM_QUOTA
+        for slices in search.slices(probe, steps):
+            other = search.merged(search.better(search.quota(slices), probe, None, FROM_QUOTA)[0])
+            if loss_of(points, other) < loss_of(points, best):
+                best, hot = other, FROM_QUOTA
     better, stopped = search.better(best, search.fewer(steps), until, hot)
     if loss_of(points, better) >= loss_of(points, best) or search.breaks(better):
         better = best
