@@ -16,6 +16,7 @@ from kanon_sql.call.options import (
     Options,
     read_options,
 )
+from kanon_sql.call.persons import of_persons
 from kanon_sql.call.relation import Relation, find_relation
 from kanon_sql.call.risk_options import RiskOptions
 from kanon_sql.call.role_table import RoleTable, read_role_table, with_table
@@ -61,6 +62,7 @@ class Call:
         asked: what was said of these, which also says how columns are measured that have none.
         looked_at: the sensitive columns that k_anonymity measures.
         population: the relation of the people among whom anonymize_risk looks.
+        by_persons: whether k_anonymity counts persons, too.
     """
 
     name: str
@@ -82,6 +84,7 @@ class Call:
     asked: ModelOptions = field(default_factory=ModelOptions)
     looked_at: tuple[str, ...] = ()
     population: Relation | None = None
+    by_persons: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,8 +162,15 @@ def read_call(
             "population is joined by the quasi-identifiers, which are not known before the query "
             "runs. Name them in quasi_identifiers=[...]."
         )
+    by_persons = "entity" in options.given
+    if by_persons and measures:
+        raise OptionError(
+            "entity and sensitive are given, and k_anonymity counts persons or measures sensitive "
+            "columns. Call it twice."
+        )
     return Call(
         **shared,
+        by_persons=by_persons,
         looked_at=roles.sensitive if measures else (),
         hierarchies=hierarchies,
         audited=None if release is None else find_relation(release, catalog),
@@ -256,6 +266,7 @@ def _grouping_call(
         seed = task.seed if "seed" in options.given else secret_seed()
         task = replace(task, beside_k=shared["models"], seed=seed)
         refuse_models(task)
+    task = of_persons(task, roles, options)
     return GroupingCall(
         **shared,
         hierarchies=hierarchies,
@@ -310,11 +321,15 @@ def _used(
     shown = hierarchies and release.by_hierarchy
     parts = (options.roles, options.group, options.release, options.measure, options.run)
     used = {name: value for part in parts for name, value in asdict(part).items()}
+    if roles.entity is None:
+        del used["entity"], used["entity_rows"]
+    else:
+        used["entity"] = roles.entity
     # of no consequence for the release
     del used["release"], used["threads"]
     if options.risk.weight is not None:
         used["weight"] = options.risk.weight
-    if task.beside_k:
+    if task.secret:
         # who knows the seed could try what sensitive values give these classes
         used |= {**asdict(options.models), "seed": None}
     return used | asdict(task.own) | {
@@ -323,7 +338,7 @@ def _used(
         ),
         "others": roles.rest,
         "sensitive": list(roles.sensitive),
-        "identifiers": list(roles.identifiers),
+        "identifiers": [name for name in roles.identifiers if name != roles.entity],
         "k": task.promised,
         "method": task.method.name,
         "recoding": "global" if release.same_level else "local",

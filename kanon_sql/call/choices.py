@@ -20,6 +20,10 @@ OTHERS = {
     "drop": "leaves them out",
     "release": "lets them pass unchanged",
 }
+ENTITY_ROWS = {
+    "together": "all rows of a person are in one class, and every class has k persons or more",
+    "apart": "a person's rows may be in several classes, and are at most one k-th of each",
+}
 NULLS = ("value", "suppress", "error")
 
 DISTANCES = {

@@ -9,6 +9,7 @@ from typing import Any
 
 from kanon_sql.call.choices import (
     DISTANCES,
+    ENTITY_ROWS,
     LOSSES,
     NULLS,
     OTHERS,
@@ -69,6 +70,18 @@ class RoleOptions:
     identifiers: tuple[str, ...] = option(
         (), names, "The columns to drop, because each alone identifies a person.",
         type="VARCHAR[]", default_text="declared, else none", calls=ALL_CALLS, columns=True,
+    )
+    entity: str | None = option(
+        None, name_like("'patient_id'"),
+        "The column that says whose row a row is, where persons have several: k, suppress and "
+        "privacy models then count persons. It is dropped.",
+        default_text="declared, else none: each row is a person's only one",
+        calls=(*GROUPING_CALLS, "k_anonymity"), columns=True,
+    )
+    entity_rows: str = option(
+        "together", one_of(ENTITY_ROWS),
+        "Where the rows of a person go: "
+        + "; ".join(f"'{name}': {text}" for name, text in ENTITY_ROWS.items()) + ".",
     )
     others: str | None = option(
         None, one_of(OTHERS),

@@ -33,6 +33,7 @@ class Roles:
             'drop', or 'error' (there must be none).
         origins: where each named column, in lower case, has its role from: 'call', 'relation',
             'comment' or 'view'.
+        entity: the one of the identifiers that says whose row a row is.
     """
 
     quasi_identifiers: tuple[str, ...]
@@ -41,6 +42,7 @@ class Roles:
     other: tuple[str, ...] = ()
     rest: str = "quasi_identifier"
     origins: Mapping[str, str] = field(default_factory=dict)
+    entity: str | None = None
 
     @property
     def open(self) -> bool:
@@ -121,6 +123,8 @@ def resolve_roles(
     replaced = bool(options.quasi_identifiers)
 
     def declare(column: str, role: str, origin: str) -> None:
+        if role == "entity" and options.entity is not None:
+            role = "identifier"  # the call names another one
         if not (replaced and role == "quasi_identifier"):
             taken.give(column, role, origin)
 
@@ -138,16 +142,29 @@ def resolve_roles(
         rest = "release" if taken.by_role["quasi_identifier"] else "quasi_identifier"
     elif releases:
         _refuse_renamed(source, decided, rest)
+    entity = _entity(taken)
     roles = Roles(
         tuple(taken.by_role["quasi_identifier"]),
         tuple(taken.by_role["sensitive"]),
-        tuple(taken.by_role["identifier"]),
+        (*taken.by_role["identifier"], *([] if entity is None else [entity])),
         tuple(taken.by_role["other"]),
         rest,
         taken.origins,
+        entity,
     )
     _refuse_none_left(roles, source)
     return roles
+
+
+def _entity(taken: _Taken) -> str | None:
+    """The column that says whose row a row is, if there is one."""
+    named = taken.by_role["entity"]
+    if len(named) > 1:
+        raise OptionError(
+            f"{len(named)} columns are declared as entity: {', '.join(map(repr, named))}. Name "
+            "one in entity, and give the others another role."
+        )
+    return named[0] if named else None
 
 
 def _given(options: RoleOptions, passing: Mapping[str, str | None]) -> _Taken:
@@ -158,6 +175,7 @@ def _given(options: RoleOptions, passing: Mapping[str, str | None]) -> _Taken:
         "quasi_identifier": options.quasi_identifiers,
         "sensitive": options.sensitive,
         "identifier": options.identifiers,
+        "entity": () if options.entity is None else (options.entity,),
     }
     for role, names in given.items():
         for name in names:
@@ -170,7 +188,9 @@ def _given(options: RoleOptions, passing: Mapping[str, str | None]) -> _Taken:
     for option, column in passing.items():
         if column is None:
             continue
-        if taken.roles.get(column.lower()) in ("quasi_identifier", "identifier"):
+        if taken.roles.get(column.lower()) in (
+            "quasi_identifier", "identifier", "entity"
+        ):
             raise OptionError(
                 f"The column {column!r} is given as {taken.roles[column.lower()]} and as {option}, "
                 "which passes unchanged. Give it one role."
@@ -212,7 +232,7 @@ def _refuse_renamed(source: Relation, decided: set[str], rest: str) -> None:
     if columns <= decided or rest == "drop":
         return
     for column, role, table in _declared_below(source):
-        if role in ("identifier", "sensitive") and column.lower() not in columns:
+        if role in ("identifier", "entity", "sensitive") and column.lower() not in columns:
             raise OptionError(RENAMED.format(column, table, role))
 
 

@@ -13,13 +13,14 @@ from typing import Any
 from kanon_sql.constraints.closeness import Closeness
 from kanon_sql.constraints.constraint import NULLS, Constraint, Measure, PrivacyModel
 from kanon_sql.constraints.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+from kanon_sql.constraints.entity import EntityShare
 from kanon_sql.constraints.frequency import AlphaFrequency, BetaLikeness, DeltaDisclosure
 from kanon_sql.constraints.k_anonymity import KAnonymity
 
 __all__ = [
     "CONSTRAINTS", "MODELS", "NULLS", "AlphaFrequency", "BetaLikeness", "Closeness", "Constraint",
-    "DeltaDisclosure", "DistinctDiversity", "EntropyDiversity", "KAnonymity", "Measure",
-    "PrivacyModel", "RecursiveDiversity", "read_constraint",
+    "DeltaDisclosure", "DistinctDiversity", "EntityShare", "EntropyDiversity", "KAnonymity",
+    "Measure", "PrivacyModel", "RecursiveDiversity", "read_constraint",
 ]
 
 MODELS: tuple[type[PrivacyModel], ...] = (
@@ -27,7 +28,7 @@ MODELS: tuple[type[PrivacyModel], ...] = (
     DeltaDisclosure, BetaLikeness,
 )
 
-_KINDS: tuple[type[Constraint], ...] = (KAnonymity, *MODELS)
+_KINDS: tuple[type[Constraint], ...] = (KAnonymity, EntityShare, *MODELS)
 CONSTRAINTS: dict[str, type[Constraint]] = {kind.name: kind for kind in _KINDS}
 
 

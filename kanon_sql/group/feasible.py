@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from kanon_sql.constraints import Closeness, PrivacyModel, RecursiveDiversity
+from kanon_sql.constraints import Closeness, EntityShare, PrivacyModel, RecursiveDiversity
 from kanon_sql.constraints.constraint import spot_of
 from kanon_sql.errors import DataError
 from kanon_sql.points.points import Labels, Points
-from kanon_sql.points.sensitive import Counts, SensitiveColumn
+from kanon_sql.points.sensitive import Counts, SensitiveColumn, refuse_strangers
 
 MANY_VALUES = 50
 """The most distinct values of a column with an order of which l says something: 30000 and 30001
@@ -52,6 +52,15 @@ def refuse_infeasible(
     rows keeps. Arguments as in ``counts_of``."""
     for model, table in counts_of(points, models, kept):
         _refuse_column(model, table.column)
+        if isinstance(model, EntityShare):
+            refuse_strangers(model.column, table.missing)
+        if isinstance(model, EntityShare) and not model.feasible(table):
+            raise DataError(
+                f"No release has {model.k} persons in every class, none of them with more than one "
+                f"{model.k}th of its rows: one person of the column {model.column!r} has "
+                f"{model.most(table)} of all {table.rows} rows. Lower k, or use entity_rows "
+                "'together'."
+            )
         if not model.feasible(table):
             least = model.least_class(table)
             few = f", and no class of fewer than {least} rows could pass" if least > 1 else ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from kanon_sql.constraints import AlphaFrequency, PrivacyModel, RecursiveDiversity
+from kanon_sql.constraints import AlphaFrequency, EntityShare, PrivacyModel, RecursiveDiversity
 from kanon_sql.measure.metrics import Metric, filled
 
 UNITS = {"l": "values", "c": "ratio", "t": "share", "alpha": "share", "delta": "", "beta": "ratio"}
@@ -70,6 +70,8 @@ def _of(column: str, metric: Metric, expression: str, beside: str = "NULL") -> M
 def model_metrics(models: Sequence[PrivacyModel]) -> Iterator[Metric]:
     """The metrics of the models of a call, over the columns of ``_facts`` and __kanon_models."""
     for j, model in enumerate(models):
+        if isinstance(model, EntityShare):
+            continue  # see kanon_sql/measure/person_metrics.py
         option, of = model.option, partial(_of, model.column)
         limit = getattr(model, option)
         by_value = isinstance(model, AlphaFrequency) and bool(model.by_value)

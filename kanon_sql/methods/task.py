@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from kanon_sql.constraints import Constraint, KAnonymity, PrivacyModel, read_constraint
+from kanon_sql.constraints import Constraint, EntityShare, KAnonymity, PrivacyModel, read_constraint
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods.geometry import Geometry
 from kanon_sql.methods.method import Method
@@ -38,6 +38,7 @@ class GroupTask:
         sensitive_values: the values of sensitive columns that are truly sensitive.
         beside_k: what every class must keep beside k; the method doesn't know of it, and classes
             that break it are merged afterwards.
+        persons: whether the records are persons, each of all rows of one.
     """
 
     method: Method
@@ -56,6 +57,7 @@ class GroupTask:
     class_label: str | None = None
     sensitive_values: tuple[str, ...] = ()
     beside_k: tuple[Constraint, ...] = ()
+    persons: bool = False
 
     @staticmethod
     def of(method: Method, k: int, **options: Any) -> GroupTask:
@@ -108,6 +110,11 @@ class GroupTask:
         return self.own.needs_sensitive or bool(self.models)
 
     @property
+    def secret(self) -> bool:
+        """Whether sensitive values have a part in the labels."""
+        return any(not isinstance(model, EntityShare) for model in self.models)
+
+    @property
     def promised(self) -> int | None:
         """The k that is promised; None of a method that promises none."""
         return self.k if self.method.promises_k else None
@@ -129,6 +136,8 @@ class GroupTask:
     def told(self) -> dict[str, Any]:
         """The task in values that JSON has."""
         told = {f.name: getattr(self, f.name) for f in fields(self)}
+        if not self.persons:
+            del told["persons"]
         return told | {
             "method": self.method.name,
             "own": asdict(self.own),

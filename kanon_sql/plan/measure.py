@@ -24,6 +24,7 @@ from kanon_sql.measure.metrics import (
     filled,
 )
 from kanon_sql.measure.model_metrics import model_metrics
+from kanon_sql.measure.person_metrics import PERSONS
 from kanon_sql.measure.risk_metrics import WEIGHTED
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.centers.geometry import UNITS
@@ -32,6 +33,7 @@ from kanon_sql.plan.fragments import ROW, listed, one_empty_row, quasi, seen, wh
 from kanon_sql.plan.generalize import publishes_centers
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.metric_rows import metric_rows
+from kanon_sql.plan.persons import OF_NOBODY
 from kanon_sql.plan.pipeline import measured_sql, named_columns, pipeline_sql
 from kanon_sql.plan.risk import WEIGHTLESS
 from kanon_sql.plan.sensitive import sensitive_sql
@@ -120,14 +122,17 @@ def metrics_sql(call: GroupingCall) -> str:
         "as_grouped": _as_grouped(task),
         "method": literal(task.method.name),
         "options": literal(json.dumps(call.used, sort_keys=True, default=str)),
-        "seed": "NULL" if task.beside_k else literal(str(task.seed)),
+        "seed": "NULL" if task.secret else literal(str(task.seed)),
         "version": literal(f"kanon_sql {__version__}, DuckDB ") + " || version()",
     }
     return statement(
         "calls/metrics",
         pipeline=pipeline_sql(call, clock=", __kanon_started"),
         measured=measured_sql(call),
-        rows=metric_rows([*known, *diverse, *weighted, *model_metrics(task.models)], values),
+        rows=metric_rows([
+            *known, *diverse, *weighted, *(PERSONS if call.roles.entity is not None else ()),
+            *model_metrics(task.models),
+        ], values),
         aggregates=aggregates + of_class,
         alike=alike + of_all,
         seen_classes=seen("COLUMNS(* EXCLUDE (__kanon_class))"),
@@ -236,6 +241,18 @@ def k_anonymity_sql(call: Call) -> str:
     if call.looked_at:
         return sensitive_sql(call)
     source, roles = call.source, call.roles
+    if call.by_persons and roles.entity is not None:
+        return statement(
+            "calls/k_anonymity_persons",
+            sound=sound_sql(),
+            entity=quoted(roles.entity),
+            seen=seen(quasi(roles, ())),
+            relation=source.sql,
+            where=where(source, roles),
+            k="NULL" if call.k is None else call.k,
+            nobody=literal(OF_NOBODY.format(entity=roles.entity)),
+            refusals=refusals(call),
+        )
     return statement(
         "calls/k_anonymity",
         sound=sound_sql(),

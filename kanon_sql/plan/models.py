@@ -14,6 +14,7 @@ from kanon_sql.constraints import (
     Closeness,
     DeltaDisclosure,
     DistinctDiversity,
+    EntityShare,
     EntropyDiversity,
     PrivacyModel,
     RecursiveDiversity,
@@ -104,18 +105,32 @@ def released_models(call: GroupingCall) -> str:
         return ""
     columns = call.task.sensitive
     places = checked(models, columns)
-    combinations = statement(
-        "stages/combinations", seen=seen("COLUMNS(* EXCLUDE (__kanon_class))")
-    )
     stages = model_stages(
-        places, columns, lambda i, column: statement("stages/histogram_released", column=column),
+        places, columns, lambda i, column: _histogram(call, column),
         {name.lower(): number for number, name in secret_trees(call).numbered()},
     )
     broken = "\n    UNION ALL\n    ".join(
         statement("stages/model_broken", j=each.j, worst=each.worst, stage=each.stage)
         for each in places
     )
-    return f"{combinations}\n{stages}{statement('stages/models', models=broken)}\n"
+    return f"{stages}{statement('stages/models', models=broken)}\n"
+
+
+def _histogram(call: GroupingCall, column: str) -> str:
+    """SQL of the histogram of a column, given in quotes, of what is released: of persons where
+    these are grouped."""
+    if call.task.persons and call.roles.entity is not None:
+        entity = quoted(call.roles.entity)
+        return statement("stages/histogram_of_persons", column=column, entity=entity)
+    return statement("stages/histogram_released", column=column)
+
+
+def combinations(call: GroupingCall) -> str:
+    """The stage of the combinations of released values; nothing where nobody asks for it."""
+    if not call.task.models and call.roles.entity is None:
+        return ""
+    columns = "COLUMNS(* EXCLUDE (__kanon_class))"
+    return statement("stages/combinations", seen=seen(columns)) + "\n"
 
 
 def refusals_of_models(call: GroupingCall) -> str:
@@ -174,6 +189,8 @@ def _stage(each: Checked, has_tree: bool) -> tuple[list[str], str]:
             "stages/model_alpha", i=i, bound=_bound(model), least=_millionths(model.least_bound),
             missing="missing" if worst else "0", known=KNOWN if worst else "",
         )
+    if isinstance(model, EntityShare):
+        return [], statement("stages/model_entity", i=i, k=model.k)
     if isinstance(model, Closeness):
         if has_tree and model.distance in (None, "hierarchy"):
             return [], statement("stages/model_hierarchy", i=i, **_fraction(model.t))

@@ -80,10 +80,14 @@ NO_CELLS = "NULL::STRUCT(number DOUBLE, category VARCHAR)[]"
 
 
 def _sensitive(call: GroupingCall) -> tuple[str, ...]:
-    """The sensitive columns that models or the method look at."""
-    if call.task.own.needs_sensitive and not call.task.sensitive:
-        return call.roles.sensitive
-    return call.task.sensitive
+    """The sensitive columns that models or the method look at; and last the column that says whose
+    row a row is, where persons are grouped."""
+    asked = call.task.sensitive
+    if call.task.own.needs_sensitive and not asked:
+        asked = call.roles.sensitive
+    if call.task.persons and call.roles.entity is not None:
+        return (*asked, call.roles.entity)
+    return asked
 
 
 def _secrets(call: GroupingCall) -> dict[str, str]:
@@ -124,8 +128,8 @@ def _ties(call: GroupingCall) -> dict[str, str]:
     """What fills the holes of the hashes by which rows stand that the encoding can't tell apart:
     first one of all that isn't sensitive, then one of all that a row has.
 
-    So nothing that a sensitive column holds decides which of two rows lands in which class, unless
-    the rows are equal in all else, and then nobody can tell them apart.
+    So nothing that a sensitive column holds, nor whose row it is, decides which of two rows lands
+    in which class, unless the rows are equal in all else, and then nobody can tell them apart.
 
     The last is left out of rows of which no others look alike there: where only quasi-identifiers
     come out, and their cells hold their values exactly. The first is left out where it would say
@@ -141,9 +145,10 @@ def _ties(call: GroupingCall) -> dict[str, str]:
         "hash": hashed, "tie": "__kanon_hash", "apart": "NULL::UBIGINT", "whole": "", "beside": "",
         "without": "",
     }
-    if roles.sensitive and (roles.identifiers or roles.other or roles.rest in ("release", "drop")):
-        apart = _hashed(seed, f"row(*COLUMNS(__kanon.* EXCLUDE ({listed(roles.sensitive)})))")
-        secret = ", ".join(f"__kanon.{name}" for name in map(quoted, roles.sensitive))
+    secrets = (*roles.sensitive, *(() if roles.entity is None else (roles.entity,)))
+    if secrets and (roles.identifiers or roles.other or roles.rest in ("release", "drop")):
+        apart = _hashed(seed, f"row(*COLUMNS(__kanon.* EXCLUDE ({listed(secrets)})))")
+        secret = ", ".join(f"__kanon.{name}" for name in map(quoted, secrets))
         both = _hashed(seed, f"row({apart}, {secret})")
         return here | {
             "hash": f"{{'apart': {apart},\n            'whole': {both}}}",

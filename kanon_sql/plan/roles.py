@@ -29,7 +29,8 @@ def roles_sql(call: GroupingCall) -> str:
         name.lower(): {"role": role, "from": roles.origins[name.lower()]}
         for role, names in {
             "quasi_identifier": roles.quasi_identifiers, "sensitive": roles.sensitive,
-            "identifier": roles.identifiers, "other": roles.other,
+            "identifier": roles.identifiers,
+            "entity": () if roles.entity is None else (roles.entity,), "other": roles.other,
         }.items()
         for name in names
     }

@@ -6,7 +6,8 @@ from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.relation import literal
 from kanon_sql.constraints import KAnonymity
 from kanon_sql.methods import GroupTask
-from kanon_sql.plan.models import refusals_of_models, released_models
+from kanon_sql.plan.models import combinations, refusals_of_models, released_models
+from kanon_sql.plan.persons import persons_stages, refusals_of_persons, too_many_out
 
 LOST = (
     "The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing came "
@@ -50,9 +51,11 @@ def verify_holes(call: GroupingCall) -> dict[str, object]:
     option, share = call.task.left_out
     many = MANY.format(option=option, share=share, method=call.task.method.name)
     return {
-        "models": released_models(call),
-        "constraints": constraints_sql(call.task) + refusals_of_models(call),
-        "suppressed": share,
+        "models": combinations(call) + persons_stages(call) + released_models(call),
+        "constraints": (
+            constraints_sql(call.task) + refusals_of_persons(call) + refusals_of_models(call)
+        ),
+        "too_many": too_many_out(call),
         "lost_error": literal(LOST),
         "out_error": literal(many),
     }

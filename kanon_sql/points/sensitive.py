@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from kanon_sql.errors import DataError
+
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
 Numbers = npt.NDArray[np.int64]
@@ -63,3 +65,12 @@ class Counts:
         """How often each value is among the codes: int32, shape (n,), as in SensitiveColumn."""
         found = np.bincount(codes, minlength=column.values + 1).astype(np.int64)
         return Counts(column, found[:-1], int(found[-1]))
+
+
+def refuse_strangers(entity: str, rows: int) -> None:
+    """Raises DataError for rows of nobody: so many in which the column ``entity`` is missing."""
+    if rows:
+        raise DataError(
+            f"The column {entity!r} is NULL in {rows} {'row' if rows == 1 else 'rows'}, which "
+            "belong to nobody. Fill it, or leave these rows out."
+        )

@@ -15,6 +15,7 @@ from kanon_sql.encode.attributes import is_numeric
 from kanon_sql.encode.encoded import Encoded
 from kanon_sql.encode.encoding import encode
 from kanon_sql.encode.looks import Suspects, find_suspects, hidden_notice
+from kanon_sql.encode.persons import Persons, persons_of
 from kanon_sql.encode.sensitive import fit_sensitive
 from kanon_sql.encode.single_attribute import Items, read_items
 from kanon_sql.encode.taken import Taken
@@ -68,6 +69,7 @@ class Prepared:
         numbers: int64, shape (n,); the row number of each record.
         task: what to group by, and how.
         seconds: how long it took to prepare them.
+        persons: whose rows the records stand for, where they are persons.
     """
 
     points: Points
@@ -75,6 +77,29 @@ class Prepared:
     numbers: Labels
     task: GroupTask
     seconds: float
+    persons: Persons | None = None
+
+    def labelled(self, grouping: Grouping) -> Labelled:
+        """The rows with the labels of their records."""
+        none = np.zeros(0, np.int64)
+        centers = none if grouping.centers is None else self.numbers[grouping.centers]
+        if self.persons is None:
+            return Labelled(self.numbers, grouping.labels, centers, grouping.cells)
+        persons = self.persons
+        of_person = np.full(len(persons.shown), UNLABELLED, np.int64)
+        of_person[self.numbers] = grouping.labels
+        labels = of_person[persons.of_row]
+        known = labels != UNLABELLED
+        return Labelled(
+            persons.numbers[known], labels[known], persons.shown[centers], grouping.cells
+        )
+
+
+UNLABELLED = -2
+"""The label of a person who got none, since the method has no place for it."""
+
+OF_RECORDS = ("guaranteed_ratio", "lower_bound")
+"""Facts of the records that say nothing of rows where these are persons with several."""
 
 
 def prepare(
@@ -93,19 +118,24 @@ def prepare(
         task: what to group by, and how.
         trees: hierarchies by column name.
         tables: the relations beside the one that is anonymized, by the option that names them.
-        sensitive: the sensitive columns that the task asks for, in the order of their cells.
+        sensitive: the sensitive columns that the task asks for, in the order of their cells; where
+            its records are persons, the last column says whose row a row is.
 
     Raises:
-        DataError: no rows, fewer than k, values that can't be encoded, or a privacy model that no
-            release of these rows keeps.
+        DataError: no rows, fewer than k, rows of nobody, values that can't be encoded, or a privacy
+            model that no release of these rows keeps.
     """
-    _refuse_too_few(rows.count, task.least_size)
-    started = perf_counter()
+    started, persons = perf_counter(), None
+    if task.persons and rows.count:
+        whole_rows = isinstance(task.geometry, AttributeGeometry)
+        persons = persons_of(rows, sensitive[-1].name, whole_rows)
+        rows, sensitive = persons.rows, sensitive[:-1]
+    _refuse_too_few(rows.count, task.least_size, "rows" if persons is None else "persons")
     records = _encoded(rows, columns, task, trees or {}, tables or {}, sensitive)
     points = task.geometry.points(records, task)
     refuse_infeasible(points, task.models)
     numbers = records.in_order(rows.numbers("row"))
-    return Prepared(points, records.bare(), numbers, task, perf_counter() - started)
+    return Prepared(points, records.bare(), numbers, task, perf_counter() - started, persons)
 
 
 def group_rows(prepared: Prepared, watch: Watch | None = None) -> tuple[Labelled, dict[str, Any]]:
@@ -122,16 +152,17 @@ def group_rows(prepared: Prepared, watch: Watch | None = None) -> tuple[Labelled
     warm_up(task, len(points))
     recalled = recall(digest(points, task), lambda: _grouped(points, task, records, watch))
     grouping = records.whole(recalled.grouping)
+    told = records.named(grouping.facts)
+    if prepared.persons is not None and not prepared.persons.alone:
+        told = {name: value for name, value in told.items() if name not in OF_RECORDS}
     facts = {
-        **records.named(grouping.facts),
+        **told,
         "labels": "remembered" if recalled.remembered else "computed",
         "seconds_encode": prepared.seconds,
         "seconds_group": recalled.seconds,
         "seconds_remembered": recalled.seconds if recalled.remembered else 0.0,
     }
-    none = np.zeros(0, np.int64)
-    centers = none if grouping.centers is None else prepared.numbers[grouping.centers]
-    return Labelled(prepared.numbers, grouping.labels, centers, grouping.cells), facts
+    return prepared.labelled(grouping), facts
 
 
 class Work:
@@ -179,7 +210,7 @@ class Work:
         return found, self._suspects.hidden, {**facts, **times}
 
 
-def _refuse_too_few(count: int, k: int) -> None:
+def _refuse_too_few(count: int, k: int, what: str) -> None:
     if count == 0:
         raise DataError(
             "There are no rows to anonymize: the relation is empty, or nulls 'suppress' left out "
@@ -187,7 +218,8 @@ def _refuse_too_few(count: int, k: int) -> None:
         )
     if count < k:
         raise DataError(
-            f"There are {count} rows to anonymize, fewer than k = {k}. Lower k, or release nothing."
+            f"There are {count} {what} to anonymize, fewer than k = {k}. Lower k, or release "
+            "nothing."
         )
 
 

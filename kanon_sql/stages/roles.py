@@ -103,7 +103,7 @@ def _released(
         word = told["by_column"].get(name, told["representation"])
         sql_type = "VARCHAR" if word == "hierarchy" else types.get(name)
         return ("NULL" if hidden else word), sql_type
-    if role == "identifier":
+    if role in ("identifier", "entity"):
         return "dropped", None
     if role is None:
         return ("dropped" if told["rest"] == "drop" else "refused"), None
@@ -121,7 +121,9 @@ def _remarks(
         looks = replace(looks, coded=False)
     if role in ("quasi_identifier", "other"):
         remarks += notices_of(profile.name, looks, trusted, role == "quasi_identifier")
-    if looks.identifier and (trusted or role is None) and role != "identifier":
+    if looks.identifier and (trusted or role is None) and (
+        role not in ("identifier", "entity")
+    ):
         remarks.append("looks like an identifier")
     if profile.distinct + (profile.values < profile.rows) <= 1 and profile.rows > 1:
         remarks.append("constant: all rows have the same value")

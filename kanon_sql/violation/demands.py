@@ -21,6 +21,7 @@ from kanon_sql.constraints import (
     Closeness,
     DeltaDisclosure,
     DistinctDiversity,
+    EntityShare,
     EntropyDiversity,
     PrivacyModel,
     RecursiveDiversity,
@@ -219,6 +220,10 @@ def _demand(model: PrivacyModel, codes: Codes, table: Counts, tables: _Tables) -
         return _Demand(kind, (float(model.l), 0.0), worst=worst)
     if isinstance(model, Closeness):
         return _closeness(model, codes, table, tables)
+    if isinstance(model, EntityShare):
+        whole = np.append(table.values, table.missing)
+        tables.add(codes, whole, upper=np.full(len(whole), 1.0 / model.k))
+        return _Demand(BOUNDED, (1.0, 0.0), worst=False)
     if isinstance(model, (AlphaFrequency, DeltaDisclosure, BetaLikeness)):
         return _bounded(model, codes, table, tables)
     raise TypeError(f"No kernel knows the model {model.name}.")

@@ -106,7 +106,7 @@ ${constraints}        WHEN [coalesce(sum(__kanon_size), 0) + any_value(__kanon_o
                     coalesce(sum(__kanon_size), 0),
                     any_value(__kanon_label_count) - any_value(__kanon_out))::BIGINT,
                 any_value(__kanon_kept_count) - any_value(__kanon_out), any_value(__kanon_once)))
-        WHEN any_value(__kanon_out) > floor(${suppressed}::DOUBLE * any_value(__kanon_kept_count))
+        WHEN ${too_many}
             THEN __kanon_refuse(
                 'ReleaseError', format(${out_error}, any_value(__kanon_out)::BIGINT))
         ELSE true END AS passed

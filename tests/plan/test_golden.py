@@ -78,6 +78,18 @@ CASES: dict[str, tuple[str, dict[str, object]]] = {
         {"k": 4, "identifiers": ["name"], "sensitive": ["disease", "job"], "seed": 7,
          "l": {"disease": 2}, "t": {"job": 0.5}, "beta": {"job": 2}},
     ),
+    "persons": (
+        "anonymize_metrics",
+        {"k": 4, "entity": "name", "sensitive": ["disease"], "l": 2, "suppress": 0.1, "seed": 7},
+    ),
+    "persons_apart": (
+        "anonymize",
+        {"k": 4, "quasi_identifiers": ["age", "zip"], "others": "drop", "entity": "name",
+         "entity_rows": "apart"},
+    ),
+    "audit_persons": (
+        "k_anonymity", {"quasi_identifiers": ["age"], "entity": "name", "k": 4}
+    ),
     "audit_sensitive": (
         "k_anonymity", {"quasi_identifiers": ["age"], "sensitive": ["disease"], "l": 2}
     ),

@@ -1,0 +1,24 @@
+"""The metrics of persons, where the call says whose row each row is."""
+
+from __future__ import annotations
+
+from kanon_sql.measure.metrics import Metric
+
+
+def _of(name: str, expression: str, unit: str, description: str) -> Metric:
+    return Metric(name, f"(SELECT {expression} FROM __kanon_persons)", unit, description)
+
+
+PERSONS = (
+    _of("persons", "everybody - left_out", "persons", "persons of whom rows came out"),
+    _of("persons_suppressed", "left_out", "persons", "persons of whom rows were left out"),
+    _of("rows_per_person_mean", "mean_rows", "rows", "released rows of a person on average"),
+    _of("rows_per_person_max", "most_rows", "rows", "released rows of the person who has the most"),
+    _of("k_persons", "fewest", "persons",
+        "the least persons of a combination of released values, counted on these; at least "
+        "k_requested"),
+    _of("risk_of_persons", "1.0::DOUBLE / fewest", "probability",
+        "the chance to pick a person out of the smallest class by whose rows these are: "
+        "1 / k_persons"),
+)
+"""Measured where there is an entity."""

@@ -1,0 +1,250 @@
+-- anonymize('patients', k := 4, quasi_identifiers := ['age', 'zip'], others := 'drop', entity := 'name', entity_rows := 'apart')
+WITH __kanon_sound AS MATERIALIZED (  -- refuses macros and settings that would change what follows
+    SELECT CASE
+        WHEN coalesce(system.main.current_setting('default_collation'), '') <> ''
+            THEN system.main.error('The setting default_collation is on, which would change what the query means. RESET it, and give a collation to the columns that need one.')
+        WHEN name IS NOT NULL THEN system.main.error(system.main.format('The database has a macro named ''{}'', which would change what the query means. Drop or rename it, or attach the database to another one and name the table with its database, for example ''file.main.patients''.', name))
+        ELSE true END AS sound
+    FROM (SELECT system.main.min(function_name) AS name
+FROM (SELECT function_name, schema_name,
+             system.main.lower(function_name) AS called,
+             system.main.lower(database_name) AS held,
+             system.main.replace(system.main.lower(database_name), '"', '""') AS held_quoted,
+             system.main.replace(system.main.lower(schema_name), '"', '""') AS schema_quoted,
+             system.main.concat(',', system.main.lower(system.main.current_setting('search_path')), ',') AS path
+      FROM system.main.duckdb_functions()
+      WHERE NOT internal) AS macros
+WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '__kanon_audited',
+        '__kanon_centers', '__kanon_class_of', '__kanon_clock', '__kanon_finish',
+        '__kanon_measure', '__kanon_risk', '__kanon_roles', '__kanon_start', '__kanon_take',
+        '__kanon_tree', '__kanon_wait', 'abs', 'alias', 'any_value', 'array_extract',
+        'array_length', 'array_slice', 'array_to_string', 'avg', 'bool_and', 'bool_or',
+        'cast_to_type', 'concat', 'contains', 'count', 'count_star', 'decode', 'dense_rank',
+        'duckdb_columns', 'encode', 'epoch_us', 'floor', 'format', 'from_json',
+        'generate_series', 'generate_subscripts', 'greatest', 'hash', 'histogram', 'if',
+        'isfinite', 'isinf', 'isnan', 'json_extract', 'least', 'len', 'list', 'list_aggr',
+        'list_aggregate', 'list_concat', 'list_contains', 'list_distinct', 'list_filter',
+        'list_grade_up', 'list_max', 'list_min', 'list_position', 'list_select', 'list_sort',
+        'list_sum', 'list_transform', 'list_unique', 'list_value', 'lower', 'make_timestamp',
+        'make_timestamptz', 'map_entries', 'map_to_pg_oid', 'map_values', 'max', 'md5',
+        'md5_number', 'min', 'nullif', 'quantile_disc', 'range', 'regexp_full_match',
+        'regexp_matches', 'regexp_replace', 'replace', 'row', 'row_number', 'signbit',
+        'split_part', 'starts_with', 'string_split', 'struct_extract', 'struct_pack', 'sum',
+        'to_json', 'to_microseconds', 'typeof', 'unnest', 'version', '||', '~~')
+  AND (held = 'temp'
+       OR ((held = system.main.lower(system.main.current_database())
+            OR system.main.contains(path, system.main.concat(',', held, '.'))
+            OR system.main.contains(path, system.main.concat(',"', held_quoted, '".')))
+           AND (schema_quoted = 'main'
+                OR system.main.contains(path, system.main.concat('.', schema_quoted, ','))
+                OR system.main.contains(path, system.main.concat('."', schema_quoted, '",'))))))
+),
+__kanon_source AS MATERIALIZED (  -- each row, its number, and what breaks ties
+    SELECT row_number() OVER () AS __kanon_row,
+           {'apart': (md5_number(concat('0 ', row(*COLUMNS(__kanon.* EXCLUDE ("name")))::VARCHAR)) >> 64)::UBIGINT,
+            'whole': (md5_number(concat('0 ', row((md5_number(concat('0 ', row(*COLUMNS(__kanon.* EXCLUDE ("name")))::VARCHAR)) >> 64)::UBIGINT, __kanon."name")::VARCHAR)) >> 64)::UBIGINT} AS __kanon_hash,
+           COLUMNS(['age', 'zip', 'name'])
+    FROM "patients" AS __kanon
+    WHERE __kanon_has(COLUMNS(['age', 'zip', 'name']))
+),
+__kanon_kept AS (  -- the rows that take part
+    FROM __kanon_source
+),
+__kanon_columns AS (  -- name and type of each quasi-identifier
+    SELECT [*COLUMNS(*)] AS columns
+    FROM (SELECT __kanon_describe(COLUMNS(['age', 'zip']))
+          FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true))
+),
+__kanon_names AS MATERIALIZED (  -- the names of all columns
+    SELECT [*COLUMNS(*)] AS names
+    FROM (SELECT __kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash)))
+          FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true))
+),
+__kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner saw all of them
+    SELECT CASE
+        WHEN (SELECT list_filter(names, lambda name: starts_with(lower(name), '__kanon_'))[1] FROM __kanon_names) IS NOT NULL
+            THEN __kanon_refuse('OptionError', format('The relation has a column ''{}'', a name that the query needs for itself. Rename it first.', (SELECT list_filter(names, lambda name: starts_with(lower(name), '__kanon_'))[1] FROM __kanon_names)))
+        WHEN EXISTS (SELECT 1 FROM duckdb_columns() WHERE list_contains(from_json('["patients"]', '["VARCHAR"]'), lower(table_name)) AND regexp_matches(comment, '\bkanon\b|\b(?:kanon|[a-z]kanon|anon|[a-z]anon|aknon|k[a-z]anon|knon|k[a-z]non|knaon|ka[a-z]non|kaon|ka[a-z]on|kaonn|kan[a-z]on|kann|kan[a-z]n|kanno|kano[a-z]n|kano|kano[a-z]|kanon[a-z])\s*:', 'i') AND NOT list_contains(from_json('[]', '["VARCHAR"]'), concat( database_name, '.', schema_name, '.', table_name, '.', column_name, ' ', comment)) AND NOT list_contains(from_json('["age", "zip", "name"]', '["VARCHAR"]'), lower(column_name)))
+            THEN __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give these columns their roles in the call.')
+        ELSE true END AS passed
+),
+__kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categories
+    SELECT __kanon_row,
+           __kanon_hash.apart AS __kanon_apart,
+           __kanon_hash.whole AS __kanon_hash,
+           __kanon_label, __kanon_secrets, __kanon_extra, cells
+    FROM (SELECT COLUMNS(['__kanon_row', '__kanon_hash', '__kanon_label', '__kanon_secrets',
+                          '__kanon_extra']),
+                 [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secrets,
+                                      __kanon_extra))] AS cells
+          FROM (SELECT __kanon_row, __kanon_hash, NULL::VARCHAR AS __kanon_label,
+                       [{'number': (__kanon_cell("name")).number, 'category': __kanon_key("name")}] AS __kanon_secrets, NULL::DOUBLE AS __kanon_extra,
+                       __kanon_cell(COLUMNS(['age', 'zip']))
+                FROM __kanon_kept
+                WHERE (SELECT passed FROM __kanon_accounted)))
+),
+__kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
+    SELECT __kanon_start(
+        (SELECT columns FROM __kanon_columns),
+        (SELECT [__kanon_describe("name")] FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true)),
+        '{"named": null, "progress": true, "task": {"beside_k": [{"column": "name", "k": 4, "name": "entity_share", "nulls": "worst"}], "block_rows": null, "class_label": null, "distance": "sse", "k": 4, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
+        NULL,
+        NULL,
+        [],
+        system.main.current_setting('threads')) AS ticket
+    FROM __kanon_accounted WHERE passed
+),
+__kanon_taken AS MATERIALIZED (  -- hands over the rows, some thousands at a time; the ticket again
+    SELECT coalesce(
+        max(__kanon_take(
+            __kanon_begun.ticket, __kanon_row, __kanon_apart, __kanon_hash, cells,
+            __kanon_label, __kanon_secrets, __kanon_extra)),
+        (SELECT ticket FROM __kanon_begun)) AS ticket
+    FROM __kanon_cells CROSS JOIN __kanon_begun
+),
+__kanon_waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an interrupt is heard
+    SELECT turn FROM range(1000000000000) AS __kanon_turns(turn) CROSS JOIN __kanon_taken
+    WHERE __kanon_wait(ticket, turn) LIMIT 1
+),
+__kanon_grouped AS MATERIALIZED (  -- what the method made of the rows
+    SELECT ticket,
+           CASE WHEN grouped.error IS NULL THEN grouped
+                ELSE __kanon_refuse(grouped.error.kind, grouped.error.sentence) END AS grouped
+    FROM (SELECT ticket, __kanon_finish(ticket, turn) AS grouped
+          FROM __kanon_taken CROSS JOIN __kanon_waited)
+),
+__kanon_labels AS (  -- one class per row that has a label; -1 is a suppressed row
+    FROM (SELECT __kanon_row, __kanon_class_of(__kanon_grouped.ticket, __kanon_row) AS __kanon_class
+          FROM __kanon_kept CROSS JOIN __kanon_grouped)
+    WHERE __kanon_class IS NOT NULL
+),
+__kanon_labelled AS NOT MATERIALIZED (  -- the rows of classes: read anew by each, not held twice
+    FROM (SELECT __kanon_class_of(__kanon_grouped.ticket, __kanon_kept.__kanon_row) AS __kanon_class,
+                 __kanon_kept.*
+          FROM __kanon_kept CROSS JOIN __kanon_grouped)
+    WHERE __kanon_class >= 0
+),
+__kanon_classes AS MATERIALIZED (  -- what each class releases
+    SELECT __kanon_class, __kanon_centroid(COLUMNS(* EXCLUDE ("__kanon_class"))) FROM (SELECT __kanon_class, COLUMNS(['age', 'zip']) FROM __kanon_labelled ORDER BY __kanon_class ASC) GROUP BY __kanon_class
+),
+__kanon_numbers AS MATERIALIZED (  -- rows per class, and of those that are left out
+    SELECT __kanon_class, count(*) AS __kanon_rows FROM __kanon_labels GROUP BY __kanon_class
+),
+__kanon_counts AS (  -- rows per class
+    FROM __kanon_numbers WHERE __kanon_class >= 0
+),
+__kanon_sizes AS MATERIALIZED (  -- rows per combination of released values
+    SELECT sum(__kanon_rows)::BIGINT AS __kanon_size, __kanon_seen(COLUMNS(* EXCLUDE (__kanon_class, __kanon_rows))), __kanon_printed(COLUMNS(* EXCLUDE (__kanon_class, __kanon_rows)))
+    FROM __kanon_classes JOIN __kanon_counts USING (__kanon_class)
+    GROUP BY ALL
+),
+__kanon_combinations AS MATERIALIZED (
+    SELECT unnest(__kanon_members) AS __kanon_class, __kanon_combination
+    FROM (SELECT list(__kanon_class) AS __kanon_members,
+                 min(__kanon_class) AS __kanon_combination, __kanon_seen(COLUMNS(* EXCLUDE (__kanon_class))), __kanon_printed(COLUMNS(* EXCLUDE (__kanon_class)))
+          FROM __kanon_classes GROUP BY ALL)
+),
+__kanon_whose AS MATERIALIZED (
+    SELECT __kanon_class, entity, count(*) AS size
+    FROM (SELECT __kanon_class_of(__kanon_grouped.ticket, __kanon_kept.__kanon_row)
+                     AS __kanon_class,
+                 decode(encode(__kanon_key(__kanon_kept."name"))) AS entity
+          FROM __kanon_kept CROSS JOIN __kanon_grouped)
+    WHERE __kanon_class IS NOT NULL
+    GROUP BY __kanon_class, entity
+),
+__kanon_crowds AS MATERIALIZED (  -- persons of each combination
+    SELECT count(DISTINCT entity) AS persons
+    FROM __kanon_whose JOIN __kanon_combinations USING (__kanon_class)
+    GROUP BY __kanon_combination
+),
+__kanon_persons AS MATERIALIZED (
+    SELECT everybody, left_out, places, fewest, most_rows, mean_rows, strangers
+    FROM (SELECT count(DISTINCT entity) AS everybody,
+                 count(DISTINCT entity) FILTER (WHERE __kanon_class < 0) AS left_out,
+                 count(*) AS places, count(*) FILTER (WHERE entity IS NULL) AS strangers
+          FROM __kanon_whose)
+    CROSS JOIN (SELECT min(persons) AS fewest FROM __kanon_crowds)
+    CROSS JOIN (SELECT max(size)::BIGINT AS most_rows, avg(size) AS mean_rows
+                FROM (SELECT sum(size) AS size FROM __kanon_whose
+                      WHERE __kanon_class >= 0 GROUP BY entity))
+),
+__kanon_histogram_0 AS MATERIALIZED (  -- rows of each value in each combination
+    SELECT __kanon_combination AS combination, decode(encode(__kanon_key("name"))) AS label,
+           min(__kanon_value("name")) AS sorted, min((__kanon_cell("name")).number) AS number,
+           count(*) AS size
+    FROM __kanon_labelled JOIN __kanon_combinations USING (__kanon_class)
+    GROUP BY __kanon_combination, decode(encode(__kanon_key("name")))
+),
+__kanon_domain_0 AS MATERIALIZED (  -- the values of all rows in their order, a missing one last
+    SELECT label, sum(size)::BIGINT AS many, any_value(number) AS number,
+           row_number() OVER (ORDER BY label IS NULL ASC, min(sorted) ASC NULLS LAST,
+                                       encode(label) ASC NULLS LAST) - 1 AS place
+    FROM __kanon_histogram_0 GROUP BY label
+),
+__kanon_whole_0 AS MATERIALIZED (  -- all rows
+    SELECT coalesce(sum(many), 0)::BIGINT AS many, count(label) AS different,
+           coalesce(sum(many) FILTER (WHERE label IS NULL), 0)::BIGINT AS missing,
+           count(number) > 0 AS ordered
+    FROM __kanon_domain_0
+),
+__kanon_spread_0 AS MATERIALIZED (  -- the rows of each combination
+    SELECT combination, sum(size)::BIGINT AS size, count(label) AS different,
+           coalesce(sum(size) FILTER (WHERE label IS NULL), 0)::BIGINT AS missing
+    FROM __kanon_histogram_0 GROUP BY combination
+),
+__kanon_placed_0 AS (  -- rows of each value in each combination, and among all rows
+    SELECT combination, __kanon_domain_0.label, place, size, many
+    FROM __kanon_histogram_0 JOIN __kanon_domain_0
+        ON __kanon_histogram_0.label IS NOT DISTINCT FROM __kanon_domain_0.label
+),
+__kanon_model_0 AS MATERIALIZED (
+    SELECT combination, size, max(rows_of) * 4::HUGEINT <= size AS passes,
+           max(rows_of)::DOUBLE / size AS has
+    FROM (SELECT combination, size AS rows_of FROM __kanon_histogram_0)
+    JOIN __kanon_spread_0 USING (combination)
+    GROUP BY combination, size
+),
+__kanon_models AS MATERIALIZED (
+    SELECT 0 AS model, system.main.max(has) AS has, (SELECT count(*) FROM __kanon_sizes)
+    - (SELECT count(*) FILTER (WHERE passes) FROM __kanon_model_0) AS broken FROM __kanon_model_0
+),
+__kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
+    SELECT CASE
+        WHEN NOT (SELECT sound FROM __kanon_sound) THEN false
+        WHEN NOT (SELECT passed FROM __kanon_accounted) THEN false
+        WHEN min(__kanon_size) < 4
+            THEN __kanon_refuse('ReleaseError', format('The release was stopped: a class of released values has {} rows, fewer than k = 4. Nothing came out; please report this as a bug of the method mdav_star.', min(__kanon_size)))
+        WHEN coalesce((SELECT strangers > 0 FROM __kanon_persons), true) THEN __kanon_refuse('ReleaseError', format( 'The column ''name'' is NULL in rows that would come out, for {} classes. Fill it, or leave these rows out.', (SELECT strangers FROM __kanon_persons)))
+        WHEN coalesce((SELECT fewest < 4 FROM __kanon_persons), true) THEN __kanon_refuse('ReleaseError', format( 'The release was stopped: a class of released values has {} persons, fewer than k = 4. Nothing came out; please report this as a bug of the method mdav_star.', (SELECT fewest FROM __kanon_persons)))
+        WHEN coalesce((SELECT broken FROM __kanon_models WHERE model = 0), 1) > 0 THEN __kanon_refuse('ReleaseError', concat( 'The release was stopped: ', (SELECT broken FROM __kanon_models WHERE model = 0), ' of its classes don''t keep entity_share with k = 4 for the column ''name''. Nothing came out; please report this as a bug of the method mdav_star.'))
+        WHEN [coalesce(sum(__kanon_size), 0) + any_value(__kanon_out),
+              any_value(__kanon_label_count), any_value(__kanon_once)]
+             <> [any_value(__kanon_kept_count), any_value(__kanon_kept_count), any_value(__kanon_kept_count)]
+            THEN __kanon_refuse('ReleaseError', format(
+                'The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing came out; please report this as a bug.', greatest(
+                    coalesce(sum(__kanon_size), 0),
+                    any_value(__kanon_label_count) - any_value(__kanon_out))::BIGINT,
+                any_value(__kanon_kept_count) - any_value(__kanon_out), any_value(__kanon_once)))
+        WHEN any_value(__kanon_out) > floor(0.0::DOUBLE * any_value(__kanon_kept_count))
+            THEN __kanon_refuse(
+                'ReleaseError', format('The release was stopped: it leaves out {} rows, more than suppress = 0.0 allows. Nothing came out; please report this as a bug of the method mdav_star.', any_value(__kanon_out)::BIGINT))
+        ELSE true END AS passed
+    FROM (SELECT coalesce(sum(__kanon_rows), 0)::BIGINT AS __kanon_once,
+                 coalesce(sum(__kanon_rows) FILTER (WHERE __kanon_class < 0), 0)::BIGINT
+                     AS __kanon_out
+          FROM __kanon_numbers)
+    CROSS JOIN (SELECT grouped.rows AS __kanon_label_count FROM __kanon_grouped)
+    CROSS JOIN (SELECT count(*) AS __kanon_kept_count FROM __kanon_kept)
+    LEFT JOIN __kanon_sizes ON true
+),
+__kanon_released AS NOT MATERIALIZED (  -- columns in their old order
+    (SELECT 0::BIGINT AS __kanon_rows, __kanon_blank(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "name"))) FROM __kanon_source LIMIT 0)
+    UNION ALL BY NAME
+    (SELECT * EXCLUDE (__kanon_class) FROM __kanon_classes JOIN __kanon_counts USING (__kanon_class))
+)
+SELECT * EXCLUDE (__kanon_each)
+FROM (SELECT * EXCLUDE (__kanon_rows), unnest(range(__kanon_rows)) AS __kanon_each
+      FROM (SELECT __kanon.* FROM __kanon_released AS __kanon, __kanon_check
+            WHERE __kanon_check.passed
+            ORDER BY md5(concat('0 ', row(*COLUMNS(__kanon.* EXCLUDE (__kanon_rows)))::VARCHAR)) ASC))
