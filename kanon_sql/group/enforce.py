@@ -34,6 +34,11 @@ CHEAP = 10
 """Another start is cheap where trying both takes a share of the search that is one over this."""
 
 
+MERGED = 400
+"""Classes that break a model up to which it is tried to do nothing but merge them: a search may
+lose more than that where it has little to mend. Mergers of more classes never came near to it."""
+
+
 def least_class(points: Points, models: Sequence[PrivacyModel], kept: Labels) -> list[int]:
     """What no smaller class of these records keeps, by model."""
     return [model.least_class(table) for model, table in counts_of(points, models, kept)]
@@ -80,6 +85,27 @@ def enforce(
     if not np.array_equal(before, found.labels):
         facts = {name: value for name, value in facts.items() if name not in GUARANTEED}
     return replace(found, labels=labels, facts=facts)
+
+
+def merged_if_few(
+    points: Points, grouping: Grouping, models: Sequence[PrivacyModel], watch: Watch
+) -> Labels | None:
+    """The labels where classes that break a model are merged and nothing else is done; None where
+    too many break one. Arguments as in ``enforce``."""
+    # here, since they load the compiler
+    from kanon_sql.methods.local_search.merging import cheapest_merge
+    from kanon_sql.violation.demands import demands_of
+    from kanon_sql.violation.violation import violations
+
+    kept = np.flatnonzero(grouping.labels >= 0)
+    part = points if len(kept) == len(points) else points.part(kept)
+    demands = demands_of(part, models, np.arange(len(part)))
+    breaking = int((violations(demands, grouping.labels[kept]) > 0.0).sum())
+    if not 0 < breaking <= MERGED:
+        return None
+    labels: Labels = grouping.labels.copy()
+    labels[kept] = cheapest_merge(part, grouping.labels[kept], demands, watch)
+    return labels
 
 
 def _with_island(grouping: Grouping, rows: int, k: int) -> dict[str, float]:

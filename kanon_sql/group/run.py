@@ -7,7 +7,7 @@ from time import perf_counter
 
 import numpy as np
 
-from kanon_sql.group.enforce import enforce, facts_before, least_class
+from kanon_sql.group.enforce import enforce, facts_before, least_class, merged_if_few
 from kanon_sql.group.feasible import refuse_infeasible
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import GroupTask
@@ -63,6 +63,11 @@ def _kept(points: Points, grouping: Grouping, task: GroupTask, watch: Watch) -> 
         if (start.labels < 0).any():
             refuse_infeasible(points, task.models, np.flatnonzero(start.labels >= 0))
     kept = enforce(points, start, task.models, task, watch)
+    if task.geometry.searched:
+        merged = merged_if_few(points, grouping, task.models, watch)
+        if merged is not None:
+            other = replace(kept, labels=merged)
+            kept = min(kept, other, key=lambda found: _loss(points, found, task) or 0.0)
     facts = {"loss_without": without, "loss_with": _loss(points, kept, task)}
     losses = {name: value for name, value in facts.items() if value is not None}
     return replace(kept, facts={**kept.facts, **losses})

@@ -16,6 +16,8 @@ from kanon_sql.errors import DataError
 from kanon_sql.kernel.jit import kernel
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods.geometry import Mergers
+from kanon_sql.methods.local_search.refine import loss_of
+from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Floats, ItemPoints, Labels, LossPoints, Points
 from kanon_sql.violation.demands import Demands
 from kanon_sql.violation.violation import NOBODY, violation_of, violations
@@ -182,6 +184,12 @@ class Merging:
         )
         return np.asarray(self.held[group] + self.held[others] - found)
 
+    def nearest(self, group: int) -> int:
+        """The class with which one loses least as one, whatever becomes of the violation."""
+        others = np.flatnonzero(self._live)
+        others = others[others != group]
+        return int(others[np.argmin(self._costs.growth(group, others))])
+
     def partner(self, group: int, near: Labels) -> int:
         """The class that one is merged with: one of those nearby, or any where none helps."""
         near = near[self._live[near] & (near != group)]
@@ -229,7 +237,6 @@ class Merging:
         """How many there are."""
         return int(self._live.sum())
 
-
     def smallest(self) -> int | None:
         """The smallest class that breaks a model, of equals the first; None where none does.
 
@@ -268,6 +275,26 @@ def merge_rest(
         around = nobody if near is None else near(merging.labels, group, merging.members[group])
         merging.merge(group, merging.partner(group, np.unique(around)))
     return merging.labels
+
+
+def cheapest_merge(
+    points: Points, labels: Labels, demands: Demands, watch: Watch
+) -> Labels:
+    """The better of two groupings that mergers make, as in ``merge_rest``: of each class that
+    breaks a model with the one that costs least, and with the one that costs least for each row of
+    violation that goes. Arguments as there."""
+    nearest = Merging(points, labels, demands)
+    while (group := nearest.smallest()) is not None:
+        watch.check()
+        nearest.merge(group, nearest.nearest(group))
+    useful = merge_rest(points, labels, demands, None, watch)
+    both = [number_by_first(_numbered(found)) for found in (useful, nearest.labels)]
+    return min(both, key=lambda found: loss_of(points, found))
+
+
+def _numbered(labels: Labels) -> Labels:
+    """The same classes, 0 .. groups-1."""
+    return np.unique(labels, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 def merge_allowed(
