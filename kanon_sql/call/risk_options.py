@@ -5,26 +5,36 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from kanon_sql.errors import OptionError
 from kanon_sql.methods.option import ALL_CALLS, GROUPING_CALLS, option
-from kanon_sql.validators import name_like, one_of, risk, whole
+from kanon_sql.validators import name_like, risk, spelled, whole
 
 RISK_CALLS = ("anonymize_risk",)
 WEIGHED_CALLS = (*GROUPING_CALLS, *RISK_CALLS)
 
 PRESETS = {
-    "ema_0070": (
-        0.09,
-        "0.09, of the European Medicines Agency's external guidance on policy 0070 "
-        "(EMA/90915/2016)",
-    ),
-    "health_canada": (
-        0.09,
-        "0.09, of Health Canada's guidance on the public release of clinical information (2019)",
+    "cms_11": (
+        Fraction(1, 11),
+        "1/11, a k of 11, of the CMS Cell Size Suppression Policy (Centers for Medicare & Medicaid "
+        "Services, version of 2024-01-26, section 'What is the CMS cell size suppression policy?': "
+        "no cell with a value of 1 to 10 can be reported directly)",
     ),
 }
-"""The largest risk that a text allows, and the text."""
+"""The largest risk that a text allows, and the text: only one that was read where it is published,
+with the sentence that has the number."""
+
+
+def preset_name(name: str, value: Any) -> str:
+    """The name of a preset, in any spelling."""
+    found = spelled(value, PRESETS)
+    if found is None:
+        raise OptionError(
+            f"The {name} {value!r} is not known: there is {' and '.join(PRESETS)}. Give the number "
+            "that another text asks for as max_risk."
+        )
+    return found
 
 
 @dataclass(frozen=True)
@@ -38,7 +48,7 @@ class RiskOptions:
         type="DOUBLE", calls=ALL_CALLS,
     )
     preset: str | None = option(
-        None, one_of(PRESETS),
+        None, preset_name,
         "The max_risk that a text asks for: "
         + "; ".join(f"'{name}' is {text}" for name, (_, text) in PRESETS.items())
         + ". Whether the text asks for more than that is for you to read.",
@@ -81,8 +91,9 @@ class RiskOptions:
 def k_of(options: RiskOptions) -> int | None:
     """The k that max_risk or preset stands for: the least with 1 / k <= max_risk, where 0.09 is
     9/100, and not the double next to it."""
-    most = options.max_risk if options.preset is None else PRESETS[options.preset][0]
-    return None if most is None else math.ceil(1 / Fraction(repr(most)))
+    if options.preset is not None:
+        return math.ceil(1 / PRESETS[options.preset][0])
+    return None if options.max_risk is None else math.ceil(1 / Fraction(repr(options.max_risk)))
 
 
 def refuse_together(options: RiskOptions, k: int | None) -> None:

@@ -341,21 +341,23 @@ def test_max_risk_is_the_least_k(con: Connection, risk: str, k: int) -> None:
 def test_max_risk_and_preset_set_k_for_a_release(con: Connection) -> None:
     create(con, "t", made(1, 200))
     call = "FROM anonymize('t', quasi_identifiers := ['age', 'zip'], others := 'drop', {})"
-    expected = con.execute(call.format("k := 12")).fetchall()
-    for given in ("max_risk := 0.09", "preset := 'ema_0070'", "preset := 'Health-Canada'"):
+    same = {"max_risk := 0.09": 12, "preset := 'cms_11'": 11, "preset := 'CMS-11'": 11}
+    for given, k in same.items():
+        expected = con.execute(call.format(f"k := {k}")).fetchall()
         assert con.execute(call.format(given)).fetchall() == expected
     ((k,),) = con.execute(
         "SELECT value FROM anonymize_metrics('t', quasi_identifiers := ['age', 'zip'], "
-        "others := 'drop', preset := 'ema_0070') WHERE metric = 'k_requested'"
+        "others := 'drop', preset := 'cms_11') WHERE metric = 'k_requested'"
     ).fetchall()
-    assert k == 12
+    assert k == 11
 
 
 REFUSED = {
     "max_risk := 0.2, k := 5": "k and max_risk both say how many rows",
-    "preset := 'ema_0070', k := 12": "k and preset both say",
-    "preset := 'ema_0070', max_risk := 0.09": "max_risk and preset both say",
-    "preset := 'ema'": "The preset 'ema' is not known",
+    "preset := 'cms_11', k := 12": "k and preset both say",
+    "preset := 'cms_11', max_risk := 0.09": "max_risk and preset both say",
+    "preset := 'ema_0070'": "The preset 'ema_0070' is not known: there is cms_11. Give the number "
+    "that another text asks for as max_risk.",
     "max_risk := 0": "max_risk must be a probability from 1e-09 to 1",
     "max_risk := 1.01": "max_risk must be a probability from 1e-09 to 1",
     "max_risk := 'much'": "max_risk must be a probability from 1e-09 to 1",
