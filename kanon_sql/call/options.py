@@ -356,7 +356,11 @@ def read_options(call: str, given: Mapping[str, Any]) -> Options:
     known = {name: option for name, option in OPTIONS.items() if call in option.calls}
     for name in given:
         if name not in known:
-            raise OptionError(f"{call} has no option {name!r}. {option_hint(name, known)}")
+            takers = OPTIONS[name].calls if name in OPTIONS else ()
+            raise OptionError(
+                f"{call} has no option {name!r}. "
+                + (f"Leave it out: it is for {takers[0]}." if takers else option_hint(name, known))
+            )
     group = GroupOptions()
     if given.get("method") is not None and "method" in known:
         group = replace(group, method=known["method"].read(given["method"]))

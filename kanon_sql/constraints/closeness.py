@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from kanon_sql.constraints.constraint import PrivacyModel
-from kanon_sql.constraints.rational import as_fraction
+from kanon_sql.constraints.rational import SURE, as_fraction
 from kanon_sql.points.sensitive import Counts, Numbers, SensitiveColumn
 
 DISTANCES = ("equal", "ordered", "numeric", "hierarchy")
@@ -24,9 +24,6 @@ of the ends; the height of the lowest common ancestor, over that of the hierarch
 MANY = 1_000
 """The largest class size that is looked at for the least that could pass: it is a lower bound, and
 what is above it need not be known."""
-
-SURE = 1e-12
-"""By how much a distance that is rounded must be below t."""
 
 ROUNDED = 1e-14
 """More than rounding adds to a distance, so that a bound stays one."""

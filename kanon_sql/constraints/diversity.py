@@ -13,12 +13,8 @@ from typing import ClassVar
 import numpy as np
 
 from kanon_sql.constraints.constraint import PrivacyModel
-from kanon_sql.constraints.rational import as_fraction
+from kanon_sql.constraints.rational import SURE, as_fraction
 from kanon_sql.points.sensitive import Counts
-
-SURE = 1e-12
-"""By how much an entropy must be above the bound where it isn't plainly equal to it: what rounding
-can't tell apart is refused."""
 
 
 def counted(table: Counts, nulls: str) -> list[int]:

@@ -10,12 +10,9 @@ from typing import ClassVar
 import numpy as np
 
 from kanon_sql.constraints.constraint import PrivacyModel
-from kanon_sql.constraints.rational import as_fraction
+from kanon_sql.constraints.rational import SURE, as_fraction
 from kanon_sql.errors import DataError
 from kanon_sql.points.sensitive import Counts, Floats, Numbers
-
-SURE = 1e-12
-"""As a share of a bound that is no fraction: by how much a frequency must keep away from it."""
 
 MANY = 2_000
 """How many class sizes are looked at, from the least that could pass: beyond them the first that

@@ -72,10 +72,13 @@ class Points:
     def of(
         numeric: Any, codes: Any = None, scale: Any = None, *, sensitive: Any = None
     ) -> Points:
-        """Points from anything array-like; without codes all attributes are numeric."""
+        """Points from anything array-like; without codes all attributes are numeric. A scale of a
+        half, so that two categories are 1 apart, where none is given."""
         matrix = np.ascontiguousarray(numeric, dtype=np.float64)
         if codes is None:
             codes, scale = np.zeros((len(matrix), 0), np.int32), np.zeros(0)
+        elif scale is None:
+            scale = np.full(np.shape(codes)[1], 0.5)
         return Points(
             matrix,
             np.ascontiguousarray(codes, dtype=np.int32),

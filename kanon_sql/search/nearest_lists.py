@@ -85,7 +85,9 @@ def nearest_among(
     Args:
         points: n records.
         parts: for each part its records, int64.
-        count: how many; all of a part that has fewer.
+        count: how many; of a part of m records at most m - 1, since each of its own is left out
+            and a list has one length for all: a record outside lacks the furthest of so small a
+            part.
         beat: says stop, as in ``nearest_lists``.
 
     Returns: int32, shape (n, the sum of what is taken of each part), part by part.

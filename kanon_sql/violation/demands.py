@@ -27,7 +27,7 @@ from kanon_sql.constraints import (
     RecursiveDiversity,
 )
 from kanon_sql.constraints.constraint import spot_of
-from kanon_sql.constraints.rational import as_fraction
+from kanon_sql.constraints.rational import SURE, as_fraction
 from kanon_sql.points.points import Codes, Floats, Labels, Points
 from kanon_sql.points.sensitive import Counts
 
@@ -35,9 +35,6 @@ DISTINCT, ENTROPY, RECURSIVE, BOUNDED, EQUAL, ORDERED, NUMERIC = range(7)
 """Kinds of demands: l distinct values, the entropy of l, (c, l), shares between bounds, and the
 earth mover's distance by the equal ground distance at each level of a hierarchy, by ranks in whole
 numbers, and by any gaps."""
-
-SURE = 1e-12
-"""As in kanon_sql.constraints: by how much what is no fraction must keep away from its bound."""
 
 FEW = 64
 """The most values of a column of which the counts of each class are kept."""

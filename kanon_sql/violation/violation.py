@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from kanon_sql.constraints.rational import SURE
 from kanon_sql.kernel.jit import inlined, inner, kernel
 from kanon_sql.points.points import Floats, Labels
 from kanon_sql.violation.demands import (
@@ -21,7 +22,6 @@ from kanon_sql.violation.demands import (
     EQUAL,
     ORDERED,
     RECURSIVE,
-    SURE,
     Demands,
 )
 

@@ -103,6 +103,19 @@ def test_what_is_not_built_names_what_there_is(con: Connection, name: str) -> No
     assert said == f"anonymize has no option {name!r}. {NOT_BUILT[name]}"
 
 
+@pytest.mark.parametrize(("call", "given", "taker"), [
+    ("anonymize_audit", "representation='interval'", "anonymize"),
+    ("k_anonymity", "method='mdav'", "anonymize"), ("anonymize_risk", "gamma=1", "anonymize"),
+    ("anonymize", "release='t'", "anonymize_audit"),
+    ("k_anonymity", "population='t'", "anonymize_risk"),
+])
+def test_an_option_of_another_call(con: Connection, call: str, given: str, taker: str) -> None:
+    name = given.partition("=")[0]
+    assert refusal(con, f"FROM {call}('patients', {given})") == (
+        f"{call} has no option {name!r}. Leave it out: it is for {taker}."
+    )
+
+
 # --- relations --------------------------------------------------------------------------------
 
 HERE = "is no table, view, file or variable here. Check its name."

@@ -1,0 +1,18 @@
+"""What is rounded keeps away from its bound by the same in Python and in SQL."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+
+import pytest
+
+from kanon_sql.constraints.rational import SURE
+
+
+@pytest.mark.parametrize("name", ["model_entropy", "model_delta", "model_line", "beta_enhanced"])
+def test_sql_is_as_sure(name: str) -> None:
+    text = (files("kanon_sql.sql") / "stages" / f"{name}.sql").read_text(encoding="utf-8")
+    written = re.findall(r"\b1e-\d+", text)
+    assert written
+    assert {float(number) for number in written} == {SURE}
