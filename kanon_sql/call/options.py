@@ -356,10 +356,10 @@ def read_options(call: str, given: Mapping[str, Any]) -> Options:
     known = {name: option for name, option in OPTIONS.items() if call in option.calls}
     for name in given:
         if name not in known:
-            takers = OPTIONS[name].calls if name in OPTIONS else ()
+            others = OPTIONS[name].calls if name in OPTIONS else ()
             raise OptionError(
                 f"{call} has no option {name!r}. "
-                + (f"Leave it out: it is for {takers[0]}." if takers else option_hint(name, known))
+                + (f"Leave it out: it is for {others[0]}." if others else option_hint(name, known))
             )
     group = GroupOptions()
     if given.get("method") is not None and "method" in known:
