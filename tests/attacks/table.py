@@ -9,6 +9,7 @@ from tests.attacks import (
     class_numbers,
     class_sizes,
     downcoding,
+    hidden_keys,
     homogeneity,
     hypotheses,
     linkage,
@@ -16,6 +17,8 @@ from tests.attacks import (
     minimality,
     null_patterns,
     parquet,
+    persons,
+    predicates,
     row_order,
     skewness,
     suppressed_rows,
@@ -35,8 +38,11 @@ ATTACKS: dict[str, Callable[[Connection], list[Attack]]] = {
     "hypotheses": hypotheses.run,
     "accomplices": accomplices.run,
     "downcoding": downcoding.run,
+    "persons": persons.run,
+    "hidden_keys": hidden_keys.run,
     "messages": messages.run,
     "parquet": parquet.run,
+    "predicates": predicates.run,
 }
 """Every attack by the name of its module."""
 

@@ -32,7 +32,8 @@ def test_an_attack_fails_or_is_told(con: Connection, name: str) -> None:
             assert attack.ours <= attack.bound + 1e-9 < attack.naive, attack
         else:  # docs/promise.md says that it succeeds
             assert attack.bound == 1 and attack.ours > 0 and attack.naive > 0, attack
-    assert any(attack.promised for attack in found)  # what helps is offered, and tried
+    # what helps is offered where an attack succeeds, and tried; nothing helps against predicates
+    assert any(attack.promised for attack in found) != (name == "predicates")
 
 
 def test_every_script_is_run() -> None:
