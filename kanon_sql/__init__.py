@@ -2,7 +2,7 @@
 
 In SQL, after ``kanon_sql.register(con)``: anonymize, anonymize_clusters, anonymize_metrics,
 anonymize_suppressed, anonymize_sql, anonymize_roles, anonymize_methods, hierarchy, k_anonymity,
-anonymize_audit and anonymize_risk.
+anonymize_audit, anonymize_risk and ledger_check.
 In Python the same calls take a frame or a file.
 """
 
@@ -20,6 +20,7 @@ from kanon_sql.interfaces.dataframe import (
     anonymize,
     anonymize_audit,
     anonymize_clusters,
+    anonymize_ledger,
     anonymize_metrics,
     anonymize_risk,
     anonymize_roles,
@@ -27,6 +28,7 @@ from kanon_sql.interfaces.dataframe import (
     anonymize_suppressed,
     hierarchy,
     k_anonymity,
+    ledger_check,
 )
 from kanon_sql.interfaces.duckdb import register
 from kanon_sql.version import __version__
@@ -40,6 +42,7 @@ __all__ = [
     "anonymize",
     "anonymize_audit",
     "anonymize_clusters",
+    "anonymize_ledger",
     "anonymize_metrics",
     "anonymize_risk",
     "anonymize_roles",
@@ -47,6 +50,7 @@ __all__ = [
     "anonymize_suppressed",
     "hierarchy",
     "k_anonymity",
+    "ledger_check",
     "register",
 ]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from kanon_sql.call.catalog import Catalog
 from kanon_sql.call.hierarchies import HierarchySpec, read_hierarchies, read_hierarchy
+from kanon_sql.call.ledger import Ledger, read_ledger, told_options
 from kanon_sql.call.models import THRESHOLDS, read_models, secret_seed, used_hierarchies
 from kanon_sql.call.options import (
     GROUPING_CALLS,
@@ -99,6 +100,7 @@ class GroupingCall(Call):
         progress: whether it is shown how far the grouping is.
         threads: how many it takes; None: as many as DuckDB.
         used: all options as they are used, by name, as the metrics tell them.
+        ledger: how it goes on from earlier releases, if it does.
     """
 
     task: GroupTask
@@ -108,6 +110,7 @@ class GroupingCall(Call):
     progress: bool
     threads: int | None
     used: Mapping[str, Any]
+    ledger: Ledger | None = None
 
     @property
     def reserved(self) -> tuple[str, ...]:
@@ -266,6 +269,7 @@ def _grouping_call(
         seed = task.seed if "seed" in options.given else secret_seed()
         task = replace(task, beside_k=shared["models"], seed=seed)
         refuse_models(task)
+    ledger = read_ledger(options, roles, task, release, catalog)
     task = of_persons(task, roles, options)
     return GroupingCall(
         **shared,
@@ -276,7 +280,8 @@ def _grouping_call(
         tables={name: find_relation(given, catalog) for name, given in named.items() if given},
         progress=options.run.progress,
         threads=options.run.threads,
-        used=_used(options, task, release, roles, hierarchies, trees),
+        used=_used(options, task, release, roles, hierarchies, trees) | told_options(ledger),
+        ledger=ledger,
     )
 
 

@@ -17,6 +17,7 @@ from kanon_sql.call.choices import (
     REFINES,
     REPRESENTATIONS,
 )
+from kanon_sql.call.ledger_options import LedgerOptions
 from kanon_sql.call.model_options import ModelOptions
 from kanon_sql.call.risk_options import RiskOptions, k_of, refuse_together
 from kanon_sql.call.wishes import option_hint
@@ -26,6 +27,7 @@ from kanon_sql.methods.option import (
     ALL_CALLS,
     AUDITS,
     GROUPING_CALLS,
+    LEDGER_CHECK,
     MEASURED_CALLS,
     MethodOptions,
     Option,
@@ -48,9 +50,8 @@ from kanon_sql.validators import (
 
 __all__ = [
     "ALL_CALLS", "AUDITS", "GROUPING_CALLS", "GROUPS", "MEASURED_CALLS", "OPTIONS", "SPECIAL",
-    "GroupOptions", "MeasureOptions", "ModelOptions", "Options", "ReleaseOptions", "RiskOptions",
-    "RoleOptions",
-    "RunOptions", "read_options",
+    "GroupOptions", "LedgerOptions", "MeasureOptions", "ModelOptions", "Options", "ReleaseOptions",
+    "RiskOptions", "RoleOptions", "RunOptions", "read_options",
 ]
 
 
@@ -118,9 +119,8 @@ class GroupOptions:
     k: int | None = option(
         None, whole(1),
         "The least number of released rows that share each combination of quasi-identifiers; for "
-        "k_anonymity and anonymize_risk, the k below which classes and rows are counted (optional "
-        "there).",
-        type="INTEGER", default_text="must be given", calls=ALL_CALLS,
+        "audits the k below which classes, rows and persons are counted (optional there).",
+        type="INTEGER", default_text="must be given", calls=(*ALL_CALLS, LEDGER_CHECK),
     )
     method: str = option(
         "mdav_star", one_of(METHODS),
@@ -283,7 +283,7 @@ class RunOptions:
 GROUPS = {
     "roles": RoleOptions, "grouping": GroupOptions, "models": ModelOptions,
     "release": ReleaseOptions, "measuring": MeasureOptions, "risk": RiskOptions,
-    "running": RunOptions,
+    "running": RunOptions, "releases": LedgerOptions,
 }
 """The options of the calls, by what they are about."""
 
@@ -325,8 +325,8 @@ class Options:
     Attributes:
         call: the SQL call.
         given: the names of those that were given.
-        roles, group, models, release, measure, risk, run: as their classes say; max_risk and preset
-            have become k.
+        roles, group, models, release, measure, risk, run, ledger: as their classes say; max_risk
+            and preset have become k.
         own: those of the method.
     """
 
@@ -339,6 +339,7 @@ class Options:
     measure: MeasureOptions
     risk: RiskOptions
     run: RunOptions
+    ledger: LedgerOptions
     own: MethodOptions
 
 
@@ -398,5 +399,6 @@ def read_options(call: str, given: Mapping[str, Any]) -> Options:
         part(MeasureOptions),
         risk,
         part(RunOptions),
+        part(LedgerOptions),
         part(method.own),
     )

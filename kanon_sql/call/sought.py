@@ -87,6 +87,8 @@ def relations_of(call: Call) -> tuple[Sought, ...]:
     trees = call.hierarchies
     if isinstance(call, GroupingCall):
         trees = (*trees, *call.of_sensitive)
+    ledger = call.ledger if isinstance(call, GroupingCall) else None
+    ledgers = () if ledger is None or ledger.relation is None else (ledger.relation,)
     audited = () if call.audited is None else (_of_option("release", call.audited),)
     people = () if call.population is None else (_of_option("population", call.population),)
     return (
@@ -95,9 +97,15 @@ def relations_of(call: Call) -> tuple[Sought, ...]:
         *people,
         *(sought for spec in trees for sought in _of_hierarchy(spec)),
         *(_of_option(option, relation) for option, relation in tables.items()),
+        *(_of_option("ledger", relation) for relation in ledgers),
     )
 
 
 def relations_of_hierarchy(source: Relation, spec: HierarchySpec) -> tuple[Sought, ...]:
     """The same of a call of hierarchy()."""
     return (_of_source(source), *_of_hierarchy(spec))
+
+
+def relations_of_ledger(ledger: Relation) -> tuple[Sought, ...]:
+    """The same of a call of ledger_check()."""
+    return (_of_source(ledger),)

@@ -40,6 +40,7 @@ def anonymize(
     keep_order: bool | None = None, sensitive_values: str | Sequence[Any] | None = None,
     max_risk: float | None = None, preset: str | None = None, weight: str | None = None,
     progress: bool | None = None, threads: int | None = None, show_values: bool | None = None,
+    ledger: Any = None, against: str | None = None, headroom: int | None = None,
     gamma: float | str | None = None, start: str | None = None, class_penalty: float | None = None,
     diversity: str | None = None, diversity_penalty: float | None = None,
     partitioning: str | None = None, metric: str | None = None, centers: str | None = None,
@@ -120,6 +121,7 @@ def anonymize_metrics(
     keep_order: bool | None = None, sensitive_values: str | Sequence[Any] | None = None,
     max_risk: float | None = None, preset: str | None = None, weight: str | None = None,
     progress: bool | None = None, threads: int | None = None, show_values: bool | None = None,
+    ledger: Any = None, against: str | None = None, headroom: int | None = None,
     gamma: float | str | None = None, start: str | None = None, class_penalty: float | None = None,
     diversity: str | None = None, diversity_penalty: float | None = None,
     partitioning: str | None = None, metric: str | None = None, centers: str | None = None,
@@ -160,6 +162,7 @@ def anonymize_suppressed(
     keep_order: bool | None = None, sensitive_values: str | Sequence[Any] | None = None,
     max_risk: float | None = None, preset: str | None = None, weight: str | None = None,
     progress: bool | None = None, threads: int | None = None, show_values: bool | None = None,
+    ledger: Any = None, against: str | None = None, headroom: int | None = None,
     gamma: float | str | None = None, start: str | None = None, class_penalty: float | None = None,
     diversity: str | None = None, diversity_penalty: float | None = None,
     partitioning: str | None = None, metric: str | None = None, centers: str | None = None,
@@ -200,6 +203,7 @@ def anonymize_roles(
     keep_order: bool | None = None, sensitive_values: str | Sequence[Any] | None = None,
     max_risk: float | None = None, preset: str | None = None, weight: str | None = None,
     progress: bool | None = None, threads: int | None = None, show_values: bool | None = None,
+    ledger: Any = None, against: str | None = None, headroom: int | None = None,
     gamma: float | str | None = None, start: str | None = None, class_penalty: float | None = None,
     diversity: str | None = None, diversity_penalty: float | None = None,
     partitioning: str | None = None, metric: str | None = None, centers: str | None = None,
@@ -213,6 +217,47 @@ def anonymize_roles(
 ) -> Any:
     """One row per column: its role, what it looks like, and what is released."""
     return run("anonymize_roles", locals())
+
+
+@documented
+def anonymize_ledger(
+    data: Any, /, *, con: Connection | None = None,
+    quasi_identifiers: str | Sequence[str] | None = None,
+    sensitive: str | Sequence[str] | None = None, identifiers: str | Sequence[str] | None = None,
+    entity: str | None = None, entity_rows: str | None = None, others: str | None = None,
+    roles: Any = None, categorical: str | Sequence[str] | None = None,
+    class_label: str | None = None, k: int | None = None, method: str | None = None,
+    distance: str | None = None, loss: str | None = None, recoding: str | None = None,
+    weights: Mapping[str, float] | None = None, suppress: float | None = None,
+    nulls: str | None = None, seed: int | None = None, refine: str | None = None,
+    refine_steps: int | None = None, refine_seconds: float | None = None,
+    block_rows: int | None = None, l: float | Mapping[str, float] | None = None,
+    diversity_kind: str | Mapping[str, str] | None = None,
+    c: float | Mapping[str, float] | None = None, t: float | Mapping[str, float] | None = None,
+    closeness: str | Mapping[str, str] | None = None,
+    alpha: float | Mapping[Any, Any] | None = None,
+    delta: float | Mapping[str, float] | None = None,
+    beta: float | Mapping[str, float] | None = None,
+    beta_kind: str | Mapping[str, str] | None = None, sensitive_nulls: str | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    representation: str | Mapping[str, str] | None = None, class_id: bool | None = None,
+    keep_order: bool | None = None, sensitive_values: str | Sequence[Any] | None = None,
+    max_risk: float | None = None, preset: str | None = None, weight: str | None = None,
+    progress: bool | None = None, threads: int | None = None, show_values: bool | None = None,
+    ledger: Any = None, against: str | None = None, headroom: int | None = None,
+    gamma: float | str | None = None, start: str | None = None, class_penalty: float | None = None,
+    diversity: str | None = None, diversity_penalty: float | None = None,
+    partitioning: str | None = None, metric: str | None = None, centers: str | None = None,
+    epsilon: float | None = None, max_clusters: int | None = None,
+    facility_cost: float | str | None = None, allow_small: bool | None = None,
+    max_diameter: float | None = None, neighbours: int | None = None, adjacency: Any = None,
+    places: Any = None, islands: str | None = None,
+    extent: Mapping[str, Sequence[float]] | None = None, tight: bool | None = None,
+    wkt: bool | None = None, sequence: str | None = None, objective: str | None = None,
+    **unknown: NoReturn,
+) -> Any:
+    """What a release adds to its ledger: one row per person released."""
+    return run("anonymize_ledger", locals())
 
 
 @documented
@@ -270,6 +315,7 @@ def anonymize_sql(
     keep_order: bool | None = None, sensitive_values: str | Sequence[Any] | None = None,
     max_risk: float | None = None, preset: str | None = None, weight: str | None = None,
     progress: bool | None = None, threads: int | None = None, show_values: bool | None = None,
+    ledger: Any = None, against: str | None = None, headroom: int | None = None,
     gamma: float | str | None = None, start: str | None = None, class_penalty: float | None = None,
     diversity: str | None = None, diversity_penalty: float | None = None,
     partitioning: str | None = None, metric: str | None = None, centers: str | None = None,
@@ -304,6 +350,16 @@ def k_anonymity(
 ) -> Any:
     """The audit of any table, released by us or not."""
     return run("k_anonymity", locals())
+
+
+@documented
+def ledger_check(
+    data: Any, /, *, con: Connection | None = None,
+    k: int | None = None,
+    **unknown: NoReturn,
+) -> Any:
+    """Whether a ledger of releases keeps what it promises."""
+    return run("ledger_check", locals())
 
 
 @documented

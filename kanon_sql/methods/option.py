@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 GROUPING_CALLS = (
     "anonymize", "anonymize_clusters", "anonymize_metrics", "anonymize_suppressed", "anonymize_sql",
-    "anonymize_roles",
+    "anonymize_roles", "anonymize_ledger",
 )
 AUDITS = ("k_anonymity", "anonymize_audit", "anonymize_risk")
 ALL_CALLS = (*GROUPING_CALLS, *AUDITS)
+LEDGER_CHECK = "ledger_check"
+"""The audit of a ledger, whose columns have no roles: of all options it takes k."""
 MEASURED_CALLS = (*GROUPING_CALLS, "anonymize_audit")
 
 Options = TypeVar("Options", bound="MethodOptions")

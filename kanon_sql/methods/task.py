@@ -175,15 +175,20 @@ class Run:
         progress: whether it is shown how far the grouping is.
         named: the quasi-identifiers that somebody named, in lower case; None: all of them. Others
             are questioned: see kanon_sql.encode.looks.
+        ledger: how the classes go on from earlier releases: against whom ('against') and how many
+            persons above k new classes get ('headroom'); None where they don't.
     """
 
     task: GroupTask
     progress: bool = True
     named: tuple[str, ...] | None = None
+    ledger: Mapping[str, Any] | None = None
 
     def to_json(self) -> str:
         """The run as text."""
         told = {"task": self.task.told(), "progress": self.progress, "named": self.named}
+        if self.ledger is not None:
+            told["ledger"] = dict(self.ledger)
         return json.dumps(told, sort_keys=True)
 
     @staticmethod
@@ -191,4 +196,5 @@ class Run:
         """The run that ``to_json`` wrote."""
         told = json.loads(text)
         named = None if told["named"] is None else tuple(told["named"])
-        return Run(GroupTask.of_told(told["task"], methods), told["progress"], named)
+        task = GroupTask.of_told(told["task"], methods)
+        return Run(task, told["progress"], named, told.get("ledger"))

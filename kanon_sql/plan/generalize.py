@@ -11,6 +11,7 @@ from kanon_sql.call.relation import literal, quoted
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.plan.fragments import ROW, chosen, classes_sql, listed, quasi
 from kanon_sql.plan.hierarchies import Hierarchies
+from kanon_sql.plan.ledger import classes_after
 from kanon_sql.plan.risk import WEIGHTLESS
 from kanon_sql.plan.single_attribute import attribute_classes, attribute_representation
 from kanon_sql.sql import expression, statement
@@ -35,6 +36,7 @@ def released_classes(call: GroupingCall, trees: Hierarchies) -> str:
     classes = _classes(call, trees)
     if call.roles.open:
         classes = statement("stages/hidden", classes=classes)
+    classes = classes_after(call, classes)
     if not call.release.class_id:
         return classes
     return statement("stages/class_id", seed=call.task.seed, classes=classes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kanon_sql.call.arguments import NOT_GIVEN
 from kanon_sql.call.options import ALL_CALLS, OPTIONS
 from kanon_sql.hierarchies.kinds import KINDS
+from kanon_sql.methods.option import LEDGER_CHECK
 from kanon_sql.plan.query import HIERARCHY, methods_sql
 from kanon_sql.sql import statement, statements
 
@@ -50,6 +51,6 @@ def macros() -> list[str]:
     """Every CREATE TEMP MACRO statement of kanon_sql."""
     return [
         *(text for name in MACRO_FILES for text in statements(f"macros/{name}")),
-        *(_call_macro(call) for call in (*ALL_CALLS, HIERARCHY)),
+        *(_call_macro(call) for call in (*ALL_CALLS, LEDGER_CHECK, HIERARCHY)),
         f"CREATE OR REPLACE TEMP MACRO anonymize_methods() AS TABLE {methods_sql()}",
     ]

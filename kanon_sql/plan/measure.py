@@ -9,6 +9,7 @@ from kanon_sql.call.call import Call, GroupingCall
 from kanon_sql.call.choices import POINTS
 from kanon_sql.call.relation import literal, quoted
 from kanon_sql.call.roles import Roles
+from kanon_sql.measure.ledger_metrics import LEDGER
 from kanon_sql.measure.metrics import (
     AS_CHOSEN,
     AS_GROUPED,
@@ -131,7 +132,7 @@ def metrics_sql(call: GroupingCall) -> str:
         measured=measured_sql(call),
         rows=metric_rows([
             *known, *diverse, *weighted, *(PERSONS if call.roles.entity is not None else ()),
-            *model_metrics(task.models),
+            *model_metrics(task.models), *_of_ledger(call, is_point),
         ], values),
         aggregates=aggregates + of_class,
         alike=alike + of_all,
@@ -150,6 +151,14 @@ def metrics_sql(call: GroupingCall) -> str:
         verbatim_unit=literal(VERBATIM.unit),
         verbatim_text=literal(VERBATIM.description),
     )
+
+
+def _of_ledger(call: GroupingCall, is_point: bool) -> list[Metric]:
+    """The metrics of a call with a ledger; the last is about released points."""
+    if call.ledger is None:
+        return []
+    *others, lost = LEDGER
+    return [*others, lost if is_point else replace(lost, expression="NULL")]
 
 
 def _columns_passing(call: GroupingCall) -> dict[str, str]:

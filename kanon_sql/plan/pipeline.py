@@ -15,6 +15,15 @@ from kanon_sql.plan.centers import centers_sql
 from kanon_sql.plan.fragments import ROW, chosen, listed, one_empty_row, quasi, seen, where
 from kanon_sql.plan.generalize import class_rows, published_forms, released_classes
 from kanon_sql.plan.hierarchies import Hierarchies, trees_argument
+from kanon_sql.plan.ledger import (
+    before_sql,
+    centers_of_ledger,
+    goes_on,
+    publishes_points,
+    refusals_of_ledger,
+    tables_of_ledger,
+    told_of_ledger,
+)
 from kanon_sql.plan.models import secret_trees
 from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.plan.single_attribute import tables_sql
@@ -36,7 +45,8 @@ def trees_of(call: GroupingCall) -> Hierarchies:
 
 def run_sql(call: GroupingCall) -> str:
     """The run as the functions inside the query get it, a JSON literal."""
-    return literal(Run(call.task, call.progress, named_columns(call)).to_json())
+    run = Run(call.task, call.progress, named_columns(call), told_of_ledger(call))
+    return literal(run.to_json())
 
 
 def _threads(call: GroupingCall) -> str:
@@ -248,7 +258,8 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
         one_keyed=one_empty_row(trees.keyed("__kanon_source")),
         one_source=one_empty_row("__kanon_source"),
         hierarchies=trees_argument(trees, secret_trees(call)),
-        tables=tables_sql(call.tables),
+        tables=tables_sql(call.tables, tables_of_ledger(call)),
+        ledger=before_sql(call),
         label=_key(task.class_label),
         cell=_cell(call),
         extra=_extra(call),
@@ -258,7 +269,7 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
         centers=centers,
         classes=released_classes(call, trees),
         seen=seen("COLUMNS(* EXCLUDE (__kanon_class, __kanon_rows))"),
-        refusals=refusals(call),
+        refusals=refusals(call) + refusals_of_ledger(call),
         **_secrets(call),
         **_ties(call),
         **verify_holes(call),
@@ -271,6 +282,8 @@ def measured_sql(call: GroupingCall) -> str:
     centers = class_rows(call, trees.keyed("__kanon_labelled"), POINTS)
     if call.task.geometry.has_centers and (shown == "centroid" or shown not in POINTS):
         centers = f"FROM {trees.keyed('__kanon_published')}"
+    if goes_on(call) and publishes_points(call):
+        centers = f"FROM {trees.keyed(centers_of_ledger(call))}"
     return statement(
         "stages/measured",
         quasi_classes="COLUMNS(* EXCLUDE (__kanon_class))",

@@ -14,10 +14,12 @@ from typing import Any
 from kanon_sql.call.call import Call, GroupingCall, read_call
 from kanon_sql.call.catalog import Catalog
 from kanon_sql.call.relation import find_relation, literal
-from kanon_sql.call.sought import Sought, relations_of, relations_of_hierarchy
+from kanon_sql.call.sought import Sought, relations_of, relations_of_hierarchy, relations_of_ledger
 from kanon_sql.methods import METHODS
+from kanon_sql.methods.option import LEDGER_CHECK
 from kanon_sql.plan.fragments import ROW, listed
 from kanon_sql.plan.hierarchies import hierarchy_spec, hierarchy_sql
+from kanon_sql.plan.ledger import goes_on, ledger_check_sql, ledger_sql
 from kanon_sql.plan.measure import audit_sql, k_anonymity_sql, metrics_sql
 from kanon_sql.plan.pipeline import measured_sql, passing, pipeline_sql
 from kanon_sql.plan.risk import risk_sql
@@ -45,7 +47,7 @@ def plan(name: str, relation: object, given: Mapping[str, Any], catalog: Catalog
     """The SQL text that one call runs.
 
     Args:
-        name: the call: one of GROUPING_CALLS or AUDITS, or 'hierarchy'.
+        name: the call: one of GROUPING_CALLS or AUDITS, 'ledger_check', or 'hierarchy'.
         relation: what the user calls the relation.
         given: raw option values by name.
         catalog: finds the columns and comments of a committed table or view.
@@ -57,6 +59,9 @@ def plan(name: str, relation: object, given: Mapping[str, Any], catalog: Catalog
         source = find_relation(relation, catalog)
         spec = hierarchy_spec(given, catalog)
         return Plan(hierarchy_sql(source, spec), relations_of_hierarchy(source, spec))
+    if name == LEDGER_CHECK:
+        ledger = find_relation(relation, catalog)
+        return Plan(ledger_check_sql(ledger, given), relations_of_ledger(ledger))
     call = read_call(name, relation, given, catalog)
     text = GROUPING[name](call) if isinstance(call, GroupingCall) else AUDITING[name](call)
     return Plan(text, relations_of(call))
@@ -102,12 +107,18 @@ def _clusters(call: GroupingCall) -> str:
 
 
 def _suppressed(call: GroupingCall) -> str:
-    shown = ", __kanon_source.* EXCLUDE (__kanon_row, __kanon_hash)"
+    shown = ", __kanon_source.* EXCLUDE (__kanon_row, __kanon_hash)" if call.show_values else ""
     return statement(
         "calls/suppressed",
         pipeline=pipeline_sql(call),
-        values=shown if call.show_values else "",
+        values=(", reason" if goes_on(call) else "") + shown,
+        reasons=",\n" + statement("stages/ledger_reasons") if goes_on(call) else "",
+        joined=" JOIN __kanon_reasons USING (__kanon_row)" if goes_on(call) else "",
     )
+
+
+def _ledger(call: GroupingCall) -> str:
+    return ledger_sql(call, pipeline_sql(call))
 
 
 def _sql(call: GroupingCall) -> str:
@@ -136,6 +147,7 @@ GROUPING: dict[str, Callable[[GroupingCall], str]] = {
     "anonymize_suppressed": _suppressed,
     "anonymize_sql": _sql,
     "anonymize_roles": roles_sql,
+    "anonymize_ledger": _ledger,
 }
 
 AUDITING: dict[str, Callable[[Call], str]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.relation import Relation, literal, quoted
@@ -19,14 +19,16 @@ SETS = {"interval": "set", "bounds": "members"}
 """What stands in for a representation where values have no order."""
 
 
-def tables_sql(tables: Mapping[str, Relation]) -> str:
-    """The relations beside the one that is anonymized, for the functions inside the query."""
+def tables_sql(tables: Mapping[str, Relation], more: Sequence[str] = ()) -> str:
+    """The relations beside the one that is anonymized, for the functions inside the query;
+    ``more`` are entries that stages of the query make."""
     entries = []
     for option, relation in tables.items():
         names, rows = contents(relation)
         entries.append(
             f"{{'name': {literal(option)}, 'names': {names},\n         'rows': {rows}}}"
         )
+    entries += more
     return f"[{', '.join(entries)}]" if entries else "NULL"
 
 

@@ -6,6 +6,7 @@ from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.relation import literal
 from kanon_sql.constraints import KAnonymity
 from kanon_sql.methods import GroupTask
+from kanon_sql.plan.ledger import after_sql, goes_on, verified_ledger
 from kanon_sql.plan.models import combinations, refusals_of_models, released_models
 from kanon_sql.plan.persons import persons_stages, refusals_of_persons, too_many_out
 
@@ -51,11 +52,15 @@ def verify_holes(call: GroupingCall) -> dict[str, object]:
     option, share = call.task.left_out
     many = MANY.format(option=option, share=share, method=call.task.method.name)
     return {
-        "models": combinations(call) + persons_stages(call) + released_models(call),
+        "models": (
+            combinations(call) + persons_stages(call) + released_models(call) + after_sql(call)
+        ),
         "constraints": (
             constraints_sql(call.task) + refusals_of_persons(call) + refusals_of_models(call)
+            + verified_ledger(call)
         ),
-        "too_many": too_many_out(call),
+        # beside a ledger, who isn't shown is left out as the promise over all releases demands
+        "too_many": "false" if goes_on(call) else too_many_out(call),
         "lost_error": literal(LOST),
         "out_error": literal(many),
     }

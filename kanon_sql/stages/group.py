@@ -31,7 +31,8 @@ from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.methods.task import Run
 from kanon_sql.points.points import Grouping, Labels, Points
 from kanon_sql.stages.hidden import without_hidden
-from kanon_sql.stages.remembered import digest, recall
+from kanon_sql.stages.ledger import Past, group_beside, read_past
+from kanon_sql.stages.remembered import Recalled, digest, recall
 
 
 def room_for(
@@ -70,6 +71,7 @@ class Prepared:
         task: what to group by, and how.
         seconds: how long it took to prepare them.
         persons: whose rows the records stand for, where they are persons.
+        past: what a ledger says of them, where they go on from earlier releases.
     """
 
     points: Points
@@ -78,6 +80,7 @@ class Prepared:
     task: GroupTask
     seconds: float
     persons: Persons | None = None
+    past: Past | None = None
 
     def labelled(self, grouping: Grouping) -> Labelled:
         """The rows with the labels of their records."""
@@ -109,6 +112,7 @@ def prepare(
     trees: Mapping[str, Tree] | None = None,
     tables: Mapping[str, Table] | None = None,
     sensitive: Sequence[Column] = (),
+    ledger: Mapping[str, Any] | None = None,
 ) -> Prepared:
     """Encodes the rows.
 
@@ -120,6 +124,7 @@ def prepare(
         tables: the relations beside the one that is anonymized, by the option that names them.
         sensitive: the sensitive columns that the task asks for, in the order of their cells; where
             its records are persons, the last column says whose row a row is.
+        ledger: how they go on from earlier releases, as Run has it.
 
     Raises:
         DataError: no rows, fewer than k, rows of nobody, values that can't be encoded, or a privacy
@@ -135,7 +140,15 @@ def prepare(
     points = task.geometry.points(records, task)
     refuse_infeasible(points, task.models)
     numbers = records.in_order(rows.numbers("row"))
-    return Prepared(points, records.bare(), numbers, task, perf_counter() - started, persons)
+    past = None
+    if ledger is not None:
+        assert isinstance(records, Encoded) and persons is not None
+        types = [column.sql_type for column in columns]
+        shown = persons.shown[numbers]
+        past = read_past(ledger, tables or {}, records, shown, trees or {}, types)
+    return Prepared(
+        points, records.bare(), numbers, task, perf_counter() - started, persons, past
+    )
 
 
 def group_rows(prepared: Prepared, watch: Watch | None = None) -> tuple[Labelled, dict[str, Any]]:
@@ -150,9 +163,14 @@ def group_rows(prepared: Prepared, watch: Watch | None = None) -> tuple[Labelled
     """
     points, task, records = prepared.points, prepared.task, prepared.records
     warm_up(task, len(points))
-    recalled = recall(digest(points, task), lambda: _grouped(points, task, records, watch))
-    grouping = records.whole(recalled.grouping)
-    told = records.named(grouping.facts)
+    beside: dict[str, Any] = {}
+    if prepared.past is not None:
+        grouping, beside, made = group_beside(prepared.past, points, task, watch or Watch())
+        recalled = made or Recalled(grouping, 0.0, False)
+    else:
+        recalled = recall(digest(points, task), lambda: _grouped(points, task, records, watch))
+        grouping = records.whole(recalled.grouping)
+    told = {**records.named(grouping.facts), **beside}
     if prepared.persons is not None and not prepared.persons.alone:
         told = {name: value for name, value in told.items() if name not in OF_RECORDS}
     facts = {
@@ -197,7 +215,7 @@ class Work:
         if run.progress:
             remark(run.task, (*hidden, *self._passing))
         kept, columns, trees = without_hidden(rows, self._columns, self._trees, hidden)
-        return prepare(kept, columns, run.task, trees, self._tables, self._sensitive)
+        return prepare(kept, columns, run.task, trees, self._tables, self._sensitive, run.ledger)
 
     def __call__(self, watch: Watch) -> tuple[Labelled, tuple[str, ...], dict[str, Any]]:
         """Labels, the hidden columns, and the facts of the run."""

@@ -20,7 +20,7 @@ __kanon_names AS MATERIALIZED (  -- the names of all columns
     FROM (SELECT __kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash)))
           FROM ${one_source})
 ),
-__kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner saw all of them
+${ledger}__kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner saw all of them
     SELECT CASE
 ${refusals}        ELSE true END AS passed
 ),

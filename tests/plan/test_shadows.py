@@ -43,6 +43,9 @@ NO_FUNCTION = {
     "OPERATOR_UNPACK", "OPERATOR_COALESCE", "OPERATOR_IS_NULL", "OPERATOR_IS_NOT_NULL",
     "OPERATOR_NOT", "COMPARE_IN",
 }
+PERSONS: dict[str, object] = {
+    "k": 4, "entity": "name", "quasi_identifiers": ["zip", "age"], "others": "drop"
+}
 ONE = {"k": 4, "quasi_identifiers": ["zip"], "identifiers": ["name", "age", "job", "disease"]}
 TWO = {"k": 4, "quasi_identifiers": ["lat", "lon"], "method": "gps_rectangles"}
 SECRET: dict[str, object] = {"k": 4, "sensitive": ["disease", "job"], "seed": 1}
@@ -84,6 +87,9 @@ MORE: tuple[tuple[str, dict[str, object]], ...] = (
     ("anonymize_risk", {"weight": "age", "k": 3}),
     ("anonymize_risk", {"population_size": 1000}),
     ("anonymize_metrics", {"k": 3, "weight": "age"}),
+    ("anonymize_ledger", PERSONS),
+    ("anonymize_suppressed", PERSONS | {"ledger": "releases"}),
+    ("anonymize_metrics", PERSONS | {"ledger": "releases"}),
 )
 
 
@@ -140,6 +146,7 @@ def everything(con: duckdb.DuckDBPyConnection) -> Iterator[str]:
     columns = dict.fromkeys([*COLUMNS, "lat", "lon"])
     for call, options in MORE:
         yield plan(call, "patients", options, MadeUp({"patients": columns})).text
+    yield plan("ledger_check", "releases", {"k": 3}, MadeUp()).text
     declared = columns | {"name": "kanon: identifier"}
     yield plan("anonymize", "patients", {"k": 5}, MadeUp({"patients": declared})).text
     missing = plan("anonymize", "s.nobody", {"k": 5}, MadeUp())

@@ -17,6 +17,7 @@ import pytest
 
 from kanon_sql.call.options import ALL_CALLS, OPTIONS
 from kanon_sql.hierarchies.kinds import KINDS
+from kanon_sql.measure.ledger_metrics import LEDGER
 from kanon_sql.measure.metrics import ATTRIBUTE, AUDIT, DIVERSITY, METRICS, VERBATIM
 from kanon_sql.measure.model_metrics import LOSS, OF_MODELS
 from kanon_sql.measure.risk_metrics import BY_SUBSET, DRIVES, RISK, WEIGHTED
@@ -102,7 +103,7 @@ NAMES = {
     "methods": set(METHODS),
     "metrics": {metric.name for metric in (
         *METRICS, *DIVERSITY, *OF_MODELS, LOSS, ATTRIBUTE, VERBATIM, *AUDIT, *RISK, DRIVES,
-        *BY_SUBSET, *WEIGHTED
+        *BY_SUBSET, *WEIGHTED, *LEDGER
     )},
     "kinds": set(KINDS),
     "options of kinds": {name for kind in KINDS.values() for name in kind.options},
@@ -117,7 +118,7 @@ def test_every_name_stands_in_docs(registry: str) -> None:
 
 def test_every_call_is_documented() -> None:
     text = text_of(README)
-    for call in (*ALL_CALLS, "anonymize_methods", "hierarchy"):
+    for call in (*ALL_CALLS, "anonymize_methods", "hierarchy", "ledger_check"):
         assert f"| `{call}(" in text
 
 

@@ -18,7 +18,9 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 ARGUMENTS = {name: ["--quick"] for name in ("thaeter2021.py", "byun2006.py")}
 
 
-ELSEWHERE = ("guarantees.py", "du2009.py", "du2009_maps.py", "closeness.py")  # test_example_*.py
+ELSEWHERE = (  # test_example_*.py
+    "guarantees.py", "du2009.py", "du2009_maps.py", "closeness.py", "releases.py"
+)
 
 
 @pytest.mark.sample(1)

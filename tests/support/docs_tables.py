@@ -15,6 +15,7 @@ from pathlib import Path
 
 from kanon_sql.call.options import GROUPS, OPTIONS
 from kanon_sql.hierarchies.kinds import KINDS
+from kanon_sql.measure.ledger_metrics import LEDGER
 from kanon_sql.measure.metrics import ATTRIBUTE, AUDIT, DIVERSITY, METRICS, VERBATIM, Metric
 from kanon_sql.measure.model_metrics import LOSS, OF_MODELS
 from kanon_sql.measure.risk_metrics import BY_SUBSET, DRIVES, RISK, WEIGHTED
@@ -177,6 +178,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "metrics: risk": partial(metrics, RISK),
     "metrics: risk by columns": partial(metrics, (DRIVES, *BY_SUBSET)),
     "metrics: weights": partial(metrics, WEIGHTED),
+    "metrics: releases": partial(metrics, LEDGER),
     "folders": folders,
     "layers": layers,
     "exceptions": exceptions,

@@ -37,10 +37,12 @@ CALLS = {
     "anonymize_metrics": "One row per metric of the release.",
     "anonymize_suppressed": "The rows that the release leaves out: row numbers of the source.",
     "anonymize_roles": "One row per column: its role, what it looks like, and what is released.",
+    "anonymize_ledger": "What a release adds to its ledger: one row per person released.",
     "anonymize_audit": "Metrics of any release, ours or not, held against its source.",
     "anonymize_risk": "Metrics of the risk that persons are found in any table, ours or not.",
     "anonymize_sql": "The SQL text that anonymize runs, as a frame of one row.",
     "k_anonymity": "The audit of any table, released by us or not.",
+    "ledger_check": "Whether a ledger of releases keeps what it promises.",
     "hierarchy": "The level table of a column: level0 (its values) .. levelN, to edit.",
 }
 """The functions, and the sentence that each begins with."""

@@ -1,0 +1,1 @@
+"""Repeated releases: who may be shown again, and in which class."""

@@ -1,0 +1,322 @@
+"""The SQL of ledgers: what repeated releases let an attacker link, and how a release goes on from
+those before."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from kanon_sql.call.call import GroupingCall
+from kanon_sql.call.choices import POINTS
+from kanon_sql.call.ledger import Ledger, refuse_no_ledger
+from kanon_sql.call.options import OPTIONS
+from kanon_sql.call.relation import Relation, literal, quoted
+from kanon_sql.call.wishes import option_hint
+from kanon_sql.errors import OptionError
+from kanon_sql.methods.option import LEDGER_CHECK
+from kanon_sql.plan.fragments import one_empty_row
+from kanon_sql.plan.shadows import sound_sql
+from kanon_sql.sql import expression, statement
+from kanon_sql.version import __version__
+
+COUNTED = {"presence": "crowd", "absence": "persons"}
+"""What is at least k of every history, by the attacker: columns of __kanon_crowds."""
+
+
+def ledger_check_sql(ledger: Relation, given: Mapping[str, Any]) -> str:
+    """The SQL of ledger_check().
+
+    Raises:
+        OptionError: an option that it doesn't take, or a relation that is known to be no ledger.
+    """
+    known = {name: option for name, option in OPTIONS.items() if LEDGER_CHECK in option.calls}
+    for name in given:
+        if name not in known:
+            raise OptionError(
+                f"{LEDGER_CHECK} has no option {name!r}. {option_hint(name, known)}"
+            )
+    refuse_no_ledger(ledger, ("release", "entity", "class"))
+    k = given.get("k")
+    return statement(
+        "calls/ledger_check",
+        sound=sound_sql(),
+        relation=ledger.sql,
+        crowds=statement("stages/ledger_crowds", s="", exposed="__kanon_exposed"),
+        k="NULL" if k is None else known["k"].read(k),
+    )
+
+
+def told_of_ledger(call: GroupingCall) -> dict[str, Any] | None:
+    """What the grouping is told; None where it doesn't go on from anything."""
+    if call.ledger is None:
+        return None
+    ledger = call.ledger
+    return {
+        "against": ledger.against, "headroom": ledger.headroom, "joined": _joined(call),
+    }
+
+
+def goes_on(call: GroupingCall) -> bool:
+    """Whether a call goes on from earlier releases."""
+    return call.ledger is not None and call.ledger.relation is not None
+
+
+def _points(call: GroupingCall) -> set[bool]:
+    """Of the quasi-identifiers whether classes publish points in their place."""
+    release, trees = call.release, {spec.column.lower() for spec in call.hierarchies}
+    return {
+        release.of(name, has_hierarchy=name.lower() in trees) in POINTS
+        for name in call.roles.quasi_identifiers
+    }
+
+
+def publishes_points(call: GroupingCall) -> bool:
+    """Whether classes publish nothing but points, of which everyone is somewhere near."""
+    return _points(call) == {True}
+
+
+def _joined(call: GroupingCall) -> str | None:
+    """Which classes newcomers may join: the nearest, where all publish 'points', those that cover
+    them, where all publish 'sets'; None where these are mixed, and nothing tells what costs
+    least."""
+    kinds = _points(call)
+    return None if len(kinds) > 1 else "points" if kinds == {True} else "sets"
+
+
+def _names(call: GroupingCall) -> list[str]:
+    """The quasi-identifiers in an order that doesn't depend on how the call writes them."""
+    return sorted(call.roles.quasi_identifiers, key=str.lower)
+
+
+def published_sql(call: GroupingCall) -> str:
+    """What a class releases, as one STRUCT, over a stage with its columns."""
+    fields = ", ".join(f"{literal(name.lower())}: {quoted(name)}" for name in _names(call))
+    return f"{{{fields}}}"
+
+
+def _shown(call: GroupingCall) -> str:
+    """In which form classes publish, as text; of two releases of a ledger it is the same."""
+    kept = ("representation", "hierarchies", "categorical", "nulls")
+    return json.dumps({name: call.used[name] for name in kept}, sort_keys=True, default=str)
+
+
+def _crowds(which: str, exposed: str) -> str:
+    return statement("stages/ledger_crowds", s=f"_{which}", exposed=exposed)
+
+
+def before_sql(call: GroupingCall) -> str:
+    """The stages that read the ledger; nothing without one."""
+    ledger = call.ledger
+    if ledger is None:
+        return ""
+    entity = quoted(ledger.entity)
+    relation = expression("stages/ledger_none", entity=entity)
+    if ledger.relation is not None:
+        relation = ledger.relation.sql
+    asked = statement(
+        "stages/ledger_asked",
+        k=call.task.k,
+        against=literal(ledger.against),
+        headroom=ledger.headroom,
+        method=literal(call.task.method.name),
+        version=literal(__version__),
+        shown=literal(_shown(call)),
+    )
+    stages = statement(
+        "stages/ledger",
+        ledger=relation,
+        entity=entity,
+        keys=", ".join(f"__kanon_key({quoted(name)})" for name in _names(call)),
+        asked=asked,
+        crowds=_crowds("before", "__kanon_ledger"),
+        counted=COUNTED[ledger.against],
+        one_source=one_empty_row("__kanon_source"),
+    )
+    if ledger.relation is not None:
+        stages += "\n" + statement("stages/ledger_published")
+    return stages + "\n"
+
+
+def after_sql(call: GroupingCall) -> str:
+    """The stages that say what can be linked once the release is out."""
+    if call.ledger is None:
+        return ""
+    return statement(
+        "stages/ledger_after", crowds=_crowds("after", "__kanon_exposed"),
+        counted=COUNTED[call.ledger.against],
+    ) + "\n"
+
+
+def tables_of_ledger(call: GroupingCall) -> list[str]:
+    """What the grouping is told of the ledger, as entries of the tables beside the relation."""
+    if not goes_on(call):
+        return []
+    known = expression("stages/ledger_known", seed=literal(str(call.task.seed)))
+    frozen = expression(
+        "stages/ledger_frozen", one_published=one_empty_row("__kanon_published_before")
+    )
+    names = "['row', 'history', 'stale', 'lot']"
+    return [f"{{'name': 'ledger', 'names': {names}, 'rows': {known}}}", frozen]
+
+
+def centers_of_ledger(call: GroupingCall) -> str:
+    """What the classes publish, as a stage of points."""
+    without = "EXCLUDE (class_id) " if call.release.class_id else ""
+    return expression("stages/ledger_centers", without=without)
+
+
+def classes_after(call: GroupingCall, classes: str) -> str:
+    """What each class releases, of those that go on what they released before."""
+    if not goes_on(call):
+        return classes
+    # those that are none in this call are refused before, and may be the name of one that passes
+    known = ", ".join(literal(name.lower()) for name in ("__kanon_class", *_names(call)))
+    return statement("stages/ledger_classes", classes=classes, quasi=f"[{known}]")
+
+
+REFUSED: tuple[tuple[str, str, str], ...] = (
+    (
+        "doubled > 0", "DataError",
+        "The entity {entity} has several rows for one person, and a ledger needs one for each. "
+        "Aggregate them first.",
+    ),
+    (
+        "releases = 0", "DataError",
+        "The ledger {ledger} is empty. Fill it by anonymize_ledger with the options of the first "
+        "release.",
+    ),
+    (
+        "incomplete > 0", "DataError",
+        "The ledger {ledger} has rows with a NULL, or with a number or options that can't be read. "
+        "Give it as anonymize_ledger made it.",
+    ),
+    (
+        "stored_type <> type", "DataError",
+        "The ledger {ledger} knows persons by another type than that of {entity}. Cast the column "
+        "to the type that it had.",
+    ),
+    (
+        "doubled_there > 0", "DataError",
+        "The ledger {ledger} has a person twice in one release. Insert each release once.",
+    ),
+    (
+        "gaps", "DataError",
+        "The releases of the ledger {ledger} are not numbered 1, 2, and so on. Give it as "
+        "anonymize_ledger made it.",
+    ),
+    (
+        "mixed", "DataError",
+        "The ledger {ledger} has a release with two sets of options. Insert each release once.",
+    ),
+    (
+        "unfrozen", "DataError",
+        "The ledger {ledger} has a class that published two things. Give it as anonymize_ledger "
+        "made it.",
+    ),
+    (
+        "coalesce(stored_against, '') <> {against}", "OptionError",
+        "The ledger {ledger} is kept against another attacker than {against_told}. Give the "
+        "against of its first release.",
+    ),
+    (
+        "coalesce(most, 0) > {k}", "OptionError",
+        "The ledger {ledger} was made with a larger k than {k}. Give at least that k.",
+    ),
+    (
+        "len(gone) > 0", "OptionError",
+        "The ledger {ledger} has quasi-identifiers that are none in this call, so that its "
+        "classes would be divided. Name those of its first release.",
+    ),
+    (
+        "len(fresh) > 0", "OptionError",
+        "This call has quasi-identifiers that the ledger {ledger} lacks, so that its classes can't "
+        "go on. Name those of its first release.",
+    ),
+    (
+        "len(other) > 0", "DataError",
+        "A quasi-identifier has another type than in the ledger {ledger}. Cast it to the type that "
+        "it had.",
+    ),
+    (
+        "shown", "OptionError",
+        "The classes of the ledger {ledger} publish in another form. Give the representation, "
+        "hierarchies, categorical and nulls of its first release.",
+    ),
+    (
+        "coalesce(crowd, 0) < coalesce(least, 0)", "DataError",
+        "The ledger {ledger} fails its own check: somebody's crowd is below its k. See "
+        "ledger_check, and don't release from it.",
+    ),
+)
+"""What is refused before anything is grouped: a condition over __kanon_faults, the kind of error,
+and what is said."""
+
+
+def refusals_of_ledger(call: GroupingCall) -> str:
+    """What refuses a ledger or its persons, one WHEN for each; nothing without one."""
+    ledger = call.ledger
+    if ledger is None:
+        return ""
+    holes = _holes(call, ledger)
+    chosen = REFUSED if ledger.relation is not None else REFUSED[:1]
+    return "".join(
+        f"        WHEN (SELECT {condition.format(**holes)} FROM __kanon_faults)\n"
+        f"            THEN __kanon_refuse({literal(kind)}, {literal(said.format(**holes))})\n"
+        for condition, kind, said in chosen
+    )
+
+
+def _holes(call: GroupingCall, ledger: Ledger) -> dict[str, str]:
+    named = "" if ledger.relation is None else ".".join(ledger.relation.parts)
+    return {
+        "entity": repr(ledger.entity), "ledger": repr(named), "k": str(call.task.k),
+        "against": literal(ledger.against), "against_told": repr(ledger.against),
+    }
+
+
+LINKED = (
+    "The release was stopped: together with those before it, it leaves a person in a crowd of "
+    "{}, below {} = {}. Nothing came out; please report this as a bug."
+)
+CHANGED = (
+    "The classes of the ledger {} would publish values of other types now. Cast the columns to "
+    "the types that they had."
+)
+
+
+def verified_ledger(call: GroupingCall) -> str:
+    """What refuses a release that breaks the promise over all releases, one WHEN for each."""
+    ledger = call.ledger
+    if ledger is None:
+        return ""
+    holes = _holes(call, ledger)
+    k = call.task.k
+    said = literal(LINKED.format("{}", "k", k))
+    checks = [(f"crowd < {k}", f"format({said}, crowd)")]
+    least = "(SELECT coalesce(least, 1) FROM __kanon_stored)"
+    said = literal(LINKED.format("{}", "the ledger's k", "{}"))
+    checks.append((f"all_crowds < {least}", f"format({said}, all_crowds, {least})"))
+    text = "".join(
+        f"        WHEN (SELECT {broken} FROM __kanon_linked)\n            THEN __kanon_refuse("
+        f"'ReleaseError', (SELECT {sentence} FROM __kanon_linked))\n"
+        for broken, sentence in checks
+    )
+    if ledger.relation is not None:
+        now = one_empty_row("__kanon_classes")
+        text += (
+            f"        WHEN (SELECT typeof({published_sql(call)}) FROM {now})\n"
+            "             <> (SELECT min(typeof(published)) FROM __kanon_frozen)\n"
+            "            THEN __kanon_refuse('DataError', "
+            f"{literal(CHANGED.format(holes['ledger']))})\n"
+        )
+    return text
+
+
+def ledger_sql(call: GroupingCall, pipeline: str) -> str:
+    """The SQL of anonymize_ledger(), around the stages of the release."""
+    assert call.ledger is not None
+    return statement(
+        "calls/ledger", pipeline=pipeline, entity=quoted(call.ledger.entity),
+        published=published_sql(call), seed=call.task.seed,
+    )

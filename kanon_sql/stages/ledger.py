@@ -1,0 +1,159 @@
+"""Groups the persons of a relation beside a ledger of earlier releases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kanon_sql.encode.arrow import Table
+from kanon_sql.encode.encoded import Encoded
+from kanon_sql.errors import DataError
+from kanon_sql.group.run import group_points
+from kanon_sql.hierarchies.tree import Tree
+from kanon_sql.kernel.watch import Watch
+from kanon_sql.ledger.histories import NEWCOMER, Histories, read_histories
+from kanon_sql.ledger.newcomers import groups_to_make
+from kanon_sql.ledger.shown import choose, stay_against_absence, stay_against_presence
+from kanon_sql.methods import GroupTask
+from kanon_sql.points.points import Grouping, Labels, Points
+from kanon_sql.stages.ledger_classes import Covering, Nearest, covering_of, nearest_of
+from kanon_sql.stages.remembered import Recalled, digest, recall
+
+STAY = {"presence": stay_against_presence, "absence": stay_against_absence}
+OUT = -1
+
+
+@dataclass(frozen=True)
+class Past:
+    """What a ledger says of n records, in canonical order.
+
+    Attributes:
+        against, headroom: as the options say.
+        histories: of all persons of the ledger.
+        history: int64, shape (n,); that of each record, NEWCOMER of one without.
+        stale: bool, shape (n,); whether it has other quasi-identifiers than when it was last
+            released.
+        lots: uint64, shape (n,); a lot of each that isn't a newcomer.
+        classes: what newcomers may join; None where they may not.
+    """
+
+    against: str
+    headroom: int
+    histories: Histories
+    history: Labels
+    stale: npt.NDArray[np.bool_]
+    lots: npt.NDArray[np.uint64]
+    classes: Nearest | Covering | None
+
+
+def read_past(
+    told: Mapping[str, Any], tables: Mapping[str, Table], records: Encoded, numbers: Labels,
+    trees: Mapping[str, Tree], types: Sequence[str],
+) -> Past:
+    """What the query says of the ledger (see sql/stages/ledger_known.sql, ledger_frozen.sql).
+
+    Args:
+        told: the attribute ``ledger`` of the run.
+        tables: 'ledger' and 'frozen', as text; none before the first release.
+        records: the relation.
+        numbers: int64, shape (n,); the row numbers of its records.
+        trees: hierarchies by column name.
+        types: the SQL types of the quasi-identifiers.
+    """
+    count = len(numbers)
+    history = np.full(count, NEWCOMER, np.int64)
+    stale, lots = np.zeros(count, np.bool_), np.zeros(count, np.uint64)
+    histories = read_histories([])[0]
+    classes: Nearest | Covering | None = None
+    known = tables.get("ledger")
+    if known is not None and known.columns:
+        rows, texts, changed, drawn = known.columns
+        histories, of_person = read_histories(texts.to_pylist())
+        order = np.argsort(numbers)
+        here = rows.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+        spots = np.minimum(np.searchsorted(numbers[order], here), count - 1)
+        there = numbers[order[spots]] == here
+        found = order[spots[there]]
+        history[found] = of_person[there]
+        was_changed = pc.equal(changed, "true").fill_null(False).to_numpy(zero_copy_only=False)
+        stale[found] = was_changed[there]
+        lots[found] = drawn.cast(pa.uint64()).to_numpy(zero_copy_only=False)[there]
+        if told["joined"] == "points":
+            classes = nearest_of(tables["frozen"], records)
+        elif told["joined"] == "sets":
+            classes = covering_of(tables["frozen"], records, trees, types)
+    return Past(told["against"], told["headroom"], histories, history, stale, lots, classes)
+
+
+def group_beside(
+    past: Past, points: Points, task: GroupTask, watch: Watch
+) -> tuple[Grouping, dict[str, Any], Recalled | None]:
+    """The class of each record, by its number in the ledger, -1 of those who aren't shown; how
+    many aren't, and why; and the grouping of the newcomers, if there was one.
+
+    Raises:
+        DataError: nobody can be shown.
+        StoppedError: the watch was asked to stop.
+    """
+    labels = np.full(len(points), OUT, np.int64)
+    old = np.flatnonzero((past.history != NEWCOMER) & ~past.stale)
+    present = np.bincount(past.history[old], minlength=len(past.histories))
+    if len(past.histories):
+        stay = STAY[past.against](past.histories, present, task.k)
+        chosen = old[choose(past.history[old], stay, past.lots[old])]
+        labels[chosen] = past.histories.last_class[past.history[chosen]]
+    shown = int(np.sum(labels >= 0))
+    newcomers = np.flatnonzero(past.history == NEWCOMER)
+    placed, recalled = _placed(past, points, newcomers, np.unique(labels[labels >= 0]), task, watch)
+    labels[newcomers] = placed
+    facts = {
+        "release": past.histories.last_release + 1,
+        "rows_withheld": len(old) - shown,
+        "rows_stale": int(past.stale.sum()),
+        "rows_waiting": int(np.sum(placed < 0)),
+        "rows_joining": int(np.sum((placed >= 0) & (placed <= past.histories.largest_class))),
+    }
+    if not (labels >= 0).any():
+        raise DataError(
+            "Nobody can be released: of all persons fewer than k would share what can be linked. "
+            "Lower k in a new ledger, or release nothing."
+        )
+    made = {} if recalled is None else recalled.grouping.facts
+    return Grouping(labels, made), facts, recalled
+
+
+def _placed(
+    past: Past, points: Points, newcomers: Labels, going_on: Labels, task: GroupTask, watch: Watch
+) -> tuple[Labels, Recalled | None]:
+    """The classes of newcomers, -1 of those who wait, and their grouping by the method.
+
+    Against absence, a class of their own never costs more than to join another together, which
+    publishes what was the mean of others; and alone nobody may join. Against presence, groups that
+    would cost less apart, in the classes that go on, dissolve into these.
+    """
+    labels, count = np.full(len(newcomers), OUT, np.int64), len(newcomers)
+    joined, costs = np.full(count, OUT, np.int64), np.full(count, np.inf)
+    if past.classes is not None and past.against == "presence":
+        joined, costs = past.classes.cheapest(newcomers, going_on)
+    recalled = None
+    if count >= task.k:
+        own = replace(task, k=min(task.k + past.headroom, count))
+        part = points.part(newcomers)
+        recalled = recall(digest(part, own), lambda: group_points(part, own, watch))
+        groups = recalled.grouping.labels
+        made = np.ones(int(groups.max()) + 1, np.bool_)
+        if past.classes is not None and np.isfinite(costs).any():
+            made = groups_to_make(past.classes.own(newcomers, groups), groups, costs)
+        numbers = past.histories.largest_class + np.cumsum(made)
+        grouped = np.flatnonzero(groups >= 0)
+        stays = grouped[made[groups[grouped]]]
+        labels[stays] = numbers[groups[stays]]
+    left = np.flatnonzero(labels == OUT)
+    labels[left] = joined[left]
+    return labels, recalled

@@ -1,0 +1,176 @@
+"""Releases beside a ledger, through SQL, against a slow reference that knows only the ledger."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import duckdb
+import numpy as np
+import pytest
+
+import kanon_sql
+from tests.ledger.lives import lives
+from tests.ledger.reference import CROWDS, Exposure, shown_against_presence
+from tests.support.thoroughness import examples
+
+QUASI = "entity='id', quasi_identifiers=['age', 'zip', 'job'], sensitive=['ill']"
+
+
+@pytest.fixture
+def con() -> Iterator[duckdb.DuckDBPyConnection]:
+    connection = kanon_sql.register(duckdb.connect())
+    yield connection
+    connection.close()
+
+
+def fill(
+    con: duckdb.DuckDBPyConnection, there: list[int], seed: int, moved: int = 0, shuffle: int = 0
+) -> None:
+    """The table of these persons; of whom those below ``moved`` have another age than before."""
+    random = np.random.default_rng(seed)
+    whole = {
+        p: (p, int(random.integers(20, 80)), f"{random.integers(100, 130)}",
+            "abc"[int(random.integers(3))], f"ill {random.integers(9)}")
+        for p in range(1000)
+    }
+    rows = [(p, whole[p][1] + 100 * (p < moved), *whole[p][2:]) for p in there]
+    if shuffle:
+        np.random.default_rng(shuffle).shuffle(rows)
+    con.execute(
+        "CREATE OR REPLACE TABLE now (id INTEGER, age INTEGER, zip VARCHAR, job VARCHAR, "
+        "ill VARCHAR)"
+    )
+    con.executemany("INSERT INTO now VALUES (?, ?, ?, ?, ?)", rows)
+
+
+def options(k: int, against: str, headroom: int, number: int, more: str = "") -> str:
+    ledger = ", ledger='releases'" if number > 1 else ""
+    return f"{QUASI}, k={k}, against='{against}', headroom={headroom}{more}{ledger}"
+
+
+def release(
+    con: duckdb.DuckDBPyConnection, number: int, k: int, against: str, headroom: int,
+    more: str = "",
+) -> Counter[str]:
+    """Releases the table and enters it into the ledger; the released rows."""
+    call = f"'now', {options(k, against, headroom, number, more)}"
+    shown = Counter(map(repr, con.execute(f"FROM anonymize({call})").fetchall()))
+    make = "CREATE TABLE releases AS" if number == 1 else "INSERT INTO releases"
+    con.execute(f"{make} FROM anonymize_ledger({call})")
+    return shown
+
+
+def ledger_of(con: duckdb.DuckDBPyConnection) -> list[Exposure]:
+    rows = con.execute("SELECT release, entity, class FROM releases").fetchall()
+    return [(release, person, number) for release, person, number in rows]
+
+
+def test_both_promises_hold_over_random_lives(con: duckdb.DuckDBPyConnection) -> None:
+    for seed in range(examples(24)):
+        against, clustered = ("presence", "absence")[seed % 2], seed % 4 > 1
+        k, headroom = 2 + seed % 3, seed % 2
+        con.execute("DROP TABLE IF EXISTS releases")
+        for number, there in enumerate(lives(seed, 90, 4, clustered, 0.5), start=1):
+            moved = 0 if number < 3 else 6
+            fill(con, there, seed, moved)
+            before = ledger_of(con) if number > 1 else []
+            shown = release(con, number, k, against, headroom)
+            ledger = ledger_of(con)
+            assert min(CROWDS[against](ledger).values()) >= k
+            now = {p: c for r, p, c in ledger if r == number}
+            assert set(now) <= set(there)
+            # what came out is what the ledger says, of those who are in it
+            published = con.execute(
+                "SELECT published.age, published.zip, published.job, ill "
+                "FROM releases JOIN now ON entity = id WHERE release = ?", [number]
+            ).fetchall()
+            assert Counter(map(repr, published)) == shown
+            if against == "presence" and before:
+                again = {p: c for p, c in now.items() if any(p == q for _, q, _ in before)}
+                seen = {p: r for r, p, _ in sorted(before)}
+                unmoved = [p for p in there if p >= moved or seen.get(p, 0) >= 3]
+                assert again == shown_against_presence(before, unmoved, k)
+        ((classes, published),) = con.execute(
+            "SELECT count(DISTINCT class), count(DISTINCT (class, published)) FROM releases"
+        ).fetchall()
+        assert classes == published
+
+
+def metrics(con: duckdb.DuckDBPyConnection, call: str) -> dict[str, float]:
+    return dict(con.execute(f"SELECT metric, value FROM anonymize_metrics({call})").fetchall())
+
+
+@pytest.mark.parametrize("against", ["presence", "absence"])
+def test_every_row_is_accounted_for(con: duckdb.DuckDBPyConnection, against: str) -> None:
+    fill(con, list(range(60)), 1)
+    release(con, 1, 4, against, 1)
+    fill(con, list(range(9, 63)), 1, moved=20)
+    call = f"'now', {options(4, against, 1, 2)}"
+    found = metrics(con, call)
+    left = dict(con.execute(
+        f"SELECT reason, count(*) FROM anonymize_suppressed({call}) GROUP BY ALL"
+    ).fetchall())
+    assert found["rows_in"] == 54
+    assert found["rows_released"] == 54 - sum(left.values())
+    assert found["rows_stale"] == left["stale"] == 11
+    assert found["rows_withheld"] == left["withheld"] > 0
+    assert found["rows_waiting"] == left.get("waiting", 0) == (3 if against == "absence" else 0)
+    assert found["rows_joining"] == (0 if against == "absence" else 3)
+    assert found["release"] == 2
+    assert found["crowd_min"] >= 4
+    # who changed back is shown again
+    con.execute("DELETE FROM now")
+    fill(con, list(range(9, 63)), 1)
+    assert metrics(con, call)["rows_stale"] == 0
+
+
+def test_the_loss_is_measured_from_the_frozen_values(con: duckdb.DuckDBPyConnection) -> None:
+    """By hand, in one column of numbers: nobody left, and newcomers lie where nobody was."""
+    con.execute(
+        "CREATE TABLE line AS SELECT i AS id, (i // 4 * 10)::DOUBLE AS x FROM range(12) AS r(i)"
+    )
+    call = "k=4, entity='id', quasi_identifiers=['x']"
+    con.execute(f"CREATE TABLE releases AS FROM anonymize_ledger('line', {call}, headroom=0)")
+    con.execute("INSERT INTO line VALUES (12, 21), (13, 23)")
+    found = metrics(con, f"'line', {call}, ledger='releases'")
+    values = np.array([0.0] * 4 + [10.0] * 4 + [20.0] * 4 + [21.0, 23.0])
+    expected = 100.0 * (1.0 + 9.0) / np.sum((values - values.mean()) ** 2)
+    assert found["rows_joining"] == 2
+    assert np.isclose(found["information_loss_released"], expected)
+
+
+def test_it_depends_neither_on_the_order_of_rows_nor_on_threads(
+    con: duckdb.DuckDBPyConnection,
+) -> None:
+    made = []
+    for shuffle, threads in ((0, 1), (1, 4), (2, 2)):
+        con.execute(f"SET threads = {threads}")
+        con.execute("DROP TABLE IF EXISTS releases")
+        for number, there in enumerate(lives(7, 200, 3), start=1):
+            fill(con, there, 7, shuffle=shuffle and shuffle + number)
+            if number > 1:
+                con.execute(
+                    "CREATE OR REPLACE TABLE releases AS FROM releases "
+                    f"ORDER BY hash(entity + {shuffle})"
+                )
+            release(con, number, 3, "absence", 1)
+        made.append(con.execute("FROM releases ORDER BY release, entity").fetchall())
+    assert made[0] == made[1] == made[2]
+
+
+@pytest.mark.parametrize("more", [
+    ", representation='interval'", ", representation='bounds'", ", representation='median'",
+    ", representation={'zip': 'suppress'}", ", hierarchies={'zip': 'prefix'}",
+    ", method='k_member'", ", method='mondrian'", ", categorical=['age']", ", class_id=true",
+    ", hierarchies={'zip': 'prefix'}, representation='centroid'", ", refine='local'",
+    ", nulls='suppress'", ", block_rows=200", ", keep_order=true",
+])
+def test_in_every_form(con: duckdb.DuckDBPyConnection, more: str) -> None:
+    for number, there in enumerate(lives(11, 160, 3), start=1):
+        fill(con, there, 11)
+        shown = release(con, number, 3, "presence", 1, more)
+        assert sum(shown.values()) > 40
+        assert min(CROWDS["presence"](ledger_of(con)).values()) >= 3
+    found = metrics(con, f"'now', {options(3, 'presence', 1, 4, more)}")
+    assert found["crowd_min"] >= 3
