@@ -1,9 +1,9 @@
 """k-anonymity for DuckDB: ``SELECT * FROM anonymize('patients', k=5)``.
 
 In SQL, after ``kanon_sql.register(con)``: anonymize, anonymize_clusters, anonymize_metrics,
-anonymize_suppressed, anonymize_sql, anonymize_roles, anonymize_methods, hierarchy, k_anonymity,
-anonymize_audit and anonymize_risk.
-In Python the same calls take a frame or a file.
+anonymize_suppressed, anonymize_sql, anonymize_roles, anonymize_manifest, anonymize_methods,
+hierarchy, k_anonymity, anonymize_audit and anonymize_risk.
+In Python the same calls take a frame or a file; release() writes one, and verify() proves it.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from kanon_sql.interfaces.dataframe import (
     anonymize,
     anonymize_audit,
     anonymize_clusters,
+    anonymize_manifest,
     anonymize_metrics,
     anonymize_risk,
     anonymize_roles,
@@ -27,19 +28,27 @@ from kanon_sql.interfaces.dataframe import (
     anonymize_suppressed,
     hierarchy,
     k_anonymity,
+    release,
 )
 from kanon_sql.interfaces.duckdb import register
+from kanon_sql.interfaces.release import Released
+from kanon_sql.interfaces.verification import Finding, Verification
+from kanon_sql.interfaces.verify import verify
 from kanon_sql.version import __version__
 
 __all__ = [
     "DataError",
+    "Finding",
     "KanonError",
     "OptionError",
     "ReleaseError",
+    "Released",
+    "Verification",
     "__version__",
     "anonymize",
     "anonymize_audit",
     "anonymize_clusters",
+    "anonymize_manifest",
     "anonymize_metrics",
     "anonymize_risk",
     "anonymize_roles",
@@ -48,6 +57,8 @@ __all__ = [
     "hierarchy",
     "k_anonymity",
     "register",
+    "release",
+    "verify",
 ]
 
 

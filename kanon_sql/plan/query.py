@@ -18,6 +18,7 @@ from kanon_sql.call.sought import Sought, relations_of, relations_of_hierarchy
 from kanon_sql.methods import METHODS
 from kanon_sql.plan.fragments import ROW, listed
 from kanon_sql.plan.hierarchies import hierarchy_spec, hierarchy_sql
+from kanon_sql.plan.manifest import manifest_sql, without_seed
 from kanon_sql.plan.measure import audit_sql, k_anonymity_sql, metrics_sql
 from kanon_sql.plan.pipeline import measured_sql, passing, pipeline_sql
 from kanon_sql.plan.risk import risk_sql
@@ -136,6 +137,7 @@ GROUPING: dict[str, Callable[[GroupingCall], str]] = {
     "anonymize_suppressed": _suppressed,
     "anonymize_sql": _sql,
     "anonymize_roles": roles_sql,
+    "anonymize_manifest": lambda call: manifest_sql(call, _release(without_seed(call))),
 }
 
 AUDITING: dict[str, Callable[[Call], str]] = {
