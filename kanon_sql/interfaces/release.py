@@ -25,6 +25,8 @@ from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.plan.manifest import SEAL, copy_sql, digest_sql, file_relation, sealed
 from kanon_sql.plan.query import plan
 
+TRANSACTION = "SELECT system.main.txid_current()"
+
 OPENED = (
     "con is inside of a transaction, which could take back what the file then says. COMMIT or "
     "ROLLBACK it first."
@@ -88,7 +90,7 @@ def release_file(given: Mapping[str, Any]) -> Released:
     con, data = options.pop("con", None), options.pop("data", None)
     path, private = _target(options.pop("to", None), data), options.pop("private", None)
     refuse_private(private, con, path)
-    with Session(con) as session:
+    with Session(con) if con is not None else reader() as session:
         source, held = asked(session, data, options)
         with _beside(path) as draft, _transaction(session.con):
             seed = held["seed"] = _seed(session, source, held)
@@ -139,10 +141,12 @@ def _target(to: Any, data: Any) -> Path:
 @contextmanager
 def _transaction(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
     """All or nothing: what is read is of one moment, and what is written of none if it fails."""
-    try:
-        con.begin()
-    except duckdb.TransactionException:
-        raise OptionError(OPENED) from None
+    # each statement outside of a transaction is one of its own; to begin one inside of one would
+    # make that of the caller unusable
+    first, second = (con.execute(TRANSACTION).fetchall() for _ in range(2))
+    if first == second:
+        raise OptionError(OPENED)
+    con.begin()
     try:
         yield
         con.commit()

@@ -29,7 +29,7 @@ SECTIONS = ("made", "options", "roles", "columns", "metrics", "release")
 """What every manifest has."""
 
 PASSING = ("sensitive", "other")
-AWAY = ("identifier", "dropped", "entity")
+AWAY = ("identifier", "entity")
 """The roles of columns that no release has."""
 
 Json = Mapping[str, Any]
@@ -73,7 +73,7 @@ def verify(
             said = "The manifest of the file can't be understood: it was changed."
             return Verification(path, (Finding("manifest", "wrong", said),))
     if secret is not None:
-        with Session(con) as session:
+        with Session(con) if con is not None else reader() as session:
             findings = [*run_again(session, source, secret, options, path, manifest, findings)]
     findings.sort(key=lambda each: each.verdict != "wrong")
     return Verification(path, tuple(findings), secret is not None)

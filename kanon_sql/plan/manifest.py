@@ -44,8 +44,9 @@ SQL = (
     "SHA-256 of the text that anonymize_sql gives for the same call, with seed 0 where the seed is "
     "secret"
 )
-RULED = {"quasi_identifier": "quasi_identifier", "drop": "dropped", "release": "other"}
-"""The role of columns that nobody gave one, by what becomes of them; of 'error' there are none."""
+RULED = {"quasi_identifier": "quasi_identifier", "release": "other"}
+"""The role of columns that nobody gave one, by what becomes of them: of 'error' there are none, and
+with 'drop' no query reads them."""
 
 UNPUBLISHED = (
     *TOO_NEAR,

@@ -79,6 +79,7 @@ EXCEPTIONS: dict[str, set[str]] = {
     # the registry is the list of the families
     "methods": {f"methods.{family}" for family in FAMILIES},
     # the shell compiles methods and metrics without a query
+    "interfaces.cli_files": {"methods.option"},
     "interfaces.cli": {"group.all_kernels", "measure.diameter", "methods"},
     "__init__": {"interfaces"},
 }
