@@ -12,7 +12,16 @@ from kanon_sql.call.roles import Roles
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.methods.task import Run
 from kanon_sql.plan.centers import centers_sql
-from kanon_sql.plan.fragments import ROW, chosen, listed, one_empty_row, quasi, seen, where
+from kanon_sql.plan.fragments import (
+    ROW,
+    chosen,
+    listed,
+    one_empty_row,
+    quasi,
+    seen,
+    source_rows,
+    where,
+)
 from kanon_sql.plan.generalize import class_rows, published_forms, released_classes
 from kanon_sql.plan.hierarchies import Hierarchies, trees_argument
 from kanon_sql.plan.ledger import (
@@ -243,7 +252,7 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
     return statement(
         "stages/pipeline",
         sound=sound_sql(),
-        relation=call.source.sql,
+        relation=source_rows(call),
         clock=clock,
         columns=chosen(roles.named) if roles.rest == "drop" else "__kanon.*",
         where=where(call.source, roles, call.checked),

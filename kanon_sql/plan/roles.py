@@ -8,7 +8,7 @@ from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.relation import literal
 from kanon_sql.call.roles import Roles
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
-from kanon_sql.plan.fragments import one_empty_row, quasi, where
+from kanon_sql.plan.fragments import one_empty_row, quasi, source_rows, where
 from kanon_sql.plan.generalize import released_values
 from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.plan.unseen import refusals
@@ -60,7 +60,7 @@ def roles_sql(call: GroupingCall) -> str:
     return statement(
         "calls/roles",
         sound=sound_sql(),
-        relation=call.source.sql,
+        relation=source_rows(call),
         where=where(call.source, roles, call.checked),
         one_source=one_empty_row("__kanon_source"),
         quasi=quasi(call.roles, ()),

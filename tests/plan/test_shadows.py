@@ -153,6 +153,7 @@ def everything(con: duckdb.DuckDBPyConnection) -> Iterator[str]:
     yield plan("ledger_check", "releases", {"k": 3}, MadeUp()).text
     declared = columns | {"name": "kanon: identifier"}
     yield plan("anonymize", "patients", {"k": 5}, MadeUp({"patients": declared})).text
+    yield plan("k_anonymity", "a_cte", {"identifiers": ["name"]}, MadeUp()).text
     missing = plan("anonymize", "s.nobody", {"k": 5}, MadeUp())
     yield found_sql(missing.text, missing.relations)
     file = file_relation("out.parquet")
