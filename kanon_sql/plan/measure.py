@@ -275,7 +275,7 @@ def k_anonymity_sql(call: Call) -> str:
             sound=sound_sql(),
             entity=quoted(roles.entity),
             seen=seen(quasi(roles, ())),
-            relation=source.sql,
+            relation=source_rows(call),
             where=where(source, roles),
             k="NULL" if call.k is None else call.k,
             nobody=literal(OF_NOBODY.format(entity=roles.entity)),
