@@ -1,9 +1,9 @@
 """k-anonymity for DuckDB: ``SELECT * FROM anonymize('patients', k=5)``.
 
 In SQL, after ``kanon_sql.register(con)``: anonymize, anonymize_clusters, anonymize_metrics,
-anonymize_suppressed, anonymize_sql, anonymize_roles, anonymize_methods, hierarchy, k_anonymity,
-anonymize_audit, anonymize_risk and ledger_check.
-In Python the same calls take a frame or a file.
+anonymize_suppressed, anonymize_sql, anonymize_roles, anonymize_manifest, anonymize_methods,
+hierarchy, k_anonymity, anonymize_audit, anonymize_risk, anonymize_ledger and ledger_check.
+In Python the same calls take a frame or a file; release() writes one, and verify() proves it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from kanon_sql.interfaces.dataframe import (
     anonymize_audit,
     anonymize_clusters,
     anonymize_ledger,
+    anonymize_manifest,
     anonymize_metrics,
     anonymize_risk,
     anonymize_roles,
@@ -29,20 +30,28 @@ from kanon_sql.interfaces.dataframe import (
     hierarchy,
     k_anonymity,
     ledger_check,
+    release,
 )
 from kanon_sql.interfaces.duckdb import register
+from kanon_sql.interfaces.release import Released
+from kanon_sql.interfaces.verification import Finding, Verification
+from kanon_sql.interfaces.verify import verify
 from kanon_sql.version import __version__
 
 __all__ = [
     "DataError",
+    "Finding",
     "KanonError",
     "OptionError",
     "ReleaseError",
+    "Released",
+    "Verification",
     "__version__",
     "anonymize",
     "anonymize_audit",
     "anonymize_clusters",
     "anonymize_ledger",
+    "anonymize_manifest",
     "anonymize_metrics",
     "anonymize_risk",
     "anonymize_roles",
@@ -52,6 +61,8 @@ __all__ = [
     "k_anonymity",
     "ledger_check",
     "register",
+    "release",
+    "verify",
 ]
 
 

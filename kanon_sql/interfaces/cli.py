@@ -1,5 +1,5 @@
 """The shell: ``kanon demo`` anonymizes UCI Adult and shows what happened, ``kanon compile`` readies
-methods for their first use."""
+methods for their first use, ``kanon release`` writes a file and ``kanon verify`` proves it."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import duckdb
 from kanon_sql.call.options import OPTIONS
 from kanon_sql.data import adult
 from kanon_sql.errors import KanonError
+from kanon_sql.interfaces.cli_files import add_commands
 from kanon_sql.interfaces.duckdb import register
 from kanon_sql.methods import METHODS
 from kanon_sql.version import __version__
@@ -176,6 +177,7 @@ def _parser() -> argparse.ArgumentParser:
         "methods", nargs="*", metavar="METHOD", help="methods by name. Default: all."
     )
     first.set_defaults(run=compile_methods)
+    add_commands(commands)
     return parser
 
 
@@ -183,14 +185,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the shell; returns the exit status."""
     chosen = _parser().parse_args(arguments)
     try:
-        chosen.run(chosen)
+        status: int | None = chosen.run(chosen)
     except KanonError as refusal:
         print(f"kanon: {refusal}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("kanon: stopped.", file=sys.stderr)
         return 130
-    return 0
+    return status or 0
 
 
 if __name__ == "__main__":

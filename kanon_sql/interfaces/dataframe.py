@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from os import PathLike
 from typing import Any, NoReturn
 
 from kanon_sql.interfaces.documented import documented
+from kanon_sql.interfaces.release import Released, release_file
 from kanon_sql.interfaces.session import Connection, run
 
 
@@ -291,6 +293,45 @@ def anonymize_risk(
 
 
 @documented
+def anonymize_manifest(
+    data: Any, /, *, con: Connection | None = None,
+    quasi_identifiers: str | Sequence[str] | None = None,
+    sensitive: str | Sequence[str] | None = None, identifiers: str | Sequence[str] | None = None,
+    others: str | None = None, roles: Any = None, categorical: str | Sequence[str] | None = None,
+    class_label: str | None = None, k: int | None = None, method: str | None = None,
+    distance: str | None = None, loss: str | None = None, recoding: str | None = None,
+    weights: Mapping[str, float] | None = None, suppress: float | None = None,
+    nulls: str | None = None, seed: int | None = None, refine: str | None = None,
+    refine_steps: int | None = None, refine_seconds: float | None = None,
+    block_rows: int | None = None, l: float | Mapping[str, float] | None = None,
+    diversity_kind: str | Mapping[str, str] | None = None,
+    c: float | Mapping[str, float] | None = None, t: float | Mapping[str, float] | None = None,
+    closeness: str | Mapping[str, str] | None = None,
+    alpha: float | Mapping[Any, Any] | None = None,
+    delta: float | Mapping[str, float] | None = None,
+    beta: float | Mapping[str, float] | None = None,
+    beta_kind: str | Mapping[str, str] | None = None, sensitive_nulls: str | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    representation: str | Mapping[str, str] | None = None, class_id: bool | None = None,
+    keep_order: bool | None = None, sensitive_values: str | Sequence[Any] | None = None,
+    max_risk: float | None = None, preset: str | None = None, weight: str | None = None,
+    progress: bool | None = None, threads: int | None = None, show_values: bool | None = None,
+    gamma: float | str | None = None, start: str | None = None, class_penalty: float | None = None,
+    diversity: str | None = None, diversity_penalty: float | None = None,
+    partitioning: str | None = None, metric: str | None = None, centers: str | None = None,
+    epsilon: float | None = None, max_clusters: int | None = None,
+    facility_cost: float | str | None = None, allow_small: bool | None = None,
+    max_diameter: float | None = None, neighbours: int | None = None, adjacency: Any = None,
+    places: Any = None, islands: str | None = None,
+    extent: Mapping[str, Sequence[float]] | None = None, tight: bool | None = None,
+    wkt: bool | None = None, sequence: str | None = None, objective: str | None = None,
+    **unknown: NoReturn,
+) -> Any:
+    """What the release is, to stand beside it: one row per entry."""
+    return run("anonymize_manifest", locals())
+
+
+@documented
 def anonymize_sql(
     data: Any, /, *, con: Connection | None = None,
     quasi_identifiers: str | Sequence[str] | None = None,
@@ -374,3 +415,43 @@ def hierarchy(
 ) -> Any:
     """The level table of a column: level0 (its values) .. levelN, to edit."""
     return run("hierarchy", locals())
+
+
+@documented
+def release(
+    con: Connection | None, data: Any, /, *, to: str | PathLike[str],
+    private: str | PathLike[str] | None = None,
+    quasi_identifiers: str | Sequence[str] | None = None,
+    sensitive: str | Sequence[str] | None = None, identifiers: str | Sequence[str] | None = None,
+    others: str | None = None, roles: Any = None, categorical: str | Sequence[str] | None = None,
+    class_label: str | None = None, k: int | None = None, method: str | None = None,
+    distance: str | None = None, loss: str | None = None, recoding: str | None = None,
+    weights: Mapping[str, float] | None = None, suppress: float | None = None,
+    nulls: str | None = None, seed: int | None = None, refine: str | None = None,
+    refine_steps: int | None = None, refine_seconds: float | None = None,
+    block_rows: int | None = None, l: float | Mapping[str, float] | None = None,
+    diversity_kind: str | Mapping[str, str] | None = None,
+    c: float | Mapping[str, float] | None = None, t: float | Mapping[str, float] | None = None,
+    closeness: str | Mapping[str, str] | None = None,
+    alpha: float | Mapping[Any, Any] | None = None,
+    delta: float | Mapping[str, float] | None = None,
+    beta: float | Mapping[str, float] | None = None,
+    beta_kind: str | Mapping[str, str] | None = None, sensitive_nulls: str | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    representation: str | Mapping[str, str] | None = None, class_id: bool | None = None,
+    keep_order: bool | None = None, sensitive_values: str | Sequence[Any] | None = None,
+    max_risk: float | None = None, preset: str | None = None, weight: str | None = None,
+    progress: bool | None = None, threads: int | None = None, show_values: bool | None = None,
+    gamma: float | str | None = None, start: str | None = None, class_penalty: float | None = None,
+    diversity: str | None = None, diversity_penalty: float | None = None,
+    partitioning: str | None = None, metric: str | None = None, centers: str | None = None,
+    epsilon: float | None = None, max_clusters: int | None = None,
+    facility_cost: float | str | None = None, allow_small: bool | None = None,
+    max_diameter: float | None = None, neighbours: int | None = None, adjacency: Any = None,
+    places: Any = None, islands: str | None = None,
+    extent: Mapping[str, Sequence[float]] | None = None, tight: bool | None = None,
+    wkt: bool | None = None, sequence: str | None = None, objective: str | None = None,
+    **unknown: NoReturn,
+) -> Released:
+    """The released rows into a Parquet file, whole or not at all, with their manifest in it."""
+    return release_file(locals())

@@ -15,6 +15,13 @@ DATA = (
     "file that DuckDB reads or a list of such, or the name of a relation of con."
 )
 CON = "con: a connection on which to run, with its tables; one of our own unless given."
+OF_RELEASE = (
+    "to: the file to write; one that is there is replaced when the new one is whole.",
+    "private: where the private part goes: a file that ends in .json, which only its owner may "
+    "read, or a table of con, which is made if there is none. It is returned, too.",
+)
+"""The arguments of release."""
+
 RETURNS = (
     "A frame of the kind that came in: Polars, pandas, or a DuckDB relation; an Arrow table for "
     "all else."
@@ -36,14 +43,18 @@ def _options(call: str) -> Iterator[str]:
 
 def documented(face: Face) -> Face:
     """The function, told what each of its options means."""
+    call, more, returns = face.__name__, tuple[str, ...](), RETURNS
+    if call == "release":
+        call, more = "anonymize", OF_RELEASE
+        returns = "The path, the rows, the manifest and the private part, which stays with you."
     face.__doc__ = "\n".join([
         face.__doc__ or "",
         "",
         "Args:",
-        *(f"    {line}" for line in (DATA, CON, *_options(face.__name__))),
+        *(f"    {line}" for line in (DATA, CON, *more, *_options(call))),
         "",
         "Returns:",
-        f"    {RETURNS}",
+        f"    {returns}",
         "",
         "Raises:",
         "    OptionError, DataError, ReleaseError: see kanon_sql.errors.",

@@ -6,8 +6,8 @@ A face turns what its user has into one call of ``run``, and has no logic of its
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from types import TracebackType
 from typing import Any
@@ -57,7 +57,7 @@ ABOUT_DATA = (
 Connection = duckdb.DuckDBPyConnection
 
 
-def _bound(con: Connection, text: str) -> duckdb.DuckDBPyRelation:
+def bound(con: Connection, text: str) -> duckdb.DuckDBPyRelation:
     """A query as a relation.
 
     DuckDB looks for unknown relations among the variables of the frame that calls it: here among
@@ -142,7 +142,7 @@ class Session:
             name = self.hold(FRAME, data)
         relation = find_relation(name, self.catalog)
         try:
-            columns = _bound(self.con, f"FROM {relation.sql}").columns
+            columns = bound(self.con, f"FROM {relation.sql}").columns
         except duckdb.Error as error:
             raise self._unfound(name, error) from None
         known = relation.entry or Entry({})
@@ -169,7 +169,7 @@ class Session:
         """The first of some relations that DuckDB doesn't find."""
         for one in sought:
             try:
-                _bound(self.con, f"FROM {one.relation.sql}")
+                bound(self.con, f"FROM {one.relation.sql}")
             except (duckdb.CatalogException, duckdb.IOException):
                 return one
         return None
@@ -232,7 +232,7 @@ def _refuse_unknown(columns: Mapping[str, Any], options: Mapping[str, Any]) -> N
         )
 
 
-def _telling(text: str) -> str:
+def telling(text: str) -> str:
     """The query with refusals that bring their class out of it (see sql/macros/refuse.sql)."""
     tokens = TOKEN.findall(text)
     return "".join("__kanon_tell" if token == "__kanon_refuse" else token for token in tokens)
@@ -271,15 +271,37 @@ def run(call: str, arguments: Mapping[str, Any]) -> Any:
     options |= options.pop("unknown", {})
     data, con = options.pop("data", None), options.pop("con", None)
     with Session(con) as session:
-        source = session.source(data)
-        held = _relations(session, options)
-        _refuse_unknown(source.columns or {}, held)
+        source, held = asked(session, data, options)
         planned = plan(call, source, held, session.catalog)
-        try:
-            return way_back(data, con)(_bound(session.con, _telling(planned.text)))
-        except ABOUT_DATA as error:
-            raise _refused(error) from None
-        except HARMLESS as error:
-            missing = session.missing(planned.relations)
-            said = str(error).partition("\n")[0].partition(": ")[2]
-            raise OptionError(missing.sentence if missing else said) from None
+        with refusals(session, planned.relations):
+            return way_back(data, con)(bound(session.con, telling(planned.text)))
+
+
+def asked(
+    session: Session, data: Any, options: Mapping[str, Any]
+) -> tuple[Relation, dict[str, Any]]:
+    """The relation that the data is, and the options as plain values: frames among them are
+    relations of the session.
+
+    Raises:
+        OptionError, DataError: a relation that there isn't, or an option that names a column which
+            the relation doesn't have.
+    """
+    source = session.source(data)
+    held = _relations(session, options)
+    _refuse_unknown(source.columns or {}, held)
+    return source, held
+
+
+@contextmanager
+def refusals(session: Session, relations: Sequence[Sought]) -> Iterator[None]:
+    """Raises what DuckDB refuses meanwhile as what it is; ``relations``: those that may be
+    missing."""
+    try:
+        yield
+    except ABOUT_DATA as error:
+        raise _refused(error) from None
+    except HARMLESS as error:
+        missing = session.missing(relations)
+        said = str(error).partition("\n")[0].partition(": ")[2]
+        raise OptionError(missing.sentence if missing else said) from None

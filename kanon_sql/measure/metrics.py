@@ -7,6 +7,7 @@ when this module is loaded.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from string import Template
@@ -49,6 +50,11 @@ class Metric:
     description: str
     is_text: bool = False
     beside: str = "NULL"
+
+    @property
+    def by_source(self) -> bool:
+        """Whether it is measured on the rows of the source, and not only on what comes out."""
+        return bool(re.search(r"\b(grouped|measured)\b", self.expression))
 
     def of_call(self, values: Mapping[str, str]) -> Metric:
         """The metric with no hole left: ``values`` are SQL, and units, by the names of holes.
@@ -313,6 +319,14 @@ OF_GROUPING = Metric(
     "better",
 )
 """The same of anonymize_metrics alone."""
+
+TOO_NEAR = (
+    "max_radius", "cellular_cost", "cost", "lower_bound", "intra_cluster_distance",
+    "centers_verbatim", VERBATIM.name,
+)
+"""What a manifest doesn't tell, since it may say where a single row lies, or that one lies where
+its class is shown."""
+
 
 def _listed(columns: str) -> str:
     """How many columns there are in a list, where identifiers were named; NULL is none."""

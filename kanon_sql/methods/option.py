@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 GROUPING_CALLS = (
     "anonymize", "anonymize_clusters", "anonymize_metrics", "anonymize_suppressed", "anonymize_sql",
-    "anonymize_roles", "anonymize_ledger",
+    "anonymize_roles", "anonymize_ledger", "anonymize_manifest",
 )
 AUDITS = ("k_anonymity", "anonymize_audit", "anonymize_risk")
 ALL_CALLS = (*GROUPING_CALLS, *AUDITS)

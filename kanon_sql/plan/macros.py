@@ -18,7 +18,7 @@ FIRST = {HIERARCHY: "column_name"}
 
 MACRO_FILES = (
     "columns", "key", "weight", "diversity", "most_frequent", "centroid", "weighted_centroid",
-    "median", "interval", "bounds", "suppress", "multiset", "seen", "refuse", "two_digits",
+    "median", "interval", "bounds", "suppress", "multiset", "seen", "refuse", "two_digits", "text",
 )
 
 

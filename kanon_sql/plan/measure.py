@@ -44,7 +44,7 @@ from kanon_sql.sql import expression, statement
 from kanon_sql.version import __version__
 
 
-def _diversity(call: Call) -> tuple[list[Metric], str, str]:
+def diversity(call: Call) -> tuple[list[Metric], str, str]:
     """The metrics of each sensitive column, SQL of what they need of each class, and of all."""
     label, roles = call.class_label, call.roles
     grave = ", ".join(map(literal, call.measure.sensitive_values))
@@ -105,8 +105,14 @@ def _as_grouped(task: GroupTask) -> str:
 
 def metrics_sql(call: GroupingCall) -> str:
     """The SQL of anonymize_metrics(), around the stages of the release."""
+    facts, metrics = facts_and_metrics(call)
+    return statement("calls/metrics", facts=facts, metrics=metrics)
+
+
+def facts_and_metrics(call: GroupingCall) -> tuple[str, str]:
+    """The stages of a release up to __kanon_facts, and SQL of the list of all metrics over that."""
     task = call.task
-    diverse, aggregates, alike = _diversity(call)
+    diverse, aggregates, alike = diversity(call)
     weighted, of_class, of_all = _weighted(call)
     by_hierarchy = bool(call.hierarchies) and call.release.by_hierarchy
     shown = (call.release.representation, *call.release.by_column.values())
@@ -126,31 +132,35 @@ def metrics_sql(call: GroupingCall) -> str:
         "seed": "NULL" if task.secret else literal(str(task.seed)),
         "version": literal(f"kanon_sql {__version__}, DuckDB ") + " || version()",
     }
-    return statement(
-        "calls/metrics",
+    facts = statement(
+        "stages/facts",
         pipeline=pipeline_sql(call, clock=", __kanon_started"),
         measured=measured_sql(call),
-        rows=metric_rows([
-            *known, *diverse, *weighted, *(PERSONS if call.roles.entity is not None else ()),
-            *model_metrics(task.models), *_of_ledger(call, is_point),
-        ], values),
         aggregates=aggregates + of_class,
         alike=alike + of_all,
         seen_classes=seen("COLUMNS(* EXCLUDE (__kanon_class))"),
-        grouping_text=literal(OF_GROUPING.description),
-        attribute_unit=literal(ATTRIBUTE.unit),
-        attribute_text=literal(ATTRIBUTE.description),
-        notice_text=literal(NOTICE.description),
         seen_passing=seen("COLUMNS(*)"),
         **_columns_passing(call),
         centers_verbatim=(
             expression("stages/centers_verbatim") if publishes_centers(call) else "NULL::BIGINT"
         ),
+    )
+    metrics = statement(
+        "stages/metrics",
+        rows=metric_rows([
+            *known, *diverse, *weighted, *(PERSONS if call.roles.entity is not None else ()),
+            *model_metrics(task.models), *_of_ledger(call, is_point),
+        ], values),
+        grouping_text=literal(OF_GROUPING.description),
+        attribute_unit=literal(ATTRIBUTE.unit),
+        attribute_text=literal(ATTRIBUTE.description),
+        notice_text=literal(NOTICE.description),
         verbatim_name=literal(VERBATIM.name),
         verbatim="attribute.verbatim" if is_point else "NULL::DOUBLE",
         verbatim_unit=literal(VERBATIM.unit),
         verbatim_text=literal(VERBATIM.description),
     )
+    return facts, metrics
 
 
 def _of_ledger(call: GroupingCall, is_point: bool) -> list[Metric]:
@@ -210,7 +220,7 @@ def audit_sql(call: Call) -> str:
     """The SQL of anonymize_audit(): a release held against its source."""
     source, roles = call.source, call.roles
     trees = Hierarchies(call.hierarchies, call.show_values, "__kanon_kept", call.categorical)
-    diverse, aggregates, alike = _diversity(call)
+    diverse, aggregates, alike = diversity(call)
     k = "NULL" if call.k is None else str(call.k)
     told = {
         "weights": call.weights, "named": named_columns(call),

@@ -20,6 +20,7 @@ from kanon_sql.methods.option import LEDGER_CHECK
 from kanon_sql.plan.fragments import ROW, listed
 from kanon_sql.plan.hierarchies import hierarchy_spec, hierarchy_sql
 from kanon_sql.plan.ledger import goes_on, ledger_check_sql, ledger_sql
+from kanon_sql.plan.manifest import manifest_sql, without_seed
 from kanon_sql.plan.measure import audit_sql, k_anonymity_sql, metrics_sql
 from kanon_sql.plan.pipeline import measured_sql, passing, pipeline_sql
 from kanon_sql.plan.risk import risk_sql
@@ -148,6 +149,7 @@ GROUPING: dict[str, Callable[[GroupingCall], str]] = {
     "anonymize_sql": _sql,
     "anonymize_roles": roles_sql,
     "anonymize_ledger": _ledger,
+    "anonymize_manifest": lambda call: manifest_sql(call, _release(without_seed(call))),
 }
 
 AUDITING: dict[str, Callable[[Call], str]] = {

@@ -6,6 +6,7 @@ import json
 
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.relation import literal
+from kanon_sql.call.roles import Roles
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.plan.fragments import one_empty_row, quasi, where
 from kanon_sql.plan.generalize import released_values
@@ -22,17 +23,25 @@ def _values(call: GroupingCall) -> str:
     return released_values(call, helpers=())
 
 
-def roles_sql(call: GroupingCall) -> str:
-    """The SQL of anonymize_roles()."""
-    roles, release = call.roles, call.release
-    named = {
-        name.lower(): {"role": role, "from": roles.origins[name.lower()]}
+def named_roles(roles: Roles) -> dict[str, str]:
+    """The role of each column that has one by name, which is in lower case."""
+    return {
+        name.lower(): role
         for role, names in {
             "quasi_identifier": roles.quasi_identifiers, "sensitive": roles.sensitive,
             "identifier": roles.identifiers,
             "entity": () if roles.entity is None else (roles.entity,), "other": roles.other,
         }.items()
         for name in names
+    }
+
+
+def roles_sql(call: GroupingCall) -> str:
+    """The SQL of anonymize_roles()."""
+    roles, release = call.roles, call.release
+    named = {
+        name: {"role": role, "from": roles.origins[name]}
+        for name, role in named_roles(roles).items()
     }
     with_hierarchy = {spec.column.lower() for spec in call.hierarchies}
     told = {

@@ -24,8 +24,9 @@ NAMED = (
     "list_position", "list_select", "list_sort", "list_sum", "list_transform", "list_unique",
     "lower", "make_timestamp", "make_timestamptz", "map_entries", "map_values", "max", "md5",
     "md5_number", "min", "nullif", "quantile_disc", "range", "regexp_full_match",
-    "regexp_matches", "regexp_replace", "replace", "row", "row_number", "signbit", "split_part",
-    "starts_with", "sum", "to_json", "to_microseconds", "typeof", "unnest", "version",
+    "regexp_matches", "regexp_replace", "replace", "row", "row_number", "sha256", "signbit",
+    "split_part", "starts_with", "strlen", "sum", "to_json", "to_microseconds", "typeof", "unnest",
+    "version",
 )
 """The functions that the query and our macros call by their names."""
 
@@ -67,7 +68,7 @@ BOUND = {
         "%", "*", "/", "//", ">>", "__kanon_audited", "__kanon_class_of", "__kanon_finish",
         "__kanon_wait", "cast_to_type", "nullif", "quantile_disc", "||",
     ),
-    "'a'": ("decode", "encode", "format", "len", "lower", "md5", "md5_number"),
+    "'a'": ("decode", "encode", "format", "len", "lower", "md5", "md5_number", "sha256", "strlen"),
     "'a', 'a'": (
         "->>", "array_to_string", "contains", "json_extract", "list_contains", "list_position",
         "regexp_full_match", "regexp_matches", "starts_with", "string_split", "~~",

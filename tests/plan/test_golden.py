@@ -43,6 +43,11 @@ CASES: dict[str, tuple[str, dict[str, object]]] = {
     ),
     "clusters": ("anonymize_clusters", {"k": 5, "sensitive": ["disease"]}),
     "metrics": ("anonymize_metrics", {"k": 5, "method": "mdav", "representation": "bounds"}),
+    "manifest": (
+        "anonymize_manifest",
+        {"k": 4, "identifiers": ["name"], "sensitive": ["disease"], "alpha": {"Flu": 0.9},
+         "hierarchies": {"zip": "levels", "age": {"kind": "bins", "width": 10}}, "seed": 7},
+    ),
     "hierarchies": (
         "anonymize",
         {"k": 4, "method": "mondrian", "identifiers": ["name"], "sensitive": ["disease"],

@@ -13,8 +13,11 @@ import pytest
 
 import kanon_sql
 from kanon_sql import sql
+from kanon_sql.call.call import read_call
 from kanon_sql.plan.found import found_sql
 from kanon_sql.plan.macros import macros
+from kanon_sql.plan.manifest import copy_sql, digest_sql, file_relation
+from kanon_sql.plan.proof import facts_sql
 from kanon_sql.plan.query import plan
 from kanon_sql.plan.shadows import (
     BOUND,
@@ -65,6 +68,7 @@ MORE: tuple[tuple[str, dict[str, object]], ...] = (
     ("anonymize", TWO | {"representation": "bounds", "tight": True}),
     ("hierarchy", {"column_name": "age", "kind": "bins"}),
     ("anonymize_roles", {}),
+    ("anonymize_manifest", {"k": 4}),
     ("anonymize_metrics", {"k": 4, "quasi_identifiers": ["age"], "others": "release"}),
     ("anonymize_metrics", {"k": 4, "method": "r_gather"}),
     ("anonymize_metrics", {"k": 4, "nulls": "suppress", "categorical": ["age"],
@@ -151,6 +155,13 @@ def everything(con: duckdb.DuckDBPyConnection) -> Iterator[str]:
     yield plan("anonymize", "patients", {"k": 5}, MadeUp({"patients": declared})).text
     missing = plan("anonymize", "s.nobody", {"k": 5}, MadeUp())
     yield found_sql(missing.text, missing.relations)
+    file = file_relation("out.parquet")
+    yield digest_sql(file)
+    assert copy_sql(f"({digest_sql(file)})", "out.parquet", "{}").startswith("COPY (WITH")
+    asked = {"quasi_identifiers": ["age"], "sensitive": ["job"]}
+    yield facts_sql(read_call("k_anonymity", file, asked, MadeUp()), ["job"], {
+        "rows_in": 60, "rows_suppressed": 0
+    })
 
 
 def test_every_template_is_among_what_is_parsed_here(

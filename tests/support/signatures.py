@@ -25,9 +25,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from os import PathLike
 from typing import Any, NoReturn
 
 from kanon_sql.interfaces.documented import documented
+from kanon_sql.interfaces.release import Released, release_file
 from kanon_sql.interfaces.session import Connection, run
 '''
 
@@ -40,6 +42,7 @@ CALLS = {
     "anonymize_ledger": "What a release adds to its ledger: one row per person released.",
     "anonymize_audit": "Metrics of any release, ours or not, held against its source.",
     "anonymize_risk": "Metrics of the risk that persons are found in any table, ours or not.",
+    "anonymize_manifest": "What the release is, to stand beside it: one row per entry.",
     "anonymize_sql": "The SQL text that anonymize runs, as a frame of one row.",
     "k_anonymity": "The audit of any table, released by us or not.",
     "ledger_check": "Whether a ledger of releases keeps what it promises.",
@@ -108,7 +111,25 @@ def function(call: str, promise: str) -> str:
     ])
 
 
+RELEASE = "The released rows into a Parquet file, whole or not at all, with their manifest in it."
+
+
+def release() -> str:
+    """The function that writes a file, with the options of anonymize."""
+    lines = function("anonymize", RELEASE).splitlines()
+    return "\n".join([
+        lines[0],
+        "def release(",
+        "    con: Connection | None, data: Any, /, *, to: str | PathLike[str],",
+        "    private: str | PathLike[str] | None = None,",
+        *lines[3:-3],
+        ") -> Released:",
+        lines[-2],
+        "    return release_file(locals())",
+    ])
+
+
 def source() -> str:
     """The whole module."""
-    parts = [HEADING.rstrip("\n"), *(function(*item) for item in CALLS.items())]
+    parts = [HEADING.rstrip("\n"), *(function(*item) for item in CALLS.items()), release()]
     return "\n\n\n".join(parts) + "\n"

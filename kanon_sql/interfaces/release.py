@@ -1,0 +1,271 @@
+"""A release into a file: Parquet, whole or not at all, with its manifest in the footer."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from kanon_sql.call.call import GroupingCall, read_call
+from kanon_sql.call.relation import Relation, is_file, literal, quoted
+from kanon_sql.errors import DataError, OptionError, ReleaseError
+from kanon_sql.interfaces.frames import relation_name
+from kanon_sql.interfaces.private import open_table, refuse_private, write_private
+from kanon_sql.interfaces.session import Session, asked, bound, refusals, telling
+from kanon_sql.jobs.forks import refuse_forked
+from kanon_sql.plan.manifest import SEAL, copy_sql, digest_sql, file_relation, sealed
+from kanon_sql.plan.query import plan
+
+TRANSACTION = "SELECT system.main.txid_current()"
+
+OPENED = (
+    "con is inside of a transaction, which could take back what the file then says. COMMIT or "
+    "ROLLBACK it first."
+)
+UNKEPT = (
+    "The column {!r} has the type {}, which a Parquet file doesn't keep as it is. CAST it to one "
+    "that it keeps, such as {}."
+)
+CHANGED = (
+    "The release was stopped: the file doesn't hold what the release is. Nothing was written; "
+    "please report this as a bug."
+)
+INSTEAD = {
+    "HUGEINT": "DECIMAL(38, 0)", "UHUGEINT": "DECIMAL(38, 0)", "TIMESTAMP_S": "TIMESTAMP",
+    "TIMESTAMP_MS": "TIMESTAMP",
+}
+"""What to cast a type to that Parquet doesn't keep; all others to VARCHAR."""
+
+UNEXACT = re.compile(r"\bINTERVAL\b|\bTIME WITH TIME ZONE\b")
+"""Types that come back from Parquet under their name, but with other values."""
+
+
+@dataclass(frozen=True)
+class Released:
+    """A release that was written.
+
+    Attributes:
+        path: the file.
+        rows: how many it holds.
+        manifest: what its footer says, by section and entry.
+        private: what proves later that the file was made from its source: the seed, the options as
+            they were given, and a salted digest of the source. It stands nowhere in the file, and
+            is for nobody who gets that.
+    """
+
+    path: str
+    rows: int
+    manifest: Mapping[str, Any]
+    private: Mapping[str, Any] = field(repr=False)
+
+    def __repr__(self) -> str:
+        k = self.manifest["metrics"].get("k_reached")
+        return f"Released({self.path!r}, {self.rows:,} rows, k_reached = {k})"
+
+
+def release_file(given: Mapping[str, Any]) -> Released:
+    """Runs a release and writes it: beside the file, and renamed when it is whole, so that whatever
+    happens there is the old file or the new one.
+
+    Args:
+        given: ``con``, the caller's connection or None; ``data``; ``to``, the file; ``private``,
+            where the private part goes, or None; the options of anonymize, where None stands for
+            "not given"; and ``unknown``, what else was given.
+
+    Raises:
+        OptionError, DataError, ReleaseError: as anonymize, or where the file can't be written.
+    """
+    refuse_forked()
+    options = {name: value for name, value in given.items() if value is not None}
+    options |= options.pop("unknown", {})
+    con, data = options.pop("con", None), options.pop("data", None)
+    path, private = _target(options.pop("to", None), data), options.pop("private", None)
+    refuse_private(private, con, path)
+    with Session(con) if con is not None else reader() as session:
+        source, held = asked(session, data, options)
+        with _beside(path) as draft, _transaction(session.con):
+            seed = held["seed"] = _seed(session, source, held)
+            manifest = read_manifest(session, source, held)
+            _write(session, source, held, manifest, draft)
+            salt = secrets.token_hex(32)
+            told = {
+                "format": 1,
+                "manifest_sha256": manifest[SEAL],
+                "seed": seed,
+                "options": _as_given(options),
+                "salt": salt,
+                "input_sha256": salted(salt, input_digest(session, source)),
+                "ledger_sha256": None,
+            }
+            open_table(session, private, path, told)
+            # last of all that can fail but for the end of the transaction
+            write_private(private, told)
+    return Released(str(path), manifest["metrics"]["rows_released"], manifest, told)
+
+
+def _target(to: Any, data: Any) -> Path:
+    """The file to write, where it may be one."""
+    if not isinstance(to, (str, os.PathLike)) or not str(to):
+        raise OptionError("to is not given. Name the file to write, for example to='out.parquet'.")
+    if "://" in str(to):
+        raise OptionError(
+            f"to names {str(to)!r}, which is no file of this machine, and only such a file is "
+            "there whole or not at all. Write one here, and copy it."
+        )
+    path = Path(to).resolve()
+    if re.search(r"[*?\[]", str(path)):
+        raise OptionError(
+            f"to names {str(to)!r}, which DuckDB reads as a pattern. Leave out the signs *, ? and "
+            "[, also of its folders."
+        )
+    if path.is_dir():
+        raise OptionError(f"to names the folder {str(to)!r}. Name a file in it.")
+    if not path.parent.is_dir():
+        raise OptionError(f"There is no folder for {str(to)!r}. Make it first.")
+    named = relation_name(data)
+    for name in [named] if isinstance(named, str) else named or []:
+        if is_file(name) and Path(name).resolve() == path:
+            raise OptionError("to names the relation itself. Write the release to another file.")
+    return path
+
+
+@contextmanager
+def _transaction(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """All or nothing: what is read is of one moment, and what is written of none if it fails."""
+    # each statement outside of a transaction is one of its own; to begin one inside of one would
+    # make that of the caller unusable
+    first, second = (con.execute(TRANSACTION).fetchall() for _ in range(2))
+    if first == second:
+        raise OptionError(OPENED)
+    con.begin()
+    try:
+        yield
+        con.commit()
+    except BaseException:
+        with suppress(duckdb.Error):
+            con.rollback()
+        raise
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[str]:
+    """A name beside a file, for a draft that takes its place; it is gone if anything fails."""
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        yield str(draft)
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def _seed(session: Session, source: Relation, options: Mapping[str, Any]) -> int:
+    """The seed of a call, also where it is drawn."""
+    call = read_call("anonymize", source, options, session.catalog)
+    assert isinstance(call, GroupingCall)
+    return call.task.seed
+
+
+def read_manifest(
+    session: Session, source: Relation, options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The manifest of a call: a dict by section and entry, with its seal."""
+    planned = plan("anonymize_manifest", source, options, session.catalog)
+    with refusals(session, planned.relations):
+        rows = bound(session.con, telling(planned.text)).fetchall()
+    manifest: dict[str, Any] = {}
+    for section, entry, value, _ in rows:
+        manifest.setdefault(section, {})[entry] = json.loads(value)
+    return sealed(manifest)
+
+
+def _write(
+    session: Session, source: Relation, options: Mapping[str, Any], manifest: Mapping[str, Any],
+    draft: str,
+) -> None:
+    """Writes the draft, and makes sure that it holds what the manifest says."""
+    _refuse_unkept(manifest["columns"], draft)
+    with refusals(session, ()):
+        rows = rows_of(session, source, options, manifest["columns"])
+        bound(session.con, copy_sql(rows, draft, json.dumps(manifest)))
+    with reader() as own:
+        found = own.con.execute(digest_sql(file_relation(draft))).fetchall()
+    if found != [(manifest["release"]["rows_sha256"],)]:
+        raise ReleaseError(CHANGED)
+    with Path(draft).open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def rows_of(
+    session: Session, source: Relation, options: Mapping[str, Any], columns: Mapping[str, str]
+) -> str:
+    """SQL of the released rows as a file keeps them; ``columns``: name and type of each. An ENUM is
+    the text that it is: DuckDB 1 would write all values that it may have, and so some that are in
+    no released row."""
+    planned = plan("anonymize", source, options, session.catalog)
+    text = telling(planned.text)
+    with refusals(session, planned.relations):
+        types = [*map(str, bound(session.con, text).types)]
+    shown = ", ".join(
+        quoted(name) if kept == found else f"CAST({quoted(name)} AS {kept}) AS {quoted(name)}"
+        for (name, kept), found in zip(columns.items(), types, strict=True)
+    )
+    return f"(SELECT {shown} FROM ({text}))"
+
+
+@contextmanager
+def reader() -> Iterator[Session]:
+    """A connection of nobody else, which has no macros but ours and no settings."""
+    with Session(None) as session:
+        session.con.execute("SET enable_progress_bar = false")
+        yield session
+
+
+def _refuse_unkept(columns: Mapping[str, str], draft: str) -> None:
+    """Raises DataError for a column of a type that a Parquet file doesn't keep, by writing none of
+    its rows."""
+    empty = ", ".join(f"NULL::{kept} AS {quoted(name)}" for name, kept in columns.items())
+    with reader() as own:
+        own.con.execute(
+            f"COPY (SELECT {empty} WHERE false) TO {literal(draft)} (FORMAT parquet, "
+            "USE_TMP_FILE false)"
+        )
+        written = own.con.execute(f"DESCRIBE FROM read_parquet({literal(draft)})").fetchall()
+    for (name, kept), (_, found, *_) in zip(columns.items(), written, strict=True):
+        if kept != found or UNEXACT.search(kept):
+            raise DataError(UNKEPT.format(name, kept, INSTEAD.get(kept, "VARCHAR")))
+
+
+def input_digest(session: Session, source: Relation) -> str:
+    """The digest of the rows of a relation."""
+    with refusals(session, ()):
+        found = bound(session.con, telling(digest_sql(source))).fetchall()
+    return str(found[0][0])
+
+
+def salted(salt: str, digest: str) -> str:
+    """A digest that tells nothing to who doesn't have the salt."""
+    return sha256(f"{salt} {digest}".encode()).hexdigest()
+
+
+def _as_given(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options in values that JSON has; of a frame that it was one."""
+    def plain(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {str(name): plain(part) for name, part in value.items()}
+        if hasattr(value, "columns") or hasattr(value, "column_names"):
+            return {"frame": True}
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            return [plain(part) for part in value]
+        return value if isinstance(value, (str, int, float, bool)) else str(value)
+
+    return {name: plain(value) for name, value in options.items()}

@@ -1,0 +1,78 @@
+"""What a verification found, entry by entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+Verdict = Literal["proven", "not provable", "wrong"]
+
+SHOWN = ("wrong", "proven", "not provable")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found of one entry of a manifest.
+
+    Attributes:
+        entry: section and entry, such as 'metrics.k_reached'.
+        verdict: 'proven'; 'not provable' by what was given; 'wrong'.
+        sentence: why, for who reads it.
+    """
+
+    entry: str
+    verdict: Verdict
+    sentence: str = ""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was found of a file.
+
+    Attributes:
+        file: its path.
+        findings: one for each entry of its manifest, what is wrong first, the most telling before.
+        with_source: whether the release was run again, too.
+    """
+
+    file: str
+    findings: tuple[Finding, ...]
+    with_source: bool = False
+
+    @property
+    def ok(self) -> bool:
+        """Whether something was proven, and nothing is wrong."""
+        return not self.of("wrong") and bool(self.of("proven"))
+
+    @property
+    def sentence(self) -> str:
+        """The outcome in one sentence."""
+        wrong = self.of("wrong")
+        if wrong:
+            return wrong[0].sentence
+        by = "the file, its source and the private part" if self.with_source else "the file alone"
+        return (
+            f"{len(self.of('proven'))} entries are proven by {by}, "
+            f"{len(self.of('not provable'))} are not provable by it, and none is wrong."
+        )
+
+    def of(self, verdict: Verdict) -> tuple[Finding, ...]:
+        """The findings of a verdict."""
+        return tuple(each for each in self.findings if each.verdict == verdict)
+
+    def __repr__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        yield f"{self.file}: {'ok' if self.ok else 'wrong'}. {self.sentence}"
+        for finding in self.of("wrong"):
+            yield f"  wrong: {finding.entry}: {finding.sentence}"
+        for verdict in SHOWN[1:]:
+            entries = [each.entry for each in self.findings if each.verdict == verdict]
+            sections: dict[str, list[str]] = {}
+            for entry in entries:
+                section, _, name = entry.partition(".")
+                sections.setdefault(section, []).append(name or section)
+            for section, names in sections.items():
+                yield f"  {verdict}: {section}: {', '.join(names)}"

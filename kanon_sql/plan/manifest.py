@@ -1,0 +1,225 @@
+"""The SQL of anonymize_manifest(): what a release is, in words and numbers that may go with it.
+
+A manifest is for whoever gets the release, so it holds nothing that is nobody's business: no seed
+where a privacy model keeps it secret, no value of the data or of an option (only their digests), no
+name of a relation, no path, and of what is measured on the source three digits.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any
+
+from kanon_sql.call.call import GroupingCall
+from kanon_sql.call.hierarchies import HierarchySpec
+from kanon_sql.call.options import OPTIONS
+from kanon_sql.call.relation import Relation, literal
+from kanon_sql.constraints import AlphaFrequency
+from kanon_sql.hierarchies.kinds import BY_TYPE, KINDS
+from kanon_sql.measure.metrics import DIVERSITY, METRICS, TOO_NEAR
+from kanon_sql.measure.model_metrics import BEFORE, OF_MODELS
+from kanon_sql.measure.risk_metrics import WEIGHTED
+from kanon_sql.plan.fragments import ROW, listed, one_empty_row
+from kanon_sql.plan.measure import facts_and_metrics
+from kanon_sql.plan.pipeline import passing
+from kanon_sql.plan.roles import named_roles
+from kanon_sql.plan.shadows import sound_sql
+from kanon_sql.sql import statement
+from kanon_sql.version import __version__
+
+FORMAT = 1
+"""Of the manifest: what reads it knows which entries there are, and how digests are made."""
+
+ZONED = (
+    "The column '{}' holds times with a time zone inside of others, whose text depends on the "
+    "setting TimeZone, so that no digest tells them. Release it as TIMESTAMPTZ, or cast it to "
+    "VARCHAR."
+)
+DIGEST = "SHA-256 of the released rows, whatever their order, and of their columns"
+NUMBER = "which release of its ledger this is; null without a ledger"
+SQL = (
+    "SHA-256 of the text that anonymize_sql gives for the same call, with seed 0 where the seed is "
+    "secret"
+)
+RULED = {"quasi_identifier": "quasi_identifier", "release": "other"}
+"""The role of columns that nobody gave one, by what becomes of them: of 'error' there are none, and
+with 'drop' no query reads them."""
+
+UNPUBLISHED = (
+    *TOO_NEAR,
+    *(metric.name for metric in METRICS if metric.unit == "seconds"),
+    # who knows how many classes a model changed is nearer to knowing which
+    *(metric.name for metric in BEFORE.values()),
+)
+"""The metrics that no manifest tells."""
+
+EXACT = tuple(
+    metric.name for metric in (*METRICS, *DIVERSITY, *OF_MODELS, *WEIGHTED) if not metric.by_source
+)
+"""Those that are counted on what comes out. Of the others, three digits are told where they are no
+whole number: that says enough, and little of one row."""
+
+
+ELSEWHERE = ("hierarchies", "progress", "show_values")
+"""The options that have a section of their own, or are of no consequence for what comes out."""
+
+
+def digest_of(stage: str) -> str:
+    """SQL of the digest of the rows of a stage or relation."""
+    return statement(
+        "stages/digest", row_digests=row_digests(stage), one_row=one_empty_row(stage)
+    )
+
+
+def row_digests(stage: str) -> str:
+    """SQL of the digest of each row of a stage, relation or query in parentheses, in its order."""
+    return statement("stages/row_digests", stage=stage)
+
+
+def digest_sql(relation: Relation) -> str:
+    """A query of one value: the digest of the rows of a relation."""
+    return statement("calls/digest", sound=sound_sql(), digest=digest_of(relation.sql))
+
+
+def file_relation(file: str) -> Relation:
+    """A Parquet file as a relation."""
+    return Relation(f"system.main.read_parquet({literal(file)})", (file,))
+
+
+KEY = "kanon"
+"""The key of the footer of a file under which its manifest stands."""
+
+
+def copy_sql(rows: str, path: str, manifest: str) -> str:
+    """The statement that writes rows, a query in parentheses, and a manifest into a file."""
+    return statement(
+        "calls/copy", rows=rows, path=literal(path), key=KEY, manifest=literal(manifest)
+    )
+
+
+SEAL = "sha256"
+"""The entry of a manifest that tells the digest of all others."""
+
+
+def sealed(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """A manifest with its seal, which shows an edit that wasn't meant to go unseen: who forges one
+    makes a new seal, too."""
+    told = {name: part for name, part in manifest.items() if name != SEAL}
+    text = json.dumps(told, sort_keys=True, separators=(",", ":"))
+    return {**told, SEAL: sha256(text.encode()).hexdigest()}
+
+
+def _sealed(value: Any) -> dict[str, str]:
+    """A digest in place of an option's value, which may be one of the data."""
+    return {"sha256": sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()}
+
+
+def public_options(call: GroupingCall) -> dict[str, Any]:
+    """All options as they are used, without what may be a value of the data, or a path."""
+    told = {name: value for name, value in call.used.items() if name not in ELSEWHERE}
+    for name, value in told.items():
+        if value and name in OPTIONS and OPTIONS[name].relation:
+            told[name] = "a relation"
+    if told.get("sensitive_values"):
+        told["sensitive_values"] = _sealed(told["sensitive_values"])
+    if told.get("alpha") is not None:
+        told["alpha"] = {
+            model.column: _sealed(dict(model.by_value)) if model.by_value else model.alpha
+            for model in call.task.models if isinstance(model, AlphaFrequency)
+        }
+    return told
+
+
+def _entry(section: str, entry: str, value: str, description: str) -> str:
+    """SQL of an entry; of its value as JSON text, too."""
+    return (
+        f"{{'section': {literal(section)}, 'entry': {literal(entry)}, 'value': {value}, "
+        f"'description': {literal(description)}}}"
+    )
+
+
+def _hierarchies(specs: Iterable[HierarchySpec]) -> str:
+    """The list of the hierarchies: of the rows of a relation the digest, of a kind its name and the
+    digest of its options."""
+    return "[" + ", ".join(
+        _entry("hierarchies", spec.column, _hierarchy(spec), "how a column is generalized")
+        for spec in specs
+    ) + "]::STRUCT(section VARCHAR, entry VARCHAR, \"value\" VARCHAR, description VARCHAR)[]"
+
+
+def _hierarchy(spec: HierarchySpec) -> str:
+    """SQL of what is told of one."""
+    if spec.levels is not None:
+        return f"to_json({{'rows_sha256': ({digest_of(spec.levels.sql)})}})::VARCHAR"
+    if spec.kind == BY_TYPE:
+        return literal(json.dumps({"kind": "by the column's type"}))
+    own = {n: v for n, v in spec.options.items() if n not in KINDS[spec.kind].tables}
+    told = {"kind": spec.kind}
+    if own:
+        told["options_sha256"] = _sealed(own)["sha256"]
+    if spec.table is None:
+        return literal(json.dumps(told))
+    pairs = ", ".join(f"{literal(n)}: {literal(v)}" for n, v in told.items())
+    return f"to_json({{{pairs}, 'rows_sha256': ({digest_of(spec.table.sql)})}})::VARCHAR"
+
+
+def _constants(call: GroupingCall) -> str:
+    """The entries that are known before the query runs, as JSON."""
+    made = {
+        "format": (FORMAT, "of this manifest"),
+        "kanon_sql": (__version__, "the version that made the release"),
+        "call": ("anonymize", "the call"),
+    }
+    entries = [("made", name, *told) for name, told in made.items()]
+    entries += [
+        ("options", name, value, OPTIONS[name].description if name in OPTIONS else "")
+        for name, value in public_options(call).items()
+    ]
+    names = ("section", "entry", "value", "description")
+    return json.dumps([
+        dict(zip(names, (s, e, json.dumps(v, sort_keys=True, default=str), d), strict=True))
+        for s, e, v, d in entries
+    ], ensure_ascii=False)
+
+
+def without_seed(call: GroupingCall) -> GroupingCall:
+    """The call, with seed 0 where its seed is secret."""
+    return replace(call, task=replace(call.task, seed=0)) if call.task.beside_k else call
+
+
+def manifest_sql(call: GroupingCall, release: str) -> str:
+    """The SQL of anonymize_manifest(); ``release``: the text of the release, without a secret
+    seed."""
+    facts, metrics = facts_and_metrics(call)
+    rest = call.roles.rest
+    hidden = "grouped.hidden" if call.roles.open else "[]::VARCHAR[]"
+    withheld = "(SELECT names FROM __kanon_withheld)" if rest == "release" else hidden
+    keep = ", __kanon_labelled.__kanon_row"
+    return statement(
+        "calls/manifest",
+        facts=facts,
+        metrics=metrics,
+        dropped=listed((*ROW, *call.roles.identifiers)),
+        passing=passing(call).removesuffix(keep) if call.release.keep_order else passing(call),
+        one_released=one_empty_row("__kanon_released"),
+        digest=digest_of("__kanon_released"),
+        zoned_error=literal(ZONED),
+        unpublished=_texts(UNPUBLISHED),
+        exact=_texts(EXACT),
+        told=literal(_constants(call)),
+        hierarchies=_hierarchies((*call.hierarchies, *call.of_sensitive)),
+        roles=literal(json.dumps([*map(list, named_roles(call.roles).items())])),
+        rest=literal(RULED.get(rest, "other")),
+        withheld=f"list_transform({withheld}, lambda name: lower(name))",
+        number_text=literal(NUMBER),
+        digest_text=literal(DIGEST),
+        sql_digest=literal(sha256(release.encode()).hexdigest()),
+        sql_text=literal(SQL),
+    )
+
+
+def _texts(names: Iterable[str]) -> str:
+    return f"[{', '.join(map(literal, dict.fromkeys(names)))}]"

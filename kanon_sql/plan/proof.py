@@ -1,0 +1,111 @@
+"""The SQL of kanon_sql.verify(): what a file alone shows of the release that it holds.
+
+A metric of the registry is shown by the file where its SQL binds to what can be counted there; so
+nobody has to say of a metric whether it is, and one that isn't can't be taken for proven.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from kanon_sql.call.call import Call
+from kanon_sql.call.model_options import ModelOptions
+from kanon_sql.call.models import OF_MODEL
+from kanon_sql.call.relation import quoted
+from kanon_sql.measure.metrics import METRICS
+from kanon_sql.measure.model_metrics import REACHED
+from kanon_sql.methods.option import options_of
+from kanon_sql.plan.fragments import quasi, seen
+from kanon_sql.plan.measure import diversity
+from kanon_sql.plan.shadows import sound_sql
+from kanon_sql.sql import statement
+
+OF_KIND = {"distinct": ("l", "l_distinct"), "entropy": ("l", "l_entropy"), "recursive": ("c", "c")}
+"""By diversity_kind: whose metric is reached, and which column of k_anonymity says it."""
+
+
+def facts_sql(call: Call, passing: Sequence[str], counts: Mapping[str, int | None]) -> str:
+    """A query of one row: what the file shows.
+
+    Args:
+        call: k_anonymity of the file.
+        passing: its columns that passed unchanged.
+        counts: what the manifest says of rows_in and rows_suppressed, which no file shows.
+    """
+    _, aggregates, alike = diversity(call)
+    return statement(
+        "calls/proof",
+        sound=sound_sql(),
+        relation=call.source.sql,
+        seen=seen(quasi(call.roles, ())),
+        aggregates=aggregates,
+        alike=alike,
+        seen_passing=seen("COLUMNS(*)"),
+        passing="".join(f", {quoted(name)}" for name in passing),
+        columns_passing=len(passing),
+        **{name: "NULL" if count is None else count for name, count in counts.items()},
+    )
+
+
+def shown_metrics(call: Call) -> Iterator[tuple[str, str]]:
+    """Name and SQL of each metric that the file may show, over the facts."""
+    k = "NULL" if call.k is None else str(call.k)
+    for metric in (*METRICS, *diversity(call)[0]):
+        if metric.by_source or metric.is_text:
+            continue
+        try:
+            yield metric.name, metric.of_call({"k": k}).expression
+        except KeyError:  # it needs what only the call knew
+            continue
+
+
+def model_options(options: Mapping[str, Any], hidden: Sequence[str]) -> dict[str, Any]:
+    """The options by which k_anonymity measures the models of a manifest, by column.
+
+    Args:
+        options: those of the manifest.
+        hidden: sensitive columns that went by a hierarchy, in lower case; the file lacks it.
+    """
+    columns = options.get("sensitive") or []
+    found: dict[str, Any] = {}
+    for name in options_of(ModelOptions):
+        given = options.get(name)
+        if given is None or name == "sensitive_nulls":
+            continue
+        by_column = given if isinstance(given, Mapping) else dict.fromkeys(columns, given)
+        kept = {
+            column: value for column, value in by_column.items()
+            if column.lower() not in hidden and not isinstance(value, Mapping)
+        }
+        if kept:
+            found[name] = kept
+    # what is said of a model that isn't asked for would be refused
+    for name, model in OF_MODEL.items():
+        asked = {column.lower() for column in found.get(model, ())}
+        kept = {c: v for c, v in found.pop(name, {}).items() if c.lower() in asked}
+        if kept:
+            found[name] = kept
+    if found and options.get("sensitive_nulls") is not None:
+        found["sensitive_nulls"] = options["sensitive_nulls"]
+    return found
+
+
+def reached(options: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, float]:
+    """What a row of k_anonymity says of the models of a sensitive column, by metric.
+
+    Args:
+        options: of the models, by column.
+        row: the row.
+    """
+    column, found = str(row["sensitive"]), {}
+    for option in ("l", "t", "alpha", "delta", "beta"):
+        limits = {name.lower(): limit for name, limit in options.get(option, {}).items()}
+        if column.lower() not in limits:
+            continue
+        measured, told = option, option
+        if option == "l":
+            kinds = {n.lower(): kind for n, kind in options.get("diversity_kind", {}).items()}
+            measured, told = OF_KIND[kinds.get(column.lower(), "distinct")]
+        found[f"{REACHED[measured].name} ({column})"] = row[told]
+    return found

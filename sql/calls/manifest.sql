@@ -1,0 +1,60 @@
+-- What a release is, to stand beside it: FROM anonymize_manifest('patients', k=5).
+WITH ${facts},
+__kanon_released AS NOT MATERIALIZED (  -- what comes out, in any order
+    (SELECT __kanon_blank(COLUMNS(* EXCLUDE (${dropped}))) FROM __kanon_source LIMIT 0)
+    UNION ALL BY NAME
+    (SELECT __kanon_classes.* EXCLUDE (__kanon_class)${passing}
+     FROM __kanon_labelled JOIN __kanon_classes USING (__kanon_class))
+),
+__kanon_types AS (  -- name and type of each column that comes out
+    SELECT [*COLUMNS(*)] AS columns
+    FROM (SELECT [alias(COLUMNS(*)), __kanon_type(COLUMNS(*))]
+          FROM ${one_released})
+),
+__kanon_digest AS MATERIALIZED (
+    SELECT CASE WHEN zoned IS NOT NULL
+                THEN __kanon_refuse('DataError', format(${zoned_error}, zoned))
+                ELSE digest END AS digest
+    FROM (SELECT list_filter(columns, lambda c: regexp_matches(c[2], '.WITH TIME ZONE.+'))[1][1]
+              AS zoned FROM __kanon_types)
+    CROSS JOIN (SELECT (${digest}) AS digest)
+),
+__kanon_told AS (
+    SELECT list_filter(${metrics},
+        lambda m: m.value IS NOT NULL AND NOT list_contains(${unpublished}, split_part(m.metric, ' (', 1))
+    ) AS metrics
+    FROM __kanon_facts
+)
+SELECT unnest(list_concat(
+    [{'section': 'made', 'entry': 'duckdb', 'value': to_json(version())::VARCHAR,
+      'description': 'the version of DuckDB that made it'}],
+    from_json(${told}, '[{"section": "VARCHAR", "entry": "VARCHAR", "value": "VARCHAR", "description": "VARCHAR"}]'),
+    ${hierarchies},
+    list_transform(columns, lambda c: {
+        'section': 'columns', 'entry': c[1], 'value': to_json(c[2])::VARCHAR,
+        'description': 'the type of a released column'}),
+    list_transform(names, lambda n: {
+        'section': 'roles', 'entry': n,
+        'value': to_json(coalesce(
+            CASE WHEN list_contains(withheld, lower(n)) THEN 'withheld' END,
+            list_filter(from_json(${roles}, '[["VARCHAR"]]'), lambda r: r[1] = lower(n))[1][2],
+            ${rest}))::VARCHAR,
+        'description': 'the role of a column of the relation'}),
+    list_transform(metrics, lambda m: {
+        'section': 'metrics', 'entry': m.metric,
+        'value': CASE WHEN NOT isfinite(m.value) THEN to_json(m.value::VARCHAR)::VARCHAR
+                      WHEN m.value = floor(m.value) THEN m.value::HUGEINT::VARCHAR
+                      WHEN list_contains(${exact}, split_part(m.metric, ' (', 1)) THEN to_json(m.value)::VARCHAR
+                      ELSE to_json(format('{:.2e}', m.value)::DOUBLE)::VARCHAR END,
+        'description': m.description}),
+    [{'section': 'release', 'entry': 'number',
+      'value': coalesce(to_json(list_filter(metrics, lambda m: m.metric = 'release')[1].value::BIGINT)::VARCHAR, 'null'),
+      'description': ${number_text}},
+     {'section': 'release', 'entry': 'rows_sha256', 'value': to_json(digest)::VARCHAR,
+      'description': ${digest_text}},
+     {'section': 'release', 'entry': 'sql_sha256', 'value': to_json(${sql_digest})::VARCHAR,
+      'description': ${sql_text}}]
+), max_depth := 2)
+FROM __kanon_told CROSS JOIN __kanon_digest CROSS JOIN __kanon_types CROSS JOIN __kanon_names
+    CROSS JOIN (SELECT ${withheld} AS withheld FROM __kanon_grouped), __kanon_check
+WHERE __kanon_check.passed

@@ -1,0 +1,95 @@
+"""What all attacks share: the figures of one, and the table of people that they are run on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import duckdb
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+import kanon_sql
+from kanon_sql.data import adult
+
+Connection = duckdb.DuckDBPyConnection
+Floats = NDArray[np.float64]
+
+ROWS = 3_000
+"""Rows of Adult that the attacks are run on, so that all of them take seconds."""
+
+K = 5
+QUASI = (
+    "sex", "age", "race", "marital-status", "education", "native-country", "workclass",
+    "occupation",
+)
+"""What the attackers know of everybody."""
+
+KNOWN = tuple(name for name in QUASI if name != "occupation")
+"""What they know where the occupation is what they want to know."""
+
+DEVIATIONS = 3.0
+"""Where chance decides a figure, the bound is what chance gives on average and this many standard
+deviations: luck that one attack in seven hundred has."""
+
+
+@dataclass(frozen=True)
+class Attack:
+    """What an attack finds out.
+
+    Attributes:
+        name: how the attack is called.
+        counts: what the figures are shares of.
+        naive: the figure on a naive release, from 0 to 1.
+        ours: the same figure on a release of ours.
+        bound: what it may be on ours at most.
+        why: why it can't be more.
+        promised: whether the bound is a promise. Else the attack succeeds on ours too, as
+            docs/promise.md says, and the bound is 1.
+    """
+
+    name: str
+    counts: str
+    naive: float
+    ours: float
+    bound: float
+    why: str
+    promised: bool = True
+
+    def __post_init__(self) -> None:
+        for figure in (self.naive, self.ours, self.bound):
+            if not 0 <= figure <= 1:
+                raise ValueError(f"{self.name}: {figure} is no share")
+
+
+@contextmanager
+def people(rows: int = ROWS) -> Iterator[Connection]:
+    """A connection with the table ``adult``: rows of Adult, each with the number ``person`` by
+    which the figures are counted. No attacker is told it."""
+    con = kanon_sql.register(duckdb.connect())
+    con.execute("SET enable_progress_bar = false")
+    con.execute(
+        "CREATE TABLE adult AS SELECT row_number() OVER () AS person, * FROM read_parquet(?) "
+        "LIMIT ?",
+        [adult(), rows],
+    )
+    yield con
+    con.close()
+
+
+def quoted(names: Sequence[str]) -> str:
+    """Columns as they stand in SQL, with commas between them."""
+    return ", ".join(f'"{name}"' for name in names)
+
+
+def classes_of(release: pl.DataFrame, columns: Sequence[str] = QUASI) -> pl.Series:
+    """The number of the class of each row, by what is released of the quasi-identifiers: an
+    attacker needs no column for it."""
+    return release.select(pl.struct(list(columns)).rank("dense").alias("class"))["class"]
+
+
+def by_chance(expected: float, variance: float) -> float:
+    """The bound where chance decides: at most 1."""
+    return min(1.0, expected + DEVIATIONS * float(np.sqrt(variance)))

@@ -1,0 +1,67 @@
+"""All attacks, and their figures as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from tests.attacks import (
+    accomplices,
+    class_numbers,
+    class_sizes,
+    downcoding,
+    hidden_keys,
+    homogeneity,
+    hypotheses,
+    linkage,
+    messages,
+    minimality,
+    null_patterns,
+    parquet,
+    persons,
+    predicates,
+    row_order,
+    skewness,
+    suppressed_rows,
+)
+from tests.attacks.frame import Attack, Connection, people
+
+ATTACKS: dict[str, Callable[[Connection], list[Attack]]] = {
+    "linkage": linkage.run,
+    "row_order": row_order.run,
+    "class_numbers": class_numbers.run,
+    "class_sizes": class_sizes.run,
+    "null_patterns": null_patterns.run,
+    "suppressed_rows": suppressed_rows.run,
+    "homogeneity": homogeneity.run,
+    "skewness": skewness.run,
+    "minimality": minimality.run,
+    "hypotheses": hypotheses.run,
+    "accomplices": accomplices.run,
+    "downcoding": downcoding.run,
+    "persons": persons.run,
+    "hidden_keys": hidden_keys.run,
+    "messages": messages.run,
+    "parquet": parquet.run,
+    "predicates": predicates.run,
+}
+"""Every attack by the name of its module."""
+
+
+def measured() -> list[Attack]:
+    """All attacks, run on the same people."""
+    with people() as con:
+        return [attack for run in ATTACKS.values() for attack in run(con)]
+
+
+def table(attacks: Sequence[Attack]) -> str:
+    """A line per attack, in percent."""
+    rows = [("attack", "naive", "ours", "bound", "percent of what")] + [
+        (a.name, f"{100 * a.naive:.1f}", f"{100 * a.ours:.1f}",
+         f"{100 * a.bound:.1f}" if a.promised else "none", a.counts)
+        for a in attacks
+    ]
+    wide = max(len(row[0]) for row in rows)
+    return "\n".join(
+        f"{name:{wide}}  {naive:>5}  {ours:>5}  {bound:>5}  {counts}"
+        for name, naive, ours, bound, counts in rows
+    )

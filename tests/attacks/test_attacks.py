@@ -1,0 +1,51 @@
+"""Every attack succeeds on a naive release, and does no better than its bound on ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tests.attacks import messages
+from tests.attacks.frame import Connection, people
+from tests.attacks.table import ATTACKS, measured, table
+
+FOLDER = Path(__file__).parent
+SHARED = {"frame", "table", "__main__", "test_attacks"}
+
+
+@pytest.fixture(scope="module")
+def con() -> Iterator[Connection]:
+    with people() as connection:
+        yield connection
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_fails_or_is_told(con: Connection, name: str) -> None:
+    found = ATTACKS[name](con)
+    assert found
+    for attack in found:
+        assert attack.name and attack.counts and attack.why
+        if attack.promised:
+            assert attack.ours <= attack.bound + 1e-9 < attack.naive, attack
+        else:  # docs/promise.md says that it succeeds
+            assert attack.bound == 1 and attack.ours > 0 and attack.naive > 0, attack
+    # what helps is offered where an attack succeeds, and tried; nothing helps against predicates
+    assert any(attack.promised for attack in found) != (name == "predicates")
+
+
+def test_every_script_is_run() -> None:
+    assert {path.stem for path in FOLDER.glob("*.py")} - SHARED == set(ATTACKS)
+
+
+@pytest.mark.slow
+def test_the_table_is_the_same_twice() -> None:
+    assert table(measured()) == table(measured())
+
+
+def test_an_error_of_the_relation_itself_is_not_ours(con: Connection) -> None:
+    con.execute(messages.TABLE)
+    with pytest.raises(duckdb.ConversionException, match="Could not convert"):
+        con.execute(messages.OF_DUCKDB)

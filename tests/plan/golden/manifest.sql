@@ -1,0 +1,530 @@
+-- anonymize_manifest('patients', k := 4, identifiers := ['name'], sensitive := ['disease'], alpha := {'Flu': 0.9}, hierarchies := {'zip': 'levels', 'age': {'kind': 'bins', 'width': 10}}, seed := 7)
+WITH __kanon_started AS MATERIALIZED (SELECT __kanon_clock(0) AS __kanon_moment),
+__kanon_sound AS MATERIALIZED (  -- refuses macros and settings that would change what follows
+    SELECT CASE
+        WHEN coalesce(system.main.current_setting('default_collation'), '') <> ''
+            THEN system.main.error('The setting default_collation is on, which would change what the query means. RESET it, and give a collation to the columns that need one.')
+        WHEN name IS NOT NULL THEN system.main.error(system.main.format('The database has a macro named ''{}'', which would change what the query means. Drop or rename it, or attach the database to another one and name the table with its database, for example ''file.main.patients''.', name))
+        ELSE true END AS sound
+    FROM (SELECT system.main.min(function_name) AS name
+FROM (SELECT function_name, schema_name,
+             system.main.lower(function_name) AS called,
+             system.main.lower(database_name) AS held,
+             system.main.replace(system.main.lower(database_name), '"', '""') AS held_quoted,
+             system.main.replace(system.main.lower(schema_name), '"', '""') AS schema_quoted,
+             system.main.concat(',', system.main.lower(system.main.current_setting('search_path')), ',') AS path
+      FROM system.main.duckdb_functions()
+      WHERE NOT internal) AS macros
+WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '__kanon_audited',
+        '__kanon_centers', '__kanon_class_of', '__kanon_clock', '__kanon_finish',
+        '__kanon_measure', '__kanon_risk', '__kanon_roles', '__kanon_start', '__kanon_take',
+        '__kanon_tree', '__kanon_wait', 'abs', 'alias', 'any_value', 'array_extract',
+        'array_length', 'array_slice', 'array_to_string', 'avg', 'bool_and', 'bool_or',
+        'cast_to_type', 'concat', 'contains', 'count', 'count_star', 'decode', 'dense_rank',
+        'duckdb_columns', 'encode', 'epoch_us', 'floor', 'format', 'from_json',
+        'generate_series', 'generate_subscripts', 'greatest', 'hash', 'histogram', 'if',
+        'isfinite', 'isinf', 'isnan', 'json_extract', 'least', 'len', 'list', 'list_aggr',
+        'list_aggregate', 'list_concat', 'list_contains', 'list_distinct', 'list_filter',
+        'list_grade_up', 'list_max', 'list_min', 'list_position', 'list_select', 'list_sort',
+        'list_sum', 'list_transform', 'list_unique', 'list_value', 'lower', 'make_timestamp',
+        'make_timestamptz', 'map_entries', 'map_to_pg_oid', 'map_values', 'max', 'md5',
+        'md5_number', 'min', 'nullif', 'quantile_disc', 'range', 'regexp_full_match',
+        'regexp_matches', 'regexp_replace', 'replace', 'row', 'row_number', 'sha256', 'signbit',
+        'split_part', 'starts_with', 'string_split', 'strlen', 'struct_extract', 'struct_pack',
+        'sum', 'to_json', 'to_microseconds', 'typeof', 'unnest', 'version', '||', '~~')
+  AND (held = 'temp'
+       OR ((held = system.main.lower(system.main.current_database())
+            OR system.main.contains(path, system.main.concat(',', held, '.'))
+            OR system.main.contains(path, system.main.concat(',"', held_quoted, '".')))
+           AND (schema_quoted = 'main'
+                OR system.main.contains(path, system.main.concat('.', schema_quoted, ','))
+                OR system.main.contains(path, system.main.concat('."', schema_quoted, '",'))))))
+),
+__kanon_source AS MATERIALIZED (  -- each row, its number, and what breaks ties
+    SELECT row_number() OVER () AS __kanon_row,
+           {'apart': (md5_number(concat('7 ', row(*COLUMNS(__kanon.* EXCLUDE ("disease")))::VARCHAR)) >> 64)::UBIGINT,
+            'whole': (md5_number(concat('7 ', row((md5_number(concat('7 ', row(*COLUMNS(__kanon.* EXCLUDE ("disease")))::VARCHAR)) >> 64)::UBIGINT, __kanon."disease")::VARCHAR)) >> 64)::UBIGINT} AS __kanon_hash,
+           __kanon.*
+    FROM "patients" AS __kanon, __kanon_started
+    WHERE __kanon_has(COLUMNS(['disease', 'name']))
+),
+__kanon_kept AS (  -- the rows that take part
+    FROM __kanon_source
+),
+__kanon_tree_1 AS MATERIALIZED (  -- the labels of each leaf, from itself up to the root
+    SELECT CASE WHEN tree.error IS NULL THEN tree.paths
+                ELSE __kanon_refuse(tree.error.kind, tree.error.sentence) END AS paths
+    FROM (SELECT __kanon_tree(
+        (SELECT list({'value': decode(value), 'count': size})
+         FROM (SELECT encode(__kanon_key("zip")) AS value, count(*) AS size
+               FROM __kanon_kept GROUP BY ALL)),
+        (SELECT any_value(typeof("zip")) FROM __kanon_kept),
+        (SELECT any_value(names) FROM (SELECT [*COLUMNS(*)] AS names FROM (SELECT __kanon_name(COLUMNS(*)) FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM "levels" WHERE false) AS __kanon_none ON true)))),
+        (SELECT list(cells) FROM (SELECT [*COLUMNS(*)] AS cells FROM (SELECT __kanon_key(COLUMNS(*)) FROM "levels"))),
+        '{"column": "zip", "relation": "\"levels\"", "show_values": false}') AS tree)
+),
+__kanon_tree_2 AS MATERIALIZED (  -- the labels of each leaf, from itself up to the root
+    SELECT CASE WHEN tree.error IS NULL THEN tree.paths
+                ELSE __kanon_refuse(tree.error.kind, tree.error.sentence) END AS paths
+    FROM (SELECT __kanon_tree(
+        (SELECT list({'value': decode(value), 'count': size})
+         FROM (SELECT encode(__kanon_key("age")) AS value, count(*) AS size
+               FROM __kanon_kept GROUP BY ALL)),
+        (SELECT any_value(typeof("age")) FROM __kanon_kept),
+        NULL,
+        NULL,
+        '{"column": "age", "kind": "bins", "show_values": false, "width": 10}') AS tree)
+),
+__kanon_columns AS (  -- name and type of each quasi-identifier
+    SELECT [*COLUMNS(*)] AS columns
+    FROM (SELECT __kanon_describe(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "disease", "name")))
+          FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM (SELECT * REPLACE (__kanon_key("zip") AS "zip", __kanon_key("age") AS "age") FROM __kanon_source) WHERE false) AS __kanon_none ON true))
+),
+__kanon_names AS MATERIALIZED (  -- the names of all columns
+    SELECT [*COLUMNS(*)] AS names
+    FROM (SELECT __kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash)))
+          FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true))
+),
+__kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner saw all of them
+    SELECT CASE
+        WHEN (SELECT list_filter(names, lambda name: starts_with(lower(name), '__kanon_'))[1] FROM __kanon_names) IS NOT NULL
+            THEN __kanon_refuse('OptionError', format('The relation has a column ''{}'', a name that the query needs for itself. Rename it first.', (SELECT list_filter(names, lambda name: starts_with(lower(name), '__kanon_'))[1] FROM __kanon_names)))
+        WHEN EXISTS (SELECT 1 FROM duckdb_columns() WHERE list_contains(from_json('["patients"]', '["VARCHAR"]'), lower(table_name)) AND regexp_matches(comment, '\bkanon\b|\b(?:kanon|[a-z]kanon|anon|[a-z]anon|aknon|k[a-z]anon|knon|k[a-z]non|knaon|ka[a-z]non|kaon|ka[a-z]on|kaonn|kan[a-z]on|kann|kan[a-z]n|kanno|kano[a-z]n|kano|kano[a-z]|kanon[a-z])\s*:', 'i') AND NOT list_contains(from_json('[]', '["VARCHAR"]'), concat( database_name, '.', schema_name, '.', table_name, '.', column_name, ' ', comment)) AND NOT list_contains(from_json('["disease", "name"]', '["VARCHAR"]'), lower(column_name)))
+            THEN __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give these columns their roles in the call.')
+        ELSE true END AS passed
+),
+__kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categories
+    SELECT __kanon_row,
+           __kanon_hash.apart AS __kanon_apart,
+           __kanon_hash.whole AS __kanon_hash,
+           __kanon_label, __kanon_secrets, __kanon_extra, cells
+    FROM (SELECT COLUMNS(['__kanon_row', '__kanon_hash', '__kanon_label', '__kanon_secrets',
+                          '__kanon_extra']),
+                 [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secrets,
+                                      __kanon_extra))] AS cells
+          FROM (SELECT __kanon_row, __kanon_hash, NULL::VARCHAR AS __kanon_label,
+                       [{'number': (__kanon_cell("disease")).number, 'category': __kanon_key("disease")}] AS __kanon_secrets, NULL::DOUBLE AS __kanon_extra,
+                       __kanon_cell(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "disease", "name")))
+                FROM (SELECT * REPLACE (__kanon_key("zip") AS "zip", __kanon_key("age") AS "age") FROM __kanon_kept)
+                WHERE (SELECT passed FROM __kanon_accounted)))
+),
+__kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
+    SELECT __kanon_start(
+        (SELECT columns FROM __kanon_columns),
+        (SELECT [__kanon_describe("disease")] FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true)),
+        '{"named": ["age", "zip"], "progress": true, "task": {"beside_k": [{"alpha": null, "by_value": [["Flu", 0.9]], "column": "disease", "name": "alpha_k_anonymity", "nulls": "worst"}], "block_rows": null, "class_label": null, "distance": "sse", "k": 4, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 7, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
+        [{'name': 'zip', 'paths': (SELECT paths FROM __kanon_tree_1)}, {'name': 'age', 'paths': (SELECT paths FROM __kanon_tree_2)}],
+        NULL,
+        [],
+        system.main.current_setting('threads')) AS ticket
+    FROM __kanon_accounted WHERE passed
+),
+__kanon_taken AS MATERIALIZED (  -- hands over the rows, some thousands at a time; the ticket again
+    SELECT coalesce(
+        max(__kanon_take(
+            __kanon_begun.ticket, __kanon_row, __kanon_apart, __kanon_hash, cells,
+            __kanon_label, __kanon_secrets, __kanon_extra)),
+        (SELECT ticket FROM __kanon_begun)) AS ticket
+    FROM __kanon_cells CROSS JOIN __kanon_begun
+),
+__kanon_waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an interrupt is heard
+    SELECT turn FROM range(1000000000000) AS __kanon_turns(turn) CROSS JOIN __kanon_taken
+    WHERE __kanon_wait(ticket, turn) LIMIT 1
+),
+__kanon_grouped AS MATERIALIZED (  -- what the method made of the rows
+    SELECT ticket,
+           CASE WHEN grouped.error IS NULL THEN grouped
+                ELSE __kanon_refuse(grouped.error.kind, grouped.error.sentence) END AS grouped
+    FROM (SELECT ticket, __kanon_finish(ticket, turn) AS grouped
+          FROM __kanon_taken CROSS JOIN __kanon_waited)
+),
+__kanon_labels AS (  -- one class per row that has a label; -1 is a suppressed row
+    FROM (SELECT __kanon_row, __kanon_class_of(__kanon_grouped.ticket, __kanon_row) AS __kanon_class
+          FROM __kanon_kept CROSS JOIN __kanon_grouped)
+    WHERE __kanon_class IS NOT NULL
+),
+__kanon_labelled AS NOT MATERIALIZED (  -- the rows of classes: read anew by each, not held twice
+    FROM (SELECT __kanon_class_of(__kanon_grouped.ticket, __kanon_kept.__kanon_row) AS __kanon_class,
+                 __kanon_kept.*
+          FROM __kanon_kept CROSS JOIN __kanon_grouped)
+    WHERE __kanon_class >= 0
+),
+__kanon_classes AS MATERIALIZED (  -- what each class releases
+    SELECT __kanon_class, __kanon_shown(COLUMNS(* EXCLUDE (__kanon_class, __kanon_hidden)), __kanon_hidden)
+    FROM (WITH __kanon_leaves_1 AS MATERIALIZED (  -- those below a node side by side; encoded: without collation
+    SELECT path, encode(path[1]) AS leaf, place
+    FROM (SELECT unnest(paths) AS path, generate_subscripts(paths, 1) AS place FROM __kanon_tree_1)
+),
+__kanon_spans_1 AS (  -- the first and last leaf of each class; NULL is a leaf below the root
+    SELECT __kanon_class, count(*) AS total, count(__kanon_leaves_1.place) AS known,
+           min(__kanon_leaves_1.place) AS low, max(__kanon_leaves_1.place) AS high
+    FROM __kanon_labelled LEFT JOIN __kanon_leaves_1 
+        ON encode(__kanon_key(__kanon_labelled."zip")) = __kanon_leaves_1.leaf
+    GROUP BY __kanon_class
+),
+__kanon_ancestors_1 AS (
+    SELECT __kanon_class, CASE
+        WHEN span.known = 0 THEN NULL
+        WHEN span.known < span.total THEN low.path[len(low.path)]
+        ELSE low.path[list_filter(
+            range(1, len(low.path) + 1),
+            lambda level: encode(low.path[level]) = encode(high.path[level]))[1]] END AS label
+    FROM __kanon_spans_1 AS span
+    LEFT JOIN __kanon_leaves_1 AS low ON low.place = span.low
+    LEFT JOIN __kanon_leaves_1 AS high ON high.place = span.high
+),
+__kanon_leaves_2 AS MATERIALIZED (  -- those below a node side by side; encoded: without collation
+    SELECT path, encode(path[1]) AS leaf, place
+    FROM (SELECT unnest(paths) AS path, generate_subscripts(paths, 1) AS place FROM __kanon_tree_2)
+),
+__kanon_spans_2 AS (  -- the first and last leaf of each class; NULL is a leaf below the root
+    SELECT __kanon_class, count(*) AS total, count(__kanon_leaves_2.place) AS known,
+           min(__kanon_leaves_2.place) AS low, max(__kanon_leaves_2.place) AS high
+    FROM __kanon_labelled LEFT JOIN __kanon_leaves_2 
+        ON encode(__kanon_key(__kanon_labelled."age")) = __kanon_leaves_2.leaf
+    GROUP BY __kanon_class
+),
+__kanon_ancestors_2 AS (
+    SELECT __kanon_class, CASE
+        WHEN span.known = 0 THEN NULL
+        WHEN span.known < span.total THEN low.path[len(low.path)]
+        ELSE low.path[list_filter(
+            range(1, len(low.path) + 1),
+            lambda level: encode(low.path[level]) = encode(high.path[level]))[1]] END AS label
+    FROM __kanon_spans_2 AS span
+    LEFT JOIN __kanon_leaves_2 AS low ON low.place = span.low
+    LEFT JOIN __kanon_leaves_2 AS high ON high.place = span.high
+)
+SELECT _plain.* REPLACE (__kanon_ancestors_1.label AS "zip", __kanon_ancestors_2.label AS "age")
+    FROM (SELECT __kanon_class, __kanon_centroid(COLUMNS(* EXCLUDE ("__kanon_class"))) FROM (SELECT __kanon_class, COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash", "disease", "name")) FROM (SELECT * REPLACE (0 AS "zip", 0 AS "age") FROM __kanon_labelled) ORDER BY __kanon_class ASC) GROUP BY __kanon_class) AS _plain
+    JOIN __kanon_ancestors_1 USING (__kanon_class)
+    JOIN __kanon_ancestors_2 USING (__kanon_class))
+    CROSS JOIN (SELECT list_transform(grouped.hidden, lambda name: lower(name)) AS __kanon_hidden
+                FROM __kanon_grouped)
+),
+__kanon_numbers AS MATERIALIZED (  -- rows per class, and of those that are left out
+    SELECT __kanon_class, count(*) AS __kanon_rows FROM __kanon_labels GROUP BY __kanon_class
+),
+__kanon_counts AS (  -- rows per class
+    FROM __kanon_numbers WHERE __kanon_class >= 0
+),
+__kanon_sizes AS MATERIALIZED (  -- rows per combination of released values
+    SELECT sum(__kanon_rows)::BIGINT AS __kanon_size, __kanon_seen(COLUMNS(* EXCLUDE (__kanon_class, __kanon_rows))), __kanon_printed(COLUMNS(* EXCLUDE (__kanon_class, __kanon_rows)))
+    FROM __kanon_classes JOIN __kanon_counts USING (__kanon_class)
+    GROUP BY ALL
+),
+__kanon_combinations AS MATERIALIZED (
+    SELECT unnest(__kanon_members) AS __kanon_class, __kanon_combination
+    FROM (SELECT list(__kanon_class) AS __kanon_members,
+                 min(__kanon_class) AS __kanon_combination, __kanon_seen(COLUMNS(* EXCLUDE (__kanon_class))), __kanon_printed(COLUMNS(* EXCLUDE (__kanon_class)))
+          FROM __kanon_classes GROUP BY ALL)
+),
+__kanon_histogram_0 AS MATERIALIZED (  -- rows of each value in each combination
+    SELECT __kanon_combination AS combination, decode(encode(__kanon_key("disease"))) AS label,
+           min(__kanon_value("disease")) AS sorted, min((__kanon_cell("disease")).number) AS number,
+           count(*) AS size
+    FROM __kanon_labelled JOIN __kanon_combinations USING (__kanon_class)
+    GROUP BY __kanon_combination, decode(encode(__kanon_key("disease")))
+),
+__kanon_domain_0 AS MATERIALIZED (  -- the values of all rows in their order, a missing one last
+    SELECT label, sum(size)::BIGINT AS many, any_value(number) AS number,
+           row_number() OVER (ORDER BY label IS NULL ASC, min(sorted) ASC NULLS LAST,
+                                       encode(label) ASC NULLS LAST) - 1 AS place
+    FROM __kanon_histogram_0 GROUP BY label
+),
+__kanon_whole_0 AS MATERIALIZED (  -- all rows
+    SELECT coalesce(sum(many), 0)::BIGINT AS many, count(label) AS different,
+           coalesce(sum(many) FILTER (WHERE label IS NULL), 0)::BIGINT AS missing,
+           count(number) > 0 AS ordered
+    FROM __kanon_domain_0
+),
+__kanon_spread_0 AS MATERIALIZED (  -- the rows of each combination
+    SELECT combination, sum(size)::BIGINT AS size, count(label) AS different,
+           coalesce(sum(size) FILTER (WHERE label IS NULL), 0)::BIGINT AS missing
+    FROM __kanon_histogram_0 GROUP BY combination
+),
+__kanon_placed_0 AS (  -- rows of each value in each combination, and among all rows
+    SELECT combination, __kanon_domain_0.label, place, size, many
+    FROM __kanon_histogram_0 JOIN __kanon_domain_0
+        ON __kanon_histogram_0.label IS NOT DISTINCT FROM __kanon_domain_0.label
+),
+__kanon_model_0 AS MATERIALIZED (
+    SELECT combination, size,
+           coalesce(fits, true) AND missing * 1000000::HUGEINT <= size * 900000 AS passes,
+           greatest(most, missing)::DOUBLE / size AS has
+    FROM (SELECT combination, size, missing, bool_and(
+                     (rows_of + missing) * 1000000::HUGEINT <= size * coalesce(CASE label WHEN 'Flu' THEN 900000 ELSE NULL::BIGINT END, 1000000))
+                     AS fits,
+                 coalesce(max(rows_of + missing) FILTER (WHERE CASE label WHEN 'Flu' THEN 900000 ELSE NULL::BIGINT END IS NOT NULL), 0) AS most
+          FROM (SELECT combination, size, missing AS missing FROM __kanon_spread_0)
+          LEFT JOIN (SELECT combination, label, size AS rows_of
+                     FROM __kanon_histogram_0 WHERE label IS NOT NULL) USING (combination)
+          GROUP BY combination, size, missing)
+),
+__kanon_models AS MATERIALIZED (
+    SELECT 0 AS model, system.main.max(has) AS has, (SELECT count(*) FROM __kanon_sizes)
+    - (SELECT count(*) FILTER (WHERE passes) FROM __kanon_model_0) AS broken FROM __kanon_model_0
+),
+__kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
+    SELECT CASE
+        WHEN NOT (SELECT sound FROM __kanon_sound) THEN false
+        WHEN NOT (SELECT passed FROM __kanon_accounted) THEN false
+        WHEN min(__kanon_size) < 4
+            THEN __kanon_refuse('ReleaseError', format('The release was stopped: a class of released values has {} rows, fewer than k = 4. Nothing came out; please report this as a bug of the method mdav_star.', min(__kanon_size)))
+        WHEN coalesce((SELECT broken FROM __kanon_models WHERE model = 0), 1) > 0 THEN __kanon_refuse('ReleaseError', concat( 'The release was stopped: ', (SELECT broken FROM __kanon_models WHERE model = 0), ' of its classes don''t keep alpha_k_anonymity with alpha by value for the column ''disease''. Nothing came out; please report this as a bug of the method mdav_star.'))
+        WHEN [coalesce(sum(__kanon_size), 0) + any_value(__kanon_out),
+              any_value(__kanon_label_count), any_value(__kanon_once)]
+             <> [any_value(__kanon_kept_count), any_value(__kanon_kept_count), any_value(__kanon_kept_count)]
+            THEN __kanon_refuse('ReleaseError', format(
+                'The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing came out; please report this as a bug.', greatest(
+                    coalesce(sum(__kanon_size), 0),
+                    any_value(__kanon_label_count) - any_value(__kanon_out))::BIGINT,
+                any_value(__kanon_kept_count) - any_value(__kanon_out), any_value(__kanon_once)))
+        WHEN any_value(__kanon_out) > floor(0.0::DOUBLE * any_value(__kanon_kept_count))
+            THEN __kanon_refuse(
+                'ReleaseError', format('The release was stopped: it leaves out {} rows, more than suppress = 0.0 allows. Nothing came out; please report this as a bug of the method mdav_star.', any_value(__kanon_out)::BIGINT))
+        ELSE true END AS passed
+    FROM (SELECT coalesce(sum(__kanon_rows), 0)::BIGINT AS __kanon_once,
+                 coalesce(sum(__kanon_rows) FILTER (WHERE __kanon_class < 0), 0)::BIGINT
+                     AS __kanon_out
+          FROM __kanon_numbers)
+    CROSS JOIN (SELECT grouped.rows AS __kanon_label_count FROM __kanon_grouped)
+    CROSS JOIN (SELECT count(*) AS __kanon_kept_count FROM __kanon_kept)
+    LEFT JOIN __kanon_sizes ON true
+),
+__kanon_generalized AS MATERIALIZED (SELECT __kanon_clock(count(*)) AS moment FROM __kanon_classes),
+__kanon_verified AS MATERIALIZED (SELECT __kanon_clock(passed::BIGINT) AS moment FROM __kanon_check),
+__kanon_centers AS (
+    SELECT __kanon_class, [*COLUMNS(* EXCLUDE (__kanon_class))] AS center
+    FROM (SELECT __kanon_class, __kanon_cell(COLUMNS(* EXCLUDE (__kanon_class))) FROM (SELECT __kanon_class, __kanon_centroid(COLUMNS(* EXCLUDE ("__kanon_class"))) FROM (SELECT __kanon_class, COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash", "disease", "name")) FROM (SELECT * REPLACE (__kanon_key("zip") AS "zip", __kanon_key("age") AS "age") FROM __kanon_labelled) ORDER BY __kanon_class ASC) GROUP BY __kanon_class))
+),
+__kanon_measured AS MATERIALIZED (
+    SELECT __kanon_measure(
+        list({'row': __kanon_row, 'hash': __kanon_hash, 'class': __kanon_class,
+              'cells': cells, 'center': coalesce(center, cells)}),
+        (SELECT columns FROM __kanon_columns),
+        '{"named": ["age", "zip"], "progress": true, "task": {"beside_k": [{"alpha": null, "by_value": [["Flu", 0.9]], "column": "disease", "name": "alpha_k_anonymity", "nulls": "worst"}], "block_rows": null, "class_label": null, "distance": "sse", "k": 4, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 7, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
+        [{'name': 'zip', 'paths': (SELECT paths FROM __kanon_tree_1)}, {'name': 'age', 'paths': (SELECT paths FROM __kanon_tree_2)}],
+        '{"form": "point", "of_trees": "node", "by_column": {}}',
+        (SELECT struct_pack(facts := grouped.facts, cells := grouped.cells, types := (
+             SELECT [*COLUMNS(*)] FROM (SELECT typeof(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "disease", "name"))) FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true))))
+         FROM __kanon_grouped),
+        NULL,
+        (SELECT grouped.hidden FROM __kanon_grouped)) AS measured
+    FROM __kanon_cells JOIN __kanon_labels USING (__kanon_row)
+    LEFT JOIN __kanon_centers USING (__kanon_class)
+),
+__kanon_radii AS (
+    SELECT entry.class AS __kanon_class, entry.radius AS radius
+    FROM (SELECT unnest(measured.radii) AS entry FROM __kanon_measured)
+),
+__kanon_alike AS (  -- classes that release the same values, by the first of them
+    SELECT unnest(__kanon_members) AS __kanon_class, __kanon_first
+    FROM (SELECT list(__kanon_class) AS __kanon_members, min(__kanon_class) AS __kanon_first,
+                 __kanon_seen(COLUMNS(* EXCLUDE (__kanon_class))), __kanon_printed(COLUMNS(* EXCLUDE (__kanon_class)))
+          FROM __kanon_classes GROUP BY ALL)
+),
+__kanon_diversity AS (  -- what the rows of a class have in common, per combination of released values
+    SELECT sum(NULL::BIGINT) AS strangers, coalesce(sum(__kanon_size) FILTER (WHERE __kanon_alike_0), 0) AS alike_0, coalesce(sum(__kanon_size) FILTER (WHERE __kanon_grave_0), 0) AS grave_0 FROM (
+        SELECT count(*) AS __kanon_size, __kanon_alike("disease") AS __kanon_alike_0, NULL::BOOLEAN AS __kanon_grave_0
+        FROM __kanon_labelled JOIN __kanon_alike USING (__kanon_class)
+        GROUP BY __kanon_alike.__kanon_first)
+),
+__kanon_passing AS (  -- rows per combination of the columns that pass unchanged
+    SELECT columns_passing,
+           CASE WHEN columns_passing > 0 THEN uniques ELSE 0 END AS passing_unique_rows
+    FROM (SELECT count(*) FILTER (WHERE __kanon_size = 1) AS uniques
+          FROM (SELECT count(*) AS __kanon_size, __kanon_seen(COLUMNS(*)), __kanon_printed(COLUMNS(*))
+                FROM (SELECT NULL AS __kanon_none, "disease" FROM __kanon_labelled) GROUP BY ALL))
+    CROSS JOIN (SELECT 1 AS columns_passing)
+),
+__kanon_facts AS (
+    SELECT *, rows_in - rows_released AS rows_suppressed
+    FROM (SELECT (SELECT count(*) FROM __kanon_source) AS rows_in,
+                 sum(__kanon_size)::BIGINT AS rows_released,
+                 count(*) AS classes,
+                 min(__kanon_size) AS smallest,
+                 max(__kanon_size) AS largest,
+                 sum(__kanon_size::HUGEINT * __kanon_size)::DOUBLE AS squares,
+                 (SELECT __kanon_moment FROM __kanon_started) AS started,
+                 (SELECT moment FROM __kanon_generalized) AS generalized,
+                 (SELECT moment FROM __kanon_verified) AS verified,
+                 (SELECT grouped.facts FROM __kanon_grouped) AS grouped,
+                 (SELECT measured.facts FROM __kanon_measured) AS measured,
+                 NULL::BIGINT AS centers_verbatim
+          FROM __kanon_sizes)
+    CROSS JOIN __kanon_diversity
+    CROSS JOIN __kanon_passing
+),
+__kanon_released AS NOT MATERIALIZED (  -- what comes out, in any order
+    (SELECT __kanon_blank(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "name"))) FROM __kanon_source LIMIT 0)
+    UNION ALL BY NAME
+    (SELECT __kanon_classes.* EXCLUDE (__kanon_class), __kanon_labelled."disease"
+     FROM __kanon_labelled JOIN __kanon_classes USING (__kanon_class))
+),
+__kanon_types AS (  -- name and type of each column that comes out
+    SELECT [*COLUMNS(*)] AS columns
+    FROM (SELECT [alias(COLUMNS(*)), __kanon_type(COLUMNS(*))]
+          FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_released WHERE false) AS __kanon_none ON true))
+),
+__kanon_digest AS MATERIALIZED (
+    SELECT CASE WHEN zoned IS NOT NULL
+                THEN __kanon_refuse('DataError', format('The column ''{}'' holds times with a time zone inside of others, whose text depends on the setting TimeZone, so that no digest tells them. Release it as TIMESTAMPTZ, or cast it to VARCHAR.', zoned))
+                ELSE digest END AS digest
+    FROM (SELECT list_filter(columns, lambda c: regexp_matches(c[2], '.WITH TIME ZONE.+'))[1][1]
+              AS zoned FROM __kanon_types)
+    CROSS JOIN (SELECT (SELECT sha256(head || coalesce(array_to_string(
+            list_transform(list_sort(parts, 'ASC', 'NULLS LAST'), lambda part: part.digest), ''), ''))
+    FROM (SELECT array_to_string([*COLUMNS(*)], '') AS head
+          FROM (SELECT strlen(alias(COLUMNS(*))) || ':' || alias(COLUMNS(*))
+                    || strlen(__kanon_type(COLUMNS(*))) || ':' || __kanon_type(COLUMNS(*))
+                FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_released WHERE false) AS __kanon_none ON true)))
+    CROSS JOIN (
+        SELECT list({'start': start, 'digest': digest}) AS parts
+        FROM (SELECT digest[1:3] AS start,
+                     sha256(array_to_string(list_sort(list(digest), 'ASC', 'NULLS LAST'), '')) AS digest
+              FROM (SELECT sha256(array_to_string([*COLUMNS(*)], '')) AS digest
+              FROM (SELECT coalesce(strlen(COLUMNS(*)) || ':' || COLUMNS(*), '-')
+                    FROM (SELECT __kanon_text(COLUMNS(*)) FROM __kanon_released)))
+              GROUP BY digest[1:3]))) AS digest)
+),
+__kanon_told AS (
+    SELECT list_filter(list_concat([
+    {'metric': 'rows_in', 'value': (rows_in)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows of the relation'},
+    {'metric': 'rows_released', 'value': (rows_released)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows that came out'},
+    {'metric': 'rows_suppressed', 'value': (rows_suppressed)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows left out; rows_in = rows_released + rows_suppressed'},
+    {'metric': 'classes', 'value': (classes)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'classes', 'description': 'distinct combinations of released values'},
+    {'metric': 'class_size_min', 'value': (smallest)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows of the smallest class'},
+    {'metric': 'class_size_mean', 'value': (rows_released::DOUBLE / nullif(classes, 0))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows per class on average'},
+    {'metric': 'class_size_max', 'value': (largest)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows of the largest class'},
+    {'metric': 'k_requested', 'value': (4)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'the k that was asked for'},
+    {'metric': 'k_reached', 'value': (smallest)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'the k that holds, counted on the released values; at least k_requested'},
+    {'metric': 'information_loss', 'value': ((measured ->> 'information_loss')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'percent', 'description': '100 * sse / sst (thaeter2021, definition 1.5), of the released rows; lower is better'},
+    {'metric': 'sse', 'value': ((measured ->> 'sse')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'squared standard deviations', 'description': 'squared errors of the grouping, to the mean of each class; lower is better'},
+    {'metric': 'sse_released', 'value': (NULL)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'squared standard deviations', 'description': 'squared errors to the released point, 1 for a cell whose class mixes NULL and values; NULL where the representation is no point; lower is better'},
+    {'metric': 'sst', 'value': ((measured ->> 'sst')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'squared standard deviations', 'description': 'squared errors if all released rows were one class'},
+    {'metric': 'max_radius', 'value': ((measured ->> 'max_radius')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'standard deviations', 'description': 'largest distance of a row to the center of its class (aggarwal2006, definition 2.1); lower is better'},
+    {'metric': 'cellular_cost', 'value': ((measured ->> 'cellular_cost')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'standard deviations', 'description': 'sum over the classes of size times radius (aggarwal2006, section 1); lower is better'},
+    {'metric': 'cost', 'value': (((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': '', 'description': 'what the method''s guarantee is about: max_radius (r_gather), cellular_cost (r_cellular, and cellular with the facility costs), generalized cells, each by its share of the levels (forest, pairs, triples), or class_size_max (methods of one attribute; ordered with objective ''quadratic'': quadratic_penalty); lower is better'},
+    {'metric': 'lower_bound', 'value': (CASE WHEN (grouped ->> 'lower_bound')::DOUBLE BETWEEN ((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)) AND ((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)) * (1 + 1e-9) THEN ((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)) ELSE (grouped ->> 'lower_bound')::DOUBLE END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': '', 'description': 'the cost that no grouping is below, found on this run; around published centers that may be any points, with centers ''rows'' any rows'},
+    {'metric': 'ratio', 'value': (CASE WHEN ((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)) = 0 THEN 1 ELSE ((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)) / nullif(CASE WHEN (grouped ->> 'lower_bound')::DOUBLE BETWEEN ((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)) AND ((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)) * (1 + 1e-9) THEN ((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)) ELSE (grouped ->> 'lower_bound')::DOUBLE END, 0) END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'ratio', 'description': 'cost / lower_bound: how far from the best it may be, at most; 1 is best'},
+    {'metric': 'guaranteed_ratio', 'value': (CASE WHEN true THEN (grouped ->> 'guaranteed_ratio')::DOUBLE END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'ratio', 'description': 'what cost / the least possible cost is at most, by proof; NULL where an option or blocks void the proof, where classes of one attribute release the same, or where published centers cost more than the proof says'},
+    {'metric': 'centers_verbatim', 'value': (centers_verbatim)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'centers', 'description': 'published centers that are a row of the relation, equal in all quasi-identifiers; NULL where no centers are published; lower is better'},
+    {'metric': 'total_il', 'value': ((measured ->> 'released_il')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'cells', 'description': 'Total-IL of what is released: over all rows, the sum of range / domain of numbers and height of the label / height of the hierarchy of categories (without one 1 for several values), 1 for a cell of which nothing is released, all cells of a suppressed row, and 1 where a range or set hides a NULL (byun2006, definitions 7 and 8); NULL where a column is released as points, which say nothing of a range; lower is better'},
+    {'metric': 'ncp', 'value': (CASE WHEN rows_in * (measured ->> 'weights')::DOUBLE > 0 THEN (measured ->> 'released_il')::DOUBLE / (rows_in * (measured ->> 'weights')::DOUBLE) WHEN (measured ->> 'released_il')::DOUBLE IS NOT NULL THEN 0 END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'total_il per cell: 0 where nothing is lost, 1 where everything is; lower is better'},
+    {'metric': 'ncp_distinct', 'value': (CASE WHEN rows_in * (measured ->> 'weights')::DOUBLE > 0 THEN (measured ->> 'released_distinct')::DOUBLE / (rows_in * (measured ->> 'weights')::DOUBLE) WHEN (measured ->> 'released_distinct')::DOUBLE IS NOT NULL THEN 0 END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'as ncp, but a category loses (values - 1) / (values of the column - 1), of the set or below the label (each level of a hierarchy counts what its nodes have on average); lower is better'},
+    {'metric': 'entropy_loss', 'value': ((measured ->> 'released_entropy')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'bits per cell', 'description': 'the entropy of the values that a released cell may stand for, by their frequencies in the relation, on average (entropy measure, Gionis and Tassa 2009); NULL where total_il is; lower is better'},
+    {'metric': 'total_il_grouping', 'value': (((measured ->> 'total_il')::DOUBLE + (rows_in - (measured ->> 'rows')::DOUBLE) * (measured ->> 'weights')::DOUBLE))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'cells', 'description': 'Total-IL of the grouping, as if each class released the range of its numbers, and of categories the lowest common ancestor; and every quasi-identifier of a suppressed row; lower is better'},
+    {'metric': 'ncp_grouping', 'value': (CASE WHEN rows_in * (measured ->> 'weights')::DOUBLE > 0 THEN ((measured ->> 'total_il')::DOUBLE + (rows_in - (measured ->> 'rows')::DOUBLE) * (measured ->> 'weights')::DOUBLE) / (rows_in * (measured ->> 'weights')::DOUBLE) WHEN ((measured ->> 'total_il')::DOUBLE + (rows_in - (measured ->> 'rows')::DOUBLE) * (measured ->> 'weights')::DOUBLE) IS NOT NULL THEN 0 END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'total_il_grouping per cell; lower is better'},
+    {'metric': 'ncp_distinct_grouping', 'value': (CASE WHEN rows_in * (measured ->> 'weights')::DOUBLE > 0 THEN ((measured ->> 'total_distinct')::DOUBLE + (rows_in - (measured ->> 'rows')::DOUBLE) * (measured ->> 'weights')::DOUBLE) / (rows_in * (measured ->> 'weights')::DOUBLE) WHEN ((measured ->> 'total_distinct')::DOUBLE + (rows_in - (measured ->> 'rows')::DOUBLE) * (measured ->> 'weights')::DOUBLE) IS NOT NULL THEN 0 END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'as ncp_grouping, but a category loses by its number of values, as in ncp_distinct; lower is better'},
+    {'metric': 'entropy_loss_grouping', 'value': ((measured ->> 'entropy_loss')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'bits per cell', 'description': 'what it takes on average to tell a cell''s value from those of its class, or of the range or node that they span, by their frequencies in the relation (non-uniform entropy, Gionis and Tassa 2009), of the released rows; lower is better'},
+    {'metric': 'intra_cluster_distance', 'value': ((measured ->> 'intra_cluster_distance')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'cells', 'description': 'sum over the classes of rows times the largest distance of two rows (byun2006, definition 3); NULL where classes are too large to compare all pairs; lower is better'},
+    {'metric': 'discernibility', 'value': (coalesce(squares, 0) + rows_in::DOUBLE * rows_suppressed)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows squared', 'description': 'sum of squared class sizes, and rows_in for each suppressed row; lower is better'},
+    {'metric': 'class_size_ratio', 'value': (rows_released::DOUBLE / nullif(classes, 0) / 4)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'ratio', 'description': 'rows per class on average over k (LeFevre et al. 2006); 1 is best'},
+    {'metric': 'overfull_ratio', 'value': (largest::DOUBLE / 4)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'ratio', 'description': 'rows of the largest class over k (du2009, section 5); 1 is best'},
+    {'metric': 'quadratic_penalty', 'value': (coalesce(squares, 0) - 4 * rows_released::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows squared', 'description': 'sum over the classes of size times (size - k) (du2009, section 1); lower is better'},
+    {'metric': 'classification_metric', 'value': ((strangers + rows_in - rows_released)::DOUBLE / nullif(rows_in, 0))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'rows that are suppressed or whose class_label is not that of the majority of their class (Iyengar 2002); NULL without class_label; lower is better'},
+    {'metric': 'columns_passing', 'value': (columns_passing)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'columns', 'description': 'columns that pass unchanged, sensitive ones among them'},
+    {'metric': 'passing_unique_rows', 'value': (passing_unique_rows)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'released rows that no other equals in all columns that pass unchanged: who knows these of a person finds the row; lower is better'},
+    {'metric': 'risk_max', 'value': (1.0::DOUBLE / smallest)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'probability', 'description': 'largest chance that a prosecutor finds a person''s row: 1 / class_size_min'},
+    {'metric': 'risk_mean', 'value': (classes::DOUBLE / nullif(rows_released, 0))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'probability', 'description': 'chance that a prosecutor finds a person''s row, on average over the rows'},
+    {'metric': 'seconds_total', 'value': (verified - started + (grouped ->> 'seconds_remembered')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'what the release takes: from the start of the query to the end of the verification, and seconds_group besides where labels is ''remembered'''},
+    {'metric': 'seconds_read', 'value': ((grouped ->> 'started')::DOUBLE - started)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'reading and collecting the rows'},
+    {'metric': 'seconds_encode', 'value': ((grouped ->> 'seconds_encode')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'standardizing, coding and ordering the rows'},
+    {'metric': 'seconds_group', 'value': ((grouped ->> 'seconds_group')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'the method itself; where labels is ''remembered'', what it took when they were made'},
+    {'metric': 'seconds_generalize', 'value': (generalized - (grouped ->> 'finished')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'aggregating what each class releases, and building the released rows'},
+    {'metric': 'seconds_verify', 'value': (verified - generalized)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'counting the classes of the released rows'},
+    {'metric': 'method', 'value': NULL::DOUBLE, 'text': 'mdav_star'::VARCHAR, 'unit': '', 'description': 'how the rows were grouped'},
+    {'metric': 'gamma', 'value': ((grouped ->> 'gamma')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': '', 'description': 'the gamma that v_mdav used, given or best; NULL where blocks chose different ones'},
+    {'metric': 'blocks', 'value': ((grouped ->> 'blocks')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'blocks', 'description': 'blocks that were grouped each on its own; 1 where the rows were grouped as one'},
+    {'metric': 'spanning_degree', 'value': ((grouped ->> 'spanning_degree')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'neighbours', 'description': 'largest degree d of the spanning tree of zip_regions, on which its guarantee depends'},
+    {'metric': 'islands', 'value': ((grouped ->> 'islands')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'components', 'description': 'components of the graph with fewer than k rows (zip_regions)'},
+    {'metric': 'rows_without_place', 'value': ((grouped ->> 'rows_without_place')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows without a latitude or a longitude; they are a class (gps_rectangles)'},
+    {'metric': 'island_rows', 'value': ((grouped ->> 'island_rows')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows whose code lies in one of them'},
+    {'metric': 'codes_unknown', 'value': ((grouped ->> 'codes_unknown')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'codes', 'description': 'codes of the data that the graph doesn''t know; each is a component of its own'},
+    {'metric': 'refine_steps', 'value': ((grouped ->> 'refine_steps')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'steps', 'description': 'rows that refine or the method best visited; given as refine_steps, the same release'},
+    {'metric': 'refine_end', 'value': NULL::DOUBLE, 'text': CASE grouped ->> 'refine_stopped' WHEN '0.0' THEN 'steps' WHEN '1.0' THEN 'seconds' END::VARCHAR, 'unit': '', 'description': 'what ended the search: its ''steps'', or its ''seconds'''},
+    {'metric': 'labels', 'value': NULL::DOUBLE, 'text': grouped ->> 'labels'::VARCHAR, 'unit': '', 'description': '''computed'', or ''remembered'' from an earlier call on the same content (a query that is planned or run twice is such a call, too)'},
+    {'metric': 'options', 'value': NULL::DOUBLE, 'text': '{"alpha": {"Flu": 0.9}, "beta": null, "beta_kind": "enhanced", "block_rows": null, "c": null, "categorical": [], "class_id": false, "class_label": null, "closeness": null, "delta": null, "distance": "sse", "diversity_kind": "distinct", "hierarchies": {"age": {"kind": "bins", "width": 10}, "zip": "\"levels\""}, "identifiers": ["name"], "k": 4, "keep_order": false, "l": null, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "others": "quasi_identifier", "progress": true, "quasi_identifiers": "all other columns", "recoding": "local", "refine": "none", "refine_seconds": null, "refine_steps": null, "representation": "hierarchy, else centroid", "roles": null, "seed": null, "sensitive": ["disease"], "sensitive_nulls": "worst", "sensitive_values": [], "show_values": false, "suppress": 0.0, "t": null, "weights": {}}'::VARCHAR, 'unit': 'JSON', 'description': 'all options as they were used'},
+    {'metric': 'seed', 'value': NULL::DOUBLE, 'text': NULL::VARCHAR, 'unit': '', 'description': 'the seed'},
+    {'metric': 'version', 'value': NULL::DOUBLE, 'text': 'kanon_sql 0.1.0, DuckDB ' || version()::VARCHAR, 'unit': '', 'description': 'of kanon_sql, and of DuckDB'},
+    {'metric': 'equal_diversity', 'value': (alike_0)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'released rows whose class has one value of the sensitive column only (byun2006, definition 10); lower is better'},
+    {'metric': 'sensitive_diversity', 'value': (NULL)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'those of them whose one value is among sensitive_values; lower is better'},
+    {'metric': 'alpha_requested (disease)', 'value': (NULL)::DOUBLE::DOUBLE, 'text': 'by value'::VARCHAR, 'unit': 'share', 'description': 'the alpha that was asked for'},
+    {'metric': 'alpha_reached (disease)', 'value': ((SELECT has FROM __kanon_models WHERE model = 0))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'the largest share of a bounded value of a class; at most alpha_requested; counted on the released values'},
+    {'metric': 'alpha_least_class_size (disease)', 'value': ((grouped ->> 'least_size 0')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'no class of fewer rows keeps alpha, given what all rows have'},
+    {'metric': 'alpha_violating_before (disease)', 'value': ((grouped ->> 'violating 0')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'classes', 'description': 'classes of the method that didn''t keep alpha, before they were changed'},
+    {'metric': 'constraint_loss', 'value': ((grouped ->> 'loss_with')::DOUBLE - (grouped ->> 'loss_without')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'percent', 'description': 'what the privacy models cost: information_loss, or total_il_grouping where the method makes that small, with them minus that of the classes before'}
+], list_transform(
+    from_json(measured -> 'attributes', '[{"name": "VARCHAR", "ncp": "DOUBLE", "grouping": "DOUBLE"}]'),
+    lambda attribute: {
+        'metric': 'ncp (' || attribute.name || ')', 'value': attribute.ncp,
+        'text': NULL::VARCHAR, 'unit': 'share', 'description': 'total_il of this quasi-identifier alone, per row, without its weight; NULL where it can''t be told; lower is better'}
+), list_transform(
+    from_json(measured -> 'attributes', '[{"name": "VARCHAR", "ncp": "DOUBLE", "grouping": "DOUBLE"}]'),
+    lambda attribute: {
+        'metric': 'ncp_grouping (' || attribute.name || ')',
+        'value': (attribute.grouping * (measured ->> 'rows')::DOUBLE
+                  + rows_in - (measured ->> 'rows')::DOUBLE) / rows_in,
+        'text': NULL::VARCHAR, 'unit': 'share', 'description': 'total_il_grouping of this quasi-identifier alone, per row, without its weight; lower is better'}
+), list_transform(
+    from_json(grouped -> 'notices', '["VARCHAR"]'),
+    lambda notice: {
+        'metric': 'notice', 'value': NULL::DOUBLE, 'text': notice, 'unit': '',
+        'description': 'what a user should know of a column, or of the method, before the release'}
+), list_transform(
+    from_json(measured -> 'attributes', '[{"name": "VARCHAR", "verbatim": "DOUBLE"}]'),
+    lambda attribute: {
+        'metric': 'verbatim_values' || ' (' || attribute.name || ')', 'value': NULL::DOUBLE,
+        'text': NULL::VARCHAR, 'unit': 'classes', 'description': 'classes that release a value of one of their rows, although their rows differ in this quasi-identifier; NULL where the representation is no point; lower is better'}
+)),
+        lambda m: m.value IS NOT NULL AND NOT list_contains(['max_radius', 'cellular_cost', 'cost', 'lower_bound', 'intra_cluster_distance', 'centers_verbatim', 'verbatim_values', 'seconds_total', 'seconds_read', 'seconds_encode', 'seconds_group', 'seconds_generalize', 'seconds_verify', 'l_violating_before', 't_violating_before', 'alpha_violating_before', 'delta_violating_before', 'beta_violating_before'], split_part(m.metric, ' (', 1))
+    ) AS metrics
+    FROM __kanon_facts
+)
+SELECT unnest(list_concat(
+    [{'section': 'made', 'entry': 'duckdb', 'value': to_json(version())::VARCHAR,
+      'description': 'the version of DuckDB that made it'}],
+    from_json('[{"section": "made", "entry": "format", "value": "1", "description": "of this manifest"}, {"section": "made", "entry": "kanon_sql", "value": "\"0.1.0\"", "description": "the version that made the release"}, {"section": "made", "entry": "call", "value": "\"anonymize\"", "description": "the call"}, {"section": "options", "entry": "quasi_identifiers", "value": "\"all other columns\"", "description": "The columns to generalize, because together they may identify a person."}, {"section": "options", "entry": "sensitive", "value": "[\"disease\"]", "description": "The columns that pass unchanged because they are what the release is for."}, {"section": "options", "entry": "identifiers", "value": "[\"name\"]", "description": "The columns to drop, because each alone identifies a person."}, {"section": "options", "entry": "others", "value": "\"quasi_identifier\"", "description": "What becomes of columns that nobody gave a role: ''error'' refuses the call and names them; ''quasi_identifier'' generalizes them; ''drop'' leaves them out; ''release'' lets them pass unchanged. One that looks like an identifier comes out as NULL."}, {"section": "options", "entry": "roles", "value": "null", "description": "A relation that gives columns their roles: column_name, role, and for quasi-identifiers also hierarchy, representation and weight. The call wins over it, and it over comments."}, {"section": "options", "entry": "categorical", "value": "[]", "description": "The quasi-identifiers whose values are categories though their type has an order, such as codes that are integers."}, {"section": "options", "entry": "class_label", "value": "null", "description": "A column that a classifier is to learn from the release; it passes unchanged, classification_metric is measured for it, and k_member prefers rows with the label of the majority of their class."}, {"section": "options", "entry": "k", "value": "4", "description": "The least number of released rows that share each combination of quasi-identifiers; for k_anonymity and anonymize_risk, the k below which classes and rows are counted (optional there)."}, {"section": "options", "entry": "method", "value": "\"mdav_star\"", "description": "How rows are put into groups; anonymize_methods() lists all."}, {"section": "options", "entry": "distance", "value": "\"sse\"", "description": "The geometry in which a method works: ''sse'' is squared distances between standardized values, as the MDAV family needs them; ''loss'' is information loss: a number''s difference over its range, a category''s lowest common ancestor over the height of its hierarchy."}, {"section": "options", "entry": "loss", "value": "\"range_flat\"", "description": "What distance ''loss'' charges beside the range of numbers: with ''range_flat'' categories lose the height of the lowest common ancestor over that of the hierarchy, without one 1 unless all of a class agree; with ''range_distinct'' they lose (values - 1) / (values of the column - 1), of the class or below its ancestor (each level of a hierarchy counts what its nodes have on average)."}, {"section": "options", "entry": "recoding", "value": "\"local\"", "description": "''local'' generalizes each class as little as it needs; ''global'' brings all values of a column to the same level of its hierarchy (method full_domain), and gives numbers, dates and texts without a hierarchy the built-in ''bins'', ''date'' and ''flat''."}, {"section": "options", "entry": "weights", "value": "{}", "description": "How much a quasi-identifier counts in the grouping: its total variance, so squared distances along it are multiplied by it, and so is its information loss; 0 leaves it out of the grouping only."}, {"section": "options", "entry": "suppress", "value": "0.0", "description": "The share of the rows that may be left out where that lowers the loss; each costs what a row costs that is generalized to nothing in every quasi-identifier."}, {"section": "options", "entry": "nulls", "value": "\"value\"", "description": "What a NULL or NaN in a quasi-identifier is: ''value'' groups it nearest to its like, ''suppress'' leaves such rows out and counts them, ''error'' refuses."}, {"section": "options", "entry": "seed", "value": "null", "description": "Decides the order among equal rows, the order of the release and class_id; the same seed gives the same release."}, {"section": "options", "entry": "refine", "value": "\"none\"", "description": "Whether the groups of the method are refined: ''local'' searches for moves, swaps, splits and mergers of groups that lower the squared error (of k_member, nearest and mondrian total_il, of forest, pairs and triples the generalized cells), and never ends higher; classes with centers are only divided, so that every guarantee stays."}, {"section": "options", "entry": "refine_steps", "value": "null", "description": "How many rows refine visits, or each of the searches that the method best makes side by side; the release depends on it."}, {"section": "options", "entry": "refine_seconds", "value": "null", "description": "Stops the search of refine, or of the method best, after that time (beside what it starts from); anonymize_metrics tells the steps made, which as refine_steps give the same release again."}, {"section": "options", "entry": "block_rows", "value": "null", "description": "The most rows that are grouped as one, at least 50 times k; more are cut into blocks of rows close to each other, which are grouped on all cores, and the groups along the cuts refined (not of methods that choose centers). optimal_1d, best, mondrian, full_domain, pairs, triples, zip_regions, gps_rectangles, fold, spread, five_halves, bin_cover, ordered group all rows as one."}, {"section": "options", "entry": "representation", "value": "\"hierarchy, else centroid\"", "description": "What a class releases in place of its values: ''centroid'' is the mean of numbers, dates and times, the most frequent value of all others; ''median'' is the (lower) median of ordered values, the most frequent value of all others; ''interval'' is text: ''[20, 29]'', ''{Private, State-gov}'', or the value where all agree; ''bounds'' is STRUCT(min, max) of ordered values, a LIST of the distinct values of all others; ''suppress'' is the value where all agree, else ''*'' in columns of text and NULL in all others; ''number'' is the number of the class (methods of one attribute only); ''hierarchy'' is text: the label of the lowest common ancestor in the column''s hierarchy. One for all columns, or by column, ''*'' standing for all others: {''age'': ''median'', ''*'': ''interval''}."}, {"section": "options", "entry": "class_id", "value": "false", "description": "Adds the number of each row''s class as the column class_id."}, {"section": "options", "entry": "keep_order", "value": "false", "description": "Releases the rows in the order of the relation. That order may say who they are."}, {"section": "options", "entry": "sensitive_values", "value": "[]", "description": "The values of sensitive columns that are truly sensitive, for sensitive_diversity and alpha."}, {"section": "options", "entry": "l", "value": "null", "description": "How many values of the sensitive column each class has at least, counted as diversity_kind says; a number for the only sensitive column, or one by column: {''disease'': 3}."}, {"section": "options", "entry": "diversity_kind", "value": "\"distinct\"", "description": "What l asks for: ''distinct'' that many different values; ''entropy'' the entropy of that many equally frequent ones; ''recursive'' the most frequent value less often than c times the l-th most frequent and all rarer ones together. One for all columns, or by column."}, {"section": "options", "entry": "c", "value": "null", "description": "With diversity_kind ''recursive'', how much the rarer values count; a number for the only sensitive column, or one by column: {''disease'': 3}."}, {"section": "options", "entry": "t", "value": "null", "description": "The largest earth mover''s distance, from 0 to 1, between the sensitive values of a class and those of all released rows (t-closeness); a number for the only sensitive column, or one by column: {''disease'': 0.2}."}, {"section": "options", "entry": "closeness", "value": "null", "description": "What it costs for t to move a row to another value: ''equal'' 1, whatever the values; ''ordered'' the ranks between the two, over all ranks; ''numeric'' their difference, over that of the smallest and the largest; ''hierarchy'' the height of their lowest common ancestor, over that of the hierarchy. One for all columns, or by column."}, {"section": "options", "entry": "alpha", "value": "{\"disease\": {\"sha256\": \"f7e161874b9a41257e7080224bdf2d9169212e62e234621759b66532e191e54e\"}}", "description": "The largest share of a class that a sensitive value has, above 0: of any value, or with sensitive_values of those, or by value: MAP {''HIV'': 0.1, ''Flu'': 0.5}; for the only sensitive column, or by column: {''disease'': 0.5}."}, {"section": "options", "entry": "delta", "value": "null", "description": "The largest absolute value of the logarithm of a value''s share of a class over its share of all released rows, for every value that these have (delta-disclosure privacy); a number for the only sensitive column, or one by column: {''disease'': 1.5}."}, {"section": "options", "entry": "beta", "value": "null", "description": "The largest gain of a value''s share in a class over its share of all released rows, as a multiple of that (beta-likeness); a number for the only sensitive column, or one by column: {''disease'': 2}."}, {"section": "options", "entry": "beta_kind", "value": "\"enhanced\"", "description": "What beta asks for: ''enhanced'' a gain of beta at most, and for a value with the share p of all rows of -ln p; ''basic'' a gain of beta at most. One for all columns, or by column."}, {"section": "options", "entry": "sensitive_nulls", "value": "\"worst\"", "description": "What a NULL or NaN of a sensitive column is to l, alpha and t: ''worst'' counts as the most frequent value of its class (l, alpha), or is as far from every other as can be (t); ''value'' is a value as any other. To delta and beta it is a value."}]', '[{"section": "VARCHAR", "entry": "VARCHAR", "value": "VARCHAR", "description": "VARCHAR"}]'),
+    [{'section': 'hierarchies', 'entry': 'zip', 'value': to_json({'rows_sha256': (SELECT sha256(head || coalesce(array_to_string(
+            list_transform(list_sort(parts, 'ASC', 'NULLS LAST'), lambda part: part.digest), ''), ''))
+    FROM (SELECT array_to_string([*COLUMNS(*)], '') AS head
+          FROM (SELECT strlen(alias(COLUMNS(*))) || ':' || alias(COLUMNS(*))
+                    || strlen(__kanon_type(COLUMNS(*))) || ':' || __kanon_type(COLUMNS(*))
+                FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM "levels" WHERE false) AS __kanon_none ON true)))
+    CROSS JOIN (
+        SELECT list({'start': start, 'digest': digest}) AS parts
+        FROM (SELECT digest[1:3] AS start,
+                     sha256(array_to_string(list_sort(list(digest), 'ASC', 'NULLS LAST'), '')) AS digest
+              FROM (SELECT sha256(array_to_string([*COLUMNS(*)], '')) AS digest
+              FROM (SELECT coalesce(strlen(COLUMNS(*)) || ':' || COLUMNS(*), '-')
+                    FROM (SELECT __kanon_text(COLUMNS(*)) FROM "levels")))
+              GROUP BY digest[1:3])))})::VARCHAR, 'description': 'how a column is generalized'}, {'section': 'hierarchies', 'entry': 'age', 'value': '{"kind": "bins", "options_sha256": "ebdc1ff47b6c5d44d3db816bfd651317bf788500e6c7b548b40ba6e7247408b2"}', 'description': 'how a column is generalized'}]::STRUCT(section VARCHAR, entry VARCHAR, "value" VARCHAR, description VARCHAR)[],
+    list_transform(columns, lambda c: {
+        'section': 'columns', 'entry': c[1], 'value': to_json(c[2])::VARCHAR,
+        'description': 'the type of a released column'}),
+    list_transform(names, lambda n: {
+        'section': 'roles', 'entry': n,
+        'value': to_json(coalesce(
+            CASE WHEN list_contains(withheld, lower(n)) THEN 'withheld' END,
+            list_filter(from_json('[["disease", "sensitive"], ["name", "identifier"]]', '[["VARCHAR"]]'), lambda r: r[1] = lower(n))[1][2],
+            'quasi_identifier'))::VARCHAR,
+        'description': 'the role of a column of the relation'}),
+    list_transform(metrics, lambda m: {
+        'section': 'metrics', 'entry': m.metric,
+        'value': CASE WHEN NOT isfinite(m.value) THEN to_json(m.value::VARCHAR)::VARCHAR
+                      WHEN m.value = floor(m.value) THEN m.value::HUGEINT::VARCHAR
+                      WHEN list_contains(['rows_in', 'rows_released', 'rows_suppressed', 'classes', 'class_size_min', 'class_size_mean', 'class_size_max', 'k_requested', 'k_reached', 'cost', 'centers_verbatim', 'discernibility', 'class_size_ratio', 'overfull_ratio', 'quadratic_penalty', 'classification_metric', 'columns_passing', 'passing_unique_rows', 'risk_max', 'risk_mean', 'seconds_verify', 'method', 'options', 'seed', 'version', 'equal_diversity', 'sensitive_diversity', 'l_requested', 'c_requested', 't_requested', 'alpha_requested', 'delta_requested', 'beta_requested', 'l_reached', 'c_reached', 't_reached', 'alpha_reached', 'delta_reached', 'beta_reached', 'l_least_class_size', 't_least_class_size', 'alpha_least_class_size', 'delta_least_class_size', 'beta_least_class_size', 'l_violating_before', 't_violating_before', 'alpha_violating_before', 'delta_violating_before', 'beta_violating_before', 'k_weighted', 'risk_weighted_max', 'risk_weighted_mean'], split_part(m.metric, ' (', 1)) THEN to_json(m.value)::VARCHAR
+                      ELSE to_json(format('{:.2e}', m.value)::DOUBLE)::VARCHAR END,
+        'description': m.description}),
+    [{'section': 'release', 'entry': 'number',
+      'value': coalesce(to_json(list_filter(metrics, lambda m: m.metric = 'release')[1].value::BIGINT)::VARCHAR, 'null'),
+      'description': 'which release of its ledger this is; null without a ledger'},
+     {'section': 'release', 'entry': 'rows_sha256', 'value': to_json(digest)::VARCHAR,
+      'description': 'SHA-256 of the released rows, whatever their order, and of their columns'},
+     {'section': 'release', 'entry': 'sql_sha256', 'value': to_json('cb4cf70e2ce16a00d431ebfed2348e8ce7158aed67506aa3affc8ed3b5d986d9')::VARCHAR,
+      'description': 'SHA-256 of the text that anonymize_sql gives for the same call, with seed 0 where the seed is secret'}]
+), max_depth := 2)
+FROM __kanon_told CROSS JOIN __kanon_digest CROSS JOIN __kanon_types CROSS JOIN __kanon_names
+    CROSS JOIN (SELECT list_transform(grouped.hidden, lambda name: lower(name)) AS withheld FROM __kanon_grouped), __kanon_check
+WHERE __kanon_check.passed

@@ -1,0 +1,236 @@
+"""anonymize_manifest: what it tells, that anybody can compute its digest, and what it keeps."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import duckdb
+import pytest
+
+import kanon_sql
+from kanon_sql.measure.metrics import TOO_NEAR
+from tests.support.manifests import PLAIN, manifest_of, plain_digest, reference_digest
+
+Connection = duckdb.DuckDBPyConnection
+
+TYPES = """
+    CREATE TABLE typed AS SELECT
+        i % 3 AS small, i::BIGINT AS big, i / 7.0 AS double, (i / 7.0)::FLOAT AS float,
+        (i / 10)::DECIMAL(9, 2) AS decimal, i % 2 = 0 AS flag, 'v' || i AS text,
+        DATE '2020-01-01' + i::INTEGER AS day, TIME '10:00:00' + to_seconds(i) AS time,
+        TIMESTAMP '2020-01-01' + to_hours(i) AS moment,
+        make_timestamptz(1600000000000000 + 3600000000 * i) AS zoned,
+        CASE WHEN i > 3 THEN i END AS gap, [i, NULL] AS list, {'a': i, 'b': 'x, y'} AS struct,
+        MAP {'k': i} AS map, ('a' || i)::BLOB AS blob, (i % 2)::VARCHAR::JSON AS json,
+        ['low', 'high'][1 + i % 2]::ENUM('low', 'high', 'never seen') AS level,
+        CASE WHEN i = 1 THEN 'NaN' WHEN i = 2 THEN '-0.0' WHEN i = 3 THEN 'inf' ELSE i::VARCHAR
+            END::DOUBLE AS odd,
+        uuid AS u, i::HUGEINT AS huge, to_days(i::INTEGER) AS span
+    FROM range(12) AS r(i) CROSS JOIN (SELECT '6d73a491-db5d-478d-b13c-7a6f0e655768'::UUID AS uuid)
+"""
+RELEASED = "anonymize{}('typed', k := 4, quasi_identifiers := ['small'], others := 'release')"
+
+
+@pytest.fixture
+def typed(con: Connection) -> Connection:
+    con.execute(TYPES)
+    return con
+
+
+def test_the_digest_of_rows_of_every_type_is_that_of_plain_sql_and_of_plain_python(
+    typed: Connection,
+) -> None:
+    typed.execute(f"CREATE TABLE released AS FROM {RELEASED.format('')}")
+    typed.execute("ALTER TABLE released ALTER level TYPE VARCHAR")
+    typed.execute("SET TimeZone = 'America/St_Johns'")
+    told = manifest_of(typed, RELEASED.format("_manifest"))["release"]["rows_sha256"]
+    typed.execute("SET TimeZone = 'UTC'")
+    assert told == plain_digest(typed, "released")
+    assert told == reference_digest(typed, "released")
+
+
+ALIKE = {
+    "0 and -0": ("0.0::DOUBLE", "-0.0::DOUBLE"),
+    "NULL and nothing": ("NULL::VARCHAR", "''"),
+    "NULL and its name": ("NULL::VARCHAR", "'NULL'"),
+    "NULL and its sign": ("NULL::VARCHAR", "'-'"),
+    "types": ("1::INTEGER", "1::BIGINT"),
+    "number and text": ("1", "'1'"),
+    "NULL and NaN": ("NULL::DOUBLE", "'nan'::DOUBLE"),
+    "scale": ("1::DECIMAL(9, 1)", "1::DECIMAL(9, 2)"),
+    "a month and 30 days": ("INTERVAL 1 MONTH", "INTERVAL 30 DAYS"),
+    "microsecond": ("TIMESTAMP '2020-01-01 00:00:00.000001'", "TIMESTAMP '2020-01-01 00:00:00'"),
+    "last digit": ("0.1::DOUBLE", "0.10000000000000002::DOUBLE"),
+    "borders": ("'a' AS x, 'bc'", "'ab' AS x, 'c'"),
+    "borders with colons": ("'1:a' AS x, 'b'", "'1' AS x, ':ab'"),
+    "names": ("1 AS a", "1 AS b"),
+    "order of columns": ("1 AS a, 2 AS b", "2 AS b, 1 AS a"),
+    "doubled": ("1 AS a UNION ALL SELECT 1", "1 AS a"),
+    "no rows": ("1 AS a", "1 AS a WHERE false"),
+    "elements": ("['a, b']", "['a', 'b']"),
+}
+
+
+@pytest.mark.parametrize("case", ALIKE)
+def test_what_looks_alike_has_another_digest(con: Connection, case: str) -> None:
+    first, second = (
+        f"(SELECT {text}{'' if ' AS ' in text.rpartition(',')[2] else ' AS y'})"
+        for text in ALIKE[case]
+    )
+    assert plain_digest(con, first) != plain_digest(con, second)
+    assert plain_digest(con, first) == reference_digest(con, first)
+
+
+def test_the_digest_knows_no_order(con: Connection) -> None:
+    rows = "(SELECT i, i % 3 AS j FROM range(50) AS r(i) ORDER BY {})"
+    assert plain_digest(con, rows.format("i")) == plain_digest(con, rows.format("hash(i)"))
+
+
+def test_times_with_a_zone_inside_of_others_are_refused(con: Connection) -> None:
+    con.execute(
+        "CREATE TABLE z AS SELECT i % 2 AS a, [make_timestamptz(i * 1000)] AS at "
+        "FROM range(8) AS r(i)"
+    )
+    with pytest.raises(duckdb.Error, match=r"column 'at' holds times with a time zone inside"):
+        manifest_of(con, "anonymize_manifest('z', k := 4, sensitive := ['at'])")
+
+
+def test_roles_and_columns_are_those_of_the_release(con: Connection) -> None:
+    told = manifest_of(
+        con, "anonymize_manifest('patients', k := 4, quasi_identifiers := ['age', 'zip'], "
+        "sensitive := ['disease'], identifiers := ['name'], others := 'drop', class_id := true)"
+    )
+    assert told["roles"] == {
+        "name": "identifier", "age": "quasi_identifier", "zip": "quasi_identifier",
+        "disease": "sensitive",
+    }  # what is left out is not even read
+    assert told["columns"] == {
+        "age": "DOUBLE", "zip": "DOUBLE", "disease": "VARCHAR", "class_id": "BIGINT"
+    }
+    hidden = manifest_of(con, "anonymize_manifest('patients', k := 4, sensitive := ['disease'])")
+    assert hidden["roles"]["name"] == "withheld"
+    passing = manifest_of(
+        con, "anonymize_manifest('patients', k := 4, quasi_identifiers := ['age'], "
+        "others := 'release')"
+    )
+    assert passing["roles"] == {
+        "name": "withheld", "age": "quasi_identifier", "zip": "other", "job": "other",
+        "disease": "other",
+    }
+
+
+CALL = (
+    "'patients', k := 4, identifiers := ['name'], sensitive := ['disease'], seed := {seed}, "
+    "suppress := 0.05, refine := 'local'"
+)
+
+
+def test_metrics_are_those_of_anonymize_metrics(con: Connection) -> None:
+    call = CALL.format(seed=3)
+    told = manifest_of(con, f"anonymize_manifest({call})")["metrics"]
+    metrics = {
+        name: value for name, value in con.execute(
+            f"SELECT metric, value FROM anonymize_metrics({call}) WHERE value IS NOT NULL"
+        ).fetchall()
+    }
+    kept = {
+        name for name in metrics
+        if name.partition(" (")[0] not in TOO_NEAR and not name.startswith("seconds")
+    }
+    assert set(told) == kept
+    assert {"k_requested", "k_reached", "rows_suppressed", "information_loss", "risk_mean"} <= kept
+    for name, value in told.items():
+        assert value == pytest.approx(metrics[name], rel=5e-3)
+    assert told["risk_mean"] == metrics["risk_mean"]
+    assert told["information_loss"] == float(f"{metrics['information_loss']:.2e}")
+    assert told["information_loss"] != metrics["information_loss"]
+
+
+MODELS = CALL + ", l := 2, alpha := {{'Flu': 0.9}}, sensitive_values := ['Cold']"
+
+
+def test_a_secret_seed_is_not_told_and_can_not_be_found_by_the_digest_of_the_text(
+    con: Connection,
+) -> None:
+    seeds = 86420, 13579
+    made = [manifest_of(con, f"anonymize_manifest({MODELS.format(seed=seed)})") for seed in seeds]
+    for told, seed in zip(made, seeds, strict=True):
+        assert str(seed) not in json.dumps(told)
+        assert told["options"]["seed"] is None
+    assert made[0]["release"]["sql_sha256"] == made[1]["release"]["sql_sha256"]
+    ((text,),) = con.execute(f"FROM anonymize_sql({MODELS.format(seed=0)})").fetchall()
+    assert made[0]["release"]["sql_sha256"] == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_without_a_model_the_seed_is_told(con: Connection) -> None:
+    told = manifest_of(con, f"anonymize_manifest({CALL.format(seed=86420)})")
+    assert told["options"]["seed"] == 86420
+    ((text,),) = con.execute(f"FROM anonymize_sql({CALL.format(seed=86420)})").fetchall()
+    assert told["release"]["sql_sha256"] == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_no_value_of_the_data_and_no_name_of_a_relation_is_told(con: Connection) -> None:
+    con.execute("CREATE TABLE secret_levels AS SELECT DISTINCT zip AS level0, '*' AS level1 "
+                "FROM patients")
+    con.execute("CREATE TABLE secret_roles AS SELECT 'name' AS column_name, 'identifier' AS role")
+    call = (
+        f"{MODELS.format(seed=5)}, roles := 'secret_roles', hierarchies := {{"
+        "'zip': 'secret_levels', 'age': {'kind': 'bins', 'width': 17}}"
+    ).replace("identifiers := ['name'], ", "")
+    told = manifest_of(con, f"anonymize_manifest({call})")
+    text = json.dumps(told)
+    for (value,) in con.execute(
+        "SELECT DISTINCT unnest([name, disease, job]) FROM patients"
+    ).fetchall():
+        assert value not in text
+    for private in ("patients", "secret_levels", "secret_roles", "width", "/"):
+        assert private not in text
+    assert told["options"]["roles"] == "a relation"
+    assert told["options"]["alpha"]["disease"].keys() == {"sha256"}
+    assert told["hierarchies"]["age"] == {
+        "kind": "bins",
+        "options_sha256": hashlib.sha256(b'{"width": 17}').hexdigest(),
+    }
+    levels = plain_digest(con, "secret_levels")
+    assert told["hierarchies"]["zip"] == {"rows_sha256": levels}
+
+
+def test_what_an_enum_may_hold_is_not_told(typed: Connection) -> None:
+    told = manifest_of(typed, RELEASED.format("_manifest"))
+    assert told["columns"]["level"] == "VARCHAR"
+    assert "never seen" not in json.dumps(told)
+
+
+def test_no_model_tells_how_many_classes_it_changed(con: Connection) -> None:
+    told = manifest_of(con, f"anonymize_manifest({MODELS.format(seed=5)})")["metrics"]
+    assert told["l_requested (disease)"] == 2
+    assert told["l_reached (disease)"] >= 2
+    assert not [name for name in told if "before" in name]
+
+
+@pytest.mark.sample(5)
+@pytest.mark.parametrize("more", [
+    "method := 'r_gather', sensitive := ['disease', 'job']",
+    "keep_order := true, representation := 'interval'",
+    "representation := 'bounds', class_id := true",
+    "recoding := 'global', suppress := 0.1",
+    "method := 'forest', representation := {'age': 'median', '*': 'interval'}",
+    "nulls := 'suppress', categorical := ['zip']",
+    "method := 'mondrian', hierarchies := {'zip': 'prefix'}",
+])
+def test_the_digest_is_that_of_what_anonymize_gives(con: Connection, more: str) -> None:
+    call = f"'patients', k := 4, {more}"
+    con.execute(f"CREATE TABLE released AS FROM anonymize({call})")
+    told = manifest_of(con, f"anonymize_manifest({call})")
+    assert told["release"]["rows_sha256"] == plain_digest(con, "released")
+    names = [name for name, *_ in con.execute("DESCRIBE released").fetchall()]
+    assert [*told["columns"]] == names
+
+
+def test_a_frame_in_a_frame_out() -> None:
+    frame = {"age": [30, 31, 32, 60, 61, 62], "flu": [True, False] * 3}
+    made: Any = kanon_sql.anonymize_manifest(frame, k=3, sensitive=["flu"])
+    assert made.column_names == ["section", "entry", "value", "description"]
+    assert PLAIN.count("sha256") == 3
