@@ -20,6 +20,7 @@ from kanon_sql.call.choices import (
 from kanon_sql.call.ledger_options import LedgerOptions
 from kanon_sql.call.model_options import ModelOptions
 from kanon_sql.call.risk_options import RiskOptions, k_of, refuse_together
+from kanon_sql.call.run_options import RunOptions
 from kanon_sql.call.wishes import option_hint
 from kanon_sql.errors import OptionError
 from kanon_sql.methods import METHODS
@@ -255,28 +256,6 @@ class MeasureOptions:
         None, name_like("'released'"),
         "anonymize_audit only: the released table, view or file that is held against the relation.",
         default_text="must be given", calls=("anonymize_audit",), relation=True,
-    )
-
-
-@dataclass(frozen=True)
-class RunOptions:
-    """What is shown while a call runs, and when it is refused."""
-
-    progress: bool = option(
-        True, flag, "Shows how far a long call is, if the standard error stream is a terminal.",
-        type="BOOLEAN",
-    )
-    threads: int | None = option(
-        None, whole(1),
-        "How many threads the grouping takes, of those that there are cores for; the release is "
-        "the same for any number.",
-        type="INTEGER", default_text="DuckDB's own setting, current_setting('threads')",
-    )
-    show_values: bool = option(
-        False, flag,
-        "Errors about hierarchies show the values concerned, and anonymize_suppressed the "
-        "suppressed rows. Never part of a release.",
-        type="BOOLEAN", calls=MEASURED_CALLS,
     )
 
 

@@ -74,6 +74,8 @@ def test_columns_without_a_role_are_refused_where_quasi_identifiers_are_named(
         for call in GROUPING_CALLS:
             if call == "anonymize_sql":
                 continue  # the text is shown; it refuses when it runs
+            if call == "anonymize_ledger":
+                continue  # it asks first whose row a row is, see tests/release/test_ledger.py
             if call == "anonymize_roles":  # it tells what is missing, and releases nothing
                 roles = con.execute(
                     f"{before}SELECT column_name, role, released_as FROM {call}('{name}', k := 3, "

@@ -1,0 +1,30 @@
+"""The options about running a call, which change nothing in a release."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kanon_sql.methods.option import MEASURED_CALLS, option
+from kanon_sql.validators import flag, whole
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What is shown while a call runs, and when it is refused."""
+
+    progress: bool = option(
+        True, flag, "Shows how far a long call is, if the standard error stream is a terminal.",
+        type="BOOLEAN",
+    )
+    threads: int | None = option(
+        None, whole(1),
+        "How many threads the grouping takes, of those that there are cores for; the release is "
+        "the same for any number.",
+        type="INTEGER", default_text="DuckDB's own setting, current_setting('threads')",
+    )
+    show_values: bool = option(
+        False, flag,
+        "Errors about hierarchies show the values concerned, and anonymize_suppressed the "
+        "suppressed rows. Never part of a release.",
+        type="BOOLEAN", calls=MEASURED_CALLS,
+    )
