@@ -71,6 +71,8 @@ MORE: tuple[tuple[str, dict[str, object]], ...] = (
     ("anonymize_manifest", {"k": 4}),
     ("anonymize_metrics", {"k": 4, "quasi_identifiers": ["age"], "others": "release"}),
     ("anonymize_metrics", {"k": 4, "method": "r_gather"}),
+    ("anonymize", {"k": 4, "quasi_identifiers": ["age"], "others": "release", "entity": "name"}),
+    ("anonymize_roles", {"entity": "name"}),
     ("anonymize_metrics", {"k": 4, "nulls": "suppress", "categorical": ["age"],
                            "representation": {"zip": "interval"}}),
     ("anonymize", {"k": 4, "method": "r_gather", "centers": "means"}),

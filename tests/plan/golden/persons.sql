@@ -48,6 +48,15 @@ __kanon_source AS MATERIALIZED (  -- each row, its number, and what breaks ties
     FROM "patients" AS __kanon, __kanon_started
     WHERE __kanon_has(COLUMNS(['disease', 'name']))
 ),
+__kanon_told AS MATERIALIZED (
+    SELECT [*COLUMNS(*)] AS told
+    FROM (SELECT __kanon_of_persons(COLUMNS(* EXCLUDE (__kanon_whose)))
+          FROM (SELECT __kanon_whose, __kanon_of_person(COLUMNS(* EXCLUDE (__kanon_whose)))
+                FROM (SELECT decode(encode(__kanon_key("name"))) AS __kanon_whose,
+                             NULL AS __kanon_none, "disease"
+                      FROM __kanon_source)
+                GROUP BY __kanon_whose))
+),
 __kanon_kept AS (  -- the rows that take part
     FROM __kanon_source
 ),
@@ -87,7 +96,7 @@ __kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categor
 __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
     SELECT __kanon_start(
         (SELECT columns FROM __kanon_columns),
-        (SELECT [__kanon_describe("disease"), __kanon_describe("name")] FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true)),
+        (SELECT [__kanon_describe("disease"), list_concat(__kanon_describe("name"), (SELECT list_transform( list_filter(told, lambda known: __kanon_like_entity(known, 0.9)), lambda known: known.name) FROM __kanon_told))] FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true)),
         '{"named": [], "progress": true, "task": {"beside_k": [{"column": "disease", "l": 2, "name": "distinct_l_diversity", "nulls": "worst"}], "block_rows": null, "class_label": null, "distance": "sse", "k": 4, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "persons": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 7, "sensitive_values": [], "suppress": 0.1, "weights": {}}}',
         NULL,
         NULL,

@@ -47,6 +47,15 @@ __kanon_source AS MATERIALIZED (  -- each row, its number, and what breaks ties
     FROM "patients" AS __kanon
     WHERE __kanon_has(COLUMNS(['age', 'zip', 'name']))
 ),
+__kanon_told AS MATERIALIZED (
+    SELECT [*COLUMNS(*)] AS told
+    FROM (SELECT __kanon_of_persons(COLUMNS(* EXCLUDE (__kanon_whose)))
+          FROM (SELECT __kanon_whose, __kanon_of_person(COLUMNS(* EXCLUDE (__kanon_whose)))
+                FROM (SELECT decode(encode(__kanon_key("name"))) AS __kanon_whose,
+                             NULL AS __kanon_none
+                      FROM __kanon_source)
+                GROUP BY __kanon_whose))
+),
 __kanon_kept AS (  -- the rows that take part
     FROM __kanon_source
 ),
@@ -86,7 +95,7 @@ __kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categor
 __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
     SELECT __kanon_start(
         (SELECT columns FROM __kanon_columns),
-        (SELECT [__kanon_describe("name")] FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true)),
+        (SELECT [list_concat(__kanon_describe("name"), (SELECT list_transform( list_filter(told, lambda known: __kanon_like_entity(known, 0.9)), lambda known: known.name) FROM __kanon_told))] FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true)),
         '{"named": null, "progress": true, "task": {"beside_k": [{"column": "name", "k": 4, "name": "entity_share", "nulls": "worst"}], "block_rows": null, "class_label": null, "distance": "sse", "k": 4, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
         NULL,
         NULL,
