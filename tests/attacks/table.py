@@ -23,7 +23,7 @@ from tests.attacks import (
     skewness,
     suppressed_rows,
 )
-from tests.attacks.frame import Attack, Connection, people
+from tests.attacks.frame import ROWS, Attack, Connection, people
 
 ATTACKS: dict[str, Callable[[Connection], list[Attack]]] = {
     "linkage": linkage.run,
@@ -47,9 +47,9 @@ ATTACKS: dict[str, Callable[[Connection], list[Attack]]] = {
 """Every attack by the name of its module."""
 
 
-def measured() -> list[Attack]:
+def measured(rows: int = ROWS) -> list[Attack]:
     """All attacks, run on the same people."""
-    with people() as con:
+    with people(rows) as con:
         return [attack for run in ATTACKS.values() for attack in run(con)]
 
 
