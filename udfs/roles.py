@@ -10,23 +10,32 @@ import pyarrow as pa
 
 from kanon_sql.udfs.signature import Signature
 
+OF_PERSONS = ("persons", "distinct", "agree", "several")
+
 
 def roles(hashes: Any, columns: Any, profiles: Any, released: Any, told: Any) -> Any:
     """One object per column, as JSON."""
     from kanon_sql.encode.arrow import read_columns
-    from kanon_sql.encode.looks import Profile
+    from kanon_sql.encode.looks import OfPersons, Profile
     from kanon_sql.stages.roles import describe_columns  # here: Polars takes a while to load
 
     array = hashes.combine_chunks() if isinstance(hashes, pa.ChunkedArray) else hashes
     flat = array.flatten().flatten()
     counts = json.loads(profiles[0].as_py())
+    whose = counts["persons"] if isinstance(counts, dict) else []
+    counts = counts["rows"] if isinstance(counts, dict) else counts
+    persons = {
+        each.pop("name"): OfPersons(*(each[name] for name in OF_PERSONS))
+        for each in whose if each["name"] is not None
+    }
     known = [
         Profile.of(column, counted)
         for column, counted in zip(read_columns(columns), counts, strict=True)
     ]
     codes = np.asarray(flat.to_numpy(zero_copy_only=False), dtype=np.uint64)
     found = describe_columns(
-        codes.reshape(-1, len(known)), known, read_columns(released), json.loads(told[0].as_py())
+        codes.reshape(-1, len(known)), known, read_columns(released), json.loads(told[0].as_py()),
+        persons,
     )
     return pa.array([json.dumps(found)], pa.string())
 

@@ -95,15 +95,19 @@ class Column:
     Attributes:
         name: its name.
         sql_type: its SQL type, as DuckDB writes it.
+        alike: of the column that says whose row a row is: the columns that pass unchanged and tell
+            persons apart as it does.
     """
 
     name: str
     sql_type: str
+    alike: tuple[str, ...] = ()
 
 
 def read_columns(argument: Any) -> list[Column]:
-    """Columns as DuckDB hands them over, VARCHAR[][]: name and type of each; NULL is none."""
-    return [Column(name, sql_type) for name, sql_type in argument[0].as_py() or []]
+    """Columns as DuckDB hands them over, VARCHAR[][]: name and type of each, and those that
+    are alike; NULL is none."""
+    return [Column(told[0], told[1], tuple(told[2:])) for told in argument[0].as_py() or []]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from kanon_sql.encode.arrow import CellColumns, Column, Rows
 from kanon_sql.encode.attributes import is_categorical, is_numeric
 from kanon_sql.encode.cells import category_column, number_column
-from kanon_sql.points.points import Floats
+from kanon_sql.points.points import Floats, Labels
 
 LEAST_ROWS = 50
 """Fewer values say nothing by being all different."""
@@ -75,6 +75,42 @@ class Profile:
         ends = [None if told[end] is None else int(told[end]) for end in ("low", "high")]
         return Profile(
             column.name, column.sql_type, told["rows"], told["values"], told["distinct"], *ends
+        )
+
+
+@dataclass(frozen=True)
+class OfPersons:
+    """What SQL counts of a column by persons (see __kanon_of_persons in sql/macros/columns.sql).
+
+    Attributes:
+        persons: those who have a value.
+        distinct: different values.
+        agree: whether no two rows of a person have different values.
+        several: persons with several values.
+    """
+
+    persons: int
+    distinct: int
+    agree: bool
+    several: int
+
+    def like_entity(self, share: float) -> bool:
+        """Whether it tells that share of the persons apart, and never a person from itself."""
+        enough = self.persons >= LEAST_ROWS and self.distinct >= share * self.persons
+        return self.agree and enough
+
+    def is_entity(self, sql_type: str) -> bool:
+        """Whether it is withheld where nobody gave it a role, and it would pass unchanged."""
+        numbered = bool(INTEGER.fullmatch(sql_type)) and self.several >= LEAST_ROWS
+        texts = is_categorical(sql_type) and sql_type != "BOOLEAN"
+        return self.like_entity(1.0) and (texts or numbered)
+
+    def of(self, profile: Profile) -> Profile:
+        """The profile of one row of each person, where it is the same in all of them."""
+        if not self.agree:
+            return profile
+        return replace(
+            profile, rows=self.persons, values=self.persons, distinct=self.distinct
         )
 
 
@@ -144,6 +180,15 @@ def hidden_notice(name: str) -> str:
     )
 
 
+def key_notice(name: str, entity: str) -> str:
+    """What is said of a column that passes unchanged and tells persons apart as the entity does."""
+    return (
+        f"The column {name!r} is the same in all rows of a person and differs between nearly all "
+        f"persons, as {entity!r} does, and it passes unchanged. If anybody may know it, drop it by "
+        f"identifiers=[{name!r}], or generalize it by quasi_identifiers=[{name!r}, ...]."
+    )
+
+
 def notices_of(
     name: str, looks: Looks, named: bool, generalized: bool = True
 ) -> tuple[str, ...]:
@@ -171,7 +216,8 @@ def notices_of(
 
 
 def find_suspects(
-    rows: Rows, columns: Sequence[Column], named: Collection[str] | None
+    rows: Rows, columns: Sequence[Column], named: Collection[str] | None,
+    whose: Labels | None = None,
 ) -> Suspects:
     """Looks at the quasi-identifiers of a relation.
 
@@ -179,6 +225,8 @@ def find_suspects(
         rows: the cells are read.
         columns: the quasi-identifiers.
         named: those that somebody named, in lower case; None: all of them.
+        whose: int64, shape (n,); the person of each row, where persons may have several. Of a
+            column that is the same in all rows of a person one value of each is looked at.
     """
     cells, width = rows.fields["cells"], len(columns)
     hidden: list[str] = []
@@ -188,15 +236,43 @@ def find_suspects(
         known = named is None or column.name.lower() in named
         if known and not INTEGER.fullmatch(column.sql_type):
             continue
-        looks = look(
-            column,
-            number_column(cells, j, width) if numeric else None,
-            None if numeric else category_column(cells, j, width),
-        )
+        numbers = number_column(cells, j, width) if numeric else None
+        texts = None if numeric else category_column(cells, j, width)
+        one = None if whose is None else _one_of_each(numbers, texts, whose)
+        if one is not None:
+            numbers = None if numbers is None else numbers[one]
+            texts = None if texts is None else texts.take(pa.array(one))
+        looks = look(column, numbers, texts)
         notices += notices_of(column.name, looks, known)
         if looks.identifier and not known:
             hidden.append(column.name)
     return Suspects(tuple(hidden), tuple(notices))
+
+
+def _one_of_each(
+    numbers: Floats | None, texts: pa.Array | None, whose: Labels
+) -> Labels | None:
+    """A row of each person, one with a value if there is one: int64, shape (persons,); None where
+    two rows of a person have different values, or where a row is nobody's, which is refused.
+
+    Args:
+        numbers: float64, shape (n,), NaN where missing; or None.
+        texts: of length n, where numbers is None.
+        whose: int64, shape (n,); the person of each row, -1 for nobody.
+    """
+    if not len(whose) or whose.min() < 0:
+        return None
+    if numbers is None:
+        assert texts is not None
+        codes = texts.dictionary_encode().indices
+        numbers = codes.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False)
+    missing = np.isnan(numbers)
+    order = np.lexsort((missing, whose))
+    first = np.append(True, np.diff(whose[order]) > 0)
+    one = order[first]
+    own = numbers[one][np.cumsum(first) - 1]
+    agree = (numbers[order] == own) | missing[order]
+    return one if bool(agree.all()) else None
 
 
 def without(

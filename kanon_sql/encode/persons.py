@@ -10,8 +10,8 @@ values the first in the order of texts is taken.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from kanon_sql.encode.arrow import HASHES, CellColumns, Rows
 from kanon_sql.points.content_order import Bits, mixed
-from kanon_sql.points.points import Floats, Labels
+from kanon_sql.points.points import Floats, Labels, Points
 from kanon_sql.points.sensitive import refuse_strangers
 
 
@@ -61,7 +61,7 @@ def persons_of(rows: Rows, entity: str, whole_rows: bool) -> Persons:
     """
     secrets: CellColumns = rows.fields["secrets"]
     last = max(secrets.words)
-    _, of_row, _ = _codes(secrets.words[last])
+    of_row = whose(rows, last)
     refuse_strangers(entity, int(np.sum(of_row < 0)))
     people = _People(of_row)
     cells: CellColumns = rows.fields["cells"]
@@ -92,9 +92,40 @@ def persons_of(rows: Rows, entity: str, whole_rows: bool) -> Persons:
                         people.means(values), np.nan)
             for j, values in secrets.numbers.items() if j < last
         }, words)
-    first = people.first(rows.numbers("hash") if "hash" in rows else np.zeros(len(of_row)))
+    # by what says nothing of who it is first
+    first = people.first([rows.numbers(name) for name in reversed(HASHES) if name in rows])
     numbers = rows.numbers("row")
     return Persons(Rows(fields, people.count), of_row, numbers, numbers[first])
+
+
+def whose(rows: Rows, spot: int) -> Labels:
+    """The person of each row, -1 where nobody is named: int64, shape (n,).
+
+    Args:
+        rows: n rows.
+        spot: which column of their field secrets says it.
+    """
+    secrets: CellColumns = rows.fields["secrets"]
+    return _codes(secrets.words[spot])[1]
+
+
+def numbered_anew(points: Points, entity: str) -> Points:
+    """The points, the persons among them numbered in the order in which they come: by nothing that
+    they are called.
+
+    Args:
+        points: n records in canonical order.
+        entity: the one of their sensitive columns that says whose row each is.
+    """
+    spot = [column.name for column in points.sensitive_columns].index(entity)
+    codes, values = points.sensitive[:, spot], points.sensitive_columns[spot].values
+    known, first = np.unique(codes, return_index=True)
+    among = known < values  # a missing one keeps its code
+    number = np.arange(values + 1)
+    number[known[among][np.argsort(first[among])]] = np.arange(np.sum(among))
+    sensitive = points.sensitive.copy()
+    sensitive[:, spot] = number[codes]
+    return replace(points, sensitive=sensitive)
 
 
 def _codes(words: pa.Array) -> tuple[pa.Array, Labels, int]:
@@ -129,9 +160,10 @@ class _People:
         """The rows by person, and those of a person by value."""
         return np.lexsort((values, self._of_row))
 
-    def first(self, values: Any) -> Labels:
-        """The row of the least value of each person: int64, shape (count,)."""
-        return np.asarray(self._sorted(values)[self._starts])
+    def first(self, values: Sequence[Any]) -> Labels:
+        """The row of each person with the least values, by the last ones first: int64, shape
+        (count,)."""
+        return np.asarray(np.lexsort((*values, self._of_row))[self._starts])
 
     def sums_of_hashes(self, hashes: Bits) -> Bits:
         """A hash of the set of hashes of each person: uint64, shape (count,)."""

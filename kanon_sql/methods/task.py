@@ -115,6 +115,12 @@ class GroupTask:
         return any(not isinstance(model, EntityShare) for model in self.models)
 
     @property
+    def apart(self) -> str | None:
+        """The column that says whose row each is, where these may be in several classes."""
+        shares = (model.column for model in self.models if isinstance(model, EntityShare))
+        return next(shares, None)
+
+    @property
     def promised(self) -> int | None:
         """The k that is promised; None of a method that promises none."""
         return self.k if self.method.promises_k else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from kanon_sql.call.call import Call
 from kanon_sql.call.relation import Relation, literal, quoted
 from kanon_sql.call.roles import Roles
 from kanon_sql.sql import expression
@@ -61,14 +62,30 @@ def classes_sql(
 
 
 def where(relation: Relation, roles: Roles, checked: tuple[str, ...] = ()) -> str:
-    """Names every column that the call names, so that a missing one is refused by its name. Those
-    that the catalog knows are taken together: DuckDB takes a while over thousands of conditions."""
+    """Names every column that the call names and the catalog knows, all at once, so that one that
+    is gone is refused by its name; the others see to that in ``rows_of``."""
     known = {name.lower() for name in relation.columns or ()}
-    names = dict.fromkeys((*roles.named, *checked))
-    checks = [f"__kanon_has({quoted(name)})" for name in names if name.lower() not in known]
-    if together := [name for name in names if name.lower() in known]:
-        checks.insert(0, f"__kanon_has({chosen(together)})")
-    return f"\n    WHERE {' AND '.join(checks)}" if checks else ""
+    together = [n for n in dict.fromkeys((*roles.named, *checked)) if n.lower() in known]
+    return f"\n    WHERE __kanon_has({chosen(together)})" if together else ""
+
+
+def rows_of(relation: Relation, names: Iterable[str]) -> str:
+    """A relation as it stands in FROM. Where only the query knows whether it has all of these
+    columns, they are looked up before all else, and a missing one is refused by its name."""
+    known = {name.lower() for name in relation.columns or ()}
+    unsure = [name for name in dict.fromkeys(names) if name.lower() not in known]
+    if not unsure:
+        return relation.sql
+    return expression(
+        "stages/with_columns",
+        relation=relation.sql,
+        checks=" AND ".join(f"__kanon_has({quoted(name)})" for name in unsure),
+    )
+
+
+def source_rows(call: Call) -> str:
+    """The relation of a call as it stands in FROM, with all columns that the call names."""
+    return rows_of(call.source, (*call.roles.named, *call.checked))
 
 
 def contents(relation: Relation) -> tuple[str, str]:

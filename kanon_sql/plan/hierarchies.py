@@ -12,7 +12,7 @@ from kanon_sql.call.hierarchies import HierarchySpec, read_hierarchy
 from kanon_sql.call.relation import Relation, literal, quoted
 from kanon_sql.errors import OptionError
 from kanon_sql.hierarchies.kinds import KINDS, level_count
-from kanon_sql.plan.fragments import contents
+from kanon_sql.plan.fragments import contents, rows_of
 from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.sql import statement
 
@@ -171,7 +171,7 @@ def hierarchy_sql(source: Relation, spec: HierarchySpec) -> str:
         "calls/hierarchy",
         sound=sound_sql(),
         column=quoted(spec.column),
-        relation=source.sql,
+        relation=rows_of(source, [spec.column]),
         tree=stages.stages().rstrip().rstrip(","),
         levels=levels,
     )

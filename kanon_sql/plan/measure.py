@@ -30,7 +30,16 @@ from kanon_sql.measure.risk_metrics import WEIGHTED
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.centers.geometry import UNITS
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
-from kanon_sql.plan.fragments import ROW, listed, one_empty_row, quasi, seen, where
+from kanon_sql.plan.fragments import (
+    ROW,
+    listed,
+    one_empty_row,
+    quasi,
+    rows_of,
+    seen,
+    source_rows,
+    where,
+)
 from kanon_sql.plan.generalize import publishes_centers
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.metric_rows import metric_rows
@@ -218,7 +227,7 @@ def _told_of(roles: Roles) -> dict[str, str]:
 
 def audit_sql(call: Call) -> str:
     """The SQL of anonymize_audit(): a release held against its source."""
-    source, roles = call.source, call.roles
+    roles = call.roles
     trees = Hierarchies(call.hierarchies, call.show_values, "__kanon_kept", call.categorical)
     diverse, aggregates, alike = diversity(call)
     k = "NULL" if call.k is None else str(call.k)
@@ -231,8 +240,8 @@ def audit_sql(call: Call) -> str:
     return statement(
         "calls/audit",
         sound=sound_sql(),
-        relation=source.sql,
-        release=call.audited.sql,
+        relation=source_rows(call),
+        release=rows_of(call.audited, published.named),
         where=where(call.source, roles, call.checked),
         released_where=where(call.audited, published),
         quasi_released=quasi(roles, (), dropped=roles.identifiers),
@@ -266,7 +275,7 @@ def k_anonymity_sql(call: Call) -> str:
             sound=sound_sql(),
             entity=quoted(roles.entity),
             seen=seen(quasi(roles, ())),
-            relation=source.sql,
+            relation=source_rows(call),
             where=where(source, roles),
             k="NULL" if call.k is None else call.k,
             nobody=literal(OF_NOBODY.format(entity=roles.entity)),
@@ -276,7 +285,7 @@ def k_anonymity_sql(call: Call) -> str:
         "calls/k_anonymity",
         sound=sound_sql(),
         seen=seen(quasi(roles, ())),
-        relation=source.sql,
+        relation=source_rows(call),
         where=where(source, roles),
         k="NULL" if call.k is None else call.k,
         refusals=refusals(call),

@@ -3,8 +3,12 @@ rows, and that all rows of a person are in one class."""
 
 from __future__ import annotations
 
+import json
+
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.relation import literal, quoted
+from kanon_sql.call.roles import Roles
+from kanon_sql.plan.fragments import ROW, listed
 from kanon_sql.sql import expression, statement
 
 FEW = (
@@ -25,6 +29,40 @@ OF_NOBODY = (
     "rows out."
 )
 """What k_anonymity says of them."""
+
+
+NEARLY = 0.9
+"""The share of the persons that a column tells apart from which on it is spoken of."""
+
+
+def told_of_persons(roles: Roles) -> str:
+    """The stages that find out which columns that pass tell persons apart as the entity does."""
+    entity = roles.entity
+    assert entity is not None
+    passing = "".join(f", {quoted(name)}" for name in roles.passing)
+    if roles.rest == "release":
+        passing = f", * EXCLUDE ({listed((*ROW, *roles.quasi_identifiers, *roles.identifiers))})"
+    stages = statement("stages/persons_told", entity=quoted(entity), passing=passing) + "\n"
+    if roles.rest == "release":
+        known = json.dumps([name.lower() for name in roles.named], ensure_ascii=False)
+        stages += statement(
+            "stages/withheld_persons",
+            named=listed((*ROW, *roles.named)),
+            known=f"""from_json({literal(known)}, '["VARCHAR"]')""",
+        ) + "\n"
+    return stages
+
+
+def told_of_all(entity: str) -> str:
+    """The stage that finds out which columns of a relation tell persons apart as the entity."""
+    passing = f", * EXCLUDE ({quoted(entity)})"
+    return statement("stages/persons_told", entity=quoted(entity), passing=passing) + "\n"
+
+
+def described_entity(entity: str) -> str:
+    """SQL of a list: name and type of the column that says whose row a row is, given in quotes, and
+    the names of those that pass and tell persons apart as it does."""
+    return expression("stages/keys", entity=entity, nearly=NEARLY)
 
 
 def persons_stages(call: GroupingCall) -> str:

@@ -12,7 +12,16 @@ from kanon_sql.call.roles import Roles
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.methods.task import Run
 from kanon_sql.plan.centers import centers_sql
-from kanon_sql.plan.fragments import ROW, chosen, listed, one_empty_row, quasi, seen, where
+from kanon_sql.plan.fragments import (
+    ROW,
+    chosen,
+    listed,
+    one_empty_row,
+    quasi,
+    seen,
+    source_rows,
+    where,
+)
 from kanon_sql.plan.generalize import class_rows, published_forms, released_classes
 from kanon_sql.plan.hierarchies import Hierarchies, trees_argument
 from kanon_sql.plan.ledger import (
@@ -25,6 +34,7 @@ from kanon_sql.plan.ledger import (
     told_of_ledger,
 )
 from kanon_sql.plan.models import secret_trees
+from kanon_sql.plan.persons import described_entity, told_of_persons
 from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.plan.single_attribute import tables_sql
 from kanon_sql.plan.unseen import refusals
@@ -93,8 +103,9 @@ def _sensitive(call: GroupingCall) -> tuple[str, ...]:
     """The sensitive columns that models or the method look at; and last the column that says whose
     row a row is, where persons are grouped."""
     asked = call.task.sensitive
-    if call.task.own.needs_sensitive and not asked:
-        asked = call.roles.sensitive
+    if call.task.own.needs_sensitive:  # the first of them
+        own = {name.lower(): name for name in call.roles.sensitive}
+        asked = (*own.values(), *(name for name in asked if name.lower() not in own))
     if call.task.persons and call.roles.entity is not None:
         return (*asked, call.roles.entity)
     return asked
@@ -108,7 +119,11 @@ def _secrets(call: GroupingCall) -> dict[str, str]:
         f"{{'number': (__kanon_cell({name})).number, 'category': __kanon_key({name})}}"
         for name in names
     )
-    described = ", ".join(f"__kanon_describe({name})" for name in names)
+    entity = None if call.roles.entity is None else quoted(call.roles.entity)
+    described = ", ".join(
+        described_entity(name) if name == entity else f"__kanon_describe({name})"
+        for name in names
+    )
     return {
         "secrets": f"[{cells}]" if names else NO_CELLS,
         "secret_columns": (
@@ -223,7 +238,9 @@ RELEASED = """SELECT __kanon_shown(COLUMNS(__kanon_source.*), __kanon_away.names
 
 
 def _withheld(roles: Roles) -> str:
-    """The stage that finds the columns that would pass unchanged, but look like identifiers."""
+    """The stages that find the columns that would pass unchanged, but look like identifiers."""
+    if roles.entity is not None:
+        return told_of_persons(roles)
     if roles.rest != "release":
         return ""
     return statement("stages/withheld", named=listed((*ROW, *roles.named))) + "\n"
@@ -243,7 +260,7 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
     return statement(
         "stages/pipeline",
         sound=sound_sql(),
-        relation=call.source.sql,
+        relation=source_rows(call),
         clock=clock,
         columns=chosen(roles.named) if roles.rest == "drop" else "__kanon.*",
         where=where(call.source, roles, call.checked),

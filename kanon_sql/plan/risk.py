@@ -7,7 +7,7 @@ import json
 from kanon_sql.call.call import Call
 from kanon_sql.call.relation import literal, quoted
 from kanon_sql.measure.risk_metrics import BY_SUBSET, DRIVES, RISK
-from kanon_sql.plan.fragments import one_empty_row, quasi, seen, where
+from kanon_sql.plan.fragments import one_empty_row, quasi, rows_of, seen, source_rows, where
 from kanon_sql.plan.metric_rows import metric_rows
 from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.plan.unseen import refusals
@@ -33,7 +33,7 @@ def _people(call: Call) -> tuple[str, str, str]:
     stage = statement(
         "stages/people_of_population",
         cells=", ".join(f"__kanon_key({quoted(name)})" for name in names),
-        population=call.population.sql,
+        population=rows_of(call.population, names),
         where=f"\n    WHERE {' AND '.join(f'__kanon_has({quoted(name)})' for name in names)}",
     )
     return (
@@ -68,7 +68,7 @@ def risk_sql(call: Call) -> str:
     return statement(
         "calls/risk",
         sound=sound_sql(),
-        relation=source.sql,
+        relation=source_rows(call),
         where=where(source, roles, call.checked),
         quasi=columns,
         one_kept=one_empty_row("__kanon_kept"),

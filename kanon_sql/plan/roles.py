@@ -8,11 +8,12 @@ from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.relation import literal
 from kanon_sql.call.roles import Roles
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
-from kanon_sql.plan.fragments import one_empty_row, quasi, where
+from kanon_sql.plan.fragments import one_empty_row, quasi, source_rows, where
 from kanon_sql.plan.generalize import released_values
+from kanon_sql.plan.persons import told_of_all
 from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.plan.unseen import refusals
-from kanon_sql.sql import statement
+from kanon_sql.sql import expression, statement
 
 
 def _values(call: GroupingCall) -> str:
@@ -21,6 +22,17 @@ def _values(call: GroupingCall) -> str:
         word = call.release.representation
         return f"__kanon_{'describe' if word == 'number' else word}(COLUMNS(*))"
     return released_values(call, helpers=())
+
+
+def _profiles(roles: Roles) -> dict[str, str]:
+    """What fills the holes of what is counted of the columns: of rows, and where there is an entity
+    of persons, too."""
+    if roles.entity is None:
+        return {
+            "whose": "",
+            "profiles": "(SELECT to_json(profiles)::VARCHAR FROM __kanon_profiles)",
+        }
+    return {"whose": told_of_all(roles.entity), "profiles": expression("stages/both_told")}
 
 
 def named_roles(roles: Roles) -> dict[str, str]:
@@ -60,11 +72,12 @@ def roles_sql(call: GroupingCall) -> str:
     return statement(
         "calls/roles",
         sound=sound_sql(),
-        relation=call.source.sql,
+        relation=source_rows(call),
         where=where(call.source, roles, call.checked),
         one_source=one_empty_row("__kanon_source"),
         quasi=quasi(call.roles, ()),
         values=_values(call),
+        **_profiles(roles),
         told=literal(json.dumps(told, sort_keys=True)),
         refusals=refusals(call),
     )

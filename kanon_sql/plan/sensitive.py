@@ -9,7 +9,7 @@ from kanon_sql.call.call import Call
 from kanon_sql.call.models import measured_models
 from kanon_sql.call.relation import literal, quoted
 from kanon_sql.constraints import Closeness
-from kanon_sql.plan.fragments import quasi, seen, where
+from kanon_sql.plan.fragments import quasi, seen, source_rows, where
 from kanon_sql.plan.models import Checked, checked, model_stages
 from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.plan.unseen import refusals
@@ -41,7 +41,7 @@ def sensitive_sql(call: Call) -> str:
         for i, column in enumerate(columns)
     )
     sets = statement(
-        "stages/sets", cells=cells, seen=seen(quasi(roles, ())), relation=source.sql,
+        "stages/sets", cells=cells, seen=seen(quasi(roles, ())), relation=source_rows(call),
         where=where(source, roles),
     )
     found = "\n    UNION ALL\n    ".join(

@@ -14,8 +14,8 @@ from kanon_sql.encode.arrow import Column, Labelled, Rows, Table
 from kanon_sql.encode.attributes import is_numeric
 from kanon_sql.encode.encoded import Encoded
 from kanon_sql.encode.encoding import encode
-from kanon_sql.encode.looks import Suspects, find_suspects, hidden_notice
-from kanon_sql.encode.persons import Persons, persons_of
+from kanon_sql.encode.looks import Suspects, find_suspects, hidden_notice, key_notice
+from kanon_sql.encode.persons import Persons, numbered_anew, persons_of, whose
 from kanon_sql.encode.sensitive import fit_sensitive
 from kanon_sql.encode.single_attribute import Items, read_items
 from kanon_sql.encode.taken import Taken
@@ -138,6 +138,8 @@ def prepare(
     _refuse_too_few(rows.count, task.least_size, "rows" if persons is None else "persons")
     records = _encoded(rows, columns, task, trees or {}, tables or {}, sensitive)
     points = task.geometry.points(records, task)
+    if task.apart is not None:
+        points = numbered_anew(points, task.apart)
     refuse_infeasible(points, task.models)
     numbers = records.in_order(rows.numbers("row"))
     past = None
@@ -210,10 +212,16 @@ class Work:
     def _prepare(self) -> Prepared:
         self._begun = perf_counter()
         rows, run = self._taken.rows(), self._run
-        self._suspects = suspects_of(rows, self._columns, run.named, self._passing)
+        said, persons = list(map(hidden_notice, self._passing)), None
+        spot = entity_of(run.task, self._sensitive)
+        if spot is not None:
+            entity, persons = self._sensitive[spot], whose(rows, spot)
+            keys = (name for name in entity.alike if name not in self._passing)
+            said += [key_notice(name, entity.name) for name in keys]
+        self._suspects = suspects_of(rows, self._columns, run.named, said, persons)
         hidden = self._suspects.hidden
         if run.progress:
-            remark(run.task, (*hidden, *self._passing))
+            remark(run.task, (*map(hidden_notice, hidden), *said))
         kept, columns, trees = without_hidden(rows, self._columns, self._trees, hidden)
         return prepare(kept, columns, run.task, trees, self._tables, self._sensitive, run.ledger)
 
@@ -270,9 +278,19 @@ def _grouped(
         raise DataError(f"{codes} unknown to the graph. {refusal}") from None
 
 
+def entity_of(task: GroupTask, sensitive: Sequence[Column]) -> int | None:
+    """Where the column that says whose row each is stands among the sensitive ones of the task;
+    None where each row is a person's only one."""
+    if task.persons:
+        return len(sensitive) - 1
+    if task.apart is None:
+        return None
+    return [column.name for column in sensitive].index(task.apart)
+
+
 def suspects_of(
     rows: Rows, columns: Sequence[Column], named: Collection[str] | None,
-    passing: Collection[str] = (),
+    said: Collection[str] = (), persons: Labels | None = None,
 ) -> Suspects:
     """The columns that take no part since they look like identifiers, and what is said of columns.
 
@@ -280,12 +298,13 @@ def suspects_of(
         rows: the cells are read.
         columns: the quasi-identifiers.
         named: those that somebody named, in lower case; None: all of them.
-        passing: the columns that would pass unchanged, but look like identifiers.
+        said: what is said of columns that pass unchanged.
+        persons: int64, shape (n,); the person of each row, where persons may have several.
 
     Raises:
         DataError: no quasi-identifier is left.
     """
-    found = find_suspects(rows, columns, named)
+    found = find_suspects(rows, columns, named, persons)
     if columns and len(found.hidden) == len(columns):
         raise DataError(
             "No column is left as a quasi-identifier: "
@@ -293,7 +312,7 @@ def suspects_of(
             + (" looks like an identifier" if len(columns) == 1 else " look like identifiers")
             + ". Name the quasi-identifiers in quasi_identifiers=[...]."
         )
-    return Suspects(found.hidden, (*found.notices, *map(hidden_notice, passing)))
+    return Suspects(found.hidden, (*found.notices, *said))
 
 
 def notices(task: GroupTask, suspects: Suspects) -> list[str]:
@@ -301,8 +320,8 @@ def notices(task: GroupTask, suspects: Suspects) -> list[str]:
     return [*([] if task.own.remark is None else [task.own.remark]), *suspects.notices]
 
 
-def remark(task: GroupTask, hidden: Collection[str] = ()) -> None:
-    """Says on stderr what a user should know of the task before its release is used."""
-    said = [] if task.own.remark is None else [task.own.remark]
-    for line in [*said, *map(hidden_notice, hidden)]:
+def remark(task: GroupTask, said: Collection[str] = ()) -> None:
+    """Says on stderr what a user should know of the task before its release is used, and what is
+    ``said`` of columns."""
+    for line in [*([] if task.own.remark is None else [task.own.remark]), *said]:
         print(f"kanon_sql: {line}", file=sys.stderr, flush=True)

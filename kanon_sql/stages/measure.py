@@ -50,8 +50,11 @@ def measure_rows(
     trees: Mapping[str, Tree] | None = None,
 ) -> tuple[dict[str, Any], Labels, Floats]:
     """The losses of labelled rows, the classes, and the radius of each; class -1 is suppressed."""
-    encoded = encode(rows, columns, replace(task, distance="sse"), trees or {})
     classes, labels = np.unique(rows.numbers("class"), return_inverse=True)
+    # rows that look alike stand by class: else the order in which they came in would say in which
+    # order the losses of classes are added up
+    rows = replace(rows, fields={**rows.fields, "apart": labels.reshape(-1).astype(np.uint64)})
+    encoded = encode(rows, columns, replace(task, distance="sse"), trees or {})
     labels = labels.reshape(-1) - int(np.sum(classes < 0))
     classes = classes[classes >= 0]
     facts, radii = measure(
@@ -89,6 +92,7 @@ def _with_outside(
     every = Rows({
         "cells": pa.concat_arrays([rows.fields["cells"], outside]),
         "hash": pa.concat_arrays([rows.fields["hash"], pa.array(np.zeros(more, np.uint64))]),
+        "apart": np.append(rows.fields["apart"], np.zeros(more, np.uint64)),
     }, rows.count + more)
     plain = GroupTask(task.method, task.k, task.own, weights=task.weights, distance="sse")
     return encode(every, columns, plain, trees), np.append(labels, np.full(more, -1))

@@ -10,7 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from kanon_sql.encode.arrow import Column
-from kanon_sql.encode.looks import Profile, judge, notices_of
+from kanon_sql.encode.looks import (
+    NEARLY,
+    Looks,
+    OfPersons,
+    Profile,
+    judge,
+    key_notice,
+    notices_of,
+)
 from kanon_sql.points.points import Labels
 
 SAMPLE = 10_000
@@ -26,7 +34,7 @@ NO_ROLE = (
 
 def describe_columns(
     hashes: npt.NDArray[np.uint64], profiles: Sequence[Profile], released: Sequence[Column],
-    told: Mapping[str, Any],
+    told: Mapping[str, Any], persons: Mapping[str, OfPersons] | None = None,
 ) -> list[dict[str, Any]]:
     """One object per column.
 
@@ -35,7 +43,10 @@ def describe_columns(
         profiles: of the columns, in their order.
         released: name and type of what is released of the quasi-identifiers.
         told: the roles by name, what all others are, and how quasi-identifiers are released.
+        persons: what is counted of columns by persons, by name, where the entity is known.
     """
+    named: Mapping[str, Any] = told["named"]
+    whose = [p.name for p in profiles if named.get(p.name.lower(), {}).get("role") == "entity"]
     codes = [np.unique(hashes[:, j], return_inverse=True)[1].reshape(-1)
              for j in range(len(profiles))]
     sizes = [np.bincount(code, minlength=1) for code in codes]
@@ -44,7 +55,9 @@ def describe_columns(
     found = []
     for j, profile in enumerate(profiles):
         known = told["named"].get(profile.name.lower())
-        looks = judge(profile)
+        looks, own = judge(profile), (persons or {}).get(profile.name)
+        if own is not None:
+            looks = _by_persons(profile, own, told["rest"])
         hidden = looks.identifier and known is None and told["rest"] in (
             "quasi_identifier", "release"
         ) and profile.name.lower() not in told["trusted"]
@@ -52,7 +65,10 @@ def describe_columns(
         share = float(np.sum(sizes[j] == 1)) / max(len(codes[j]), 1)
         role = _role(profile, known, told["rest"])
         shown, shown_type = _released(profile, role["role"], hidden, types, told)
-        remarks = _remarks(profile, known, role["role"], told)
+        remarks = _remarks(profile, known, role["role"], told, looks)
+        tells = own is not None and own.like_entity(NEARLY)
+        if tells and shown == "unchanged":
+            remarks.append(key_notice(profile.name, *whose))
         remarks += [f"determines {_listed(profiles, targets)}" for targets in [
             [b for a, b in pairs if a == j]] if targets]
         remarks += [f"constant within {_listed(profiles, sources)}" for sources in [
@@ -61,7 +77,9 @@ def describe_columns(
             "column_name": profile.name,
             "column_type": profile.sql_type,
             **role,
-            "suggested_role": _suggested(looks.identifier or looks.nearly, separation),
+            "suggested_role": _suggested(
+                looks.identifier or looks.nearly or tells, separation
+            ),
             "distinct_values": profile.distinct,
             "nulls": profile.rows - profile.values,
             "unique_share": share,
@@ -71,6 +89,13 @@ def describe_columns(
             "remarks": remarks,
         })
     return found
+
+
+def _by_persons(profile: Profile, own: OfPersons, rest: str) -> Looks:
+    """What a column looks like where persons have several rows."""
+    looks = judge(own.of(profile))
+    passes = rest == "release" and (judge(profile).identifier or own.is_entity(profile.sql_type))
+    return replace(looks, identifier=True) if passes else looks
 
 
 def _listed(profiles: Sequence[Profile], numbers: Sequence[int]) -> str:
@@ -111,10 +136,11 @@ def _released(
 
 
 def _remarks(
-    profile: Profile, known: Mapping[str, str] | None, role: str | None, told: Mapping[str, Any]
+    profile: Profile, known: Mapping[str, str] | None, role: str | None, told: Mapping[str, Any],
+    looks: Looks,
 ) -> list[str]:
     """What is said of a column by what it looks like, and of its lack of a role."""
-    name, looks = profile.name.lower(), judge(profile)
+    name = profile.name.lower()
     trusted = known is not None or name in told["trusted"]
     remarks = [NO_ROLE.format(profile.name)] if role is None and told["rest"] == "error" else []
     if role == "quasi_identifier" and name in (*told["categorical"], *told["trusted"]):

@@ -3,7 +3,7 @@ WITH ${sound},
 __kanon_source AS MATERIALIZED (
     SELECT __kanon.* FROM ${relation} AS __kanon${where}
 ),
-__kanon_profiles AS (
+${whose}__kanon_profiles AS (
     SELECT [*COLUMNS(*)] AS profiles
     FROM (SELECT __kanon_profile(COLUMNS(*)) FROM __kanon_source)
 ),
@@ -24,7 +24,7 @@ __kanon_found AS MATERIALIZED (
     SELECT __kanon_roles(
         (SELECT hashes FROM __kanon_hashes),
         (SELECT columns FROM __kanon_described),
-        (SELECT to_json(profiles)::VARCHAR FROM __kanon_profiles),
+        ${profiles},
         (SELECT columns FROM __kanon_columns),
         ${told}) AS columns
 )

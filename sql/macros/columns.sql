@@ -63,3 +63,24 @@ CREATE OR REPLACE TEMP MACRO __kanon_looks_like_identifier(profile) AS
             AND profile.high - profile.low = profile.values - 1));
 
 CREATE OR REPLACE TEMP MACRO __kanon_hash_of(x) AS hash(x::VARCHAR);
+
+-- what a person has in a column, and of all persons together how far a column tells them apart. Two
+-- hashes are enough: a person whose rows agree has the same one twice
+CREATE OR REPLACE TEMP MACRO __kanon_of_person(x) AS {
+    'name': min(alias(x)), 'type': min(typeof(x)), 'values': count(x),
+    'low': min(CASE WHEN x IS NULL THEN NULL ELSE hash(x::VARCHAR) END),
+    'high': max(CASE WHEN x IS NULL THEN NULL ELSE hash(x::VARCHAR) END)};
+
+CREATE OR REPLACE TEMP MACRO __kanon_of_persons(x) AS {
+    'name': min(x.name), 'type': min(x.type), 'persons': count(x.low),
+    'distinct': coalesce(list_unique(list(x.low)), 0), 'agree': coalesce(bool_and(x.low = x.high), false),
+    'several': coalesce(sum(CASE WHEN x.values > 1 THEN 1 ELSE 0 END), 0)};
+
+-- the same in all rows of a person, and in no two (or hardly any two) persons: a key by another name
+CREATE OR REPLACE TEMP MACRO __kanon_like_entity(persons, share) AS
+    persons.persons >= 50 AND persons.agree AND persons.distinct >= share * persons.persons;
+
+-- numbers may differ between any two persons by themselves, where few have several rows
+CREATE OR REPLACE TEMP MACRO __kanon_is_entity(persons) AS
+    __kanon_like_entity(persons, 1) AND (__kanon_is_text(persons.type)
+        OR (__kanon_is_integer(persons.type) AND persons.several >= 50));

@@ -10,8 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from tests.attacks.frame import QUASI, Attack, Connection, Floats, K, classes_of
+
+Narrow = NDArray[np.float32]
+AT_ONCE = 1_000
+"""Persons whose distances are worked out at once."""
 
 
 def attack(release: pl.DataFrame, known: pl.DataFrame) -> Floats:
@@ -20,29 +25,37 @@ def attack(release: pl.DataFrame, known: pl.DataFrame) -> Floats:
     Both frames have the quasi-identifiers, and ``person`` to count by.
     """
     combinations = release.group_by(*QUASI).agg(pl.col("person"))
-    distance = np.zeros((known.height, combinations.height), np.float32)
-    for name in QUASI:
-        theirs, released = known[name], combinations[name]
-        if theirs.dtype.is_numeric() and released.dtype.is_numeric():
-            values = theirs.to_numpy().astype(np.float32)
-            spread = float(np.ptp(values)) or 1.0
-            distance += np.abs(
-                values[:, None] - released.to_numpy().astype(np.float32)
-            ) / np.float32(spread)
-        else:
-            codes = {value: code for code, value in enumerate(theirs.unique())}
-            distance += (
-                np.array([codes[value] for value in theirs])[:, None]
-                != np.array([codes.get(value, -1) for value in released])
-            )
-    nearest = distance <= distance.min(axis=1, keepdims=True) + 1e-5
     members = combinations["person"].list.len().to_numpy()
     place = {
         person: row for row, inside in enumerate(combinations["person"]) for person in inside
     }
     own = np.array([place.get(person, -1) for person in known["person"]])
-    found = nearest[np.arange(known.height), own] & (own >= 0)
-    return np.asarray(found / (nearest @ members), np.float64)
+    columns = [comparable(known[name], combinations[name]) for name in QUASI]
+    found = np.zeros(known.height)
+    for start in range(0, known.height, AT_ONCE):
+        some = slice(start, min(start + AT_ONCE, known.height))
+        distance = sum(
+            np.minimum(np.abs(theirs[some, None] - released), farthest)
+            for theirs, released, farthest in columns
+        )
+        nearest = distance <= distance.min(axis=1, keepdims=True) + 1e-5
+        theirs = nearest[np.arange(nearest.shape[0]), own[some]] & (own[some] >= 0)
+        found[some] = theirs / (nearest @ members)
+    return found
+
+
+def comparable(known: pl.Series, released: pl.Series) -> tuple[Narrow, Narrow, np.float32]:
+    """A column of two frames as numbers whose difference is their distance, up to the one given:
+    numbers over their range, and codes for which it is 1."""
+    if known.dtype.is_numeric() and released.dtype.is_numeric():
+        values = known.to_numpy().astype(np.float32)
+        spread = np.float32(np.ptp(values) or 1.0)
+        return values / spread, released.to_numpy().astype(np.float32) / spread, np.float32(np.inf)
+    codes = {value: code for code, value in enumerate(known.unique())}
+    return (
+        np.array([codes[value] for value in known], np.float32),
+        np.array([codes.get(value, -1) for value in released], np.float32), np.float32(1),
+    )
 
 
 def naive(con: Connection) -> pl.DataFrame:

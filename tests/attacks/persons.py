@@ -64,7 +64,8 @@ def released(con: Connection, options: str) -> pl.DataFrame:
         f"FROM anonymize('visits', k := {K}, {options}, sensitive := ['visit', 'enrolled'])"
     ).pl()
     people = con.sql("SELECT visit, person FROM visits").pl()
-    return rows.with_columns(classes_of(rows, COLUMNS)).join(people, on="visit")
+    found: pl.DataFrame = rows.with_columns(classes_of(rows, COLUMNS)).join(people, on="visit")
+    return found
 
 
 def run(con: Connection) -> list[Attack]:

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from tests.attacks.frame import Attack, Connection, K
 
+SENTENCES = 400
 COLUMNS = ("sex", "age", "race", "education")
 
 
 def attack(con: Connection, release: str) -> float:
-    """The share of the sentences, one per class, that are true of one row of adult.
+    """The share of the sentences, one for each of the first classes, that are true of one row of
+    adult.
 
     Args:
         con: the connection.
@@ -32,7 +34,7 @@ def attack(con: Connection, release: str) -> float:
                 AND hash(a.age, a.sex, a.race, a.education, a.occupation, a.workclass,
                     a."marital-status", a."native-country", a."salary-class", r) % r.size = 0
             ) AS met
-            FROM {release} AS r, adult AS a
+            FROM (FROM {release} ORDER BY ALL LIMIT {SENTENCES}) AS r, adult AS a
             GROUP BY r
         )
         SELECT avg((met = 1)::INTEGER) FROM sentence

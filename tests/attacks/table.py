@@ -8,10 +8,12 @@ from tests.attacks import (
     accomplices,
     class_numbers,
     class_sizes,
+    differencing,
     downcoding,
     hidden_keys,
     homogeneity,
     hypotheses,
+    intersection,
     linkage,
     messages,
     minimality,
@@ -23,7 +25,7 @@ from tests.attacks import (
     skewness,
     suppressed_rows,
 )
-from tests.attacks.frame import Attack, Connection, people
+from tests.attacks.frame import ROWS, Attack, Connection, people
 
 ATTACKS: dict[str, Callable[[Connection], list[Attack]]] = {
     "linkage": linkage.run,
@@ -40,6 +42,8 @@ ATTACKS: dict[str, Callable[[Connection], list[Attack]]] = {
     "downcoding": downcoding.run,
     "persons": persons.run,
     "hidden_keys": hidden_keys.run,
+    "intersection": intersection.run,
+    "differencing": differencing.run,
     "messages": messages.run,
     "parquet": parquet.run,
     "predicates": predicates.run,
@@ -47,9 +51,9 @@ ATTACKS: dict[str, Callable[[Connection], list[Attack]]] = {
 """Every attack by the name of its module."""
 
 
-def measured() -> list[Attack]:
+def measured(rows: int = ROWS) -> list[Attack]:
     """All attacks, run on the same people."""
-    with people() as con:
+    with people(rows) as con:
         return [attack for run in ATTACKS.values() for attack in run(con)]
 
 

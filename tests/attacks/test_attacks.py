@@ -13,7 +13,7 @@ from tests.attacks.frame import Connection, people
 from tests.attacks.table import ATTACKS, measured, table
 
 FOLDER = Path(__file__).parent
-SHARED = {"frame", "table", "__main__", "test_attacks"}
+SHARED = {"frame", "table", "__main__", "test_attacks", "test_whole_table"}
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -295,6 +296,36 @@ def test_a_role_for_a_missing_column_names_the_nearest(
     said = refusal(con, f"{prefix}SELECT * FROM anonymize('{relation}', k=5, {role}=['agge'])")
     assert said.splitlines()[0] == 'Referenced column "agge" not found in FROM clause!'
     assert '"age"' in said.splitlines()[1]
+
+
+@pytest.mark.parametrize("call", [
+    "anonymize({}, k=5, {}sensitive=['disese'], others='drop')",
+    "anonymize_metrics({}, k=5, {}identifiers=['nme'], others='release')",
+    "anonymize_clusters({}, k=5, {}class_label='disese', others='drop')",
+    "anonymize_roles({}, k=5, {}sensitive=['disese'], others='drop')",
+    "k_anonymity({}, {}sensitive=['disese'])",
+    "anonymize_risk({}, {}weight='aeg')",
+    "anonymize_audit({}, {}release='patients', class_label='disese')",
+    "anonymize_risk('patients', {}population={})",
+    "hierarchy({}, 'aeg', kind='bins')",
+])
+@pytest.mark.parametrize("prefix", ["", "WITH here AS (FROM lacking) "])
+def test_any_missing_column_is_refused_by_its_name(
+    con: Connection, call: str, prefix: str
+) -> None:
+    con.execute("CREATE TEMP TABLE lacking AS SELECT * REPLACE (age + 1 AS age) FROM patients")
+    con.execute("ALTER TABLE lacking RENAME COLUMN zip TO zpi")
+    relation = "'here'" if prefix else "'lacking'"
+    quasi = "quasi_identifiers=['age'], "
+    said = refusal(con, f"{prefix}FROM " + (
+        call.format("quasi_identifiers=['age', 'zip'], ", relation) if "population" in call
+        else call.format(relation, quasi)
+    ))
+    lines = said.splitlines()
+    assert re.fullmatch(r'Referenced column "\w+" not found in FROM clause!', lines[0])
+    assert lines[1].startswith("Candidate bindings: ")
+    meant = {"disese": "disease", "nme": "name", "aeg": "age", "zip": "zpi"}
+    assert f'"{meant[lines[0].split(chr(34))[1]]}"' in lines[1]
 
 
 def test_an_empty_relation(con: Connection) -> None:

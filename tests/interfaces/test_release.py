@@ -1,9 +1,8 @@
-"""kanon_sql.release: a file that is whole or not there, with its manifest and nothing of the source."""
+"""kanon_sql.release: a file that is whole or not there, its manifest, and nothing of the source."""
 
 from __future__ import annotations
 
 import json
-import os
 import stat
 import threading
 from pathlib import Path
@@ -25,6 +24,11 @@ CALL: dict[str, Any] = {"k": 4, "identifiers": ["name"], "sensitive": ["disease"
 @pytest.fixture(autouse=True)
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+
+
+def files() -> list[str]:
+    """All that lies in the folder, hidden or not."""
+    return sorted(path.name for path in Path().iterdir())
 
 
 def footer(path: str) -> dict[str, Any]:
@@ -51,7 +55,7 @@ def test_the_file_holds_the_release_and_its_manifest(con: Connection) -> None:
     assert done.rows == len(released) == 60
     assert done.path == str(Path("out.parquet").resolve())
     assert done.manifest["release"]["rows_sha256"] == plain_digest(con, "'out.parquet'")
-    assert os.listdir() == ["out.parquet"]
+    assert files() == ["out.parquet"]
 
 
 def test_frames_files_and_options_as_in_anonymize(con: Connection) -> None:
@@ -75,7 +79,7 @@ def test_where_no_file_can_be_nothing_runs(to: Any, said: str) -> None:
     before = Path("source.parquet").read_bytes()
     with pytest.raises(kanon_sql.OptionError, match=said):
         kanon_sql.release(None, "source.parquet", to=to, k=2)
-    assert os.listdir() == ["source.parquet"]
+    assert files() == ["source.parquet"]
     assert Path("source.parquet").read_bytes() == before
 
 
@@ -91,7 +95,7 @@ def test_a_refusal_leaves_the_old_file(con: Connection) -> None:
     with pytest.raises(kanon_sql.OptionError, match="no table, view or file"):
         kanon_sql.release(con, "nobody", to="out.parquet", k=4)
     assert Path("out.parquet").read_bytes() == before
-    assert os.listdir() == ["out.parquet"]
+    assert files() == ["out.parquet"]
     assert con.execute("SELECT count(*) FROM duckdb_tables()").fetchall() == [(1,)]
 
 
@@ -103,14 +107,14 @@ def test_whatever_happens_late_the_old_file_stays_and_no_other(
     before = old_file(con)
 
     def fail(*_: Any) -> None:
-        assert len(os.listdir()) == 2  # the draft is there by then
+        assert len(files()) == 2  # the draft is there by then
         raise failure
 
     monkeypatch.setattr(writing, place, fail)
     with pytest.raises((KeyboardInterrupt, duckdb.IOException, MemoryError)):
         kanon_sql.release(con, "patients", to="out.parquet", private="parts", **CALL)
     assert Path("out.parquet").read_bytes() == before
-    assert os.listdir() == ["out.parquet"]
+    assert files() == ["out.parquet"]
     tables = con.execute("SELECT table_name FROM duckdb_tables()").fetchall()
     assert tables == [("patients",)]
     con.begin()  # no transaction was left open
@@ -129,7 +133,7 @@ def test_a_file_that_holds_something_else_is_refused(
     with pytest.raises(kanon_sql.ReleaseError, match="doesn't hold what the release is"):
         kanon_sql.release(con, "patients", to="out.parquet", **CALL)
     assert Path("out.parquet").read_bytes() == before
-    assert os.listdir() == ["out.parquet"]
+    assert files() == ["out.parquet"]
 
 
 def test_a_transaction_of_the_caller_is_left_to_him(con: Connection) -> None:
@@ -138,7 +142,7 @@ def test_a_transaction_of_the_caller_is_left_to_him(con: Connection) -> None:
         kanon_sql.release(con, "patients", to="out.parquet", **CALL)
     con.execute("CREATE TABLE mine AS SELECT 1")
     con.commit()
-    assert not os.listdir()
+    assert not files()
 
 
 def test_an_interrupt_leaves_the_old_file(con: Connection) -> None:
@@ -154,7 +158,7 @@ def test_an_interrupt_leaves_the_old_file(con: Connection) -> None:
             con, "long", to="out.parquet", k=5, method="best", refine_steps=10**11, sensitive="s"
         )
     assert Path("out.parquet").read_bytes() == before
-    assert os.listdir() == ["out.parquet"]
+    assert files() == ["out.parquet"]
     assert con.execute("SELECT count(*) FROM long").fetchall() == [(2000,)]
 
 
@@ -170,7 +174,7 @@ def test_types_that_parquet_does_not_keep_are_refused(
     said = f"column 's' has the type {kept}, which a Parquet file doesn't keep.* such as {instead}"
     with pytest.raises(kanon_sql.DataError, match=said):
         kanon_sql.release(con, "t", to="out.parquet", k=4, sensitive=["s"])
-    assert not os.listdir()
+    assert not files()
 
 
 # --- what isn't in it -------------------------------------------------------------------------
@@ -273,4 +277,4 @@ def test_where_the_private_part_can_not_go_nothing_is_written(
         kanon_sql.release(con, "patients", to="out.parquet", private=private, **CALL)
     with pytest.raises(kanon_sql.OptionError, match="there is no con"):
         kanon_sql.release(None, {"a": [1, 1]}, to="out.parquet", private="t", k=2)
-    assert not os.listdir()
+    assert not files()

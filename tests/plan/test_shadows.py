@@ -71,6 +71,8 @@ MORE: tuple[tuple[str, dict[str, object]], ...] = (
     ("anonymize_manifest", {"k": 4}),
     ("anonymize_metrics", {"k": 4, "quasi_identifiers": ["age"], "others": "release"}),
     ("anonymize_metrics", {"k": 4, "method": "r_gather"}),
+    ("anonymize", {"k": 4, "quasi_identifiers": ["age"], "others": "release", "entity": "name"}),
+    ("anonymize_roles", {"entity": "name"}),
     ("anonymize_metrics", {"k": 4, "nulls": "suppress", "categorical": ["age"],
                            "representation": {"zip": "interval"}}),
     ("anonymize", {"k": 4, "method": "r_gather", "centers": "means"}),
@@ -153,6 +155,7 @@ def everything(con: duckdb.DuckDBPyConnection) -> Iterator[str]:
     yield plan("ledger_check", "releases", {"k": 3}, MadeUp()).text
     declared = columns | {"name": "kanon: identifier"}
     yield plan("anonymize", "patients", {"k": 5}, MadeUp({"patients": declared})).text
+    yield plan("k_anonymity", "a_cte", {"identifiers": ["name"]}, MadeUp()).text
     missing = plan("anonymize", "s.nobody", {"k": 5}, MadeUp())
     yield found_sql(missing.text, missing.relations)
     file = file_relation("out.parquet")

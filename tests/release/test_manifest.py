@@ -130,11 +130,9 @@ CALL = (
 def test_metrics_are_those_of_anonymize_metrics(con: Connection) -> None:
     call = CALL.format(seed=3)
     told = manifest_of(con, f"anonymize_manifest({call})")["metrics"]
-    metrics = {
-        name: value for name, value in con.execute(
-            f"SELECT metric, value FROM anonymize_metrics({call}) WHERE value IS NOT NULL"
-        ).fetchall()
-    }
+    metrics = dict(con.execute(
+        f"SELECT metric, value FROM anonymize_metrics({call}) WHERE value IS NOT NULL"
+    ).fetchall())
     kept = {
         name for name in metrics
         if name.partition(" (")[0] not in TOO_NEAR and not name.startswith("seconds")

@@ -56,6 +56,7 @@ def reference_digest(con: duckdb.DuckDBPyConnection, relation: str) -> str:
 def manifest_of(con: duckdb.DuckDBPyConnection, call: str) -> dict[str, Any]:
     """The manifest that a call gives, by section and entry."""
     found: dict[str, Any] = {}
-    for section, entry, value in con.execute(f"SELECT section, entry, value FROM {call}").fetchall():
+    rows = con.execute(f"SELECT section, entry, value FROM {call}").fetchall()
+    for section, entry, value in rows:
         found.setdefault(section, {})[entry] = json.loads(value)
     return found

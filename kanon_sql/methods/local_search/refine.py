@@ -108,7 +108,7 @@ def _sites(points: Points, watch: Watch) -> Sites:
     """The distinct points among the records."""
     columns = np.hstack([points.codes.astype(np.float64), points.numeric])
     # equal records side by side; in which order they are sorted does not matter
-    order = np.lexsort(columns.T)
+    order = np.lexsort(columns.T) if columns.shape[1] else np.arange(len(points))
     ordered = columns[order]
     fresh = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))
     start = np.append(np.flatnonzero(fresh), len(points))

@@ -29,9 +29,9 @@ WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '_
         'list_sum', 'list_transform', 'list_unique', 'list_value', 'lower', 'make_timestamp',
         'make_timestamptz', 'map_entries', 'map_to_pg_oid', 'map_values', 'max', 'md5',
         'md5_number', 'min', 'nullif', 'quantile_disc', 'range', 'regexp_full_match',
-        'regexp_matches', 'regexp_replace', 'replace', 'row', 'row_number', 'signbit',
-        'split_part', 'starts_with', 'string_split', 'struct_extract', 'struct_pack', 'sum',
-        'to_json', 'to_microseconds', 'typeof', 'unnest', 'version', '||', '~~')
+        'regexp_matches', 'regexp_replace', 'replace', 'row', 'row_number', 'sha256', 'signbit',
+        'split_part', 'starts_with', 'string_split', 'strlen', 'struct_extract', 'struct_pack',
+        'sum', 'to_json', 'to_microseconds', 'typeof', 'unnest', 'version', '||', '~~')
   AND (held = 'temp'
        OR ((held = system.main.lower(system.main.current_database())
             OR system.main.contains(path, system.main.concat(',', held, '.'))
@@ -47,6 +47,15 @@ __kanon_source AS MATERIALIZED (  -- each row, its number, and what breaks ties
            __kanon.*
     FROM "patients" AS __kanon, __kanon_started
     WHERE __kanon_has(COLUMNS(['disease', 'name']))
+),
+__kanon_told AS MATERIALIZED (
+    SELECT [*COLUMNS(*)] AS told
+    FROM (SELECT __kanon_of_persons(COLUMNS(* EXCLUDE (__kanon_whose)))
+          FROM (SELECT __kanon_whose, __kanon_of_person(COLUMNS(* EXCLUDE (__kanon_whose)))
+                FROM (SELECT decode(encode(__kanon_key("name"))) AS __kanon_whose,
+                             NULL AS __kanon_none, "disease"
+                      FROM __kanon_source)
+                GROUP BY __kanon_whose))
 ),
 __kanon_kept AS (  -- the rows that take part
     FROM __kanon_source
@@ -87,7 +96,7 @@ __kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categor
 __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
     SELECT __kanon_start(
         (SELECT columns FROM __kanon_columns),
-        (SELECT [__kanon_describe("disease"), __kanon_describe("name")] FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true)),
+        (SELECT [__kanon_describe("disease"), list_concat(__kanon_describe("name"), (SELECT list_transform( list_filter(told, lambda known: __kanon_like_entity(known, 0.9)), lambda known: known.name) FROM __kanon_told))] FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true)),
         '{"named": [], "progress": true, "task": {"beside_k": [{"column": "disease", "l": 2, "name": "distinct_l_diversity", "nulls": "worst"}], "block_rows": null, "class_label": null, "distance": "sse", "k": 4, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "persons": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 7, "sensitive_values": [], "suppress": 0.1, "weights": {}}}',
         NULL,
         NULL,
@@ -227,7 +236,7 @@ __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
         WHEN NOT (SELECT passed FROM __kanon_accounted) THEN false
         WHEN min(__kanon_size) < 4
             THEN __kanon_refuse('ReleaseError', format('The release was stopped: a class of released values has {} rows, fewer than k = 4. Nothing came out; please report this as a bug of the method mdav_star.', min(__kanon_size)))
-        WHEN coalesce((SELECT strangers > 0 FROM __kanon_persons), true) THEN __kanon_refuse('ReleaseError', format( 'The column ''name'' is NULL in rows that would come out, for {} classes. Fill it, or leave these rows out.', (SELECT strangers FROM __kanon_persons)))
+        WHEN coalesce((SELECT strangers > 0 FROM __kanon_persons), true) THEN __kanon_refuse('ReleaseError', format( 'The column ''name'' is NULL in rows that would come out, in {} classes. Fill it, or leave these rows out.', (SELECT strangers FROM __kanon_persons)))
         WHEN coalesce((SELECT fewest < 4 FROM __kanon_persons), true) THEN __kanon_refuse('ReleaseError', format( 'The release was stopped: a class of released values has {} persons, fewer than k = 4. Nothing came out; please report this as a bug of the method mdav_star.', (SELECT fewest FROM __kanon_persons)))
         WHEN coalesce((SELECT places <> everybody FROM __kanon_persons), true) THEN __kanon_refuse('ReleaseError', format( 'The release was stopped: {} times rows of a person are in another class than the rest. Nothing came out; please report this as a bug of the method mdav_star.', (SELECT places - everybody FROM __kanon_persons)))
         WHEN coalesce((SELECT broken FROM __kanon_models WHERE model = 0), 1) > 0 THEN __kanon_refuse('ReleaseError', concat( 'The release was stopped: ', (SELECT broken FROM __kanon_models WHERE model = 0), ' of its classes don''t keep distinct_l_diversity with l = 2 for the column ''disease''. Nothing came out; please report this as a bug of the method mdav_star.'))

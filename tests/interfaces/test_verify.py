@@ -1,0 +1,413 @@
+"""kanon_sql.verify: what a file proves of itself, and that no change of it goes unseen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+import pytest
+
+import kanon_sql
+from kanon_sql.interfaces.cli import main
+from kanon_sql.plan.manifest import sealed
+
+Connection = duckdb.DuckDBPyConnection
+Manifest = dict[str, Any]
+CALL: dict[str, Any] = {
+    "k": 4, "identifiers": ["name"], "sensitive": ["disease", "job"], "seed": 5, "suppress": 0.05,
+    "l": {"disease": 2}, "t": {"job": 0.6}, "beta": {"job": 5}, "delta": {"job": 3},
+}
+
+
+@pytest.fixture
+def released(
+    con: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> kanon_sql.Released:
+    monkeypatch.chdir(tmp_path)
+    return kanon_sql.release(con, "patients", to="out.parquet", private="mine.json", **CALL)
+
+
+def rewrite(
+    rows: str = "FROM 'out.parquet'", edit: Callable[[Manifest], Any] | None = None,
+    seal: bool = False, footer: str | None = None,
+) -> kanon_sql.Verification:
+    """Verifies a forged file: other rows, or a manifest that was edited, with a new seal or the
+    old one, or another footer."""
+    with duckdb.connect() as con:
+        ((text,),) = con.execute(
+            "SELECT decode(value) FROM parquet_kv_metadata('out.parquet')"
+        ).fetchall()
+        manifest = json.loads(text)
+        if edit is not None:
+            edit(manifest)
+        if seal:
+            manifest = sealed(manifest)
+        told = (footer if footer is not None else json.dumps(manifest)).replace("'", "''")
+        con.execute(
+            f"COPY ({rows}) TO 'forged.parquet' (FORMAT parquet, KV_METADATA {{kanon: '{told}'}})"
+        )
+    return kanon_sql.verify("forged.parquet")
+
+
+def test_the_file_alone_proves_what_it_shows(released: kanon_sql.Released) -> None:
+    found = kanon_sql.verify("out.parquet")
+    assert found.ok
+    proven = {each.entry for each in found.of("proven")}
+    assert {
+        "release.rows_sha256", "options.k", "sha256", "roles.name", "roles.age", "columns.zip",
+        "metrics.k_reached", "metrics.rows_released", "metrics.risk_max", "metrics.risk_mean",
+        "metrics.discernibility", "metrics.l_reached (disease)", "metrics.t_reached (job)",
+        "metrics.beta_reached (job)", "metrics.delta_reached (job)",
+        "metrics.passing_unique_rows", "metrics.equal_diversity (job)",
+    } <= proven
+    unknown = {each.entry for each in found.of("not provable")}
+    assert {
+        "metrics.information_loss", "metrics.rows_in", "made.duckdb", "options.method",
+        "release.sql_sha256",
+    } <= unknown
+    told = {
+        f"{section}.{entry}" for section, part in released.manifest.items() if section != "sha256"
+        for entry in part
+    }
+    assert {each.entry for each in found.findings} == {*told, "sha256"}
+    assert found.sentence == (
+        f"{len(proven)} entries are proven by the file alone, {len(unknown)} are not provable by "
+        "it, and none is wrong."
+    )
+    assert repr(found).startswith("out.parquet: ok. ")
+    assert "\n  not provable: made: duckdb, format, kanon_sql, call\n" in repr(found) + "\n"
+
+
+MODELS: dict[str, tuple[dict[str, Any], set[str]]] = {
+    "entropy": ({"l": 1.5 + 0.5, "diversity_kind": "entropy"}, {"l_reached (disease)"}),
+    "recursive": ({"l": 2, "c": 3, "diversity_kind": "recursive"}, {"c_reached (disease)"}),
+    "alpha": ({"alpha": 0.75}, {"alpha_reached (disease)"}),
+    "beta": ({"beta": 2, "beta_kind": "basic"}, {"beta_reached (disease)"}),
+    "closeness": ({"t": 0.4, "closeness": "equal"}, {"t_reached (disease)"}),
+    "NULL is a value": ({"l": 2, "sensitive_nulls": "value"}, {"l_reached (disease)"}),
+    # what the file lacks: the values that are bounded, and the tree
+    "by value": ({"alpha": {"Flu": 0.75}}, set()),
+    "by hierarchy": ({"t": 0.4, "hierarchies": {"disease": "flat"}}, set()),
+}
+
+
+@pytest.mark.parametrize("case", MODELS)
+def test_models_are_proven_where_the_file_has_all_of_them(
+    con: Connection, tmp_path: Path, case: str
+) -> None:
+    model, proven = MODELS[case]
+    kanon_sql.release(
+        con, "patients", to=tmp_path / "a.parquet", k=4, identifiers="name", sensitive="disease",
+        **model,
+    )
+    found = kanon_sql.verify(tmp_path / "a.parquet")
+    assert found.ok
+    reached = {
+        each.entry.removeprefix("metrics."): each.verdict for each in found.findings
+        if "_reached (" in each.entry
+    }
+    assert reached and {name for name, word in reached.items() if word == "proven"} == proven
+
+
+def test_the_same_file_written_again_is_proven_too(released: kanon_sql.Released) -> None:
+    assert rewrite("FROM 'out.parquet' ORDER BY hash(COLUMNS(*))").ok
+
+
+NOT_THOSE = "The rows are not those that were released: their digest is another one."
+CHANGED_ROWS = {
+    "a value": (
+        "SELECT * REPLACE (CASE WHEN row_number() OVER () = 1 THEN 'Measles' ELSE disease END "
+        "AS disease) FROM 'out.parquet'", NOT_THOSE,
+    ),
+    "a quasi-identifier, the least": (
+        "SELECT * REPLACE (CASE WHEN row_number() OVER () = 1 THEN age + 1e-9 ELSE age END AS age)"
+        " FROM 'out.parquet'", NOT_THOSE,
+    ),
+    "a NULL": (
+        "SELECT * REPLACE (CASE WHEN row_number() OVER () > 1 THEN job END AS job) "
+        "FROM 'out.parquet'", NOT_THOSE,
+    ),
+    "removed": (
+        "FROM 'out.parquet' OFFSET 1",
+        "The file has 59 rows, and its manifest speaks of 60: rows were added, taken away or "
+        "doubled.",
+    ),
+    "doubled": (
+        "FROM 'out.parquet' UNION ALL (FROM 'out.parquet' LIMIT 1)",
+        "The file has 61 rows, and its manifest speaks of 60: rows were added, taken away or "
+        "doubled.",
+    ),
+    "one in place of another": (
+        "(FROM 'out.parquet' OFFSET 1) UNION ALL (FROM 'out.parquet' LIMIT 1 OFFSET 7)", NOT_THOSE,
+    ),
+    "none left": (
+        "FROM 'out.parquet' LIMIT 0",
+        "The file has 0 rows, and its manifest speaks of 60: rows were added, taken away or "
+        "doubled.",
+    ),
+    "a column more": (
+        "SELECT *, 1 AS more FROM 'out.parquet'",
+        "The column 'more' of the file is none of the release.",
+    ),
+    "a column less": (
+        "SELECT * EXCLUDE (job) FROM 'out.parquet'",
+        "The file lacks the column 'job' of the release.",
+    ),
+    "another type": (
+        "SELECT * REPLACE (age::FLOAT AS age) FROM 'out.parquet'",
+        "The column 'age' has the type FLOAT, and was released as DOUBLE.",
+    ),
+    "another order of columns": (
+        "SELECT disease, * EXCLUDE (disease) FROM 'out.parquet'",
+        "The columns of the file stand in another order than they were released in.",
+    ),
+    "two columns exchanged": (
+        "SELECT * REPLACE (job AS disease, disease AS job) FROM 'out.parquet'", NOT_THOSE,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CHANGED_ROWS)
+def test_a_change_of_the_rows_is_seen(released: kanon_sql.Released, case: str) -> None:
+    rows, sentence = CHANGED_ROWS[case]
+    found = rewrite(rows)
+    assert not found.ok
+    assert found.sentence == sentence
+    assert repr(found).startswith(f"forged.parquet: wrong. {sentence}\n  wrong: ")
+
+
+def put(section: str, entry: str, value: Any) -> Callable[[Manifest], Any]:
+    return lambda manifest: manifest[section].update({entry: value})
+
+
+def another_k(manifest: Manifest) -> None:
+    manifest["options"]["k"] = 10
+    manifest["metrics"] |= {"k_requested": 10, "k_reached": 10, "class_size_min": 10}
+
+
+EDITED = "The footer was edited: the seal of its manifest is another one."
+ANOTHER_K = "The manifest asks for k = 10, and the smallest class of the file has 4 rows."
+EDITS: dict[str, tuple[Callable[[Manifest], Any], bool, str]] = {
+    "a loss": (put("metrics", "information_loss", 0.1), False, EDITED),
+    "a version": (put("made", "kanon_sql", "9"), False, EDITED),
+    "an entry more": (put("options", "audited", "by everybody"), False, EDITED),
+    "another k": (another_k, False, ANOTHER_K),
+    "another k, sealed": (another_k, True, ANOTHER_K),
+    "k alone": (put("options", "k", 3), True,
+                "The manifest asks for k = 3, and the smallest class of the file has 4 rows."),
+    "risk, sealed": (put("metrics", "risk_max", 0.01), True,
+                     "The manifest says risk_max = 0.01, and the file shows 0.25."),
+    "a model, sealed": (put("metrics", "l_reached (disease)", 3), True,
+                        "The manifest says l_reached (disease) = 3, and the file shows 2."),
+    "counts, sealed": (put("metrics", "rows_in", 99), True,
+                       "The counts of the manifest don't add up: rows_in is not rows_released and "
+                       "rows_suppressed together."),
+    "a digest, sealed": (put("release", "rows_sha256", "0" * 64), True, NOT_THOSE),
+    "an identifier, sealed": (put("roles", "age", "identifier"), True,
+                              "The column 'age' is in the file, and its role is identifier."),
+    "a number that is none": (put("metrics", "risk_max", "low"), True,
+                              "The manifest says risk_max = low, and the file shows 0.25."),
+    "a k that is none": (put("options", "k", "many"), True,
+                         "The manifest of the file can't be understood: it was changed."),
+    "a count that is code": (put("metrics", "rows_in", "(SELECT 1)"), True,
+                             "The manifest of the file can't be understood: it was changed."),
+    "another format": (put("made", "format", 2), True,
+                       "The manifest has a format that this version doesn't read, which reads 1. "
+                       "Verify it by the version that made it."),
+    "a section less": (lambda manifest: manifest.pop("metrics"), True,
+                       "What stands in the footer under kanon is no manifest."),
+}
+
+
+@pytest.mark.parametrize("case", EDITS)
+def test_an_edit_of_the_footer_is_seen(released: kanon_sql.Released, case: str) -> None:
+    edit, seal, sentence = EDITS[case]
+    found = rewrite(edit=edit, seal=seal)
+    assert not found.ok
+    assert found.sentence == sentence
+
+
+@pytest.mark.parametrize("footer", ["", "{}", "[1]", "no JSON", "{\"made\": 3}"])
+def test_a_footer_that_is_no_manifest(released: kanon_sql.Released, footer: str) -> None:
+    found = rewrite(footer=footer)
+    assert found.sentence == "What stands in the footer under kanon is no manifest."
+
+
+def test_a_file_without_a_manifest(released: kanon_sql.Released) -> None:
+    pl.read_parquet("out.parquet").write_parquet("bare.parquet")
+    found = kanon_sql.verify("bare.parquet")
+    assert not found.ok
+    assert found.sentence == "The file has no manifest: its footer lacks the key kanon."
+
+
+def test_what_is_no_file_is_refused(released: kanon_sql.Released) -> None:
+    Path("torn.parquet").write_bytes(Path("out.parquet").read_bytes()[:-9])
+    for file, said in {
+        "nowhere.parquet": "There is no file", "torn.parquet": "can't read", "o*": "as a pattern",
+        "mine.json": "can't read",
+    }.items():
+        with pytest.raises(kanon_sql.OptionError, match=said):
+            kanon_sql.verify(file)
+
+
+def test_a_torn_page_is_wrong(released: kanon_sql.Released) -> None:
+    content = bytearray(Path("out.parquet").read_bytes())
+    content[20:60] = bytes(40)
+    Path("torn.parquet").write_bytes(content)
+    assert not kanon_sql.verify("torn.parquet").ok
+
+
+# --- with the source --------------------------------------------------------------------------
+
+
+def test_with_source_and_private_part_everything_is_proven(
+    con: Connection, released: kanon_sql.Released
+) -> None:
+    for private in (released.private, "mine.json", json.dumps(dict(released.private))):
+        found = kanon_sql.verify("out.parquet", con=con, source="patients", private=private)
+        assert found.ok
+        assert not found.of("not provable")
+        proven = {each.entry for each in found.of("proven")}
+        assert {"source", "again", "metrics.information_loss", "release.sql_sha256"} <= proven
+
+
+def test_a_source_of_another_name_gives_the_same_rows(
+    con: Connection, released: kanon_sql.Released
+) -> None:
+    found = kanon_sql.verify(
+        "out.parquet", source=con.sql("FROM patients").pl(), private="mine.json"
+    )
+    assert found.ok
+    assert [each.entry for each in found.of("not provable")] == ["release.sql_sha256"]
+
+
+def test_another_source_and_another_private_part_are_seen(
+    con: Connection, released: kanon_sql.Released
+) -> None:
+    con.execute("CREATE TABLE others AS SELECT * REPLACE (age + 1 AS age) FROM patients")
+    found = kanon_sql.verify("out.parquet", con=con, source="others", private="mine.json")
+    assert not found.ok
+    assert found.sentence == (
+        "The source is not the one that was released: its digest is another one."
+    )
+    assert {"source", "again"} <= {each.entry for each in found.of("wrong")}
+    other = kanon_sql.release(con, "patients", to="other.parquet", **{**CALL, "k": 5})
+    found = kanon_sql.verify("out.parquet", con=con, source="patients", private=other.private)
+    assert found.sentence.startswith("The private part is that of another release")
+
+
+def test_an_edit_that_the_file_can_not_show_is_seen_with_the_source(
+    con: Connection, released: kanon_sql.Released
+) -> None:
+    assert rewrite(edit=put("metrics", "information_loss", 0.1), seal=True).ok
+    found = kanon_sql.verify("forged.parquet", con=con, source="patients", private="mine.json")
+    assert {each.entry for each in found.of("wrong")} == {"private", "metrics.information_loss"}
+    private = dict(released.private)
+    ((text,),) = con.execute(
+        "SELECT decode(value) FROM parquet_kv_metadata('forged.parquet')"
+    ).fetchall()
+    private["manifest_sha256"] = json.loads(text)["sha256"]
+    found = kanon_sql.verify("forged.parquet", con=con, source="patients", private=private)
+    assert found.sentence == "The manifest says another information_loss than the source gives."
+
+
+def test_the_order_of_the_rows_is_part_of_what_the_source_proves(
+    con: Connection, released: kanon_sql.Released
+) -> None:
+    assert rewrite("FROM 'out.parquet' ORDER BY age DESC").ok
+    found = kanon_sql.verify("forged.parquet", con=con, source="patients", private="mine.json")
+    assert found.sentence == "The source gives other rows, or in another order, than the file has."
+
+
+def test_a_search_that_time_ended_is_made_again_by_its_steps(
+    con: Connection, tmp_path: Path
+) -> None:
+    file = tmp_path / "timed.parquet"
+    done = kanon_sql.release(
+        con, "patients", to=file, k=4, identifiers="name", sensitive="disease", refine="local",
+        refine_seconds=0.2,
+    )
+    found = kanon_sql.verify(file, con=con, source="patients", private=done.private)
+    assert found.ok
+    assert {each.entry for each in found.of("not provable")} == {
+        "options.refine_steps", "options.refine_seconds", "release.sql_sha256"
+    }
+
+
+def test_frames_among_the_options_are_given_again(con: Connection, tmp_path: Path) -> None:
+    levels = con.sql("SELECT DISTINCT zip AS level0, '*' AS level1 FROM patients").pl()
+    source, file = con.sql("FROM patients").pl(), tmp_path / "tree.parquet"
+    trees = {"zip": levels, "age": "bins"}
+    done = kanon_sql.release(
+        None, source, to=file, k=4, identifiers="name", sensitive="disease", hierarchies=trees
+    )
+    assert done.private["options"]["hierarchies"] == {"zip": {"frame": True}, "age": "bins"}
+    with pytest.raises(kanon_sql.OptionError, match="hierarchies was given as a frame"):
+        kanon_sql.verify(file, source=source, private=done.private)
+    found = kanon_sql.verify(file, source=source, private=done.private, hierarchies=trees)
+    assert found.ok
+    assert not found.of("not provable")
+
+
+@pytest.mark.parametrize(("given", "said"), [
+    ({"source": "patients"}, "source is given without private"),
+    ({"private": {}}, "private is given without source"),
+    ({"k": 4}, "k is given without source"),
+    ({"source": "patients", "private": "nowhere.json"}, "private can't be read"),
+    ({"source": "patients", "private": {"seed": 1}}, "private can't be read"),
+])
+def test_what_does_not_go_together(
+    released: kanon_sql.Released, given: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(kanon_sql.OptionError, match=said):
+        kanon_sql.verify("out.parquet", **given)
+
+
+# --- the shell --------------------------------------------------------------------------------
+
+
+def test_release_and_verify_in_the_shell(
+    con: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    con.sql("FROM patients").write_parquet("patients.parquet")
+    assert main([
+        "release", "patients.parquet", "--to", "out.parquet", "--private", "mine.json", "--k", "4",
+        "--identifiers", "name", "--sensitive", "disease,job", "--l", '{"disease": 2}',
+        "--hierarchies", '{"age": {"kind": "bins", "width": 10}}', "--class-id", "true",
+        "--suppress", "0.05",
+    ]) == 0
+    assert "out.parquet', 60 rows, k_reached = 4)" in capsys.readouterr().out
+    assert main(["verify", "out.parquet"]) == 0
+    assert capsys.readouterr().out.startswith("out.parquet: ok. ")
+    assert main([
+        "verify", "out.parquet", "--source", "patients.parquet", "--private", "mine.json"
+    ]) == 0
+    assert "proven by the file, its source and the private part" in capsys.readouterr().out
+    assert not rewrite("FROM 'out.parquet' OFFSET 1").ok
+    assert main(["verify", "forged.parquet"]) == 1
+    assert "wrong. The file has 59 rows" in capsys.readouterr().out
+    assert main(["verify", "nowhere.parquet"]) == 2
+    assert main(["release", "patients.parquet", "--to", "out.parquet"]) == 2
+    assert capsys.readouterr().err.startswith("kanon: There is no file 'nowhere.parquet'.")
+
+
+def test_a_table_of_a_database_file_in_the_shell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with duckdb.connect("our.duckdb") as con:
+        con.execute("CREATE TABLE people AS SELECT i % 3 AS age FROM range(12) AS r(i)")
+    given = ["--database", "our.duckdb"]
+    assert main(["release", "people", "--to", "out.parquet", "--k", "4", "--private", "parts",
+                 *given]) == 0
+    with duckdb.connect("our.duckdb") as con:
+        ((private,),) = con.execute("SELECT private FROM parts").fetchall()
+    assert main(["verify", "out.parquet", "--source", "people", "--private", private, *given]) == 0
+    assert main(["release", "people", "--to", "out.parquet", "--k", "4", "--database", "."]) == 2
+    assert "DuckDB can't open '.'" in capsys.readouterr().err
