@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from kanon_sql.call.relation import find_relation
 from kanon_sql.errors import KanonError, OptionError
 from kanon_sql.interfaces.release import input_digest, read_manifest, reader, rows_of, salted
 from kanon_sql.interfaces.session import Session, asked, bound
@@ -51,6 +52,8 @@ def run_again(
         "" if fits else "The source is not the one that was released: its digest is another one.",
     )
     held["seed"] = private["seed"]
+    if isinstance(held.get("ledger"), str):
+        held["ledger"] = _as_it_was(session, held["ledger"], manifest)
     try:
         anew = read_manifest(session, relation, held)
         same = _in_order(session, relation, held, anew, path)
@@ -79,6 +82,14 @@ def _options(private: Json, frames: Json, manifest: Json) -> dict[str, Any]:
         del options["refine_seconds"]
         options["refine_steps"] = manifest["metrics"].get("refine_steps")
     return options
+
+
+def _as_it_was(session: Session, ledger: str, manifest: Json) -> str:
+    """A ledger without this release and those after it; the name of the relation."""
+    relation = find_relation(ledger, session.catalog)
+    number = int(manifest["release"]["number"])
+    before = bound(session.con, f"FROM {relation.sql} WHERE release < {number}")
+    return session.hold("ledger_before", before.to_arrow_table())
 
 
 def _in_order(

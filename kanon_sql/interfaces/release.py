@@ -18,6 +18,7 @@ import duckdb
 from kanon_sql.call.call import GroupingCall, read_call
 from kanon_sql.call.relation import Relation, is_file, literal, quoted
 from kanon_sql.errors import DataError, OptionError, ReleaseError
+from kanon_sql.interfaces.entry import enter, entry_of, unmoved
 from kanon_sql.interfaces.frames import relation_name
 from kanon_sql.interfaces.private import open_table, refuse_private, write_private
 from kanon_sql.interfaces.session import Session, asked, bound, refusals, telling
@@ -92,19 +93,23 @@ def release_file(given: Mapping[str, Any]) -> Released:
     refuse_private(private, con, path)
     with Session(con) if con is not None else reader() as session:
         source, held = asked(session, data, options)
-        with _beside(path) as draft, _transaction(session.con):
+        entry = entry_of(session, con, options.get("ledger"), held)
+        with _beside(path) as draft, unmoved(entry), _transaction(session.con):
             seed = held["seed"] = _seed(session, source, held)
             manifest = read_manifest(session, source, held)
             _write(session, source, held, manifest, draft)
-            salt = secrets.token_hex(32)
+            salt, ledger = secrets.token_hex(32), None
+            if entry is not None:
+                enter(session, source, held, entry, manifest["metrics"]["rows_released"])
+                ledger = salted(salt, input_digest(session, entry.relation))
             told = {
                 "format": 1,
                 "manifest_sha256": manifest[SEAL],
                 "seed": seed,
-                "options": _as_given(options),
+                "options": _as_given({name: options[name] for name in options if name in held}),
                 "salt": salt,
                 "input_sha256": salted(salt, input_digest(session, source)),
-                "ledger_sha256": None,
+                "ledger_sha256": ledger,
             }
             open_table(session, private, path, told)
             # last of all that can fail but for the end of the transaction

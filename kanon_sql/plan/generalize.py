@@ -11,7 +11,7 @@ from kanon_sql.call.relation import literal, quoted
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.plan.fragments import ROW, chosen, classes_sql, listed, quasi
 from kanon_sql.plan.hierarchies import Hierarchies
-from kanon_sql.plan.ledger import classes_after
+from kanon_sql.plan.ledger import classes_after, goes_on
 from kanon_sql.plan.risk import WEIGHTLESS
 from kanon_sql.plan.single_attribute import attribute_classes, attribute_representation
 from kanon_sql.sql import expression, statement
@@ -151,7 +151,16 @@ def published_forms(call: GroupingCall) -> dict[str, Any]:
     of_trees = form
     if release.by_hierarchy:
         of_trees = "level" if release.same_level else "node"
-    return {"form": form, "of_trees": of_trees, "by_column": _forms_by_column(call)}
+    by_column = _forms_by_column(call)
+    if goes_on(call):
+        # what a class published before may stand for more than the rows that it has now
+        form, of_trees = _untold(form), _untold(of_trees)
+        by_column = {name: _untold(each) for name, each in by_column.items()}
+    return {"form": form, "of_trees": of_trees, "by_column": by_column}
+
+
+def _untold(form: str) -> str:
+    return form if form == "point" else "untold"
 
 
 def _forms_by_column(call: GroupingCall) -> dict[str, str]:

@@ -92,6 +92,16 @@ CASES: dict[str, tuple[str, dict[str, object]]] = {
         {"k": 4, "quasi_identifiers": ["age", "zip"], "others": "drop", "entity": "name",
          "entity_rows": "apart"},
     ),
+    "ledger_begun": (
+        "anonymize_ledger",
+        {"k": 4, "quasi_identifiers": ["age", "zip"], "others": "drop", "entity": "name",
+         "headroom": 1},
+    ),
+    "ledger": (
+        "anonymize",
+        {"k": 4, "quasi_identifiers": ["age", "zip"], "others": "drop", "entity": "name",
+         "ledger": "releases", "against": "absence"},
+    ),
     "audit_persons": (
         "k_anonymity", {"quasi_identifiers": ["age"], "entity": "name", "k": 4}
     ),

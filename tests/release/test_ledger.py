@@ -174,3 +174,38 @@ def test_in_every_form(con: duckdb.DuckDBPyConnection, more: str) -> None:
         assert min(CROWDS["presence"](ledger_of(con)).values()) >= 3
     found = metrics(con, f"'now', {options(3, 'presence', 1, 4, more)}")
     assert found["crowd_min"] >= 3
+    # of ranges and labels from the ledger, rows don't say how wide they are
+    assert found["total_il"] is None
+    assert found["total_il_grouping"] >= 0.0
+
+
+@pytest.mark.parametrize("form", ["bounds", "interval"])
+def test_newcomers_join_only_what_covers_them(con: duckdb.DuckDBPyConnection, form: str) -> None:
+    """In lists and ranges that can be looked into: everybody is within what is published."""
+    con.execute(
+        "CREATE TABLE people AS SELECT i AS id, 20 + i * 7 % 6 AS age, 'z' || i % 3 AS zip, "
+        "['a', 'b'][1 + i * i % 5 % 2] AS job, 'x' AS ill FROM range(130) AS r(i)"
+    )
+    con.execute("CREATE VIEW now AS FROM people WHERE id < 100")
+    more = f", representation='{form}'"
+    release(con, 1, 4, "presence", 0, more)
+    # nobody is as old as one of these, or of such a job
+    con.execute(
+        "CREATE OR REPLACE VIEW now AS SELECT * REPLACE (CASE WHEN id IN (127, 128) THEN 90 ELSE "
+        "age END AS age, CASE WHEN id = 129 THEN 'c' ELSE job END AS job) FROM people"
+    )
+    found = metrics(con, f"'now', {options(4, 'presence', 0, 2, more)}")
+    release(con, 2, 4, "presence", 0, more)
+    assert found["rows_joining"] > 5
+    if form == "bounds":
+        ((outside,),) = con.execute(
+            "SELECT count(*) FILTER (WHERE NOT (age BETWEEN published.age.min AND "
+            "published.age.max AND list_contains(published.zip, zip) AND "
+            "list_contains(published.job, job))) FROM releases JOIN now ON entity = id"
+        ).fetchall()
+        assert outside == 0
+    strange = con.execute(
+        "SELECT class FROM releases WHERE release = 2 AND entity > 126 "
+        "AND class IN (SELECT class FROM releases WHERE release = 1)"
+    ).fetchall()
+    assert strange == []
