@@ -19,7 +19,7 @@ from kanon_sql.errors import KanonError, OptionError
 from kanon_sql.interfaces.again import run_again
 from kanon_sql.interfaces.release import reader
 from kanon_sql.interfaces.session import Connection, Session
-from kanon_sql.interfaces.verification import Finding, Verification
+from kanon_sql.interfaces.verification import Finding, Verdict, Verification
 from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.plan.manifest import FORMAT, KEY, SEAL, digest_sql, file_relation, sealed
 from kanon_sql.plan.proof import facts_sql, model_options, reached, shown_metrics
@@ -241,8 +241,9 @@ def _of_metrics(own: Session, path: str, manifest: Json) -> Iterator[Finding]:
     k, reached_k = options.get("k"), found.get("k_reached")
     if k is not None and reached_k is not None:
         fits = reached_k >= k == told.get("k_requested")
+        shown: Verdict = "proven" if options.get("entity") is None else "not provable"
         yield Finding(
-            "options.k", "proven" if fits else "wrong",
+            "options.k", shown if fits else "wrong",
             "" if fits else f"The manifest asks for k = {k}, and the smallest class of the file "
             f"has {reached_k:g} rows.",
         )
@@ -258,15 +259,15 @@ def _of_metrics(own: Session, path: str, manifest: Json) -> Iterator[Finding]:
             )
             yield Finding(f"metrics.{name}", "wrong" if broken else "not provable", broken)
             continue
-        shown = found.get(name)
-        if shown is None:
+        number = found.get(name)
+        if number is None:
             yield Finding(f"metrics.{name}", "not provable")
-        elif _same(value, shown):
+        elif _same(value, number):
             yield Finding(f"metrics.{name}", "proven")
         else:
             yield Finding(
                 f"metrics.{name}", "wrong",
-                f"The manifest says {name} = {value}, and the file shows {shown:g}.",
+                f"The manifest says {name} = {value}, and the file shows {number:g}.",
             )
 
 
@@ -304,7 +305,8 @@ def _counted(own: Session, path: str, manifest: Json) -> dict[str, float | None]
             ((found[name],),) = own.con.execute(
                 f"SELECT ({expression})::DOUBLE FROM facts"
             ).fetchall()
-    if options.get("entity") is None:  # else models count persons, of whom the file says nothing
+    if options.get("entity") is None or options.get("entity_rows") == "apart":
+        # together, models count persons, of whom the file says nothing
         found |= _models(own, path, asked, manifest)
     return found
 

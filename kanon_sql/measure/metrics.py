@@ -322,10 +322,10 @@ OF_GROUPING = Metric(
 
 TOO_NEAR = (
     "max_radius", "cellular_cost", "cost", "lower_bound", "intra_cluster_distance",
-    "centers_verbatim", VERBATIM.name,
+    "centers_verbatim", "rows_per_person_max", VERBATIM.name,
 )
-"""What a manifest doesn't tell, since it may say where a single row lies, or that one lies where
-its class is shown."""
+"""What a manifest doesn't tell, since it says something of one row or person: where it lies, that
+it lies where its class is shown, how many rows it has."""
 
 
 def _listed(columns: str) -> str:

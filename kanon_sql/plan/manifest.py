@@ -187,7 +187,7 @@ def _constants(call: GroupingCall) -> str:
 
 def without_seed(call: GroupingCall) -> GroupingCall:
     """The call, with seed 0 where its seed is secret."""
-    return replace(call, task=replace(call.task, seed=0)) if call.task.beside_k else call
+    return replace(call, task=replace(call.task, seed=0)) if call.task.secret else call
 
 
 def manifest_sql(call: GroupingCall, release: str) -> str:

@@ -113,6 +113,35 @@ def test_models_are_proven_where_the_file_has_all_of_them(
     assert reached and {name for name, word in reached.items() if word == "proven"} == proven
 
 
+VISITS = """
+    CREATE TABLE visits AS
+    SELECT 'p' || i % 40 AS who, 20 + 3 * (i % 40 % 7) AS age, 'z' || i % 40 % 5 AS zip,
+           ['Flu', 'Cold', 'Measles'][1 + i % 40 % 3] AS disease
+    FROM range(160) AS r(i)
+"""
+
+
+@pytest.mark.parametrize("rows", ["together", "apart"])
+def test_of_persons_the_file_shows_nothing(con: Connection, tmp_path: Path, rows: str) -> None:
+    con.execute(VISITS)
+    done = kanon_sql.release(
+        con, "visits", to=tmp_path / "a.parquet", k=4, entity="who", entity_rows=rows,
+        sensitive="disease", t=0.5,
+    )
+    assert done.manifest["roles"]["who"] == "entity"
+    assert {"persons", "k_persons"} <= set(done.manifest["metrics"])
+    assert "rows_per_person_max" not in done.manifest["metrics"]
+    found = kanon_sql.verify(tmp_path / "a.parquet")
+    unknown = {each.entry for each in found.of("not provable")}
+    assert found.ok and {"options.k", "metrics.persons", "metrics.k_persons"} <= unknown
+    # together, models count persons
+    assert ("metrics.t_reached (disease)" in unknown) == (rows == "together")
+    found = kanon_sql.verify(
+        tmp_path / "a.parquet", con=con, source="visits", private=done.private
+    )
+    assert found.ok and not found.of("not provable")
+
+
 def test_the_same_file_written_again_is_proven_too(released: kanon_sql.Released) -> None:
     assert rewrite("FROM 'out.parquet' ORDER BY hash(COLUMNS(*))").ok
 
