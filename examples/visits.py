@@ -99,8 +99,8 @@ def reports_of_eia(con: duckdb.DuckDBPyConnection) -> str:
 
 
 def measured(con: duckdb.DuckDBPyConnection, quasi: str, reading: str) -> Found:
-    """Releases the table ``visits``, and looks at what came out with the eyes of one who knows whose
-    row each is: by the number of the visit, which passes here and would nowhere else."""
+    """Releases the table ``visits``, and looks at what came out with the eyes of one who knows
+    whose row each is: by the number of the visit, which passes here and would nowhere else."""
     options = f"k={K}, quasi_identifiers=[{quasi}], {READINGS[reading]}, sensitive=['visit']"
     rows = con.execute(
         "SELECT who, class_id FROM (FROM anonymize('visits', "
