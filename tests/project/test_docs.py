@@ -20,6 +20,7 @@ from kanon_sql.hierarchies.kinds import KINDS
 from kanon_sql.measure.ledger_metrics import LEDGER
 from kanon_sql.measure.metrics import ATTRIBUTE, AUDIT, DIVERSITY, METRICS, VERBATIM
 from kanon_sql.measure.model_metrics import LOSS, OF_MODELS
+from kanon_sql.measure.person_metrics import PERSONS
 from kanon_sql.measure.risk_metrics import BY_SUBSET, DRIVES, RISK, WEIGHTED
 from kanon_sql.methods import METHODS
 from tests.support.docs_tables import BLOCKS, LONGEST, OPTION_GROUPS
@@ -103,7 +104,7 @@ NAMES = {
     "methods": set(METHODS),
     "metrics": {metric.name for metric in (
         *METRICS, *DIVERSITY, *OF_MODELS, LOSS, ATTRIBUTE, VERBATIM, *AUDIT, *RISK, DRIVES,
-        *BY_SUBSET, *WEIGHTED, *LEDGER
+        *BY_SUBSET, *WEIGHTED, *PERSONS, *LEDGER
     )},
     "kinds": set(KINDS),
     "options of kinds": {name for kind in KINDS.values() for name in kind.options},

@@ -15,7 +15,7 @@ import pytest
 import kanon_sql
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-ARGUMENTS = {name: ["--quick"] for name in ("thaeter2021.py", "byun2006.py")}
+ARGUMENTS = {name: ["--quick"] for name in ("thaeter2021.py", "byun2006.py", "visits.py")}
 
 
 ELSEWHERE = (  # test_example_*.py
@@ -35,8 +35,24 @@ def test_a_script_runs(name: str, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.strip()
+    if name == "visits.py":
+        _check_visits(done.stdout)
     if name == "byun2006.py":
         _check_byun2006(done.stdout, tmp_path)
+
+
+def _check_visits(told: str) -> None:
+    """Of both tables: by rows a class has one person and people are alone, by persons none is."""
+    lines = [re.split(r"  +", line) for line in told.splitlines() if "%" in line]
+    found = {(i // 4, line[0]): line[1:] for i, line in enumerate(lines)}
+    for table in (0, 1):
+        rows, apart, together = (
+            found[table, by] for by in ("rows", "persons, apart", "persons, together")
+        )
+        assert rows[2] == "1" and int(apart[2]) >= 5 and int(together[2]) >= 5
+        assert rows[3] != "0.0%" and apart[3] == together[3] == "0.0%"
+        assert rows[5] != "0.0%" and together[4] == together[5] == "0.0%"
+    assert "The column 'UTILNAME' is the same in all rows of a person" in told
 
 
 def _check_byun2006(told: str, folder: Path) -> None:

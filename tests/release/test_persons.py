@@ -3,7 +3,9 @@ rows that went in, each known again by a number that passes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from typing import Any
 
 import duckdb
@@ -15,6 +17,7 @@ from hypothesis import strategies as st
 import kanon_sql
 from kanon_sql.stages import remembered
 from tests.support import tables
+from tests.support.partitions import partitions
 from tests.support.tables import KINDS
 from tests.support.thoroughness import examples
 from tests.support.visits import (
@@ -149,3 +152,64 @@ def test_neither_the_order_nor_who_they_are_changes_the_release(
     again = tables.arrow_bytes(tables.fetch(base, query))
     base.execute("SET threads = 1")
     assert again == first
+
+
+# --- tiny tables: every way to part them --------------------------------------------------------
+
+VISITS = st.lists(
+    st.tuples(st.integers(0, 3), st.integers(0, 9)), min_size=2, max_size=7
+)
+"""Whose a row is, and its one number."""
+
+
+def squared(values: Sequence[int]) -> Fraction:
+    """The squared error of values to their mean."""
+    mean = Fraction(sum(values), len(values))
+    return sum(((value - mean) ** 2 for value in values), Fraction(0))
+
+
+def allowed(rows: Sequence[tuple[int, int]], k: int, together: bool) -> list[list[list[int]]]:
+    """Every way to part the rows that keeps persons."""
+    found = []
+    for parts in partitions(len(rows), k):
+        owners = [Counter(rows[i][0] for i in part) for part in parts]
+        if together:
+            whole = sum(map(len, owners)) == len({who for who, _ in rows})
+            right = whole and min(map(len, owners)) >= k
+        else:
+            right = all(max(own.values()) * k <= own.total() for own in owners)
+        if right:
+            found.append(parts)
+    return found
+
+
+@often(120)
+@given(
+    rows=VISITS, k=st.integers(1, 3), together=st.booleans(),
+    method=st.sampled_from(("mdav", "mdav_star", "k_member", "mondrian", "best")),
+)
+def test_what_can_be_released_is_and_is_one_of_all_ways(
+    base: Connection, rows: Sequence[tuple[int, int]], k: int, together: bool, method: str
+) -> None:
+    """A release comes out exactly if there is a way to part the rows, and is none that is better
+    than the best of all."""
+    base.execute("CREATE OR REPLACE TABLE tiny (whose INTEGER, x INTEGER)")
+    base.executemany("INSERT INTO tiny VALUES (?, ?)", list(rows))
+    call = tables.call(
+        "anonymize_metrics", "tiny", k=k, method=method, quasi_identifiers=["x"], entity="whose",
+        entity_rows="together" if together else "apart",
+        refine_steps=500 if method == "best" else None,
+    )
+    ways = allowed(rows, k, together)
+    if not ways:
+        with pytest.raises(duckdb.Error, match=r"fewer than k|persons in every class"):
+            base.execute(f"FROM {call}").fetchall()
+        return
+    found = dict(base.execute(f"SELECT metric, value FROM {call}").fetchall())
+    total = squared([x for _, x in rows])
+    if total == 0:
+        return
+    losses = [
+        100 * sum(squared([rows[i][1] for i in part]) for part in parts) / total for parts in ways
+    ]
+    assert any(abs(float(loss) - found["information_loss"]) < 1e-9 for loss in losses)
