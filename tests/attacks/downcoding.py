@@ -16,9 +16,9 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from tests.attacks.accomplices import BINS
 from tests.attacks.frame import Attack, Connection, K, by_chance, classes_of
 
+BINS = "hierarchies := {'age': {'kind': 'bins', 'width': 5}}"
 COLUMNS = ("sex", "age", "race", "marital-status")
 
 
@@ -76,7 +76,7 @@ def _shares(right: list[bool], chances: list[float]) -> tuple[float, float, floa
 def run(con: Connection) -> list[Attack]:
     truth = con.sql("SELECT person, age FROM adult").pl()
     con.execute("CREATE OR REPLACE TEMP TABLE ages AS SELECT unnest(range(17, 91)) AS age")
-    levels = con.execute("FROM hierarchy('ages', 'age', kind := 'bins', width := 10)").fetchall()
+    levels = con.execute("FROM hierarchy('ages', 'age', kind := 'bins', width := 5)").fetchall()
     parents = {int(row[0]): row[1:] for row in levels}
     call = (
         f"FROM anonymize('adult', k := {K}, quasi_identifiers := {list(COLUMNS)}, "

@@ -108,11 +108,22 @@ def messages(con: Connection, statements: Iterable[str]) -> list[str]:
     return [line for line in found if line]
 
 
+def logged(con: Connection, statements: Iterable[str]) -> list[str]:
+    """What the statements leave behind, and what DuckDB logs of them, every level of it."""
+    con.execute("CALL enable_logging(level := 'trace')")
+    try:
+        found = messages(con, statements)
+        lines = con.execute("SELECT message FROM duckdb_logs").fetchall()
+    finally:
+        con.execute("CALL disable_logging(); CALL truncate_duckdb_logs()")
+    return [*found, *(line for (line,) in lines)]
+
+
 def run(con: Connection) -> list[Attack]:
     con.execute(TABLE)
     return [
-        Attack("messages and progress", "lines with a value of the table",
-               attack(messages(con, PLAIN)), attack(messages(con, OURS)), 0,
+        Attack("messages, progress and logs", "lines with a value of the table",
+               attack(messages(con, PLAIN)), attack(logged(con, OURS)), 0,
                "no message, remark or line of progress is made of values, unless show_values asks "
-               "for it")
+               "for it, and a log has the text of the call")
     ]

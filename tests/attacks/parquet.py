@@ -14,26 +14,28 @@ from tempfile import TemporaryDirectory
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+import kanon_sql
 from tests.attacks.frame import Attack, Connection, K
 
 TOWNS = 40
 """Towns of the table, as the categories of an ENUM; no two have more than two people."""
 
 
-def attack(file: Path, shown: set[str], towns: list[str]) -> float:
-    """The share of the towns that no row shows and the bytes of the (uncompressed) file have, or
-    its statistics."""
-    text = file.read_bytes()
+def attack(file: Path, towns: list[str]) -> float:
+    """The share of the towns that no row shows, and that the file tells all the same: in its bytes,
+    in the dictionary of a column, in statistics, or in what is written at its end."""
     metadata = pq.read_metadata(file)
-    statistics = {
-        str(end)
-        for group in range(metadata.num_row_groups) for column in range(metadata.num_columns)
-        if (found := metadata.row_group(group).column(column).statistics) and found.has_min_max
-        for end in (found.min, found.max)
-    }
-    hidden = [town for town in towns if town not in shown]
-    read = [town for town in hidden if town.encode() in text or town in statistics]
-    return len(read) / len(hidden)
+    told = [value.decode() for value in (metadata.metadata or {}).values()]
+    for group in range(metadata.num_row_groups):
+        for column in range(metadata.num_columns):
+            found = metadata.row_group(group).column(column).statistics
+            if found and found.has_min_max:
+                told += [str(found.min), str(found.max)]
+    for chunk in pq.read_table(file, read_dictionary=["town"])["town"].chunks:
+        told += map(str, chunk.dictionary.to_pylist())
+    text = file.read_bytes() + "\n".join(told).encode()
+    hidden = set(towns) - shown_in(pq.read_table(file))
+    return sum(town.encode() in text for town in hidden) / len(hidden)
 
 
 def shown_in(table: pa.Table) -> set[str]:
@@ -56,7 +58,9 @@ def run(con: Connection) -> list[Attack]:
         "representation := {{'town': '{}', '*': 'median'}})"
     )
     with TemporaryDirectory() as folder:
-        plain, hidden, typed = (Path(folder) / name for name in ("naive", "ours", "typed"))
+        plain, hidden, packed, typed = (
+            Path(folder) / name for name in ("naive", "copied", "released", "typed")
+        )
         starred = pa.DictionaryArray.from_arrays(
             pa.array([0] * (2 * TOWNS - 5), pa.int8()), pa.array(["*", *towns])
         )
@@ -65,22 +69,26 @@ def run(con: Connection) -> list[Attack]:
             f"COPY (FROM {call.format('suppress')}) TO '{hidden}' "
             "(FORMAT parquet, COMPRESSION uncompressed)"
         )
-        before = attack(plain, {"*"}, towns)
-        after = attack(hidden, shown_in(pq.read_table(hidden)), towns)
+        kanon_sql.release(
+            con, "residents", to=str(packed), k=K,
+            representation={"town": "suppress", "*": "median"},
+        )
+        before = attack(plain, towns)
+        after = max(attack(hidden, towns), attack(packed, towns))
         arrow = con.sql(f"FROM {call.format('centroid')}").to_arrow_table()
         pq.write_table(arrow, typed, compression="none")
-        kept = attack(typed, shown_in(pq.read_table(typed)), towns)
+        kept = attack(typed, towns)
         con.execute(
             "CREATE OR REPLACE TEMP TABLE texts AS SELECT * REPLACE (town::VARCHAR AS town) "
             "FROM residents"
         )
         text = con.sql(f"FROM {call.format('centroid').replace('residents', 'texts')}")
         pq.write_table(text.to_arrow_table(), typed, compression="none")
-        as_text = attack(typed, shown_in(pq.read_table(typed)), towns)
+        as_text = attack(typed, towns)
     counts = "values read that no row shows"
     return [
         Attack("Parquet file", counts, before, after, 0,
-               "a file is written from the released rows, and nothing else goes into it"),
+               "a file is written from the released rows, and its manifest has no value of a row"),
         Attack("Arrow file of an ENUM", counts, before, kept, 1,
                "the type of a column is released with it, and an ENUM is the list of all values "
                "that it may have: make it text where that list is secret", promised=False),
