@@ -19,7 +19,7 @@ __kanon_digest AS MATERIALIZED (
               AS zoned FROM __kanon_types)
     CROSS JOIN (SELECT (${digest}) AS digest)
 ),
-__kanon_counted AS (
+__kanon_stated AS (
     SELECT list_filter(${metrics},
         lambda m: m.value IS NOT NULL AND NOT list_contains(${unpublished}, split_part(m.metric, ' (', 1))
     ) AS metrics
@@ -55,6 +55,6 @@ SELECT unnest(list_concat(
      {'section': 'release', 'entry': 'sql_sha256', 'value': to_json(${sql_digest})::VARCHAR,
       'description': ${sql_text}}]
 ), max_depth := 2)
-FROM __kanon_counted CROSS JOIN __kanon_digest CROSS JOIN __kanon_types CROSS JOIN __kanon_names
+FROM __kanon_stated CROSS JOIN __kanon_digest CROSS JOIN __kanon_types CROSS JOIN __kanon_names
     CROSS JOIN (SELECT ${withheld} AS withheld FROM __kanon_grouped), __kanon_check
 WHERE __kanon_check.passed
