@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.attacks import messages
+from tests.attacks import messages, persons
 from tests.attacks.frame import Connection, people
 from tests.attacks.table import ATTACKS, measured, table
 
@@ -43,6 +43,14 @@ def test_every_script_is_run() -> None:
 @pytest.mark.slow
 def test_the_table_is_the_same_twice() -> None:
     assert table(measured()) == table(measured())
+
+
+def test_a_hidden_key_is_remarked(
+    con: Connection, capsys: pytest.CaptureFixture[str]
+) -> None:
+    persons.visits(con)
+    persons.released(con, "entity := 'person'")
+    assert "'enrolled' is the same in all rows of a person" in capsys.readouterr().err
 
 
 def test_an_error_of_the_relation_itself_is_not_ours(con: Connection) -> None:
