@@ -388,7 +388,7 @@ __kanon_digest AS MATERIALIZED (
                     FROM (SELECT __kanon_text(COLUMNS(*)) FROM __kanon_released)))
               GROUP BY digest[1:3]))) AS digest)
 ),
-__kanon_counted AS (
+__kanon_stated AS (
     SELECT list_filter(list_concat([
     {'metric': 'rows_in', 'value': (rows_in)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows of the relation'},
     {'metric': 'rows_released', 'value': (rows_released)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows that came out'},
@@ -478,7 +478,7 @@ __kanon_counted AS (
         'metric': 'verbatim_values' || ' (' || attribute.name || ')', 'value': NULL::DOUBLE,
         'text': NULL::VARCHAR, 'unit': 'classes', 'description': 'classes that release a value of one of their rows, although their rows differ in this quasi-identifier; NULL where the representation is no point; lower is better'}
 )),
-        lambda m: m.value IS NOT NULL AND NOT list_contains(['max_radius', 'cellular_cost', 'cost', 'lower_bound', 'intra_cluster_distance', 'centers_verbatim', 'verbatim_values', 'seconds_total', 'seconds_read', 'seconds_encode', 'seconds_group', 'seconds_generalize', 'seconds_verify', 'l_violating_before', 't_violating_before', 'alpha_violating_before', 'delta_violating_before', 'beta_violating_before'], split_part(m.metric, ' (', 1))
+        lambda m: m.value IS NOT NULL AND NOT list_contains(['max_radius', 'cellular_cost', 'cost', 'lower_bound', 'intra_cluster_distance', 'centers_verbatim', 'rows_per_person_max', 'verbatim_values', 'seconds_total', 'seconds_read', 'seconds_encode', 'seconds_group', 'seconds_generalize', 'seconds_verify', 'l_violating_before', 't_violating_before', 'alpha_violating_before', 'delta_violating_before', 'beta_violating_before'], split_part(m.metric, ' (', 1))
     ) AS metrics
     FROM __kanon_facts
 )
@@ -525,6 +525,6 @@ SELECT unnest(list_concat(
      {'section': 'release', 'entry': 'sql_sha256', 'value': to_json('cb4cf70e2ce16a00d431ebfed2348e8ce7158aed67506aa3affc8ed3b5d986d9')::VARCHAR,
       'description': 'SHA-256 of the text that anonymize_sql gives for the same call, with seed 0 where the seed is secret'}]
 ), max_depth := 2)
-FROM __kanon_counted CROSS JOIN __kanon_digest CROSS JOIN __kanon_types CROSS JOIN __kanon_names
+FROM __kanon_stated CROSS JOIN __kanon_digest CROSS JOIN __kanon_types CROSS JOIN __kanon_names
     CROSS JOIN (SELECT list_transform(grouped.hidden, lambda name: lower(name)) AS withheld FROM __kanon_grouped), __kanon_check
 WHERE __kanon_check.passed
