@@ -269,7 +269,7 @@ def _grouping_call(
         seed = task.seed if "seed" in options.given else secret_seed()
         task = replace(task, beside_k=shared["models"], seed=seed)
         refuse_models(task)
-    ledger = read_ledger(options, roles, task, release, catalog)
+    ledger = read_ledger(options, roles, task, release, catalog, bool(trees))
     task = of_persons(task, roles, options)
     return GroupingCall(
         **shared,

@@ -50,9 +50,11 @@ def refuse_no_ledger(ledger: Relation, columns: Sequence[str]) -> None:
 
 
 def read_ledger(
-    options: Options, roles: Roles, task: GroupTask, release: Release, catalog: Catalog
+    options: Options, roles: Roles, task: GroupTask, release: Release, catalog: Catalog,
+    by_tree: bool = False,
 ) -> Ledger | None:
     """How a call goes on from earlier releases, or begins them; None of one that does neither.
+    ``by_tree`` says whether a model goes by a hierarchy.
 
     Raises:
         OptionError: what can't be kept over several releases.
@@ -74,7 +76,7 @@ def read_ledger(
             f"{asked} is about persons in several releases, and no column says whose row a row is. "
             "Name it in entity='patient_id', for example."
         )
-    _refuse(asked, _hindrances(options, roles, task, release))
+    _refuse(asked, _hindrances(options, roles, task, release, by_tree))
     relation = None
     if given.ledger is not None:
         relation = find_relation(given.ledger, catalog)
@@ -98,7 +100,7 @@ def _refuse(asked: str, hindrances: Mapping[str, bool]) -> None:
 
 
 def _hindrances(
-    options: Options, roles: Roles, task: GroupTask, release: Release
+    options: Options, roles: Roles, task: GroupTask, release: Release, by_tree: bool
 ) -> Mapping[str, bool]:
     """What can't be kept over several releases, as sentences with a hole for the option."""
     name = repr(task.method.name)
@@ -113,8 +115,8 @@ def _hindrances(
         "k_member, for example, or leave {} out.": by_itself,
         "entity_rows 'apart' lets a person be in several classes, and {} follows one. Leave "
         "entity_rows out.": options.roles.entity_rows != "together",
-        f"{task.models[0].option if task.models else ''} is not kept over several releases, where "
-        "attackers compare them. Leave it out, or {}.": bool(task.models),
+        "Models by a hierarchy of a sensitive column are not kept over several releases. Leave it "
+        "out of hierarchies, or {}.": by_tree,
         "refine_seconds gives other classes each time, and {} needs the same in the release and in "
         "the ledger. Use refine_steps.": "refine_seconds" in options.given,
     }

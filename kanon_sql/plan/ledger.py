@@ -16,6 +16,7 @@ from kanon_sql.call.wishes import option_hint
 from kanon_sql.errors import OptionError
 from kanon_sql.methods.option import LEDGER_CHECK
 from kanon_sql.plan.fragments import one_empty_row
+from kanon_sql.plan.models import Checked, checked, stages_of
 from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.sql import expression, statement
 from kanon_sql.version import __version__
@@ -122,6 +123,7 @@ def before_sql(call: GroupingCall) -> str:
         method=literal(call.task.method.name),
         version=literal(__version__),
         shown=literal(_shown(call)),
+        models=literal(json.dumps([each.told() for each in call.task.models], sort_keys=True)),
     )
     stages = statement(
         "stages/ledger",
@@ -145,7 +147,33 @@ def after_sql(call: GroupingCall) -> str:
     return statement(
         "stages/ledger_after", crowds=_crowds("after", "__kanon_exposed"),
         counted=COUNTED[call.ledger.against],
-    ) + "\n"
+    ) + "\n" + _models_of_crowds(call)
+
+
+def _models_of_crowds(call: GroupingCall) -> str:
+    """The stages that say whether all crowds keep the models; nothing without a model, and where
+    crowds are classes."""
+    if not (call.task.models and goes_on(call)):
+        return ""
+    assert call.ledger is not None
+    columns = call.task.sensitive
+    absence = call.ledger.against == "absence"
+    stages = [statement(
+        "stages/ledger_members",
+        equal=" AND any_value(theirs.length) = any_value(mine.length)" if absence else "",
+    )]
+    for i, column in enumerate(columns):
+        stages.append(statement("stages/ledger_histogram", i=i, column=quoted(column)))
+    places = [
+        Checked(each.model, f"{each.i}_crowds", f"{each.j}_crowds")
+        for each in checked(call.task.models, columns)
+    ]
+    stages += [stage.rstrip("\n") for each in places for stage in stages_of(each, False)]
+    broken = "\n        UNION ALL\n        ".join(
+        statement("stages/ledger_broken", stage=each.stage) for each in places
+    )
+    stages.append(statement("stages/ledger_models", models=broken))
+    return "".join(f"{stage}\n" for stage in stages)
 
 
 def tables_of_ledger(call: GroupingCall) -> list[str]:
@@ -244,6 +272,10 @@ REFUSED: tuple[tuple[str, str, str], ...] = (
         "hierarchies, categorical and nulls of its first release.",
     ),
     (
+        "models", "OptionError",
+        "The ledger {ledger} was made with other privacy models. Give those of its first release.",
+    ),
+    (
         "coalesce(crowd, 0) < coalesce(least, 0)", "DataError",
         "The ledger {ledger} fails its own check: somebody's crowd is below its k. See "
         "ledger_check, and don't release from it.",
@@ -279,6 +311,10 @@ LINKED = (
     "The release was stopped: together with those before it, it leaves a person in a crowd of "
     "{}, below {} = {}. Nothing came out; please report this as a bug."
 )
+UNLIKE = (
+    "The release was stopped: together with those before it, it leaves a person in a crowd that "
+    "doesn't keep the privacy models. Nothing came out; please report this as a bug."
+)
 CHANGED = (
     "The classes of the ledger {} would publish values of other types now. Cast the columns to "
     "the types that they had."
@@ -302,6 +338,11 @@ def verified_ledger(call: GroupingCall) -> str:
         f"'ReleaseError', (SELECT {sentence} FROM __kanon_linked))\n"
         for broken, sentence in checks
     )
+    if call.task.models and goes_on(call):
+        text += (
+            "        WHEN (SELECT coalesce(broken, 1) > 0 FROM __kanon_models_of_crowds)\n"
+            f"            THEN __kanon_refuse('ReleaseError', {literal(UNLIKE)})\n"
+        )
     if ledger.relation is not None:
         now = one_empty_row("__kanon_classes")
         text += (

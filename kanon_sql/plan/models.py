@@ -39,8 +39,8 @@ class Checked:
     """
 
     model: PrivacyModel
-    i: int
-    j: int
+    i: int | str
+    j: int | str
 
     @property
     def stage(self) -> str:
@@ -85,9 +85,14 @@ def model_stages(
                 histogram=statement("stages/histogram_of_nodes", i=i),
             ))
     for each in models:
-        before, text = _stage(each, each.model.column.lower() in trees)
-        stages += [*before, f"{each.stage} AS MATERIALIZED (\n    {text}\n),"]
+        stages += stages_of(each, each.model.column.lower() in trees)
     return "".join(f"{stage}\n" for stage in stages)
+
+
+def stages_of(each: Checked, has_tree: bool) -> list[str]:
+    """The stages of a model, the last one its own."""
+    before, text = _stage(each, has_tree)
+    return [*before, f"{each.stage} AS MATERIALIZED (\n    {text}\n),"]
 
 
 def secret_trees(call: GroupingCall) -> Hierarchies:

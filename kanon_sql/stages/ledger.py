@@ -18,6 +18,7 @@ from kanon_sql.group.run import group_points
 from kanon_sql.hierarchies.tree import Tree
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.ledger.histories import NEWCOMER, Histories, read_histories
+from kanon_sql.ledger.models import keep_models
 from kanon_sql.ledger.newcomers import groups_to_make
 from kanon_sql.ledger.shown import choose, stay_against_absence, stay_against_presence
 from kanon_sql.methods import GroupTask
@@ -98,7 +99,7 @@ def group_beside(
     many aren't, and why; and the grouping of the newcomers, if there was one.
 
     Raises:
-        DataError: nobody can be shown.
+        DataError: nobody can be shown, or a first release can't keep the models.
         StoppedError: the watch was asked to stop.
     """
     labels = np.full(len(points), OUT, np.int64)
@@ -108,10 +109,14 @@ def group_beside(
         stay = STAY[past.against](past.histories, present, task.k)
         chosen = old[choose(past.history[old], stay, past.lots[old])]
         labels[chosen] = past.histories.last_class[past.history[chosen]]
-    shown = int(np.sum(labels >= 0))
     newcomers = np.flatnonzero(past.history == NEWCOMER)
     placed, recalled = _placed(past, points, newcomers, np.unique(labels[labels >= 0]), task, watch)
     labels[newcomers] = placed
+    if task.models and len(past.histories):
+        labels = keep_models(
+            points, labels, past.history, past.histories, past.against, task.k, task.models
+        )
+    shown, placed = int(np.sum(labels[old] >= 0)), labels[newcomers]
     facts = {
         "release": past.histories.last_release + 1,
         "rows_withheld": len(old) - shown,
@@ -124,7 +129,11 @@ def group_beside(
             "Nobody can be released: of all persons fewer than k would share what can be linked. "
             "Lower k in a new ledger, or release nothing."
         )
-    made = {} if recalled is None else recalled.grouping.facts
+    made = {} if recalled is None else {
+        name: value for name, value in recalled.grouping.facts.items()
+        # what newcomers alone lose by the models is nothing of the release
+        if not (task.models and name in ("loss_with", "loss_without"))
+    }
     return Grouping(labels, made), facts, recalled
 
 
@@ -145,7 +154,7 @@ def _placed(
     if count >= task.k:
         own = replace(task, k=min(task.k + past.headroom, count))
         part = points.part(newcomers)
-        recalled = recall(digest(part, own), lambda: group_points(part, own, watch))
+        recalled = _grouped(part, own, bool(len(past.histories)), watch)
         groups = recalled.grouping.labels
         made = np.ones(int(groups.max()) + 1, np.bool_)
         if past.classes is not None and np.isfinite(costs).any():
@@ -157,3 +166,15 @@ def _placed(
     left = np.flatnonzero(labels == OUT)
     labels[left] = joined[left]
     return labels, recalled
+
+
+def _grouped(points: Points, task: GroupTask, goes_on: bool, watch: Watch) -> Recalled:
+    """The grouping of newcomers. Where a release goes on, they may keep no model by themselves and
+    do so among others: then the models wait until all are placed."""
+    try:
+        return recall(digest(points, task), lambda: group_points(points, task, watch))
+    except DataError:
+        if not (goes_on and task.models):
+            raise
+    free = replace(task, beside_k=())
+    return recall(digest(points, free), lambda: group_points(points, free, watch))

@@ -8,6 +8,7 @@ is said in kanon_sql/constraints, and checked of a release in SQL by the same in
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -288,8 +289,7 @@ def _beyond(demands: Demands, j: int, height: int, above: int, rows: int) -> Any
 
 @inner
 def _of_kept(demands: Demands, kept: Any, size: int, out: int, into: int) -> float:
-    """The violation where all demands go by the equal ground distance and by counts that are kept:
-    see violation_of."""
+    """As violation_of, where all demands go by the equal ground distance and by kept counts."""
     total, rows = 0.0, size - np.int64(out >= 0) + np.int64(into >= 0)
     for j in range(demands.kind.shape[0]):
         above, height = np.int64(0), demands.column[j + 1] - demands.column[j]
@@ -300,10 +300,8 @@ def _of_kept(demands: Demands, kept: Any, size: int, out: int, into: int) -> flo
 
 
 @inner
-def _gathering(
-    demands: Demands, kept: Any, members: Any, size: int, out: int, into: int
-) -> float:
-    """The violation where codes of the class have to be gathered: see violation_of."""
+def _gathering(demands: Demands, kept: Any, members: Any, size: int, out: int, into: int) -> Any:
+    """The same, of codes that are gathered."""
     total, rows = 0.0, size
     if out >= 0:
         rows -= 1
@@ -341,9 +339,7 @@ def _gathering(
 
 
 @inner
-def violation_of(
-    demands: Demands, kept: Any, members: Any, size: int, out: int, into: int
-) -> Any:
+def violation_of(demands: Demands, kept: Any, members: Any, size: int, out: int, into: int) -> Any:
     """The violation of a class, of all demands together, in rows.
 
     Args:
@@ -377,9 +373,8 @@ def count_codes(demands: Demands, members: Any, size: int, kept: Any) -> None:
 def _violations(demands: Demands, order: Any, start: Any, found: Any) -> None:
     kept = np.zeros(0, np.int32)
     for g in range(found.shape[0]):
-        size = start[g + 1] - start[g]
         members = order[start[g] : start[g + 1]]
-        found[g] = violation_of(demands, kept, members, size, NOBODY, NOBODY)
+        found[g] = violation_of(demands, kept, members, len(members), NOBODY, NOBODY)
 
 
 def violations(demands: Demands, labels: Labels) -> Floats:
@@ -394,4 +389,11 @@ def violations(demands: Demands, labels: Labels) -> Floats:
     start = np.searchsorted(labels[order], np.arange(groups + 1))
     found = np.zeros(groups)
     _violations(demands, order, start, found)
+    return found
+
+
+def violations_of_sets(demands: Demands, sets: Sequence[Labels]) -> Floats:
+    """The violation of each of some sets of records, which may overlap: float64, shape (sets,)."""
+    found = np.zeros(len(sets))
+    _violations(demands, np.concatenate(sets), np.cumsum([0, *map(len, sets)]), found)
     return found

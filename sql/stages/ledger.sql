@@ -70,6 +70,8 @@ __kanon_faults AS MATERIALIZED (
                NOT list_contains(list_transform(list_filter(stored, lambda pair:
                    list_contains(asked, pair)), lambda pair: pair[1]), name)) AS other,
            options ->> 'shown' IS DISTINCT FROM (SELECT options ->> 'shown' FROM __kanon_asked)
-               AS shown
+               AS shown,
+           options ->> 'models' IS DISTINCT FROM (SELECT options ->> 'models' FROM __kanon_asked)
+               AS models
     FROM __kanon_stored CROSS JOIN __kanon_columns_asked
 ),

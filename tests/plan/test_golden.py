@@ -102,6 +102,11 @@ CASES: dict[str, tuple[str, dict[str, object]]] = {
         {"k": 4, "quasi_identifiers": ["age", "zip"], "others": "drop", "entity": "name",
          "ledger": "releases", "against": "absence"},
     ),
+    "ledger_models": (
+        "anonymize",
+        {"k": 4, "quasi_identifiers": ["age", "zip"], "sensitive": ["disease"], "others": "drop",
+         "entity": "name", "ledger": "releases", "l": 2, "t": 0.5, "seed": 7},
+    ),
     "audit_persons": (
         "k_anonymity", {"quasi_identifiers": ["age"], "entity": "name", "k": 4}
     ),

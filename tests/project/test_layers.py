@@ -40,7 +40,7 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
     "methods": ({"constraints", "kernel", "points", "search", "violation"},
                 {"numba", "numpy", "rustworkx", "scipy"}),
     "violation": ({"constraints", "kernel", "points"}, {"numba", "numpy"}),
-    "ledger": ({"points"}, {"numpy"}),
+    "ledger": ({"constraints", "points", "violation"}, {"numpy"}),
     "constraints": ({"points"}, {"numpy"}),
     "search": ({"kernel", "points"}, {"numba", "numpy"}),
     "points": ({"kernel"}, {"numba", "numpy"}),

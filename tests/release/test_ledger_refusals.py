@@ -48,7 +48,6 @@ CALLS = {
     f"{FIRST}, representation='median'": "publish in another form",
     f"{FIRST}, hierarchies={{'zip': 'prefix'}}": "publish in another form",
     f"{FIRST}, suppress=0.1": "suppress and ledger both leave persons out",
-    f"{FIRST}, l=2": "l is not kept over several releases",
     f"{FIRST}, method='r_gather'": "The method 'r_gather' can't go on from the classes",
     f"{FIRST}, recoding='global'": "The method 'full_domain' can't go on from the classes",
     f"{FIRST}, refine='local', refine_seconds=1": "refine_seconds gives other classes each time",

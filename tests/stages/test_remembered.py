@@ -127,7 +127,7 @@ OTHER = {
     "max_clusters": 3, "centers": "rows", "facility_cost": 2.0, "allow_small": True,
     "max_diameter": 2.0, "neighbours": 4, "adjacency": "pairs", "places": "spots",
     "islands": "nearest", "extent": {"a": (0.0, 1.0), "b": (0.0, 1.0)}, "tight": True,
-    "wkt": True, "sequence": "random", "objective": "quadratic",
+    "wkt": True, "persons": True, "sequence": "random", "objective": "quadratic",
 }
 
 

@@ -96,7 +96,7 @@ __kanon_stored AS MATERIALIZED (  -- what was asked of the last release, and the
 ),
 __kanon_asked AS MATERIALIZED (  -- what is asked of this one
     SELECT to_json({'k': 4, 'against': 'absence', 'headroom': 1, 'method': 'mdav_star',
-                'version': '0.1.0', 'shown': '{"categorical": [], "hierarchies": {}, "nulls": "value", "representation": "centroid"}',
+                'version': '0.1.0', 'shown': '{"categorical": [], "hierarchies": {}, "nulls": "value", "representation": "centroid"}', 'models': '[]',
                 'columns': list_sort(list_transform(
                     columns, lambda pair: [lower(pair[1]), pair[2]]), 'ASC', 'NULLS LAST')
                })::VARCHAR AS options
@@ -165,7 +165,9 @@ __kanon_faults AS MATERIALIZED (
                NOT list_contains(list_transform(list_filter(stored, lambda pair:
                    list_contains(asked, pair)), lambda pair: pair[1]), name)) AS other,
            options ->> 'shown' IS DISTINCT FROM (SELECT options ->> 'shown' FROM __kanon_asked)
-               AS shown
+               AS shown,
+           options ->> 'models' IS DISTINCT FROM (SELECT options ->> 'models' FROM __kanon_asked)
+               AS models
     FROM __kanon_stored CROSS JOIN __kanon_columns_asked
 ),
 __kanon_published_before AS MATERIALIZED (
@@ -205,6 +207,8 @@ __kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner
             THEN __kanon_refuse('DataError', 'A quasi-identifier has another type than in the ledger ''releases''. Cast it to the type that it had.')
         WHEN (SELECT shown FROM __kanon_faults)
             THEN __kanon_refuse('OptionError', 'The classes of the ledger ''releases'' publish in another form. Give the representation, hierarchies, categorical and nulls of its first release.')
+        WHEN (SELECT models FROM __kanon_faults)
+            THEN __kanon_refuse('OptionError', 'The ledger ''releases'' was made with other privacy models. Give those of its first release.')
         WHEN (SELECT coalesce(crowd, 0) < coalesce(least, 0) FROM __kanon_faults)
             THEN __kanon_refuse('DataError', 'The ledger ''releases'' fails its own check: somebody''s crowd is below its k. See ledger_check, and don''t release from it.')
         ELSE true END AS passed

@@ -96,7 +96,7 @@ __kanon_stored AS MATERIALIZED (  -- what was asked of the last release, and the
 ),
 __kanon_asked AS MATERIALIZED (  -- what is asked of this one
     SELECT to_json({'k': 4, 'against': 'presence', 'headroom': 1, 'method': 'mdav_star',
-                'version': '0.1.0', 'shown': '{"categorical": [], "hierarchies": {}, "nulls": "value", "representation": "centroid"}',
+                'version': '0.1.0', 'shown': '{"categorical": [], "hierarchies": {}, "nulls": "value", "representation": "centroid"}', 'models': '[]',
                 'columns': list_sort(list_transform(
                     columns, lambda pair: [lower(pair[1]), pair[2]]), 'ASC', 'NULLS LAST')
                })::VARCHAR AS options
@@ -165,7 +165,9 @@ __kanon_faults AS MATERIALIZED (
                NOT list_contains(list_transform(list_filter(stored, lambda pair:
                    list_contains(asked, pair)), lambda pair: pair[1]), name)) AS other,
            options ->> 'shown' IS DISTINCT FROM (SELECT options ->> 'shown' FROM __kanon_asked)
-               AS shown
+               AS shown,
+           options ->> 'models' IS DISTINCT FROM (SELECT options ->> 'models' FROM __kanon_asked)
+               AS models
     FROM __kanon_stored CROSS JOIN __kanon_columns_asked
 ),
 __kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner saw all of them
