@@ -2,7 +2,8 @@
 
     python -m benchmarks --quick           under a minute, once the kernels are compiled
     python -m benchmarks                   the sizes of the documentation, without the largest table
-    python -m benchmarks --full            the same and 10,000,000 rows from file to file
+    python -m benchmarks --full            the same, 10,000,000 rows from file to file in one query,
+                                           and 100,000,000 in blocks
     python -m benchmarks --only kernels sql
     python -m benchmarks --only peers --peers
 
@@ -29,6 +30,7 @@ from benchmarks.tables import Table, markdown, table_of
 PARTS = (
     "kernels", "sql", "reference", "peers", "loss", "opponent", "categories", "guarantees",
     "items", "models", "blocks", "mixed", "wide", "first_use", "large",
+    "files",
 )
 FOLDER = Path(__file__).resolve().parent / "results"
 STARTED = time.perf_counter()

@@ -46,7 +46,62 @@ def tables(plan: Plan, say: Callable[[str], None]) -> list[Table]:
         n = plan.rows(wanted)
         for row in METHODS:
             table.rows += _rows(plan, row, n, d, say)
-    return [table]
+    return [table, _by_family(plan, say)]
+
+
+KINDS = ("doubles", "mixed")
+
+LOSS = {"k_member": "total_il", "forest": "cost", "r_gather": "max_radius"}
+"""The metric that tells what a method minimizes; of all others information_loss."""
+
+
+def called(kind: str, method: str, n: int, block_rows: int) -> Outcome:
+    """The metrics of one call, in a process of its own."""
+    import duckdb
+
+    import kanon_sql
+    from benchmarks.data import make_four
+    from benchmarks.sql import call
+
+    con = kanon_sql.register(duckdb.connect())
+    con.execute("SET enable_progress_bar = false")
+    make_four(con, kind, "t", n)
+    options = {"k": K, "method": method, "block_rows": block_rows}
+    text = call("t", options).replace("anonymize(", "anonymize_metrics(", 1)
+    rows = con.execute(f"SELECT metric, value FROM {text}").fetchall()
+    told = {metric: value for metric, value in rows if value is not None}
+    return {
+        "loss": told[LOSS.get(method, "information_loss")], "seconds": told["seconds_group"],
+        "blocks": told.get("blocks", 1.0), "k": told["k_reached"],
+    }
+
+
+def _by_family(plan: Plan, say: Callable[[str], None]) -> Table:
+    """What blocks of each size add to what a method of each family minimizes."""
+    n = plan.rows(plan.block_rows)
+    table = Table(
+        f"Blocks by family: {n:,} rows of four columns, k = {K}",
+        ["columns", "method", "measured", "block_rows", "blocks", "loss", "added %", "seconds"],
+        notes=["added: over one block of all rows. Columns as in the SQL part; loss: the metric "
+               "named, seconds: of the grouping, on all cores."],
+    )
+    for kind in KINDS:
+        for method in plan.block_methods:
+            whole: float | None = None
+            measured = LOSS.get(method, "information_loss")
+            for size in (2 * n, *(plan.rows(size) for size in reversed(plan.block_sizes))):
+                say(f"blocks: {kind}, {method}, block_rows {size:,}")
+                found = apart("blocks:called", plan.limit, kind=kind, method=method, n=n,
+                              block_rows=size)
+                if "failed" in found:
+                    table.rows.append([kind, method, measured, size, None, found["failed"], None,
+                                       None])
+                    continue
+                whole = found["loss"] if whole is None else whole
+                added = 100.0 * (found["loss"] / whole - 1.0) if whole else None
+                table.rows.append([kind, method, measured, size, found["blocks"], found["loss"],
+                                   added, found["seconds"]])
+    return table
 
 
 def _rows(plan: Plan, row: str, n: int, d: int, say: Callable[[str], None]) -> list[list[Cell]]:

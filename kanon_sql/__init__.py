@@ -3,7 +3,8 @@
 In SQL, after ``kanon_sql.register(con)``: anonymize, anonymize_clusters, anonymize_metrics,
 anonymize_suppressed, anonymize_sql, anonymize_roles, anonymize_manifest, anonymize_methods,
 hierarchy, k_anonymity, anonymize_audit, anonymize_risk, anonymize_ledger and ledger_check.
-In Python the same calls take a frame or a file; release() writes one, and verify() proves it.
+In Python the same calls take a frame or a file; release() writes one, verify()
+proves it, and report() tells who signs it off what it is worth.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ if not (Path(__file__).parent / "sql").is_dir():
     __path__.append(str(Path(__file__).parents[1]))
 
 from kanon_sql.errors import DataError, KanonError, OptionError, ReleaseError, did_you_mean
+from kanon_sql.files.released import ReleasedFiles
 from kanon_sql.interfaces.dataframe import (
     anonymize,
     anonymize_audit,
@@ -31,25 +33,35 @@ from kanon_sql.interfaces.dataframe import (
     k_anonymity,
     ledger_check,
     release,
+    report,
 )
 from kanon_sql.interfaces.duckdb import register
-from kanon_sql.interfaces.release import Released
+from kanon_sql.interfaces.files import anonymize_files
+from kanon_sql.interfaces.report import Report
+from kanon_sql.interfaces.result import Release
 from kanon_sql.interfaces.verification import Finding, Verification
 from kanon_sql.interfaces.verify import verify
 from kanon_sql.version import __version__
+
+Released = Release
+"""As it was called before it held more than the file."""
 
 __all__ = [
     "DataError",
     "Finding",
     "KanonError",
     "OptionError",
+    "Release",
     "ReleaseError",
     "Released",
+    "ReleasedFiles",
+    "Report",
     "Verification",
     "__version__",
     "anonymize",
     "anonymize_audit",
     "anonymize_clusters",
+    "anonymize_files",
     "anonymize_ledger",
     "anonymize_manifest",
     "anonymize_metrics",
@@ -62,6 +74,7 @@ __all__ = [
     "ledger_check",
     "register",
     "release",
+    "report",
     "verify",
 ]
 

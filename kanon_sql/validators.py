@@ -18,6 +18,8 @@ Value = TypeVar("Value", covariant=True)
 Check = Callable[[str, Any], Value]
 """Takes the option's name, for the message, and a value as it was typed."""
 
+_words: dict[Check[Any], tuple[str, ...]] = {}
+
 LARGEST = 1e9
 """The largest weight, penalty and gamma: far beyond use, and far from where squares overflow."""
 
@@ -52,6 +54,11 @@ def spelled(value: Any, known: Iterable[str]) -> str | None:
     return {folded(word): word for word in known}.get(folded(value))
 
 
+def words_of(check: Check[Any]) -> tuple[str, ...]:
+    """The words that a check takes, for those who complete them; none where it takes others."""
+    return _words.get(check, ())
+
+
 def one_of(known: Iterable[str], called: str | None = None) -> Check[str]:
     """One of some words, in any spelling (see ``folded``); ``called`` is how the message calls the
     option, else by its name."""
@@ -64,6 +71,7 @@ def one_of(known: Iterable[str], called: str | None = None) -> Check[str]:
             f"The {called or name} {value!r} is not known. {did_you_mean(str(value), known)}"
         )
 
+    _words[check] = tuple(known)
     return check
 
 
@@ -76,6 +84,7 @@ def word(*known: str) -> Check[str]:
             raise OptionError(f"{name} must be one of {', '.join(known)}. Got {value!r}.")
         return found
 
+    _words[check] = known
     return check
 
 
@@ -104,6 +113,7 @@ def one_by_column(words: Iterable[str]) -> Check[str | dict[str, str]]:
         names(name, columns)
         return {str(column): one(name, word) for column, word in value.items()}
 
+    _words[check] = words_of(one)
     return check
 
 

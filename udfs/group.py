@@ -22,7 +22,7 @@ from kanon_sql.jobs.progress import Progress
 from kanon_sql.kernel.memory import give_back
 from kanon_sql.kernel.parallel import cores, on_threads
 from kanon_sql.kernel.watch import Watch
-from kanon_sql.methods import METHODS
+from kanon_sql.methods import CHOICES
 from kanon_sql.methods.task import Run
 from kanon_sql.stages.labels import UNKNOWN, by_row, held, hold
 from kanon_sql.udfs.signature import (
@@ -55,7 +55,7 @@ def start(
     from kanon_sql.hierarchies.tree import read_trees
     from kanon_sql.stages.group import Work, room_for  # here: it takes a while to load
 
-    run, names = Run.from_json(options[0].as_py(), METHODS), read_columns(columns)
+    run, names = Run.from_json(options[0].as_py(), CHOICES), read_columns(columns)
     sensitive = read_columns(secrets)
     taken = room_for(names, run.task, sensitive)
     work = Work(

@@ -6,11 +6,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
-from kanon_sql.methods import METHODS
+from kanon_sql.methods import CHOICES
 from kanon_sql.methods.task import Run
-from kanon_sql.udfs.signature import BOXES, CELLS, TREES, Signature
+from kanon_sql.udfs.signature import BOXES, CELLS, TREES, Signature, whole
 
 NO_CELLS = pa.struct([("number", pa.float64()), ("category", pa.string())])
 
@@ -19,7 +20,7 @@ def measure(
     rows: Any, columns: Any, options: Any, hierarchies: Any, forms: Any, grouped: Any, outside: Any,
     hidden: Any,
 ) -> Any:
-    """Struct of facts (JSON) and radii (class, radius)."""
+    """For each list of rows a struct of facts (JSON) and radii (class, radius)."""
     from kanon_sql.encode.arrow import Rows, read_columns
     from kanon_sql.encode.looks import cells_without
     from kanon_sql.hierarchies.tree import read_trees
@@ -28,7 +29,6 @@ def measure(
 
     run, beside, away = grouped[0], outside[0].values, hidden[0].as_py() or []
     every = read_columns(columns)
-    kept, names, trees = without_hidden(Rows.of(rows), every, read_trees(hierarchies), away)
     cells = pa.array([], NO_CELLS) if beside is None else beside.flatten()
     published = Published(
         **json.loads(forms[0].as_py()),
@@ -40,13 +40,26 @@ def measure(
         ],
         outside=cells_without(cells, every, away),
     )
-    task = Run.from_json(options[0].as_py(), METHODS).task
-    facts, classes, radii = measure_rows(kept, names, task, published, trees)
-    pairs = pa.StructArray.from_arrays([pa.array(classes), pa.array(radii)], ["class", "radius"])
+    task = Run.from_json(options[0].as_py(), CHOICES).task
+    given, found = read_trees(hierarchies.slice(0, 1)), []
+    for i in range(len(rows)):
+        part = Rows.of(whole(rows).slice(i, 1))
+        kept, names, trees = without_hidden(part, every, given, away)
+        found.append(measure_rows(kept, names, task, published, trees))
+    return _told(found)
+
+
+def _told(found: list[Any]) -> Any:
+    """Facts, classes and radii of each list of rows, as structs."""
+    lists = [
+        pa.StructArray.from_arrays([pa.array(classes), pa.array(radii)], ["class", "radius"])
+        for _, classes, radii in found
+    ]
+    ends = pa.array(np.cumsum([0, *map(len, lists)]), pa.int32())
     return pa.StructArray.from_arrays(
         [
-            pa.array([json.dumps(facts)], pa.string()),
-            pa.ListArray.from_arrays(pa.array([0, len(pairs)], pa.int32()), pairs),
+            pa.array([json.dumps(facts) for facts, _, _ in found], pa.string()),
+            pa.ListArray.from_arrays(ends, pa.concat_arrays(lists)),
         ],
         ["facts", "radii"],
     )

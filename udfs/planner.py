@@ -13,36 +13,37 @@ from kanon_sql.call.relation import literal
 from kanon_sql.errors import KanonError
 from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.plan.found import found_sql
-from kanon_sql.plan.macros import FIRST, parameters
+from kanon_sql.plan.macros import FIRST, at_home, parameters
 from kanon_sql.plan.query import plan
 from kanon_sql.plan.shadows import refuse_changed
 
-CatalogOf = Callable[[str], Catalog]
-ShadowOf = Callable[[str, str, bool], "str | None"]
-PARAMETERS = (*("VARCHAR",) * 3, *("VARCHAR[]",) * 2, *("VARCHAR",) * 2)
+CatalogOf = Callable[[int, str], Catalog]
+ShadowOf = Callable[[int, str, str, bool], "str | None"]
+PARAMETERS = (*("VARCHAR",) * 3, *("VARCHAR[]",) * 2, *("VARCHAR",) * 2, "UBIGINT", "VARCHAR")
 
 FAILED = "The call can't be planned: {} inside. Nothing came out; please report this as a bug."
 
 
 def planner(catalog_of: CatalogOf, shadow_of: ShadowOf) -> Callable[..., str]:
-    """The planner function over a catalog: the search path of the caller to a Catalog, (database,
-    search path, whether the text is run now) to the name of a macro that hides a function."""
+    """The planner function over a catalog: the caller's connection and search path to a Catalog,
+    (connection, database, search path, whether the text is run now) to the name of a macro that
+    hides a function."""
 
     def plan_call(
         call: str, relation: Any, path: str, positional: Any, named: Any, database: str,
-        collation: str | None,
+        collation: str | None, caller: int, home: str,
     ) -> str:
         try:
             refuse_forked()
             runs = call != "anonymize_sql"
-            refuse_changed(shadow_of(database, path or "", runs), collation or "")
+            refuse_changed(shadow_of(caller, database, path or "", runs), collation or "")
             texts = zip_longest(parameters(call), named[0::2], named[1::2])
             given = read_arguments(positional, texts, FIRST.get(call))
             named_relation = None if relation is None else json.loads(relation)
-            planned = plan(call, named_relation, given, catalog_of(path))
+            planned = plan(call, named_relation, given, catalog_of(caller, path))
             if not runs:  # it names relations, and reads none
-                return planned.text
-            return found_sql(planned.text, [
+                return at_home(planned.text, home)
+            return found_sql(at_home(planned.text, home), [
                 sought for sought in planned.relations
                 if sought.may_be_missing and sought.is_no_cte
             ])

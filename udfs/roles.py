@@ -1,4 +1,4 @@
-"""__kanon_roles(hashes, columns, profiles, released, told): what each column is, and looks like."""
+"""__kanon_roles(hashes, columns, profiles, forms, released, told): what columns are, look like."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from kanon_sql.udfs.signature import Signature
 OF_PERSONS = ("persons", "distinct", "agree", "several")
 
 
-def roles(hashes: Any, columns: Any, profiles: Any, released: Any, told: Any) -> Any:
+def roles(
+    hashes: Any, columns: Any, profiles: Any, forms: Any, released: Any, told: Any
+) -> Any:
     """One object per column, as JSON."""
     from kanon_sql.encode.arrow import read_columns
     from kanon_sql.encode.looks import OfPersons, Profile
@@ -35,14 +37,21 @@ def roles(hashes: Any, columns: Any, profiles: Any, released: Any, told: Any) ->
     codes = np.asarray(flat.to_numpy(zero_copy_only=False), dtype=np.uint64)
     found = describe_columns(
         codes.reshape(-1, len(known)), known, read_columns(released), json.loads(told[0].as_py()),
-        persons,
+        persons, _forms(forms[0].as_py()),
     )
     return pa.array([json.dumps(found)], pa.string())
+
+
+def _forms(told: str) -> dict[str, Any]:
+    """How the texts of columns are written, by name."""
+    from kanon_sql.encode.looks import Form
+
+    return {each["name"]: Form(each["codes"], each["places"]) for each in json.loads(told)}
 
 
 ROLES = Signature(
     "__kanon_roles",
     roles,
-    ("UBIGINT[][]", "VARCHAR[][]", "VARCHAR", "VARCHAR[][]", "VARCHAR"),
+    ("UBIGINT[][]", "VARCHAR[][]", "VARCHAR", "VARCHAR", "VARCHAR[][]", "VARCHAR"),
     "VARCHAR",
 )

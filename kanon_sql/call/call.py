@@ -17,6 +17,7 @@ from kanon_sql.call.options import (
     Options,
     read_options,
 )
+from kanon_sql.call.parts import refuse_audit_in_parts, refuse_parts, told_parts, within_of
 from kanon_sql.call.persons import of_persons
 from kanon_sql.call.relation import Relation, find_relation
 from kanon_sql.call.risk_options import RiskOptions
@@ -64,6 +65,7 @@ class Call:
         looked_at: the sensitive columns that k_anonymity measures.
         population: the relation of the people among whom anonymize_risk looks.
         by_persons: whether k_anonymity counts persons, too.
+        by_part: whether all is told once for each part.
     """
 
     name: str
@@ -86,6 +88,7 @@ class Call:
     looked_at: tuple[str, ...] = ()
     population: Relation | None = None
     by_persons: bool = False
+    by_part: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +104,8 @@ class GroupingCall(Call):
         threads: how many it takes; None: as many as DuckDB.
         used: all options as they are used, by name, as the metrics tell them.
         ledger: how it goes on from earlier releases, if it does.
+        block: the name under which facts are kept, where the rows are a block of many.
+        small_parts: what becomes of parts that are too small.
     """
 
     task: GroupTask
@@ -111,6 +116,8 @@ class GroupingCall(Call):
     threads: int | None
     used: Mapping[str, Any]
     ledger: Ledger | None = None
+    block: str | None = None
+    small_parts: str = "error"
 
     @property
     def reserved(self) -> tuple[str, ...]:
@@ -152,7 +159,7 @@ def read_call(
     _refuse_taken(source, ())
     roles = resolve_roles(
         options.roles, source, table.roles if table else None, audits=True,
-        weight=options.risk.weight,
+        weight=options.risk.weight, within=within_of(options),
     )
     hierarchies = read_hierarchies(options.release.hierarchies, roles, source, catalog)
     release, population = options.measure.release, options.risk.population
@@ -166,11 +173,7 @@ def read_call(
             "runs. Name them in quasi_identifiers=[...]."
         )
     by_persons = "entity" in options.given
-    if by_persons and measures:
-        raise OptionError(
-            "entity and sensitive are given, and k_anonymity counts persons or measures sensitive "
-            "columns. Call it twice."
-        )
+    refuse_audit_in_parts(options, roles, by_persons, measures)
     return Call(
         **shared,
         by_persons=by_persons,
@@ -205,6 +208,7 @@ def _shared(
         "show_values": options.run.show_values,
         "models": read_models(options, roles),
         "asked": options.models,
+        "by_part": options.parts.by_part,
     }
 
 
@@ -244,6 +248,7 @@ def _grouping_call(
     roles = resolve_roles(
         options.roles, source, table.roles if table else None, task.own.cost_column,
         releases=options.call != "anonymize_roles", weight=options.risk.weight,
+        within=within_of(options),
     )
     if task.own.needs_sensitive and len(roles.sensitive) != 1:
         raise OptionError(
@@ -270,6 +275,7 @@ def _grouping_call(
         task = replace(task, beside_k=shared["models"], seed=seed)
         refuse_models(task)
     ledger = read_ledger(options, roles, task, release, catalog, bool(trees))
+    refuse_parts(options, task, roles, ledger is not None)
     task = of_persons(task, roles, options)
     return GroupingCall(
         **shared,
@@ -280,8 +286,10 @@ def _grouping_call(
         tables={name: find_relation(given, catalog) for name, given in named.items() if given},
         progress=options.run.progress,
         threads=options.run.threads,
-        used=_used(options, task, release, roles, hierarchies, trees) | told_options(ledger),
+        used=_used(options, task, release, roles, hierarchies, trees) | told_options(ledger)
+        | told_parts(options, roles),
         ledger=ledger,
+        small_parts=options.parts.small_parts,
     )
 
 
@@ -294,7 +302,7 @@ def _without_sensitive(
         return options, {}
     roles = resolve_roles(
         options.roles, source, table.roles if table else None, options.own.cost_column,
-        releases=options.call != "anonymize_roles",
+        releases=options.call != "anonymize_roles", within=within_of(options),
     )
     given = options.release.hierarchies
     found = used_hierarchies(read_models(options, roles), given, roles)
@@ -332,6 +340,9 @@ def _used(
         used["entity"] = roles.entity
     # of no consequence for the release
     del used["release"], used["threads"]
+    used["refine"] = task.refine
+    if options.group.effort is None:
+        del used["effort"]
     if options.risk.weight is not None:
         used["weight"] = options.risk.weight
     if task.secret:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 REPRESENTATIONS = {
     "centroid": "the mean of numbers, dates and times, the most frequent value of all others",
+    "rounded": "the centroid in the column's own type, the mean of integers rounded",
     "median": "the (lower) median of ordered values, the most frequent value of all others",
     "interval": "text: '[20, 29]', '{Private, State-gov}', or the value where all agree",
     "bounds": "STRUCT(min, max) of ordered values, a LIST of the distinct values of all others",
@@ -11,8 +12,15 @@ REPRESENTATIONS = {
     "number": "the number of the class (methods of one attribute only)",
     "hierarchy": "text: the label of the lowest common ancestor in the column's hierarchy",
 }
-POINTS = ("centroid", "median")
+POINTS = ("centroid", "rounded", "median")
+MEANS = ("centroid", "rounded")
+"""Those that count rows by their weights."""
 REFINES = ("none", "local")
+EFFORTS = {
+    "fast": "nothing is refined",
+    "balanced": "refine='local'",
+    "best": "the same with about eight times its steps",
+}
 RECODINGS = ("local", "global")
 OTHERS = {
     "error": "refuses the call and names them",

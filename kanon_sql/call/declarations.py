@@ -10,11 +10,12 @@ import re
 
 from kanon_sql.errors import OptionError, did_you_mean
 
-ROLES = ("quasi_identifier", "sensitive", "identifier", "entity", "other")
+ROLES = ("quasi_identifier", "sensitive", "identifier", "entity", "within", "other")
 SPELLINGS = {
     "quasiidentifier": "quasi_identifier", "quasiidentifiers": "quasi_identifier",
     "qi": "quasi_identifier", "sensitive": "sensitive", "identifier": "identifier",
-    "identifiers": "identifier", "entity": "entity", "other": "other", "others": "other",
+    "identifiers": "identifier", "entity": "entity", "within": "within",
+    "other": "other", "others": "other",
 }
 WORD = "kanon"
 
@@ -37,7 +38,7 @@ MEANT = rf"\b{WORD}\b|\b(?:{_one_letter_away(WORD)})\s*:"
 
 _MEANT = re.compile(MEANT, re.IGNORECASE | re.ASCII)
 _DECLARED = re.compile(
-    rf"{WORD}\s*:\s*(quasi[\s_-]*identifiers?|qi|sensitive|identifiers?|entity|others?)\s*(?:$|[.,;()|\n])",
+    rf"{WORD}\s*:\s*(quasi[\s_-]*identifiers?|qi|sensitive|identifiers?|entity|within|others?)\s*(?:$|[.,;()|\n])",
     re.IGNORECASE | re.ASCII,
 )
 

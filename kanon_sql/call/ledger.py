@@ -13,6 +13,7 @@ from kanon_sql.call.roles import Roles
 from kanon_sql.call.rules import Release
 from kanon_sql.errors import OptionError
 from kanon_sql.methods import GroupTask
+from kanon_sql.methods.auto import AUTO
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 
 COLUMNS = ("release", "entity", "class", "published", "source", "options")
@@ -106,7 +107,7 @@ def _hindrances(
     name = repr(task.method.name)
     by_itself = (
         task.geometry.has_centers or isinstance(task.geometry, AttributeGeometry)
-        or release.same_level or not task.method.promises_k
+        or release.same_level or not task.method.promises_k or task.method is AUTO
     )
     return {
         "{} needs to know the quasi-identifiers before the query runs. Name them in "

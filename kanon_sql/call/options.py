@@ -9,6 +9,7 @@ from typing import Any
 
 from kanon_sql.call.choices import (
     DISTANCES,
+    EFFORTS,
     ENTITY_ROWS,
     LOSSES,
     NULLS,
@@ -19,11 +20,12 @@ from kanon_sql.call.choices import (
 )
 from kanon_sql.call.ledger_options import LedgerOptions
 from kanon_sql.call.model_options import ModelOptions
+from kanon_sql.call.part_options import PartOptions
 from kanon_sql.call.risk_options import RiskOptions, k_of, refuse_together
 from kanon_sql.call.run_options import RunOptions
 from kanon_sql.call.wishes import option_hint
 from kanon_sql.errors import OptionError
-from kanon_sql.methods import METHODS
+from kanon_sql.methods import CHOICES, METHODS
 from kanon_sql.methods.option import (
     ALL_CALLS,
     AUDITS,
@@ -51,8 +53,8 @@ from kanon_sql.validators import (
 
 __all__ = [
     "ALL_CALLS", "AUDITS", "GROUPING_CALLS", "GROUPS", "MEASURED_CALLS", "OPTIONS", "SPECIAL",
-    "GroupOptions", "LedgerOptions", "MeasureOptions", "ModelOptions", "Options", "ReleaseOptions",
-    "RiskOptions", "RoleOptions", "RunOptions", "read_options",
+    "GroupOptions", "LedgerOptions", "MeasureOptions", "ModelOptions", "Options", "PartOptions",
+    "ReleaseOptions", "RiskOptions", "RoleOptions", "RunOptions", "read_options",
 ]
 
 
@@ -124,8 +126,10 @@ class GroupOptions:
         type="INTEGER", default_text="must be given", calls=(*ALL_CALLS, LEDGER_CHECK),
     )
     method: str = option(
-        "mdav_star", one_of(METHODS),
-        "How rows are put into groups; anonymize_methods() lists all.",
+        "mdav_star", one_of(CHOICES),
+        "How rows are put into groups; anonymize_methods() lists all, and 'auto' chooses one by "
+        "what is released, the types of the columns and the number of rows; the metrics say "
+        "which.",
     )
     distance: str | None = option(
         None, one_of(DISTANCES),
@@ -187,6 +191,13 @@ class GroupOptions:
         "from); anonymize_metrics tells the steps made, which as refine_steps give the same "
         "release again.",
         type="DOUBLE", default_text="no limit",
+    )
+    effort: str | None = option(
+        None, one_of(EFFORTS),
+        "How long to search, in place of refine and refine_steps: "
+        + "; ".join(f"'{name}': {text}" for name, text in EFFORTS.items())
+        + ", or the method best, where the method is 'auto' and there are few rows.",
+        default_text="as refine says",
     )
     block_rows: int | None = option(
         None, whole(1),
@@ -262,7 +273,7 @@ class MeasureOptions:
 GROUPS = {
     "roles": RoleOptions, "grouping": GroupOptions, "models": ModelOptions,
     "release": ReleaseOptions, "measuring": MeasureOptions, "risk": RiskOptions,
-    "running": RunOptions, "releases": LedgerOptions,
+    "running": RunOptions, "releases": LedgerOptions, "parts": PartOptions,
 }
 """The options of the calls, by what they are about."""
 
@@ -304,8 +315,8 @@ class Options:
     Attributes:
         call: the SQL call.
         given: the names of those that were given.
-        roles, group, models, release, measure, risk, run, ledger: as their classes say; max_risk
-            and preset have become k.
+        roles, group, models, release, measure, risk, run, ledger, parts: as their classes say;
+            max_risk and preset have become k.
         own: those of the method.
     """
 
@@ -319,6 +330,7 @@ class Options:
     risk: RiskOptions
     run: RunOptions
     ledger: LedgerOptions
+    parts: PartOptions
     own: MethodOptions
 
 
@@ -348,7 +360,7 @@ def read_options(call: str, given: Mapping[str, Any]) -> Options:
         known["recoding"].read(given["recoding"]) == "global"
     ):
         group = replace(group, method="full_domain")
-    method = METHODS[group.method]
+    method = CHOICES[group.method]
     known |= options_of(method.own)  # an option of several methods is checked as this one has it
     values = {
         name: known[name].read(value)
@@ -379,5 +391,6 @@ def read_options(call: str, given: Mapping[str, Any]) -> Options:
         risk,
         part(RunOptions),
         part(LedgerOptions),
+        part(PartOptions),
         part(method.own),
     )

@@ -34,7 +34,9 @@ def of_persons(task: GroupTask, roles: Roles, options: Options) -> GroupTask:
         )
     if not together:
         return replace(task, beside_k=(*task.beside_k, EntityShare(column=roles.entity, k=task.k)))
-    of_places = isinstance(task.geometry, AttributeGeometry) and task.geometry.domain != "values"
+    of_places = isinstance(task.geometry, AttributeGeometry) and (
+        task.geometry.domain in ("places", "nodes")
+    )
     if of_places or task.method.keeps_models:
         raise OptionError(
             f"The method {task.method.name!r} says of each class where its rows lie, and rows of "

@@ -34,6 +34,7 @@ class Roles:
         origins: where each named column, in lower case, has its role from: 'call', 'relation',
             'comment' or 'view'.
         entity: the one of the identifiers that says whose row a row is.
+        within: the columns that divide the rows into parts, and are released unchanged.
     """
 
     quasi_identifiers: tuple[str, ...]
@@ -43,6 +44,7 @@ class Roles:
     rest: str = "quasi_identifier"
     origins: Mapping[str, str] = field(default_factory=dict)
     entity: str | None = None
+    within: tuple[str, ...] = ()
 
     @property
     def open(self) -> bool:
@@ -52,7 +54,7 @@ class Roles:
     @property
     def others(self) -> tuple[str, ...]:
         """Every column that is named with another role than quasi-identifier."""
-        return (*self.sensitive, *self.identifiers, *self.other)
+        return (*self.sensitive, *self.identifiers, *self.other, *self.within)
 
     @property
     def passing(self) -> tuple[str, ...]:
@@ -97,6 +99,7 @@ def resolve_roles(
     releases: bool = True,
     audits: bool = False,
     weight: str | None = None,
+    within: tuple[str, ...] | None = None,
 ) -> Roles:
     """The role of each column.
 
@@ -111,6 +114,8 @@ def resolve_roles(
         releases: whether the call releases anything.
         audits: whether it asks for no roles at all, since it looks at any table.
         weight: the column that weight names.
+        within: the columns that within names; None where the call knows no parts, and sees in
+            those that are declared so what anybody sees: quasi-identifiers.
 
     Raises:
         OptionError: a column with two roles, a comment that can't be read, a view that may rename a
@@ -119,12 +124,14 @@ def resolve_roles(
     passing = {
         "class_label": options.class_label, "facility_cost": cost_column, "weight": weight
     }
-    taken = _given(options, passing)
+    taken = _given(options, passing, within or ())
     replaced = bool(options.quasi_identifiers)
 
     def declare(column: str, role: str, origin: str) -> None:
         if role == "entity" and options.entity is not None:
             role = "identifier"  # the call names another one
+        if role == "within" and (within is None or within):
+            role = "quasi_identifier"  # or the call names others
         if not (replaced and role == "quasi_identifier"):
             taken.give(column, role, origin)
 
@@ -151,6 +158,7 @@ def resolve_roles(
         rest,
         taken.origins,
         entity,
+        tuple(taken.by_role["within"]),
     )
     _refuse_none_left(roles, source)
     return roles
@@ -167,7 +175,9 @@ def _entity(taken: _Taken) -> str | None:
     return named[0] if named else None
 
 
-def _given(options: RoleOptions, passing: Mapping[str, str | None]) -> _Taken:
+def _given(
+    options: RoleOptions, passing: Mapping[str, str | None], within: tuple[str, ...] = ()
+) -> _Taken:
     """The roles that the call itself gives; ``passing`` are columns that pass unchanged, by the
     option that names them."""
     taken = _Taken()
@@ -176,6 +186,7 @@ def _given(options: RoleOptions, passing: Mapping[str, str | None]) -> _Taken:
         "sensitive": options.sensitive,
         "identifier": options.identifiers,
         "entity": () if options.entity is None else (options.entity,),
+        "within": within,
     }
     for role, names in given.items():
         for name in names:
@@ -189,7 +200,7 @@ def _given(options: RoleOptions, passing: Mapping[str, str | None]) -> _Taken:
         if column is None:
             continue
         if taken.roles.get(column.lower()) in (
-            "quasi_identifier", "identifier", "entity"
+            "quasi_identifier", "identifier", "entity", "within"
         ):
             raise OptionError(
                 f"The column {column!r} is given as {taken.roles[column.lower()]} and as {option}, "

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from kanon_sql.call.choices import MEANS, POINTS
 from kanon_sql.call.options import Options
 from kanon_sql.errors import OptionError
-from kanon_sql.methods import METHODS, GroupTask, Method
+from kanon_sql.methods import CHOICES, GroupTask, Method
+from kanon_sql.methods.auto import AUTO, BY_SIZE
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 
 SETS = ("interval", "bounds")
@@ -64,8 +66,9 @@ def resolve(options: Options) -> tuple[GroupTask, Release]:
         OptionError: options that don't go together.
     """
     group = options.group
-    method = METHODS[group.method]
+    method = CHOICES[group.method]
     _check_recoding(options, method)
+    _check_effort(options, method)
     task = GroupTask(
         method=method,
         k=_k(options, method),
@@ -75,7 +78,8 @@ def resolve(options: Options) -> tuple[GroupTask, Release]:
         weights=group.weights,
         nulls=group.nulls,
         seed=group.seed,
-        refine=group.refine,
+        refine=_refine(options, method),
+        refine_times=LONGER if group.effort == "best" else 1,
         refine_steps=group.refine_steps,
         refine_seconds=group.refine_seconds,
         block_rows=group.block_rows,
@@ -159,7 +163,7 @@ def _distance(options: Options, method: Method) -> str | None:
                 )
         return None
     if chosen is None:
-        chosen = method.distances[0]
+        chosen = "loss" if method is AUTO and _shows_sets(options) else method.distances[0]
     if chosen not in method.distances:
         raise OptionError(
             f"The method {method.name!r} works in the distance {method.distances[0]!r} only. "
@@ -184,8 +188,48 @@ def _check_metric(options: Options, task: GroupTask) -> None:
             )
 
 
+LONGER = 8
+"""How many times the steps of refine effort 'best' makes."""
+
+
+def _check_effort(options: Options, method: Method) -> None:
+    """Raises OptionError for an effort beside what it stands for, or that can't be made."""
+    effort = options.group.effort
+    if effort is None:
+        return
+    for name in ("refine", "refine_steps"):
+        if name in options.given:
+            raise OptionError(
+                f"effort says how long to search, and so does {name}. Leave one of them out."
+            )
+    if method.searches:
+        raise OptionError(
+            f"The method {method.name!r} searches by itself. Leave effort out, or give "
+            "refine_steps."
+        )
+    if effort != "fast" and not method.refinable:
+        raise OptionError(f"The method {method.name!r} can't be refined. Leave effort out.")
+
+
+def _refine(options: Options, method: Method) -> str:
+    """Whether groups are refined, as GroupTask has it."""
+    if options.group.effort is not None:
+        return "none" if options.group.effort == "fast" else "local"
+    if method is AUTO and "refine" not in options.given:
+        return BY_SIZE
+    return options.group.refine
+
+
+def _shows_sets(options: Options) -> bool:
+    """Whether what classes release has ranges, sets or labels, whose loss is to be small."""
+    chosen = options.release.for_all
+    if chosen is None:
+        return bool(options.release.hierarchies)
+    return chosen not in POINTS
+
+
 def _check_refine(options: Options, method: Method) -> None:
-    refined = options.group.refine == "local"
+    refined = options.group.refine == "local" or options.group.effort in ("balanced", "best")
     if "refine" in options.given and method.searches:
         raise OptionError(f"The method {method.name!r} refines by itself. Leave refine out.")
     if refined and not method.refinable:
@@ -240,11 +284,12 @@ def _release(options: Options, task: GroupTask) -> Release:
             "The representation 'hierarchy' needs hierarchies. Add hierarchies={'zip': "
             "'prefix'}, for example."
         )
+    own = "interval" if method is AUTO and task.distance == "loss" else method.representation
     shown = chosen
     if shown in (None, "hierarchy"):
-        shown = "interval" if same_level else method.representation
+        shown = "interval" if same_level else own
     return Release(
-        representation=shown or method.representation,
+        representation=shown or own,
         by_hierarchy=chosen == "hierarchy" or (chosen is None and not task.geometry.has_centers),
         by_column={name.lower(): word for name, word in given.by_column.items()},
         same_level=same_level,
@@ -252,7 +297,7 @@ def _release(options: Options, task: GroupTask) -> Release:
         keep_order=given.keep_order,
         of_method=task.own.added_columns,
         tight=task.own.tightly,
-        weighted=_weighted(options, task, shown or method.representation),
+        weighted=_weighted(options, task, shown or own),
     )
 
 
@@ -266,7 +311,7 @@ def _weighted(options: Options, task: GroupTask, shown: str) -> bool:
         return False
     words = (shown, *options.release.by_column.values())
     own = task.geometry.has_centers or isinstance(task.geometry, AttributeGeometry)
-    if "centroid" in words and not own:
+    if not own and not set(MEANS).isdisjoint(words):
         return True
     if options.call in ("anonymize_metrics", "anonymize_roles"):
         return False

@@ -13,7 +13,8 @@ class RunOptions:
     """What is shown while a call runs, and when it is refused."""
 
     progress: bool = option(
-        True, flag, "Shows how far a long call is, if the standard error stream is a terminal.",
+        True, flag,
+        "Shows how far a long call is, if the standard error stream is a terminal or a notebook's.",
         type="BOOLEAN",
     )
     threads: int | None = option(

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -55,6 +55,25 @@ def is_categorical(sql_type: str) -> bool:
 
 
 @dataclass(frozen=True)
+class NumberTotals:
+    """What the scale of a column of numbers follows from.
+
+    Attributes:
+        share: of the rows that have a value.
+        exponent: the power of two by which values are divided.
+        low, mean, span, deviation: the least of them then, and of how much they lie above it the
+            mean, the range and the standard deviation.
+    """
+
+    share: float
+    exponent: int = 0
+    low: float = 0.0
+    mean: float = 0.0
+    span: float = 0.0
+    deviation: float = 0.0
+
+
+@dataclass(frozen=True)
 class Numeric:
     """A column of numbers, dates or times.
 
@@ -87,6 +106,16 @@ class Numeric:
             span = float(small.max()) - low
             mean = float(np.sum(small - low)) / len(known)
             deviation = float(np.sqrt(np.sum((small - low - mean) ** 2) / len(known)))
+        return Numeric.of_totals(
+            name, weight, NumberTotals(share, exponent, low, mean, span, deviation), distance
+        )
+
+    @staticmethod
+    def of_totals(
+        name: str, weight: float, totals: NumberTotals, distance: str = "sse"
+    ) -> Numeric:
+        """The scale of values of which only the totals are known."""
+        share, exponent, low, mean, span, deviation = astuple(totals)
         unit = deviation if distance == "sse" else span
         factor = np.sqrt(weight) / unit if unit > 0.0 else 0.0
         indicator = 0.0
@@ -116,6 +145,25 @@ class Numeric:
             place = (np.ldexp(values, -self.exponent) - self.low) / self.span * weight
         place[np.isnan(values)] = MISSING * weight
         return place
+
+
+def squared_lengths(weight: float, shares: Sequence[Floats], distance: str) -> Floats:
+    """The squared lengths of one-hot vectors, by level: float64, shape (height,).
+
+    Args:
+        weight: of the column.
+        shares: those of the nodes at each level, smallest first.
+        distance: 'sse' or 'loss'.
+    """
+    height = len(shares)
+    steps = np.diff((np.arange(height + 1) / height) ** 2) / 2.0
+    if distance == "loss":
+        return np.asarray(weight * steps)
+    variance = sum(
+        step * (1.0 - float(np.sum(part**2)))
+        for step, part in zip(steps.tolist(), shares, strict=True)
+    )
+    return np.asarray(weight * steps / variance if len(shares[0]) > 1 else 0.0 * steps)
 
 
 def _shares(codes: Codes) -> Floats:
@@ -196,21 +244,29 @@ class Categorical:
             words = np.empty(len(leaves), np.int64)
             words[ranked.to_numpy()] = np.arange(len(leaves))
         codes = plain._nodes_of(found, words)
-        steps = np.diff((np.arange(height + 1) / height) ** 2) / 2.0
         shares = [_shares(codes[:, level]) for level in range(height)]
-        if distance == "loss":
-            squared = weight * steps
-        else:
-            variance = sum(
-                step * (1.0 - float(np.sum(part**2)))
-                for step, part in zip(steps.tolist(), shares, strict=True)
-            )
-            squared = weight * steps / variance if len(shares[0]) > 1 else 0.0 * steps
         fitted = replace(
-            plain, squared=np.asarray(squared), present=len(shares[0]),
+            plain, squared=squared_lengths(weight, shares, distance), present=len(shares[0]),
             distinct=plain._distinct(codes),
         )
         return fitted, codes
+
+    def counted(self, values: pa.Array, counts: Labels, distance: str = "sse") -> Categorical:
+        """The same categories, scaled to rows of which only how many have each value is known.
+
+        Args:
+            values: different values, NULL among them where rows have none.
+            counts: int64, shape (values,); how many rows have each.
+            distance: 'sse' or 'loss'.
+        """
+        codes, total = self.codes(values), float(counts.sum())
+        height = codes.shape[1]
+        found = [np.bincount(codes[:, level], weights=counts) for level in range(height)]
+        shares = [np.sort(found_at[found_at > 0] / total) for found_at in found]
+        return replace(
+            self, squared=squared_lengths(self.weight, shares, distance), present=len(shares[0]),
+            distinct=self._distinct(codes, counts),
+        )
 
     def codes(self, values: pa.Array) -> Codes:
         """Nodes of values at each level; int32, shape (n, height); -1 for what is no category."""
@@ -226,14 +282,17 @@ class Categorical:
         spots = found.indices.fill_null(len(table) - 1).to_numpy(zero_copy_only=False)
         return np.ascontiguousarray(self.nodes[table][spots], dtype=np.int32)
 
-    def _distinct(self, codes: Codes) -> Floats:
-        """The attribute ``distinct`` of rows with these nodes: int32, shape (n, height)."""
+    def _distinct(self, codes: Codes, many: Labels | None = None) -> Floats:
+        """The attribute ``distinct`` of rows with these nodes: int32, shape (n, height); ``many``:
+        how many rows each stands for."""
         total, height = len(self.leaves), self.nodes.shape[1]
         if total < 2 or height == 1:
             return np.full(height, 1.0 / height)
         below = [np.bincount(self.nodes[:-1, level]) for level in range(height)]
         counts = [below[level][codes[:, level]] for level in range(height)]
-        means = np.array([1.0, *(float(np.mean(c)) for c in counts[1:]), float(total)])
+        means = np.array(
+            [1.0, *(float(np.average(c, weights=many)) for c in counts[1:]), float(total)]
+        )
         return np.diff(np.maximum.accumulate(means)) / (total - 1.0)
 
 

@@ -51,14 +51,20 @@ def category_column(cells: CellColumns | pa.StructArray, column: int, width: int
 def refuse(name: str, values: Floats | None, missing: Mask, nulls: str) -> None:
     """Raises DataError, with their number, for infinite values, and NULLs where nulls is
     'error'."""
-    if values is not None and np.isinf(values).any():
+    infinite = 0 if values is None else int(np.isinf(values).sum())
+    refuse_counts(name, infinite, int(missing.sum()), nulls)
+
+
+def refuse_counts(name: str, infinite: int, missing: int, nulls: str) -> None:
+    """The same, of how many there are of each."""
+    if infinite:
         raise DataError(
-            f"The quasi-identifier {name!r} has {int(np.isinf(values).sum())} infinite values. "
+            f"The quasi-identifier {name!r} has {infinite} infinite values. "
             "Replace them by NULL or by a finite value first."
         )
-    if nulls == "error" and missing.any():
+    if nulls == "error" and missing:
         raise DataError(
-            f"The quasi-identifier {name!r} has {int(missing.sum())} rows with NULL or NaN, and "
+            f"The quasi-identifier {name!r} has {missing} rows with NULL or NaN, and "
             "nulls is 'error'. Fill them, or choose nulls 'value' or 'suppress'."
         )
 

@@ -23,6 +23,7 @@ from kanon_sql.encode.attributes import Attribute, Categorical, Numeric, Taxonom
 from kanon_sql.encode.cells import Cells, Mask, check_types
 from kanon_sql.encode.encoded import Encoded
 from kanon_sql.encode.order import Indices
+from kanon_sql.encode.scales import scaled
 from kanon_sql.encode.sensitive import fit_sensitive, sensitive_codes
 from kanon_sql.errors import DataError, OptionError, did_you_mean
 from kanon_sql.methods import GroupTask
@@ -191,6 +192,11 @@ def _learned(
         name = columns[j].name
         weight = weights.get(name.lower(), 1.0)
         attributes[j] = Numeric.fit(name, weight, values[order], distance)
+    if task.scales is not None:
+        attributes = {
+            j: scaled(attribute, task.scales[attribute.name.lower()])
+            for j, attribute in attributes.items()
+        }
     label = rows.fields.get("label") if task.class_label is not None else None
     known = fit_sensitive(rows, sensitive, given)
     protected = np.array([word in task.sensitive_values for word in (*known[0].words, None)]

@@ -79,6 +79,19 @@ class Profile:
 
 
 @dataclass(frozen=True)
+class Form:
+    """How SQL finds the texts of a column written (see __kanon_form in sql/macros/columns.sql).
+
+    Attributes:
+        codes: all as codes of digits and capitals, such as 47906 or E11.9.
+        places: all as two numbers, such as -10.9 -37.0.
+    """
+
+    codes: bool = False
+    places: bool = False
+
+
+@dataclass(frozen=True)
 class OfPersons:
     """What SQL counts of a column by persons (see __kanon_of_persons in sql/macros/columns.sql).
 

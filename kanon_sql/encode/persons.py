@@ -10,7 +10,9 @@ values the first in the order of texts is taken.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,9 +20,28 @@ import numpy as np
 import pyarrow as pa
 
 from kanon_sql.encode.arrow import HASHES, CellColumns, Rows
+from kanon_sql.errors import DataError
 from kanon_sql.points.content_order import Bits, mixed
 from kanon_sql.points.points import Floats, Labels, Points
 from kanon_sql.points.sensitive import refuse_strangers
+
+COUNTED = re.compile(r"""((?<!\w)'(?:[^'\\]|\\.)*'|(?<!\w)"(?:[^"\\]|\\.)*")|\brow(s?)\b""")
+"""A name in quotes, or the word for what methods group."""
+
+
+@contextmanager
+def of_persons(persons: object) -> Iterator[None]:
+    """What is refused meanwhile is said of persons, unless there are none: below, they are the
+    records, and a method knows of none that are not rows."""
+    try:
+        yield
+    except DataError as refusal:
+        if persons is None:
+            raise
+        said = COUNTED.sub(
+            lambda found: found[1] if found[1] else "person" + found[2], str(refusal)
+        )
+        raise DataError(said) from None
 
 
 @dataclass(frozen=True)

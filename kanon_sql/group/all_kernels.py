@@ -12,6 +12,7 @@ from kanon_sql.constraints import DistinctDiversity
 from kanon_sql.errors import KanonError
 from kanon_sql.group.warm_up import compile_for
 from kanon_sql.methods import METHODS, GroupTask
+from kanon_sql.methods.auto import AUTO, CHOSEN
 from kanon_sql.methods.option import options_of
 
 SOME = 0.01
@@ -66,7 +67,11 @@ def _tasks(name: str) -> Iterator[tuple[str, GroupTask, bool]]:
 
 def compile_method(name: str) -> Iterator[Compiled]:
     """Compiles what a method can need, one way to use it after the other; all that is there is
-    loaded."""
+    loaded. Of 'auto' it is what those need that it may choose."""
+    if name == AUTO.name:
+        for chosen in CHOSEN:
+            yield from compile_method(chosen)
+        return
     for what, task, in_blocks in _tasks(name):
         started = perf_counter()
         try:

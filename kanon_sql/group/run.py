@@ -120,7 +120,7 @@ def _refined(points: Points, grouping: Grouping, task: GroupTask, watch: Watch) 
     k, steps = task.k, task.refine_steps
     if steps is None:
         most = LOSS_STEPS if task.geometry.by_loss else REFINE_STEPS
-        steps = default_steps(len(points), k, most)
+        steps = default_steps(len(points), k, most * task.refine_times)
     watch.begin("refining", steps)
     if grouping.centers is not None:
         return _divided(points, grouping, k, steps, task.refine_seconds, watch)

@@ -53,7 +53,7 @@ def run_again(
     )
     held["seed"] = private["seed"]
     if isinstance(held.get("ledger"), str):
-        held["ledger"] = _as_it_was(session, held["ledger"], manifest)
+        held["ledger"] = as_it_was(session, held["ledger"], manifest)
     try:
         anew = read_manifest(session, relation, held)
         same = _in_order(session, relation, held, anew, path)
@@ -84,7 +84,7 @@ def _options(private: Json, frames: Json, manifest: Json) -> dict[str, Any]:
     return options
 
 
-def _as_it_was(session: Session, ledger: str, manifest: Json) -> str:
+def as_it_was(session: Session, ledger: str, manifest: Json) -> str:
     """A ledger without this release and those after it; the name of the relation."""
     relation = find_relation(ledger, session.catalog)
     number = int(manifest["release"]["number"])

@@ -11,20 +11,31 @@ from kanon_sql.hierarchies.kinds import KINDS
 Face = TypeVar("Face", bound=Callable[..., Any])
 
 DATA = (
-    "data: a Polars, pandas or Arrow frame, a dict of columns, a DuckDB relation, the path of a "
-    "file that DuckDB reads or a list of such, or the name of a relation of con."
+    "data: a Polars, pandas, Arrow or Ibis frame, a dict of columns, a DuckDB relation, the path "
+    "of a file that DuckDB reads or a list of such, or the name of a relation of con."
 )
 CON = "con: a connection on which to run, with its tables; one of our own unless given."
 OF_RELEASE = (
-    "to: the file to write; one that is there is replaced when the new one is whole.",
+    "relation: not given; release(con, data, ...) is taken, too.",
+    "to: the Parquet file to write, whole or not at all; one that is there is replaced when the "
+    "new one is whole. Without it the release stays in memory.",
     "private: where the private part goes: a file that ends in .json, which only its owner may "
     "read, or a table of con, which is made if there is none. It is returned, too.",
 )
 """The arguments of release."""
 
+OF_REPORT = (
+    "to: the HTML file to write; one that is there is replaced when the new one is whole.",
+    "title: what the release is called.",
+    "queries: SQL texts, by their names or as a list, which are asked of source and release; "
+    "{table} stands for either.",
+    "compare: methods, or dicts of the options in which a release would differ, to stand beside.",
+)
+"""The arguments of report."""
+
 RETURNS = (
-    "A frame of the kind that came in: Polars, pandas, or a DuckDB relation; an Arrow table for "
-    "all else."
+    "A frame of the kind that came in: Polars (also lazy), pandas, Ibis, or a DuckDB relation; an "
+    "Arrow table for all else."
 )
 
 
@@ -46,7 +57,10 @@ def documented(face: Face) -> Face:
     call, more, returns = face.__name__, tuple[str, ...](), RETURNS
     if call == "release":
         call, more = "anonymize", OF_RELEASE
-        returns = "The path, the rows, the manifest and the private part, which stays with you."
+        returns = "A kanon_sql.Release."
+    elif call == "report":
+        call, more = "anonymize", OF_REPORT
+        returns = "The path, and all that the report tells as typed objects."
     face.__doc__ = "\n".join([
         face.__doc__ or "",
         "",

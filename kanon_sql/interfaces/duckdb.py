@@ -6,13 +6,16 @@ import contextlib
 import hashlib
 import itertools
 import json
+import threading
 import weakref
+from collections.abc import Iterator
 
 import duckdb
 
 from kanon_sql.call.relation import literal
 from kanon_sql.errors import KanonError, OptionError
 from kanon_sql.interfaces.catalog import ConnectionCatalog
+from kanon_sql.interfaces.shared import share
 from kanon_sql.jobs.interrupts import listen
 from kanon_sql.plan.macros import PLANNER, macros
 from kanon_sql.plan.shadows import HERE, UNLISTED, bound_sql, refuse_changed, shadows_sql
@@ -26,8 +29,22 @@ OURS_HIDDEN = f"""
     WHERE NOT internal AND system.main.lower(function_name) IN ('{INSTANCE}', '{PLANNER}')
 """
 
-_registered: dict[int, weakref.WeakSet[duckdb.DuckDBPyConnection]] = {}
-"""The registered connections of each open database, by the number that __kanon_instance() gives."""
+UNCOMMITTED = (
+    "No other connection knows the calls until the transaction of this one is committed. End it, "
+    "and register again with shared=True."
+)
+
+Connections = weakref.WeakValueDictionary[int, duckdb.DuckDBPyConnection]
+
+_registered: dict[int, Connections] = {}
+"""The registered connections by the number that DuckDB gives them, for each open database by the
+number that __kanon_instance() gives."""
+
+_sharing: dict[int, Connections] = {}
+"""Those of them that registered for all others."""
+
+_lock = threading.Lock()
+"""Held while functions are made: they belong to all connections of a database."""
 
 _made: set[int] = set()
 """The databases that have all functions."""
@@ -125,9 +142,19 @@ def _statements(con: duckdb.DuckDBPyConnection) -> list[duckdb.Statement]:
     return _read
 
 
-def _cursor(instance: int, path: str = "") -> duckdb.DuckDBPyConnection:
+def _candidates(instance: int, caller: int) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The connections from which a cursor for a caller may come: its own, which nobody closes while
+    it runs our planner; those that are to stay open for all; and any other."""
+    own, sharing = _registered[instance].get(caller), _sharing.get(instance, Connections())
+    if own is not None:
+        yield own
+    yield from sharing.values()
+    yield from _registered[instance].values()
+
+
+def _cursor(instance: int, caller: int, path: str = "") -> duckdb.DuckDBPyConnection:
     """A cursor of a database, to be closed; with the search path of a caller."""
-    for con in list(_registered[instance]):
+    for con in list(_candidates(instance, caller)):
         with contextlib.suppress(duckdb.ConnectionException):
             opened = con.cursor()
             # names are the caller's, and must not find the variables of this function
@@ -140,7 +167,7 @@ def _cursor(instance: int, path: str = "") -> duckdb.DuckDBPyConnection:
 
 def _catalog_of(instance: int) -> CatalogOf:
     """Reads the catalog of a database by cursors of its own; keeps no connection open."""
-    return lambda path: ConnectionCatalog(lambda: _cursor(instance, path))
+    return lambda caller, path: ConnectionCatalog(lambda: _cursor(instance, caller, path))
 
 
 def _bound(con: duckdb.DuckDBPyConnection) -> bytes | None:
@@ -167,8 +194,8 @@ def _shadow_of(instance: int) -> ShadowOf:
     database are listed for a query that runs only where their names may mean something else than
     at a time when nothing was found: it lists them itself, and nothing comes out but by that."""
 
-    def for_caller(database: str, path: str, runs: bool) -> str | None:
-        with _cursor(instance, path) as con:
+    def for_caller(caller: int, database: str, path: str, runs: bool) -> str | None:
+        with _cursor(instance, caller, path) as con:
             con.begin()  # both look at the same macros
             bound = _bound(con) if runs else None
             if bound in _sound:
@@ -181,33 +208,59 @@ def _shadow_of(instance: int) -> ShadowOf:
     return for_caller
 
 
-def register(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+def register(
+    con: duckdb.DuckDBPyConnection, shared: bool | str = False
+) -> duckdb.DuckDBPyConnection:
     """Makes ``anonymize`` and its companions callable in SQL on this connection.
 
     Nothing is written to the database: the macros are temporary, and the functions live as long
     as the database is open. Call it once per connection or cursor; calling it again does no harm.
 
+    Args:
+        con: the connection or cursor.
+        shared: whether all other connections of the same open database get the calls, too, as
+            ``kanon.anonymize(...)``, from a database of macros that is attached in memory. Keep
+            ``con`` open as long as they use them. A text is another name for that database.
+
     Returns:
         The connection itself.
 
     Raises:
-        OptionError: a macro of the database is in the way, so that ours can't be made.
+        OptionError: a macro of the database is in the way, so that ours can't be made, or another
+            database has the name of that of the shared macros, or a transaction is open that
+            keeps the functions from all other connections.
     """
     try:
-        return _register(con)
+        instance = _register(con)
+        if shared:
+            with con.cursor() as other:
+                if _refused(other, PLANNER) == "catalog":
+                    raise OptionError(UNCOMMITTED)
+            share(con, instance, shared)
+            _sharing.setdefault(instance, Connections())[_number_of(con)] = con
     except (duckdb.BinderException, duckdb.CatalogException):
         for query in (shadows_sql(*HERE), OURS_HIDDEN):
             for (name,) in con.execute(query).fetchall():
                 refuse_changed(name, "")
         raise
-
-
-def _register(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
-    listen()
-    instance = _instance(con)
-    if instance is None or instance not in _made:
-        instance = _make(con)
-    _registered.setdefault(instance, weakref.WeakSet()).add(con)
-    for statement in _statements(con):
-        con.execute(statement)
     return con
+
+
+def _register(con: duckdb.DuckDBPyConnection) -> int:
+    listen()
+    with _lock:
+        instance = _instance(con)
+        if instance is None or instance not in _made:
+            instance = _make(con)
+        known = _registered.setdefault(instance, Connections())
+        known[_number_of(con)] = con
+        made = _statements(con)
+    for statement in made:
+        con.execute(statement)
+    return instance
+
+
+def _number_of(con: duckdb.DuckDBPyConnection) -> int:
+    """The number that DuckDB gives a connection."""
+    ((number,),) = con.execute("SELECT system.main.current_connection_id()").fetchall()
+    return int(number)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from os import PathLike, fspath
 from typing import Any
 
@@ -12,8 +13,8 @@ import pyarrow as pa
 from kanon_sql.errors import DataError, OptionError
 
 TAKEN = (
-    "Give a Polars, pandas or Arrow frame, a dict of columns, a DuckDB relation, or the path of a "
-    "file."
+    "Give a Polars, pandas, Arrow or Ibis frame, a dict of columns, a DuckDB relation, or the path "
+    "of a file."
 )
 ADVICE = {
     "ndarray": "An array has no column names. Give a dict of columns, or a frame with names.",
@@ -31,10 +32,10 @@ UNREAD = (
 
 
 def library(data: Any) -> str:
-    """The library that a frame is of: 'polars', 'pandas', 'pyarrow', 'duckdb', or ''."""
+    """The library that a frame is of: 'polars', 'pandas', 'pyarrow', 'duckdb', 'ibis', or ''."""
     for kind in type(data).__mro__:
         name = kind.__module__.partition(".")[0].lstrip("_")
-        if name in ("polars", "pandas", "pyarrow", "duckdb"):
+        if name in ("polars", "pandas", "pyarrow", "duckdb", "ibis"):
             return name
     return ""
 
@@ -69,8 +70,8 @@ def table_of(data: Any) -> Any:
     """A frame that DuckDB scans, its columns named by different texts.
 
     Args:
-        data: a Polars (also lazy), pandas or Arrow frame, a dict of columns, a DuckDB relation, or
-            anything that gives Arrow data (__arrow_c_stream__).
+        data: a Polars (also lazy), pandas, Arrow or Ibis frame, a dict of columns, a DuckDB
+            relation, or anything that gives Arrow data (__arrow_c_stream__).
 
     Raises:
         OptionError: anything else.
@@ -86,6 +87,8 @@ def table_of(data: Any) -> Any:
         frame = data.collect() if hasattr(data, "collect") else data
         if "Object" in map(str, frame.dtypes):  # DuckDB would take addresses for values
             raise DataError(OBJECTS)
+    elif found == "ibis" and hasattr(data, "to_pyarrow") and hasattr(data, "columns"):
+        frame = data.to_pyarrow()
     elif found == "pandas" and hasattr(data, "columns"):
         frame = _checked_pandas(data)
     elif isinstance(data, Mapping):
@@ -156,6 +159,21 @@ def _table_of_columns(data: Mapping[Any, Any]) -> pa.Table:
     return pa.table(columns)
 
 
+def lasting(data: Any) -> Any:
+    """What can be looked at again and again: a name or a path as it is, anything else as table_of
+    takes it. A reader gives its rows once, and a query asked twice may give two answers."""
+    return data if relation_name(data) is not None else table_of(data)
+
+
+def count_of(frame: Any) -> int:
+    """The rows of a frame as ``way_back`` makes it."""
+    if library(frame) == "polars":
+        return int(frame.lazy().collect().height)
+    if library(frame) == "ibis":
+        return int(frame.to_pyarrow().num_rows)
+    return int(frame.num_rows) if isinstance(frame, pa.Table) else len(frame)
+
+
 def way_back(data: Any, con: duckdb.DuckDBPyConnection | None) -> Callable[[Any], Any]:
     """What makes of a result, a DuckDB relation, the kind of frame that the data is.
 
@@ -166,7 +184,12 @@ def way_back(data: Any, con: duckdb.DuckDBPyConnection | None) -> Callable[[Any]
     """
     found = library(data)
     if found == "polars":
+        if hasattr(data, "collect"):
+            return lambda result: result.pl().lazy()
         return lambda result: result.pl()
+    if found == "ibis":
+        memtable = import_module("ibis").memtable
+        return lambda result: memtable(result.to_arrow_table())
     if found == "pandas":
         return lambda result: result.df()
     if found == "duckdb":

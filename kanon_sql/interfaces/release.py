@@ -8,7 +8,7 @@ import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,14 @@ from kanon_sql.interfaces.frames import relation_name
 from kanon_sql.interfaces.private import open_table, refuse_private, write_private
 from kanon_sql.interfaces.session import Session, asked, bound, refusals, telling
 from kanon_sql.jobs.forks import refuse_forked
-from kanon_sql.plan.manifest import SEAL, copy_sql, digest_sql, file_relation, sealed
+from kanon_sql.plan.manifest import (
+    SEAL,
+    copy_sql,
+    digest_sql,
+    file_relation,
+    fingerprint_sql,
+    sealed,
+)
 from kanon_sql.plan.query import plan
 
 TRANSACTION = "SELECT system.main.txid_current()"
@@ -51,51 +58,49 @@ UNEXACT = re.compile(r"\bINTERVAL\b|\bTIME WITH TIME ZONE\b")
 
 
 @dataclass(frozen=True)
-class Released:
+class Written:
     """A release that was written.
 
     Attributes:
         path: the file.
-        rows: how many it holds.
         manifest: what its footer says, by section and entry.
         private: what proves later that the file was made from its source: the seed, the options as
             they were given, and a salted digest of the source. It stands nowhere in the file, and
             is for nobody who gets that.
+        marks: what tells whether the relations that it was made from are still what they were.
     """
 
     path: str
-    rows: int
     manifest: Mapping[str, Any]
-    private: Mapping[str, Any] = field(repr=False)
-
-    def __repr__(self) -> str:
-        k = self.manifest["metrics"].get("k_reached")
-        return f"Released({self.path!r}, {self.rows:,} rows, k_reached = {k})"
+    private: Mapping[str, Any]
+    marks: tuple[Any, ...]
 
 
-def release_file(given: Mapping[str, Any]) -> Released:
+def write_release(
+    con: Any, data: Any, options: Mapping[str, Any], to: Any, private: Any = None
+) -> Written:
     """Runs a release and writes it: beside the file, and renamed when it is whole, so that whatever
     happens there is the old file or the new one.
 
     Args:
-        given: ``con``, the caller's connection or None; ``data``; ``to``, the file; ``private``,
-            where the private part goes, or None; the options of anonymize, where None stands for
-            "not given"; and ``unknown``, what else was given.
+        con: the caller's connection or None.
+        data: the relation.
+        options: those of anonymize that were given.
+        to: the file.
+        private: where the private part goes, or None.
 
     Raises:
         OptionError, DataError, ReleaseError: as anonymize, or where the file can't be written.
     """
     refuse_forked()
-    options = {name: value for name, value in given.items() if value is not None}
-    options |= options.pop("unknown", {})
-    con, data = options.pop("con", None), options.pop("data", None)
-    path, private = _target(options.pop("to", None), data), options.pop("private", None)
+    path = _target(to, data)
     refuse_private(private, con, path)
     with Session(con) if con is not None else reader() as session:
         source, held = asked(session, data, options)
         entry = entry_of(session, con, options.get("ledger"), held)
-        with _beside(path) as draft, unmoved(entry), _transaction(session.con):
-            seed = held["seed"] = _seed(session, source, held)
+        with beside(path) as draft, unmoved(entry), transaction(session.con):
+            seed = held["seed"] = seed_of(session, source, held)
+            marks = marks_of(session, source, held)
             manifest = read_manifest(session, source, held)
             _write(session, source, held, manifest, draft)
             salt, ledger = secrets.token_hex(32), None
@@ -114,7 +119,7 @@ def release_file(given: Mapping[str, Any]) -> Released:
             open_table(session, private, path, told)
             # last of all that can fail but for the end of the transaction
             write_private(private, told)
-    return Released(str(path), manifest["metrics"]["rows_released"], manifest, told)
+    return Written(str(path), manifest, told, marks)
 
 
 def _target(to: Any, data: Any) -> Path:
@@ -143,13 +148,18 @@ def _target(to: Any, data: Any) -> Path:
     return path
 
 
-@contextmanager
-def _transaction(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """All or nothing: what is read is of one moment, and what is written of none if it fails."""
+def is_open(con: duckdb.DuckDBPyConnection) -> bool:
+    """Whether the connection is inside of a transaction of the caller's."""
     # each statement outside of a transaction is one of its own; to begin one inside of one would
     # make that of the caller unusable
     first, second = (con.execute(TRANSACTION).fetchall() for _ in range(2))
-    if first == second:
+    return bool(first == second)
+
+
+@contextmanager
+def transaction(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """All or nothing: what is read is of one moment, and what is written of none if it fails."""
+    if is_open(con):
         raise OptionError(OPENED)
     con.begin()
     try:
@@ -162,7 +172,7 @@ def _transaction(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
 
 
 @contextmanager
-def _beside(path: Path) -> Iterator[str]:
+def beside(path: Path) -> Iterator[str]:
     """A name beside a file, for a draft that takes its place; it is gone if anything fails."""
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
@@ -173,7 +183,18 @@ def _beside(path: Path) -> Iterator[str]:
         raise
 
 
-def _seed(session: Session, source: Relation, options: Mapping[str, Any]) -> int:
+def marks_of(
+    session: Session, source: Relation, options: Mapping[str, Any]
+) -> tuple[Any, ...]:
+    """What tells whether the relations of a call are still what they were: of each the number of
+    its rows, and two sums of their hashes."""
+    planned = plan("anonymize", source, options, session.catalog)
+    texts = [fingerprint_sql(sought.relation) for sought in planned.relations]
+    with refusals(session, planned.relations):
+        return tuple(bound(session.con, text).fetchall()[0] for text in texts)
+
+
+def seed_of(session: Session, source: Relation, options: Mapping[str, Any]) -> int:
     """The seed of a call, also where it is drawn."""
     call = read_call("anonymize", source, options, session.catalog)
     assert isinstance(call, GroupingCall)
@@ -198,7 +219,7 @@ def _write(
     draft: str,
 ) -> None:
     """Writes the draft, and makes sure that it holds what the manifest says."""
-    _refuse_unkept(manifest["columns"], draft)
+    refuse_unkept(manifest["columns"], draft)
     with refusals(session, ()):
         rows = rows_of(session, source, options, manifest["columns"])
         bound(session.con, copy_sql(rows, draft, json.dumps(manifest)))
@@ -231,11 +252,10 @@ def rows_of(
 def reader() -> Iterator[Session]:
     """A connection of nobody else, which has no macros but ours and no settings."""
     with Session(None) as session:
-        session.con.execute("SET enable_progress_bar = false")
         yield session
 
 
-def _refuse_unkept(columns: Mapping[str, str], draft: str) -> None:
+def refuse_unkept(columns: Mapping[str, str], draft: str) -> None:
     """Raises DataError for a column of a type that a Parquet file doesn't keep, by writing none of
     its rows."""
     empty = ", ".join(f"NULL::{kept} AS {quoted(name)}" for name, kept in columns.items())

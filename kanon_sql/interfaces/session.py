@@ -85,6 +85,9 @@ class Session:
         self._held: list[str] = []
         try:
             self.con = register(duckdb.connect() if given is None else given)
+            if self._own:
+                # ours shows how far a call is; DuckDB's would be a second one in notebooks
+                self.con.execute("SET enable_progress_bar = false")
         except duckdb.ConnectionException:
             raise OptionError("con is closed. Give an open connection, or none.") from None
         except duckdb.TransactionException:

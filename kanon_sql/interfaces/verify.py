@@ -286,12 +286,13 @@ def _counted(own: Session, path: str, manifest: Json) -> dict[str, float | None]
     roles, options, told = manifest["roles"], manifest["options"], manifest["metrics"]
     by_role = {
         role: [name for name in manifest["columns"] if roles.get(name) == role]
-        for role in ("quasi_identifier", *PASSING)
+        for role in ("quasi_identifier", "within", *PASSING)
     }
     passing = [name for name in manifest["columns"] if roles.get(name) in PASSING]
     asked = {
-        "quasi_identifiers": by_role["quasi_identifier"], "sensitive": by_role["sensitive"],
-        "k": options.get("k"),
+        # a combination is one of all columns that a reader sees in it, those of within among them
+        "quasi_identifiers": [*by_role["quasi_identifier"], *by_role["within"]],
+        "sensitive": by_role["sensitive"], "k": options.get("k"),
     }
     call = read_call("k_anonymity", file_relation(path), asked, own.catalog)
     call = replace(call, class_label=options.get("class_label"))
@@ -308,13 +309,30 @@ def _counted(own: Session, path: str, manifest: Json) -> dict[str, float | None]
     if options.get("entity") is None or options.get("entity_rows") == "apart":
         # together, models count persons, of whom the file says nothing
         found |= _models(own, path, asked, manifest)
+    if by_role["within"]:
+        found |= _parts(own, path, by_role)
     return found
+
+
+def _parts(own: Session, path: str, by_role: Mapping[str, list[str]]) -> dict[str, float | None]:
+    """What the file shows of its parts."""
+    asked = {"quasi_identifiers": by_role["quasi_identifier"], "within": by_role["within"]}
+    text = plan("k_anonymity", file_relation(path), asked, own.catalog).text
+    ((parts, least),) = own.con.execute(f"SELECT parts, part_rows_min FROM ({text})").fetchall()
+    return {"parts": parts, "part_rows_min": least}
+
+
+OF_SHARES = ("t", "delta", "beta")
+"""The options of models that hold a class against all rows; in parts these are those of a part."""
 
 
 def _models(own: Session, path: str, asked: Json, manifest: Json) -> dict[str, float | None]:
     """What the file shows of privacy models."""
     by_tree = [name.lower() for name in manifest.get("hierarchies", {})]
-    models = model_options(manifest["options"], by_tree)
+    options = manifest["options"]
+    if options.get("within"):
+        options = {name: value for name, value in options.items() if name not in OF_SHARES}
+    models = model_options(options, by_tree)
     if not models:
         return {}
     given = {**asked, **models}

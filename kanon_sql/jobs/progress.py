@@ -12,6 +12,17 @@ from kanon_sql.kernel.watch import Watch
 AFTER = 1.0
 """Seconds of a stage before it is told of."""
 
+NOTEBOOKS = ("ipykernel", "marimo")
+"""The packages whose streams show what is written to them below a cell, and know how a line is
+written over, though they are no terminals."""
+
+PAUSE = 0.5
+"""Seconds between two lines in a notebook, which keeps all that is written to it."""
+
+
+def _in_notebook(stream: object) -> bool:
+    return any(kind.__module__.split(".")[0] in NOTEBOOKS for kind in type(stream).__mro__)
+
 
 def _short(number: float) -> str:
     for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
@@ -21,13 +32,15 @@ def _short(number: float) -> str:
 
 
 class Progress:
-    """Writes the progress of a watch to a terminal."""
+    """Writes the progress of a watch to a terminal, or below the cell of a notebook."""
 
     def __init__(self, wanted: bool = True, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
         self._shown = False
         with contextlib.suppress(Exception):  # a stream that is closed, or isn't one
-            self._shown = wanted and self._stream.isatty()
+            self._shown = wanted and (self._stream.isatty() or _in_notebook(self._stream))
+        self._pause = PAUSE if _in_notebook(self._stream) else 0.0
+        self._written = 0.0
         self._width = 0
 
     def line(self, watch: Watch) -> str:
@@ -46,7 +59,7 @@ class Progress:
     def show(self, watch: Watch) -> None:
         """Writes the line over the last one."""
         line = self.line(watch) if self._shown else ""
-        if line:
+        if line and perf_counter() - self._written >= self._pause:
             self._write(line)
 
     def clear(self) -> None:
@@ -58,6 +71,7 @@ class Progress:
         try:
             self._stream.write("\r" + line.ljust(self._width) + ("" if line else "\r"))
             self._stream.flush()
+            self._written = perf_counter()
         except (OSError, ValueError):
             self._shown = False
         self._width = len(line)

@@ -1,9 +1,10 @@
-"""Memory that nobody holds any more goes back to the system."""
+"""Memory of the machine: how much is free, and what nobody holds any more goes back to it."""
 
 from __future__ import annotations
 
 import ctypes
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 MANY = 100_000
@@ -30,3 +31,37 @@ def give_back(rows: int) -> None:
     trim = _trim()
     if trim is not None:
         trim(0)
+
+
+GROUPS = (
+    ("/sys/fs/cgroup", "memory.max", "memory.current"),
+    ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
+)
+"""Where a container says what it may take, and what it takes."""
+
+FREE = "/proc/meminfo"
+
+
+def available() -> int | None:
+    """Bytes that this process may take yet; None where the system doesn't tell."""
+    found = _number_after(FREE, "MemAvailable:")
+    if found is None:
+        return None
+    free = found * 1024
+    for folder, most, taken in GROUPS:
+        try:
+            left = int(Path(folder, most).read_text()) - int(Path(folder, taken).read_text())
+        except (OSError, ValueError):  # there is no limit
+            continue
+        # what was read from files, and may go
+        free = min(free, left + (_number_after(f"{folder}/memory.stat", "inactive_file") or 0))
+    return max(free, 0)
+
+
+def _number_after(path: str, word: str) -> int | None:
+    """The number behind a word at the beginning of a line of a file; None without one."""
+    try:
+        lines = Path(path).read_text(encoding="ascii").splitlines()
+    except (OSError, ValueError):
+        return None
+    return next((int(line.split()[1]) for line in lines if line.split()[:1] == [word]), None)

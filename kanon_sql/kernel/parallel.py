@@ -58,6 +58,41 @@ def in_parallel(pieces: Sequence[Callable[[], Result]]) -> list[Result]:
         return list(pool.map(run, pieces))
 
 
+def shared_out(pieces: Sequence[Callable[[], Result]], sizes: Sequence[int]) -> list[Result]:
+    """The results of many pieces of unequal size, in their order; the first error in that order is
+    raised. The largest begin first, and each takes threads by its share of the whole.
+
+    Args:
+        pieces: they don't depend on each other.
+        sizes: how much work each is.
+    """
+    many, whole = threads(), max(sum(sizes), 1)
+    order = sorted(range(len(pieces)), key=lambda i: (-sizes[i], i))
+    found: dict[int, Result] = {}
+    errors: dict[int, BaseException] = {}
+
+    def run(i: int) -> None:
+        # what stands behind an error isn't begun; what stands before it may be wrong, too
+        if errors and i > min(errors):
+            return
+        _place.threads = max(1, many * sizes[i] // whole)
+        try:
+            found[i] = pieces[i]()
+        except BaseException as error:
+            errors[i] = error
+
+    if many < 2 or len(pieces) < 2:
+        for i in order:
+            with on_threads(many):
+                run(i)
+    else:
+        with ThreadPoolExecutor(min(many, len(pieces)), thread_name_prefix="kanon") as pool:
+            list(pool.map(run, order))
+    if errors:
+        raise errors[min(errors)]
+    return [found[i] for i in range(len(pieces))]
+
+
 class Helpers:
     """Threads that wait for work beside this one: for work in many short turns, at each of which
     the start of a thread would cost too much."""

@@ -32,6 +32,7 @@ class Watch:
         self.started = perf_counter()
         self._beats: list[Beat] = []
         self._stop = False
+        self._parts: list[Watch] = []
         self._lock = threading.Lock()
 
     def begin(self, stage: str, total: int) -> None:
@@ -58,6 +59,22 @@ class Watch:
         self._stop = True
         for beat in self._beats:
             beat[STOP] = 1
+        for part in self._parts:
+            part.stop()
+
+    def part(self) -> Watch:
+        """A watch for work of its own inside of this one, which stops with it."""
+        part = Watch()
+        with self._lock:
+            self._parts = [*self._parts, part]
+        if self._stop:  # after the part can be found: one of the two sees the other
+            part.stop()
+        return part
+
+    def forget(self, part: Watch) -> None:
+        """Lets go of a part that is done."""
+        with self._lock:
+            self._parts = [other for other in self._parts if other is not part]
 
     @property
     def done(self) -> int:

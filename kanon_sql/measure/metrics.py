@@ -284,6 +284,9 @@ METRICS = (
     Metric("version", "${version}", "", "of kanon_sql, and of DuckDB", True),
 )
 
+CHOSEN = _grouped_text("method")
+"""SQL of the method where 'auto' chose it."""
+
 DIVERSITY = (
     Metric("equal_diversity", "", "rows",
            "released rows whose class has one value of the sensitive column only (byun2006, "

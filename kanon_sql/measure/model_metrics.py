@@ -83,7 +83,8 @@ def model_metrics(models: Sequence[PrivacyModel]) -> Iterator[Metric]:
         if isinstance(model, RecursiveDiversity):
             measured = "c"
             yield of(REQUESTED["c"], str(model.c))
-        yield of(REACHED[measured], f"(SELECT has FROM __kanon_models WHERE model = {j})")
+        has = filled("(SELECT has FROM __kanon_models${of_models} model = ${j})", j=str(j))
+        yield of(REACHED[measured], has)
         yield of(LEAST[option], _fact(f"least_size {j}"))
         yield of(BEFORE[option], _fact(f"violating {j}"))
     if models:

@@ -6,7 +6,8 @@ from kanon_sql.measure.metrics import Metric
 
 
 def _of(name: str, expression: str, unit: str, description: str) -> Metric:
-    return Metric(name, f"(SELECT {expression} FROM __kanon_persons)", unit, description)
+    one = f"(SELECT {expression} FROM __kanon_persons${{of_part}})"
+    return Metric(name, one, unit, description)
 
 
 PERSONS = (

@@ -17,11 +17,12 @@ from kanon_sql.methods import (
     recoding,
     single_attribute,
 )
+from kanon_sql.methods.auto import AUTO
 from kanon_sql.methods.method import Method
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Grouping, Points
 
-__all__ = ["METHODS", "GroupTask", "Grouping", "Method", "Points", "task_for"]
+__all__ = ["CHOICES", "METHODS", "GroupTask", "Grouping", "Method", "Points", "task_for"]
 
 METHODS: dict[str, Method] = {
     method.name: method
@@ -31,6 +32,10 @@ METHODS: dict[str, Method] = {
     )
     for method in family.METHODS
 }
+
+
+CHOICES = {**METHODS, AUTO.name: AUTO}
+"""What a user may ask for: a method, or the choice of one."""
 
 
 def task_for(method: str = "mdav_star", k: int = 5, **options: Any) -> GroupTask:

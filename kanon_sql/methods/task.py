@@ -31,6 +31,7 @@ class GroupTask:
         nulls: what a NULL is: 'value', 'suppress' or 'error'.
         seed: decides the order among equal rows.
         refine: 'none' or 'local'.
+        refine_times: how many times the steps that refine may take by itself.
         refine_steps, refine_seconds: where a search ends; None is by the number of rows, and never.
         block_rows: the most rows that are grouped as one; None is what the method says.
         suppress: the share of the rows that may be left out.
@@ -39,6 +40,8 @@ class GroupTask:
         beside_k: what every class must keep beside k; the method doesn't know of it, and classes
             that break it are merged afterwards.
         persons: whether the records are persons, each of all rows of one.
+        scales: the scale of each column, by its name in lower case, as it was learned from all rows
+            where these are a block of them; None where it is learned from these.
     """
 
     method: Method
@@ -58,6 +61,8 @@ class GroupTask:
     sensitive_values: tuple[str, ...] = ()
     beside_k: tuple[Constraint, ...] = ()
     persons: bool = False
+    scales: Mapping[str, Any] | None = None
+    refine_times: int = 1
 
     @staticmethod
     def of(method: Method, k: int, **options: Any) -> GroupTask:
@@ -144,6 +149,10 @@ class GroupTask:
         told = {f.name: getattr(self, f.name) for f in fields(self)}
         if not self.persons:
             del told["persons"]
+        if self.scales is None:
+            del told["scales"]
+        if self.refine_times == 1:
+            del told["refine_times"]
         return told | {
             "method": self.method.name,
             "own": asdict(self.own),
@@ -183,18 +192,29 @@ class Run:
             are questioned: see kanon_sql.encode.looks.
         ledger: how the classes go on from earlier releases: against whom ('against') and how many
             persons above k new classes get ('headroom'); None where they don't.
+        block: the name under which the facts of the run are kept for who made the query, where
+            these rows are a block of many.
+        parts: 'whole' where the rows come in parts, of which each is grouped by itself, and the
+            last of their sensitive columns is the number of the part; 'by_part' where the facts of
+            each are told, too.
     """
 
     task: GroupTask
     progress: bool = True
     named: tuple[str, ...] | None = None
     ledger: Mapping[str, Any] | None = None
+    block: str | None = None
+    parts: str | None = None
 
     def to_json(self) -> str:
         """The run as text."""
         told = {"task": self.task.told(), "progress": self.progress, "named": self.named}
         if self.ledger is not None:
             told["ledger"] = dict(self.ledger)
+        if self.block is not None:
+            told["block"] = self.block
+        if self.parts is not None:
+            told["parts"] = self.parts
         return json.dumps(told, sort_keys=True)
 
     @staticmethod
@@ -203,4 +223,5 @@ class Run:
         told = json.loads(text)
         named = None if told["named"] is None else tuple(told["named"])
         task = GroupTask.of_told(told["task"], methods)
-        return Run(task, told["progress"], named, told.get("ledger"))
+        beside = (told.get(name) for name in ("ledger", "block", "parts"))
+        return Run(task, told["progress"], named, *beside)

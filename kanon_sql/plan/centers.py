@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.relation import quoted
-from kanon_sql.plan.fragments import ROW, quasi
+from kanon_sql.plan.fragments import helpers, quasi
 from kanon_sql.plan.generalize import class_rows
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.sql import statement
@@ -30,7 +30,7 @@ def centers_sql(call: GroupingCall, trees: Hierarchies, run: str) -> str:
         owning = statement(f"stages/owning_{publishes}")
     else:
         owning = statement(
-            "stages/owning",
+            "stages/owning_of_parts" if call.roles.within else "stages/owning",
             options=run,
             hierarchies=trees.argument(),
             centroids=trees.keyed("__kanon_centroids"),
@@ -39,6 +39,6 @@ def centers_sql(call: GroupingCall, trees: Hierarchies, run: str) -> str:
     return statement(
         "stages/centers",
         centroids=centroids,
-        quasi=quasi(call.roles, (*ROW, "__kanon_center")),
+        quasi=quasi(call.roles, (*helpers(call.roles), "__kanon_center")),
         owning=owning,
     )

@@ -12,6 +12,14 @@ from kanon_sql.sql import expression
 ROW = ("__kanon_row", "__kanon_hash")
 """The helper columns of each row."""
 
+PART = "__kanon_part"
+"""The one beside them where there are parts: the number of that in which the row is."""
+
+
+def helpers(roles: Roles) -> tuple[str, ...]:
+    """The helper columns of the rows of a call."""
+    return (*ROW, PART) if roles.within else ROW
+
 
 def listed(names: tuple[str, ...]) -> str:
     """Names in double quotes, with commas."""
@@ -59,6 +67,21 @@ def classes_sql(
     if not plain:
         columns = f"__kanon_value({columns})"
     return expression("stages/classes", values=values, columns=columns + beside, stage=stage)
+
+
+def represented(word: str, columns: str, weight: str | None = None) -> str:
+    """What a class releases of columns in a representation, by its macro.
+
+    Args:
+        word: the representation, or what stands in for it.
+        columns: the columns, as a COLUMNS expression or one name.
+        weight: the column by which rows count, where they do.
+    """
+    # a macro that is chosen by type gets its values cast, and what must have the type beside them
+    given = f"{columns}, min({columns}), max({columns})" if word == "rounded" else columns
+    if weight is None:
+        return f"__kanon_{word}({given})"
+    return f"__kanon_weighted_{word}({given}, {weight})"
 
 
 def where(relation: Relation, roles: Roles, checked: tuple[str, ...] = ()) -> str:

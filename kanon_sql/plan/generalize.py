@@ -6,12 +6,13 @@ from collections.abc import Collection
 from typing import Any
 
 from kanon_sql.call.call import GroupingCall
-from kanon_sql.call.choices import REPRESENTATIONS
+from kanon_sql.call.choices import MEANS, REPRESENTATIONS
 from kanon_sql.call.relation import literal, quoted
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
-from kanon_sql.plan.fragments import ROW, chosen, classes_sql, listed, quasi
+from kanon_sql.plan.fragments import chosen, classes_sql, helpers, listed, quasi, represented
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.ledger import classes_after, goes_on
+from kanon_sql.plan.parts import classes_of_parts
 from kanon_sql.plan.risk import WEIGHTLESS
 from kanon_sql.plan.single_attribute import attribute_classes, attribute_representation
 from kanon_sql.sql import expression, statement
@@ -36,7 +37,7 @@ def released_classes(call: GroupingCall, trees: Hierarchies) -> str:
     classes = _classes(call, trees)
     if call.roles.open:
         classes = statement("stages/hidden", classes=classes)
-    classes = classes_after(call, classes)
+    classes = classes_of_parts(call, classes_after(call, classes))
     if not call.release.class_id:
         return classes
     return statement("stages/class_id", seed=call.task.seed, classes=classes)
@@ -54,7 +55,8 @@ def _classes(call: GroupingCall, trees: Hierarchies) -> str:
 
 
 CATEGORICAL = {
-    "centroid": "most_frequent", "median": "most_frequent", "interval": "set", "bounds": "members",
+    "centroid": "most_frequent", "rounded": "most_frequent", "median": "most_frequent",
+    "interval": "set", "bounds": "members",
 }
 """What stands for a representation where values are categories whatever their type."""
 
@@ -69,7 +71,7 @@ def class_rows(
         call, only: as in ``released_values``.
         stage: rows with their class.
     """
-    columns = quasi(call.roles, ("__kanon_class", *ROW))
+    columns = quasi(call.roles, ("__kanon_class", *helpers(call.roles)))
     single = call.categorical or call.release.by_column
     # the centroid leaves NaN out by itself, and so in less time
     centroids = not single and _macro(call, call.release.representation, only) == "centroid"
@@ -84,7 +86,8 @@ def class_rows(
         classes = classes_sql(values, columns, stage, centroids, f", {checked} AS {WEIGHT}")
     if not single:
         return classes
-    return statement("stages/classes_ordered", columns=quasi(call.roles, ROW), classes=classes)
+    columns = quasi(call.roles, helpers(call.roles))
+    return statement("stages/classes_ordered", columns=columns, classes=classes)
 
 
 def released_values(
@@ -104,9 +107,8 @@ def released_values(
     release = call.release
 
     def aggregated(word: str, chosen_word: str, columns: str) -> str:
-        if weighted and word == chosen_word == "centroid":
-            return f"__kanon_weighted_centroid({columns}, {WEIGHT})"
-        return f"__kanon_{word}({columns})"
+        counts = weighted and word == chosen_word and word in MEANS
+        return represented(word, columns, WEIGHT if counts else None)
 
     single = {name.lower(): name for name in (*call.categorical, *release.by_column)}
     for name in list(single):
@@ -135,7 +137,8 @@ def _macro(call: GroupingCall, word: str, only: Collection[str], column: str = "
 
 
 FORMS = {
-    "centroid": "point", "median": "point", "interval": "range", "bounds": "range",
+    "centroid": "point", "rounded": "point", "median": "point",
+    "interval": "range", "bounds": "range",
     "suppress": "agreed", "number": "number", "set": "set", "members": "set",
     "most_frequent": "point",
     "box": "box", "closed_box": "closed_box",

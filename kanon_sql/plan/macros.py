@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
+
 from kanon_sql.call.arguments import NOT_GIVEN
 from kanon_sql.call.options import ALL_CALLS, OPTIONS
+from kanon_sql.call.relation import literal, quoted
 from kanon_sql.hierarchies.kinds import KINDS
 from kanon_sql.methods.option import LEDGER_CHECK
 from kanon_sql.plan.query import HIERARCHY, methods_sql
@@ -18,8 +22,16 @@ FIRST = {HIERARCHY: "column_name"}
 
 MACRO_FILES = (
     "columns", "key", "weight", "diversity", "most_frequent", "centroid", "weighted_centroid",
-    "median", "interval", "bounds", "suppress", "multiset", "seen", "refuse", "two_digits", "text",
+    "rounded", "median", "interval", "bounds", "suppress", "multiset", "seen", "refuse",
+    "two_digits", "text", "starred",
 )
+
+
+HOME = "kanon"
+"""The database that has the macros for all connections of an instance, unless another is named."""
+
+_MADE = re.compile(r"CREATE OR REPLACE TEMP MACRO\s+(\w+)")
+_NAME = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|\b(__kanon_\w+)(?=\s*\()")
 
 
 def parameters(call: str) -> list[str]:
@@ -29,13 +41,14 @@ def parameters(call: str) -> list[str]:
     return [name for name, option in OPTIONS.items() if call in option.calls]
 
 
-def _call_macro(call: str) -> str:
+def _call_macro(call: str, home: str) -> str:
     slots = [f"option_{i}" for i in range(1, SLOTS + 1)]
     named = parameters(call)
     return statement(
         "calls/call",
         call=call,
         planner=PLANNER,
+        home=literal(home),
         slots=", ".join(f"{slot} := '{NOT_GIVEN}'" for slot in slots),
         parameters=", ".join(f"{name} := '{NOT_GIVEN}'" for name in named),
         positional=", ".join(
@@ -47,10 +60,40 @@ def _call_macro(call: str) -> str:
     ).rstrip(";\n")
 
 
-def macros() -> list[str]:
-    """Every CREATE TEMP MACRO statement of kanon_sql."""
-    return [
+def macros(home: str = "") -> list[str]:
+    """Every CREATE MACRO statement of kanon_sql.
+
+    Args:
+        home: the database in which the macros are made; without one they are temporary.
+    """
+    texts = [
         *(text for name in MACRO_FILES for text in statements(f"macros/{name}")),
-        *(_call_macro(call) for call in (*ALL_CALLS, LEDGER_CHECK, HIERARCHY)),
+        *(_call_macro(call, home) for call in (*ALL_CALLS, LEDGER_CHECK, HIERARCHY)),
         f"CREATE OR REPLACE TEMP MACRO anonymize_methods() AS TABLE {methods_sql()}",
     ]
+    return [_made_at(text, home) for text in texts] if home else texts
+
+
+def _made_at(text: str, home: str) -> str:
+    made = _MADE.search(text)
+    assert made is not None
+    rest = at_home(text[made.end():], home)
+    return f"CREATE OR REPLACE MACRO {quoted(home)}.main.{made[1]}{rest}"
+
+
+@cache
+def _names() -> frozenset[str]:
+    return frozenset(made[1] for text in macros() if (made := _MADE.search(text)))
+
+
+def at_home(text: str, home: str) -> str:
+    """SQL whose calls of our macros name the database that has them: it runs on connections that
+    have no macros themselves, and no macro of the caller is taken for one of ours."""
+    if not home:
+        return text
+
+    def at(found: re.Match[str]) -> str:
+        ours = found[1] in _names()
+        return f"{quoted(home)}.main.{found[0]}" if ours else found[0]
+
+    return _NAME.sub(at, text)

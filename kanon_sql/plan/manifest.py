@@ -16,13 +16,13 @@ from typing import Any
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.hierarchies import HierarchySpec
 from kanon_sql.call.options import OPTIONS
-from kanon_sql.call.relation import Relation, literal
+from kanon_sql.call.relation import Relation, literal, quoted
 from kanon_sql.constraints import AlphaFrequency
 from kanon_sql.hierarchies.kinds import BY_TYPE, KINDS
 from kanon_sql.measure.metrics import DIVERSITY, METRICS, TOO_NEAR
 from kanon_sql.measure.model_metrics import BEFORE, OF_MODELS
 from kanon_sql.measure.risk_metrics import WEIGHTED
-from kanon_sql.plan.fragments import ROW, listed, one_empty_row
+from kanon_sql.plan.fragments import helpers, listed, one_empty_row
 from kanon_sql.plan.measure import facts_and_metrics
 from kanon_sql.plan.pipeline import passing
 from kanon_sql.plan.roles import named_roles
@@ -82,6 +82,18 @@ def row_digests(stage: str) -> str:
 def digest_sql(relation: Relation) -> str:
     """A query of one value: the digest of the rows of a relation."""
     return statement("calls/digest", sound=sound_sql(), digest=digest_of(relation.sql))
+
+
+def fingerprint_sql(relation: Relation) -> str:
+    """A query of one row, which is another one as soon as the relation has other rows. It is quick,
+    and no proof: that is the digest."""
+    return statement("calls/fingerprint", relation=relation.sql)
+
+
+def class_sizes_sql(relation: Relation, columns: Iterable[str]) -> str:
+    """A query of how many classes of each size a release has, by the names of its columns."""
+    names = ", ".join(map(quoted, columns))
+    return statement("calls/class_sizes", relation=relation.sql, columns=names)
 
 
 def file_relation(file: str) -> Relation:
@@ -202,7 +214,7 @@ def manifest_sql(call: GroupingCall, release: str) -> str:
         "calls/manifest",
         facts=facts,
         metrics=metrics,
-        dropped=listed((*ROW, *call.roles.identifiers)),
+        dropped=listed((*helpers(call.roles), *call.roles.identifiers)),
         passing=passing(call).removesuffix(keep) if call.release.keep_order else passing(call),
         one_released=one_empty_row("__kanon_released"),
         digest=digest_of("__kanon_released"),

@@ -15,6 +15,7 @@ from kanon_sql.measure.metrics import (
     AS_GROUPED,
     ATTRIBUTE,
     AUDIT,
+    CHOSEN,
     COST,
     DIVERSITY,
     METRICS,
@@ -25,13 +26,16 @@ from kanon_sql.measure.metrics import (
     filled,
 )
 from kanon_sql.measure.model_metrics import model_metrics
+from kanon_sql.measure.part_metrics import OF_EACH, PARTS
 from kanon_sql.measure.person_metrics import PERSONS
 from kanon_sql.measure.risk_metrics import WEIGHTED
 from kanon_sql.methods import GroupTask
+from kanon_sql.methods.auto import AUTO
 from kanon_sql.methods.centers.geometry import UNITS
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.plan.fragments import (
-    ROW,
+    chosen,
+    helpers,
     listed,
     one_empty_row,
     quasi,
@@ -43,7 +47,8 @@ from kanon_sql.plan.fragments import (
 from kanon_sql.plan.generalize import publishes_centers
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.metric_rows import metric_rows
-from kanon_sql.plan.persons import OF_NOBODY
+from kanon_sql.plan.parts import of_each_part, stages_by_part, told_by_part
+from kanon_sql.plan.persons import measured_persons
 from kanon_sql.plan.pipeline import measured_sql, named_columns, pipeline_sql
 from kanon_sql.plan.risk import WEIGHTLESS
 from kanon_sql.plan.sensitive import sensitive_sql
@@ -112,9 +117,21 @@ def _as_grouped(task: GroupTask) -> str:
     return "true"
 
 
+def _unit(task: GroupTask) -> str:
+    """The unit of what a grouping loses for a model."""
+    if task.method is AUTO:
+        return "percent; cells of k_member, or of best by loss"
+    return "cells" if task.geometry.by_loss else "percent"
+
+
 def metrics_sql(call: GroupingCall) -> str:
     """The SQL of anonymize_metrics(), around the stages of the release."""
     facts, metrics = facts_and_metrics(call)
+    if call.by_part:
+        return statement(
+            "calls/metrics_by_part", facts=facts, metrics=metrics,
+            within=listed(call.roles.within),
+        )
     return statement("calls/metrics", facts=facts, metrics=metrics)
 
 
@@ -127,22 +144,25 @@ def facts_and_metrics(call: GroupingCall) -> tuple[str, str]:
     shown = (call.release.representation, *call.release.by_column.values())
     is_point = all(word in POINTS for word in shown) and not by_hierarchy
     hidden = () if is_point else ("sse_released",)
+    if call.roles.within and not call.by_part:
+        hidden = (*hidden, *OF_EACH)
     known = [replace(m, expression="NULL") if m.name in hidden else m for m in METRICS]
     cost = _cost(task)
     values = {
         "k": "NULL" if task.promised is None else str(task.promised),
         "distance": UNITS[task.own.in_metric],
         "objective": task.geometry.unit(task),
-        "constraint_unit": "cells" if task.geometry.by_loss else "percent",
+        "constraint_unit": _unit(task),
         "cost": cost,
         "as_grouped": _as_grouped(task),
-        "method": literal(task.method.name),
+        **of_each_part(call.by_part),
+        "method": CHOSEN if task.method is AUTO else literal(task.method.name),
         "options": literal(json.dumps(call.used, sort_keys=True, default=str)),
         "seed": "NULL" if task.secret else literal(str(task.seed)),
         "version": literal(f"kanon_sql {__version__}, DuckDB ") + " || version()",
     }
     facts = statement(
-        "stages/facts",
+        "stages/facts_by_part" if call.by_part else "stages/facts",
         pipeline=pipeline_sql(call, clock=", __kanon_started"),
         measured=measured_sql(call),
         aggregates=aggregates + of_class,
@@ -153,11 +173,13 @@ def facts_and_metrics(call: GroupingCall) -> tuple[str, str]:
         centers_verbatim=(
             expression("stages/centers_verbatim") if publishes_centers(call) else "NULL::BIGINT"
         ),
+        **stages_by_part(call, publishes_centers(call)),
     )
     metrics = statement(
         "stages/metrics",
         rows=metric_rows([
             *known, *diverse, *weighted, *(PERSONS if call.roles.entity is not None else ()),
+            *(PARTS if call.roles.within and not call.by_part else ()),
             *model_metrics(task.models), *_of_ledger(call, is_point),
         ], values),
         grouping_text=literal(OF_GROUPING.description),
@@ -186,12 +208,12 @@ def _columns_passing(call: GroupingCall) -> dict[str, str]:
     if roles.rest != "release":
         names = "".join(f", {quoted(name)}" for name in roles.passing)
         return {"columns_passing": str(len(roles.passing)), "passing": names}
-    away = ("__kanon_class", *ROW, *roles.quasi_identifiers, *roles.identifiers)
+    dropped = (*roles.quasi_identifiers, *roles.identifiers, *roles.within)
     return {
         "columns_passing": expression(
-            "stages/columns_passing", away=len((*roles.quasi_identifiers, *roles.identifiers))
+            "stages/columns_passing", away=len(dropped)
         ),
-        "passing": f", * EXCLUDE ({listed(away)})",
+        "passing": f", * EXCLUDE ({listed(('__kanon_class', *helpers(roles), *dropped))})",
     }
 
 
@@ -270,23 +292,28 @@ def k_anonymity_sql(call: Call) -> str:
         return sensitive_sql(call)
     source, roles = call.source, call.roles
     if call.by_persons and roles.entity is not None:
+        columns = (quasi(roles, ()), *([chosen(roles.within)] if roles.within else []))
         return statement(
             "calls/k_anonymity_persons",
             sound=sound_sql(),
             entity=quoted(roles.entity),
-            seen=seen(quasi(roles, ())),
+            seen=", ".join(map(seen, columns)),
             relation=source_rows(call),
             where=where(source, roles),
             k="NULL" if call.k is None else call.k,
-            nobody=literal(OF_NOBODY.format(entity=roles.entity)),
             refusals=refusals(call),
+            **measured_persons(call, roles.entity, "unnest(whose)"),
         )
+    name = "calls/k_anonymity"
+    if roles.within:
+        name += "_by_part" if call.by_part else "_parts"
     return statement(
-        "calls/k_anonymity",
+        name,
         sound=sound_sql(),
         seen=seen(quasi(roles, ())),
         relation=source_rows(call),
         where=where(source, roles),
         k="NULL" if call.k is None else call.k,
         refusals=refusals(call),
+        **told_by_part(roles),
     )

@@ -36,11 +36,13 @@ class Checked:
         model: the model.
         i: of its column among those that are looked at.
         j: its own.
+        in_parts: whether each part is held against its own rows, not against those of all.
     """
 
     model: PrivacyModel
     i: int | str
     j: int | str
+    in_parts: bool = False
 
     @property
     def stage(self) -> str:
@@ -56,15 +58,42 @@ class Checked:
         return f"system.main.{'min' if low else 'max'}(has)"
 
 
-def checked(models: Iterable[PrivacyModel], columns: Sequence[str]) -> list[Checked]:
+def checked(
+    models: Iterable[PrivacyModel], columns: Sequence[str], in_parts: bool = False
+) -> list[Checked]:
     """The models with their places; ``columns`` are those that are looked at."""
     spots = {column.lower(): i for i, column in enumerate(columns)}
-    return [Checked(model, spots[model.column.lower()], j) for j, model in enumerate(models)]
+    return [
+        Checked(model, spots[model.column.lower()], j, in_parts) for j, model in enumerate(models)
+    ]
+
+
+def of_part(in_parts: bool) -> dict[str, str]:
+    """What fills the holes by which a stage keeps parts from each other; nothing without parts."""
+    if not in_parts:
+        empty = ("part", "of_part", "by_part", "window", "grouped", "using", "and_part")
+        return dict.fromkeys(empty, "") | {"join": "CROSS JOIN", "ordered_of": "ordered"}
+    return {
+        "part": "part, ", "of_part": "__kanon_labelled.__kanon_part AS part, ",
+        "by_part": "__kanon_labelled.__kanon_part, ", "window": "PARTITION BY part ",
+        "grouped": " GROUP BY part", "using": " USING (part)", "join": "JOIN",
+        "and_part": "own.part = line.part AND ", "ordered_of": "bool_or(ordered)",
+    }
+
+
+def _histogram_stage(i: int | str, histogram: str, in_parts: bool) -> str:
+    """The stages of what models look at, of one column."""
+    placed = f"__kanon_histogram_{i}.part, " if in_parts else ""
+    alike = f"\n        AND __kanon_histogram_{i}.part = __kanon_domain_{i}.part"
+    return statement(
+        "stages/histogram", i=i, histogram=histogram, placed=placed,
+        alike=alike if in_parts else "", **of_part(in_parts),
+    )
 
 
 def model_stages(
     models: Sequence[Checked], columns: Sequence[str], histogram: Callable[[int, str], str],
-    trees: Mapping[str, int] | None = None,
+    trees: Mapping[str, int] | None = None, in_parts: bool = False,
 ) -> str:
     """The stages of the models and of what they look at.
 
@@ -74,16 +103,15 @@ def model_stages(
         histogram: SQL of combination, label, sorted, number and size, of a column by its place
             and its name in quotes.
         trees: the numbers of the hierarchies of columns in lower case.
+        in_parts: as in Checked; the histograms tell the part, too.
     """
     trees, stages = trees or {}, []
     for i, column in enumerate(columns):
-        stages.append(statement("stages/histogram", i=i, histogram=histogram(i, quoted(column))))
+        stages.append(_histogram_stage(i, histogram(i, quoted(column)), in_parts))
         if column.lower() in trees:
             stages.append(statement("stages/paths", i=i, tree=trees[column.lower()]))
-            stages.append(statement(
-                "stages/histogram", i=f"{i}_nodes",
-                histogram=statement("stages/histogram_of_nodes", i=i),
-            ))
+            nodes = statement("stages/histogram_of_nodes", i=i, **of_part(in_parts))
+            stages.append(_histogram_stage(f"{i}_nodes", nodes, in_parts))
     for each in models:
         stages += stages_of(each, each.model.column.lower() in trees)
     return "".join(f"{stage}\n" for stage in stages)
@@ -109,10 +137,11 @@ def released_models(call: GroupingCall) -> str:
     if not models:
         return ""
     columns = call.task.sensitive
-    places = checked(models, columns)
+    in_parts = bool(call.roles.within)
+    places = checked(models, columns, in_parts)
     stages = model_stages(
         places, columns, lambda i, column: _histogram(call, column),
-        {name.lower(): number for number, name in secret_trees(call).numbered()},
+        {name.lower(): number for number, name in secret_trees(call).numbered()}, in_parts,
     )
     broken = "\n    UNION ALL\n    ".join(
         statement("stages/model_broken", j=each.j, worst=each.worst, stage=each.stage)
@@ -124,10 +153,13 @@ def released_models(call: GroupingCall) -> str:
 def _histogram(call: GroupingCall, column: str) -> str:
     """SQL of the histogram of a column, given in quotes, of what is released: of persons where
     these are grouped."""
+    parts = of_part(bool(call.roles.within))
     if call.task.persons and call.roles.entity is not None:
-        entity = quoted(call.roles.entity)
-        return statement("stages/histogram_of_persons", column=column, entity=entity)
-    return statement("stages/histogram_released", column=column)
+        rows = statement(
+            "stages/values_released", column=column, entity=quoted(call.roles.entity), **parts
+        )
+        return statement("stages/histogram_of_persons", rows=rows, **parts)
+    return statement("stages/histogram_released", column=column, **parts)
 
 
 def combinations(call: GroupingCall) -> str:
@@ -172,7 +204,7 @@ def _fraction(threshold: float, more: int = 0) -> dict[str, str]:
 
 def _stage(each: Checked, has_tree: bool) -> tuple[list[str], str]:
     """The stages that a model needs before its own, and this."""
-    model, i = each.model, f"{each.i}"
+    model, i, parts = each.model, f"{each.i}", of_part(each.in_parts)
     worst = model.nulls == "worst"
     if has_tree and isinstance(model, (DistinctDiversity, EntropyDiversity, RecursiveDiversity)):
         i = f"{i}_nodes"
@@ -198,11 +230,11 @@ def _stage(each: Checked, has_tree: bool) -> tuple[list[str], str]:
         return [], statement("stages/model_entity", i=i, k=model.k)
     if isinstance(model, Closeness):
         if has_tree and model.distance in (None, "hierarchy"):
-            return [], statement("stages/model_hierarchy", i=i, **_fraction(model.t))
+            return [], statement("stages/model_hierarchy", i=i, **_fraction(model.t), **parts)
         return _closeness(each, model)
-    shares = statement("stages/shares", i=i)
+    shares = statement("stages/shares", i=i, **parts)
     if isinstance(model, DeltaDisclosure):
-        return [], statement("stages/model_delta", i=i, delta=model.delta, shares=shares)
+        return [], statement("stages/model_delta", i=i, delta=model.delta, shares=shares, **parts)
     if isinstance(model, BetaLikeness):
         fits = expression(
             f"stages/beta_{model.kind}", beta=model.beta, **_fraction(model.beta, 1)
@@ -225,8 +257,8 @@ def _bound(model: AlphaFrequency) -> str:
 
 
 def _closeness(each: Checked, model: Closeness) -> tuple[list[str], str]:
-    i, j = each.i, each.j
-    equal = statement("stages/model_equal", i=i, **_fraction(model.t))
+    i, j, parts = each.i, each.j, of_part(each.in_parts)
+    equal = statement("stages/model_equal", i=i, **_fraction(model.t), **parts)
     if model.distance == "equal":
         return [], equal
     by_rank = model.distance != "numeric"
@@ -234,9 +266,10 @@ def _closeness(each: Checked, model: Closeness) -> tuple[list[str], str]:
     known = "" if as_value else KNOWN
     if model.distance is None:
         # without an order nothing is moved along a line
-        known += f"{' AND' if known else ' WHERE'} (SELECT ordered FROM __kanon_whole_{i})"
-    position = "0" if by_rank else expression("stages/position", i=i)
-    line = statement("stages/line", i=i, j=j, known=known, position=position)
+        ordered = f"(SELECT {parts['ordered_of']} FROM __kanon_whole_{i})"
+        known += f"{' AND' if known else ' WHERE'} {ordered}"
+    position = "0" if by_rank else expression("stages/position", i=i, **parts)
+    line = statement("stages/line", i=i, j=j, known=known, position=position, **parts)
     ranks = "ranks::DOUBLE / (steps::DOUBLE * (size - missing) * (whole - absent))"
     text = statement(
         "stages/model_line", i=i, j=j, t=model.t, **_fraction(model.t),
@@ -244,7 +277,8 @@ def _closeness(each: Checked, model: Closeness) -> tuple[list[str], str]:
         known=f"CASE WHEN steps > 0 THEN {ranks} END" if by_rank else "gaps",
         missing="0" if as_value else "missing", absent="0" if as_value else "missing",
         added=" + CASE WHEN missing > 0 THEN 1 ELSE 0 END" if as_value else "",
+        **parts,
     )
     if model.distance is None:
-        text = statement("stages/model_by_type", i=i, ordered=text, equal=equal)
+        text = statement("stages/model_by_type", i=i, ordered=text, equal=equal, **parts)
     return [line], text

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import json
 
-from kanon_sql.call.call import GroupingCall
+from kanon_sql.call.call import Call, GroupingCall
 from kanon_sql.call.relation import literal, quoted
 from kanon_sql.call.roles import Roles
-from kanon_sql.plan.fragments import ROW, listed
+from kanon_sql.plan.fragments import PART, helpers, listed
 from kanon_sql.sql import expression, statement
 
 FEW = (
@@ -41,13 +41,14 @@ def told_of_persons(roles: Roles) -> str:
     assert entity is not None
     passing = "".join(f", {quoted(name)}" for name in roles.passing)
     if roles.rest == "release":
-        passing = f", * EXCLUDE ({listed((*ROW, *roles.quasi_identifiers, *roles.identifiers))})"
+        away = (*helpers(roles), *roles.quasi_identifiers, *roles.identifiers, *roles.within)
+        passing = f", * EXCLUDE ({listed(away)})"
     stages = statement("stages/persons_told", entity=quoted(entity), passing=passing) + "\n"
     if roles.rest == "release":
         known = json.dumps([name.lower() for name in roles.named], ensure_ascii=False)
         stages += statement(
             "stages/withheld_persons",
-            named=listed((*ROW, *roles.named)),
+            named=listed((*helpers(roles), *roles.named)),
             known=f"""from_json({literal(known)}, '["VARCHAR"]')""",
         ) + "\n"
     return stages
@@ -65,11 +66,39 @@ def described_entity(entity: str) -> str:
     return expression("stages/keys", entity=entity, nearly=NEARLY)
 
 
+def measured_persons(call: Call, entity: str, whose: str) -> dict[str, str]:
+    """What an audit of persons fills in: the stages that count them, the columns that tell of them,
+    and what is said of rows of nobody.
+
+    Args:
+        call: the audit.
+        entity: the column that says whose row a row is.
+        whose: SQL of whose the rows of a combination are.
+    """
+    return {
+        "crowds": statement("stages/crowds", whose=whose),
+        "persons": statement(
+            "stages/columns_of_persons", k="NULL" if call.k is None else call.k
+        ),
+        "nobody": literal(OF_NOBODY.format(entity=entity)),
+    }
+
+
 def persons_stages(call: GroupingCall) -> str:
     """The stages up to __kanon_persons; nothing where each row is a person."""
     if call.roles.entity is None:
         return ""
-    return statement("stages/persons", entity=quoted(call.roles.entity)) + "\n"
+    every = "count(DISTINCT entity)"
+    came = f"{every} FILTER (WHERE __kanon_class {{}} 0)"
+    holes = dict.fromkeys(("part", "of_part", "due", "counted"), "") | {"everybody": every}
+    if call.roles.within:
+        # whoever is in several parts is to be in one class of each, and may be left out of some
+        holes = {
+            "part": "part, ", "of_part": f"__kanon_kept.{PART} AS part, ", "due": ", due",
+            "counted": ", count(DISTINCT concat(part, ' ', entity)) AS due",
+            "everybody": f"{came.format('>=')} + {came.format('<')}",
+        }
+    return statement("stages/persons", entity=quoted(call.roles.entity), **holes) + "\n"
 
 
 def refusals_of_persons(call: GroupingCall) -> str:
@@ -82,7 +111,8 @@ def refusals_of_persons(call: GroupingCall) -> str:
         ("strangers > 0", "strangers", NOBODY), (f"fewest < {task.k}", "fewest", FEW),
     ]
     if task.persons:
-        checks.append(("places <> everybody", "places - everybody", SCATTERED))
+        due = "due" if call.roles.within else "everybody"
+        checks.append((f"places <> {due}", f"places - {due}", SCATTERED))
     return "".join(
         "        WHEN " + expression(
             "stages/person_refused", broken=broken, found=found,

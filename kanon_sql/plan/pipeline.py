@@ -13,8 +13,9 @@ from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.methods.task import Run
 from kanon_sql.plan.centers import centers_sql
 from kanon_sql.plan.fragments import (
-    ROW,
+    PART,
     chosen,
+    helpers,
     listed,
     one_empty_row,
     quasi,
@@ -34,6 +35,7 @@ from kanon_sql.plan.ledger import (
     told_of_ledger,
 )
 from kanon_sql.plan.models import secret_trees
+from kanon_sql.plan.parts import parts_sql, refusals_of_parts
 from kanon_sql.plan.persons import described_entity, told_of_persons
 from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.plan.single_attribute import tables_sql
@@ -55,7 +57,9 @@ def trees_of(call: GroupingCall) -> Hierarchies:
 
 def run_sql(call: GroupingCall) -> str:
     """The run as the functions inside the query get it, a JSON literal."""
-    run = Run(call.task, call.progress, named_columns(call), told_of_ledger(call))
+    named = named_columns(call)
+    parts = ("by_part" if call.by_part else "whole") if call.roles.within else None
+    run = Run(call.task, call.progress, named, told_of_ledger(call), call.block, parts)
     return literal(run.to_json())
 
 
@@ -77,7 +81,7 @@ def named_columns(call: Call) -> tuple[str, ...] | None:
 def _cell(call: GroupingCall) -> str:
     """A cell of the encoding. Where values are generalized as they are, its category tells them
     apart, also where they are numbers."""
-    column, geometry = quasi(call.roles, ROW), call.task.geometry
+    column, geometry = quasi(call.roles, helpers(call.roles)), call.task.geometry
     if not isinstance(geometry, AttributeGeometry) or geometry.domain == "places":
         return f"__kanon_cell({column})"
     return f"{{'number': (__kanon_cell({column})).number, 'category': __kanon_key({column})}}"
@@ -87,7 +91,7 @@ def _extra(call: GroupingCall) -> str:
     """The number that some methods need of each row: what it costs, or the rank of its value."""
     geometry, cost = call.task.geometry, call.task.own.cost_column
     if isinstance(geometry, AttributeGeometry) and geometry.domain == "values":
-        return f"dense_rank() OVER (ORDER BY row(*{quasi(call.roles, ROW)}))"
+        return f"dense_rank() OVER (ORDER BY row(*{quasi(call.roles, helpers(call.roles))}))"
     return "NULL" if cost is None else quoted(cost)
 
 
@@ -124,10 +128,13 @@ def _secrets(call: GroupingCall) -> dict[str, str]:
         described_entity(name) if name == entity else f"__kanon_describe({name})"
         for name in names
     )
+    if call.roles.within:  # last of all the number of the part
+        cells += f"{', ' * bool(names)}{{'number': {PART}::DOUBLE, 'category': NULL::VARCHAR}}"
+        described += f"{', ' * bool(names)}__kanon_describe({PART})"
     return {
-        "secrets": f"[{cells}]" if names else NO_CELLS,
+        "secrets": f"[{cells}]" if cells else NO_CELLS,
         "secret_columns": (
-            f"(SELECT [{described}] FROM {one_empty_row('__kanon_source')})" if names else "NULL"
+            f"(SELECT [{described}] FROM {one_empty_row('__kanon_source')})" if cells else "NULL"
         ),
     }
 
@@ -136,7 +143,10 @@ def passing(call: GroupingCall) -> str:
     """The columns of __kanon_labelled that are released as they are, each after a comma."""
     roles = call.roles
     if roles.rest == "release":
-        away = ("__kanon_class", *ROW, *roles.quasi_identifiers, *roles.identifiers)
+        away = (
+            "__kanon_class", *helpers(roles), *roles.quasi_identifiers, *roles.identifiers,
+            *roles.within,
+        )
         columns = f", __kanon_labelled.* EXCLUDE ({listed(away)})"
     else:
         names = map(quoted, roles.passing)
@@ -205,7 +215,7 @@ def _hashed_values(seed: int, needless: str) -> str:
 
 def _seen_in_cells(call: GroupingCall) -> dict[str, str]:
     """What fills the holes by which the cells have the values that they are made of, too."""
-    values = f"row(*{quasi(call.roles, ROW)})"
+    values = f"row(*{quasi(call.roles, helpers(call.roles))})"
     return {
         "whole": (
             f"{values} AS __kanon_values,\n                       "
@@ -243,7 +253,7 @@ def _withheld(roles: Roles) -> str:
         return told_of_persons(roles)
     if roles.rest != "release":
         return ""
-    return statement("stages/withheld", named=listed((*ROW, *roles.named))) + "\n"
+    return statement("stages/withheld", named=listed((*helpers(roles), *roles.named))) + "\n"
 
 
 def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
@@ -254,7 +264,7 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
         clock: SQL after the relation that makes a clock start first.
     """
     roles, task, trees = call.roles, call.task, trees_of(call)
-    columns = quasi(roles, ROW)
+    columns = quasi(roles, helpers(roles))
     centers = centers_sql(call, trees, run_sql(call)) + "\n" if task.geometry.has_centers else ""
     without_nulls = f" WHERE __kanon_value({columns}) IS NOT NULL"
     return statement(
@@ -265,6 +275,10 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
         columns=chosen(roles.named) if roles.rest == "drop" else "__kanon.*",
         where=where(call.source, roles, call.checked),
         withheld=_withheld(roles),
+        row_helpers=", ".join(helpers(roles)),
+        part=f"NULL::BIGINT AS {PART},\n           " if roles.within else "",
+        taking="taking" if roles.within else "kept",
+        parts=parts_sql(call),
         kept=RELEASED if roles.rest == "release" else "FROM __kanon_source",
         passing_hidden=(
             "(SELECT names FROM __kanon_withheld)" if roles.rest == "release" else "[]"
@@ -286,7 +300,7 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
         centers=centers,
         classes=released_classes(call, trees),
         seen=seen("COLUMNS(* EXCLUDE (__kanon_class, __kanon_rows))"),
-        refusals=refusals(call) + refusals_of_ledger(call),
+        refusals=refusals(call) + refusals_of_ledger(call) + refusals_of_parts(call),
         **_secrets(call),
         **_ties(call),
         **verify_holes(call),
@@ -302,9 +316,9 @@ def measured_sql(call: GroupingCall) -> str:
     if goes_on(call) and publishes_points(call):
         centers = f"FROM {trees.keyed(centers_of_ledger(call))}"
     return statement(
-        "stages/measured",
+        "stages/measured_by_part" if call.by_part else "stages/measured",
         quasi_classes="COLUMNS(* EXCLUDE (__kanon_class))",
-        quasi=quasi(call.roles, ROW),
+        quasi=quasi(call.roles, helpers(call.roles)),
         centers=centers,
         options=run_sql(call),
         hierarchies=trees.argument(),

@@ -17,7 +17,7 @@ from kanon_sql.call.relation import find_relation, literal
 from kanon_sql.call.sought import Sought, relations_of, relations_of_hierarchy, relations_of_ledger
 from kanon_sql.methods import METHODS
 from kanon_sql.methods.option import LEDGER_CHECK
-from kanon_sql.plan.fragments import ROW, listed
+from kanon_sql.plan.fragments import helpers, listed
 from kanon_sql.plan.hierarchies import hierarchy_spec, hierarchy_sql
 from kanon_sql.plan.ledger import goes_on, ledger_check_sql, ledger_sql
 from kanon_sql.plan.manifest import manifest_sql, without_seed
@@ -71,7 +71,7 @@ def plan(name: str, relation: object, given: Mapping[str, Any], catalog: Catalog
 def _release(call: GroupingCall) -> str:
     keep, sets = call.release.keep_order, call.release.holds_sets
     seed, pipeline = call.task.seed, pipeline_sql(call)
-    dropped = listed((*ROW, *call.roles.identifiers))
+    dropped = listed((*helpers(call.roles), *call.roles.identifiers))
     if not passing(call):
         values = "*COLUMNS(__kanon.* EXCLUDE (__kanon_rows))"
         if sets:
@@ -108,7 +108,8 @@ def _clusters(call: GroupingCall) -> str:
 
 
 def _suppressed(call: GroupingCall) -> str:
-    shown = ", __kanon_source.* EXCLUDE (__kanon_row, __kanon_hash)" if call.show_values else ""
+    away = ", ".join(helpers(call.roles))
+    shown = f", __kanon_source.* EXCLUDE ({away})" if call.show_values else ""
     return statement(
         "calls/suppressed",
         pipeline=pipeline_sql(call),

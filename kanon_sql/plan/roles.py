@@ -8,7 +8,7 @@ from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.relation import literal
 from kanon_sql.call.roles import Roles
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
-from kanon_sql.plan.fragments import one_empty_row, quasi, source_rows, where
+from kanon_sql.plan.fragments import one_empty_row, quasi, represented, source_rows, where
 from kanon_sql.plan.generalize import released_values
 from kanon_sql.plan.persons import told_of_all
 from kanon_sql.plan.shadows import sound_sql
@@ -20,7 +20,7 @@ def _values(call: GroupingCall) -> str:
     """What classes release; of a column with a hierarchy it is a text, which is said elsewhere."""
     if isinstance(call.task.geometry, AttributeGeometry):
         word = call.release.representation
-        return f"__kanon_{'describe' if word == 'number' else word}(COLUMNS(*))"
+        return represented("describe" if word == "number" else word, "COLUMNS(*)")
     return released_values(call, helpers=())
 
 
@@ -42,7 +42,8 @@ def named_roles(roles: Roles) -> dict[str, str]:
         for role, names in {
             "quasi_identifier": roles.quasi_identifiers, "sensitive": roles.sensitive,
             "identifier": roles.identifiers,
-            "entity": () if roles.entity is None else (roles.entity,), "other": roles.other,
+            "entity": () if roles.entity is None else (roles.entity,), "within": roles.within,
+            "other": roles.other,
         }.items()
         for name in names
     }

@@ -1,5 +1,6 @@
 """The SQL of k_anonymity() for sensitive columns: what the worst class has on the scale of each
-privacy model, and how many classes miss those that are asked for."""
+privacy model, and how many classes miss those that are asked for; of persons where the call says
+whose the rows are."""
 
 from __future__ import annotations
 
@@ -11,11 +12,12 @@ from kanon_sql.call.relation import literal, quoted
 from kanon_sql.constraints import Closeness
 from kanon_sql.plan.fragments import quasi, seen, source_rows, where
 from kanon_sql.plan.models import Checked, checked, model_stages
+from kanon_sql.plan.persons import measured_persons
 from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.plan.unseen import refusals
 from kanon_sql.sql import expression, statement
 
-NO_DEMAND = "(SELECT NULL::BIGINT AS classes_violating, NULL::BIGINT AS rows_violating)"
+NO_DEMAND = "(SELECT NULL::BIGINT AS classes_violating, NULL::BIGINT AS {}_violating)"
 
 UNORDERED = (
     "The closeness {!r} needs an order of the values, and the column {!r} has none: it holds no "
@@ -26,6 +28,7 @@ UNORDERED = (
 def sensitive_sql(call: Call) -> str:
     """The SQL of k_anonymity(), one row for each sensitive column."""
     source, roles, columns = call.source, call.roles, call.looked_at
+    entity = roles.entity if call.by_persons else None
     measured = [measured_models(call.models, call.asked, column) for column in columns]
     # what is asked for is measured, too, if under another name
     every = dict.fromkeys([
@@ -34,12 +37,18 @@ def sensitive_sql(call: Call) -> str:
     places = {each.model: each for each in checked(every, columns)}
     stages = model_stages(
         [*places.values()], columns,
-        lambda i, column: statement("stages/histogram_of_sets", i=i),
+        lambda i, column: statement("stages/histogram_of_sets", i=i) if entity is None
+        else statement(
+            "stages/histogram_of_persons", rows=statement("stages/values_of_sets", i=i), part=""
+        ),
     )
-    cells = ", ".join(
-        expression("stages/set_cell", i=i, column=quoted(column))
-        for i, column in enumerate(columns)
-    )
+    cells = ", ".join([
+        *([] if entity is None else [expression("stages/set_whose", entity=quoted(entity))]),
+        *(
+            expression("stages/set_cell", i=i, column=quoted(column))
+            for i, column in enumerate(columns)
+        ),
+    ])
     sets = statement(
         "stages/sets", cells=cells, seen=seen(quasi(roles, ())), relation=source_rows(call),
         where=where(source, roles),
@@ -49,7 +58,7 @@ def sensitive_sql(call: Call) -> str:
             "stages/found_sensitive", i=i, name=literal(column),
             violating=_violating([
                 places[model] for model in call.models if places[model].i == i
-            ]),
+            ], "rows" if entity is None else "persons"),
             **{
                 name: f"{places[model].worst} FROM {places[model].stage}"
                 for name, model in models.items()
@@ -57,24 +66,33 @@ def sensitive_sql(call: Call) -> str:
         )
         for i, (column, models) in enumerate(zip(columns, measured, strict=True))
     )
+    holes = {
+        "sound": sound_sql(),
+        "stages": f"{sets}\n{stages}",
+        "found": found,
+        "k": "NULL" if call.k is None else call.k,
+        "refusals": refusals(call) + "".join(_unordered([*places.values()])),
+    }
+    if entity is None:
+        return statement("calls/k_anonymity_sensitive", **holes)
     return statement(
-        "calls/k_anonymity_sensitive",
-        sound=sound_sql(),
-        stages=f"{sets}\n{stages}",
-        found=found,
-        k="NULL" if call.k is None else call.k,
-        refusals=refusals(call) + "".join(_unordered([*places.values()])),
+        "calls/k_anonymity_persons_sensitive", **holes, **measured_persons(call, entity, SET),
     )
 
 
-def _violating(asked: Sequence[Checked]) -> str:
-    """SQL of the classes and rows that miss what is asked of a column."""
+SET = "unnest(cells).whose"
+"""SQL of whose the rows of a combination are."""
+
+
+def _violating(asked: Sequence[Checked], counted: str) -> str:
+    """SQL of the classes that miss what is asked of a column, and of the rows or persons in them:
+    which it is, ``counted`` says."""
     if not asked:
-        return NO_DEMAND
+        return NO_DEMAND.format(counted)
     models = " UNION ALL ".join(
         f"SELECT combination, size, passes FROM {each.stage}" for each in asked
     )
-    return statement("stages/violating", models=models)
+    return statement("stages/violating", models=models, counted=counted)
 
 
 def _unordered(models: Sequence[Checked]) -> Iterator[str]:

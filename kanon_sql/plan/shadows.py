@@ -89,8 +89,8 @@ BOUND = {
     "NULL": ("map_entries", "map_values", "typeof"),
     "NULL, NULL": ("list_aggr", "list_aggregate"),
     "NULL, NULL, NULL": ("array_slice", "if", "regexp_replace", "split_part"),
-    "NULL, NULL, NULL, NULL, NULL": ("__kanon_centers", "__kanon_roles", "__kanon_tree"),
-    "NULL, NULL, NULL, NULL, NULL, NULL": ("__kanon_audit", "__kanon_risk"),
+    "NULL, NULL, NULL, NULL, NULL": ("__kanon_centers", "__kanon_tree"),
+    "NULL, NULL, NULL, NULL, NULL, NULL": ("__kanon_audit", "__kanon_risk", "__kanon_roles"),
     "NULL, NULL, NULL, NULL, NULL, NULL, NULL": ("__kanon_start",),
     "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL": ("__kanon_measure", "__kanon_take"),
 }

@@ -9,7 +9,7 @@ from kanon_sql.call.relation import Relation, literal, quoted
 from kanon_sql.call.rules import Release
 from kanon_sql.encode.coordinates import geographic
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
-from kanon_sql.plan.fragments import ROW, classes_sql, contents, quasi
+from kanon_sql.plan.fragments import classes_sql, contents, helpers, quasi, represented
 from kanon_sql.sql import expression, statement
 
 BOXES = {"interval": "box", "bounds": "closed_box"}
@@ -56,8 +56,9 @@ def attribute_classes(call: GroupingCall) -> str:
     else:
         if geometry.domain != "places":
             shown = attribute_representation(call)
-        columns = quasi(call.roles, ("__kanon_class", *ROW))
-        plain = classes_sql(f"__kanon_{shown}(COLUMNS(* EXCLUDE (__kanon_class)))", columns)
+        columns = quasi(call.roles, ("__kanon_class", *helpers(call.roles)))
+        values = represented(shown, "COLUMNS(* EXCLUDE (__kanon_class))")
+        plain = classes_sql(values, columns)
     return _rectangles(names, release, plain) if boxed else plain
 
 

@@ -8,6 +8,11 @@ from kanon_sql.constraints import KAnonymity
 from kanon_sql.methods import GroupTask
 from kanon_sql.plan.ledger import after_sql, goes_on, verified_ledger
 from kanon_sql.plan.models import combinations, refusals_of_models, released_models
+from kanon_sql.plan.parts import (
+    parts_too_many_out,
+    refusals_of_crossing,
+    stages_of_left,
+)
 from kanon_sql.plan.persons import persons_stages, refusals_of_persons, too_many_out
 
 LOST = (
@@ -17,6 +22,10 @@ LOST = (
 MANY = (
     "The release was stopped: it leaves out {{}} rows, more than {option} = {share} allows. "
     "Nothing came out; please report this as a bug of the method {method}."
+)
+MANY_PERSONS = (
+    "The release was stopped: it leaves out more persons than {option} = {share} allows, with {{}} "
+    "rows. Nothing came out; please report this as a bug of the method {method}."
 )
 ALONE = (
     "A cluster has {} row. Publish it with allow_small=true, or use the method r_cellular, "
@@ -50,17 +59,26 @@ def constraints_sql(task: GroupTask) -> str:
 def verify_holes(call: GroupingCall) -> dict[str, object]:
     """What fills the stage __kanon_check of sql/stages/pipeline.sql."""
     option, share = call.task.left_out
-    many = MANY.format(option=option, share=share, method=call.task.method.name)
+    many = MANY_PERSONS if call.task.persons else MANY
+    many = many.format(option=option, share=share, method=call.task.method.name)
     return {
         "models": (
-            combinations(call) + persons_stages(call) + released_models(call) + after_sql(call)
+            stages_of_left(call) + combinations(call) + persons_stages(call)
+            + released_models(call) + after_sql(call)
         ),
         "constraints": (
-            constraints_sql(call.task) + refusals_of_persons(call) + refusals_of_models(call)
-            + verified_ledger(call)
+            refusals_of_crossing(call) + constraints_sql(call.task) + refusals_of_persons(call)
+            + refusals_of_models(call) + verified_ledger(call)
         ),
-        # beside a ledger, who isn't shown is left out as the promise over all releases demands
-        "too_many": "false" if goes_on(call) else too_many_out(call),
+        "too_many": _too_many(call),
         "lost_error": literal(LOST),
         "out_error": literal(many),
     }
+
+
+def _too_many(call: GroupingCall) -> str:
+    """SQL that says whether more is left out than the call allows."""
+    if goes_on(call):
+        # beside a ledger, who isn't shown is left out as the promise over all releases demands
+        return "false"
+    return parts_too_many_out(call) if call.roles.within else too_many_out(call)

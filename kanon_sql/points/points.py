@@ -19,7 +19,7 @@ Fact = Literal[
     "spanning_degree", "islands", "island_rows", "codes_unknown", "rows_without_place",
     "refine_steps", "refine_stopped", "lattice_nodes", "lattice_checked", "labels", "started",
     "finished", "seconds_encode", "seconds_group", "seconds_remembered",
-    "notices", "loss_with", "loss_without",
+    "notices", "method", "loss_with", "loss_without",
 ]
 """What a run may report. Beside these, full_domain reports its levels by the names of columns, and
 for the privacy model in place j of the call "least_size j", what no smaller class keeps, and

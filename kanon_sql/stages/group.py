@@ -15,7 +15,7 @@ from kanon_sql.encode.attributes import is_numeric
 from kanon_sql.encode.encoded import Encoded
 from kanon_sql.encode.encoding import encode
 from kanon_sql.encode.looks import Suspects, find_suspects, hidden_notice, key_notice
-from kanon_sql.encode.persons import Persons, numbered_anew, persons_of, whose
+from kanon_sql.encode.persons import Persons, numbered_anew, of_persons, persons_of, whose
 from kanon_sql.encode.sensitive import fit_sensitive
 from kanon_sql.encode.single_attribute import Items, read_items
 from kanon_sql.encode.taken import Taken
@@ -24,14 +24,18 @@ from kanon_sql.group.feasible import refuse_infeasible
 from kanon_sql.group.run import group_points
 from kanon_sql.group.warm_up import warm_up
 from kanon_sql.hierarchies.tree import Tree
-from kanon_sql.kernel.memory import give_back
+from kanon_sql.kernel.memory import available, give_back
 from kanon_sql.kernel.watch import Watch
-from kanon_sql.methods import GroupTask
+from kanon_sql.methods import METHODS, GroupTask
+from kanon_sql.methods.auto import Table as Looked
+from kanon_sql.methods.auto import settle
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.methods.task import Run
 from kanon_sql.points.points import Grouping, Labels, Points
+from kanon_sql.stages.block import keep_facts, totals_of
 from kanon_sql.stages.hidden import without_hidden
 from kanon_sql.stages.ledger import Past, group_beside, read_past
+from kanon_sql.stages.parts import InParts, group_parts, without_number
 from kanon_sql.stages.remembered import Recalled, digest, recall
 
 
@@ -56,7 +60,7 @@ def room_for(
     }
     return Taken(
         len(columns), numeric, textual, [name for name, needs in asked.items() if needs],
-        [is_numeric(column.sql_type) for column in sensitive],
+        [is_numeric(column.sql_type) for column in sensitive], available,
     )
 
 
@@ -69,6 +73,7 @@ class Prepared:
         records: what is known of the encoding.
         numbers: int64, shape (n,); the row number of each record.
         task: what to group by, and how.
+        chosen: what is told of the method, where it was left to kanon_sql.methods.auto.
         seconds: how long it took to prepare them.
         persons: whose rows the records stand for, where they are persons.
         past: what a ledger says of them, where they go on from earlier releases.
@@ -81,6 +86,12 @@ class Prepared:
     seconds: float
     persons: Persons | None = None
     past: Past | None = None
+    chosen: str | None = None
+
+    @property
+    def count(self) -> int:
+        """The number of records."""
+        return len(self.points)
 
     def labelled(self, grouping: Grouping) -> Labelled:
         """The rows with the labels of their records."""
@@ -136,11 +147,18 @@ def prepare(
         persons = persons_of(rows, sensitive[-1].name, whole_rows)
         rows, sensitive = persons.rows, sensitive[:-1]
     _refuse_too_few(rows.count, task.least_size, "rows" if persons is None else "persons")
-    records = _encoded(rows, columns, task, trees or {}, tables or {}, sensitive)
-    points = task.geometry.points(records, task)
+    with of_persons(persons):
+        asked, looked = task, _looked(rows, columns, trees or {})
+        task, chosen = settle(asked, looked, METHODS)
+        records = _encoded(rows, columns, task, trees or {}, tables or {}, sensitive)
+        if chosen is not None and isinstance(records, Encoded) and records.missing.any():
+            # encoded in the same way, whichever method it is
+            task, chosen = settle(asked, looked._replace(gaps=True), METHODS)
+        points = task.geometry.points(records, task)
     if task.apart is not None:
         points = numbered_anew(points, task.apart)
-    refuse_infeasible(points, task.models)
+    with of_persons(persons):
+        refuse_infeasible(points, task.models)
     numbers = records.in_order(rows.numbers("row"))
     past = None
     if ledger is not None:
@@ -149,7 +167,7 @@ def prepare(
         shown = persons.shown[numbers]
         past = read_past(ledger, tables or {}, records, shown, trees or {}, types)
     return Prepared(
-        points, records.bare(), numbers, task, perf_counter() - started, persons, past
+        points, records.bare(), numbers, task, perf_counter() - started, persons, past, chosen
     )
 
 
@@ -169,12 +187,22 @@ def group_rows(prepared: Prepared, watch: Watch | None = None) -> tuple[Labelled
     if prepared.past is not None:
         grouping, beside, made = group_beside(prepared.past, points, task, watch or Watch())
         recalled = made or Recalled(grouping, 0.0, False)
+    elif task.scales is not None:  # nobody asks for a block again
+        started = perf_counter()
+        grouping = _grouped(points, task, records, watch)
+        beside = totals_of(points, grouping)
+        recalled = Recalled(grouping, perf_counter() - started, False)
     else:
-        recalled = recall(digest(points, task), lambda: _grouped(points, task, records, watch))
+        with of_persons(prepared.persons):
+            recalled = recall(
+                digest(points, task), lambda: _grouped(points, task, records, watch)
+            )
         grouping = records.whole(recalled.grouping)
     told = {**records.named(grouping.facts), **beside}
     if prepared.persons is not None and not prepared.persons.alone:
         told = {name: value for name, value in told.items() if name not in OF_RECORDS}
+    if prepared.chosen is not None:
+        told["method"] = task.method.name
     facts = {
         **told,
         "labels": "remembered" if recalled.remembered else "computed",
@@ -204,14 +232,16 @@ class Work:
         """
         self._taken, self._columns, self._run = taken, columns, run
         self._trees, self._tables, self._passing = trees, tables, passing
-        self._sensitive = sensitive
+        self._sensitive = sensitive if run.parts is None else sensitive[:-1]
         self._begun = 0.0
         self._suspects = Suspects()
-        self._prepared: Prepared | None = None
+        self._prepared: Prepared | InParts | None = None
 
-    def _prepare(self) -> Prepared:
+    def _prepare(self) -> Prepared | InParts:
         self._begun = perf_counter()
-        rows, run = self._taken.rows(), self._run
+        rows, run, numbers = self._taken.rows(), self._run, None
+        if run.parts is not None:
+            rows, numbers = without_number(rows)
         said, persons = list(map(hidden_notice, self._passing)), None
         spot = entity_of(run.task, self._sensitive)
         if spot is not None:
@@ -223,17 +253,43 @@ class Work:
         if run.progress:
             remark(run.task, (*map(hidden_notice, hidden), *said))
         kept, columns, trees = without_hidden(rows, self._columns, self._trees, hidden)
+        if numbers is not None:
+            _refuse_too_few(int(np.sum(numbers >= 0)), 1, "rows")
+
+            def group(part: Rows, task: GroupTask, watch: Watch) -> Any:
+                prepared = prepare(part, columns, task, trees, None, self._sensitive)
+                return group_rows(prepared, watch)
+
+            return InParts(kept, numbers, group, run.task, run.parts == "by_part")
         return prepare(kept, columns, run.task, trees, self._tables, self._sensitive, run.ledger)
 
     def __call__(self, watch: Watch) -> tuple[Labelled, tuple[str, ...], dict[str, Any]]:
         """Labels, the hidden columns, and the facts of the run."""
         if self._prepared is None:
             self._prepared = self._prepare()
-            give_back(len(self._prepared.points))
-        found, facts = group_rows(self._prepared, watch)
-        facts["notices"] = notices(self._run.task, self._suspects)
+            give_back(self._prepared.count)
+        chosen = None
+        if isinstance(self._prepared, InParts):
+            found, facts = group_parts(self._prepared, watch)
+        else:
+            found, facts = group_rows(self._prepared, watch)
+            chosen = self._prepared.chosen
+        facts["notices"] = [
+            *([] if chosen is None else [chosen]), *notices(self._run.task, self._suspects)
+        ]
         times = {"started": self._begun, "finished": perf_counter()}
+        if self._run.block is not None:
+            keep_facts(self._run.block, facts)
         return found, self._suspects.hidden, {**facts, **times}
+
+
+def _looked(rows: Rows, columns: Sequence[Column], trees: Mapping[str, Tree]) -> Looked:
+    """What the choice of a method goes by."""
+    by_tree = {name.lower() for name in trees}
+    ordered = sum(
+        is_numeric(column.sql_type) and column.name.lower() not in by_tree for column in columns
+    )
+    return Looked(rows.count, ordered, len(columns) - ordered)
 
 
 def _refuse_too_few(count: int, k: int, what: str) -> None:

@@ -10,8 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from kanon_sql.encode.arrow import Column
+from kanon_sql.encode.attributes import is_categorical, is_numeric
 from kanon_sql.encode.looks import (
+    FEW,
     NEARLY,
+    Form,
     Looks,
     OfPersons,
     Profile,
@@ -35,6 +38,7 @@ NO_ROLE = (
 def describe_columns(
     hashes: npt.NDArray[np.uint64], profiles: Sequence[Profile], released: Sequence[Column],
     told: Mapping[str, Any], persons: Mapping[str, OfPersons] | None = None,
+    forms: Mapping[str, Form] | None = None,
 ) -> list[dict[str, Any]]:
     """One object per column.
 
@@ -44,6 +48,7 @@ def describe_columns(
         released: name and type of what is released of the quasi-identifiers.
         told: the roles by name, what all others are, and how quasi-identifiers are released.
         persons: what is counted of columns by persons, by name, where the entity is known.
+        forms: how the texts of columns are written, by name.
     """
     named: Mapping[str, Any] = told["named"]
     whose = [p.name for p in profiles if named.get(p.name.lower(), {}).get("role") == "entity"]
@@ -79,6 +84,11 @@ def describe_columns(
             **role,
             "suggested_role": _suggested(
                 looks.identifier or looks.nearly or tells, separation
+            ),
+            "suggested_hierarchy": (
+                hierarchy_for(profile, (forms or {}).get(profile.name, Form()))
+                if (known or {}).get("role") == "quasi_identifier"
+                or not (looks.identifier or looks.nearly or tells) else None
             ),
             "distinct_values": profile.distinct,
             "nulls": profile.rows - profile.values,
@@ -116,6 +126,24 @@ def _suggested(is_identifier: bool, separation: float) -> str | None:
     if is_identifier:
         return "identifier"
     return "quasi_identifier" if separation >= SEPARATES else None
+
+
+def hierarchy_for(profile: Profile, form: Form) -> str | None:
+    """The kind of hierarchy that goes with a column, by its type and its values; None where there
+    is nothing to join, or where no kind takes the type."""
+    if profile.distinct < 2:
+        return None
+    if profile.sql_type.startswith(("DATE", "TIMESTAMP")):
+        return "date"
+    if is_numeric(profile.sql_type) and profile.sql_type != "TIME":
+        return "bins"
+    if not is_categorical(profile.sql_type) or profile.sql_type == "BLOB":
+        return None
+    if profile.distinct <= FEW:
+        return "flat"
+    if form.places:
+        return "rectangles"
+    return "prefix" if form.codes else "cover"
 
 
 def _released(

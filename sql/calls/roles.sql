@@ -7,6 +7,10 @@ ${whose}__kanon_profiles AS (
     SELECT [*COLUMNS(*)] AS profiles
     FROM (SELECT __kanon_profile(COLUMNS(*)) FROM __kanon_source)
 ),
+__kanon_forms AS (
+    SELECT to_json([*COLUMNS(*)])::VARCHAR AS forms
+    FROM (SELECT __kanon_form(COLUMNS(*)) FROM __kanon_source)
+),
 __kanon_described AS (  -- name and type of each column, also where there are no rows
     SELECT [*COLUMNS(*)] AS columns
     FROM (SELECT __kanon_describe(COLUMNS(*)) FROM ${one_source})
@@ -25,12 +29,13 @@ __kanon_found AS MATERIALIZED (
         (SELECT hashes FROM __kanon_hashes),
         (SELECT columns FROM __kanon_described),
         ${profiles},
+        (SELECT forms FROM __kanon_forms),
         (SELECT columns FROM __kanon_columns),
         ${told}) AS columns
 )
 SELECT unnest(from_json(columns, '[{
     "column_name": "VARCHAR", "column_type": "VARCHAR", "role": "VARCHAR", "role_from": "VARCHAR",
-    "suggested_role": "VARCHAR", "distinct_values": "BIGINT", "nulls": "BIGINT",
+    "suggested_role": "VARCHAR", "suggested_hierarchy": "VARCHAR", "distinct_values": "BIGINT", "nulls": "BIGINT",
     "unique_share": "DOUBLE", "separation": "DOUBLE", "released_as": "VARCHAR",
     "released_type": "VARCHAR", "remarks": ["VARCHAR"]}]'), max_depth := 2)
 FROM __kanon_found, __kanon_sound

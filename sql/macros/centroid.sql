@@ -15,24 +15,35 @@ CREATE OR REPLACE TEMP MACRO __kanon_mean(x) AS list_transform(
     lambda __kanon_sorted: __kanon_mean_of(__kanon_sorted))[1];
 
 -- total / n, rounded to the nearest integer, halves upwards
-CREATE OR REPLACE TEMP MACRO __kanon_rounded(total, n) AS
+CREATE OR REPLACE TEMP MACRO __kanon_nearest(total, n) AS
     ((2 * total + n) - (((2 * total + n) % (2 * n)) + 2 * n) % (2 * n)) // (2 * n);
 
 CREATE OR REPLACE TEMP MACRO __kanon_whole_mean(total, n) AS list_transform(
     [{'total': total::HUGEINT, 'n': n::HUGEINT}],
-    lambda __kanon_sum: __kanon_rounded(__kanon_sum.total, __kanon_sum.n)::BIGINT)[1];
+    lambda __kanon_sum: __kanon_nearest(__kanon_sum.total, __kanon_sum.n)::BIGINT)[1];
 
 CREATE OR REPLACE TEMP MACRO __kanon_time(microseconds) AS list_transform(
     [microseconds],
     lambda __kanon_x: CASE WHEN __kanon_x = 86400000000 THEN TIME '24:00:00'
                       ELSE TIME '00:00:00' + to_microseconds(__kanon_x) END)[1];
 
+CREATE OR REPLACE TEMP MACRO __kanon_mean_date(x) AS DATE '1970-01-01'
+    + __kanon_whole_mean(sum(x - DATE '1970-01-01'), count(x))::INTEGER;
+
+CREATE OR REPLACE TEMP MACRO __kanon_mean_timestamp(x) AS
+    make_timestamp(__kanon_whole_mean(sum(epoch_us(x)), count(x)));
+
+CREATE OR REPLACE TEMP MACRO __kanon_mean_timestamptz(x) AS
+    make_timestamptz(__kanon_whole_mean(sum(epoch_us(x)), count(x)));
+
+CREATE OR REPLACE TEMP MACRO __kanon_mean_time(x) AS
+    __kanon_time(__kanon_whole_mean(sum(epoch_us(x)), count(x)));
+
 CREATE OR REPLACE TEMP MACRO __kanon_centroid
     (x INTEGER) AS avg(x),
     (x DOUBLE) AS __kanon_mean(x),
-    (x DATE) AS DATE '1970-01-01'
-        + __kanon_whole_mean(sum(x - DATE '1970-01-01'), count(x))::INTEGER,
-    (x TIMESTAMP) AS make_timestamp(__kanon_whole_mean(sum(epoch_us(x)), count(x))),
-    (x TIMESTAMPTZ) AS make_timestamptz(__kanon_whole_mean(sum(epoch_us(x)), count(x))),
-    (x TIME) AS __kanon_time(__kanon_whole_mean(sum(epoch_us(x)), count(x))),
+    (x DATE) AS __kanon_mean_date(x),
+    (x TIMESTAMP) AS __kanon_mean_timestamp(x),
+    (x TIMESTAMPTZ) AS __kanon_mean_timestamptz(x),
+    (x TIME) AS __kanon_mean_time(x),
     (x) AS __kanon_most_frequent(x);

@@ -1,7 +1,16 @@
 -- Facts about a column, whatever its type: SELECT __kanon_describe(COLUMNS(*)) FROM patients.
 CREATE OR REPLACE TEMP MACRO __kanon_has(x) AS typeof(x) IS NOT NULL;
 
-CREATE OR REPLACE TEMP MACRO __kanon_blank(x) AS NULL;
+-- nothing, where only names and types are wanted. An ENUM becomes a text by it, since its type is the
+-- list of all values that it may have, released or not; JSON, which is a text, too, stays JSON
+CREATE OR REPLACE TEMP MACRO __kanon_blank
+    (x VARCHAR) AS NULL::VARCHAR,
+    (x) AS NULL;
+
+-- the same without a type, beside lists: with old_implicit_casting a text would make texts of them
+CREATE OR REPLACE TEMP MACRO __kanon_nothing(x) AS NULL;
+
+CREATE OR REPLACE TEMP MACRO __kanon_plain(x) AS CASE WHEN false THEN __kanon_blank(x) ELSE x END;
 
 CREATE OR REPLACE TEMP MACRO __kanon_name(x) AS alias(x);
 
@@ -49,6 +58,16 @@ CREATE OR REPLACE TEMP MACRO __kanon_profile(x) AS {
     'distinct': coalesce(
         list_unique(list(hash(x::VARCHAR))) - CASE WHEN count(x) < count(*) THEN 1 ELSE 0 END, 0),
     'low': TRY_CAST(min(x)::VARCHAR AS HUGEINT), 'high': TRY_CAST(max(x)::VARCHAR AS HUGEINT)};
+
+-- how texts are written: as codes of digits and capitals, or as two numbers, by which a hierarchy
+-- may be suggested
+CREATE OR REPLACE TEMP MACRO __kanon_form(x) AS {
+    'name': min(alias(x)),
+    'codes': coalesce(bool_and(regexp_full_match(
+        x::VARCHAR, '[A-Z]{0,3}[-. ]?[0-9][0-9A-Z]*([-. ][0-9A-Z]+)*') AND x::VARCHAR LIKE '___%'), false),
+    'places': coalesce(bool_and(regexp_full_match(
+        x::VARCHAR, '(POINT)? *[(]? *[-+]?[0-9]+([.][0-9]+)?( *[,;] *| +)[-+]?[0-9]+([.][0-9]+)? *[)]?')),
+        false)};
 
 CREATE OR REPLACE TEMP MACRO __kanon_is_text(type) AS
     type IN ('VARCHAR', 'UUID', 'BLOB', 'JSON') OR starts_with(type, 'ENUM(');

@@ -7,4 +7,4 @@ CREATE OR REPLACE TEMP MACRO __kanon_by_text(entries) AS list_select(
     list_grade_up(list_transform(entries, lambda e: e.key.text), 'ASC', 'NULLS LAST'));
 
 CREATE OR REPLACE TEMP MACRO __kanon_multiset(x) AS __kanon_by_text(
-    map_entries(list_aggregate(list({'text': encode(x::VARCHAR), 'value': x}), 'histogram')));
+    map_entries(list_aggregate(list({'text': encode(x::VARCHAR), 'value': __kanon_plain(x)}), 'histogram')));

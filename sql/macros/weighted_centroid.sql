@@ -31,11 +31,22 @@ CREATE OR REPLACE TEMP MACRO __kanon_weighted_whole(x, w) AS list_transform(
     lambda __kanon_sum: __kanon_sum.low
         + floor(__kanon_sum.more / __kanon_sum.weight + 0.5)::BIGINT)[1];
 
+CREATE OR REPLACE TEMP MACRO __kanon_weighted_date(x, w) AS
+    DATE '1970-01-01' + __kanon_weighted_whole(x - DATE '1970-01-01', w)::INTEGER;
+
+CREATE OR REPLACE TEMP MACRO __kanon_weighted_timestamp(x, w) AS
+    make_timestamp(__kanon_weighted_whole(epoch_us(x), w));
+
+CREATE OR REPLACE TEMP MACRO __kanon_weighted_timestamptz(x, w) AS
+    make_timestamptz(__kanon_weighted_whole(epoch_us(x), w));
+
+CREATE OR REPLACE TEMP MACRO __kanon_weighted_time(x, w) AS
+    __kanon_time(__kanon_weighted_whole(epoch_us(x), w));
+
 CREATE OR REPLACE TEMP MACRO __kanon_weighted_centroid
     (x DOUBLE, w DOUBLE) AS __kanon_weighted_mean(x, w),
-    (x DATE, w DOUBLE) AS
-        DATE '1970-01-01' + __kanon_weighted_whole(x - DATE '1970-01-01', w)::INTEGER,
-    (x TIMESTAMP, w DOUBLE) AS make_timestamp(__kanon_weighted_whole(epoch_us(x), w)),
-    (x TIMESTAMPTZ, w DOUBLE) AS make_timestamptz(__kanon_weighted_whole(epoch_us(x), w)),
-    (x TIME, w DOUBLE) AS __kanon_time(__kanon_weighted_whole(epoch_us(x), w)),
+    (x DATE, w DOUBLE) AS __kanon_weighted_date(x, w),
+    (x TIMESTAMP, w DOUBLE) AS __kanon_weighted_timestamp(x, w),
+    (x TIMESTAMPTZ, w DOUBLE) AS __kanon_weighted_timestamptz(x, w),
+    (x TIME, w DOUBLE) AS __kanon_weighted_time(x, w),
     (x, w DOUBLE) AS __kanon_most_frequent(x);

@@ -4,20 +4,20 @@
 -- are qualified: of a macro in their place DuckDB would speak in words of its own. A part of
 -- anonymize('t', k=5, t=0.2, closeness='ordered', sensitive=['salary']).
 __kanon_line_${j} AS MATERIALIZED (  -- of each value: rows with it or a lower one, and sums of these
-    SELECT place, whole, upto, position, gap,
+    SELECT ${part}place, whole, upto, position, gap,
            coalesce(system.main.sum(upto) OVER lower, 0) AS area,
            coalesce(system.main.sum(upto::DOUBLE / whole * gap) OVER lower, 0) AS moment
-    FROM (SELECT place, position, upto::HUGEINT AS upto, whole::HUGEINT AS whole,
+    FROM (SELECT ${part}place, position, upto::HUGEINT AS upto, whole::HUGEINT AS whole,
                  coalesce(system.main.min(position) OVER (
-                     ORDER BY place ASC ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING), position)
+                     ${window}ORDER BY place ASC ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING), position)
                      - position AS gap
-          FROM (SELECT place, ${position} AS position, system.main.sum(many) OVER () AS whole,
-                       system.main.sum(many) OVER (ORDER BY place ASC ROWS UNBOUNDED PRECEDING) AS upto
+          FROM (SELECT ${part}place, ${position} AS position, system.main.sum(many) OVER (${window}) AS whole,
+                       system.main.sum(many) OVER (${window}ORDER BY place ASC ROWS UNBOUNDED PRECEDING) AS upto
                 FROM __kanon_domain_${i}${known}))
-    WINDOW lower AS (ORDER BY place ASC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+    WINDOW lower AS (${window}ORDER BY place ASC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 ),
 __kanon_own_${j} AS (  -- of each value of a combination: its rows with it or a lower one
-    SELECT combination, place, position, area, moment, whole,
+    SELECT ${part}combination, place, position, area, moment, whole,
            seen::HUGEINT AS seen, total::HUGEINT AS total,
            coalesce(system.main.min(place) OVER next, last_place) AS next_place,
            coalesce(system.main.min(position) OVER next, last_position) AS next_position,
@@ -26,11 +26,11 @@ __kanon_own_${j} AS (  -- of each value of a combination: its rows with it or a 
     FROM (SELECT *, system.main.sum(size) OVER (PARTITION BY combination) AS total,
                  system.main.sum(size) OVER (
                      PARTITION BY combination ORDER BY place ASC ROWS UNBOUNDED PRECEDING) AS seen
-          FROM (SELECT combination, place, size FROM __kanon_placed_${i}${known})
-          JOIN __kanon_line_${j} USING (place))
-    CROSS JOIN (SELECT max(place) AS last_place, max(position) AS last_position,
+          FROM (SELECT ${part}combination, place, size FROM __kanon_placed_${i}${known})
+          JOIN __kanon_line_${j} USING (${part}place))
+    ${join} (SELECT ${part}max(place) AS last_place, max(position) AS last_position,
                        max(area) AS last_area, max(moment) AS last_moment
-                FROM __kanon_line_${j})
+                FROM __kanon_line_${j}${grouped})${using}
     WINDOW next AS (
         PARTITION BY combination ORDER BY place ASC ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING)
 ),
@@ -47,7 +47,7 @@ __kanon_parted_${j} AS (  -- where the share of all rows passes that of the comb
                 WHEN line.place >= next_place THEN next_moment
                 ELSE line.moment + line.upto::DOUBLE / line.whole * line.gap END AS moment_x
     FROM __kanon_own_${j} AS own
-    ASOF LEFT JOIN __kanon_line_${j} AS line ON seen * own.whole // total >= line.upto
+    ASOF LEFT JOIN __kanon_line_${j} AS line ON ${and_part}seen * own.whole // total >= line.upto
 ),
 __kanon_moved_${j} AS MATERIALIZED (  -- ranks: times total times whole; gaps: as a share
     SELECT combination,

@@ -8,9 +8,9 @@ SELECT combination, size,
                 THEN ranks::DOUBLE / (steps::DOUBLE * size * whole) ELSE away END AS has
     FROM (SELECT *, abs(missing / size - absent / whole) + least(
                      1 - missing / size, 1 - absent / whole) * coalesce(${known}, 0) AS away
-          FROM (SELECT combination, size::HUGEINT AS size, ${missing}::DOUBLE AS missing
+          FROM (SELECT ${part}combination, size::HUGEINT AS size, ${missing}::DOUBLE AS missing
                 FROM __kanon_spread_${i})
-          CROSS JOIN (SELECT many::HUGEINT AS whole, different${added} - 1 AS steps,
+          ${join} (SELECT ${part}many::HUGEINT AS whole, different${added} - 1 AS steps,
                              ${absent}::DOUBLE AS absent
-                      FROM __kanon_whole_${i})
+                      FROM __kanon_whole_${i})${using}
           LEFT JOIN __kanon_moved_${j} USING (combination))

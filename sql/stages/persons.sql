@@ -1,13 +1,13 @@
 -- Whose rows are in which class, -1 standing for rows that are left out; and how many persons the
 -- combinations of released values have: a part of anonymize('t', k=5, entity='patient_id').
 __kanon_whose AS MATERIALIZED (
-    SELECT __kanon_class, entity, count(*) AS size
-    FROM (SELECT __kanon_class_of(__kanon_grouped.ticket, __kanon_kept.__kanon_row)
+    SELECT ${part}__kanon_class, entity, count(*) AS size
+    FROM (SELECT ${of_part}__kanon_class_of(__kanon_grouped.ticket, __kanon_kept.__kanon_row)
                      AS __kanon_class,
                  decode(encode(__kanon_key(__kanon_kept.${entity}))) AS entity
           FROM __kanon_kept CROSS JOIN __kanon_grouped)
     WHERE __kanon_class IS NOT NULL
-    GROUP BY __kanon_class, entity
+    GROUP BY ${part}__kanon_class, entity
 ),
 __kanon_crowds AS MATERIALIZED (  -- persons of each combination
     SELECT count(DISTINCT entity) AS persons
@@ -15,10 +15,10 @@ __kanon_crowds AS MATERIALIZED (  -- persons of each combination
     GROUP BY __kanon_combination
 ),
 __kanon_persons AS MATERIALIZED (
-    SELECT everybody, left_out, places, fewest, most_rows, mean_rows, strangers
-    FROM (SELECT count(DISTINCT entity) AS everybody,
+    SELECT everybody, left_out, places, fewest, most_rows, mean_rows, strangers${due}
+    FROM (SELECT ${everybody} AS everybody,
                  count(DISTINCT entity) FILTER (WHERE __kanon_class < 0) AS left_out,
-                 count(*) AS places, count(*) FILTER (WHERE entity IS NULL) AS strangers
+                 count(*) AS places, count(*) FILTER (WHERE entity IS NULL) AS strangers${counted}
           FROM __kanon_whose)
     CROSS JOIN (SELECT min(persons) AS fewest FROM __kanon_crowds)
     CROSS JOIN (SELECT max(size)::BIGINT AS most_rows, avg(size) AS mean_rows

@@ -4,20 +4,20 @@ ${sound},
 __kanon_source AS MATERIALIZED (  -- each row, its number, and what breaks ties
     SELECT row_number() OVER () AS __kanon_row,
            ${hash} AS __kanon_hash,
-           ${columns}
+           ${part}${columns}
     FROM ${relation} AS __kanon${clock}${where}
 ),
-${withheld}__kanon_kept AS (  -- the rows that take part
+${withheld}__kanon_${taking} AS (  -- the rows that take part
     ${kept}${suppress}
 ),
-${trees}__kanon_columns AS (  -- name and type of each quasi-identifier
+${parts}${trees}__kanon_columns AS (  -- name and type of each quasi-identifier
     SELECT [*COLUMNS(*)] AS columns
     FROM (SELECT __kanon_describe(${quasi})
           FROM ${one_keyed})
 ),
 __kanon_names AS MATERIALIZED (  -- the names of all columns
     SELECT [*COLUMNS(*)] AS names
-    FROM (SELECT __kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash)))
+    FROM (SELECT __kanon_name(COLUMNS(* EXCLUDE (${row_helpers})))
           FROM ${one_source})
 ),
 ${ledger}__kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner saw all of them

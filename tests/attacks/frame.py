@@ -46,8 +46,10 @@ class Attack:
         ours: the same figure on a release of ours.
         bound: what it may be on ours at most.
         why: why it can't be more.
-        promised: whether the bound is a promise. Else the attack succeeds on ours too, as
+        promised: whether there is a bound. Else the attack succeeds on ours too, as
             docs/promise.md says, and the bound is 1.
+        proven: whether the bound follows from what is promised. Else it is measured, as
+            docs/promise.md says.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Attack:
     bound: float
     why: str
     promised: bool = True
+    proven: bool = True
 
     def __post_init__(self) -> None:
         for figure in (self.naive, self.ours, self.bound):
@@ -93,3 +96,8 @@ def classes_of(release: pl.DataFrame, columns: Sequence[str] = QUASI) -> pl.Seri
 def by_chance(expected: float, variance: float) -> float:
     """The bound where chance decides: at most 1."""
     return min(1.0, expected + DEVIATIONS * float(np.sqrt(variance)))
+
+
+def by_odds(chance: float, times: float) -> float:
+    """The chance whose odds are so many times those of the one given."""
+    return times * chance / (1.0 - chance + times * chance)

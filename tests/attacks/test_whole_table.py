@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import polars as pl
 import pytest
 
-from tests.attacks import homogeneity
+from tests.attacks import homogeneity, minimality
 from tests.attacks.frame import KNOWN, QUASI, Connection, K, classes_of, people, quoted
 from tests.attacks.table import measured
 
@@ -81,3 +81,21 @@ def test_no_attack_does_better_than_its_bound_on_all_rows() -> None:
     for attack in measured(ALL):
         assert attack.ours <= attack.bound + 1e-9, attack
         assert attack.bound < attack.naive or not attack.promised, attack
+
+
+@pytest.mark.parametrize("rows", [500, 2_000])
+@pytest.mark.parametrize(("sensitive", "least"), [("occupation", 3), ("salary-class", 2)])
+def test_the_bound_of_minimality_holds_of_other_tables_and_seeds(
+    rows: int, sensitive: str, least: int
+) -> None:
+    """It is measured, so it has to be measured widely."""
+    with people(rows) as con:
+        everybody = con.sql("FROM adult ORDER BY person").pl()
+        points = minimality.points_of(everybody, [name for name in QUASI if name != sensitive])
+        values = everybody[sensitive].rank("dense").to_numpy().astype("int64")
+        con.register("imagined", everybody.with_columns(pl.lit("any").alias(sensitive)))
+        groups = minimality.labels(con, "imagined", sensitive, f"k := {K}")
+        for seed in range(3):
+            model = f"k := {K}, l := {{'{sensitive}': {least}}}, seed := {seed}"
+            told = groups, points, minimality.labels(con, "adult", sensitive, model), values, least
+            assert minimality.attack(*told) <= minimality.bound(*told)

@@ -51,7 +51,8 @@ def con() -> Iterator[Connection]:
     connection = duckdb.connect()
 
     def tell(
-        call: str, relation: str, path: str, slots: Any, named: Any, database: str, collation: str
+        call: str, relation: str, path: str, slots: Any, named: Any, database: str, collation: str,
+        caller: int, home: str,
     ) -> str:
         texts = zip(parameters(call), named[0::2], named[1::2], strict=True)
         given = json.dumps(read_arguments(slots, texts, FIRST.get(call)), sort_keys=True)

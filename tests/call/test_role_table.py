@@ -177,7 +177,7 @@ WRONG = {
                        "has a column 'wieght', which means nothing here. Did you mean 'weight'?"),
     "unknown role": ("('name', 'identifer')", "column_name, role",
                      "gives the column 'name' no role that exists. There are: quasi_identifier, "
-                     "sensitive, identifier, entity, other."),
+                     "sensitive, identifier, entity, within, other."),
     "no role but NULL": ("('name', NULL)", "column_name, role", "'name' no role that exists."),
     "a number for a role": ("('name', 5)", "column_name, role", "'name' no role that exists."),
     "a NULL for a column": ("(NULL, 'qi')", "column_name, role", "a row without a column_name."),

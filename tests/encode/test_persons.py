@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_sql.encode.arrow import CellColumns, Rows
-from kanon_sql.encode.persons import Persons, numbered_anew, persons_of
+from kanon_sql.encode.persons import Persons, numbered_anew, of_persons, persons_of
 from kanon_sql.errors import DataError
 from kanon_sql.points.points import Points
 from kanon_sql.points.sensitive import SensitiveColumn
@@ -164,3 +164,22 @@ def test_persons_are_numbered_as_they_come(codes: Sequence[int], data: st.DataOb
     found = numbered(codes)
     assert found == [6 if code == 6 else first.index(code) for code in codes]
     assert found == numbered([6 if code == 6 else other[code] for code in codes])
+
+
+SAID = (
+    ("There are 3 rows in all, fewer than k.", "There are 3 persons in all, fewer than k."),
+    ("1 row isn't near the 'rows of \\'row\\'' of a row.",
+     "1 person isn't near the 'rows of \\'row\\'' of a person."),
+    ('It\'s "row\'s rows" of rows, no arrows.', 'It\'s "row\'s rows" of persons, no arrows.'),
+)
+
+
+@pytest.mark.parametrize(("said", "meant"), SAID)
+def test_what_is_refused_of_persons_is_said_of_persons(said: str, meant: str) -> None:
+    """Not of names of columns, which stand in quotes, and not where records are rows."""
+    with pytest.raises(DataError) as caught, of_persons(object()):
+        raise DataError(said)
+    assert str(caught.value) == meant
+    with pytest.raises(DataError) as caught, of_persons(None):
+        raise DataError(said)
+    assert str(caught.value) == said

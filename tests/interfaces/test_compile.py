@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from kanon_sql.group import all_kernels
-from kanon_sql.interfaces.cli import main
 from kanon_sql.methods import METHODS
+from kanon_sql.shell.main import main
 
 
 @pytest.mark.parametrize(("method", "ways", "kernels"), [
@@ -22,7 +22,7 @@ from kanon_sql.methods import METHODS
 def test_what_is_compiled_is_printed_and_the_next_time_nothing_is(
     tmp_path: Path, method: str, ways: list[str], kernels: set[str]
 ) -> None:
-    command = [sys.executable, "-m", "kanon_sql.interfaces.cli", "compile", method]
+    command = [sys.executable, "-m", "kanon_sql", "compile", method]
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
 
     def compiled() -> str:

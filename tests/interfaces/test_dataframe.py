@@ -45,7 +45,7 @@ def test_files_lazy_frames_and_the_other_calls(tmp_path: Path) -> None:
     assert kanon_sql.anonymize_clusters(path, k=3, sensitive="flu").num_rows == 2
     assert kanon_sql.k_anonymity(path, quasi_identifiers=["job"]).to_pylist()[0]["k"] == 2
     assert "__kanon_check" in kanon_sql.anonymize_sql(path, k=2).to_pylist()[0]["sql"]
-    assert kanon_sql.anonymize(pl.LazyFrame(PEOPLE), k=2).shape == (6, 3)
+    assert kanon_sql.anonymize(pl.LazyFrame(PEOPLE), k=2).collect().shape == (6, 3)
 
 
 def test_errors_are_ours() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 from pathlib import Path
 
 import duckdb
@@ -100,3 +101,30 @@ def test_register_inside_a_transaction_that_is_rolled_back() -> None:
     con.execute("ROLLBACK")
     kanon_sql.register(con)
     assert con.execute(CALL).fetchone() == (30,)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_threads_that_come_and_go_do_not_meet(shared: bool) -> None:
+    """Each thread opens a cursor, registers it, calls and closes it, while others do the same: none
+    finds functions half made, or its cursor in the hands of another's planner."""
+    con = duckdb.connect()
+    con.execute(TABLE)
+    if shared:
+        kanon_sql.register(con, shared=True)
+    failed: list[Exception] = []
+
+    def work() -> None:
+        try:
+            for _ in range(8):
+                cursor = kanon_sql.register(con.cursor())
+                assert cursor.execute(CALL).fetchone() == (30,)
+                cursor.close()
+        except Exception as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed

@@ -69,7 +69,7 @@ def test_frames_files_and_options_as_in_anonymize(con: Connection) -> None:
 
 
 @pytest.mark.parametrize(("to", "said"), [
-    (None, "to is not given"), ("", "to is not given"), ("s3://a/b.parquet", "no file of this"),
+    (0, "to is not given"), ("", "to is not given"), ("s3://a/b.parquet", "no file of this"),
     (".", "names the folder"), ("nowhere/out.parquet", "There is no folder for"),
     ("o*.parquet", "reads as a pattern"), ("source.parquet", "names the relation itself"),
     ("./source.parquet", "names the relation itself"),

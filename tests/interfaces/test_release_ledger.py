@@ -12,7 +12,7 @@ import pytest
 import kanon_sql
 from kanon_sql.errors import OptionError, ReleaseError
 from kanon_sql.interfaces import release as writing
-from kanon_sql.interfaces.cli import main
+from kanon_sql.shell.main import main
 
 Connection = duckdb.DuckDBPyConnection
 CALL: dict[str, Any] = {

@@ -61,6 +61,11 @@ kanon_sql.anonymize("a.parquet", k=5, sensitive=[1])
 kanon_sql.anonymize("a.parquet", k=5, methd="mdav")
 kanon_sql.k_anonymity("a.parquet", con="a.duckdb")
 kanon_sql.hierarchy("a.parquet", "age", kind=3)
+made: kanon_sql.Release = kanon_sql.release("a.parquet", k=5)
+kanon_sql.release(duckdb.connect(), "people", to="a.parquet", k=5).write("b.parquet").sql.upper()
+kanon_sql.release("a.parquet", k=5.5)
+made.rows.upper()
+made.losses
 """
 
 
@@ -74,4 +79,5 @@ def test_mypy_tells_a_wrong_type_of_a_users_call(tmp_path: Path) -> None:
         capture_output=True, text=True, check=False,
     )
     lines = [line.split(":")[1] for line in done.stdout.splitlines() if line.startswith("call.py")]
-    assert [int(line) for line in lines if line.isdigit()] == [7, 8, 9, 10, 11], done.stdout
+    found = [int(line) for line in lines if line.isdigit()]
+    assert found == [7, 8, 9, 10, 11, 14, 15, 16], done.stdout

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import kanon_sql
-from kanon_sql.interfaces.cli import main
 from kanon_sql.plan.manifest import sealed
+from kanon_sql.shell.main import main
 
 Connection = duckdb.DuckDBPyConnection
 Manifest = dict[str, Any]
@@ -408,7 +408,7 @@ def test_release_and_verify_in_the_shell(
     assert main([
         "release", "patients.parquet", "--to", "out.parquet", "--private", "mine.json", "--k", "4",
         "--identifiers", "name", "--sensitive", "disease,job", "--l", '{"disease": 2}',
-        "--hierarchies", '{"age": {"kind": "bins", "width": 10}}', "--class-id", "true",
+        "--hierarchies", '{"age": {"kind": "bins", "width": 10}}', "--class-id",
         "--suppress", "0.05",
     ]) == 0
     assert "out.parquet', 60 rows, k_reached = 4)" in capsys.readouterr().out

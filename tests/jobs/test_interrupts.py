@@ -259,6 +259,24 @@ def test_progress_is_shown_to_a_person_only() -> None:
     assert piped.getvalue() == off.getvalue() == ""
 
 
+def test_progress_is_shown_below_the_cell_of_a_notebook() -> None:
+    watch = Watch()
+    watch.begin("grouping", 1_000_000)
+    watch.started -= 10.0
+    for package in ("ipykernel.iostream", "marimo._messaging.streams"):
+        stream = type("OutStream", (io.StringIO,), {"__module__": package})()
+        progress = Progress(True, stream)
+        for done in (250_000, 500_000):  # the second comes too early for one more line
+            watch.beat()[0] = done
+            progress.show(watch)
+        progress.clear()
+        assert stream.getvalue().count("of 1,000,000 rows") == 1
+        assert stream.getvalue().endswith("\r")
+        off = type("OutStream", (io.StringIO,), {"__module__": package})()
+        Progress(False, off).show(watch)
+        assert off.getvalue() == ""
+
+
 def test_a_stream_that_is_no_stream_shows_nothing() -> None:
     closed = Terminal()
     closed.close()

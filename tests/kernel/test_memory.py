@@ -42,3 +42,23 @@ def test_a_system_without_such_a_call_is_left_alone(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(memory, "_trim", lambda: asked.append(1))
     memory.give_back(memory.MANY)
     assert asked == [1]
+
+
+def test_what_is_free_is_the_least_of_the_machine_and_its_container(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free, group = tmp_path / "meminfo", tmp_path / "group"
+    group.mkdir()
+    free.write_text("MemTotal: 9000 kB\nMemAvailable: 5000 kB\n")
+    monkeypatch.setattr(memory, "FREE", str(free))
+    monkeypatch.setattr(memory, "GROUPS", [(str(group), "most", "taken")])
+    assert memory.available() == 5000 * 1024
+    (group / "taken").write_text("1000000\n")
+    (group / "most").write_text("max\n")
+    assert memory.available() == 5000 * 1024
+    (group / "most").write_text("3000000\n")
+    assert memory.available() == 2_000_000
+    (group / "memory.stat").write_text("anon 5\ninactive_file 700000\n")
+    assert memory.available() == 2_700_000
+    free.unlink()
+    assert memory.available() is None

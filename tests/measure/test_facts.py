@@ -33,6 +33,7 @@ RUNS: tuple[dict[str, Any], ...] = (
     {"k": 5, "method": "zip_regions", "adjacency": "pairs", "identifiers": ["age", "lat", "lon"]},
     {"k": 3, "sensitive": ["zip"], "l": 2},
     {"k": 3, "method": "gps_rectangles", "identifiers": ["age", "zip"]},
+    {"k": 3, "method": "auto"},
 )
 """Between them these report whatever there is."""
 

@@ -107,8 +107,37 @@ CASES: dict[str, tuple[str, dict[str, object]]] = {
         {"k": 4, "quasi_identifiers": ["age", "zip"], "sensitive": ["disease"], "others": "drop",
          "entity": "name", "ledger": "releases", "l": 2, "t": 0.5, "seed": 7},
     ),
+    "parts": (
+        "anonymize",
+        {"k": 4, "quasi_identifiers": ["age", "zip"], "sensitive": ["disease"], "others": "drop",
+         "within": ["job"], "l": 2, "t": 0.5, "suppress": 0.1, "seed": 7},
+    ),
+    "parts_of_persons": (
+        "anonymize_metrics",
+        {"k": 4, "quasi_identifiers": ["age", "zip"], "entity": "name", "others": "drop",
+         "within": ["job", "disease"], "small_parts": "join"},
+    ),
+    "metrics_by_part": (
+        "anonymize_metrics",
+        {"k": 4, "quasi_identifiers": ["age"], "sensitive": ["disease"], "entity": "name",
+         "others": "drop", "within": ["job"], "by_part": True, "l": 2, "seed": 7},
+    ),
+    "parts_with_centers": (
+        "anonymize",
+        {"k": 4, "identifiers": ["name"], "within": ["job"], "small_parts": "suppress",
+         "method": "r_gather"},
+    ),
+    "audit_parts": ("k_anonymity", {"quasi_identifiers": ["age"], "within": ["job"], "k": 4}),
+    "audit_by_part": (
+        "k_anonymity",
+        {"quasi_identifiers": ["age"], "within": ["job", "zip"], "by_part": True, "k": 4},
+    ),
     "audit_persons": (
         "k_anonymity", {"quasi_identifiers": ["age"], "entity": "name", "k": 4}
+    ),
+    "audit_both": (
+        "k_anonymity",
+        {"quasi_identifiers": ["age"], "sensitive": ["disease"], "entity": "name", "l": 2},
     ),
     "audit_sensitive": (
         "k_anonymity", {"quasi_identifiers": ["age"], "sensitive": ["disease"], "l": 2}
@@ -157,6 +186,8 @@ def test_no_reader_of_a_stage_stops_early(path: Path) -> None:
     forever (sql/stages/one_empty_row.sql); the stage of the tickets has one row."""
     text = re.sub("--.*", "", path.read_text(encoding="utf-8"))
     limits = [line for line in text.splitlines() if re.search(r"\bLIMIT\s+[1-9$]", line)]
+    # one that sorts first reads the whole stage
+    limits = [line for line in limits if "ORDER BY" not in line]
     assert all(line == "    WHERE __kanon_wait(ticket, turn) LIMIT 1" for line in limits)
     exists = re.findall(r"\bEXISTS\s*\(\s*(?:SELECT\s+1\s+)?FROM\s+(\w+)", text)
     assert set(exists) <= {"duckdb_columns"}

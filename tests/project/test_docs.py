@@ -20,6 +20,7 @@ from kanon_sql.hierarchies.kinds import KINDS
 from kanon_sql.measure.ledger_metrics import LEDGER
 from kanon_sql.measure.metrics import ATTRIBUTE, AUDIT, DIVERSITY, METRICS, VERBATIM
 from kanon_sql.measure.model_metrics import LOSS, OF_MODELS
+from kanon_sql.measure.part_metrics import PARTS
 from kanon_sql.measure.person_metrics import PERSONS
 from kanon_sql.measure.risk_metrics import BY_SUBSET, DRIVES, RISK, WEIGHTED
 from kanon_sql.methods import METHODS
@@ -39,8 +40,11 @@ PLACE = re.compile(r"`((?:kanon_sql|tests|sql|udfs|docs|examples|benchmarks)/[\w
 KEY = re.compile(r"\b[a-z]+(?:19|20)\d\d\b")
 WRITE = os.environ.get("GOLDEN") == "write"
 
-BY_HAND = {"benchmark", "opponent"}
+BY_HAND = {"benchmark", "opponent", "scale"}
 """Marked parts that no registry knows: results of benchmarks."""
+
+ELSEWHERE = {"spark"}
+"""Pages whose examples need a program of their own, and are run in the tests of that."""
 
 MOST_LINES = 190
 """Lines of README.md: what is read before the first call. All else is in docs/."""
@@ -104,7 +108,7 @@ NAMES = {
     "methods": set(METHODS),
     "metrics": {metric.name for metric in (
         *METRICS, *DIVERSITY, *OF_MODELS, LOSS, ATTRIBUTE, VERBATIM, *AUDIT, *RISK, DRIVES,
-        *BY_SUBSET, *WEIGHTED, *PERSONS, *LEDGER
+        *BY_SUBSET, *WEIGHTED, *PERSONS, *PARTS, *LEDGER
     )},
     "kinds": set(KINDS),
     "options of kinds": {name for kind in KINDS.values() for name in kind.options},
@@ -174,7 +178,7 @@ def test_files_that_are_named_exist(page: Path) -> None:
 
 
 @pytest.mark.sample(4)
-@by_page([page for page in PAGES if EXAMPLE.search(text_of(page))])
+@by_page([p for p in PAGES if EXAMPLE.search(text_of(p)) and p.stem not in ELSEWHERE])
 def test_the_examples_give_what_is_printed(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,11 +15,14 @@ import pytest
 import kanon_sql
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-ARGUMENTS = {name: ["--quick"] for name in ("thaeter2021.py", "byun2006.py", "visits.py")}
+ARGUMENTS = {
+    name: ["--quick"]
+    for name in ("thaeter2021.py", "byun2006.py", "visits.py", "which_method.py")
+}
 
 
 ELSEWHERE = (  # test_example_*.py
-    "guarantees.py", "du2009.py", "du2009_maps.py", "closeness.py", "releases.py"
+    "guarantees.py", "du2009.py", "du2009_maps.py", "closeness.py", "releases.py", "explore.py"
 )
 
 

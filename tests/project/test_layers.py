@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kanon_sql.methods import METHODS
+from kanon_sql.shell.main import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 
@@ -18,16 +19,30 @@ ERRORS = {"errors", "validators", "version"}
 
 MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
     # folder: the folders and modules of kanon_sql that it may import, and packages from outside
-    "interfaces": ({"call", "data", "hierarchies.kinds", "jobs", "plan", "udfs"},
-                   {"duckdb", "pyarrow"}),
+    "dbt": ({"interfaces.duckdb"}, {"dbt", "duckdb"}),
+    "dbt_package": (set(), set()),
+    "shell": ({"call", "data", "files.released", "hierarchies.kinds", "interfaces", "jobs",
+               "methods", "plan"},
+              {"click", "duckdb", "matplotlib", "pyarrow", "tomli"}),
+    "interfaces": ({"call", "data", "files", "hierarchies.kinds", "jobs", "plan", "reporting",
+                    "sql", "udfs"},
+                   {"duckdb", "ibis", "matplotlib", "pyarrow"}),
+    "files": ({"call", "constraints", "encode", "interfaces.duckdb", "interfaces.release",
+               "interfaces.session", "jobs", "kernel.parallel", "methods", "plan", "points", "sql",
+               "stages.block"}, {"duckdb", "numpy", "pyarrow"}),
+    "spark": ({"call", "constraints", "encode", "files", "interfaces.session", "plan", "sql",
+               "stages.block"}, {"duckdb", "numpy", "pyarrow", "pyspark"}),
     "udfs": ({"call", "encode.arrow", "encode.looks", "hierarchies.tree", "jobs",
               "kernel.memory", "kernel.parallel", "kernel.watch", "methods", "plan", "stages"},
              {"numpy", "pyarrow"}),
-    "stages": ({"audit", "encode", "group", "hierarchies", "kernel.memory", "kernel.watch",
-                "ledger", "measure", "methods", "points"}, {"numpy", "pyarrow"}),
+    "reporting": ({"call.relation", "plan.fragments", "sql"},
+                  {"jinja2", "markupsafe", "numpy", "vl_convert"}),
+    "stages": ({"audit", "encode", "group", "hierarchies", "kernel.memory", "kernel.parallel",
+                "kernel.watch", "ledger", "measure", "methods", "points"}, {"numpy", "pyarrow"}),
     "plan": ({"call", "constraints", "encode.coordinates", "hierarchies.kinds",
               "measure.ledger_metrics", "measure.metrics", "measure.model_metrics",
-              "measure.person_metrics", "measure.risk_metrics", "methods", "sql"}, set()),
+              "measure.part_metrics", "measure.person_metrics", "measure.risk_metrics", "methods",
+              "sql"}, set()),
     "measure": ({"constraints", "encode", "kernel", "methods", "points", "search"},
                 {"numba", "numpy", "pyarrow", "scipy"}),
     "audit": ({"encode", "hierarchies"}, {"numpy", "pyarrow"}),
@@ -58,7 +73,8 @@ FAMILIES = (
 )
 
 REGISTRY = {
-    "methods", "methods.geometry", "methods.method", "methods.option", "methods.task",
+    "methods", "methods.auto", "methods.geometry", "methods.method", "methods.option",
+    "methods.task",
     *(f"methods.{family}" for family in FAMILIES),
     *(f"methods.{family}.geometry" for family in FAMILIES),
 }
@@ -81,10 +97,14 @@ EXCEPTIONS: dict[str, set[str]] = {
     # the registry is the list of the families
     "methods": {f"methods.{family}" for family in FAMILIES},
     # the shell compiles methods and metrics without a query
-    "interfaces.cli_files": {"methods.option"},
-    "interfaces.cli": {"group.all_kernels", "measure.diameter", "methods"},
-    "__init__": {"interfaces"},
+    "shell.commands.compile": {"group.all_kernels", "measure.diameter"},
+    "__init__": {"files.released", "interfaces"},
+    "__main__": {"shell.main"},
 }
+
+
+COMPUTES = {"methods.method", "shell.main"}
+"""What imports a module by a computed name: a method, or a command of the shell."""
 
 
 def modules() -> dict[str, Path]:
@@ -133,7 +153,7 @@ def test_imports_go_down_only(name: str) -> None:
     for imported in sorted(imports_of(modules()[name])):
         first, _, rest = imported.partition(".")
         if imported == "computed":
-            assert name == "methods.method", f"{name} computes what it imports"
+            assert name in COMPUTES, f"{name} computes what it imports"
         elif first != "kanon_sql":
             assert first in sys.stdlib_module_names or first in outside, f"imports {imported}"
         elif within(rest, ERRORS | EXCEPTIONS.get(name, set())):
@@ -149,13 +169,15 @@ def test_imports_go_down_only(name: str) -> None:
 def test_what_is_imported_by_a_computed_name_is_on_disk() -> None:
     for method in METHODS.values():
         assert f"{method.family}.{method.name}".removeprefix("kanon_sql.") in modules()
+    for command in COMMANDS:
+        assert f"shell.commands.{command}" in modules()
 
 
 def test_a_face_is_only_a_face() -> None:
     """The Python face knows what help() says, the session and files, and nothing else of us."""
     ours = {name for name in imports_of(modules()["interfaces.dataframe"]) if "kanon_sql" in name}
     assert ours == {
-        f"kanon_sql.interfaces.{name}" for name in ("documented", "release", "session")
+        f"kanon_sql.interfaces.{name}" for name in ("documented", "report", "result", "session")
     }
 
 

@@ -26,7 +26,7 @@ def shipped_files() -> set[str]:
     found = set()
     for folder, inside in FOLDERS.items():
         for path in (ROOT / folder).rglob("*"):
-            if path.suffix in (".py", ".sql", ".parquet", ".typed"):
+            if path.suffix in (".py", ".sql", ".parquet", ".typed", ".css", ".jinja", ".yml"):
                 found.add(f"{inside}/{path.relative_to(ROOT / folder).as_posix()}")
     return found
 

@@ -101,6 +101,65 @@ def test_the_audit_refuses_rows_of_nobody(con: Connection) -> None:
     refused(con, f"FROM k_anonymity('visits', entity := 'patient', {QUASI})", "'patient' is NULL")
 
 
+@pytest.mark.parametrize("nulls", ["worst", "value"])
+def test_the_audit_of_persons_measures_sensitive_columns_too(con: Connection, nulls: str) -> None:
+    """Each person with one value for each class, none where its rows there differ or one lacks it:
+    so it is what is found of a table of these, beside what is found of the persons."""
+    con.execute("UPDATE visits SET disease = NULL WHERE weight % 5 = 1")
+    con.execute("UPDATE visits SET age = age // 15, disease = 'Gout' WHERE file % 9 = 0")
+    con.execute("UPDATE visits SET age = age // 15 WHERE age > 9")
+    con.execute("""
+        CREATE OR REPLACE TABLE people AS
+        SELECT age, job, patient, CASE WHEN count(DISTINCT disease) = 1
+                   AND count(disease) = count(*) THEN min(disease) END AS disease,
+               CASE WHEN count(DISTINCT weight) = 1 THEN min(weight) END AS weight
+        FROM visits GROUP BY age, job, patient
+    """)
+    asked = (
+        f"{QUASI}, k := 5, sensitive := ['disease', 'weight'], sensitive_nulls := '{nulls}', "
+        "l := {'disease': 3}, t := {'weight': 0.01}"
+    )
+
+    def rows(call: str) -> list[dict[str, Any]]:
+        return tables.fetch(con, f"FROM k_anonymity({call})").to_pylist()
+
+    (of_persons,) = rows(f"'visits', {QUASI}, k := 5, entity := 'patient'")
+    found, once = rows(f"'visits', entity := 'patient', {asked}"), rows(f"'people', {asked}")
+    assert [row["sensitive"] for row in found] == ["disease", "weight"]
+    assert of_persons["k_apart"] > 0 and of_persons["rows"] > once[0]["rows"]
+    for row, person in zip(found, once, strict=True):
+        assert of_persons.items() <= row.items()
+        told = {name: value for name, value in row.items() if name not in of_persons}
+        told["rows_violating"] = told.pop("persons_violating")
+        assert told == {name: person[name] for name in told}
+        assert row["classes_violating"] > 0
+
+
+def test_the_audit_of_both_refuses_rows_of_nobody(con: Connection) -> None:
+    con.execute("UPDATE visits SET patient = NULL WHERE age = 25")
+    refused(
+        con, f"FROM k_anonymity('visits', entity := 'patient', sensitive := ['disease'], {QUASI})",
+        "'patient' is NULL",
+    )
+
+
+ILL = "entity := 'patient', sensitive := ['disease'], others := 'drop'"
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    ("k := 70", "There are 60 persons to anonymize, fewer than k = 70."),
+    ("k := 5, l := 9", "one class of all 60 persons has l = "),
+    ("k := 5, l := 9, entity_rows := 'apart'", "one class of all 140 rows has l = "),
+    ("k := 5, nulls := 'error'", "has 3 persons with NULL or NaN"),
+])
+def test_refusals_count_persons_where_persons_are_grouped(
+    con: Connection, options: str, said: str
+) -> None:
+    if "nulls" in options:
+        con.execute("UPDATE visits SET job = NULL WHERE patient IN ('p7', 'p14', 'p21')")
+    refused(con, f"FROM anonymize('visits', {QUASI}, {ILL}, {options})", said)
+
+
 # --- roles ---------------------------------------------------------------------------------------
 
 

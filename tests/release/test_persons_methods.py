@@ -39,7 +39,7 @@ MORE = {
     "full_domain": "recoding := 'global', hierarchies := {'age': 'bins', 'job': 'flat'}",
     "best": "refine_steps := 2000",
 }
-PLACES = ("gps_rectangles", "zip_regions", "bin_cover", "fold", "spread", "five_halves")
+PLACES = ("gps_rectangles", "zip_regions")
 PROMISING = [name for name, method in METHODS.items() if method.promises_k]
 WHOLE = [name for name in PROMISING if name not in (*PLACES, "full_domain")]
 """Methods that keep the rows of a person together."""

@@ -125,6 +125,47 @@ def test_suggestions_are_not_by_name(con: duckdb.DuckDBPyConnection) -> None:
     assert found["one"] is None
 
 
+WRITTEN = """
+    CREATE OR REPLACE TABLE written AS
+    SELECT DATE '2020-01-01' + (i % 40)::INTEGER AS born,
+           TIMESTAMP '2020-01-01' + to_hours(i % 40) AS seen,
+           TIME '08:00' + to_minutes(i % 40) AS at, i % 31 AS age, (i % 31) / 4 AS weight,
+           (i % 30)::DECIMAL(9, 2) AS pay, (47900 + i % 40)::VARCHAR AS zip,
+           'E' || (10 + i % 40) || '.' || i % 3 AS icd, 'SW' || i % 40 || ' 1AB' AS postcode,
+           (i % 25) / 8 || ' ' || -(i % 25) / 4 AS place,
+           'POINT(' || i % 25 || ' ' || i % 7 || ')' AS point,
+           'town ' || i % 40 AS town, ['low', 'mid', 'high'][1 + i % 3] AS level, i % 2 = 0 AS flag,
+           CASE WHEN i % 9 > 0 THEN (47900 + i % 40)::VARCHAR END AS gaps,
+           CASE WHEN i = 0 THEN 'none' ELSE (47900 + i % 40)::VARCHAR END AS spoiled,
+           'n' || i AS name, 1 AS one, NULL AS nothing, [i] AS list, 'ab'::BLOB AS bytes
+    FROM range(400) AS r(i)
+"""
+KINDS = {
+    "born": "date", "seen": "date", "at": None, "age": "bins", "weight": "bins", "pay": "bins",
+    "zip": "prefix", "icd": "prefix", "postcode": "prefix", "place": "rectangles",
+    "point": "rectangles", "town": "cover", "level": "flat", "flag": "flat", "gaps": "prefix",
+    "spoiled": "cover", "name": None, "one": None, "nothing": None, "list": None, "bytes": None,
+}
+
+
+def test_a_hierarchy_is_suggested_by_type_and_writing(con: duckdb.DuckDBPyConnection) -> None:
+    con.execute(WRITTEN)
+    found = described(con, "'written'")
+    assert {name: row["suggested_hierarchy"] for name, row in found.items()} == KINDS
+    named = described(con, "'written', quasi_identifiers=['name']")
+    assert named["name"]["suggested_hierarchy"] == "cover"
+
+
+@pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if kind])
+def test_what_is_suggested_can_be_used(con: duckdb.DuckDBPyConnection, name: str) -> None:
+    con.execute(WRITTEN)
+    rows = con.execute(
+        f"FROM anonymize('written', k=5, quasi_identifiers={sorted({name, 'age'})}, others='drop', "
+        f"hierarchies={{'{name}': '{KINDS[name]}'}})"
+    ).fetchall()
+    assert len(rows) == 400
+
+
 def test_it_asks_for_nothing_and_releases_nothing(con: duckdb.DuckDBPyConnection) -> None:
     con.execute("CREATE OR REPLACE VIEW hides AS SELECT pay AS p, age FROM p")
     assert set(described(con, "'hides'")) == {"p", "age"}

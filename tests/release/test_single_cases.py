@@ -171,13 +171,16 @@ def test_a_column_of_any_type_passes_unchanged(base: Connection, sql_type: str) 
         "CREATE OR REPLACE TABLE t AS SELECT i // 3 AS age, passes FROM range(12) AS r(i) "
         f"LEFT JOIN (SELECT {value} AS passes) ON i % 4 > 0"
     )
-    same = "typeof(passes), passes::VARCHAR, passes IS NULL"
+    same = "{} AS type, passes::VARCHAR, passes IS NULL"
+    # the type of an ENUM is a list of values, of which none needs to be released
+    kept = "'VARCHAR'" if sql_type.startswith("ENUM") else "typeof(passes)"
     for roles in ("sensitive := ['passes']", "quasi_identifiers := ['age'], others := 'release'"):
         for more in ("", ", representation := 'bounds'"):
             released = base.execute(
-                f"SELECT {same} FROM anonymize('t', k := 3, {roles}{more}, keep_order := true)"
+                f"SELECT {same.format('typeof(passes)')} "
+                f"FROM anonymize('t', k := 3, {roles}{more}, keep_order := true)"
             ).fetchall()
-            assert released == base.execute(f"SELECT {same} FROM t").fetchall()
+            assert released == base.execute(f"SELECT {same.format(kept)} FROM t").fetchall()
 
 
 @pytest.mark.parametrize("more", ["", "sensitive := ['disease'],"])

@@ -119,7 +119,7 @@ def test_the_seconds_of_labels_are_those_of_when_they_were_made(
 OTHER = {
     "k": 6, "distance": "loss", "loss": "range_distinct", "weights": {"a": 2.0}, "nulls": "error",
     "seed": 1, "refine": "local", "refine_steps": 7, "refine_seconds": 1.0, "block_rows": 500,
-    "suppress": 0.1, "class_label": "a", "sensitive_values": ("x",),
+    "refine_times": 8, "suppress": 0.1, "class_label": "a", "sensitive_values": ("x",),
     "beside_k": (KAnonymity(9),),
     # options of methods
     "gamma": 0.3, "start": "seed", "class_penalty": 2.0, "diversity": "equal",
@@ -128,6 +128,7 @@ OTHER = {
     "max_diameter": 2.0, "neighbours": 4, "adjacency": "pairs", "places": "spots",
     "islands": "nearest", "extent": {"a": (0.0, 1.0), "b": (0.0, 1.0)}, "tight": True,
     "wkt": True, "persons": True, "sequence": "random", "objective": "quadratic",
+    "scales": {},
 }
 
 

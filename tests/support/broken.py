@@ -11,7 +11,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from kanon_sql.methods import METHODS, Grouping, Method
+from kanon_sql.methods import CHOICES, METHODS, Grouping, Method
 from kanon_sql.stages import remembered
 
 Connection = duckdb.DuckDBPyConnection
@@ -71,7 +71,8 @@ WRONG = {
 def broken(monkeypatch: pytest.MonkeyPatch, labels: Labels, name: str = "mdav") -> None:
     """Puts a broken method in the place of a good one."""
     known = {field.name: getattr(METHODS[name], field.name) for field in dataclasses.fields(Method)}
-    monkeypatch.setitem(METHODS, name, Broken(**known, labels=labels))
+    for methods in (METHODS, CHOICES):
+        monkeypatch.setitem(methods, name, Broken(**known, labels=labels))
     remembered.forget()
 
 

@@ -18,6 +18,7 @@ from kanon_sql.hierarchies.kinds import KINDS
 from kanon_sql.measure.ledger_metrics import LEDGER
 from kanon_sql.measure.metrics import ATTRIBUTE, AUDIT, DIVERSITY, METRICS, VERBATIM, Metric
 from kanon_sql.measure.model_metrics import LOSS, OF_MODELS
+from kanon_sql.measure.part_metrics import PARTS
 from kanon_sql.measure.person_metrics import PERSONS
 from kanon_sql.measure.risk_metrics import BY_SUBSET, DRIVES, RISK, WEIGHTED
 from kanon_sql.methods import METHODS
@@ -181,6 +182,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "metrics: weights": partial(metrics, WEIGHTED),
     "metrics: releases": partial(metrics, LEDGER),
     "metrics: persons": partial(metrics, PERSONS),
+    "metrics: parts": partial(metrics, PARTS),
     "folders": folders,
     "layers": layers,
     "exceptions": exceptions,

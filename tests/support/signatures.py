@@ -29,7 +29,8 @@ from os import PathLike
 from typing import Any, NoReturn
 
 from kanon_sql.interfaces.documented import documented
-from kanon_sql.interfaces.release import Released, release_file
+from kanon_sql.interfaces.report import Report, report_file
+from kanon_sql.interfaces.result import Release, release_of
 from kanon_sql.interfaces.session import Connection, run
 '''
 
@@ -111,7 +112,7 @@ def function(call: str, promise: str) -> str:
     ])
 
 
-RELEASE = "The released rows into a Parquet file, whole or not at all, with their manifest in it."
+RELEASE = "The release as one object: its rows, metrics and manifest, and with to a Parquet file."
 
 
 def release() -> str:
@@ -120,16 +121,37 @@ def release() -> str:
     return "\n".join([
         lines[0],
         "def release(",
-        "    con: Connection | None, data: Any, /, *, to: str | PathLike[str],",
-        "    private: str | PathLike[str] | None = None,",
+        "    data: Any, relation: Any = None, /, *, con: Connection | None = None,",
+        "    to: str | PathLike[str] | None = None, private: str | PathLike[str] | None = None,",
         *lines[3:-3],
-        ") -> Released:",
+        ") -> Release:",
         lines[-2],
-        "    return release_file(locals())",
+        "    return release_of(locals())",
+    ])
+
+
+REPORT = "What a release is worth, as one HTML file for who signs it off, which needs no network."
+
+
+def report() -> str:
+    """The function that writes a report, with the options of anonymize."""
+    lines = function("anonymize", REPORT).splitlines()
+    return "\n".join([
+        lines[0],
+        "def report(",
+        "    data: Any, /, to: str | PathLike[str] = \"report.html\", *,",
+        "    con: Connection | None = None, title: str | None = None,",
+        "    queries: Mapping[str, str] | Sequence[str] | None = None,",
+        "    compare: Sequence[str | Mapping[str, Any]] | None = None,",
+        *lines[3:-3],
+        ") -> Report:",
+        lines[-2],
+        "    return report_file(locals())",
     ])
 
 
 def source() -> str:
     """The whole module."""
-    parts = [HEADING.rstrip("\n"), *(function(*item) for item in CALLS.items()), release()]
+    calls = [function(*item) for item in CALLS.items()]
+    parts = [HEADING.rstrip("\n"), *calls, release(), report()]
     return "\n\n\n".join(parts) + "\n"

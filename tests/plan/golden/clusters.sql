@@ -205,7 +205,8 @@ __kanon_members AS (  -- what the rows of a class tell, and once more that they 
     GROUP BY __kanon_labelled.__kanon_class
 ),
 __kanon_clusters AS (
-    SELECT __kanon_classes.* EXCLUDE (__kanon_class), __kanon_members.* EXCLUDE (__kanon_class)
+    SELECT __kanon_plain(COLUMNS(__kanon_classes.* EXCLUDE (__kanon_class))),
+           __kanon_members.* EXCLUDE (__kanon_class)
     FROM __kanon_classes JOIN __kanon_members USING (__kanon_class)
 )
 SELECT __kanon.*

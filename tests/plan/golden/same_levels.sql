@@ -257,11 +257,11 @@ __kanon_ordered AS NOT MATERIALIZED (
     ORDER BY md5(concat('0 ', row('', *COLUMNS(__kanon.* EXCLUDE (__kanon_place)))::VARCHAR)) ASC
 ),
 __kanon_released AS NOT MATERIALIZED (  -- columns in their old order
-    (SELECT __kanon_blank(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "name"))) FROM __kanon_source LIMIT 0)
+    (SELECT __kanon_nothing(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "name"))) FROM __kanon_source LIMIT 0)
     UNION ALL BY NAME
     (SELECT * EXCLUDE (__kanon_class, __kanon_place)
      FROM (SELECT UNNEST(__kanon_list[__kanon_place]), __kanon_ordered.*
            FROM __kanon_ordered CROSS JOIN __kanon_sets))
 )
-SELECT *
+SELECT __kanon_plain(COLUMNS(*))
 FROM __kanon_released

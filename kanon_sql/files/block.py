@@ -1,0 +1,115 @@
+"""The third pass: each block through the query that ``anonymize`` runs."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from kanon_sql.call.call import GroupingCall
+from kanon_sql.call.relation import literal
+from kanon_sql.errors import ReleaseError
+from kanon_sql.files.asked import Asked, block_call
+from kanon_sql.files.spool import Leaf, read_of
+from kanon_sql.interfaces.session import telling
+from kanon_sql.plan.fragments import ROW, listed, quasi
+from kanon_sql.plan.pipeline import passing, pipeline_sql
+from kanon_sql.sql import statement
+from kanon_sql.stages.block import take_facts
+
+ROW_GROUP = 40_960
+"""Rows of a piece that are read together: files take their part of each piece."""
+
+LOST = (
+    "The release was stopped: a block has {} rows, and {} came out with {} left out. Nothing was "
+    "written; please report this as a bug."
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Leaves that are grouped as one.
+
+    Attributes:
+        number: from 0.
+        folders: their files.
+        rows: how many they have.
+    """
+
+    number: int
+    folders: tuple[str, ...]
+    rows: int
+
+
+def blocks_of(leaves: Sequence[Leaf], least: int) -> list[Block]:
+    """Leaves as blocks of that many rows or more: one that is too small joins its neighbour, from
+    which it was cut last."""
+    made: list[tuple[list[str], int]] = []
+    for leaf in leaves:
+        if made and made[-1][1] < least:
+            made[-1] = ([*made[-1][0], leaf.folder], made[-1][1] + leaf.rows)
+        else:
+            made.append(([leaf.folder], leaf.rows))
+    if len(made) > 1 and made[-1][1] < least:
+        folders, rows = made.pop()
+        made[-1] = ([*made[-1][0], *folders], made[-1][1] + rows)
+    return [Block(i, tuple(folders), rows) for i, (folders, rows) in enumerate(made)]
+
+
+def block_sql(call: GroupingCall) -> str:
+    """SQL of the released rows of one block."""
+    return statement(
+        "files/block",
+        pipeline=pipeline_sql(call),
+        dropped=listed((*ROW, *call.roles.identifiers)),
+        passing=passing(call),
+        seed=call.task.seed,
+        quasi=f"*{quasi(call.roles, ())}",
+    )
+
+
+def release_block(
+    con: duckdb.DuckDBPyConnection, call: GroupingCall, asked: Asked, scales: Mapping[str, Any],
+    block: Block, target: Path,
+) -> dict[str, float]:
+    """Releases a block into a file, whole or not at all; its sums.
+
+    Args:
+        con: a registered connection of this thread.
+        call: over all rows.
+        asked: what is asked.
+        scales: of all rows.
+        block: the block.
+        target: the file.
+
+    Raises:
+        duckdb.Error: as the query of anonymize.
+        ReleaseError: rows came out that didn't go in, or the other way round.
+    """
+    name = uuid.uuid4().hex
+    own = block_call(call, asked, read_of(block.folders), scales, block.rows, name)
+    draft = target.with_name(f".{target.name}.tmp")
+    text = statement(
+        "files/piece", rows=block_sql(own), path=literal(str(draft)), group=ROW_GROUP
+    )
+    try:
+        written = con.execute(telling(text)).fetchall()[0][0]
+        facts = take_facts(name)
+        # of persons the query has counted the rows
+        counted = asked.entity is not None or (
+            facts.get("records_released") == written and facts.get("records") == block.rows
+        )
+        if not counted or written > block.rows:
+            raise ReleaseError(LOST.format(block.rows, written, block.rows - written))
+        draft.replace(target)
+    except BaseException:
+        take_facts(name)
+        draft.unlink(missing_ok=True)
+        raise
+    sums = ("records", "classes", "sse", "total_il", "seconds_group")
+    found = {fact: float(facts[fact]) for fact in sums if fact in facts}
+    return {**found, "rows": float(block.rows), "rows_released": float(written)}

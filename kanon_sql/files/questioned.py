@@ -1,0 +1,63 @@
+"""Columns that nobody named and that would pass unchanged: none may look like an identifier."""
+
+from __future__ import annotations
+
+from kanon_sql.call.relation import quoted
+from kanon_sql.encode.looks import Profile, judge
+from kanon_sql.errors import DataError
+from kanon_sql.files.asked import Asked
+from kanon_sql.interfaces.session import Session, refusals, telling
+from kanon_sql.sql import expression, statement
+
+NEARLY = 0.8
+"""The share of different values from which on they are counted exactly: what counts them about is
+off by a few percent."""
+
+LIKE = (
+    "The column {!r}, which nobody named, looks like an identifier: no block can tell, so it would "
+    "come out. Name it in identifiers=[...], or in sensitive=[...] if it is to pass, or say "
+    "others='drop'."
+)
+
+
+def refuse_identifiers(session: Session, asked: Asked, rows: str) -> None:
+    """Raises DataError for a column that nobody named and that looks like an identifier: of rows,
+    or where these are of persons, of persons.
+
+    Args:
+        rows: SQL of all rows.
+    """
+    if not asked.questioned:
+        return
+    looks = [expression("files/looks", column=quoted(name)) for name in asked.questioned]
+    persons = "0" if asked.entity is None else f"approx_count_distinct({quoted(asked.entity)})"
+    with refusals(session, ()):
+        text = f"SELECT [{', '.join(looks)}], {persons} FROM {rows}"
+        ((found, people),) = session.con.execute(telling(text)).fetchall()
+    for name, look in zip(asked.questioned, found, strict=True):
+        near_rows = look["about"] >= NEARLY * look["values"]
+        near_persons = people and look["about"] >= NEARLY * people
+        if (near_rows or near_persons) and _like(session, asked, rows, name):
+            raise DataError(LIKE.format(name))
+
+
+def _like(session: Session, asked: Asked, rows: str, name: str) -> bool:
+    """Whether a column looks like an identifier, by all its values."""
+    kind = asked.types[name]
+    texts = [statement("files/looks_closely", column=quoted(name), rows=rows)]
+    if asked.entity is not None:  # one row of each person, where all its rows agree
+        entity = quoted(asked.entity)
+        of_persons = (
+            f"(SELECT {entity}, any_value({quoted(name)}) AS {quoted(name)} FROM {rows} "
+            f"GROUP BY {entity} HAVING count(DISTINCT {quoted(name)}) = 1)"
+        )
+        texts.append(statement("files/looks_closely", column=quoted(name), rows=of_persons))
+    with refusals(session, ()):
+        for text in texts:
+            ((values, distinct, low, high),) = session.con.execute(telling(text)).fetchall()
+            profile = Profile(name, kind, values, values, distinct, low, high)
+            if judge(profile).identifier:
+                return True
+    return False
+
+

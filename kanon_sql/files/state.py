@@ -1,0 +1,108 @@
+"""What of a run is done: a file beside the output, by which a run that was stopped goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from kanon_sql.errors import DataError, OptionError
+from kanon_sql.version import __version__
+
+NAME = "state.json"
+
+OTHER = (
+    "{!r} is a draft of another release: {} changed since it was begun. Delete that folder, or say "
+    "resume=False, to begin anew."
+)
+
+
+def digest(value: Any) -> str:
+    """A digest of a value that JSON has."""
+    return sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def input_digest(paths: list[str]) -> str:
+    """A digest of files by what a change of them changes: names, sizes, times, and how they end,
+    where Parquet says what they hold.
+
+    Raises:
+        DataError: one of them is gone.
+    """
+    told = []
+    for path in paths:
+        try:
+            found = Path(path).stat()
+            size, when = found.st_size, found.st_mtime_ns
+            with Path(path).open("rb") as file:
+                file.seek(max(0, size - ENDING))
+                told.append([path, size, when, sha256(file.read()).hexdigest()])
+        except OSError:
+            raise DataError(f"The file {path!r} can't be read. Check that it is there.") from None
+    return digest(told)
+
+
+ENDING = 65_536
+"""Bytes of the end of a file that are looked at."""
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Writes a file whole or not at all."""
+    draft = path.with_name(f".{path.name}.tmp")
+    with draft.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+
+
+class State:
+    """The steps of a run that are done, and what they found.
+
+    A step is there whole or not at all: what it wrote is renamed, or its folder complete, before
+    its entry is written.
+    """
+
+    def __init__(self, folder: Path, asked: Mapping[str, str]) -> None:
+        """
+        Args:
+            folder: the draft of the output, in which the run works.
+            asked: digests of what the run depends on, by what they are of.
+
+        Raises:
+            OptionError: the folder holds a draft that depends on something else, and of which a
+                step is done.
+        """
+        self._lock = threading.Lock()
+        self._path = folder / NAME
+        self._told: dict[str, Any] = {"version": __version__, "asked": dict(asked), "steps": {}}
+        folder.mkdir(parents=True, exist_ok=True)
+        if self._path.exists():
+            found = json.loads(self._path.read_text(encoding="utf-8"))
+            changed = [
+                name for name, value in {**asked, "kanon_sql": __version__}.items()
+                if {**found["asked"], "kanon_sql": found["version"]}.get(name) != value
+            ]
+            if changed and found["steps"]:
+                raise OptionError(OTHER.format(str(folder), " and ".join(changed)))
+            if not changed:
+                self._told = found
+        self._write()
+
+    def found(self, step: str) -> Any:
+        """What a step found; None of one that is not done."""
+        return self._told["steps"].get(step)
+
+    def done(self, step: str, found: Any) -> Any:
+        """Notes that a step is done; what it found."""
+        with self._lock:
+            self._told["steps"][step] = found
+            self._write()
+        return found
+
+    def _write(self) -> None:
+        write_whole(self._path, json.dumps(self._told))

@@ -1,0 +1,23 @@
+"""The metrics of parts, where the call makes each of them a release of its own."""
+
+from __future__ import annotations
+
+from kanon_sql.measure.metrics import Metric
+
+PARTS = (
+    Metric("parts", "(SELECT count(*) FROM __kanon_left WHERE part >= 0)", "parts",
+           "combinations of the columns of within that came out, each a release of its own; those "
+           "that were put together are one"),
+    Metric("parts_joined", "(SELECT count(*) FROM __kanon_parts WHERE joined)", "parts",
+           "parts that were put together, since some of them were too small"),
+    Metric("parts_suppressed", "(SELECT count(*) FROM __kanon_parts WHERE number < 0)", "parts",
+           "parts that were left out, since they were too small; their rows count as suppressed"),
+    Metric("part_rows_min",
+           '(SELECT min("rows" - "out") FROM __kanon_left WHERE part >= 0)', "rows",
+           "released rows of the smallest part"),
+)
+"""Measured where there are parts."""
+
+OF_EACH = ("cost", "lower_bound", "ratio", "guaranteed_ratio")
+"""What is about the guarantee of the method, which holds in each part on a scale of its own, and so
+isn't told of all parts together."""

@@ -1,0 +1,109 @@
+"""The choice 'auto': a method by what is released, the types of the columns and how many rows there
+are.
+
+It is no method: a task that asks for it becomes the task of another method before any row is
+grouped, and the release is the one that this method gives. What the rule follows from was measured
+on four real tables: see docs/which-method.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from kanon_sql.methods.geometry import LOSS, SQUARED
+from kanon_sql.methods.method import Method
+from kanon_sql.methods.task import GroupTask
+
+SMALL = 10_000
+"""Up to so many rows the groups are refined where nobody said how long to search: that takes
+seconds."""
+
+SEARCHED = 100_000
+"""Up to so many rows effort 'best' asks for the method best, which takes a minute or two."""
+
+BY_SIZE = "by size"
+"""The option refine of a task that leaves it to the rule."""
+
+AUTO = Method(
+    name="auto",
+    family=__name__,
+    summary="Chooses a method by what is released, the types of the columns and the number of "
+    "rows.",
+    guarantee="that of the method",
+    cost="that of the method",
+    representation="centroid",
+    source="docs/which-method.md",
+    geometries={"sse": SQUARED, "loss": LOSS},
+)
+
+CHOSEN = ("mdav_star", "k_member", "optimal_1d", "best")
+"""The methods that it may choose."""
+
+
+class Table(NamedTuple):
+    """What the rule looks at of a table.
+
+    Attributes:
+        rows: how many there are, or persons where these are grouped.
+        ordered: the quasi-identifiers that are numbers, dates or times, and have no hierarchy.
+        others: all others.
+        gaps: whether values are missing.
+    """
+
+    rows: int
+    ordered: int
+    others: int
+    gaps: bool = False
+
+
+def settle(
+    task: GroupTask, table: Table, methods: Mapping[str, Method]
+) -> tuple[GroupTask, str | None]:
+    """The task of the method that a task asks for, and what is told of the choice: the task itself
+    and nothing, unless it asks for 'auto'.
+
+    Args:
+        task: its distance says whether errors to a point are to be small ('sse'), or ranges, sets
+            and labels ('loss').
+        table: what it is about.
+        methods: all methods.
+    """
+    if task.method is not AUTO:
+        return task, None
+    whole = task.block_rows is None  # nobody asked for blocks
+    by_loss, searched = task.distance == "loss", "as asked for"
+    if task.refine == BY_SIZE:
+        refined = table.rows <= SMALL
+        few = f"{SMALL:,} rows or fewer" if refined else f"more than {SMALL:,} rows"
+        searched = f"there are {few}"
+    else:
+        refined = task.refine == "local"
+    line = (table.ordered, table.others, table.gaps) == (1, 0, False)
+    if line and whole and not task.persons:
+        why = "for one number, date or time no grouping loses less"
+        return _as(task, methods["optimal_1d"], False), _told("optimal_1d", False, why)
+    if refined and task.refine_times > 1 and whole and table.rows <= SEARCHED:
+        why = f"effort is 'best', and there are {SEARCHED:,} rows or fewer"
+        return _as(task, methods["best"], False), _told("best", False, why)
+    name = "k_member" if refined and by_loss else "mdav_star"
+    shown = "ranges, sets or labels are released" if by_loss else "points are released"
+    done = "they are refined" if refined else "nothing is refined"
+    why = f"{shown}, and {done}: {searched}"
+    return _as(task, methods[name], refined), _told(name, refined, why)
+
+
+def _as(task: GroupTask, method: Method, refined: bool) -> GroupTask:
+    """The task for another method."""
+    # class labels have no part in a choice that doesn't know of them
+    own = method.own.read({"class_penalty": 0.0} if method.name == "k_member" else {})
+    distance = task.distance if method.name in ("best", "k_member") else "sse"
+    return replace(
+        task, method=method, own=own, distance=distance, refine="local" if refined else "none",
+        refine_times=task.refine_times if refined else 1,
+    )
+
+
+def _told(name: str, refined: bool, why: str) -> str:
+    return f"The method 'auto' chose {name}{', refined' if refined else ''}: {why}."

@@ -1,0 +1,135 @@
+"""Bins that give nobody away: round edges, chosen by what is released, and enough rows in each.
+
+Which bins there are is said by the release alone, which everybody may have, and by which of them
+have fewer than k rows of the source; so no edge is a value of the source that isn't released,
+unless it is round by itself.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+from math import floor, log10
+
+import numpy as np
+
+from kanon_sql.reporting.readings import Floats, Ranges
+
+WANTED = 10
+"""How many bins there are, about."""
+
+EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+DAY = 86400.0
+DASH = "\N{EN DASH}"
+
+
+def round_step(wanted: float, whole: bool = False) -> float:
+    """The least of 1, 2 and 5 times a power of ten that is not below ``wanted``; of whole numbers
+    no less than 1."""
+    if whole and wanted <= 1:
+        return 1.0
+    power = 10.0 ** floor(log10(wanted))
+    step = next(times * power for times in (1, 2, 5, 10) if times * power >= wanted * (1 - 1e-9))
+    return float(max(step, 1.0) if whole else step)
+
+
+def edges_of(released: Ranges) -> Floats:
+    """Where one bin ends and the next begins, float64, rising; the first and the last bin are
+    open."""
+    known = released.middle[np.isfinite(released.middle)]
+    if len(known) == 0:
+        return np.empty(0)
+    # few rows far away would make all other bins too wide
+    low, high = np.quantile(known, [0.01, 0.99])
+    if low == high:
+        low, high = known.min(), known.max()
+    if low == high:
+        return np.empty(0)
+    if released.times:
+        return _time_edges(float(low), float(high))
+    step = round_step((high - low) / WANTED, released.whole)
+    first, last = floor(low / step) + 1, floor(high / step)
+    # by whole numbers, so that no edge is 0.30000000000000004
+    return np.array([float(f"{place * step:.12g}") for place in range(first, last + 1)])
+
+
+def _time_edges(low: float, high: float) -> Floats:
+    """Edges where years, months, days, hours or seconds begin."""
+    span = (high - low) / DAY
+    start, end = EPOCH + timedelta(seconds=low), EPOCH + timedelta(seconds=high)
+    if span >= 3 * 365:
+        step = int(round_step(span / 365.25 / WANTED, True))
+        years = range((start.year // step + 1) * step, end.year + 1, step)
+        moments = [datetime(year, 1, 1, tzinfo=timezone.utc) for year in years if year > 0]
+    elif span >= 90:
+        months = range(start.year * 12 + start.month, end.year * 12 + end.month)
+        step = max(1, -(-len(months) // WANTED))
+        moments = [
+            datetime(month // 12, month % 12 + 1, 1, tzinfo=timezone.utc)
+            for month in months if month % step == 0
+        ]
+    else:
+        unit = DAY if span >= 3 else 3600.0 if span >= 0.125 else 1.0
+        step_of = round_step((high - low) / unit / WANTED, True) * unit
+        places = range(floor(low / step_of) + 1, floor(high / step_of) + 1)
+        return np.array([place * step_of for place in places])
+    return np.array([(moment - EPOCH).total_seconds() for moment in moments])
+
+
+def counts_of(values: Ranges, edges: Floats) -> Floats:
+    """Rows in each bin, float64, one more than there are edges. A range is spread evenly over the
+    bins that it touches."""
+    point = values.low == values.high
+    found = np.bincount(
+        np.searchsorted(edges, values.low[point], side="right"), minlength=len(edges) + 1
+    ).astype(np.float64)
+    wide = np.isfinite(values.low) & np.isfinite(values.high) & ~point
+    low, high = values.low[wide], values.high[wide]
+    if not len(low):
+        return found
+    # the ranges are those of classes, so there are few different ones
+    ends, rows = np.unique(np.stack([low, high]), axis=1, return_counts=True)
+    below = np.clip((edges[None, :] - ends[0][:, None]) / (ends[1] - ends[0])[:, None], 0.0, 1.0)
+    steps = np.diff(below, axis=1, prepend=0.0, append=1.0)
+    return np.asarray(found + (steps * rows[:, None]).sum(axis=0))
+
+
+def joined(edges: Floats, before: Floats, least: int) -> Floats:
+    """The edges without those beside which there would be a bin of fewer than ``least`` rows."""
+    kept, rows = [], 0.0
+    for edge, many in zip(edges, before, strict=False):
+        rows += many
+        if rows >= least:
+            kept.append(edge)
+            rows = 0.0
+    rows += before[-1] if len(before) else 0.0
+    if rows < least and kept:
+        kept.pop()
+    return np.array(kept)
+
+
+def labels_of(edges: Floats, values: Ranges) -> list[str]:
+    """What each bin is called."""
+    if len(edges) == 0:
+        return ["all"]
+    texts = _time_texts(edges) if values.times else [f"{edge:,.10g}" for edge in edges]
+    between = list(zip(edges, edges[1:], texts, texts[1:], strict=False))
+    if values.whole:
+        # the last of the whole numbers below the next edge says more than the edge
+        inner = [
+            low if end - start == 1 else f"{low}{DASH}{end - 1:,.10g}"
+            for start, end, low, _ in between
+        ]
+    else:
+        inner = [f"{low} to {high}" for _, _, low, high in between]
+    return [f"below {texts[0]}", *inner, f"{texts[-1]} or more"]
+
+
+def _time_texts(edges: Floats) -> list[str]:
+    moments = [EPOCH + timedelta(seconds=float(edge)) for edge in edges]
+    if all((m.month, m.day, m.hour, m.minute, m.second) == (1, 1, 0, 0, 0) for m in moments):
+        return [f"{m.year:04d}" for m in moments]
+    if all((m.day, m.hour, m.minute, m.second) == (1, 0, 0, 0) for m in moments):
+        return [f"{m.year:04d}-{m.month:02d}" for m in moments]
+    if all((m.hour, m.minute, m.second) == (0, 0, 0) for m in moments):
+        return [m.date().isoformat() for m in moments]
+    return [m.strftime("%Y-%m-%d %H:%M:%S") for m in moments]

@@ -1,0 +1,182 @@
+"""Quasi-identifiers before and after, and how much columns have to do with each other.
+
+Without show_values nothing here is a value of the source that isn't released: a bin has k of its
+rows or more, and a label is one of the release. Its counts are told to a multiple of k, so that a
+count less that of the release isn't that of the rows left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from kanon_sql.reporting.bins import counts_of, edges_of, joined, labels_of
+from kanon_sql.reporting.facts import Association, Bar, Distribution
+from kanon_sql.reporting.readings import (
+    RELEASE,
+    SOURCE,
+    Codes,
+    Floats,
+    Labels,
+    Ranges,
+    Reader,
+)
+
+LABELS = 10
+"""The most labels that are shown of a column."""
+
+PEARSON, CRAMER = "Pearson's correlation", "Cramér's V"
+
+RANGED = "A range counts evenly over the bins that it covers."
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A column as it was read, for associations.
+
+    Attributes:
+        name: its name.
+        before, after: the code of each row, int64; -1 without a value.
+        numbers: the values before and after, if they are numbers.
+    """
+
+    name: str
+    before: Codes
+    after: Codes
+    numbers: tuple[Ranges, Ranges] | None = None
+
+
+def to_multiple(rows: float, k: int, exact: bool) -> float:
+    """A count of the source as it is told."""
+    return rows if exact else float(np.floor(rows / k + 0.5) * k)
+
+
+def read_column(
+    reader: Reader, name: str, k: int, exact: bool, categorical: bool = False
+) -> tuple[Distribution, Measured]:
+    """A column before and after; ``exact``: whether values and counts of the source are shown."""
+    like = reader.type_of(SOURCE, name)
+    before = None if categorical else reader.ranges(SOURCE, name, like)
+    after = None if categorical else reader.ranges(RELEASE, name, like)
+    if before is not None and after is not None and np.isfinite(after.low).any():
+        return _of_numbers(name, before, after, k, exact)
+    return _of_labels(
+        name, reader.labels(SOURCE, name), reader.labels(RELEASE, name), k, exact
+    )
+
+
+def _of_numbers(
+    name: str, before: Ranges, after: Ranges, k: int, exact: bool
+) -> tuple[Distribution, Measured]:
+    edges = joined(edges_of(after), counts_of(before, edges_of(after)), k)
+    was, is_ = counts_of(before, edges), counts_of(after, edges)
+    missing = float(np.isnan(before.low).sum())
+    bars = tuple(
+        Bar(label, to_multiple(float(old), k, exact), float(new))
+        for label, old, new in zip(labels_of(edges, before), was, is_, strict=True)
+    )
+    if not exact and missing < k:
+        missing = 0.0
+    wide = bool((after.high > after.low).any())
+    told = Distribution(
+        name, bars,
+        Bar("nothing told", to_multiple(missing, k, exact), float(np.isnan(after.low).sum())),
+        RANGED if wide else "",
+    )
+    codes = [
+        np.where(np.isfinite(each.middle), np.searchsorted(edges, each.middle, side="right"), -1)
+        for each in (before, after)
+    ]
+    return told, Measured(name, codes[0], codes[1], (before, after))
+
+
+def _of_labels(
+    name: str, before: Labels, after: Labels, k: int, exact: bool
+) -> tuple[Distribution, Measured]:
+    was = dict(zip(before.texts, np.bincount(_known(before.codes), minlength=len(before.texts)),
+                   strict=True))
+    is_ = dict(zip(after.texts, np.bincount(_known(after.codes), minlength=len(after.texts)),
+                   strict=True))
+    texts = dict.fromkeys([*after.texts, *before.texts] if exact else after.texts)
+    # the order of the labels is that of the release, so that it says nothing else
+    order = sorted(texts, key=lambda text: (-int(is_.get(text, 0)), text))
+    shown = [text for text in order if exact or _tells(int(was.get(text, 0)), k)][:LABELS]
+    rest = float(sum(was.values())) - sum(float(was.get(text, 0)) for text in shown)
+    while not exact and shown and 0 < rest < k:
+        # the rows of all that isn't shown would be fewer than k
+        rest += float(was.get(shown.pop(), 0))
+    bars = [
+        Bar(text, to_multiple(float(was.get(text, 0)), k, exact), float(is_.get(text, 0)))
+        for text in shown
+    ]
+    others = Bar(
+        "all others" if shown else "all", to_multiple(rest, k, exact),
+        float(sum(is_.values())) - sum(bar.after for bar in bars),
+    )
+    if others.before or others.after:
+        bars.append(others)
+    missing = float((before.codes < 0).sum())
+    if not exact and missing < k:
+        missing = 0.0
+    told = Distribution(
+        name, tuple(bars),
+        Bar("nothing told", to_multiple(missing, k, exact), float((after.codes < 0).sum())),
+    )
+    return told, Measured(name, before.codes, after.codes)
+
+
+def _tells(rows: int, k: int) -> bool:
+    """Whether a label may be shown with its rows of the source: none, as a range or a label of a
+    hierarchy has, or k and more."""
+    return rows == 0 or rows >= k
+
+
+def _known(codes: Codes) -> Codes:
+    return codes[codes >= 0]
+
+
+def associations(columns: Sequence[Measured], exact: bool) -> Iterable[Association]:
+    """All pairs of columns, before and after."""
+    digits = 4 if exact else 2
+    for one, other in combinations(columns, 2):
+        if one.numbers and other.numbers:
+            pairs = [(one.numbers[i].middle, other.numbers[i].middle) for i in (0, 1)]
+            told, kind = [_pearson(*pair) for pair in pairs], PEARSON
+        else:
+            told = [_cramer(one.before, other.before), _cramer(one.after, other.after)]
+            kind = CRAMER
+        rounded = [None if each is None else round(each, digits) + 0.0 for each in told]
+        yield Association(one.name, other.name, rounded[0], rounded[1], kind)
+
+
+def _pearson(one: Floats, other: Floats) -> float | None:
+    known = np.isfinite(one) & np.isfinite(other)
+    one, other = one[known], other[known]
+    if len(one) < 2 or np.ptp(one) == 0 or np.ptp(other) == 0:
+        return None
+    return float(np.corrcoef(one, other)[0, 1])
+
+
+def _cramer(one: Codes, other: Codes) -> float | None:
+    """Cramér's V of two columns of codes, with the correction for chance of Bergsma (2013)."""
+    known = (one >= 0) & (other >= 0)
+    rows = int(known.sum())
+    if rows < 2:
+        return None
+    first, second = (np.unique(each[known], return_inverse=True)[1] for each in (one, other))
+    height, width = int(first.max()) + 1, int(second.max()) + 1
+    if height < 2 or width < 2:
+        return None
+    pairs, many = np.unique(first * width + second, return_counts=True)
+    of_first, of_second = np.bincount(first), np.bincount(second)
+    expected = of_first[pairs // width] * (of_second[pairs % width] / rows)
+    # the sum over all cells of (n - e)² / e is that of n² / e over those with rows, less all rows
+    phi = float((many**2 / expected).sum() / rows - 1.0)
+    phi = max(0.0, phi - (height - 1) * (width - 1) / (rows - 1))
+    low = min(
+        height - (height - 1) ** 2 / (rows - 1), width - (width - 1) ** 2 / (rows - 1)
+    )
+    return None if low <= 1.0 else float(np.sqrt(min(1.0, phi / (low - 1.0))))

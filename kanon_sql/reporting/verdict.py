@@ -1,0 +1,157 @@
+"""What the first screen says, and what has to be looked at before somebody signs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kanon_sql.reporting.facts import Told
+
+MODELS = ("l", "c", "t", "alpha", "delta", "beta")
+"""The metrics of the privacy models: each has NAME_requested and NAME_reached."""
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What was asked of every class, and what the worst class has.
+
+    Attributes:
+        name: of the demand.
+        asked, reached: the numbers.
+        metric: the metric that tells what was reached.
+        at_least: whether more is better.
+    """
+
+    name: str
+    asked: float | None
+    reached: float | None
+    metric: str
+    at_least: bool = True
+
+    @property
+    def kept(self) -> bool:
+        """Whether it was reached."""
+        if self.asked is None or self.reached is None:
+            return False
+        return self.reached >= self.asked if self.at_least else self.reached <= self.asked
+
+
+@dataclass(frozen=True)
+class Concern:
+    """Something to look at before signing.
+
+    Attributes:
+        sentence: what it is; its one hole is the number.
+        metric: the metric that tells the number.
+        value: the number.
+        advice: what could be done.
+        severe: whether it speaks against publishing.
+    """
+
+    sentence: str
+    metric: str
+    value: float
+    advice: str
+    severe: bool = False
+
+
+@dataclass(frozen=True)
+class Cards:
+    """The four cards of the first screen.
+
+    Attributes:
+        demands: what was asked and reached.
+        loss_name, loss: the metric of the loss, and its number as a share.
+        loss_sentence: what it means.
+        worst: the column that loses most, if that is told.
+    """
+
+    demands: tuple[Demand, ...]
+    loss_name: str
+    loss: float | None
+    loss_sentence: str
+    worst: tuple[str, float, str] | None
+
+    @property
+    def others(self) -> float:
+        """Beside how many others somebody stands, at least."""
+        return (self.demands[0].reached or 1.0) - 1.0
+
+    @property
+    def kept(self) -> bool:
+        """Whether all that was asked was reached."""
+        return all(demand.kept for demand in self.demands)
+
+
+def cards(told: Told) -> Cards:
+    """What the first screen says."""
+    worst = max(
+        ((column.name, column.loss, column.loss_metric)
+         for column in told.quasi_identifiers if column.loss is not None),
+        key=lambda each: each[1], default=None,
+    )
+    return Cards(tuple(_demands(told)), *_loss(told), worst)
+
+
+def _demands(told: Told) -> Iterator[Demand]:
+    yield Demand("k", told.value("k_requested"), told.value("k_reached"), "k_reached")
+    for model in MODELS:
+        for name, asked in told.metrics.items():
+            if name.partition(" (")[0] != f"{model}_requested":
+                continue
+            reached = name.replace("_requested", "_reached", 1)
+            yield Demand(
+                name.replace("_requested", "", 1), asked.value, told.value(reached), reached,
+                at_least=model == "l",
+            )
+
+
+def _loss(told: Told) -> tuple[str, float | None, str]:
+    """The loss that the first screen tells: of what is released, where that is defined."""
+    if told.value("ncp") is not None:
+        return "ncp", told.value("ncp"), "of what the cells said, on average"
+    loss = told.value("information_loss")
+    return (
+        "information_loss", None if loss is None else loss / 100,
+        "of how much rows differ from each other",
+    )
+
+
+def concerns(told: Told) -> tuple[Concern, ...]:
+    """What has to be looked at before somebody signs, the gravest first."""
+    return tuple(sorted(_concerns(told), key=lambda concern: not concern.severe))
+
+
+def _concerns(told: Told) -> Iterator[Concern]:
+    for demand in _demands(told):
+        if not demand.kept:
+            yield Concern(
+                f"What was asked of {demand.name} was not reached: it is {{}}.", demand.metric,
+                demand.reached or 0.0, "Don't publish this.", True,
+            )
+    alone = told.value("passing_unique_rows") or 0.0
+    if alone:
+        yield Concern(
+            "{} released rows are alone in what passes unchanged: who knows these values of a "
+            "person finds the row, whatever k is.", "passing_unique_rows", alone,
+            "Make such columns quasi-identifiers, or leave them out.", True,
+        )
+    for shared in told.shared:
+        if shared.one_value:
+            yield Concern(
+                f"{{}} released rows are in classes with one value of {shared.column} only: who "
+                "finds a person's class knows it.", shared.metric, float(shared.one_value),
+                f"Ask for diversity, such as l=2, if {shared.column} is a secret.",
+            )
+    left_out = told.value("rows_suppressed") or 0.0
+    if left_out:
+        yield Concern(
+            "{} rows were left out: totals of the release are not those of the source.",
+            "rows_suppressed", left_out, "Say so beside the release.",
+        )
+    names = [column.name for column in told.passing if column.role == "other"]
+    if names:
+        yield Concern(
+            "{} columns pass unchanged and are not what the release is for: " + ", ".join(names)
+            + ".", "", float(len(names)), "See that nobody knows them of a person.",
+        )

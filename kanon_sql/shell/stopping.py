@@ -1,0 +1,51 @@
+"""Ctrl-C while DuckDB runs a query: DuckDB 2.0 itself doesn't hear it, so the connection is told by
+a thread that does."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import duckdb
+
+from kanon_sql.jobs.interrupts import heard, listen
+
+TURN = 0.1
+"""Seconds between two looks."""
+
+_open: list[duckdb.DuckDBPyConnection] = []
+"""The connections that are told."""
+
+
+@contextmanager
+def stoppable(con: duckdb.DuckDBPyConnection) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection whose query ends at Ctrl-C; it is closed at the end."""
+    _open.append(con)
+    try:
+        yield con
+    finally:
+        _open.remove(con)
+        con.close()
+
+
+@contextmanager
+def watching() -> Iterator[None]:
+    """Listens to Ctrl-C meanwhile."""
+    listen()
+    over = threading.Event()
+    watch = threading.Thread(target=_watch, args=[over, heard()], daemon=True, name="kanon")
+    watch.start()
+    try:
+        yield
+    finally:
+        over.set()
+
+
+def _watch(over: threading.Event, before: int) -> None:
+    while not over.wait(TURN):
+        if heard() > before:
+            before = heard()
+            for con in list(_open):
+                with suppress(duckdb.Error):
+                    con.interrupt()

@@ -1,0 +1,13 @@
+"""Tables of Spark: a DataFrame in, a DataFrame out, in blocks of rows that lie close together.
+
+The passes are those of kanon_sql.files: what all rows have in common (learn) and where they are cut
+(blocks) are found by Spark; each block is grouped by the query that ``anonymize`` runs, in the
+Python workers (worker); what comes out is counted by Spark again before anyone gets it (verify).
+"""
+
+from __future__ import annotations
+
+from kanon_sql.spark.faces import anonymize, anonymize_metrics, register, release
+from kanon_sql.spark.released import ReleasedFrame
+
+__all__ = ["ReleasedFrame", "anonymize", "anonymize_metrics", "register", "release"]

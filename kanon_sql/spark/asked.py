@@ -1,0 +1,195 @@
+"""What is asked of a DataFrame: its columns as DuckDB sees them, and the call over them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.types import (
+    DayTimeIntervalType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+    YearMonthIntervalType,
+)
+
+from kanon_sql.call.relation import Relation, quoted
+from kanon_sql.constraints import AlphaFrequency
+from kanon_sql.errors import OptionError
+from kanon_sql.files.asked import WHOLE, Asked, block_call, read_asked
+from kanon_sql.files.block import block_sql
+from kanon_sql.files.learn import rows_sql
+from kanon_sql.interfaces.session import Session, bound, refusals, telling
+from kanon_sql.sql import statement
+
+TWICE = "The DataFrame has two columns {!r}. Rename one of them."
+NO_FRAME = (
+    "df is a {}, no DataFrame of Spark. Give one, such as spark.table('patients') or "
+    "spark.read.parquet('lake/')."
+)
+UNKNOWN = "The column {!r} has the type {}, which can't be carried to DuckDB and back. {}"
+CAST = "Cast it first, or leave it out."
+UNRELEASED = (
+    "The column {!r} would be released as {}, which Spark doesn't have. Choose another "
+    "representation, or cast it first."
+)
+DOTTED = (
+    "The name of the column {!r} has a dot or a backtick, by which Spark takes it for another on "
+    "its way to Python. Rename it first, by withColumnRenamed."
+)
+ZONE = "UTC"
+"""How Spark labels timestamps on their way to and from Python."""
+
+OF_VALUES, OF_ALL, SUMS = "__kanon_of_values", "__kanon_of_all", "__kanon_sums"
+"""The columns beside the released ones: hashes that give the order, and the sums of a block."""
+
+
+@dataclass(frozen=True)
+class AskedFrame:
+    """What is asked of a DataFrame.
+
+    Attributes:
+        asked: the call, as files read it.
+        fields: the columns of the DataFrame that have a part in the release.
+        released: those that come out.
+        zone: the time zone of the Spark session.
+    """
+
+    asked: Asked
+    fields: StructType
+    released: StructType
+    zone: str
+
+    @property
+    def carried(self) -> pa.Schema:
+        """The columns as Arrow brings them into a worker."""
+        return to_arrow_schema(self.fields, timezone=ZONE)
+
+
+def refuse_no_frame(df: Any) -> None:
+    """Raises OptionError for what is no DataFrame of Spark."""
+    if not (hasattr(df, "mapInArrow") and hasattr(df, "schema")):
+        raise OptionError(NO_FRAME.format(type(df).__name__))
+
+
+def empty(fields: StructType) -> pa.Table:
+    """A table without rows of these columns."""
+    seen: set[str] = set()
+    for field in fields:
+        if field.name.lower() in seen:
+            raise OptionError(TWICE.format(field.name))
+        seen.add(field.name.lower())
+    found = []
+    for field in fields:
+        try:
+            found.append(to_arrow_schema(StructType([field]), timezone=ZONE).field(0))
+        except Exception:
+            # a type that Arrow lacks is refused where the column has a part
+            found.append(pa.field(field.name, pa.null()))
+    return pa.schema(found).empty_table()
+
+
+def read_frame(session: Session, df: Any, zone: str, options: Mapping[str, Any]) -> AskedFrame:
+    """What is asked of a DataFrame.
+
+    Args:
+        session: over a connection of our own.
+        df: the DataFrame; only its schema is looked at.
+        zone: the time zone of the Spark session.
+        options: those of anonymize.
+
+    Raises:
+        OptionError: what anonymize refuses, and what can't be kept block by block.
+    """
+    asked = read_asked(session, empty(df.schema), options)
+    _refuse_more(asked)
+    by_name = {field.name.lower(): field for field in df.schema}
+    fields = StructType([by_name[name.lower()] for name in asked.columns])
+    for field in fields:
+        _refuse_type(field)
+    return AskedFrame(asked, fields, _released(session, asked, fields), zone)
+
+
+def _refuse_more(asked: Asked) -> None:
+    """Raises OptionError for what can be kept block by block in other ways only."""
+    if asked.call.of_sensitive:
+        name = asked.call.of_sensitive[0].column
+        raise OptionError(WHOLE.format(f"The hierarchy of the sensitive column {name!r}"))
+    if asked.entity is not None and asked.call.task.models:
+        # which rows are of one person, no released value tells
+        raise OptionError(WHOLE.format("A privacy model beside entity"))
+    for model in asked.call.task.models:
+        if isinstance(model, AlphaFrequency) and model.by_value:
+            raise OptionError(WHOLE.format("The option 'alpha' with a share for each value"))
+
+
+def _refuse_type(field: StructField) -> None:
+    if "." in field.name or "`" in field.name:
+        raise OptionError(DOTTED.format(field.name))
+    told = field.dataType.simpleString()
+    if isinstance(field.dataType, (DayTimeIntervalType, YearMonthIntervalType)):
+        raise OptionError(UNKNOWN.format(field.name, told, CAST))
+    try:
+        to_arrow_schema(StructType([field]), timezone=ZONE)
+    except Exception:
+        raise OptionError(UNKNOWN.format(field.name, told, CAST)) from None
+
+
+def _released(session: Session, asked: Asked, fields: StructType) -> StructType:
+    """The columns that come out, as Spark has them."""
+    rows = Relation(rows_sql(asked, keyed=False), asked.source.parts)
+    own = block_call(asked.call, asked, rows, {}, 1, "schema")
+    with refusals(session, ()):
+        block = bound(session.con, telling(block_sql(own)))
+    return released_fields(session, block, fields, asked.types)
+
+
+def released_fields(
+    session: Session, block: duckdb.DuckDBPyRelation, fields: StructType, types: Mapping[str, str]
+) -> StructType:
+    """The columns of a release as Spark has them: those that kept their type are as they were.
+
+    Args:
+        session: over a connection of our own.
+        block: the release as a relation.
+        fields: the columns that go in.
+        types: of these in DuckDB.
+    """
+    before = {name.lower(): kind for name, kind in types.items()}
+    by_name = {field.name.lower(): field for field in fields}
+    found = []
+    for name, kind in zip(block.columns, map(str, block.types), strict=True):
+        if name in (OF_VALUES, OF_ALL):
+            continue
+        if before.get(name.lower()) == kind:
+            kept = by_name[name.lower()]
+            found.append(StructField(kept.name, kept.dataType, True, kept.metadata))
+            continue
+        text = statement("spark/nothing", columns=f"NULL::{kind} AS {quoted(name)}")
+        try:
+            schema = bound(session.con, text).to_arrow_table().schema
+            (field,) = from_arrow_schema(schema, prefer_timestamp_ntz=True)
+        except Exception:
+            raise OptionError(UNRELEASED.format(name, kind)) from None
+        found.append(StructField(name, field.dataType, True))
+    return StructType(found)
+
+
+def beside(released: StructType) -> StructType:
+    """The released columns, and those beside them."""
+    from pyspark.sql.types import LongType
+
+    return StructType([
+        *released, StructField(OF_VALUES, LongType()), StructField(OF_ALL, LongType()),
+        StructField(SUMS, StringType()),
+    ])
+
+
+def groupable(field: StructField) -> bool:
+    """Whether Spark counts by values of this type."""
+    return not isinstance(field.dataType, MapType)

@@ -1,0 +1,219 @@
+"""The second pass in Spark: where all rows are cut, and the block of each row as a column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import functions as F  # noqa: N812
+
+from kanon_sql.encode.attributes import Attribute, Categorical
+from kanon_sql.files.asked import Asked
+from kanon_sql.files.block import blocks_of
+from kanon_sql.files.cuts import BY_HASH, Tree, axis_of, grow, ranks_of
+from kanon_sql.files.learn import Learned
+from kanon_sql.files.spool import AGAIN, MOST, SAMPLED, Leaf
+from kanon_sql.interfaces.session import Session, bound
+from kanon_sql.spark.columns import cell, column
+from kanon_sql.spark.worker import MIX
+from kanon_sql.sql import statement
+
+BLOCK = "__kanon_block"
+SAMPLE = "kanon_sample"
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """The blocks of all rows.
+
+    Attributes:
+        rows: the encoded rows with their block in the column BLOCK.
+        sizes: how many rows each has.
+    """
+
+    rows: Any
+    sizes: Sequence[int]
+
+
+@dataclass(frozen=True)
+class _Cutting:
+    session: Session
+    spark: Any
+    attributes: Sequence[Attribute]
+    ranks: Mapping[str, Mapping[str | None, int]]
+    rows: Any
+    size: int
+    k: int
+    entity: str | None
+
+    def grown(self, many: int) -> tuple[Tree, dict[int, int]]:
+        """The cuts of all rows; how many rows each leaf has."""
+        blocks = -(-many // self.size)
+        if blocks < 2:
+            return Tree(0), {0: many}
+        found = self._sample(self.rows.filter(F.col(MIX) % self._every(many) == 0))
+        tree = self._tree(found, many, blocks)
+        counts = self.counted(tree)
+        for _ in range(AGAIN):
+            large = {leaf: n for leaf, n in counts.items() if n > MOST * self.size}
+            if not large:
+                break
+            grown = self._again(tree, large)
+            if len(grown.leaves) == len(tree.leaves):
+                break
+            tree, counts = grown, self.counted(grown)
+        return tree, counts
+
+    def _every(self, many: int) -> int:
+        """One of so many rows is in a sample."""
+        return max(1, many // (SAMPLED * -(-many // self.size)))
+
+    def _sample(self, rows: Any) -> pa.Table:
+        """Cells of a sample, in an order of their own."""
+        names = [cell(i) for i in range(len(self.attributes))]
+        more = [BLOCK] if BLOCK in rows.columns else []
+        self.session.con.register(SAMPLE, rows.select(*names, *more).toArrow())
+        try:
+            text = statement("spark/ordered", rows=SAMPLE)
+            return bound(self.session.con, text).to_arrow_table()
+        finally:
+            self.session.con.unregister(SAMPLE)
+
+    def _tree(self, found: pa.Table, rows: int, blocks: int) -> Tree:
+        axes = [
+            axis_of(a, _values(found[cell(i)], a), self.ranks.get(a.name, {}))
+            for i, a in enumerate(self.attributes)
+        ]
+        return grow(axes, found.num_rows, rows, blocks, self.k)
+
+    def _again(self, tree: Tree, large: Mapping[int, int]) -> Tree:
+        """The tree with these leaves cut."""
+        rows = self.placed(tree)
+        taken = reduce(or_, (
+            (F.col(BLOCK) == leaf) & (F.col(MIX) % self._every(many) == 0)
+            for leaf, many in large.items()
+        ))
+        found = self._sample(rows.filter(taken))
+        own = found[BLOCK].to_numpy()
+        parts = {
+            leaf: self._tree(found.filter(pa.array(own == leaf)), many, -(-many // self.size))
+            for leaf, many in large.items()
+        }
+        return _numbered(_grafted(tree, parts))
+
+    def counted(self, tree: Tree) -> dict[int, int]:
+        """How many rows each leaf has."""
+        found = self.placed(tree).groupBy(BLOCK).count().collect()
+        return {row[BLOCK]: row["count"] for row in found}
+
+    def placed(self, tree: Tree) -> Any:
+        """The rows with their leaf in the column BLOCK."""
+        rows, used, names = self.rows, _columns_of(tree), self.rows.columns
+        places = {BY_HASH: F.col(MIX)}
+        for i, attribute in enumerate(self.attributes):
+            if attribute.name not in used:
+                continue
+            if isinstance(attribute, Categorical):
+                word, rank = f"__kanon_word{i}", f"__kanon_rank{i}"
+                known = {w: r for w, r in self.ranks[attribute.name].items() if w is not None}
+                table = pa.table({
+                    word: pa.array(known, pa.string()), rank: pa.array(known.values(), pa.int64()),
+                })
+                ranks = F.broadcast(self.spark.createDataFrame(table))
+                rows = rows.join(ranks, F.col(cell(i)) == F.col(word), "left")
+                places[attribute.name] = F.coalesce(F.col(rank), F.lit(-1)).cast("double")
+            else:
+                places[attribute.name] = F.coalesce(F.col(cell(i)), F.lit(float("-inf")))
+        placed = rows.select(*map(column, names), _leaf(tree, places).alias(BLOCK))
+        return placed if self.entity is None else self._of_persons(placed, self.entity)
+
+    def _of_persons(self, placed: Any, entity: str) -> Any:
+        """The rows, all of a person in the leaf of one of them."""
+        own, name = column(entity), "__kanon_person"
+        leaves = placed.groupBy(own.alias(name)).agg(F.min_by(BLOCK, MIX).alias(BLOCK))
+        return placed.drop(BLOCK).join(leaves, own == F.col(name), "left").drop(name)
+
+
+def cut(session: Session, spark: Any, asked: Asked, learned: Learned, rows: Any) -> Blocks:
+    """Cuts all rows into blocks.
+
+    Args:
+        session: over a connection of our own.
+        spark: the Spark session.
+        asked: what is asked.
+        learned: of all rows.
+        rows: those that take part, with their cells.
+    """
+    task = asked.call.task
+    size = task.block_size()
+    ranks = {
+        a.name: ranks_of(a, learned.counts[a.name]) for a in learned.attributes
+        if isinstance(a, Categorical)
+    }
+    cutting = _Cutting(
+        session, spark, learned.attributes, ranks, rows, size, task.least_size, asked.entity
+    )
+    tree, counts = cutting.grown(learned.rows)
+    leaves = [Leaf(str(leaf), counts[leaf]) for leaf in tree.leaves if counts.get(leaf)]
+    # one that is too small joins its neighbour
+    blocks = blocks_of(leaves, max(size // 4, 2 * task.least_size))
+    numbers = {int(leaf): block.number for block in blocks for leaf in block.folders}
+    # a leaf that no row is in has no block
+    return Blocks(
+        cutting.placed(_renamed(tree, {leaf: numbers.get(leaf, 0) for leaf in tree.leaves})),
+        [block.rows for block in blocks],
+    )
+
+
+def _values(found: Any, attribute: Attribute) -> Any:
+    values = found.combine_chunks()
+    if isinstance(attribute, Categorical):
+        return values.cast(pa.string())
+    return values.cast(pa.float64()).to_numpy(zero_copy_only=False) + np.float64(0.0)
+
+
+def _columns_of(tree: Tree) -> set[str]:
+    if not tree.sides:
+        return set()
+    return {tree.column}.union(*map(_columns_of, tree.sides))
+
+
+def _leaf(tree: Tree, places: Mapping[str, Any]) -> Any:
+    """The number of the leaf of a row, as a column of Spark."""
+    if not tree.sides:
+        return F.lit(tree.leaf)
+    # the hash of a row is kept without its last bit
+    at = int(tree.place) // 2 if tree.column == BY_HASH else float(tree.place)
+    first, second = (_leaf(side, places) for side in tree.sides)
+    return F.when(places[tree.column] <= F.lit(at), first).otherwise(second)
+
+
+def _grafted(tree: Tree, parts: Mapping[int, Tree]) -> Tree:
+    """A tree with trees in the place of leaves."""
+    if not tree.sides:
+        return parts.get(tree.leaf, tree)
+    return replace(tree, sides=tuple(_grafted(side, parts) for side in tree.sides))
+
+
+def _numbered(tree: Tree) -> Tree:
+    """A tree with its leaves numbered from the first to the last."""
+    number = iter(range(len(tree.leaves)))
+
+    def walk(part: Tree) -> Tree:
+        if not part.sides:
+            return Tree(next(number))
+        return replace(part, sides=tuple(walk(side) for side in part.sides))
+
+    return walk(tree)
+
+
+def _renamed(tree: Tree, numbers: Mapping[int, int]) -> Tree:
+    """A tree with other numbers for its leaves."""
+    if not tree.sides:
+        return Tree(numbers[tree.leaf])
+    return replace(tree, sides=tuple(_renamed(side, numbers) for side in tree.sides))

@@ -1,0 +1,42 @@
+"""What is kept of a block beside its rows: sums, of which those of all blocks follow."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from kanon_sql.points.losses import sse, total_il
+from kanon_sql.points.points import Grouping, LossPoints, Points
+
+_lock = threading.Lock()
+_kept: dict[str, dict[str, Any]] = {}
+
+
+def keep_facts(name: str, facts: dict[str, Any]) -> None:
+    """Keeps the facts of a block for who asked for it."""
+    with _lock:
+        _kept[name] = facts
+
+
+def take_facts(name: str) -> dict[str, Any]:
+    """The facts of a block, which nobody asks for again; none where it was never grouped."""
+    with _lock:
+        return _kept.pop(name, {})
+
+
+def totals_of(points: Points, grouping: Grouping) -> dict[str, float]:
+    """The sums of a block: its records, those of them that are in a class, the classes, and what
+    these lose in the geometry in which they were made."""
+    left = np.flatnonzero(grouping.labels >= 0)
+    part, labels = points.part(left), grouping.labels[left]
+    found = {
+        "records": float(len(points)), "records_released": float(len(left)),
+        "classes": float(len(np.unique(labels))),
+    }
+    if isinstance(part, LossPoints):
+        return {**found, "total_il": total_il(part, labels)}
+    if type(part) is Points:
+        return {**found, "sse": sse(part, labels)}
+    return found

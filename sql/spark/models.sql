@@ -1,0 +1,11 @@
+-- How many combinations of released values don't keep each model, and what the worst of them has,
+-- over the values that Spark counted, for kanon_sql.spark.anonymize.
+WITH __kanon_counted AS MATERIALIZED (
+    SELECT dense_rank() OVER (ORDER BY ${quasi}) AS combination, ${column}, size FROM ${rows}
+),
+__kanon_sizes AS MATERIALIZED (SELECT DISTINCT combination FROM __kanon_counted),
+${stages}
+__kanon_found AS (
+    ${broken}
+)
+SELECT model::INTEGER AS model, has::DOUBLE AS has, broken::BIGINT AS broken FROM __kanon_found

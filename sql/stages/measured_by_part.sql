@@ -1,0 +1,26 @@
+-- What the grouping costs in each part, measured there from the released point of each class (its
+-- centroid where the representation is no point), and what is lost by what the classes publish.
+__kanon_centers AS (
+    SELECT __kanon_class, [*COLUMNS(* EXCLUDE (__kanon_class))] AS center
+    FROM (SELECT __kanon_class, __kanon_cell(${quasi_classes}) FROM (${centers}))
+),
+__kanon_measured AS MATERIALIZED (
+    SELECT part, measured.facts AS measured
+    FROM (SELECT part, __kanon_measure(
+                     list({'row': __kanon_row, 'hash': __kanon_hash, 'class': __kanon_class,
+                           'cells': cells, 'center': coalesce(center, cells)}),
+                     (SELECT columns FROM __kanon_columns),
+                     ${options},
+                     ${hierarchies},
+                     ${published},
+                     (SELECT struct_pack(facts := '{}', cells := grouped.cells, types := (
+                          SELECT [*COLUMNS(*)] FROM (SELECT typeof(${quasi}) FROM ${one_source})))
+                      FROM __kanon_grouped),
+                     ${outside},
+                     (SELECT grouped.hidden FROM __kanon_grouped)) AS measured
+          FROM (SELECT *, __kanon_secrets[len(__kanon_secrets)].number::BIGINT AS part
+                FROM __kanon_cells JOIN __kanon_labels USING (__kanon_row)
+                LEFT JOIN __kanon_centers USING (__kanon_class))
+          WHERE part >= 0
+          GROUP BY part)
+)

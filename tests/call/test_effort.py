@@ -1,0 +1,79 @@
+"""effort: refine and its steps in one word."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import duckdb
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import kanon_sql
+from kanon_sql.call.options import read_options
+from kanon_sql.call.rules import LONGER, resolve
+
+CALL: dict[str, Any] = {"k": 4, "identifiers": ["name"], "sensitive": ["disease"]}
+
+
+@pytest.fixture
+def people(con: duckdb.DuckDBPyConnection) -> pl.DataFrame:
+    return con.sql("FROM patients").pl()
+
+
+@pytest.mark.parametrize("method", ["mdav", "k_member", "mondrian"])
+def test_two_of_the_words_are_what_refine_says(people: pl.DataFrame, method: str) -> None:
+    for effort, refine in (("fast", "none"), ("balanced", "local")):
+        assert_frame_equal(
+            kanon_sql.anonymize(people, **CALL, method=method, effort=effort),
+            kanon_sql.anonymize(people, **CALL, method=method, refine=refine),
+        )
+
+
+def metrics(people: pl.DataFrame, **given: Any) -> dict[str, Any]:
+    told = kanon_sql.anonymize_metrics(people, **CALL, **given)
+    return dict(told.select("metric", "value").iter_rows())
+
+
+def test_the_best_searches_longer_and_loses_no_more(people: pl.DataFrame) -> None:
+    balanced, best = (metrics(people, effort=effort) for effort in ("balanced", "best"))
+    assert best["refine_steps"] >= 4 * balanced["refine_steps"]
+    assert best["information_loss"] <= balanced["information_loss"] * (1 + 1e-12)
+    again = kanon_sql.anonymize(
+        people, **CALL, refine="local", refine_steps=int(best["refine_steps"])
+    )
+    assert_frame_equal(again, kanon_sql.anonymize(people, **CALL, effort="best"))
+
+
+def test_the_metrics_tell_what_it_became(people: pl.DataFrame) -> None:
+    for given, told in (({"effort": "best"}, '"effort": "best"'), ({}, '"refine": "none"')):
+        rows = kanon_sql.anonymize_metrics(people, **CALL, **given)
+        options = rows.filter(pl.col("metric") == "options")["text"].item()
+        assert told in options and ('"effort"' in options) == bool(given)
+        assert ('"refine": "local"' in options) == bool(given)
+
+
+def test_it_may_be_ended_by_time() -> None:
+    task, _ = resolve(read_options("anonymize", {"k": 3, "effort": "best", "refine_seconds": 2.0}))
+    assert (task.refine, task.refine_times, task.refine_seconds) == ("local", LONGER, 2.0)
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "refine": ({"refine": "local"}, "effort says how long to search, and so does refine"),
+    "no refine": ({"refine": "none"}, "effort says how long to search, and so does refine"),
+    "steps": ({"refine_steps": 100}, "and so does refine_steps"),
+    "a search": ({"method": "best"}, "searches by itself"),
+    "levels": ({"method": "full_domain"}, "can't be refined"),
+    "time without search": (
+        {"effort": "fast", "refine_seconds": 1.0}, "nothing is refined",
+    ),
+    "another word": ({"effort": "bset"}, "Did you mean 'best'"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_says_the_same_twice_is_refused(case: str, people: pl.DataFrame) -> None:
+    given, said = REFUSED[case]
+    with pytest.raises(kanon_sql.OptionError, match=said):
+        kanon_sql.anonymize(people, **{**CALL, "effort": "best", **given})
+    assert kanon_sql.anonymize(people, **CALL, method="full_domain", effort="fast").height == 60

@@ -1,0 +1,179 @@
+"""method 'auto': the rule, and that the release is the one of the method that it chose."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import duckdb
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import kanon_sql
+from kanon_sql.data import adult
+from kanon_sql.group.all_kernels import compile_method
+from kanon_sql.methods import CHOICES, METHODS, GroupTask
+from kanon_sql.methods.auto import AUTO, BY_SIZE, CHOSEN, SEARCHED, SMALL, Table, settle
+
+Connection = duckdb.DuckDBPyConnection
+ASKED = GroupTask.of(AUTO, 5, distance="sse", refine=BY_SIZE)
+
+
+RULE: dict[str, tuple[Table, dict[str, Any], str]] = {
+    # table, what differs from ASKED, method, refine and distance
+    "large": (Table(SMALL + 1, 3, 5), {}, "mdav_star none sse"),
+    "small": (Table(SMALL, 3, 5), {}, "mdav_star local sse"),
+    "large, sets": (Table(SMALL + 1, 3, 5), {"distance": "loss"}, "mdav_star none sse"),
+    "small, sets": (Table(SMALL, 3, 5), {"distance": "loss"}, "k_member local loss"),
+    "asked not to": (Table(SMALL, 3, 5), {"refine": "none"}, "mdav_star none sse"),
+    "asked to": (
+        Table(10**7, 0, 5), {"distance": "loss", "refine": "local"}, "k_member local loss",
+    ),
+    "one number": (Table(10**6, 1, 0), {}, "optimal_1d none sse"),
+    "one number, sets": (Table(50, 1, 0), {"distance": "loss"}, "optimal_1d none sse"),
+    "one number with gaps": (Table(50, 1, 0, True), {}, "mdav_star local sse"),
+    "one text": (Table(10**6, 0, 1), {}, "mdav_star none sse"),
+    "one number in blocks": (Table(10**6, 1, 0), {"block_rows": 500}, "mdav_star none sse"),
+    "one number of persons": (Table(10**6, 1, 0), {"persons": True}, "mdav_star none sse"),
+    "best": (
+        Table(SEARCHED, 2, 2), {"refine": "local", "refine_times": 8}, "best none sse",
+    ),
+    "best, sets": (
+        Table(50, 2, 2), {"refine": "local", "refine_times": 8, "distance": "loss"},
+        "best none loss",
+    ),
+    "best of many": (
+        Table(SEARCHED + 1, 2, 2), {"refine": "local", "refine_times": 8}, "mdav_star local sse",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", RULE)
+def test_the_rule(case: str) -> None:
+    table, given, expected = RULE[case]
+    asked = replace(ASKED, **given)
+    task, told = settle(asked, table, METHODS)
+    assert f"{task.method.name} {task.refine} {task.distance}" == expected
+    assert task.distance in task.method.geometries and task.method.name in CHOSEN
+    assert told is not None and told.startswith(f"The method 'auto' chose {task.method.name}")
+    assert (", refined:" in told) == (task.refine == "local")
+    assert replace(
+        task, method=AUTO, own=asked.own, distance=asked.distance, refine=asked.refine,
+        refine_times=asked.refine_times,
+    ) == asked
+
+
+def test_any_other_method_is_left_alone() -> None:
+    for method in METHODS.values():
+        task = GroupTask.of(method, 5)
+        assert settle(task, Table(100, 1, 0), METHODS) == (task, None)
+    assert {**METHODS, "auto": AUTO} == CHOICES
+
+
+FRAMES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    # what is asked for beside auto, and what gives the same
+    "points": ({}, {"method": "mdav_star", "refine": "local"}),
+    "sets": ({"representation": "interval"}, {"method": "k_member", "refine": "local"}),
+    "hierarchy": (
+        {"hierarchies": {"job": "flat"}}, {"method": "k_member", "refine": "local"},
+    ),
+    "hierarchy, points": (
+        {"hierarchies": {"job": "flat"}, "representation": "median"},
+        {"method": "mdav_star", "refine": "local"},
+    ),
+    "fast": ({"effort": "fast"}, {"method": "mdav_star", "refine": "none", "effort": None}),
+    "one number": (
+        {"quasi_identifiers": ["age"], "others": "drop"}, {"method": "optimal_1d"},
+    ),
+    "model": ({"l": 2, "seed": 4}, {"method": "mdav_star", "refine": "local"}),
+    "persons": ({"entity": "name", "identifiers": []}, {"method": "mdav_star", "refine": "local"}),
+    "in blocks": ({"block_rows": 250}, {"method": "mdav_star", "refine": "local"}),
+    "suppress": ({"suppress": 0.1}, {"method": "mdav_star", "refine": "local"}),
+    "class label": (
+        {"class_label": "disease", "representation": "interval", "sensitive": []},
+        {"method": "k_member", "refine": "local", "class_penalty": 0},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FRAMES)
+def test_the_release_is_that_of_the_method(case: str, con: Connection) -> None:
+    asked, same = FRAMES[case]
+    call = {"k": 4, "identifiers": ["name"], "sensitive": ["disease"], **asked}
+    people = con.sql("FROM patients").pl()
+    chosen = kanon_sql.anonymize(people, method="auto", **call)
+    assert_frame_equal(chosen, kanon_sql.anonymize(people, **{**call, **same}))
+    metrics = kanon_sql.anonymize_metrics(people, method="auto", **call)
+    told = dict(metrics.select("metric", "text").iter_rows())
+    assert told["method"] == same["method"]
+    assert told["notice"].startswith(f"The method 'auto' chose {same['method']}")
+
+
+def test_a_column_with_gaps_is_no_line() -> None:
+    frame = pl.DataFrame({"age": [1, 2, None, 3, 50, 51, 52, 53, None, 54]})
+    chosen = kanon_sql.anonymize(frame, k=2, method="auto")
+    assert_frame_equal(chosen, kanon_sql.anonymize(frame, k=2, refine="local"))
+
+
+def test_in_sql_with_a_clear_notice(con: Connection) -> None:
+    con.execute("CREATE TABLE adult AS FROM read_parquet(?)", [adult()])
+    call = "'adult', k=5, method='Auto', sensitive=['salary-class']"
+    rows = con.execute(
+        f"SELECT text FROM anonymize_metrics({call}) WHERE metric IN ('method', 'notice')"
+    ).fetchall()
+    assert rows == [("mdav_star",), (
+        "The method 'auto' chose mdav_star: points are released, and nothing is refined: there are "
+        "more than 10,000 rows.",
+    )]
+    assert con.execute(
+        f"SELECT count(*) FROM (FROM anonymize({call}) EXCEPT ALL "
+        f"FROM anonymize({call.replace('Auto', 'mdav_star')}))"
+    ).fetchall() == [(0,)]
+
+
+def test_the_same_for_any_threads_and_order(con: Connection) -> None:
+    people = con.sql("FROM patients").pl()
+    call: dict[str, Any] = {"k": 4, "identifiers": ["name"], "sensitive": ["disease"]}
+    first = kanon_sql.anonymize(people, method="auto", threads=1, **call)
+    for frame in (people, people.reverse(), people.sample(fraction=1.0, shuffle=True, seed=1)):
+        assert_frame_equal(first, kanon_sql.anonymize(frame, method="auto", threads=2, **call))
+
+
+def test_a_file_is_made_again_by_the_same_choice(con: Connection, tmp_path: Any) -> None:
+    call: dict[str, Any] = {"k": 4, "identifiers": ["name"], "sensitive": ["disease"]}
+    made = kanon_sql.release("patients", con=con, to=tmp_path / "a.parquet", method="auto", **call)
+    assert made.manifest["options"]["method"] == "auto"
+    found = kanon_sql.verify(made.path, con=con, source="patients", private=made.private)
+    assert found.ok, found.sentence
+
+
+REFUSED = {
+    "options of a method": ({"gamma": 0.2}, "takes no gamma"),
+    "ledger": ({"headroom": 1, "entity": "name", "identifiers": []}, "can't go on from"),
+    "parts": (
+        {"within": ["job"], "quasi_identifiers": ["age", "zip"]}, "Name a method, or leave within",
+    ),
+    "global": ({"recoding": "global"}, "Leave method out"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_does_not_go_with_a_choice_is_refused(case: str, con: Connection) -> None:
+    given, said = REFUSED[case]
+    call: dict[str, Any] = {
+        "k": 4, "quasi_identifiers": ["age", "zip", "job"], "identifiers": ["name"],
+        "sensitive": ["disease"], **given,
+    }
+    with pytest.raises(kanon_sql.OptionError, match=said):
+        kanon_sql.anonymize("patients", con=con, method="auto", **call)
+
+
+def test_its_methods_are_those_that_are_compiled_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(
+        "kanon_sql.group.all_kernels.compile_for",
+        lambda task, in_blocks: asked.append(task.method.name) or [],
+    )
+    list(compile_method("auto"))
+    assert set(asked) == set(CHOSEN)

@@ -1,0 +1,494 @@
+-- anonymize_metrics('patients', k := 4, quasi_identifiers := ['age'], sensitive := ['disease'], entity := 'name', others := 'drop', within := ['job'], by_part := True, l := 2, seed := 7)
+WITH __kanon_started AS MATERIALIZED (SELECT __kanon_clock(0) AS __kanon_moment),
+__kanon_sound AS MATERIALIZED (  -- refuses macros and settings that would change what follows
+    SELECT CASE
+        WHEN coalesce(system.main.current_setting('default_collation'), '') <> ''
+            THEN system.main.error('The setting default_collation is on, which would change what the query means. RESET it, and give a collation to the columns that need one.')
+        WHEN name IS NOT NULL THEN system.main.error(system.main.format('The database has a macro named ''{}'', which would change what the query means. Drop or rename it, or attach the database to another one and name the table with its database, for example ''file.main.patients''.', name))
+        ELSE true END AS sound
+    FROM (SELECT system.main.min(function_name) AS name
+FROM (SELECT function_name, schema_name,
+             system.main.lower(function_name) AS called,
+             system.main.lower(database_name) AS held,
+             system.main.replace(system.main.lower(database_name), '"', '""') AS held_quoted,
+             system.main.replace(system.main.lower(schema_name), '"', '""') AS schema_quoted,
+             system.main.concat(',', system.main.lower(system.main.current_setting('search_path')), ',') AS path
+      FROM system.main.duckdb_functions()
+      WHERE NOT internal) AS macros
+WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '__kanon_audited',
+        '__kanon_centers', '__kanon_class_of', '__kanon_clock', '__kanon_finish',
+        '__kanon_measure', '__kanon_risk', '__kanon_roles', '__kanon_start', '__kanon_take',
+        '__kanon_tree', '__kanon_wait', 'abs', 'alias', 'any_value', 'array_extract',
+        'array_length', 'array_slice', 'array_to_string', 'avg', 'bool_and', 'bool_or',
+        'cast_to_type', 'concat', 'contains', 'count', 'count_star', 'decode', 'dense_rank',
+        'duckdb_columns', 'encode', 'epoch_us', 'floor', 'format', 'from_json',
+        'generate_series', 'generate_subscripts', 'greatest', 'hash', 'histogram', 'if',
+        'isfinite', 'isinf', 'isnan', 'json_extract', 'least', 'len', 'list', 'list_aggr',
+        'list_aggregate', 'list_concat', 'list_contains', 'list_distinct', 'list_filter',
+        'list_grade_up', 'list_max', 'list_min', 'list_position', 'list_select', 'list_sort',
+        'list_sum', 'list_transform', 'list_unique', 'list_value', 'lower', 'make_timestamp',
+        'make_timestamptz', 'map_entries', 'map_to_pg_oid', 'map_values', 'max', 'md5',
+        'md5_number', 'min', 'nullif', 'quantile_disc', 'range', 'regexp_full_match',
+        'regexp_matches', 'regexp_replace', 'replace', 'row', 'row_number', 'sha256', 'signbit',
+        'split_part', 'starts_with', 'string_split', 'strlen', 'struct_extract', 'struct_pack',
+        'sum', 'to_json', 'to_microseconds', 'typeof', 'unnest', 'version', '||', '~~')
+  AND (held = 'temp'
+       OR ((held = system.main.lower(system.main.current_database())
+            OR system.main.contains(path, system.main.concat(',', held, '.'))
+            OR system.main.contains(path, system.main.concat(',"', held_quoted, '".')))
+           AND (schema_quoted = 'main'
+                OR system.main.contains(path, system.main.concat('.', schema_quoted, ','))
+                OR system.main.contains(path, system.main.concat('."', schema_quoted, '",'))))))
+),
+__kanon_source AS MATERIALIZED (  -- each row, its number, and what breaks ties
+    SELECT row_number() OVER () AS __kanon_row,
+           {'apart': (md5_number(concat('7 ', row(*COLUMNS(__kanon.* EXCLUDE ("disease", "name")))::VARCHAR)) >> 64)::UBIGINT,
+            'whole': (md5_number(concat('7 ', row((md5_number(concat('7 ', row(*COLUMNS(__kanon.* EXCLUDE ("disease", "name")))::VARCHAR)) >> 64)::UBIGINT, __kanon."disease", __kanon."name")::VARCHAR)) >> 64)::UBIGINT} AS __kanon_hash,
+           NULL::BIGINT AS __kanon_part,
+           COLUMNS(['age', 'disease', 'name', 'job'])
+    FROM "patients" AS __kanon, __kanon_started
+    WHERE __kanon_has(COLUMNS(['age', 'disease', 'name', 'job']))
+),
+__kanon_told AS MATERIALIZED (
+    SELECT [*COLUMNS(*)] AS told
+    FROM (SELECT __kanon_of_persons(COLUMNS(* EXCLUDE (__kanon_whose)))
+          FROM (SELECT __kanon_whose, __kanon_of_person(COLUMNS(* EXCLUDE (__kanon_whose)))
+                FROM (SELECT decode(encode(__kanon_key("name"))) AS __kanon_whose,
+                             NULL AS __kanon_none, "disease"
+                      FROM __kanon_source)
+                GROUP BY __kanon_whose))
+),
+__kanon_taking AS (  -- the rows that take part
+    FROM __kanon_source
+),
+__kanon_found AS MATERIALIZED (  -- the combinations that are there
+    SELECT count(*) AS "rows", count(DISTINCT decode(encode(__kanon_key("name")))) AS persons, any_value("job") AS __kanon_of_0, __kanon_seen("job") AS __kanon_seen_0, __kanon_printed("job") AS __kanon_printed_0
+    FROM __kanon_taking GROUP BY ALL
+),
+__kanon_numbered AS MATERIALIZED (  -- their numbers, and which of them are too small
+    SELECT row_number() OVER (ORDER BY __kanon_of_0 ASC NULLS LAST, encode(__kanon_of_0::VARCHAR) ASC NULLS LAST) AS number, persons < 4 AS small, *
+    FROM __kanon_found
+),
+__kanon_parts AS MATERIALIZED (  -- what becomes of them; -1 is left out, 0 put together
+    SELECT *, false AS joined FROM __kanon_numbered
+),
+__kanon_kept AS NOT MATERIALIZED (  -- the rows that take part, read anew by each, not held twice
+    SELECT __kanon_taking.* REPLACE (__kanon_parts.number AS __kanon_part)
+    FROM __kanon_taking JOIN __kanon_parts
+        ON __kanon_seen(__kanon_taking."job") IS NOT DISTINCT FROM __kanon_seen_0 AND __kanon_printed(__kanon_taking."job") IS NOT DISTINCT FROM __kanon_printed_0
+),
+__kanon_columns AS (  -- name and type of each quasi-identifier
+    SELECT [*COLUMNS(*)] AS columns
+    FROM (SELECT __kanon_describe(COLUMNS(['age']))
+          FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true))
+),
+__kanon_names AS MATERIALIZED (  -- the names of all columns
+    SELECT [*COLUMNS(*)] AS names
+    FROM (SELECT __kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_part)))
+          FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true))
+),
+__kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner saw all of them
+    SELECT CASE
+        WHEN (SELECT list_filter(names, lambda name: starts_with(lower(name), '__kanon_'))[1] FROM __kanon_names) IS NOT NULL
+            THEN __kanon_refuse('OptionError', format('The relation has a column ''{}'', a name that the query needs for itself. Rename it first.', (SELECT list_filter(names, lambda name: starts_with(lower(name), '__kanon_'))[1] FROM __kanon_names)))
+        WHEN EXISTS (SELECT 1 FROM duckdb_columns() WHERE list_contains(from_json('["patients"]', '["VARCHAR"]'), lower(table_name)) AND regexp_matches(comment, '\bkanon\b|\b(?:kanon|[a-z]kanon|anon|[a-z]anon|aknon|k[a-z]anon|knon|k[a-z]non|knaon|ka[a-z]non|kaon|ka[a-z]on|kaonn|kan[a-z]on|kann|kan[a-z]n|kanno|kano[a-z]n|kano|kano[a-z]|kanon[a-z])\s*:', 'i') AND NOT list_contains(from_json('[]', '["VARCHAR"]'), concat( database_name, '.', schema_name, '.', table_name, '.', column_name, ' ', comment)) AND NOT list_contains(from_json('["age", "disease", "name", "job"]', '["VARCHAR"]'), lower(column_name)))
+            THEN __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give these columns their roles in the call.')
+        WHEN (SELECT count(*) > 0 FROM __kanon_parts WHERE small)
+            THEN __kanon_refuse('DataError', ( SELECT format('Parts that are too small: {} of {}, with {} rows in all. Each has fewer than 4 persons. Say small_parts=''join'' or ''suppress'', or name fewer columns in within.', count(*) FILTER (WHERE small), count(*), coalesce(sum("rows") FILTER (WHERE small), 0)::BIGINT) FROM __kanon_parts))
+        ELSE true END AS passed
+),
+__kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categories
+    SELECT __kanon_row,
+           __kanon_hash.apart AS __kanon_apart,
+           __kanon_hash.whole AS __kanon_hash,
+           __kanon_label, __kanon_secrets, __kanon_extra, cells
+    FROM (SELECT COLUMNS(['__kanon_row', '__kanon_hash', '__kanon_label', '__kanon_secrets',
+                          '__kanon_extra']),
+                 [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secrets,
+                                      __kanon_extra))] AS cells
+          FROM (SELECT __kanon_row, __kanon_hash, NULL::VARCHAR AS __kanon_label,
+                       [{'number': (__kanon_cell("disease")).number, 'category': __kanon_key("disease")}, {'number': (__kanon_cell("name")).number, 'category': __kanon_key("name")}, {'number': __kanon_part::DOUBLE, 'category': NULL::VARCHAR}] AS __kanon_secrets, NULL::DOUBLE AS __kanon_extra,
+                       __kanon_cell(COLUMNS(['age']))
+                FROM __kanon_kept
+                WHERE (SELECT passed FROM __kanon_accounted)))
+),
+__kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
+    SELECT __kanon_start(
+        (SELECT columns FROM __kanon_columns),
+        (SELECT [__kanon_describe("disease"), list_concat(__kanon_describe("name"), (SELECT list_transform( list_filter(told, lambda known: __kanon_like_entity(known, 0.9)), lambda known: known.name) FROM __kanon_told)), __kanon_describe(__kanon_part)] FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true)),
+        '{"named": null, "parts": "by_part", "progress": true, "task": {"beside_k": [{"column": "disease", "l": 2, "name": "distinct_l_diversity", "nulls": "worst"}], "block_rows": null, "class_label": null, "distance": "sse", "k": 4, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "persons": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 7, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
+        NULL,
+        NULL,
+        [],
+        system.main.current_setting('threads')) AS ticket
+    FROM __kanon_accounted WHERE passed
+),
+__kanon_taken AS MATERIALIZED (  -- hands over the rows, some thousands at a time; the ticket again
+    SELECT coalesce(
+        max(__kanon_take(
+            __kanon_begun.ticket, __kanon_row, __kanon_apart, __kanon_hash, cells,
+            __kanon_label, __kanon_secrets, __kanon_extra)),
+        (SELECT ticket FROM __kanon_begun)) AS ticket
+    FROM __kanon_cells CROSS JOIN __kanon_begun
+),
+__kanon_waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an interrupt is heard
+    SELECT turn FROM range(1000000000000) AS __kanon_turns(turn) CROSS JOIN __kanon_taken
+    WHERE __kanon_wait(ticket, turn) LIMIT 1
+),
+__kanon_grouped AS MATERIALIZED (  -- what the method made of the rows
+    SELECT ticket,
+           CASE WHEN grouped.error IS NULL THEN grouped
+                ELSE __kanon_refuse(grouped.error.kind, grouped.error.sentence) END AS grouped
+    FROM (SELECT ticket, __kanon_finish(ticket, turn) AS grouped
+          FROM __kanon_taken CROSS JOIN __kanon_waited)
+),
+__kanon_labels AS (  -- one class per row that has a label; -1 is a suppressed row
+    FROM (SELECT __kanon_row, __kanon_class_of(__kanon_grouped.ticket, __kanon_row) AS __kanon_class
+          FROM __kanon_kept CROSS JOIN __kanon_grouped)
+    WHERE __kanon_class IS NOT NULL
+),
+__kanon_labelled AS NOT MATERIALIZED (  -- the rows of classes: read anew by each, not held twice
+    FROM (SELECT __kanon_class_of(__kanon_grouped.ticket, __kanon_kept.__kanon_row) AS __kanon_class,
+                 __kanon_kept.*
+          FROM __kanon_kept CROSS JOIN __kanon_grouped)
+    WHERE __kanon_class >= 0
+),
+__kanon_classes AS MATERIALIZED (  -- what each class releases
+    SELECT * FROM (SELECT __kanon_class, __kanon_centroid(COLUMNS(* EXCLUDE ("__kanon_class"))) FROM (SELECT __kanon_class, COLUMNS(['age']) FROM __kanon_labelled ORDER BY __kanon_class ASC) GROUP BY __kanon_class)
+    JOIN (SELECT __kanon_class, any_value("job") AS "job" FROM __kanon_labelled GROUP BY __kanon_class)
+        USING (__kanon_class)
+),
+__kanon_numbers AS MATERIALIZED (  -- rows per class, and of those that are left out
+    SELECT __kanon_class, count(*) AS __kanon_rows FROM __kanon_labels GROUP BY __kanon_class
+),
+__kanon_counts AS (  -- rows per class
+    FROM __kanon_numbers WHERE __kanon_class >= 0
+),
+__kanon_sizes AS MATERIALIZED (  -- rows per combination of released values
+    SELECT sum(__kanon_rows)::BIGINT AS __kanon_size, __kanon_seen(COLUMNS(* EXCLUDE (__kanon_class, __kanon_rows))), __kanon_printed(COLUMNS(* EXCLUDE (__kanon_class, __kanon_rows)))
+    FROM __kanon_classes JOIN __kanon_counts USING (__kanon_class)
+    GROUP BY ALL
+),
+__kanon_left AS MATERIALIZED (
+    SELECT part, count(*) AS "rows", count(*) FILTER (WHERE __kanon_class < 0) AS "out", count(DISTINCT entity) AS persons, count(DISTINCT entity) FILTER (WHERE __kanon_class < 0) AS persons_out
+    FROM (SELECT __kanon_kept.__kanon_part AS part, decode(encode(__kanon_key(__kanon_kept."name"))) AS entity,
+                 __kanon_class_of(__kanon_grouped.ticket, __kanon_kept.__kanon_row) AS __kanon_class
+          FROM __kanon_kept CROSS JOIN __kanon_grouped)
+    GROUP BY part
+),
+__kanon_strayed AS MATERIALIZED (
+    SELECT count(*) AS strayed
+    FROM __kanon_labelled JOIN __kanon_classes USING (__kanon_class)
+    WHERE __kanon_labelled.__kanon_part < 0 OR NOT (__kanon_seen(__kanon_labelled."job") IS NOT DISTINCT FROM __kanon_seen(__kanon_classes."job") AND __kanon_printed(__kanon_labelled."job") IS NOT DISTINCT FROM __kanon_printed(__kanon_classes."job"))
+),
+__kanon_combinations AS MATERIALIZED (
+    SELECT unnest(__kanon_members) AS __kanon_class, __kanon_combination
+    FROM (SELECT list(__kanon_class) AS __kanon_members,
+                 min(__kanon_class) AS __kanon_combination, __kanon_seen(COLUMNS(* EXCLUDE (__kanon_class))), __kanon_printed(COLUMNS(* EXCLUDE (__kanon_class)))
+          FROM __kanon_classes GROUP BY ALL)
+),
+__kanon_whose AS MATERIALIZED (
+    SELECT part, __kanon_class, entity, count(*) AS size
+    FROM (SELECT __kanon_kept.__kanon_part AS part, __kanon_class_of(__kanon_grouped.ticket, __kanon_kept.__kanon_row)
+                     AS __kanon_class,
+                 decode(encode(__kanon_key(__kanon_kept."name"))) AS entity
+          FROM __kanon_kept CROSS JOIN __kanon_grouped)
+    WHERE __kanon_class IS NOT NULL
+    GROUP BY part, __kanon_class, entity
+),
+__kanon_crowds AS MATERIALIZED (  -- persons of each combination
+    SELECT count(DISTINCT entity) AS persons
+    FROM __kanon_whose JOIN __kanon_combinations USING (__kanon_class)
+    GROUP BY __kanon_combination
+),
+__kanon_persons AS MATERIALIZED (
+    SELECT everybody, left_out, places, fewest, most_rows, mean_rows, strangers, due
+    FROM (SELECT count(DISTINCT entity) FILTER (WHERE __kanon_class >= 0) + count(DISTINCT entity) FILTER (WHERE __kanon_class < 0) AS everybody,
+                 count(DISTINCT entity) FILTER (WHERE __kanon_class < 0) AS left_out,
+                 count(*) AS places, count(*) FILTER (WHERE entity IS NULL) AS strangers, count(DISTINCT concat(part, ' ', entity)) AS due
+          FROM __kanon_whose)
+    CROSS JOIN (SELECT min(persons) AS fewest FROM __kanon_crowds)
+    CROSS JOIN (SELECT max(size)::BIGINT AS most_rows, avg(size) AS mean_rows
+                FROM (SELECT sum(size) AS size FROM __kanon_whose
+                      WHERE __kanon_class >= 0 GROUP BY entity))
+),
+__kanon_histogram_0 AS MATERIALIZED (  -- rows of each value in each combination
+    SELECT part, combination, label, min(sorted) AS sorted, min(number) AS number, count(*) AS size
+    FROM (SELECT part, combination, entity,
+                 CASE WHEN labels = 1 AND missing = 0 THEN label END AS label,
+                 CASE WHEN labels = 1 AND missing = 0 THEN sorted END AS sorted,
+                 CASE WHEN labels = 1 AND missing = 0 THEN number END AS number
+          FROM (SELECT part, combination, entity, count(DISTINCT label) AS labels,
+                       count(*) FILTER (WHERE label IS NULL) AS missing,
+                       min(label) AS label, min(sorted) AS sorted, min(number) AS number
+                FROM (SELECT __kanon_labelled.__kanon_part AS part, __kanon_combination AS combination,
+                             decode(encode(__kanon_key("name"))) AS entity,
+                             decode(encode(__kanon_key("disease"))) AS label,
+                             __kanon_value("disease") AS sorted,
+                             (__kanon_cell("disease")).number AS number
+                      FROM __kanon_labelled JOIN __kanon_combinations USING (__kanon_class))
+                GROUP BY part, combination, entity))
+    GROUP BY part, combination, label
+),
+__kanon_domain_0 AS MATERIALIZED (  -- the values of all rows in their order, a missing one last
+    SELECT part, label, sum(size)::BIGINT AS many, any_value(number) AS number,
+           row_number() OVER (PARTITION BY part ORDER BY label IS NULL ASC, min(sorted) ASC NULLS LAST,
+                                       encode(label) ASC NULLS LAST) - 1 AS place
+    FROM __kanon_histogram_0 GROUP BY part, label
+),
+__kanon_whole_0 AS MATERIALIZED (  -- all rows
+    SELECT part, coalesce(sum(many), 0)::BIGINT AS many, count(label) AS different,
+           coalesce(sum(many) FILTER (WHERE label IS NULL), 0)::BIGINT AS missing,
+           count(number) > 0 AS ordered
+    FROM __kanon_domain_0 GROUP BY part
+),
+__kanon_spread_0 AS MATERIALIZED (  -- the rows of each combination
+    SELECT part, combination, sum(size)::BIGINT AS size, count(label) AS different,
+           coalesce(sum(size) FILTER (WHERE label IS NULL), 0)::BIGINT AS missing
+    FROM __kanon_histogram_0 GROUP BY part, combination
+),
+__kanon_placed_0 AS (  -- rows of each value in each combination, and among all rows
+    SELECT __kanon_histogram_0.part, combination, __kanon_domain_0.label, place, size, many
+    FROM __kanon_histogram_0 JOIN __kanon_domain_0
+        ON __kanon_histogram_0.label IS NOT DISTINCT FROM __kanon_domain_0.label
+        AND __kanon_histogram_0.part = __kanon_domain_0.part
+),
+__kanon_model_0 AS MATERIALIZED (
+    SELECT combination, size, found >= 2 AS passes, found::DOUBLE AS has
+    FROM (SELECT combination, size, different AS found FROM __kanon_spread_0)
+),
+__kanon_models AS MATERIALIZED (
+    SELECT 0 AS model, system.main.min(has) AS has, (SELECT count(*) FROM __kanon_sizes)
+    - (SELECT count(*) FILTER (WHERE passes) FROM __kanon_model_0) AS broken FROM __kanon_model_0
+),
+__kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
+    SELECT CASE
+        WHEN NOT (SELECT sound FROM __kanon_sound) THEN false
+        WHEN NOT (SELECT passed FROM __kanon_accounted) THEN false
+        WHEN (SELECT strayed > 0 FROM __kanon_strayed)
+            THEN __kanon_refuse('ReleaseError', format('The release was stopped: {} rows are in a class of another part. Nothing came out; please report this as a bug of the method mdav_star.', (SELECT strayed FROM __kanon_strayed)))
+        WHEN min(__kanon_size) < 4
+            THEN __kanon_refuse('ReleaseError', format('The release was stopped: a class of released values has {} rows, fewer than k = 4. Nothing came out; please report this as a bug of the method mdav_star.', min(__kanon_size)))
+        WHEN coalesce((SELECT strangers > 0 FROM __kanon_persons), true) THEN __kanon_refuse('ReleaseError', format( 'The column ''name'' is NULL in rows that would come out, in {} classes. Fill it, or leave these rows out.', (SELECT strangers FROM __kanon_persons)))
+        WHEN coalesce((SELECT fewest < 4 FROM __kanon_persons), true) THEN __kanon_refuse('ReleaseError', format( 'The release was stopped: a class of released values has {} persons, fewer than k = 4. Nothing came out; please report this as a bug of the method mdav_star.', (SELECT fewest FROM __kanon_persons)))
+        WHEN coalesce((SELECT places <> due FROM __kanon_persons), true) THEN __kanon_refuse('ReleaseError', format( 'The release was stopped: {} times rows of a person are in another class than the rest. Nothing came out; please report this as a bug of the method mdav_star.', (SELECT places - due FROM __kanon_persons)))
+        WHEN coalesce((SELECT broken FROM __kanon_models WHERE model = 0), 1) > 0 THEN __kanon_refuse('ReleaseError', concat( 'The release was stopped: ', (SELECT broken FROM __kanon_models WHERE model = 0), ' of its classes don''t keep distinct_l_diversity with l = 2 for the column ''disease''. Nothing came out; please report this as a bug of the method mdav_star.'))
+        WHEN [coalesce(sum(__kanon_size), 0) + any_value(__kanon_out),
+              any_value(__kanon_label_count), any_value(__kanon_once)]
+             <> [any_value(__kanon_kept_count), any_value(__kanon_kept_count), any_value(__kanon_kept_count)]
+            THEN __kanon_refuse('ReleaseError', format(
+                'The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing came out; please report this as a bug.', greatest(
+                    coalesce(sum(__kanon_size), 0),
+                    any_value(__kanon_label_count) - any_value(__kanon_out))::BIGINT,
+                any_value(__kanon_kept_count) - any_value(__kanon_out), any_value(__kanon_once)))
+        WHEN (SELECT coalesce(bool_or("persons_out" > floor(0.0::DOUBLE * "persons")), false) FROM __kanon_left WHERE part >= 0)
+            THEN __kanon_refuse(
+                'ReleaseError', format('The release was stopped: it leaves out more persons than suppress = 0.0 allows, with {} rows. Nothing came out; please report this as a bug of the method mdav_star.', any_value(__kanon_out)::BIGINT))
+        ELSE true END AS passed
+    FROM (SELECT coalesce(sum(__kanon_rows), 0)::BIGINT AS __kanon_once,
+                 coalesce(sum(__kanon_rows) FILTER (WHERE __kanon_class < 0), 0)::BIGINT
+                     AS __kanon_out
+          FROM __kanon_numbers)
+    CROSS JOIN (SELECT grouped.rows AS __kanon_label_count FROM __kanon_grouped)
+    CROSS JOIN (SELECT count(*) AS __kanon_kept_count FROM __kanon_kept)
+    LEFT JOIN __kanon_sizes ON true
+),
+__kanon_generalized AS MATERIALIZED (SELECT __kanon_clock(count(*)) AS moment FROM __kanon_classes),
+__kanon_verified AS MATERIALIZED (SELECT __kanon_clock(passed::BIGINT) AS moment FROM __kanon_check),
+__kanon_centers AS (
+    SELECT __kanon_class, [*COLUMNS(* EXCLUDE (__kanon_class))] AS center
+    FROM (SELECT __kanon_class, __kanon_cell(COLUMNS(* EXCLUDE (__kanon_class))) FROM (SELECT __kanon_class, __kanon_centroid(COLUMNS(* EXCLUDE ("__kanon_class"))) FROM (SELECT __kanon_class, COLUMNS(['age']) FROM __kanon_labelled ORDER BY __kanon_class ASC) GROUP BY __kanon_class))
+),
+__kanon_measured AS MATERIALIZED (
+    SELECT part, measured.facts AS measured
+    FROM (SELECT part, __kanon_measure(
+                     list({'row': __kanon_row, 'hash': __kanon_hash, 'class': __kanon_class,
+                           'cells': cells, 'center': coalesce(center, cells)}),
+                     (SELECT columns FROM __kanon_columns),
+                     '{"named": null, "parts": "by_part", "progress": true, "task": {"beside_k": [{"column": "disease", "l": 2, "name": "distinct_l_diversity", "nulls": "worst"}], "block_rows": null, "class_label": null, "distance": "sse", "k": 4, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "persons": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 7, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
+                     NULL,
+                     '{"form": "point", "of_trees": "node", "by_column": {}}',
+                     (SELECT struct_pack(facts := '{}', cells := grouped.cells, types := (
+                          SELECT [*COLUMNS(*)] FROM (SELECT typeof(COLUMNS(['age'])) FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true))))
+                      FROM __kanon_grouped),
+                     NULL,
+                     (SELECT grouped.hidden FROM __kanon_grouped)) AS measured
+          FROM (SELECT *, __kanon_secrets[len(__kanon_secrets)].number::BIGINT AS part
+                FROM __kanon_cells JOIN __kanon_labels USING (__kanon_row)
+                LEFT JOIN __kanon_centers USING (__kanon_class))
+          WHERE part >= 0
+          GROUP BY part)
+),
+__kanon_models_of AS MATERIALIZED (
+    SELECT part, 0 AS model, system.main.min(has) AS has
+    FROM __kanon_model_0 JOIN (SELECT part, combination FROM __kanon_spread_0) USING (combination)
+    GROUP BY part
+),
+__kanon_persons_of AS MATERIALIZED (
+    SELECT part, everybody, left_out, fewest, most_rows, mean_rows
+    FROM (SELECT part, count(DISTINCT entity) AS everybody,
+                 count(DISTINCT entity) FILTER (WHERE __kanon_class < 0) AS left_out
+          FROM __kanon_whose GROUP BY part)
+    LEFT JOIN (
+        SELECT part, min(persons) AS fewest
+        FROM (SELECT part, count(DISTINCT entity) AS persons
+              FROM __kanon_whose JOIN __kanon_combinations USING (__kanon_class)
+              GROUP BY part, __kanon_combination)
+        GROUP BY part) USING (part)
+    LEFT JOIN (
+        SELECT part, max(size)::BIGINT AS most_rows, avg(size) AS mean_rows
+        FROM (SELECT part, sum(size) AS size FROM __kanon_whose
+              WHERE __kanon_class >= 0 GROUP BY part, entity)
+        GROUP BY part) USING (part)
+),
+__kanon_alike AS MATERIALIZED (  -- classes that release the same values, by the first of them
+    SELECT unnest(__kanon_members) AS __kanon_class, __kanon_first
+    FROM (SELECT list(__kanon_class) AS __kanon_members, min(__kanon_class) AS __kanon_first,
+                 __kanon_seen(COLUMNS(* EXCLUDE (__kanon_class))), __kanon_printed(COLUMNS(* EXCLUDE (__kanon_class)))
+          FROM __kanon_classes GROUP BY ALL)
+),
+__kanon_sums AS (
+    SELECT part, sum(size)::BIGINT AS rows_released, count(*) AS classes, min(size) AS smallest,
+           max(size) AS largest, sum(size::HUGEINT * size)::DOUBLE AS squares
+    FROM (SELECT __kanon_part AS part, count(*) AS size
+          FROM __kanon_labelled JOIN __kanon_alike USING (__kanon_class)
+          GROUP BY __kanon_part, __kanon_first)
+    GROUP BY part
+),
+__kanon_diversity AS (  -- what the rows of a class have in common, per combination of released values
+    SELECT __kanon_in AS part, sum(NULL::BIGINT) AS strangers, coalesce(sum(__kanon_size) FILTER (WHERE __kanon_alike_0), 0) AS alike_0, coalesce(sum(__kanon_size) FILTER (WHERE __kanon_grave_0), 0) AS grave_0 FROM (
+        SELECT __kanon_labelled.__kanon_part AS __kanon_in, count(*) AS __kanon_size, __kanon_alike("disease") AS __kanon_alike_0, NULL::BOOLEAN AS __kanon_grave_0
+        FROM __kanon_labelled JOIN __kanon_alike USING (__kanon_class)
+        GROUP BY __kanon_labelled.__kanon_part, __kanon_alike.__kanon_first)
+    GROUP BY __kanon_in
+),
+__kanon_passing AS (  -- rows per combination of the columns that pass unchanged
+    SELECT part, columns_passing,
+           CASE WHEN columns_passing > 0 THEN uniques ELSE 0 END AS passing_unique_rows
+    FROM (SELECT __kanon_in AS part, count(*) FILTER (WHERE __kanon_size = 1) AS uniques
+          FROM (SELECT count(*) AS __kanon_size, __kanon_of AS __kanon_in, __kanon_seen(COLUMNS(*)), __kanon_printed(COLUMNS(*))
+                FROM (SELECT __kanon_part AS __kanon_of, "disease" FROM __kanon_labelled) GROUP BY ALL)
+          GROUP BY __kanon_in)
+    CROSS JOIN (SELECT 1 AS columns_passing)
+),
+__kanon_reported AS MATERIALIZED (  -- what the grouping reported of each
+    SELECT entry.part AS part, entry.facts AS grouped
+    FROM (SELECT unnest(from_json(grouped.facts -> 'parts',
+                                  '[{"part": "BIGINT", "facts": "JSON"}]')) AS entry
+          FROM __kanon_grouped)
+),
+__kanon_facts AS (
+    SELECT *, rows_in - rows_released AS rows_suppressed,
+           (SELECT __kanon_moment FROM __kanon_started) AS started,
+           (SELECT moment FROM __kanon_generalized) AS generalized,
+           (SELECT moment FROM __kanon_verified) AS verified
+    FROM (SELECT part, "rows" AS rows_in FROM __kanon_left WHERE part >= 0)
+    LEFT JOIN __kanon_sums USING (part)
+    LEFT JOIN __kanon_diversity USING (part)
+    LEFT JOIN __kanon_passing USING (part)
+    LEFT JOIN __kanon_measured USING (part)
+    LEFT JOIN __kanon_reported USING (part) CROSS JOIN (SELECT NULL::BIGINT AS centers_verbatim)
+),
+__kanon_values AS (  -- the values of the columns of within
+    SELECT __kanon_part, any_value("job") AS "job" FROM __kanon_kept GROUP BY __kanon_part
+)
+SELECT "job", unnest(__kanon_metrics, max_depth := 2)
+FROM (SELECT * FROM (SELECT part AS __kanon_part, list_concat([
+    {'metric': 'rows_in', 'value': (rows_in)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows of the relation'},
+    {'metric': 'rows_released', 'value': (rows_released)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows that came out'},
+    {'metric': 'rows_suppressed', 'value': (rows_suppressed)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows left out; rows_in = rows_released + rows_suppressed'},
+    {'metric': 'classes', 'value': (classes)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'classes', 'description': 'distinct combinations of released values'},
+    {'metric': 'class_size_min', 'value': (smallest)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows of the smallest class'},
+    {'metric': 'class_size_mean', 'value': (rows_released::DOUBLE / nullif(classes, 0))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows per class on average'},
+    {'metric': 'class_size_max', 'value': (largest)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows of the largest class'},
+    {'metric': 'k_requested', 'value': (4)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'the k that was asked for'},
+    {'metric': 'k_reached', 'value': (smallest)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'the k that holds, counted on the released values; at least k_requested'},
+    {'metric': 'information_loss', 'value': ((measured ->> 'information_loss')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'percent', 'description': '100 * sse / sst (thaeter2021, definition 1.5), of the released rows; lower is better'},
+    {'metric': 'sse', 'value': ((measured ->> 'sse')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'squared standard deviations', 'description': 'squared errors of the grouping, to the mean of each class; lower is better'},
+    {'metric': 'sse_released', 'value': ((measured ->> 'sse_released')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'squared standard deviations', 'description': 'squared errors to the released point, 1 for a cell whose class mixes NULL and values; NULL where the representation is no point; lower is better'},
+    {'metric': 'sst', 'value': ((measured ->> 'sst')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'squared standard deviations', 'description': 'squared errors if all released rows were one class'},
+    {'metric': 'max_radius', 'value': ((measured ->> 'max_radius')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'standard deviations', 'description': 'largest distance of a row to the center of its class (aggarwal2006, definition 2.1); lower is better'},
+    {'metric': 'cellular_cost', 'value': ((measured ->> 'cellular_cost')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'standard deviations', 'description': 'sum over the classes of size times radius (aggarwal2006, section 1); lower is better'},
+    {'metric': 'cost', 'value': (((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': '', 'description': 'what the method''s guarantee is about: max_radius (r_gather), cellular_cost (r_cellular, and cellular with the facility costs), generalized cells, each by its share of the levels (forest, pairs, triples), or class_size_max (methods of one attribute; ordered with objective ''quadratic'': quadratic_penalty); lower is better'},
+    {'metric': 'lower_bound', 'value': (CASE WHEN (grouped ->> 'lower_bound')::DOUBLE BETWEEN ((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)) AND ((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)) * (1 + 1e-9) THEN ((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)) ELSE (grouped ->> 'lower_bound')::DOUBLE END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': '', 'description': 'the cost that no grouping is below, found on this run; around published centers that may be any points, with centers ''rows'' any rows'},
+    {'metric': 'ratio', 'value': (CASE WHEN ((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)) = 0 THEN 1 ELSE ((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)) / nullif(CASE WHEN (grouped ->> 'lower_bound')::DOUBLE BETWEEN ((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)) AND ((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)) * (1 + 1e-9) THEN ((measured ->> 'cost')::DOUBLE + coalesce((grouped ->> 'facility')::DOUBLE, 0)) ELSE (grouped ->> 'lower_bound')::DOUBLE END, 0) END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'ratio', 'description': 'cost / lower_bound: how far from the best it may be, at most; 1 is best'},
+    {'metric': 'guaranteed_ratio', 'value': (CASE WHEN true THEN (grouped ->> 'guaranteed_ratio')::DOUBLE END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'ratio', 'description': 'what cost / the least possible cost is at most, by proof; NULL where an option or blocks void the proof, where classes of one attribute release the same, or where published centers cost more than the proof says'},
+    {'metric': 'centers_verbatim', 'value': (centers_verbatim)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'centers', 'description': 'published centers that are a row of the relation, equal in all quasi-identifiers; NULL where no centers are published; lower is better'},
+    {'metric': 'total_il', 'value': ((measured ->> 'released_il')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'cells', 'description': 'Total-IL of what is released: over all rows, the sum of range / domain of numbers and height of the label / height of the hierarchy of categories (without one 1 for several values), 1 for a cell of which nothing is released, all cells of a suppressed row, and 1 where a range or set hides a NULL (byun2006, definitions 7 and 8); NULL where a column is released as points, which say nothing of a range; lower is better'},
+    {'metric': 'ncp', 'value': (CASE WHEN rows_in * (measured ->> 'weights')::DOUBLE > 0 THEN (measured ->> 'released_il')::DOUBLE / (rows_in * (measured ->> 'weights')::DOUBLE) WHEN (measured ->> 'released_il')::DOUBLE IS NOT NULL THEN 0 END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'total_il per cell: 0 where nothing is lost, 1 where everything is; lower is better'},
+    {'metric': 'ncp_distinct', 'value': (CASE WHEN rows_in * (measured ->> 'weights')::DOUBLE > 0 THEN (measured ->> 'released_distinct')::DOUBLE / (rows_in * (measured ->> 'weights')::DOUBLE) WHEN (measured ->> 'released_distinct')::DOUBLE IS NOT NULL THEN 0 END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'as ncp, but a category loses (values - 1) / (values of the column - 1), of the set or below the label (each level of a hierarchy counts what its nodes have on average); lower is better'},
+    {'metric': 'entropy_loss', 'value': ((measured ->> 'released_entropy')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'bits per cell', 'description': 'the entropy of the values that a released cell may stand for, by their frequencies in the relation, on average (entropy measure, Gionis and Tassa 2009); NULL where total_il is; lower is better'},
+    {'metric': 'total_il_grouping', 'value': (((measured ->> 'total_il')::DOUBLE + (rows_in - (measured ->> 'rows')::DOUBLE) * (measured ->> 'weights')::DOUBLE))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'cells', 'description': 'Total-IL of the grouping, as if each class released the range of its numbers, and of categories the lowest common ancestor; and every quasi-identifier of a suppressed row; lower is better'},
+    {'metric': 'ncp_grouping', 'value': (CASE WHEN rows_in * (measured ->> 'weights')::DOUBLE > 0 THEN ((measured ->> 'total_il')::DOUBLE + (rows_in - (measured ->> 'rows')::DOUBLE) * (measured ->> 'weights')::DOUBLE) / (rows_in * (measured ->> 'weights')::DOUBLE) WHEN ((measured ->> 'total_il')::DOUBLE + (rows_in - (measured ->> 'rows')::DOUBLE) * (measured ->> 'weights')::DOUBLE) IS NOT NULL THEN 0 END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'total_il_grouping per cell; lower is better'},
+    {'metric': 'ncp_distinct_grouping', 'value': (CASE WHEN rows_in * (measured ->> 'weights')::DOUBLE > 0 THEN ((measured ->> 'total_distinct')::DOUBLE + (rows_in - (measured ->> 'rows')::DOUBLE) * (measured ->> 'weights')::DOUBLE) / (rows_in * (measured ->> 'weights')::DOUBLE) WHEN ((measured ->> 'total_distinct')::DOUBLE + (rows_in - (measured ->> 'rows')::DOUBLE) * (measured ->> 'weights')::DOUBLE) IS NOT NULL THEN 0 END)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'as ncp_grouping, but a category loses by its number of values, as in ncp_distinct; lower is better'},
+    {'metric': 'entropy_loss_grouping', 'value': ((measured ->> 'entropy_loss')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'bits per cell', 'description': 'what it takes on average to tell a cell''s value from those of its class, or of the range or node that they span, by their frequencies in the relation (non-uniform entropy, Gionis and Tassa 2009), of the released rows; lower is better'},
+    {'metric': 'intra_cluster_distance', 'value': ((measured ->> 'intra_cluster_distance')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'cells', 'description': 'sum over the classes of rows times the largest distance of two rows (byun2006, definition 3); NULL where classes are too large to compare all pairs; lower is better'},
+    {'metric': 'discernibility', 'value': (coalesce(squares, 0) + rows_in::DOUBLE * rows_suppressed)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows squared', 'description': 'sum of squared class sizes, and rows_in for each suppressed row; lower is better'},
+    {'metric': 'class_size_ratio', 'value': (rows_released::DOUBLE / nullif(classes, 0) / 4)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'ratio', 'description': 'rows per class on average over k (LeFevre et al. 2006); 1 is best'},
+    {'metric': 'overfull_ratio', 'value': (largest::DOUBLE / 4)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'ratio', 'description': 'rows of the largest class over k (du2009, section 5); 1 is best'},
+    {'metric': 'quadratic_penalty', 'value': (coalesce(squares, 0) - 4 * rows_released::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows squared', 'description': 'sum over the classes of size times (size - k) (du2009, section 1); lower is better'},
+    {'metric': 'classification_metric', 'value': ((strangers + rows_in - rows_released)::DOUBLE / nullif(rows_in, 0))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'share', 'description': 'rows that are suppressed or whose class_label is not that of the majority of their class (Iyengar 2002); NULL without class_label; lower is better'},
+    {'metric': 'columns_passing', 'value': (columns_passing)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'columns', 'description': 'columns that pass unchanged, sensitive ones among them'},
+    {'metric': 'passing_unique_rows', 'value': (passing_unique_rows)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'released rows that no other equals in all columns that pass unchanged: who knows these of a person finds the row; lower is better'},
+    {'metric': 'risk_max', 'value': (1.0::DOUBLE / smallest)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'probability', 'description': 'largest chance that a prosecutor finds a person''s row: 1 / class_size_min'},
+    {'metric': 'risk_mean', 'value': (classes::DOUBLE / nullif(rows_released, 0))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'probability', 'description': 'chance that a prosecutor finds a person''s row, on average over the rows'},
+    {'metric': 'seconds_total', 'value': (verified - started + (grouped ->> 'seconds_remembered')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'what the release takes: from the start of the query to the end of the verification, and seconds_group besides where labels is ''remembered'''},
+    {'metric': 'seconds_read', 'value': ((grouped ->> 'started')::DOUBLE - started)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'reading and collecting the rows'},
+    {'metric': 'seconds_encode', 'value': ((grouped ->> 'seconds_encode')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'standardizing, coding and ordering the rows'},
+    {'metric': 'seconds_group', 'value': ((grouped ->> 'seconds_group')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'the method itself; where labels is ''remembered'', what it took when they were made'},
+    {'metric': 'seconds_generalize', 'value': (generalized - (grouped ->> 'finished')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'aggregating what each class releases, and building the released rows'},
+    {'metric': 'seconds_verify', 'value': (verified - generalized)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'seconds', 'description': 'counting the classes of the released rows'},
+    {'metric': 'method', 'value': NULL::DOUBLE, 'text': 'mdav_star'::VARCHAR, 'unit': '', 'description': 'how the rows were grouped'},
+    {'metric': 'gamma', 'value': ((grouped ->> 'gamma')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': '', 'description': 'the gamma that v_mdav used, given or best; NULL where blocks chose different ones'},
+    {'metric': 'blocks', 'value': ((grouped ->> 'blocks')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'blocks', 'description': 'blocks that were grouped each on its own; 1 where the rows were grouped as one'},
+    {'metric': 'spanning_degree', 'value': ((grouped ->> 'spanning_degree')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'neighbours', 'description': 'largest degree d of the spanning tree of zip_regions, on which its guarantee depends'},
+    {'metric': 'islands', 'value': ((grouped ->> 'islands')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'components', 'description': 'components of the graph with fewer than k rows (zip_regions)'},
+    {'metric': 'rows_without_place', 'value': ((grouped ->> 'rows_without_place')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows without a latitude or a longitude; they are a class (gps_rectangles)'},
+    {'metric': 'island_rows', 'value': ((grouped ->> 'island_rows')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'rows whose code lies in one of them'},
+    {'metric': 'codes_unknown', 'value': ((grouped ->> 'codes_unknown')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'codes', 'description': 'codes of the data that the graph doesn''t know; each is a component of its own'},
+    {'metric': 'refine_steps', 'value': ((grouped ->> 'refine_steps')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'steps', 'description': 'rows that refine or the method best visited; given as refine_steps, the same release'},
+    {'metric': 'refine_end', 'value': NULL::DOUBLE, 'text': CASE grouped ->> 'refine_stopped' WHEN '0.0' THEN 'steps' WHEN '1.0' THEN 'seconds' END::VARCHAR, 'unit': '', 'description': 'what ended the search: its ''steps'', or its ''seconds'''},
+    {'metric': 'labels', 'value': NULL::DOUBLE, 'text': grouped ->> 'labels'::VARCHAR, 'unit': '', 'description': '''computed'', or ''remembered'' from an earlier call on the same content (a query that is planned or run twice is such a call, too)'},
+    {'metric': 'options', 'value': NULL::DOUBLE, 'text': '{"alpha": null, "beta": null, "beta_kind": "enhanced", "block_rows": null, "c": null, "categorical": [], "class_id": false, "class_label": null, "closeness": null, "delta": null, "distance": "sse", "diversity_kind": "distinct", "entity": "name", "entity_rows": "together", "hierarchies": {}, "identifiers": [], "k": 4, "keep_order": false, "l": 2.0, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "others": "drop", "progress": true, "quasi_identifiers": ["age"], "recoding": "local", "refine": "none", "refine_seconds": null, "refine_steps": null, "representation": "centroid", "roles": null, "seed": null, "sensitive": ["disease"], "sensitive_nulls": "worst", "sensitive_values": [], "show_values": false, "small_parts": "error", "suppress": 0.0, "t": null, "weights": {}, "within": ["job"]}'::VARCHAR, 'unit': 'JSON', 'description': 'all options as they were used'},
+    {'metric': 'seed', 'value': NULL::DOUBLE, 'text': NULL::VARCHAR, 'unit': '', 'description': 'the seed'},
+    {'metric': 'version', 'value': NULL::DOUBLE, 'text': 'kanon_sql 0.1.0, DuckDB ' || version()::VARCHAR, 'unit': '', 'description': 'of kanon_sql, and of DuckDB'},
+    {'metric': 'equal_diversity', 'value': (alike_0)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'released rows whose class has one value of the sensitive column only (byun2006, definition 10); lower is better'},
+    {'metric': 'sensitive_diversity', 'value': (NULL)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'those of them whose one value is among sensitive_values; lower is better'},
+    {'metric': 'persons', 'value': ((SELECT everybody - left_out FROM __kanon_persons_of WHERE part = __kanon_facts.part))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'persons', 'description': 'persons of whom rows came out'},
+    {'metric': 'persons_suppressed', 'value': ((SELECT left_out FROM __kanon_persons_of WHERE part = __kanon_facts.part))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'persons', 'description': 'persons of whom rows were left out'},
+    {'metric': 'rows_per_person_mean', 'value': ((SELECT mean_rows FROM __kanon_persons_of WHERE part = __kanon_facts.part))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'released rows of a person on average'},
+    {'metric': 'rows_per_person_max', 'value': ((SELECT most_rows FROM __kanon_persons_of WHERE part = __kanon_facts.part))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'released rows of the person who has the most'},
+    {'metric': 'k_persons', 'value': ((SELECT fewest FROM __kanon_persons_of WHERE part = __kanon_facts.part))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'persons', 'description': 'the least persons of a combination of released values, counted on these; at least k_requested'},
+    {'metric': 'risk_of_persons', 'value': ((SELECT 1.0::DOUBLE / fewest FROM __kanon_persons_of WHERE part = __kanon_facts.part))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'probability', 'description': 'the chance to pick a person out of the smallest class by whose rows these are: 1 / k_persons'},
+    {'metric': 'l_requested (disease)', 'value': (2)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'values', 'description': 'the l that was asked for'},
+    {'metric': 'l_reached (disease)', 'value': ((SELECT has FROM __kanon_models_of WHERE part = __kanon_facts.part AND model = 0))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'values', 'description': 'the smallest number of values of a class, as diversity_kind counts them (of ''recursive'' see c_reached); at least l_requested; counted on the released values'},
+    {'metric': 'l_least_class_size (disease)', 'value': ((grouped ->> 'least_size 0')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'no class of fewer rows keeps l, given what all rows have'},
+    {'metric': 'l_violating_before (disease)', 'value': ((grouped ->> 'violating 0')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'classes', 'description': 'classes of the method that didn''t keep l, before they were changed'},
+    {'metric': 'constraint_loss', 'value': ((grouped ->> 'loss_with')::DOUBLE - (grouped ->> 'loss_without')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'percent', 'description': 'what the privacy models cost: information_loss, or total_il_grouping where the method makes that small, with them minus that of the classes before'}
+], list_transform(
+    from_json(measured -> 'attributes', '[{"name": "VARCHAR", "ncp": "DOUBLE", "grouping": "DOUBLE"}]'),
+    lambda attribute: {
+        'metric': 'ncp (' || attribute.name || ')', 'value': attribute.ncp,
+        'text': NULL::VARCHAR, 'unit': 'share', 'description': 'total_il of this quasi-identifier alone, per row, without its weight; NULL where it can''t be told; lower is better'}
+), list_transform(
+    from_json(measured -> 'attributes', '[{"name": "VARCHAR", "ncp": "DOUBLE", "grouping": "DOUBLE"}]'),
+    lambda attribute: {
+        'metric': 'ncp_grouping (' || attribute.name || ')',
+        'value': (attribute.grouping * (measured ->> 'rows')::DOUBLE
+                  + rows_in - (measured ->> 'rows')::DOUBLE) / rows_in,
+        'text': NULL::VARCHAR, 'unit': 'share', 'description': 'total_il_grouping of this quasi-identifier alone, per row, without its weight; lower is better'}
+), list_transform(
+    from_json(grouped -> 'notices', '["VARCHAR"]'),
+    lambda notice: {
+        'metric': 'notice', 'value': NULL::DOUBLE, 'text': notice, 'unit': '',
+        'description': 'what a user should know of a column, or of the method, before the release'}
+), list_transform(
+    from_json(measured -> 'attributes', '[{"name": "VARCHAR", "verbatim": "DOUBLE"}]'),
+    lambda attribute: {
+        'metric': 'verbatim_values' || ' (' || attribute.name || ')', 'value': attribute.verbatim,
+        'text': NULL::VARCHAR, 'unit': 'classes', 'description': 'classes that release a value of one of their rows, although their rows differ in this quasi-identifier; NULL where the representation is no point; lower is better'}
+)) AS __kanon_metrics
+                     FROM __kanon_facts, __kanon_check
+                     WHERE __kanon_check.passed)
+      JOIN __kanon_values USING (__kanon_part)
+      ORDER BY __kanon_part ASC)

@@ -1,0 +1,251 @@
+-- anonymize('patients', k := 4, identifiers := ['name'], within := ['job'], small_parts := 'suppress', method := 'r_gather')
+WITH __kanon_sound AS MATERIALIZED (  -- refuses macros and settings that would change what follows
+    SELECT CASE
+        WHEN coalesce(system.main.current_setting('default_collation'), '') <> ''
+            THEN system.main.error('The setting default_collation is on, which would change what the query means. RESET it, and give a collation to the columns that need one.')
+        WHEN name IS NOT NULL THEN system.main.error(system.main.format('The database has a macro named ''{}'', which would change what the query means. Drop or rename it, or attach the database to another one and name the table with its database, for example ''file.main.patients''.', name))
+        ELSE true END AS sound
+    FROM (SELECT system.main.min(function_name) AS name
+FROM (SELECT function_name, schema_name,
+             system.main.lower(function_name) AS called,
+             system.main.lower(database_name) AS held,
+             system.main.replace(system.main.lower(database_name), '"', '""') AS held_quoted,
+             system.main.replace(system.main.lower(schema_name), '"', '""') AS schema_quoted,
+             system.main.concat(',', system.main.lower(system.main.current_setting('search_path')), ',') AS path
+      FROM system.main.duckdb_functions()
+      WHERE NOT internal) AS macros
+WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '__kanon_audited',
+        '__kanon_centers', '__kanon_class_of', '__kanon_clock', '__kanon_finish',
+        '__kanon_measure', '__kanon_risk', '__kanon_roles', '__kanon_start', '__kanon_take',
+        '__kanon_tree', '__kanon_wait', 'abs', 'alias', 'any_value', 'array_extract',
+        'array_length', 'array_slice', 'array_to_string', 'avg', 'bool_and', 'bool_or',
+        'cast_to_type', 'concat', 'contains', 'count', 'count_star', 'decode', 'dense_rank',
+        'duckdb_columns', 'encode', 'epoch_us', 'floor', 'format', 'from_json',
+        'generate_series', 'generate_subscripts', 'greatest', 'hash', 'histogram', 'if',
+        'isfinite', 'isinf', 'isnan', 'json_extract', 'least', 'len', 'list', 'list_aggr',
+        'list_aggregate', 'list_concat', 'list_contains', 'list_distinct', 'list_filter',
+        'list_grade_up', 'list_max', 'list_min', 'list_position', 'list_select', 'list_sort',
+        'list_sum', 'list_transform', 'list_unique', 'list_value', 'lower', 'make_timestamp',
+        'make_timestamptz', 'map_entries', 'map_to_pg_oid', 'map_values', 'max', 'md5',
+        'md5_number', 'min', 'nullif', 'quantile_disc', 'range', 'regexp_full_match',
+        'regexp_matches', 'regexp_replace', 'replace', 'row', 'row_number', 'sha256', 'signbit',
+        'split_part', 'starts_with', 'string_split', 'strlen', 'struct_extract', 'struct_pack',
+        'sum', 'to_json', 'to_microseconds', 'typeof', 'unnest', 'version', '||', '~~')
+  AND (held = 'temp'
+       OR ((held = system.main.lower(system.main.current_database())
+            OR system.main.contains(path, system.main.concat(',', held, '.'))
+            OR system.main.contains(path, system.main.concat(',"', held_quoted, '".')))
+           AND (schema_quoted = 'main'
+                OR system.main.contains(path, system.main.concat('.', schema_quoted, ','))
+                OR system.main.contains(path, system.main.concat('."', schema_quoted, '",'))))))
+),
+__kanon_source AS MATERIALIZED (  -- each row, its number, and what breaks ties
+    SELECT row_number() OVER () AS __kanon_row,
+           NULL::UBIGINT AS __kanon_hash,
+           NULL::BIGINT AS __kanon_part,
+           __kanon.*
+    FROM "patients" AS __kanon
+    WHERE __kanon_has(COLUMNS(['name', 'job']))
+),
+__kanon_taking AS (  -- the rows that take part
+    FROM __kanon_source
+),
+__kanon_found AS MATERIALIZED (  -- the combinations that are there
+    SELECT count(*) AS "rows", NULL::BIGINT AS persons, any_value("job") AS __kanon_of_0, __kanon_seen("job") AS __kanon_seen_0, __kanon_printed("job") AS __kanon_printed_0
+    FROM __kanon_taking GROUP BY ALL
+),
+__kanon_numbered AS MATERIALIZED (  -- their numbers, and which of them are too small
+    SELECT row_number() OVER (ORDER BY __kanon_of_0 ASC NULLS LAST, encode(__kanon_of_0::VARCHAR) ASC NULLS LAST) AS number, "rows" < 4 AS small, *
+    FROM __kanon_found
+),
+__kanon_parts AS MATERIALIZED (  -- what becomes of them; -1 is left out, 0 put together
+    SELECT * REPLACE (CASE WHEN small THEN -1 ELSE number END AS number), false AS joined
+    FROM __kanon_numbered
+),
+__kanon_kept AS NOT MATERIALIZED (  -- the rows that take part, read anew by each, not held twice
+    SELECT __kanon_taking.* REPLACE (__kanon_parts.number AS __kanon_part)
+    FROM __kanon_taking JOIN __kanon_parts
+        ON __kanon_seen(__kanon_taking."job") IS NOT DISTINCT FROM __kanon_seen_0 AND __kanon_printed(__kanon_taking."job") IS NOT DISTINCT FROM __kanon_printed_0
+),
+__kanon_columns AS (  -- name and type of each quasi-identifier
+    SELECT [*COLUMNS(*)] AS columns
+    FROM (SELECT __kanon_describe(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "__kanon_part", "name", "job")))
+          FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true))
+),
+__kanon_names AS MATERIALIZED (  -- the names of all columns
+    SELECT [*COLUMNS(*)] AS names
+    FROM (SELECT __kanon_name(COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_part)))
+          FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true))
+),
+__kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner saw all of them
+    SELECT CASE
+        WHEN (SELECT list_filter(names, lambda name: starts_with(lower(name), '__kanon_'))[1] FROM __kanon_names) IS NOT NULL
+            THEN __kanon_refuse('OptionError', format('The relation has a column ''{}'', a name that the query needs for itself. Rename it first.', (SELECT list_filter(names, lambda name: starts_with(lower(name), '__kanon_'))[1] FROM __kanon_names)))
+        WHEN EXISTS (SELECT 1 FROM duckdb_columns() WHERE list_contains(from_json('["patients"]', '["VARCHAR"]'), lower(table_name)) AND regexp_matches(comment, '\bkanon\b|\b(?:kanon|[a-z]kanon|anon|[a-z]anon|aknon|k[a-z]anon|knon|k[a-z]non|knaon|ka[a-z]non|kaon|ka[a-z]on|kaonn|kan[a-z]on|kann|kan[a-z]n|kanno|kano[a-z]n|kano|kano[a-z]|kanon[a-z])\s*:', 'i') AND NOT list_contains(from_json('[]', '["VARCHAR"]'), concat( database_name, '.', schema_name, '.', table_name, '.', column_name, ' ', comment)) AND NOT list_contains(from_json('["name", "job"]', '["VARCHAR"]'), lower(column_name)))
+            THEN __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give these columns their roles in the call.')
+        WHEN (SELECT count(*) > 0 AND bool_and(small) FROM __kanon_parts)
+            THEN __kanon_refuse('DataError', ( SELECT format('Parts that are too small: {} of {}, with {} rows in all. Each has fewer than 4 rows, and small_parts ''suppress'' would leave out every row. Say small_parts=''join'', or name fewer columns in within.', count(*) FILTER (WHERE small), count(*), coalesce(sum("rows") FILTER (WHERE small), 0)::BIGINT) FROM __kanon_parts))
+        ELSE true END AS passed
+),
+__kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categories
+    SELECT __kanon_row,
+           NULL::UBIGINT AS __kanon_apart,
+           CASE WHEN __kanon_exact THEN NULL WHEN __kanon_whole_numbers AND len(list_filter(cells, lambda cell: abs(cell.number) >= 9007199254740992)) = 0 THEN NULL
+        ELSE (md5_number(concat('0 ', __kanon_values::VARCHAR)) >> 64)::UBIGINT END AS __kanon_hash,
+           __kanon_label, __kanon_secrets, __kanon_extra, cells
+    FROM (SELECT COLUMNS(['__kanon_row', '__kanon_hash', '__kanon_label', '__kanon_secrets',
+                          '__kanon_extra', '__kanon_values', '__kanon_exact', '__kanon_whole_numbers']),
+                 [*COLUMNS(* EXCLUDE (__kanon_row, __kanon_hash, __kanon_label, __kanon_secrets,
+                                      __kanon_extra, __kanon_values, __kanon_exact, __kanon_whole_numbers))] AS cells
+          FROM (SELECT __kanon_row, __kanon_hash, NULL::VARCHAR AS __kanon_label,
+                       [{'number': __kanon_part::DOUBLE, 'category': NULL::VARCHAR}] AS __kanon_secrets, NULL::DOUBLE AS __kanon_extra,
+                       row(*COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "__kanon_part", "name", "job"))) AS __kanon_values,
+                       regexp_full_match(typeof(row(*COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "__kanon_part", "name", "job")))), '(STRUCT|TUPLE)\(((U?(TINY|SMALL)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL\((\d|1[0-5]),\d+\)|BOOLEAN|VARCHAR|UUID|DATE|TIME)(, |\)))+') AS __kanon_exact,
+                       regexp_full_match(typeof(row(*COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "__kanon_part", "name", "job")))), '(STRUCT|TUPLE)\(((U?(TINY|SMALL)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL\((\d|1[0-5]),\d+\)|BOOLEAN|VARCHAR|UUID|DATE|TIME|U?(BIG|HUGE)INT|TIMESTAMP( WITH TIME ZONE)?)(, |\)))+') AS __kanon_whole_numbers,
+                       __kanon_cell(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "__kanon_part", "name", "job")))
+                FROM __kanon_kept
+                WHERE (SELECT passed FROM __kanon_accounted)))
+),
+__kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
+    SELECT __kanon_start(
+        (SELECT columns FROM __kanon_columns),
+        (SELECT [__kanon_describe(__kanon_part)] FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true)),
+        '{"named": [], "parts": "whole", "progress": true, "task": {"beside_k": [], "block_rows": null, "class_label": null, "distance": null, "k": 4, "loss": "range_flat", "method": "r_gather", "nulls": "value", "own": {"centers": "anywhere", "epsilon": 0.0, "max_clusters": null, "metric": "euclidean"}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
+        NULL,
+        NULL,
+        [],
+        system.main.current_setting('threads')) AS ticket
+    FROM __kanon_accounted WHERE passed
+),
+__kanon_taken AS MATERIALIZED (  -- hands over the rows, some thousands at a time; the ticket again
+    SELECT coalesce(
+        max(__kanon_take(
+            __kanon_begun.ticket, __kanon_row, __kanon_apart, __kanon_hash, cells,
+            __kanon_label, __kanon_secrets, __kanon_extra)),
+        (SELECT ticket FROM __kanon_begun)) AS ticket
+    FROM __kanon_cells CROSS JOIN __kanon_begun
+),
+__kanon_waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an interrupt is heard
+    SELECT turn FROM range(1000000000000) AS __kanon_turns(turn) CROSS JOIN __kanon_taken
+    WHERE __kanon_wait(ticket, turn) LIMIT 1
+),
+__kanon_grouped AS MATERIALIZED (  -- what the method made of the rows
+    SELECT ticket,
+           CASE WHEN grouped.error IS NULL THEN grouped
+                ELSE __kanon_refuse(grouped.error.kind, grouped.error.sentence) END AS grouped
+    FROM (SELECT ticket, __kanon_finish(ticket, turn) AS grouped
+          FROM __kanon_taken CROSS JOIN __kanon_waited)
+),
+__kanon_labels AS (  -- one class per row that has a label; -1 is a suppressed row
+    FROM (SELECT __kanon_row, __kanon_class_of(__kanon_grouped.ticket, __kanon_row) AS __kanon_class
+          FROM __kanon_kept CROSS JOIN __kanon_grouped)
+    WHERE __kanon_class IS NOT NULL
+),
+__kanon_labelled AS NOT MATERIALIZED (  -- the rows of classes: read anew by each, not held twice
+    FROM (SELECT __kanon_class_of(__kanon_grouped.ticket, __kanon_kept.__kanon_row) AS __kanon_class,
+                 __kanon_kept.*
+          FROM __kanon_kept CROSS JOIN __kanon_grouped)
+    WHERE __kanon_class >= 0
+),
+__kanon_centroids AS MATERIALIZED (
+    SELECT __kanon_class, __kanon_centroid(COLUMNS(* EXCLUDE ("__kanon_class"))) FROM (SELECT __kanon_class, COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash", "__kanon_part", "name", "job")) FROM __kanon_labelled ORDER BY __kanon_class ASC) GROUP BY __kanon_class
+),
+__kanon_chosen AS MATERIALIZED (  -- the row that the method chose as the center of each class
+    SELECT __kanon_center.class AS __kanon_class, __kanon_value(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "__kanon_part", "__kanon_center", "name", "job")))
+    FROM __kanon_kept
+    JOIN (SELECT unnest(grouped.centers) AS __kanon_center FROM __kanon_grouped)
+        ON __kanon_kept.__kanon_row = __kanon_center.row
+),
+__kanon_owning AS MATERIALIZED (  -- the classes that publish it; all others publish their centroid
+    SELECT unnest((SELECT list(class) FROM (SELECT unnest(__kanon_centers(
+        list({'row': __kanon_row, 'hash': __kanon_hash, 'class': __kanon_class, 'cells': cells,
+              'center': center, 'own': own}),
+        (SELECT columns FROM __kanon_columns),
+        '{"named": [], "parts": "whole", "progress": true, "task": {"beside_k": [], "block_rows": null, "class_label": null, "distance": null, "k": 4, "loss": "range_flat", "method": "r_gather", "nulls": "value", "own": {"centers": "anywhere", "epsilon": 0.0, "max_clusters": null, "metric": "euclidean"}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
+        NULL,
+        (SELECT grouped.hidden FROM __kanon_grouped))) AS class
+    FROM __kanon_cells JOIN __kanon_labels USING (__kanon_row)
+    JOIN (SELECT __kanon_class, [*COLUMNS(* EXCLUDE (__kanon_class))] AS center
+          FROM (SELECT __kanon_class, __kanon_cell(COLUMNS(* EXCLUDE (__kanon_class)))
+                FROM __kanon_centroids)) USING (__kanon_class)
+    JOIN (SELECT __kanon_class, [*COLUMNS(* EXCLUDE (__kanon_class))] AS own
+          FROM (SELECT __kanon_class, __kanon_cell(COLUMNS(* EXCLUDE (__kanon_class)))
+                FROM __kanon_chosen)) USING (__kanon_class)
+    GROUP BY __kanon_secrets[len(__kanon_secrets)].number))) AS __kanon_class
+),
+__kanon_published AS MATERIALIZED (
+    (SELECT * FROM __kanon_centroids
+     WHERE __kanon_class NOT IN (SELECT __kanon_class FROM __kanon_owning))
+    UNION ALL BY NAME
+    (SELECT * FROM __kanon_chosen
+     WHERE __kanon_class IN (SELECT __kanon_class FROM __kanon_owning))
+),
+__kanon_classes AS MATERIALIZED (  -- what each class releases
+    SELECT * FROM (SELECT __kanon_class, __kanon_shown(COLUMNS(* EXCLUDE (__kanon_class, __kanon_hidden)), __kanon_hidden)
+    FROM (FROM __kanon_published)
+    CROSS JOIN (SELECT list_transform(grouped.hidden, lambda name: lower(name)) AS __kanon_hidden
+                FROM __kanon_grouped))
+    JOIN (SELECT __kanon_class, any_value("job") AS "job" FROM __kanon_labelled GROUP BY __kanon_class)
+        USING (__kanon_class)
+),
+__kanon_numbers AS MATERIALIZED (  -- rows per class, and of those that are left out
+    SELECT __kanon_class, count(*) AS __kanon_rows FROM __kanon_labels GROUP BY __kanon_class
+),
+__kanon_counts AS (  -- rows per class
+    FROM __kanon_numbers WHERE __kanon_class >= 0
+),
+__kanon_sizes AS MATERIALIZED (  -- rows per combination of released values
+    SELECT sum(__kanon_rows)::BIGINT AS __kanon_size, __kanon_seen(COLUMNS(* EXCLUDE (__kanon_class, __kanon_rows))), __kanon_printed(COLUMNS(* EXCLUDE (__kanon_class, __kanon_rows)))
+    FROM __kanon_classes JOIN __kanon_counts USING (__kanon_class)
+    GROUP BY ALL
+),
+__kanon_left AS MATERIALIZED (
+    SELECT part, count(*) AS "rows", count(*) FILTER (WHERE __kanon_class < 0) AS "out"
+    FROM (SELECT __kanon_kept.__kanon_part AS part,
+                 __kanon_class_of(__kanon_grouped.ticket, __kanon_kept.__kanon_row) AS __kanon_class
+          FROM __kanon_kept CROSS JOIN __kanon_grouped)
+    GROUP BY part
+),
+__kanon_strayed AS MATERIALIZED (
+    SELECT count(*) AS strayed
+    FROM __kanon_labelled JOIN __kanon_classes USING (__kanon_class)
+    WHERE __kanon_labelled.__kanon_part < 0 OR NOT (__kanon_seen(__kanon_labelled."job") IS NOT DISTINCT FROM __kanon_seen(__kanon_classes."job") AND __kanon_printed(__kanon_labelled."job") IS NOT DISTINCT FROM __kanon_printed(__kanon_classes."job"))
+),
+__kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
+    SELECT CASE
+        WHEN NOT (SELECT sound FROM __kanon_sound) THEN false
+        WHEN NOT (SELECT passed FROM __kanon_accounted) THEN false
+        WHEN (SELECT strayed > 0 FROM __kanon_strayed)
+            THEN __kanon_refuse('ReleaseError', format('The release was stopped: {} rows are in a class of another part. Nothing came out; please report this as a bug of the method r_gather.', (SELECT strayed FROM __kanon_strayed)))
+        WHEN min(__kanon_size) < 4
+            THEN __kanon_refuse('ReleaseError', format('The release was stopped: a class of released values has {} rows, fewer than k = 4. Nothing came out; please report this as a bug of the method r_gather.', min(__kanon_size)))
+        WHEN [coalesce(sum(__kanon_size), 0) + any_value(__kanon_out),
+              any_value(__kanon_label_count), any_value(__kanon_once)]
+             <> [any_value(__kanon_kept_count), any_value(__kanon_kept_count), any_value(__kanon_kept_count)]
+            THEN __kanon_refuse('ReleaseError', format(
+                'The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing came out; please report this as a bug.', greatest(
+                    coalesce(sum(__kanon_size), 0),
+                    any_value(__kanon_label_count) - any_value(__kanon_out))::BIGINT,
+                any_value(__kanon_kept_count) - any_value(__kanon_out), any_value(__kanon_once)))
+        WHEN (SELECT coalesce(bool_or("out" > floor(0.0::DOUBLE * "rows")), false) FROM __kanon_left WHERE part >= 0)
+            THEN __kanon_refuse(
+                'ReleaseError', format('The release was stopped: it leaves out {} rows, more than suppress = 0.0 allows. Nothing came out; please report this as a bug of the method r_gather.', any_value(__kanon_out)::BIGINT))
+        ELSE true END AS passed
+    FROM (SELECT coalesce(sum(__kanon_rows), 0)::BIGINT AS __kanon_once,
+                 coalesce(sum(__kanon_rows) FILTER (WHERE __kanon_class < 0), 0)::BIGINT
+                     AS __kanon_out
+          FROM __kanon_numbers)
+    CROSS JOIN (SELECT grouped.rows AS __kanon_label_count FROM __kanon_grouped)
+    CROSS JOIN (SELECT count(*) AS __kanon_kept_count FROM __kanon_kept)
+    LEFT JOIN __kanon_sizes ON true
+),
+__kanon_released AS NOT MATERIALIZED (  -- columns in their old order
+    (SELECT 0::BIGINT AS __kanon_rows, __kanon_blank(COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "__kanon_part", "name"))) FROM __kanon_source LIMIT 0)
+    UNION ALL BY NAME
+    (SELECT * EXCLUDE (__kanon_class) FROM __kanon_classes JOIN __kanon_counts USING (__kanon_class))
+)
+SELECT * EXCLUDE (__kanon_each)
+FROM (SELECT * EXCLUDE (__kanon_rows), unnest(range(__kanon_rows)) AS __kanon_each
+      FROM (SELECT __kanon.* FROM __kanon_released AS __kanon, __kanon_check
+            WHERE __kanon_check.passed
+            ORDER BY md5(concat('0 ', row(*COLUMNS(__kanon.* EXCLUDE (__kanon_rows)))::VARCHAR)) ASC))

@@ -1,0 +1,95 @@
+"""Parts: what is measured of each, and what files of them show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import kanon_sql
+from tests.release.test_parts import CALL, QUASI, WITHIN, con, metrics, parts_of, rows_of
+
+Connection = duckdb.DuckDBPyConnection
+__all__ = ["con"]
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("small", ["suppress", "join"])
+def test_a_file_is_verified_by_combinations_of_parts(
+    con: Connection, tmp_path: Path, small: str
+) -> None:
+    table, file = con.sql("FROM uneven").to_arrow_table(), tmp_path / "released.parquet"
+    asked: dict[str, Any] = {
+        "k": 4, "within": ["site"], "small_parts": small, "quasi_identifiers": [*QUASI],
+        "sensitive": ["disease"], "others": "drop", "l": 2, "t": 0.9, "seed": 3,
+    }
+    kanon_sql.release(table, to=file, private=tmp_path / "private.json", **asked)
+    for more in (dict[str, Any](), {"source": table, "private": tmp_path / "private.json"}):
+        verified = kanon_sql.verify(file, **more)
+        found = {each.entry: each.verdict for each in verified.findings}
+        assert "wrong" not in found.values()
+        for entry in ("options.k", "metrics.parts", "metrics.part_rows_min", "metrics.classes"):
+            assert found[entry] == "proven"
+
+
+# --- metrics of each part -------------------------------------------------------------------------
+
+NOT_COMPARED = ("seconds_", "labels", "options", "notice")
+
+
+@pytest.mark.parametrize("options", [
+    "k := 4",
+    "k := 4, method := 'r_gather'",
+    "k := 4, method := 'forest', suppress := 0.1",
+    "k := 4, representation := 'interval', sensitive := ['disease'], l := 2, t := 0.6, seed := 3",
+    "k := 4, sensitive := ['disease'], delta := 3, beta := 4, seed := 3",
+    "k := 2, entity := 'patient', sensitive := ['disease']",
+])
+def test_the_metrics_of_a_part_are_those_of_its_rows_alone(con: Connection, options: str) -> None:
+    told = "metric, coalesce(value::VARCHAR, text), unit"
+    of_all = rows_of(
+        con, f"SELECT day::VARCHAR, site, {told} FROM anonymize_metrics('visits', by_part := true, "
+        f"within := {[*WITHIN]}, {CALL}, {options})"
+    )
+    assert len({row[:2] for row in of_all}) == 9
+    for condition in parts_of(con, "visits")[::4]:
+        con.execute(f"CREATE OR REPLACE TEMP VIEW one AS FROM visits WHERE {condition}")
+        alone = rows_of(
+            con, f"SELECT {told} FROM anonymize_metrics('one', identifiers := ['day', 'site'], "
+            f"{CALL}, {options})",
+        )
+        ((day, site),) = rows_of(con, "SELECT DISTINCT day::VARCHAR, site FROM one")
+        here = [row[2:] for row in of_all if row[:2] == (day, site)]
+        compared = [
+            [close(row) for row in rows if not row[0].startswith(NOT_COMPARED)]
+            for rows in (here, alone)
+        ]
+        assert compared[0] == compared[1]
+
+
+def close(row: tuple[Any, ...]) -> Any:
+    """A row whose number is rounded a little."""
+    try:
+        return (row[0], float(f"{float(row[1]):.9g}"), row[2])
+    except (TypeError, ValueError):
+        return row
+
+
+def test_metrics_of_the_whole_are_over_all_parts(con: Connection) -> None:
+    call = f"('visits', k := 4, within := {[*WITHIN]}, sensitive := ['disease'], l := 2, {CALL}"
+    whole = metrics(con, call + ")")
+    for name, over in {
+        "rows_in": "sum", "rows_released": "sum", "classes": "sum", "class_size_min": "min",
+        "class_size_max": "max", "k_reached": "min", "l_reached (disease)": "min", "blocks": "sum",
+        "l_violating_before (disease)": "sum",
+    }.items():
+        ((found,),) = rows_of(
+            con, f"SELECT {over}(value) FROM anonymize_metrics{call}, by_part := true) "
+            f"WHERE metric = '{name}'"
+        )
+        assert float(whole[name]) == found
+    assert "guaranteed_ratio" in whole and whole["guaranteed_ratio"] is None

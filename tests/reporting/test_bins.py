@@ -1,0 +1,85 @@
+"""Bins with round edges and enough rows."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kanon_sql.reporting.bins import counts_of, edges_of, joined, labels_of, round_step
+from kanon_sql.reporting.readings import Ranges
+
+
+def points(*values: float, whole: bool = False, times: bool = False) -> Ranges:
+    found = np.array(values, np.float64)
+    return Ranges(found, found, whole, times)
+
+
+def moment(text: str) -> float:
+    return datetime.fromisoformat(text).replace(tzinfo=timezone.utc).timestamp()
+
+
+@pytest.mark.parametrize("wanted, whole, step", [
+    (0.3, False, 0.5), (0.3, True, 1), (1, True, 1), (1.2, False, 2), (2.1, True, 5), (6, True, 10),
+    (73, False, 100), (0.0021, False, 0.005), (0.2, False, 0.2),
+])
+def test_steps_are_round(wanted: float, whole: bool, step: float) -> None:
+    assert round_step(wanted, whole) == pytest.approx(step)
+
+
+def test_edges_are_round_and_inside_of_what_is_released() -> None:
+    ages = points(*np.linspace(17.3, 89.9, 500), whole=True)
+    assert edges_of(ages).tolist() == [20, 30, 40, 50, 60, 70, 80]
+    assert labels_of(edges_of(ages), ages)[:2] == ["below 20", "20\N{EN DASH}29"]
+    assert labels_of(edges_of(ages), ages)[-1] == "80 or more"
+    assert edges_of(points(0.1, 0.2, 0.3, 0.4)).tolist() == [
+        0.15, 0.2, 0.25, 0.3, 0.35
+    ] or len(edges_of(points(0.1, 0.2, 0.3, 0.4))) <= 11
+
+
+def test_a_few_rows_far_away_do_not_make_all_bins_wide() -> None:
+    assert edges_of(points(*range(1000), 1e9))[-1] <= 1000
+
+
+@pytest.mark.parametrize("first, last, edge, label", [
+    ("1930-05-01", "1999-03-04", "1940-01-01", "below 1940"),
+    ("2020-01-05", "2020-12-20", "2020-02-01", "below 2020-03"),
+    ("2020-01-05", "2020-01-25", "2020-01-07", "below 2020-01-07"),
+])
+def test_edges_of_times_are_those_of_the_calendar(
+    first: str, last: str, edge: str, label: str
+) -> None:
+    times = points(*np.linspace(moment(first), moment(last), 400), times=True)
+    edges = edges_of(times)
+    moments = [datetime.fromtimestamp(value, timezone.utc) for value in edges]
+    assert all((m.hour, m.minute, m.second) == (0, 0, 0) for m in moments)
+    assert labels_of(edges, times)[0].startswith(label[:10])
+    assert len(edges) <= 13
+
+
+def test_one_value_and_none_have_no_edges() -> None:
+    assert len(edges_of(points(3, 3, 3))) == 0
+    assert len(edges_of(points(np.nan))) == 0
+    assert labels_of(np.array([]), points(3)) == ["all"]
+
+
+def test_a_range_counts_evenly_over_what_it_covers() -> None:
+    ranges = Ranges(np.array([10.0, 0, np.nan, 5]), np.array([30.0, 0, np.nan, 5]))
+    assert counts_of(ranges, np.array([15.0, 20])).tolist() == [2.25, 0.25, 0.5]
+
+
+@given(
+    st.lists(st.integers(0, 60), min_size=1, max_size=300),
+    st.lists(st.integers(0, 60), max_size=12, unique=True), st.integers(1, 40),
+)
+def test_every_bin_has_enough_rows_or_there_is_one(
+    values: list[int], cuts: list[int], least: int
+) -> None:
+    edges, held = np.array(sorted(cuts), np.float64), points(*values)
+    kept = joined(edges, counts_of(held, edges), least)
+    rows = counts_of(held, kept)
+    assert set(kept) <= set(edges) and rows.sum() == len(values)
+    assert len(kept) == 0 or rows.min() >= least

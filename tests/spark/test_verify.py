@@ -1,0 +1,113 @@
+"""What Spark counts over the released values stops a release that doesn't keep what it promises."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kanon_sql import OptionError, ReleaseError
+from kanon_sql import spark as kanon_spark
+from kanon_sql.interfaces.session import Session
+
+ROWS = """
+    SELECT IF(id < 6, 30.5D, 40.5D) AS age, concat('z', id % 1) AS zip,
+           IF(id < 6, concat('d', id % 2), concat('d', id % 3)) AS disease
+    FROM range(15)
+"""
+ROLES: dict[str, Any] = {"quasi_identifiers": ["age", "zip"], "sensitive": ["disease"]}
+
+
+def verified(spark: Any, rows: Any, **options: Any) -> tuple[int, int, int | None]:
+    from kanon_sql.spark.asked import read_frame
+    from kanon_sql.spark.verify import smallest, verify_models
+    from kanon_sql.spark.worker import Work
+
+    with Session(None) as session:
+        frame = read_frame(session, rows, "UTC", {**ROLES, **options})
+    counted = smallest(rows, [rows.schema["age"], rows.schema["zip"]])
+    verify_models(Work(frame.asked, "UTC", 1), rows, rows.schema, 15, "a method")
+    return counted
+
+
+def test_the_smallest_class_is_counted(spark: Any) -> None:
+    assert verified(spark, spark.sql(ROWS), k=5) == (15, 2, 6)
+
+
+@pytest.mark.parametrize(("options", "broken"), [
+    ({"l": 3}, "1 of its classes don't keep distinct_l_diversity"),
+    ({"l": 4}, "2 of its classes don't keep distinct_l_diversity"),
+    ({"alpha": 0.4}, "1 of its classes don't keep alpha_k_anonymity"),
+    ({"l": 2.5, "diversity_kind": "entropy"}, "1 of its classes don't keep entropy"),
+    ({"l": 3, "diversity_kind": "recursive", "c": 2}, "1 of its classes don't keep recursive"),
+])
+def test_a_broken_model_stops_the_release(
+    spark: Any, options: dict[str, Any], broken: str
+) -> None:
+    with pytest.raises(ReleaseError, match=broken):
+        verified(spark, spark.sql(ROWS), k=5, **options)
+
+
+def test_a_model_that_holds_passes(spark: Any) -> None:
+    assert verified(spark, spark.sql(ROWS), k=5, l=2)[2] == 6
+    assert verified(spark, spark.sql(ROWS), k=5, alpha=0.5)[2] == 6
+
+
+def test_a_class_below_k_stops_the_release(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from kanon_sql.spark import run
+
+    monkeypatch.setattr(run, "smallest", lambda released, quasi: (15, 3, 4))
+    with pytest.raises(ReleaseError, match="has 4 rows, fewer than k = 5"):
+        kanon_spark.release(spark.sql(ROWS), k=5, **ROLES)
+    monkeypatch.setattr(run, "smallest", lambda released, quasi: (14, 2, 6))
+    with pytest.raises(ReleaseError, match="14 came out"):
+        kanon_spark.release(spark.sql(ROWS), k=5, **ROLES)
+
+
+def test_columns_that_differ_in_capitals_alone_are_refused(spark: Any) -> None:
+    twice = spark.sql("SELECT 1 AS age, 2 AS AGE, 'a' AS disease")
+    with pytest.raises(OptionError, match="two columns 'AGE'"):
+        kanon_spark.release(twice, k=5, quasi_identifiers=["age"], sensitive=["disease"])
+
+
+@pytest.mark.parametrize("name", ["a.b", "a`b"])
+def test_a_name_that_spark_takes_for_another_is_refused(spark: Any, name: str) -> None:
+    rows = spark.range(30).toDF(name)
+    with pytest.raises(OptionError, match="a dot or a backtick"):
+        kanon_spark.release(rows, k=5, quasi_identifiers=[name])
+
+
+CONNECTED = """
+import kanon_sql.spark
+from pyspark.sql import SparkSession
+builder = SparkSession.builder.remote("local[2]").config("spark.ui.enabled", "false")
+spark = builder.config("spark.driver.memory", "1g").getOrCreate()
+rows = spark.sql("SELECT 18 + id % 61 AS age, concat('d', id % 5) AS disease FROM range(600)")
+done = kanon_sql.spark.release(
+    rows, k=5, l=2, block_rows=200, quasi_identifiers=["age"], sensitive=["disease"])
+kanon_sql.spark.register(spark)
+rows.createOrReplaceTempView("rows")
+whole = spark.sql("SELECT * FROM anonymize(TABLE(rows), k => 5, quasi_identifiers => array('age'),"
+                  "sensitive => array('disease'))").toArrow()
+print(type(spark).__module__, done.frame.toArrow().num_rows, done.metrics["blocks"],
+      done.metrics["k_reached"] >= 5, whole.num_rows)
+spark.stop()
+"""
+
+
+@pytest.mark.slow
+def test_spark_connect_does_alike(spark: Any) -> None:
+    """In a program of its own: one program is either classic or connected."""
+    pytest.importorskip("grpc", reason="pyspark[connect] isn't installed")
+    paths = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", CONNECTED], capture_output=True, text=True,
+        check=False, env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+    )
+    assert done.stdout.split() == ["pyspark.sql.connect.session", "600", "3", "True", "600"], (
+        done.stderr[-2000:]
+    )

@@ -1,0 +1,50 @@
+"""Debian's headless Chromium, driven by playwright; what it needs may not be there."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """A browser with a profile of its own, which is gone with it."""
+    driver = pytest.importorskip("playwright.sync_api", reason="playwright isn't installed")
+    path = shutil.which("chromium")
+    if path is None:
+        pytest.skip("Chromium isn't installed (apt-get install chromium)")
+    with driver.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=path, args=FLAGS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@contextmanager
+def opened(browser: Any, path: str | Path, width: int, scheme: str = "light") -> Iterator[Any]:
+    """A page of a file; ``said`` of it are its errors and whatever it asked anybody for."""
+    context = browser.new_context(
+        viewport={"width": width, "height": 800}, color_scheme=scheme
+    )
+    page, said = context.new_page(), []
+    page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("dialog", lambda dialog: said.append(f"dialog: {dialog.message}"))
+    page.on("request", lambda asked: said.append(asked.url))
+    page.goto(Path(path).as_uri())
+    page.said = said
+    try:
+        yield page
+    finally:
+        context.close()
