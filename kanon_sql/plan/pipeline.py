@@ -159,6 +159,11 @@ def _hashed(seed: int, row: str) -> str:
     return f"(md5_number(concat('{seed} ', {row}::VARCHAR)) >> 64)::UBIGINT"
 
 
+def _without(names: tuple[str, ...]) -> str:
+    """What follows a star to leave these columns out."""
+    return f" EXCLUDE ({listed(names)})" if names else ""
+
+
 def _ties(call: GroupingCall) -> dict[str, str]:
     """What fills the holes of the hashes by which rows stand that the encoding can't tell apart:
     first one of all that isn't sensitive, then one of all that a row has.
@@ -172,9 +177,12 @@ def _ties(call: GroupingCall) -> dict[str, str]:
     them, of which the same holds, unless some are hidden (see stages/hidden.py). A hash takes
     longer than all else of a cell, so it is made where the cells are seen, if all columns are
     still there.
+
+    The columns of within are no part of a hash: they are the same in all rows of a part, so each
+    part is what its rows alone give.
     """
     seed, task, roles = call.task.seed, call.task, call.roles
-    whole = "row(*COLUMNS(__kanon.*))"
+    whole = f"row(*COLUMNS(__kanon.*{_without(roles.within)}))"
     hashed = _hashed(seed, whole)
     here = {
         "hash": hashed, "tie": "__kanon_hash", "apart": "NULL::UBIGINT", "whole": "", "beside": "",
@@ -182,7 +190,8 @@ def _ties(call: GroupingCall) -> dict[str, str]:
     }
     secrets = (*roles.sensitive, *(() if roles.entity is None else (roles.entity,)))
     if secrets and (roles.identifiers or roles.other or roles.rest in ("release", "drop")):
-        apart = _hashed(seed, f"row(*COLUMNS(__kanon.* EXCLUDE ({listed(secrets)})))")
+        public = _without((*secrets, *roles.within))
+        apart = _hashed(seed, f"row(*COLUMNS(__kanon.*{public}))")
         secret = ", ".join(f"__kanon.{name}" for name in map(quoted, secrets))
         both = _hashed(seed, f"row({apart}, {secret})")
         return here | {
