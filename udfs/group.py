@@ -47,13 +47,14 @@ CENTERS_SQL = 'STRUCT("row" BIGINT, "class" BIGINT)[]'
 
 def start(
     columns: Any, secrets: Any, options: Any, hierarchies: Any, tables: Any, passing: Any,
-    threads: Any,
+    threads: Any, divided: Any,
 ) -> Any:
     """Announces the method that the options name, which will take that many threads; the ticket
-    under which its rows come."""
+    under which its rows come. Remarks where the release is ``divided`` into files."""
     from kanon_sql.encode.arrow import read_columns, read_tables
     from kanon_sql.hierarchies.tree import read_trees
-    from kanon_sql.stages.group import Work, room_for  # here: it takes a while to load
+    # here: it takes a while to load
+    from kanon_sql.stages.group import DIVIDED, Work, room_for, say
 
     run, names = Run.from_json(options[0].as_py(), CHOICES), read_columns(columns)
     sensitive = read_columns(secrets)
@@ -62,6 +63,8 @@ def start(
         taken, names, run, read_trees(hierarchies), read_tables(tables), passing[0].as_py() or [],
         sensitive,
     )
+    if divided[0].as_py() and run.progress:
+        say(DIVIDED)
     many = max(1, min(threads[0].as_py(), cores()))
 
     def on_so_many(watch: Watch) -> Any:
@@ -153,7 +156,7 @@ def class_of(tickets: Any, rows: Any) -> Any:
 START = Signature(
     "__kanon_start",
     start,
-    ("VARCHAR[][]", "VARCHAR[][]", "VARCHAR", TREES, TABLES, "VARCHAR[]", "BIGINT"),
+    ("VARCHAR[][]", "VARCHAR[][]", "VARCHAR", TREES, TABLES, "VARCHAR[]", "BIGINT", "BOOLEAN"),
     "BIGINT",
     side_effects=True,
 )

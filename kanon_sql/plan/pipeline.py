@@ -70,6 +70,14 @@ def _threads(call: GroupingCall) -> str:
     return str(call.threads)
 
 
+def _divided(call: GroupingCall) -> str:
+    """Whether the statement that runs divides a release of its own by columns, which made no part
+    of it."""
+    if call.name != "anonymize" or call.roles.within:
+        return "false"
+    return r"regexp_matches(system.main.current_query(), '(?is)\bcopy\b.*\bpartition_by\b')"
+
+
 def named_columns(call: Call) -> tuple[str, ...] | None:
     """The quasi-identifiers that somebody named, in lower case; None where no others can be."""
     if not call.roles.open:
@@ -305,6 +313,7 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
         extra=_extra(call),
         quasi=columns,
         threads=_threads(call),
+        divided=_divided(call),
         options=run_sql(call),
         centers=centers,
         classes=released_classes(call, trees),

@@ -380,4 +380,17 @@ def remark(task: GroupTask, said: Collection[str] = ()) -> None:
     """Says on stderr what a user should know of the task before its release is used, and what is
     ``said`` of columns."""
     for line in [*([] if task.own.remark is None else [task.own.remark]), *said]:
-        print(f"kanon_sql: {line}", file=sys.stderr, flush=True)
+        say(line)
+
+
+def say(line: str) -> None:
+    """Says a line on stderr."""
+    print(f"kanon_sql: {line}", file=sys.stderr, flush=True)
+
+
+DIVIDED = (
+    "PARTITION_BY divides a release of which only the whole keeps its promises: a file may hold "
+    "fewer than k rows of a combination. Name its columns in within, so that each part is a "
+    "release of its own; FROM k_anonymity('out/**/*.parquet', within := [...]) counts what files "
+    "hold."
+)

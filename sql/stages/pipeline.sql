@@ -47,7 +47,8 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
         ${hierarchies},
         ${tables},
         ${passing_hidden},
-        ${threads}) AS ticket
+        ${threads},
+        ${divided}) AS ticket
     FROM __kanon_accounted WHERE passed
 ),
 __kanon_taken AS MATERIALIZED (  -- hands over the rows, some thousands at a time; the ticket again

@@ -116,7 +116,8 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
         [{'name': 'zip', 'paths': (SELECT paths FROM __kanon_tree_1)}, {'name': 'age', 'paths': (SELECT paths FROM __kanon_tree_2)}],
         NULL,
         [],
-        system.main.current_setting('threads')) AS ticket
+        system.main.current_setting('threads'),
+        false) AS ticket
     FROM __kanon_accounted WHERE passed
 ),
 __kanon_taken AS MATERIALIZED (  -- hands over the rows, some thousands at a time; the ticket again
@@ -522,7 +523,7 @@ SELECT unnest(list_concat(
       'description': 'which release of its ledger this is; null without a ledger'},
      {'section': 'release', 'entry': 'rows_sha256', 'value': to_json(digest)::VARCHAR,
       'description': 'SHA-256 of the released rows, whatever their order, and of their columns'},
-     {'section': 'release', 'entry': 'sql_sha256', 'value': to_json('cb4cf70e2ce16a00d431ebfed2348e8ce7158aed67506aa3affc8ed3b5d986d9')::VARCHAR,
+     {'section': 'release', 'entry': 'sql_sha256', 'value': to_json('94252496c737b7f3aed7ea9f596ca9eb206498d26fa1fe5a344a305adb6d1b35')::VARCHAR,
       'description': 'SHA-256 of the text that anonymize_sql gives for the same call, with seed 0 where the seed is secret'}]
 ), max_depth := 2)
 FROM __kanon_stated CROSS JOIN __kanon_digest CROSS JOIN __kanon_types CROSS JOIN __kanon_names

@@ -42,8 +42,8 @@ WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '_
 ),
 __kanon_source AS MATERIALIZED (  -- each row, its number, and what breaks ties
     SELECT row_number() OVER () AS __kanon_row,
-           {'apart': (md5_number(concat('7 ', row(*COLUMNS(__kanon.* EXCLUDE ("disease", "name")))::VARCHAR)) >> 64)::UBIGINT,
-            'whole': (md5_number(concat('7 ', row((md5_number(concat('7 ', row(*COLUMNS(__kanon.* EXCLUDE ("disease", "name")))::VARCHAR)) >> 64)::UBIGINT, __kanon."disease", __kanon."name")::VARCHAR)) >> 64)::UBIGINT} AS __kanon_hash,
+           {'apart': (md5_number(concat('7 ', row(*COLUMNS(__kanon.* EXCLUDE ("disease", "name", "job")))::VARCHAR)) >> 64)::UBIGINT,
+            'whole': (md5_number(concat('7 ', row((md5_number(concat('7 ', row(*COLUMNS(__kanon.* EXCLUDE ("disease", "name", "job")))::VARCHAR)) >> 64)::UBIGINT, __kanon."disease", __kanon."name")::VARCHAR)) >> 64)::UBIGINT} AS __kanon_hash,
            NULL::BIGINT AS __kanon_part,
            COLUMNS(['age', 'disease', 'name', 'job'])
     FROM "patients" AS __kanon, __kanon_started
@@ -120,7 +120,8 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
         NULL,
         NULL,
         [],
-        system.main.current_setting('threads')) AS ticket
+        system.main.current_setting('threads'),
+        false) AS ticket
     FROM __kanon_accounted WHERE passed
 ),
 __kanon_taken AS MATERIALIZED (  -- hands over the rows, some thousands at a time; the ticket again

@@ -101,7 +101,8 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
         NULL,
         NULL,
         (SELECT names FROM __kanon_withheld),
-        system.main.current_setting('threads')) AS ticket
+        system.main.current_setting('threads'),
+        regexp_matches(system.main.current_query(), '(?is)\bcopy\b.*\bpartition_by\b')) AS ticket
     FROM __kanon_accounted WHERE passed
 ),
 __kanon_taken AS MATERIALIZED (  -- hands over the rows, some thousands at a time; the ticket again

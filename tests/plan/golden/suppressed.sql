@@ -124,7 +124,8 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
         [{'name': 'age', 'paths': (SELECT paths FROM __kanon_tree_1)}, {'name': 'job', 'paths': (SELECT paths FROM __kanon_tree_2)}],
         NULL,
         (SELECT names FROM __kanon_withheld),
-        system.main.current_setting('threads')) AS ticket
+        system.main.current_setting('threads'),
+        false) AS ticket
     FROM __kanon_accounted WHERE passed
 ),
 __kanon_taken AS MATERIALIZED (  -- hands over the rows, some thousands at a time; the ticket again
