@@ -53,6 +53,7 @@ def start(
     under which its rows come. Remarks where the release is ``divided`` into files."""
     from kanon_sql.encode.arrow import read_columns, read_tables
     from kanon_sql.hierarchies.tree import read_trees
+
     # here: it takes a while to load
     from kanon_sql.stages.group import DIVIDED, Work, room_for, say
 
