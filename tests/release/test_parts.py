@@ -93,6 +93,10 @@ def counts(con: Connection, released: str, columns: Sequence[str]) -> list[int]:
 
 @pytest.mark.parametrize("options", [
     *(f"k := 4, method := '{name}'" for name in METHODS_OF_RECORDS),
+    "method := 'pairs', k := 2",
+    "method := 'triples', k := 3",
+    "k := 4, method := 'best', refine_steps := 20000",
+    "k := 4, method := 'optimal_1d'",
     "k := 4, refine := 'local'",
     "k := 4, suppress := 0.1",
     "k := 4, sensitive := ['disease']",
@@ -104,17 +108,20 @@ def counts(con: Connection, released: str, columns: Sequence[str]) -> list[int]:
     "k := 4, weights := {'age': 2}, representation := 'interval', block_rows := 1",
 ])
 def test_each_part_is_released_as_if_there_were_no_other(con: Connection, options: str) -> None:
+    called = f"{CALL}, {options}"
+    if "optimal_1d" in options:
+        called = f"quasi_identifiers := ['age'], others := 'drop', {options}"
     con.execute(
         f"CREATE OR REPLACE TABLE released AS FROM anonymize('visits', within := {[*WITHIN]}, "
-        f"{CALL}, {options})"
+        f"{called})"
     )
     kept = "* EXCLUDE (day, site)"
     for condition in parts_of(con, "visits"):
-        con.execute(f"CREATE OR REPLACE TEMP VIEW one AS FROM visits WHERE {condition}")
-        alone = rows_of(
-            con, f"SELECT * FROM anonymize('one', identifiers := ['day', 'site'], {CALL}, "
-            f"{options}) ORDER BY ALL",
+        con.execute(
+            "CREATE OR REPLACE TEMP VIEW one AS SELECT * EXCLUDE (day, site) FROM visits "
+            f"WHERE {condition}"
         )
+        alone = rows_of(con, f"SELECT * FROM anonymize('one', {called}) ORDER BY ALL")
         here = rows_of(con, f"SELECT {kept} FROM released WHERE {condition} ORDER BY ALL")
         assert here == alone
         assert len(here) > 0
