@@ -19,9 +19,10 @@ from kanon_sql.call.options import OPTIONS
 from kanon_sql.call.relation import Relation, literal, quoted
 from kanon_sql.constraints import AlphaFrequency
 from kanon_sql.hierarchies.kinds import BY_TYPE, KINDS
-from kanon_sql.measure.metrics import DIVERSITY, METRICS, TOO_NEAR
+from kanon_sql.measure.metrics import CHOSEN, DIVERSITY, METRICS, TOO_NEAR
 from kanon_sql.measure.model_metrics import BEFORE, OF_MODELS
 from kanon_sql.measure.risk_metrics import WEIGHTED
+from kanon_sql.methods.auto import AUTO
 from kanon_sql.plan.fragments import helpers, listed, one_empty_row
 from kanon_sql.plan.measure import facts_and_metrics
 from kanon_sql.plan.pipeline import passing
@@ -230,7 +231,16 @@ def manifest_sql(call: GroupingCall, release: str) -> str:
         digest_text=literal(DIGEST),
         sql_digest=literal(sha256(release.encode()).hexdigest()),
         sql_text=literal(SQL),
+        chosen=_chosen(call),
     )
+
+
+def _chosen(call: GroupingCall) -> str:
+    """SQL of the entry of the method, after a comma, where 'auto' chose it."""
+    if call.task.method is not AUTO:
+        return ""
+    value = f"to_json((SELECT {CHOSEN} FROM __kanon_facts))::VARCHAR"
+    return ",\n     " + _entry("release", "method", value, "the method that 'auto' chose")
 
 
 def _texts(names: Iterable[str]) -> str:

@@ -53,7 +53,7 @@ SELECT unnest(list_concat(
      {'section': 'release', 'entry': 'rows_sha256', 'value': to_json(digest)::VARCHAR,
       'description': ${digest_text}},
      {'section': 'release', 'entry': 'sql_sha256', 'value': to_json(${sql_digest})::VARCHAR,
-      'description': ${sql_text}}]
+      'description': ${sql_text}}${chosen}]
 ), max_depth := 2)
 FROM __kanon_stated CROSS JOIN __kanon_digest CROSS JOIN __kanon_types CROSS JOIN __kanon_names
     CROSS JOIN (SELECT ${withheld} AS withheld FROM __kanon_grouped), __kanon_check

@@ -144,6 +144,11 @@ def test_a_file_is_made_again_by_the_same_choice(con: Connection, tmp_path: Any)
     call: dict[str, Any] = {"k": 4, "identifiers": ["name"], "sensitive": ["disease"]}
     made = kanon_sql.release("patients", con=con, to=tmp_path / "a.parquet", method="auto", **call)
     assert made.manifest["options"]["method"] == "auto"
+    chosen = con.execute(
+        "SELECT text FROM anonymize_metrics('patients', method := 'auto', k := 4, "
+        "identifiers := ['name'], sensitive := ['disease']) WHERE metric = 'method'"
+    ).fetchall()
+    assert [(made.manifest["release"]["method"],)] == chosen
     found = kanon_sql.verify(made.path, con=con, source="patients", private=made.private)
     assert found.ok, found.sentence
 
