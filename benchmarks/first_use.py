@@ -1,8 +1,12 @@
-"""The first use of each method, which compiles it, and the next one, which loads that."""
+"""What it takes to start: the import, the first release of a process, and the first use of each
+method, which compiles it, and the next one, which loads that."""
 
 from __future__ import annotations
 
 import os
+import resource
+import subprocess
+import sys
 from collections.abc import Callable
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
@@ -11,6 +15,59 @@ from typing import Any
 from benchmarks.apart import Outcome, apart
 from benchmarks.plan import Plan
 from benchmarks.tables import Cell, Table
+
+LIBRARIES = "import duckdb, numpy, polars, pyarrow"
+HELP = "import sys, kanon_sql.shell.main as s; sys.argv[1:] = ['--help']; s.start()"
+RELEASE = """
+import duckdb, kanon_sql
+from kanon_sql.data import adult
+con = kanon_sql.register(duckdb.connect())
+con.execute("SET enable_progress_bar = false")
+for _ in range({times}):
+    con.execute(f"FROM anonymize('{{adult()}}', k := 5, sensitive := ['salary-class'])").fetchall()
+"""
+STARTS = (
+    ("import duckdb, numpy, polars and pyarrow", LIBRARIES, False),
+    ("import kanon_sql", "import kanon_sql", False),
+    ("kanon --help", HELP, False),
+    ("a release of Adult, nothing compiled yet", RELEASE.format(times=1), True),
+    ("a release of Adult", RELEASE.format(times=1), False),
+    ("two releases of Adult in one process", RELEASE.format(times=2), False),
+)
+"""Programs, and whether each run finds an empty cache."""
+
+RUNS = 3
+
+
+def _started(code: str, folder: str, limit: float) -> tuple[float, float, float]:
+    """CPU seconds, seconds and the peak in MB of a process that runs the code."""
+    before, wall = resource.getrusage(resource.RUSAGE_CHILDREN), perf_counter()
+    subprocess.run(
+        [sys.executable, "-c", code], check=True, timeout=limit, capture_output=True,
+        env=os.environ | {"NUMBA_CACHE_DIR": folder},
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return cpu, perf_counter() - wall, after.ru_maxrss / 1024
+
+
+def _starting(limit: float, say: Callable[[str], None]) -> Table:
+    """The table of whole processes."""
+    table = Table(
+        f"Starting: the fastest of {RUNS} processes",
+        ["what", "CPU s", "x the libraries", "seconds", "peak MB"],
+        notes=["the libraries: those of the first row. peak: of the largest process so far. "
+               "Nothing compiled: an empty cache of numba, one run."],
+    )
+    first: float | None = None
+    with TemporaryDirectory() as shared:
+        for what, code, empty in STARTS:
+            say(f"first use: {what}")
+            runs = [_started(code, shared, limit) for _ in range(1 if empty else RUNS)]
+            cpu, seconds, peak = min(runs)
+            first = first or cpu
+            table.rows.append([what, cpu, cpu / first, seconds, peak])
+    return table
 
 
 def one(method: str, refine: str, folder: str) -> Outcome:
@@ -68,7 +125,7 @@ def tables(plan: Plan, say: Callable[[str], None]) -> list[Table]:
                 alone.rows.append([name, refine, *_row(name, refine, own, plan.limit)])
             together.rows.append([name, refine, *_row(name, refine, shared, plan.limit)])
     together.rows.append(["all", None, *_sums(together.rows)])
-    return [alone, together]
+    return [_starting(plan.limit, say), alone, together]
 
 
 def _sums(rows: list[list[Cell]]) -> list[Cell]:

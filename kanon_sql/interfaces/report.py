@@ -142,7 +142,7 @@ def _refuse_missing() -> None:
     if missing:
         raise OptionError(
             f"A report needs {' and '.join(missing)}, which is not installed. "
-            "pip install 'kanon-sql[report]'"
+            "Install it by pip install 'kanon-sql[report]'."
         )
 
 

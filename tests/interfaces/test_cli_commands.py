@@ -158,9 +158,10 @@ def test_a_plot_without_its_library_is_one_sentence(
         "kanon_sql.shell.commands.compare.find_spec",
         lambda name: None if name == "matplotlib" else found(name),
     )
-    assert shell("compare", "patients.parquet", *ROLES, "--plot", "a.svg") == 3
+    assert shell("compare", "patients.parquet", *ROLES, "--plot", "a.svg") == 2
     assert shell.err == (
-        "kanon: A plot needs matplotlib, which is not installed. pip install 'kanon-sql[plots]'\n"
+        "kanon: A plot needs matplotlib, which is not installed. Install it by "
+        "pip install 'kanon-sql[plots]'.\n"
     )
 
 

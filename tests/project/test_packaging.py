@@ -1,17 +1,21 @@
-"""What ships: the wheel holds every module, every SQL file and the demo's data."""
+"""What ships: a source distribution, and the wheel that is built from it, hold every module, every
+SQL file and the demo's data, and nothing else."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import tarfile
 import zipfile
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from packaging.metadata import Metadata
 
 import kanon_sql
-from tests.support.checkout import ROOT, copy_to
+from tests.support.checkout import MADE, ROOT, copy_to
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -26,7 +30,7 @@ def shipped_files() -> set[str]:
     found = set()
     for folder, inside in FOLDERS.items():
         for path in (ROOT / folder).rglob("*"):
-            if path.suffix in (".py", ".sql", ".parquet", ".typed", ".css", ".jinja", ".yml"):
+            if path.is_file() and not MADE & set(path.parts):
                 found.add(f"{inside}/{path.relative_to(ROOT / folder).as_posix()}")
     return found
 
@@ -42,25 +46,57 @@ def test_the_package_list_is_what_is_on_disk() -> None:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the source distribution, and the wheel that is built from that."""
+    folder = tmp_path_factory.mktemp("made")
     source = folder / "source"
     copy_to(source)
-    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation",
-               "--wheel-dir", str(folder), str(source)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return next(folder.glob("*.whl"))
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder)]
+    done = subprocess.run([*command, str(source)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-2000:]
+    return folder
 
 
-def test_the_wheel_holds_every_file(wheel: Path) -> None:
+@pytest.fixture(scope="module")
+def wheel(made: Path) -> Path:
+    (found,) = made.glob("*.whl")
+    return found
+
+
+def test_the_wheel_holds_every_file_and_no_other(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
-        names = set(archive.namelist())
+        names = {name for name in archive.namelist() if not name.endswith("/")}
         top_level = archive.read(next(n for n in names if n.endswith("top_level.txt"))).decode()
-    assert shipped_files() <= names
+    about = f"kanon_sql-{kanon_sql.__version__}.dist-info/"
+    assert {name for name in names if not name.startswith(about)} == shipped_files()
     assert top_level.split() == ["kanon_sql"]
-    assert not any(name.startswith(("sql/", "udfs/", "tests/")) for name in names)
-    assert any(name.endswith("licenses/LICENSE") for name in names)
+    assert f"{about}licenses/LICENSE" in names
+
+
+def test_the_source_distribution_holds_what_a_build_needs_and_no_other(made: Path) -> None:
+    (packed,) = made.glob("*.tar.gz")
+    with tarfile.open(packed) as archive:
+        names = {member.name.partition("/")[2] for member in archive if member.isfile()}
+    about = {"LICENSE", "PKG-INFO", "README.md", "pyproject.toml", "setup.cfg"}
+    sources = {
+        f"{folder}/{path.relative_to(ROOT / folder).as_posix()}"
+        for folder in FOLDERS for path in (ROOT / folder).rglob("*")
+        if path.is_file() and not MADE & set(path.parts)
+    }
+    assert {name for name in names if ".egg-info/" not in name} == sources | about
+
+
+def test_the_metadata_is_whole(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))
+        told = Metadata.from_email(archive.read(name), validate=True)
+        (scripts,) = (n for n in archive.namelist() if n.endswith("entry_points.txt"))
+        assert "kanon = kanon_sql.shell.main:start" in archive.read(scripts).decode()
+    assert told.name == "kanon_sql" and str(told.version) == kanon_sql.__version__
+    assert told.license_expression == "Apache-2.0" and told.summary
+    assert told.description == (ROOT / "README.md").read_text(encoding="utf-8")
+    assert told.description_content_type == "text/markdown"
+    assert all(requirement.specifier for requirement in told.requires_dist or [])
 
 
 def test_the_wheel_works_outside_the_repository(wheel: Path, tmp_path: Path) -> None:
@@ -102,5 +138,27 @@ def _with_site_packages(code: str) -> str:
     return f"import sys; sys.path[:0] = {paths!r}; {code}"
 
 
-def test_the_installed_version_is_the_one_in_the_package() -> None:
+def test_there_is_one_version() -> None:
     assert version("kanon_sql") == kanon_sql.__version__
+    code = "import sys, kanon_sql.shell.main as s; sys.argv[1:] = ['--version']; s.start()"
+    told = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+    assert told.split()[-1] == kanon_sql.__version__
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = next(line for line in changes.splitlines() if line.startswith("## "))
+    assert newest.split(",")[0] == f"## {kanon_sql.__version__}"
+
+
+EXTRAS = {"dbt", "docs", "plots", "report", "spark"}
+
+
+def test_extras_are_small_named_and_told() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = project["project"]["optional-dependencies"]
+    assert set(extras) - {"dev"} <= EXTRAS
+    page = (ROOT / "docs" / "installing.md").read_text(encoding="utf-8")
+    told = set(re.findall(r"^\| `kanon-sql\[(\w+)\]`", page, re.M))
+    assert told == set(extras)
+    for name, needed in extras.items():
+        assert name == "dev" or len(needed) <= 2

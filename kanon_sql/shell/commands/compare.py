@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from kanon_sql.call.options import OPTIONS
-from kanon_sql.errors import KanonError, OptionError
+from kanon_sql.errors import OptionError
 from kanon_sql.interfaces.comparison import FIRST, METRICS, Compared
 from kanon_sql.interfaces.comparison import compare as compared
 from kanon_sql.methods import METHODS
@@ -82,8 +82,9 @@ def _refuse_plot(path: str) -> None:
     if not Path(path).resolve().parent.is_dir():
         raise OptionError(f"There is no folder for {path!r}. Make it first.")
     if find_spec("matplotlib") is None:
-        raise KanonError(
-            "A plot needs matplotlib, which is not installed. pip install 'kanon-sql[plots]'"
+        raise OptionError(
+            "A plot needs matplotlib, which is not installed. Install it by "
+            "pip install 'kanon-sql[plots]'."
         )
 
 
