@@ -119,7 +119,7 @@ def test_a_column_may_divide_the_release(config: Path, shell: Shell) -> None:
     assert shell("run", "kanon.toml", "patients") == 0
     assert shell("audit", "out.csv", "-k", "4", "-q", "age,zip", "--within", "job") == 0
     told = dict(line.split() for line in shell.out.splitlines() if len(line.split()) == 2)
-    assert told["parts"] == "3"
+    assert told["parts"] == "2"
     assert told["parts_below_k"] == "0"
 
 

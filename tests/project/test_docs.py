@@ -33,7 +33,7 @@ PAGES = [README, *DOCS]
 ALL_PAGES = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
 
 EXAMPLE = re.compile(r"^```(python|sql)\n(.*?)^```\n(?:^```text\n(.*?)^```\n)?", re.DOTALL | re.M)
-MARKED = re.compile(r"^<!-- ([\w: -]+) -->\n(.*?)^<!-- end -->", re.DOTALL | re.M)
+MARKED = re.compile(r"^<!-- ([\w: /.-]+) -->\n(.*?)^<!-- end -->", re.DOTALL | re.M)
 FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.M)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 PLACE = re.compile(r"`((?:kanon_sql|tests|sql|udfs|docs|examples|benchmarks)/[\w./*-]*)`")

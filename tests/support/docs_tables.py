@@ -163,6 +163,16 @@ def exceptions() -> str:
     )
 
 
+def file(name: str) -> str:
+    """A file of the repository, as code under its name."""
+    language = {".sql": "sql+jinja", ".yml": "yaml"}[Path(name).suffix]
+    text = (ROOT / name).read_text(encoding="utf-8").rstrip()
+    return f"```{language} {name}\n{text}\n```"
+
+
+FILES = ("examples/dbt/models/monthly.sql", "examples/dbt/tests/ledger_keeps_k.sql")
+"""Files that a page shows as they are."""
+
 BLOCKS: dict[str, Callable[[], str]] = {
     **{f"options: {group}": partial(options, names) for group, names in OPTION_GROUPS.items()},
     **{f"methods: {family}": partial(methods, family) for family in FAMILIES},
@@ -187,6 +197,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "layers": layers,
     "exceptions": exceptions,
     **docs_python.BLOCKS,
+    **{f"file: {name}": partial(file, name) for name in FILES},
     **{f"recipe: {name}": partial(recipes.shown, name) for name in recipes.MOST_FILES},
 }
 """What stands between the marks of a page."""
