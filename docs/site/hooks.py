@@ -19,7 +19,7 @@ INSIDE = "repository/"
 
 LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
 FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.M)
-NAMED = re.compile(r"^```(\S+) (\S+)$", re.M)
+NAMED = re.compile(r"^```(\S+) (.+)$", re.M)
 SHOWN = {".patch": "diff", ".py": "python", ".sql": "sql", ".toml": "toml", ".yml": "yaml"}
 """Endings of files that are shown on a page, and the language of each."""
 

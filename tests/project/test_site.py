@@ -6,6 +6,7 @@ It takes ``pip install '.[docs]'``; the tests are skipped where that isn't insta
 from __future__ import annotations
 
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -111,6 +112,15 @@ def test_pages_are_named_by_their_headings(site: Path) -> None:
 def test_pictures_are_small() -> None:
     for path in DOCS.rglob("*.png"):
         assert path.stat().st_size < LARGEST, path.name
+
+
+@pytest.mark.slow
+def test_pictures_are_drawn_by_their_script(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    draw = runpy.run_path(str(DOCS / "site" / "pictures.py"))["draw"]
+    draw(tmp_path)
+    drawn = {path.name for path in tmp_path.iterdir() if path.stat().st_size < LARGEST}
+    assert drawn == {path.name for path in (DOCS / "pictures").iterdir()}
 
 
 @pytest.mark.sample(4)
