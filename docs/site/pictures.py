@@ -1,6 +1,6 @@
 """The pictures of docs/pictures/, drawn from real tables: python docs/site/pictures.py
 
-The screenshots of the report, docs/report-light.png and report-dark.png, are photographs of a browser.
+docs/report-light.png and report-dark.png are screenshots of a browser, and not drawn here.
 """
 
 from __future__ import annotations

@@ -8,11 +8,14 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
+import duckdb
+
 import kanon_sql
-from kanon_sql.call.options import GROUPS, OPTIONS
+from kanon_sql.call.options import ALL_CALLS, GROUPS, OPTIONS
 from kanon_sql.hierarchies.kinds import KINDS
 from kanon_sql.interfaces.documented import CON, DATA, RETURNS
 from kanon_sql.methods.option import options_of
+from tests.support.signatures import CALLS
 
 CLASSES = ("Release", "Report", "Verification", "Finding", "ReleasedFiles")
 ERRORS = ("KanonError", "OptionError", "DataError", "ReleaseError")
@@ -31,6 +34,23 @@ WHERE = {
     "parts": "parts.md#what-within-means",
 }
 """Where the options of each group are described."""
+
+BY_TABLE = {
+    "anonymize": "the columns of the relation, but for identifiers",
+    "anonymize_clusters": "the quasi-identifiers, `num_points`, `radius`, and of each sensitive "
+    "column a list of its values and their counts",
+    "hierarchy": "`level0`, the values, to the last level, which is `'*'`",
+}
+"""The columns of calls that have those of the relation."""
+
+MORE = {
+    "k_anonymity": "; more with [`entity`](persons.md#persons-with-several-rows) and "
+    "[`within`](parts.md#what-within-means), fewer without `sensitive`",
+}
+"""What a call has besides, or hasn't, by its options."""
+
+OF_KINDS = "Options: those of the [kinds](hierarchies.md#kinds)."
+OF_METHODS = "Every method: what it does and promises, what it costs, its options and its source."
 
 SECTION = re.compile(r"^(Args|Attributes|Returns|Raises):\n", re.M)
 ENTRY = re.compile(r"^ {4}([\w, ]+): (.*?)(?=^ {4}\S|\Z)", re.DOTALL | re.M)
@@ -106,7 +126,7 @@ def function(name: str) -> str:
         }),
     ]
     if name == "hierarchy":
-        lines += ["Options: those of the [kinds](hierarchies.md#kinds).", ""]
+        lines += [OF_KINDS, ""]
     elif taken:
         lines += [f"Options: {_options(taken)}.", ""]
     returns = parts.get("Returns")
@@ -162,7 +182,56 @@ def errors() -> str:
     })).rstrip()
 
 
+def _columns() -> dict[str, list[str]]:
+    """What each call of SQL gives, of a small table."""
+    con = kanon_sql.register(duckdb.connect())
+    con.execute("SET enable_progress_bar = false")
+    con.execute("CREATE TABLE people AS SELECT i AS id, i % 4 AS age, 'a' AS ill FROM range(8) r(i)")
+    roles = "quasi_identifiers := ['age'], sensitive := ['ill'], method := 'mdav'"
+    audited = "quasi_identifiers := ['age'], sensitive := ['ill']"
+    given = dict.fromkeys(ALL_CALLS, f"'people', k := 2, entity := 'id', {roles}") | {
+        "anonymize_audit": f"'people', release := 'people', {audited}",
+        "anonymize_methods": "",
+        "anonymize_risk": f"'people', {audited}",
+        "k_anonymity": f"'people', {audited}",
+        "hierarchy": "'people', 'age', kind := 'bins'",
+    }
+    made = given["anonymize_ledger"]
+    con.execute(f"CREATE TABLE releases AS FROM anonymize_ledger({made})")
+    given["ledger_check"] = "'releases', k := 2"
+    return {
+        call: [name for name, *_ in con.execute(f"DESCRIBE FROM {call}({text})").fetchall()]
+        for call, text in given.items()
+    }
+
+
+def sql_functions() -> str:
+    """All calls of SQL: how each is called, what it gives and which options it takes."""
+    lines = []
+    for call, columns in _columns().items():
+        taken = [name for name, option in OPTIONS.items() if call in option.calls]
+        if call == "ledger_check":
+            taken = ["k"]
+        relation = {"anonymize_methods": "", "ledger_check": "ledger", "hierarchy":
+                    "relation, column_name, kind := ..."}.get(call, "relation")
+        named = ", ".join(f"`{name}`" for name in columns)
+        more = ", option := ..." if taken or call == "hierarchy" else ""
+        lines += [
+            f"## {call}", "", "```text", f"FROM {call}({relation}{more})", "```", "",
+            CALLS.get(call, OF_METHODS), "", f"Columns: {BY_TABLE.get(call, named)}{MORE.get(call, '')}.", "",
+        ]
+        if taken:
+            lines += [f"Options: {_options(taken)}.", ""]
+        elif call == "hierarchy":
+            lines += [OF_KINDS, ""]
+    return "\n".join(lines).rstrip()
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
-    "arguments": common, "functions": functions, "classes": classes, "errors": errors,
+    "sql functions": sql_functions,
+    "arguments": common,
+    "functions": functions,
+    "classes": classes,
+    "errors": errors,
 }
-"""What stands between the marks of docs/python-reference.md."""
+"""What stands between the marks of docs/sql-reference.md and docs/python-reference.md."""
