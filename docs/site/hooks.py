@@ -51,7 +51,7 @@ def on_files(files: Files, config: Any) -> Files:
     todo = [name_of(file.src_uri) for file in files if file.src_uri.endswith(".md")]
     seen = set(todo)
     for name in todo:
-        if name.endswith(".md"):
+        if name.endswith(".md") and (ROOT / name).is_file():
             new = [link for link in linked(name) if link not in seen]
             seen.update(new)
             todo.extend(new)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.support.browser import chromium, opened
-from tests.support.checkout import ROOT
+from tests.support.checkout import ROOT, copy_to
 from tests.support.site import dead_links, loaded_from_afar, read
 
 DOCS = ROOT / "docs"
@@ -28,12 +28,17 @@ LARGEST = 150_000
 """Bytes of a picture: what somebody on a train would wait for."""
 
 
+def build(root: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """The site of a tree, with warnings as errors."""
+    pytest.importorskip("material", reason="mkdocs-material isn't installed: pip install '.[docs]'")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+    return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    pytest.importorskip("material", reason="mkdocs-material isn't installed: pip install '.[docs]'")
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = build(ROOT, folder)
     assert done.returncode == 0, done.stderr[-3000:]
     return folder
 
@@ -48,6 +53,19 @@ def places(nav: Any) -> list[str]:
         return [nav]
     inner = nav.values() if isinstance(nav, dict) else nav
     return [place for each in inner for place in places(each)]
+
+
+def test_a_warning_stops_the_build(tmp_path: Path) -> None:
+    copy_to(tmp_path / "tree")
+    docs = tmp_path / "tree" / "docs"
+    links = ("gone.md", "options.md#gone", "../tests/gone.py", "../README.md#gone")
+    with (docs / "index.md").open("a", encoding="utf-8") as page:
+        page.writelines(f"[link]({link})\n" for link in links)
+    (docs / "orphan.md").write_text("# Nobody leads here\n")
+    done = build(tmp_path / "tree", tmp_path / "site")
+    assert done.returncode != 0
+    for said in ("'gone.md'", "'options.md#gone'", "tests/gone.py", "README.md#gone", "orphan.md"):
+        assert said in done.stderr
 
 
 def test_every_page_is_in_the_table_of_contents_once(site: Path) -> None:

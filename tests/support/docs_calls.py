@@ -186,7 +186,7 @@ def _columns() -> dict[str, list[str]]:
     """What each call of SQL gives, of a small table."""
     con = kanon_sql.register(duckdb.connect())
     con.execute("SET enable_progress_bar = false")
-    con.execute("CREATE TABLE people AS SELECT i AS id, i % 4 AS age, 'a' AS ill FROM range(8) r(i)")
+    con.execute("CREATE TABLE people AS SELECT i AS id, i % 4 AS age, 1 AS ill FROM range(8) r(i)")
     roles = "quasi_identifiers := ['age'], sensitive := ['ill'], method := 'mdav'"
     audited = "quasi_identifiers := ['age'], sensitive := ['ill']"
     given = dict.fromkeys(ALL_CALLS, f"'people', k := 2, entity := 'id', {roles}") | {
@@ -218,7 +218,8 @@ def sql_functions() -> str:
         more = ", option := ..." if taken or call == "hierarchy" else ""
         lines += [
             f"## {call}", "", "```text", f"FROM {call}({relation}{more})", "```", "",
-            CALLS.get(call, OF_METHODS), "", f"Columns: {BY_TABLE.get(call, named)}{MORE.get(call, '')}.", "",
+            CALLS.get(call, OF_METHODS), "",
+            f"Columns: {BY_TABLE.get(call, named)}{MORE.get(call, '')}.", "",
         ]
         if taken:
             lines += [f"Options: {_options(taken)}.", ""]
