@@ -9,6 +9,7 @@ import re
 import runpy
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 FENCED = re.compile(r"^( *)```.*?^ *```$", re.DOTALL | re.M)
 WIDTHS = (360, 800, 1400)
-SETTLED = 400
+SETTLED = 200
 """Milliseconds in which a page follows its window."""
 LARGEST = 150_000
 """Bytes of a picture: what somebody on a train would wait for."""
@@ -41,6 +42,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = build(ROOT, folder)
     assert done.returncode == 0, done.stderr[-3000:]
     return folder
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as started:
+        yield started
 
 
 def built(site: Path, page: str) -> Path:
@@ -143,8 +150,8 @@ def test_pictures_are_drawn_by_their_script(tmp_path: Path) -> None:
 
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("page", PAGES)
-def test_a_browser_shows_it_from_a_folder(page: str, site: Path) -> None:
-    with chromium() as browser, opened(browser, built(site, page), WIDTHS[0]) as shown:
+def test_a_browser_shows_it_from_a_folder(page: str, site: Path, browser: Any) -> None:
+    with opened(browser, built(site, page), WIDTHS[0]) as shown:
         shown.wait_for_load_state("networkidle")
         for width in WIDTHS:
             shown.set_viewport_size({"width": width, "height": 800})
@@ -153,20 +160,18 @@ def test_a_browser_shows_it_from_a_folder(page: str, site: Path) -> None:
         assert [said for said in shown.said if not said.startswith("file:")] == []
 
 
-def test_the_search_works_from_a_folder(site: Path) -> None:
-    with chromium() as browser, opened(browser, site / "index.html", WIDTHS[-1]) as shown:
+def test_the_search_works_from_a_folder(site: Path, browser: Any) -> None:
+    with opened(browser, site / "index.html", WIDTHS[-1]) as shown:
         shown.locator("input.md-search__input").fill("earth mover")
         shown.wait_for_selector(".md-search-result__item")
         links = shown.locator(".md-search-result__link").evaluate_all("all => all.map(a => a.href)")
         assert any("promise.html" in link for link in links)
 
 
-def test_it_is_light_or_dark_as_the_reader_is(site: Path) -> None:
-    back = "getComputedStyle(document.body).backgroundColor"
-    with chromium() as browser:
-        shades = []
-        for scheme in ("light", "dark"):
-            with opened(browser, site / "index.html", WIDTHS[0], scheme) as shown:
-                shown.wait_for_load_state("networkidle")
-                shades.append(sum(map(int, re.findall(r"\d+", shown.evaluate(back))[:3])))
+def test_it_is_light_or_dark_as_the_reader_is(site: Path, browser: Any) -> None:
+    back, shades = "getComputedStyle(document.body).backgroundColor", []
+    for scheme in ("light", "dark"):
+        with opened(browser, site / "index.html", WIDTHS[0], scheme) as shown:
+            shown.wait_for_load_state("networkidle")
+            shades.append(sum(map(int, re.findall(r"\d+", shown.evaluate(back))[:3])))
     assert shades[0] > 600 > 300 > shades[1]
