@@ -114,6 +114,15 @@ def test_a_folder_and_a_relation_of_roles(config: Path, shell: Shell) -> None:
     assert {path.name for path in Path("parts").iterdir()} >= {"disease=Flu", "disease=Cold"}
 
 
+def test_a_column_may_divide_the_release(config: Path, shell: Shell) -> None:
+    config.write_text(CONFIG.replace('job = "other"', 'job = "within"'))
+    assert shell("run", "kanon.toml", "patients") == 0
+    assert shell("audit", "out.csv", "-k", "4", "-q", "age,zip", "--within", "job") == 0
+    told = dict(line.split() for line in shell.out.splitlines() if len(line.split()) == 2)
+    assert told["parts"] == "2"
+    assert told["parts_below_k"] == "0"
+
+
 @pytest.mark.parametrize(("old", "new", "status", "said"), [
     ('zip = "qi"', 'zip = "qa"', 2, "line 13: There is no role 'qa'."),
     ('job = "other"', 'jbo = "other"', 2,

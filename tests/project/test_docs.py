@@ -28,12 +28,12 @@ from tests.support.docs_tables import BLOCKS, LONGEST, OPTION_GROUPS
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
-DOCS = sorted((ROOT / "docs").glob("*.md"))
+DOCS = sorted((ROOT / "docs").rglob("*.md"))
 PAGES = [README, *DOCS]
 ALL_PAGES = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
 
 EXAMPLE = re.compile(r"^```(python|sql)\n(.*?)^```\n(?:^```text\n(.*?)^```\n)?", re.DOTALL | re.M)
-MARKED = re.compile(r"^<!-- ([\w: -]+) -->\n(.*?)^<!-- end -->", re.DOTALL | re.M)
+MARKED = re.compile(r"^<!-- ([\w: /.-]+) -->\n(.*?)^<!-- end -->", re.DOTALL | re.M)
 FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.M)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 PLACE = re.compile(r"`((?:kanon_sql|tests|sql|udfs|docs|examples|benchmarks)/[\w./*-]*)`")
@@ -45,6 +45,9 @@ BY_HAND = {"benchmark", "opponent", "scale"}
 
 ELSEWHERE = {"spark"}
 """Pages whose examples need a program of their own, and are run in the tests of that."""
+
+START = "docs/index.md"
+"""The first page of the site, which is about what README.md is about."""
 
 MOST_LINES = 190
 """Lines of README.md: what is read before the first call. All else is in docs/."""
@@ -155,7 +158,7 @@ def test_the_first_line_with_a_command_is_the_command(sign: str, command: str) -
 
 def test_the_readme_leads_to_every_page() -> None:
     links = LINK.findall(text_of(README))
-    assert {f"docs/{page.name}" for page in DOCS} <= set(links)
+    assert {page.relative_to(ROOT).as_posix() for page in DOCS} <= {*links, START}
 
 
 @by_page(ALL_PAGES)

@@ -1,4 +1,4 @@
-"""What docs/shell.md shows of a console is what the shell prints.
+"""What a page of docs/ shows of a console is what the shell prints.
 
 After an intended change, ``GOLDEN=write pytest tests/project/test_docs_console.py`` renews it.
 """
@@ -17,9 +17,12 @@ import pytest
 
 from kanon_sql.shell.main import STATUSES, main
 
-PAGE = Path(__file__).parents[2] / "docs" / "shell.md"
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = DOCS / "shell.md"
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```\n", re.DOTALL | re.M)
+PAGES = [page for page in sorted(DOCS.rglob("*.md")) if "```console\n" in page.read_text("utf-8")]
 SECONDS = re.compile(r"\b\d+\.\d s$", re.M)
+FIRST_USE = re.compile(r"^kanon_sql: compil.*\n", re.M)
 
 
 class _Stream(io.TextIOWrapper):
@@ -57,12 +60,13 @@ def run(line: str) -> str:
     if place:
         Path(place).write_bytes(piped)
         piped = b""
-    return SECONDS.sub("1.0 s", said + piped.decode())
+    return SECONDS.sub("1.0 s", FIRST_USE.sub("", said) + piped.decode())
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_console_shows_what_is_printed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
@@ -71,16 +75,16 @@ def test_the_console_shows_what_is_printed(
     def renewed(block: re.Match[str]) -> str:
         language, text = block.groups()
         if language == "python":
-            exec(compile(text, PAGE.name, "exec"), names)
+            exec(compile(text, page.name, "exec"), names)
             return block[0]
         lines = [line for line in text.splitlines() if line.startswith("$ ")]
         shown = "".join(f"{line}\n{run(line[2:])}" for line in lines)
         return f"```console\n{shown}```\n"
 
-    before = PAGE.read_text(encoding="utf-8")
+    before = page.read_text(encoding="utf-8")
     after = BLOCK.sub(renewed, before)
     if os.environ.get("GOLDEN") == "write":
-        PAGE.write_text(after, encoding="utf-8")
+        page.write_text(after, encoding="utf-8")
     else:
         assert after == before
 

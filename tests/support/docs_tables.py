@@ -24,7 +24,7 @@ from kanon_sql.measure.risk_metrics import BY_SUBSET, DRIVES, RISK, WEIGHTED
 from kanon_sql.methods import METHODS
 from kanon_sql.methods.option import Option, options_of
 from tests.project.test_layers import EXCEPTIONS, MAY_IMPORT
-from tests.support import recipes
+from tests.support import docs_calls, recipes
 
 ROOT = Path(__file__).parents[2]
 
@@ -163,6 +163,16 @@ def exceptions() -> str:
     )
 
 
+def file(name: str) -> str:
+    """A file of the repository, as code under its name."""
+    language = {".sql": "sql+jinja", ".yml": "yaml"}[Path(name).suffix]
+    text = (ROOT / name).read_text(encoding="utf-8").rstrip()
+    return f"```{language} {name}\n{text}\n```"
+
+
+FILES = ("examples/dbt/models/monthly.sql", "examples/dbt/tests/ledger_keeps_k.sql")
+"""Files that a page shows as they are."""
+
 BLOCKS: dict[str, Callable[[], str]] = {
     **{f"options: {group}": partial(options, names) for group, names in OPTION_GROUPS.items()},
     **{f"methods: {family}": partial(methods, family) for family in FAMILIES},
@@ -186,6 +196,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "folders": folders,
     "layers": layers,
     "exceptions": exceptions,
+    **docs_calls.BLOCKS,
+    **{f"file: {name}": partial(file, name) for name in FILES},
     **{f"recipe: {name}": partial(recipes.shown, name) for name in recipes.MOST_FILES},
 }
 """What stands between the marks of a page."""

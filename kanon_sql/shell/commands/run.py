@@ -102,8 +102,8 @@ def _release(job: Job, read: Source, chosen: dict[str, Any]) -> dict[str, Any]:
 
 
 def _roles(config: Config, job: Job, read: Source) -> dict[str, Any]:
-    """The roles by column as options. A column that is to pass unchanged, and isn't sensitive, has
-    no option of its own: then they are a relation."""
+    """The roles by column as options; as a relation where one of them is no option of its own, such
+    as that of a column that passes unchanged and isn't sensitive."""
     place = ("tables", job.name, "roles")
     if not job.roles:
         return {}
@@ -114,7 +114,7 @@ def _roles(config: Config, job: Job, read: Source) -> dict[str, Any]:
                 (*place, column),
                 f"The column {column!r} doesn't exist. {did_you_mean(column, columns)}",
             )
-    if "other" in job.roles.values():
+    if {"other", "within"} & set(job.roles.values()):
         return {"roles": pa.table({
             "column_name": list(job.roles), "role": list(job.roles.values())
         })}

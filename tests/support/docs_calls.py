@@ -1,0 +1,238 @@
+"""The pages that list the calls, made from what the functions and classes say of themselves."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+import duckdb
+
+import kanon_sql
+from kanon_sql.call.options import ALL_CALLS, GROUPS, OPTIONS
+from kanon_sql.hierarchies.kinds import KINDS
+from kanon_sql.interfaces.documented import CON, DATA, RETURNS
+from kanon_sql.methods.option import options_of
+from tests.support.signatures import CALLS
+
+CLASSES = ("Release", "Report", "Verification", "Finding", "ReleasedFiles")
+ERRORS = ("KanonError", "OptionError", "DataError", "ReleaseError")
+ONCE = {text.partition(": ")[2] for text in (DATA, CON)} | {RETURNS}
+"""What the page says once, above all functions."""
+
+WHERE = {
+    "roles": "options.md#roles",
+    "grouping": "options.md#the-grouping",
+    "models": "options.md#privacy-models",
+    "release": "options.md#the-release",
+    "measuring": "options.md#measuring",
+    "risk": "risk.md#how-much-is-allowed",
+    "running": "options.md#running",
+    "releases": "releases.md#all-options",
+    "parts": "parts.md#what-within-means",
+}
+"""Where the options of each group are described."""
+
+BY_TABLE = {
+    "anonymize": "the columns of the relation, but for identifiers",
+    "anonymize_clusters": "the quasi-identifiers, `num_points`, `radius`, and of each sensitive "
+    "column a list of its values and their counts",
+    "hierarchy": "`level0`, the values, to the last level, which is `'*'`",
+}
+"""The columns of calls that have those of the relation."""
+
+MORE = {
+    "k_anonymity": "; more with [`entity`](persons.md#persons-with-several-rows) and "
+    "[`within`](parts.md#what-within-means), fewer without `sensitive`",
+}
+"""What a call has besides, or hasn't, by its options."""
+
+OF_KINDS = "Options: those of the [kinds](hierarchies.md#kinds)."
+OF_METHODS = "Every method: what it does and promises, what it costs, its options and its source."
+
+SECTION = re.compile(r"^(Args|Attributes|Returns|Raises):\n", re.M)
+ENTRY = re.compile(r"^ {4}([\w, ]+): (.*?)(?=^ {4}\S|\Z)", re.DOTALL | re.M)
+
+
+def _flowing(text: str) -> str:
+    """A text on one line, with the code of RST as that of Markdown."""
+    text = text.replace("``", "`").replace("*", r"\*").replace("|", r"\|")
+    return " ".join(text.split())
+
+
+def _parts(thing: Any) -> dict[str, str]:
+    """A docstring by its sections; what stands before the first is called ''."""
+    found = SECTION.split(inspect.getdoc(thing) or "")
+    return {"": found[0].strip(), **dict(zip(found[1::2], found[2::2], strict=True))}
+
+
+def _entries(text: str) -> dict[str, str]:
+    return {name: _flowing(said) for name, said in ENTRY.findall(text)}
+
+
+def _paragraphs(text: str) -> str:
+    return "\n\n".join(_flowing(each) for each in text.split("\n\n"))
+
+
+def _table(head: str, rows: Mapping[str, str]) -> list[str]:
+    if not rows:
+        return []
+    lines = [f"| `{name}` | {said} |" for name, said in rows.items()]
+    return [f"| {head} | meaning |", "|---|---|", *lines, ""]
+
+
+def _options(taken_by: Iterable[str]) -> str:
+    """The options that a call takes, by their groups."""
+    left, said = set(taken_by), []
+    for group, holder in GROUPS.items():
+        known = tuple(options_of(holder))
+        taken = [name for name in known if name in left]
+        left -= set(taken)
+        if len(taken) == len(known):
+            said.append(f"all of [{group}]({WHERE[group]})")
+        elif taken:
+            names = ", ".join(f"`{name}`" for name in taken)
+            said.append(f"of [{group}]({WHERE[group]}) {names}")
+    of_methods = [name for name in OPTIONS if name in left]
+    if of_methods:
+        said.append("those of [single methods](methods.md)")
+    return "; ".join(said)
+
+
+def function(name: str) -> str:
+    """A function: how it is called, what it takes beside the options of the registry, and which of
+    those."""
+    face = getattr(kanon_sql, name)
+    parts, parameters = _parts(face), inspect.signature(face).parameters
+    kinds = {option for kind in KINDS.values() for option in kind.options}
+    of_registry = kinds if name == "hierarchy" else set(OPTIONS)
+    if "unknown" not in parameters:  # written by hand, and so are its arguments
+        of_registry = set()
+    own = [p for p in parameters.values() if p.name not in of_registry]
+    shown = [
+        p.replace(annotation=p.empty) for p in own if p.kind is not p.VAR_KEYWORD
+    ]
+    call = str(inspect.Signature(shown)).removesuffix(")").removesuffix(", /").removesuffix(", *")
+    taken = [option for option in parameters if option in of_registry]
+    more = taken or "options" in parameters
+    told = _entries(parts.get("Args", ""))
+    lines = [
+        f"### {name}", "", "```text", f"{name}{call}{', **options)' if more else ')'}", "```", "",
+        _paragraphs(parts[""]), "",
+        *_table("argument", {
+            p.name: told[p.name] for p in own if p.name in told and told[p.name] not in ONCE
+        }),
+    ]
+    if name == "hierarchy":
+        lines += [OF_KINDS, ""]
+    elif taken:
+        lines += [f"Options: {_options(taken)}.", ""]
+    returns = parts.get("Returns")
+    if returns and _flowing(returns) not in ONCE:
+        lines += [f"Returns: {_flowing(returns)}", ""]
+    return "\n".join(lines)
+
+
+def _members(kept: type) -> dict[str, str]:
+    """The public properties and methods of a class, with the first sentence of each."""
+    found = {}
+    for name, member in vars(kept).items():
+        if not name.startswith("_") and inspect.getdoc(member) and (
+            callable(member) or isinstance(member, property | cached_property)
+        ):
+            first = _flowing(_parts(member)[""].split("\n\n")[0])
+            found[f"{name}()" if callable(member) else name] = first
+    return found
+
+
+def one_class(name: str) -> str:
+    """A class: its attributes, properties and methods."""
+    kept = getattr(kanon_sql, name)
+    parts = _parts(kept)
+    rows = {**_entries(parts.get("Attributes", "")), **_members(kept)}
+    return "\n".join([f"### {name}", "", _paragraphs(parts[""]), "", *_table("part", rows)])
+
+
+def common() -> str:
+    """What most functions take and give."""
+    rows = dict(text.split(": ", 1) for text in (DATA, CON))
+    return "\n".join([
+        *_table("argument", {name: _flowing(said) for name, said in rows.items()}),
+        f"They return: {_flowing(RETURNS)}",
+    ])
+
+
+def functions() -> str:
+    """All functions, in the order of their names but for the first."""
+    names = [n for n in kanon_sql.__all__ if inspect.isfunction(getattr(kanon_sql, n))]
+    return "\n".join(map(function, names)).rstrip()
+
+
+def classes() -> str:
+    """What the functions give, beside frames."""
+    return "\n".join(map(one_class, CLASSES)).rstrip()
+
+
+def errors() -> str:
+    """The errors, with what each is."""
+    return "\n".join(_table("error", {
+        name: _flowing(_parts(getattr(kanon_sql, name))[""]) for name in ERRORS
+    })).rstrip()
+
+
+def _columns() -> dict[str, list[str]]:
+    """What each call of SQL gives, of a small table."""
+    con = kanon_sql.register(duckdb.connect())
+    con.execute("SET enable_progress_bar = false")
+    con.execute("CREATE TABLE people AS SELECT i AS id, i % 4 AS age, 1 AS ill FROM range(8) r(i)")
+    roles = "quasi_identifiers := ['age'], sensitive := ['ill'], method := 'mdav'"
+    audited = "quasi_identifiers := ['age'], sensitive := ['ill']"
+    given = dict.fromkeys(ALL_CALLS, f"'people', k := 2, entity := 'id', {roles}") | {
+        "anonymize_audit": f"'people', release := 'people', {audited}",
+        "anonymize_methods": "",
+        "anonymize_risk": f"'people', {audited}",
+        "k_anonymity": f"'people', {audited}",
+        "hierarchy": "'people', 'age', kind := 'bins'",
+    }
+    made = given["anonymize_ledger"]
+    con.execute(f"CREATE TABLE releases AS FROM anonymize_ledger({made})")
+    given["ledger_check"] = "'releases', k := 2"
+    return {
+        call: [name for name, *_ in con.execute(f"DESCRIBE FROM {call}({text})").fetchall()]
+        for call, text in given.items()
+    }
+
+
+def sql_functions() -> str:
+    """All calls of SQL: how each is called, what it gives and which options it takes."""
+    lines = []
+    for call, columns in _columns().items():
+        taken = [name for name, option in OPTIONS.items() if call in option.calls]
+        if call == "ledger_check":
+            taken = ["k"]
+        relation = {"anonymize_methods": "", "ledger_check": "ledger", "hierarchy":
+                    "relation, column_name, kind := ..."}.get(call, "relation")
+        named = ", ".join(f"`{name}`" for name in columns)
+        more = ", option := ..." if taken or call == "hierarchy" else ""
+        lines += [
+            f"## {call}", "", "```text", f"FROM {call}({relation}{more})", "```", "",
+            CALLS.get(call, OF_METHODS), "",
+            f"Columns: {BY_TABLE.get(call, named)}{MORE.get(call, '')}.", "",
+        ]
+        if taken:
+            lines += [f"Options: {_options(taken)}.", ""]
+        elif call == "hierarchy":
+            lines += [OF_KINDS, ""]
+    return "\n".join(lines).rstrip()
+
+
+BLOCKS: dict[str, Callable[[], str]] = {
+    "sql functions": sql_functions,
+    "arguments": common,
+    "functions": functions,
+    "classes": classes,
+    "errors": errors,
+}
+"""What stands between the marks of docs/sql-reference.md and docs/python-reference.md."""
