@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from kanon_sql.call.catalog import Catalog, Entry
 from kanon_sql.call.options import OPTIONS
-from kanon_sql.call.relation import Relation, find_relation
+from kanon_sql.call.relation import Relation, find_relation, quoted
 from kanon_sql.call.sought import Sought
 from kanon_sql.errors import (
     DataError,
@@ -42,6 +42,9 @@ NAMES = """
 """
 
 TOKEN = re.compile(r"--[^\n]*|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\w+|.", re.DOTALL)
+
+ENUM = re.compile(r"ENUM\('([^']|'')*'(, '([^']|'')*')*\)")
+"""A type that holds values which no released row need have."""
 
 KINDS = {kind.__name__: kind for kind in (KanonError, OptionError, DataError, ReleaseError)}
 
@@ -145,12 +148,15 @@ class Session:
             name = self.hold(FRAME, data)
         relation = find_relation(name, self.catalog)
         try:
-            columns = bound(self.con, f"FROM {relation.sql}").columns
+            found = bound(self.con, f"FROM {relation.sql}")
         except duckdb.Error as error:
             raise self._unfound(name, error) from None
         known = relation.entry or Entry({})
-        comments = {**dict.fromkeys(columns), **known.columns}
-        return replace(relation, entry=replace(known, columns=comments))
+        comments = {**dict.fromkeys(found.columns), **known.columns}
+        return replace(
+            relation, sql=_without_lists_of_values(relation.sql, found),
+            entry=replace(known, columns=comments),
+        )
 
     def _unfound(self, name: str | Sequence[str], error: duckdb.Error) -> KanonError:
         if not isinstance(name, str):
@@ -176,6 +182,17 @@ class Session:
             except (duckdb.CatalogException, duckdb.IOException):
                 return one
         return None
+
+
+def _without_lists_of_values(relation: str, found: duckdb.DuckDBPyRelation) -> str:
+    """The relation as it stands in FROM, where an ENUM inside of another type is a text: the type
+    would tell all values that it may have, released or not. One by itself the query makes a text."""
+    kinds = zip(found.columns, map(str, found.types), strict=True)
+    casts = ", ".join(
+        f"CAST({quoted(name)} AS {ENUM.sub('VARCHAR', kind)}) AS {quoted(name)}"
+        for name, kind in kinds if ENUM.search(kind) and not ENUM.fullmatch(kind)
+    )
+    return f"(SELECT * REPLACE ({casts}) FROM {relation})" if casts else relation
 
 
 def _hold(session: Session, name: str, given: Any) -> Any:

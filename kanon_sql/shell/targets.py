@@ -4,7 +4,6 @@ standard output. What is written has its name only when it is whole."""
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import sys
 import tempfile
@@ -19,7 +18,7 @@ import duckdb
 from kanon_sql.call.relation import is_file, literal, quoted
 from kanon_sql.errors import OptionError, did_you_mean
 from kanon_sql.interfaces.release import beside, refuse_unkept, transaction
-from kanon_sql.interfaces.session import Session, bound
+from kanon_sql.interfaces.session import ENUM, Session, bound
 from kanon_sql.shell.sources import INSIDE, Source, is_database, split_inside
 
 STDOUT = "-"
@@ -39,9 +38,6 @@ ENDINGS = {
 }
 PACKED = {"gz": "gzip", "zst": "zstd"}
 DATABASES = ("duckdb", "db", "ddb")
-
-ENUM = re.compile(r"ENUM\('([^']|'')*'(, '([^']|'')*')*\)")
-"""A type that holds values which no released row need have."""
 
 
 @dataclass(frozen=True)

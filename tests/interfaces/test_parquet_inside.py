@@ -1,4 +1,4 @@
-"""What lies in a Parquet file beside its rows, by every door that writes one: nothing of the source.
+"""What lies in a Parquet file beside its rows, by every door: nothing of the source.
 
 The source is a lake with planted values wherever one can be: in rows, in dropped columns, in names
 of folders and files, in the metadata that pandas, Arrow, polars and GeoParquet write, in lists of
@@ -8,196 +8,60 @@ categories. Of each file that comes out, all bytes are unpacked and searched.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import duckdb
-import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import kanon_sql
-from kanon_sql.shell.main import main
 from tests.support.parquet_bytes import inside
-
-ROWS = 600
-SITES = ("North", "South", "PLANT-RARE-SITE")
-QUASI = ["income", "town", "born"]
-OPTIONS: dict[str, Any] = {
-    "k": 5, "quasi_identifiers": QUASI, "sensitive": ["disease", "stage"], "others": "drop",
-    "method": "mdav_plus", "nulls": "suppress",
-}
-SQL = (
-    f"k := 5, quasi_identifiers := {QUASI}, sensitive := ['disease', 'stage'], others := 'drop', "
-    "method := 'mdav_plus', nulls := 'suppress'"
+from tests.support.planted import (
+    BY_WRITER,
+    DOORS,
+    ROWS,
+    WRITERS,
+    make_lake,
+    planted,
 )
-SHELL = (
-    "-k", "5", "-q", ",".join(QUASI), "-s", "disease,stage", "--others", "drop", "-m", "mdav_plus",
-    "--nulls", "suppress", "--quiet",
-)
-PATTERN = "lake/**/*.parquet"
-
-ROW = f"""
-    SELECT 'PLANT-PERSON-' || lpad(i::VARCHAR, 5, '0') AS person,
-           CASE WHEN i % 40 > 0 THEN 31337.25 + i * 17.7e0 + (i * i % 89) / 7.0 END AS income,
-           'PLANT-TOWN-' || lpad((i % 97)::VARCHAR, 3, '0') AS town,
-           DATE '1931-01-01' + (i * 41)::INTEGER AS born,
-           CASE WHEN i % 40 = 0 THEN 'PLANT-DISEASE-' || lpad(i::VARCHAR, 5, '0')
-                ELSE 'flu' || i % 3 END AS disease,
-           (['low', 'high'])[1 + i % 2] AS stage,
-           'PLANT-NOTE-' || i AS note, i % 3 AS site,
-           '\x01\x01\x00\x00\x00PLANT-SHAPE-XXXX'::BLOB AS shape
-    FROM range({ROWS}) AS r(i)
-"""
-"""Towns and incomes of which few are released, and diseases that stand in rows with a NULL, none of
-which is."""
-
-METADATA = {
-    b"PLANT-KEY": b"PLANT-VALUE",
-    b"geo": b'{"version": "1.0.0", "primary_column": "shape", "columns": {"shape": {"encoding": '
-    b'"WKB", "geometry_types": ["Point"], "PLANT-GEO": 1}}}',
-    b"iceberg.schema": b'{"doc": "PLANT-ICEBERG"}',
-}
 
 
-def _rows(con: duckdb.DuckDBPyConnection, site: int) -> pa.Table:
-    return con.sql(f"SELECT * EXCLUDE (site) FROM ({ROW}) WHERE site = {site}").to_arrow_table()
-
-
-def _by_pyarrow(table: pa.Table, path: str) -> None:
-    fields = [field.with_metadata({b"PARQUET:field_id": b"7", b"doc": b"PLANT-FIELD"})
-              for field in table.schema]
-    stages = pa.DictionaryArray.from_arrays(
-        table["stage"].combine_chunks().dictionary_encode().indices,
-        pa.array([*table["stage"].combine_chunks().dictionary_encode().dictionary.to_pylist(),
-                  "PLANT-CATEGORY"]),
-    )
-    place = table.schema.get_field_index("stage")
-    fields[place] = fields[place].with_type(stages.type)
-    columns = [stages if i == place else column for i, column in enumerate(table.columns)]
-    schema = pa.schema(fields, metadata=METADATA)
-    pq.write_table(pa.Table.from_arrays(columns, schema=schema), path, write_page_index=True)
-
-
-def _by_pandas(table: pa.Table, path: str) -> None:
-    frame = table.to_pandas().set_index(pd.Index([f"PLANT-INDEX-{i}" for i in range(len(table))]))
-    frame["stage"] = pd.Categorical(frame["stage"], ["low", "high", "PLANT-CATEGORY"])
-    frame.attrs["told"] = "PLANT-ATTRS"
-    frame.to_parquet(path)
-
-
-def _by_polars(table: pa.Table, path: str) -> None:
-    frame = pl.DataFrame(pl.from_arrow(table))
-    kinds = pl.Enum(["low", "high", "PLANT-CATEGORY"])
-    frame.with_columns(pl.col("stage").cast(kinds)).write_parquet(
-        path, metadata={"PLANT-POLARS": "PLANT-POLARS-VALUE"}
-    )
-
-
-def _by_duckdb(table: pa.Table, path: str) -> None:
-    with duckdb.connect() as con:
-        con.register("rows", table)
-        con.execute(
-            "COPY (SELECT * REPLACE (stage::ENUM('low', 'high', 'PLANT-CATEGORY') AS stage) "
-            f"FROM rows) TO '{path}' (FORMAT parquet, KV_METADATA {{mine: 'PLANT-DUCKDB'}})"
-        )
-
-
-WRITERS = {
-    "pyarrow": _by_pyarrow, "pandas": _by_pandas, "polars": _by_polars, "duckdb": _by_duckdb,
-}
-
-
-@pytest.fixture(params=WRITERS)
+@pytest.fixture
 def lake(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A hive-partitioned lake in the working folder, and a connection for it."""
+    """The lake of a writer in the working folder, a folder for what comes out, and a connection."""
     monkeypatch.chdir(tmp_path)
+    make_lake(request.param)
+    Path("out").mkdir()
     with duckdb.connect() as con:
-        for number, site in enumerate(SITES):
-            folder = Path("lake") / f"site={site}"
-            folder.mkdir(parents=True)
-            WRITERS[request.param](
-                _rows(con, number), str(folder / f"PLANT-FILE-{number}.parquet")
-            )
         yield kanon_sql.register(con)
 
 
-# --- the doors ----------------------------------------------------------------------------------
-
-Door = Callable[[duckdb.DuckDBPyConnection], Any]
-
-
-def _copy(con: duckdb.DuckDBPyConnection) -> None:
-    con.execute(f"COPY (FROM anonymize('{PATTERN}', {SQL})) TO 'out/out.parquet' (FORMAT parquet)")
+def written() -> list[Path]:
+    """The Parquet files that came out."""
+    found = sorted(Path("out").rglob("*.parquet"))
+    assert found
+    return found
 
 
-def _copy_parted(con: duckdb.DuckDBPyConnection) -> None:
-    con.execute(
-        f"COPY (FROM anonymize('{PATTERN}', {SQL})) TO 'out/parts' "
-        "(FORMAT parquet, PARTITION_BY (stage))"
-    )
-
-
-def _shell(*arguments: str) -> Door:
-    def run(_: duckdb.DuckDBPyConnection) -> None:
-        assert main(arguments) == 0
-    return run
-
-
-def _frame(con: duckdb.DuckDBPyConnection) -> None:
-    frame = pd.read_parquet("lake").reset_index(drop=True)
-    kanon_sql.anonymize(frame, **OPTIONS).to_parquet("out/out.parquet")
-
-
-def _arrow(con: duckdb.DuckDBPyConnection) -> None:
-    source = pa.concat_tables(
-        [pq.read_table(path, partitioning=None).replace_schema_metadata(METADATA)
-         for path in Path("lake").rglob("*.parquet")], promote_options="permissive",
-    )
-    pq.write_table(kanon_sql.anonymize(source, **OPTIONS), "out/out.parquet")
-
-
-def _polars(con: duckdb.DuckDBPyConnection) -> None:
-    frame = pl.read_parquet(PATTERN, hive_partitioning=False)
-    kanon_sql.anonymize(frame, **OPTIONS).write_parquet("out/out.parquet")
-
-
-DOORS: dict[str, Door] = {
-    "release": lambda con: kanon_sql.release(con, PATTERN, to="out/out.parquet", **OPTIONS),
-    "kanon release": _shell("release", PATTERN, "-o", "out/out.parquet", *SHELL[:-1]),
-    "kanon anonymize, a file": _shell("anonymize", PATTERN, "-o", "out/out.parquet", *SHELL),
-    "kanon anonymize, partitions": _shell(
-        "anonymize", PATTERN, "-o", "out/parts", "--partition-by", "stage", *SHELL
-    ),
-    "kanon anonymize, a folder": _shell("anonymize", "lake/", "-o", "out/blocks/", *SHELL),
-    "anonymize_files": lambda con: kanon_sql.anonymize_files(
-        PATTERN, "out/blocks", progress=False, block_rows=200, **OPTIONS
-    ),
-    "COPY": _copy, "COPY, partitions": _copy_parted,
-    "pandas": _frame, "Arrow": _arrow, "polars": _polars,
-}
-
-
+@pytest.mark.sample(14)
+@pytest.mark.parametrize("lake", WRITERS, indirect=True)
 @pytest.mark.parametrize("door", DOORS)
 def test_no_byte_of_a_file_is_of_the_source_but_what_is_released(
     door: str, lake: duckdb.DuckDBPyConnection
 ) -> None:
-    Path("out").mkdir()
     DOORS[door](lake)
     files = [path for path in Path("out").rglob("*") if path.is_file()]
-    written = [path for path in files if path.suffix == ".parquet"]
-    assert written
-    released = pa.concat_tables(pq.ParquetFile(path).read() for path in written)
+    made = written()
+    released = pa.concat_tables(pq.ParquetFile(path).read() for path in made)
     shown = {str(value) for column in released.columns for value in column.to_pylist()}
-    texts, numbers = _planted(lake)
-    seen = b"\n".join(inside(path).all for path in written)
+    texts, numbers = planted(lake)
+    seen = b"\n".join(inside(path).all for path in made)
     told = " ".join(str(path) for path in Path("out").rglob("*")) + "".join(
-        path.read_text() for path in files if path not in written
+        path.read_text() for path in files if path not in made
     )
     # what is found where it is released is not overlooked where it isn't
     towns = {text for text in texts if text in shown}
@@ -205,7 +69,7 @@ def test_no_byte_of_a_file_is_of_the_source_but_what_is_released(
     hidden = texts - shown
     assert len(hidden) > ROWS
     assert sorted(text for text in hidden if text.encode() in seen or text in told) == []
-    values = {value for value in released["income"].to_pylist()}
+    values = set(released["income"].to_pylist())
     means = [struct.pack("<d", value) for value in values]
     assert any(mean in seen for mean in means)
     alone = numbers - values
@@ -214,16 +78,170 @@ def test_no_byte_of_a_file_is_of_the_source_but_what_is_released(
     assert [value for value in alone if str(value) in told or str(value).encode() in seen] == []
 
 
-def _planted(con: duckdb.DuckDBPyConnection) -> tuple[set[str], set[float]]:
-    """All that was planted: texts, and numbers."""
-    rows = con.sql(ROW).to_arrow_table().to_pydict()
-    texts = {
-        text for name in ("person", "town", "disease", "note") for text in rows[name]
-        if text.startswith("PLANT")
-    }
-    others = {
-        *SITES, *(f"PLANT-FILE-{i}" for i in range(3)), "PLANT-CATEGORY", "PLANT-KEY",
-        "PLANT-VALUE", "PLANT-GEO", "PLANT-ICEBERG", "PLANT-FIELD", "PLANT-ATTRS", "PLANT-POLARS",
-        "PLANT-DUCKDB", "PLANT-INDEX", "PLANT-SHAPE", "lake/", "site",
-    }
-    return texts | others, {value for value in rows["income"] if value is not None}
+@pytest.mark.parametrize("lake", WRITERS, indirect=True)
+def test_the_search_finds_what_each_writer_put_beside_the_rows(
+    lake: duckdb.DuckDBPyConnection, request: pytest.FixtureRequest
+) -> None:
+    writer = request.node.callspec.params["lake"]
+    seen = b"\n".join(inside(path).all for path in Path("lake").rglob("*.parquet"))
+    assert [text for text in BY_WRITER[writer] if text.encode() not in seen] == []
+
+
+# --- what there is beside rows ------------------------------------------------------------------
+
+DUCKDB = [name for name in DOORS if name not in ("pandas", "Arrow", "polars")]
+"""Doors whose files DuckDB writes."""
+
+KEYS: dict[str, set[bytes]] = {
+    "release": {b"kanon"}, "kanon release": {b"kanon"}, "pandas": {b"pandas", b"ARROW:schema"},
+    "Arrow": {b"ARROW:schema"}, "polars": {b"ARROW:schema"},
+}
+"""The keys that stand in footers; none by all other doors."""
+
+
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("lake", ["pyarrow"], indirect=True)
+@pytest.mark.parametrize("door", DOORS)
+def test_a_footer_has_no_key_but_ours_and_those_of_the_writer(
+    door: str, lake: duckdb.DuckDBPyConnection
+) -> None:
+    DOORS[door](lake)
+    for path in written():
+        metadata = pq.read_metadata(path)
+        assert set(metadata.metadata or {}) == KEYS.get(door, set())
+        assert "PLANT" not in metadata.created_by
+        for field in pq.read_schema(path):
+            # what a field says of itself is its number in the file, at most
+            assert set(field.metadata or {}) <= {b"PARQUET:field_id"}
+            assert (field.metadata or {}).get(b"PARQUET:field_id") != b"7"
+
+
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("lake", ["duckdb"], indirect=True)
+@pytest.mark.parametrize("door", DUCKDB)
+def test_every_byte_is_of_a_page_a_bloom_filter_or_the_footer(
+    door: str, lake: duckdb.DuckDBPyConnection
+) -> None:
+    """So there is no page index, and no gap in which anything could lie."""
+    DOORS[door](lake)
+    for path in written():
+        metadata = pq.read_metadata(path)
+        columns = [
+            metadata.row_group(group).column(number)
+            for group in range(metadata.num_row_groups) for number in range(metadata.num_columns)
+        ]
+        assert not any(c.has_column_index or c.has_offset_index for c in columns)
+        ((blooms,),) = lake.execute(
+            "SELECT coalesce(sum(bloom_filter_length), 0)::BIGINT FROM parquet_metadata(?)",
+            [str(path)],
+        ).fetchall()
+        found, magic = inside(path), 4
+        # the search puts a line break between parts
+        assert len(found.rest) - len(columns) == magic + blooms + found.footer
+
+
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("lake", ["duckdb"], indirect=True)
+@pytest.mark.parametrize("door", DOORS)
+def test_statistics_are_of_the_rows_of_their_group(
+    door: str, lake: duckdb.DuckDBPyConnection
+) -> None:
+    DOORS[door](lake)
+    told = 0
+    for path in written():
+        file = pq.ParquetFile(path)
+        for group in range(file.metadata.num_row_groups):
+            rows = file.read_row_group(group)
+            for number, name in enumerate(rows.column_names):
+                found = file.metadata.row_group(group).column(number).statistics
+                if found is None:
+                    continue
+                values = [value for value in rows[name].to_pylist() if value is not None]
+                told += bool(found.has_min_max)
+                if found.has_min_max:
+                    assert (found.min, found.max) == (min(values), max(values))
+                if found.has_null_count:
+                    assert found.null_count == rows.num_rows - len(values)
+                if found.has_distinct_count:
+                    assert found.distinct_count == len(set(values))
+    assert told
+
+
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("lake", ["duckdb"], indirect=True)
+@pytest.mark.parametrize("door", DUCKDB)
+def test_a_bloom_filter_knows_what_is_released_and_nothing_else(
+    door: str, lake: duckdb.DuckDBPyConnection
+) -> None:
+    DOORS[door](lake)
+    texts, _ = planted(lake)
+    filtered = 0
+    for path in written():
+        named = [name for (name,) in lake.execute(
+            "SELECT path_in_schema FROM parquet_metadata(?) WHERE bloom_filter_offset IS NOT NULL "
+            "AND type = 'BYTE_ARRAY'", [str(path)]
+        ).fetchall()]
+        for name in set(named):
+            filtered += 1
+            shown = set(pq.ParquetFile(path).read([name])[name].to_pylist()) - {None}
+            hidden = sorted(texts - shown)
+            assert all(_may_hold(lake, path, name, value) for value in sorted(shown)[:20])
+            met = sum(_may_hold(lake, path, name, value) for value in hidden[::4])
+            # DuckDB makes filters that are wrong of 1 % of what isn't there
+            assert met <= 0.04 * len(hidden[::4])
+    assert filtered
+
+
+def _may_hold(con: duckdb.DuckDBPyConnection, path: Path, column: str, value: str) -> bool:
+    found = con.execute(
+        "SELECT bool_and(bloom_filter_excludes) FROM parquet_bloom_probe(?, ?, ?)",
+        [str(path), column, value],
+    ).fetchall()
+    return found == [(False,)]
+
+
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("lake", ["duckdb"], indirect=True)
+@pytest.mark.parametrize("door", DUCKDB)
+def test_another_order_of_the_source_gives_the_same_bytes(
+    door: str, lake: duckdb.DuckDBPyConnection
+) -> None:
+    lake.execute("SET threads = 1")
+    DOORS[door](lake)
+    before = {path: path.read_bytes() for path in written()}
+    for path in Path("lake").rglob("*.parquet"):
+        pq.write_table(pq.ParquetFile(path).read()[::-1], path)
+    for path in sorted(Path("out").rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() else path.unlink()
+    DOORS[door](lake)
+    assert {path: path.read_bytes() for path in written()} == before
+
+
+# --- lists of values inside of types ------------------------------------------------------------
+
+NESTED = {
+    "list": "[{}]", "lists": "[[{}]]", "struct": "{{'x': {}}}", "map": "MAP {{'x': {}}}",
+    "map of keys": "MAP {{{}: 1}}", "structs": "[{{'x': {}}}]",
+}
+
+
+@pytest.mark.parametrize("kind", NESTED)
+def test_an_enum_inside_of_a_type_is_a_text(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    value = "(['aa', 'bb'])[1 + i % 2]::ENUM('aa', 'bb', 'It''s, a PLANT')"
+    with kanon_sql.register(duckdb.connect()) as con:
+        con.execute(
+            f"CREATE TABLE t AS SELECT 20 + i % 10 AS age, {NESTED[kind].format(value)} AS x "
+            "FROM range(100) AS r(i)"
+        )
+        assert "PLANT" in str(con.table("t").types[1])
+        kanon_sql.release(con, "t", to="released.parquet", k=5, sensitive=["x"])
+        found = kanon_sql.anonymize("t", con=con, k=5, sensitive=["x"])
+        pq.write_table(found, "found.parquet")
+        values = con.execute("SELECT x::VARCHAR FROM 't' ORDER BY ALL").fetchall()
+        for path in ("released.parquet", "found.parquet"):
+            assert b"PLANT" not in inside(path).all
+            read = con.execute(f"SELECT x::VARCHAR FROM '{path}' ORDER BY ALL").fetchall()
+            assert read == values

@@ -1,4 +1,4 @@
-"""All bytes of a Parquet file, unpacked: pages, dictionaries, bloom filters, indexes and the footer.
+"""All bytes of a Parquet file, unpacked: pages, dictionaries, filters, indexes and the footer.
 
 A reader shows rows, and what it takes no notice of it skips. Here each page is found by its header,
 as the format has it, and unpacked, so that nothing lies in a file that no test has seen.
