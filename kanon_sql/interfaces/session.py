@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from kanon_sql.call.catalog import Catalog, Entry
 from kanon_sql.call.options import OPTIONS
-from kanon_sql.call.relation import Relation, find_relation, quoted
+from kanon_sql.call.relation import Relation, find_relation, is_url, quoted
 from kanon_sql.call.sought import Sought
 from kanon_sql.errors import (
     DataError,
@@ -45,6 +45,11 @@ TOKEN = re.compile(r"--[^\n]*|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\w+|.", re.DOTA
 
 ENUM = re.compile(r"ENUM\('([^']|'')*'(, '([^']|'')*')*\)")
 """A type that holds values which no released row need have."""
+
+UNREACHED = (
+    "DuckDB reads nothing at {!r}. Check the address, and that the extension and the secret for it "
+    "are there: by CREATE PERSISTENT SECRET for every connection, or on the one that you give."
+)
 
 KINDS = {kind.__name__: kind for kind in (KanonError, OptionError, DataError, ReleaseError)}
 
@@ -159,6 +164,9 @@ class Session:
         )
 
     def _unfound(self, name: str | Sequence[str], error: duckdb.Error) -> KanonError:
+        urls = [each for each in ([name] if isinstance(name, str) else name) if is_url(each)]
+        if urls:
+            return OptionError(UNREACHED.format(urls[0]))
         if not isinstance(name, str):
             return OptionError(
                 "The files of the list can't be read together. Check that each exists, and that "
@@ -185,8 +193,8 @@ class Session:
 
 
 def _without_lists_of_values(relation: str, found: duckdb.DuckDBPyRelation) -> str:
-    """The relation as it stands in FROM, where an ENUM inside of another type is a text: the type
-    would tell all values that it may have, released or not. One by itself the query makes a text."""
+    """The relation as it stands in FROM, where an ENUM inside of another type is a text: its type
+    would tell all values that it may have, released or not. An ENUM alone is one by the query."""
     kinds = zip(found.columns, map(str, found.types), strict=True)
     casts = ", ".join(
         f"CAST({quoted(name)} AS {ENUM.sub('VARCHAR', kind)}) AS {quoted(name)}"

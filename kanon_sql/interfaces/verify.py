@@ -15,6 +15,7 @@ from typing import Any
 import duckdb
 
 from kanon_sql.call.call import read_call
+from kanon_sql.call.relation import is_url
 from kanon_sql.errors import KanonError, OptionError
 from kanon_sql.interfaces.again import run_again
 from kanon_sql.interfaces.release import reader
@@ -88,7 +89,7 @@ def _readable(file: Any) -> str:
         raise OptionError(
             f"DuckDB reads {path!r} as a pattern. Rename the file, without the signs *, ? and [."
         )
-    if not Path(path).is_file():
+    if not is_url(path) and not Path(path).is_file():
         raise OptionError(f"There is no file {path!r}. Check the path.")
     return path
 
