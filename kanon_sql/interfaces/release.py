@@ -264,7 +264,7 @@ def refuse_unkept(columns: Mapping[str, str], draft: str) -> None:
             f"COPY (SELECT {empty} WHERE false) TO {literal(draft)} (FORMAT parquet, "
             "USE_TMP_FILE false)"
         )
-        written = own.con.execute(f"DESCRIBE FROM read_parquet({literal(draft)})").fetchall()
+        written = own.con.execute(f"DESCRIBE FROM {file_relation(draft).sql}").fetchall()
     for (name, kept), (_, found, *_) in zip(columns.items(), written, strict=True):
         if kept != found or UNEXACT.search(kept):
             raise DataError(UNKEPT.format(name, kept, INSTEAD.get(kept, "VARCHAR")))

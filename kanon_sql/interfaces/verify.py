@@ -158,7 +158,7 @@ def _of_file(own: Session, path: str, manifest: Json) -> Iterator[Finding]:
     con = own.con
     columns = {
         name: kept for name, kept, *_ in con.execute(
-            "DESCRIBE FROM read_parquet(?)", [path]
+            "DESCRIBE FROM read_parquet(?, hive_partitioning = false)", [path]
         ).fetchall()
     }
     yield from _of_columns(columns, manifest)
@@ -198,7 +198,9 @@ def _of_columns(columns: Mapping[str, str], manifest: Json) -> Iterator[Finding]
 
 
 def _of_rows(con: Connection, path: str, manifest: Json) -> Iterator[Finding]:
-    ((rows,),) = con.execute("SELECT count(*) FROM read_parquet(?)", [path]).fetchall()
+    ((rows,),) = con.execute(
+        "SELECT count(*) FROM read_parquet(?, hive_partitioning = false)", [path]
+    ).fetchall()
     told = manifest["metrics"].get("rows_released")
     if rows != told:
         yield Finding(
@@ -228,7 +230,7 @@ def _of_roles(con: Connection, path: str, manifest: Json) -> Iterator[Finding]:
         elif role == "withheld":
             quoted = '"' + name.replace('"', '""') + '"'
             ((known,),) = con.execute(
-                f"SELECT count({quoted}) FROM read_parquet(?)", [path]
+                f"SELECT count({quoted}) FROM read_parquet(?, hive_partitioning = false)", [path]
             ).fetchall()
             if known:
                 said = f"The column {name!r} has values in the file, and was withheld."
