@@ -39,4 +39,6 @@ with tempfile.TemporaryDirectory() as folder:
         "SELECT releases, persons, presence_crowd_min, keeps_presence "
         "FROM ledger_check('releases', k := 5)"
     ).show()
-    con.sql(f"SELECT month, count(*) AS rows FROM '{lake}/**/*.parquet' GROUP BY month").show()
+    con.sql(
+        f"SELECT month, count(*) AS rows FROM '{lake}/**/*.parquet' GROUP BY month ORDER BY month"
+    ).show()

@@ -42,4 +42,4 @@ with tempfile.TemporaryDirectory() as folder:
     # what anybody can count who holds the files
     print(kanon_sql.k_anonymity(
         f"{released}/*.parquet", k=5, sensitive=["workclass", "occupation", "salary-class"]
-    ).select(["k", "rows", "classes", "uniques"]).to_pylist())
+    ).select(["k", "rows", "classes", "uniques"]).to_pylist()[0])
