@@ -17,7 +17,7 @@ import duckdb
 
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.relation import Relation, is_url
-from kanon_sql.errors import DataError, OptionError, ReleaseError
+from kanon_sql.errors import DataError, KanonError, OptionError, ReleaseError
 from kanon_sql.files.asked import Asked, read_asked
 from kanon_sql.files.block import Block, blocks_of, release_block
 from kanon_sql.files.finish import Written, write_file
@@ -81,7 +81,8 @@ def release_files(
         seen = input_digest(session.con, paths)
         state = State(work, {"the input": seen, "the options": digest(_told(asked))})
         passes = Passes(progress)
-        released = _Run(session, asked, state, work, many, passes).run()
+        with _refused(work):
+            released = _Run(session, asked, state, work, many, passes).run()
         if input_digest(session.con, paths) != seen:
             shutil.rmtree(work, ignore_errors=True)
             raise DataError(MOVED)
@@ -163,9 +164,20 @@ def _disk(target: Path) -> Iterator[None]:
     """One sentence for a disk that is full."""
     try:
         yield
-    except (OSError, duckdb.IOException, duckdb.OutOfMemoryException) as error:
+    except (OSError, duckdb.IOException, duckdb.OutOfMemoryException, OptionError) as error:
         if "No space left" in str(error) or getattr(error, "errno", None) == 28:
             raise DataError(FULL.format(str(target))) from None
+        raise
+
+
+@contextmanager
+def _refused(work: Path) -> Iterator[None]:
+    """No draft of what is refused, and would be again: rows of the source are in it."""
+    try:
+        yield
+    except KanonError as refusal:
+        if "No space left" not in str(refusal):
+            shutil.rmtree(work, ignore_errors=True)
         raise
 
 

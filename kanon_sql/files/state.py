@@ -59,7 +59,7 @@ ENDING = 65_536
 """Bytes of the end of a file that are looked at."""
 
 URLS = """
-    SELECT filename, size, last_modified::VARCHAR FROM read_blob(?) ORDER BY filename
+    SELECT filename, size, epoch_us(last_modified) FROM read_blob(?) ORDER BY filename
 """
 FOOTERS = """
     SELECT file_name, bit_xor(hash(told)) FROM parquet_metadata(?) AS told

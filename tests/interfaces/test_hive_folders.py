@@ -1,4 +1,4 @@
-"""A release in a folder such as year=2026 is what it is elsewhere: names of folders are no columns."""
+"""A release in a folder such as year=2026 is what it is elsewhere: no folder is a column."""
 
 from __future__ import annotations
 
