@@ -88,6 +88,11 @@ def is_file(name: str) -> bool:
     return bool(re.search(r"[/\\*?]", name) or ENDING.search(name))
 
 
+def is_url(name: str) -> bool:
+    """Whether a name reads as that of a file of another machine, such as s3://bucket/a.parquet."""
+    return bool(re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", name))
+
+
 def find_relation(name: object, catalog: Catalog) -> Relation:
     """The relation that a user means by a name, or by a list of the names of files.
 

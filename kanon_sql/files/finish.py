@@ -21,6 +21,9 @@ from kanon_sql.sql import statement
 
 HASHES = 2**64
 
+ROWS_ALONE = "hive_partitioning = false"
+"""A folder such as year=2026 in which a release is written is no column of it."""
+
 
 class Written(NamedTuple):
     """A file of a release.
@@ -46,10 +49,10 @@ def write_file(
     names = ", ".join(literal(str(piece)) for piece in pieces)
     try:
         con.execute(statement(
-            "files/file", pieces=f"read_parquet([{names}])", first=first, last=last,
+            "files/file", pieces=f"read_parquet([{names}], {ROWS_ALONE})", first=first, last=last,
             path=literal(str(draft)),
         )).fetchall()
-        file = f"read_parquet({literal(str(draft))})"
+        file = f"read_parquet({literal(str(draft))}, {ROWS_ALONE})"
         text = statement("files/verify", seen=seen(chosen(asked.quasi)), file=file)
         found = Written(*con.execute(telling(text)).fetchall()[0])
         draft.replace(target)

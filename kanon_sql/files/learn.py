@@ -221,7 +221,8 @@ def _written(levels: list[pa.Array], path: Path) -> Relation:
     import pyarrow.parquet as pq
 
     pq.write_table(pa.table({f"level{i}": level for i, level in enumerate(levels)}), path)
-    return Relation(f"read_parquet({literal(str(path))})", (str(path),))
+    text = f"read_parquet({literal(str(path))}, hive_partitioning = false)"
+    return Relation(text, (str(path),))
 
 
 def learned_of(told: Mapping[str, Any], attributes: tuple[Attribute, ...]) -> Learned:

@@ -16,8 +16,8 @@ from typing import Any
 import duckdb
 
 from kanon_sql.call.call import GroupingCall
-from kanon_sql.call.relation import Relation
-from kanon_sql.errors import DataError, OptionError, ReleaseError
+from kanon_sql.call.relation import Relation, is_url
+from kanon_sql.errors import DataError, KanonError, OptionError, ReleaseError
 from kanon_sql.files.asked import Asked, read_asked
 from kanon_sql.files.block import Block, blocks_of, release_block
 from kanon_sql.files.finish import Written, write_file
@@ -50,30 +50,40 @@ MOVED = (
     "The files of the input changed while they were read. Nothing was written; run it again when "
     "nobody writes them."
 )
+PREPARE = (
+    "prepare is a {}, no function. Give one that takes a connection, such as "
+    "lambda con: con.execute('CREATE SECRET ...')."
+)
 FULL = "The disk of {!r} is full. Nothing was written there; make room, and run the same again."
 
 
 def release_files(
     source: Any, to: Any, threads: int | None, memory: str, resume: bool, progress: bool,
-    overwrite: bool, options: Mapping[str, Any],
+    overwrite: bool, prepare: Callable[[duckdb.DuckDBPyConnection], object] | None,
+    options: Mapping[str, Any],
 ) -> ReleasedFiles:
     """Releases files into a folder of files; see ``kanon_sql.anonymize_files``."""
     refuse_forked()
     started = perf_counter()
     target = _target(to, overwrite)
     work = target.with_name(f"{target.name}{DRAFT}")
+    if prepare is not None and not callable(prepare):
+        raise OptionError(PREPARE.format(type(prepare).__name__))
     if not resume:
         shutil.rmtree(work, ignore_errors=True)
     many = _threads(threads)
     with reader() as session, _disk(target):
+        if prepare is not None:
+            prepare(session.con)
         _set_up(session.con, work, many, memory)
         asked = read_asked(session, _paths(source), options)
         paths = _files(session, asked.source)
-        seen = input_digest(paths)
+        seen = input_digest(session.con, paths)
         state = State(work, {"the input": seen, "the options": digest(_told(asked))})
         passes = Passes(progress)
-        released = _Run(session, asked, state, work, many, passes).run()
-        if input_digest(paths) != seen:
+        with _refused(work):
+            released = _Run(session, asked, state, work, many, passes).run()
+        if input_digest(session.con, paths) != seen:
             shutil.rmtree(work, ignore_errors=True)
             raise DataError(MOVED)
         metrics = {**released, "seconds": perf_counter() - started}
@@ -85,7 +95,7 @@ def release_files(
 def _target(to: Any, overwrite: bool) -> Path:
     if not isinstance(to, (str, PathLike)) or not str(fspath(to)):
         raise OptionError("to is not given. Name the folder to write, for example to='out/'.")
-    if "://" in str(to):
+    if is_url(str(to)):
         raise OptionError(
             f"to names {str(to)!r}, which is no folder of this machine, and only such a one is "
             "there whole or not at all. Write one here, and copy it."
@@ -154,9 +164,20 @@ def _disk(target: Path) -> Iterator[None]:
     """One sentence for a disk that is full."""
     try:
         yield
-    except (OSError, duckdb.IOException, duckdb.OutOfMemoryException) as error:
+    except (OSError, duckdb.IOException, duckdb.OutOfMemoryException, OptionError) as error:
         if "No space left" in str(error) or getattr(error, "errno", None) == 28:
             raise DataError(FULL.format(str(target))) from None
+        raise
+
+
+@contextmanager
+def _refused(work: Path) -> Iterator[None]:
+    """No draft of what is refused, and would be again: rows of the source are in it."""
+    try:
+        yield
+    except KanonError as refusal:
+        if "No space left" not in str(refusal):
+            shutil.rmtree(work, ignore_errors=True)
         raise
 
 

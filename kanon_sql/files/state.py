@@ -10,6 +10,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import duckdb
+
+from kanon_sql.call.relation import is_url
 from kanon_sql.errors import DataError, OptionError
 from kanon_sql.version import __version__
 
@@ -26,15 +29,21 @@ def digest(value: Any) -> str:
     return sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def input_digest(paths: list[str]) -> str:
+def input_digest(con: duckdb.DuckDBPyConnection, paths: list[str]) -> str:
     """A digest of files by what a change of them changes: names, sizes, times, and how they end,
     where Parquet says what they hold.
+
+    Args:
+        con: which reads those of other machines.
+        paths: of the files.
 
     Raises:
         DataError: one of them is gone.
     """
-    told = []
+    told: list[Any] = _digest_of_urls(con, [path for path in paths if is_url(path)])
     for path in paths:
+        if is_url(path):
+            continue
         try:
             found = Path(path).stat()
             size, when = found.st_size, found.st_mtime_ns
@@ -48,6 +57,28 @@ def input_digest(paths: list[str]) -> str:
 
 ENDING = 65_536
 """Bytes of the end of a file that are looked at."""
+
+URLS = """
+    SELECT filename, size, epoch_us(last_modified) FROM read_blob(?) ORDER BY filename
+"""
+FOOTERS = """
+    SELECT file_name, bit_xor(hash(told)) FROM parquet_metadata(?) AS told
+    GROUP BY file_name ORDER BY file_name
+"""
+
+
+def _digest_of_urls(con: duckdb.DuckDBPyConnection, urls: list[str]) -> list[Any]:
+    """The same of files of other machines, of which only what is needed is fetched."""
+    if not urls:
+        return []
+    try:
+        told: list[Any] = con.execute(URLS, [urls]).fetchall()
+        footers = [url for url in urls if url.lower().endswith(".parquet")]
+        return told + (con.execute(FOOTERS, [footers]).fetchall() if footers else [])
+    except duckdb.Error:
+        raise DataError(
+            f"The file {urls[0]!r} or one beside it can't be read. Check that it is there."
+        ) from None
 
 
 def write_whole(path: Path, text: str) -> None:

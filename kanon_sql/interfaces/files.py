@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any
+
+import duckdb
 
 from kanon_sql.files.released import ReleasedFiles
 
@@ -12,7 +14,8 @@ from kanon_sql.files.released import ReleasedFiles
 def anonymize_files(
     source: str | PathLike[str] | Sequence[str | PathLike[str]], to: str | PathLike[str], *,
     threads: int | None = None, memory: str = "4GB", resume: bool = True, progress: bool = True,
-    overwrite: bool = False, **options: Any,
+    overwrite: bool = False, prepare: Callable[[duckdb.DuckDBPyConnection], object] | None = None,
+    **options: Any,
 ) -> ReleasedFiles:
     """Releases files that may be larger than memory into a folder of Parquet files.
 
@@ -22,13 +25,16 @@ def anonymize_files(
     bytes.
 
     Args:
-        source: a file, a pattern such as 'lake/**/*.parquet', or a list of files.
+        source: a file, a pattern such as 'lake/**/*.parquet', or a list of files; also of other
+            machines, such as 's3://bucket/lake/*.parquet'.
         to: the folder to write.
         threads: how many blocks are worked on at a time; None: one for each core.
         memory: what DuckDB may take, as its memory_limit. The process takes about 1 GB more.
         resume: whether the draft of a run that was stopped is gone on with; else it is deleted.
         progress: whether it is shown how far it is, where a person is watching.
         overwrite: whether a folder that is there is replaced.
+        prepare: called with our connection before it reads: by it come secrets and file systems,
+            as in lambda con: con.execute("CREATE SECRET (TYPE s3, ...)").
         options: as of ``anonymize``; quasi_identifiers must be given. block_rows is about how many
             rows a block has.
 
@@ -42,4 +48,4 @@ def anonymize_files(
     """
     from kanon_sql.files.run import release_files  # here: it takes a while to load
 
-    return release_files(source, to, threads, memory, resume, progress, overwrite, options)
+    return release_files(source, to, threads, memory, resume, progress, overwrite, prepare, options)

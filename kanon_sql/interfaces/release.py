@@ -16,7 +16,7 @@ from typing import Any
 import duckdb
 
 from kanon_sql.call.call import GroupingCall, read_call
-from kanon_sql.call.relation import Relation, is_file, literal, quoted
+from kanon_sql.call.relation import Relation, is_file, is_url, literal, quoted
 from kanon_sql.errors import DataError, OptionError, ReleaseError
 from kanon_sql.interfaces.entry import enter, entry_of, unmoved
 from kanon_sql.interfaces.frames import relation_name
@@ -126,7 +126,7 @@ def _target(to: Any, data: Any) -> Path:
     """The file to write, where it may be one."""
     if not isinstance(to, (str, os.PathLike)) or not str(to):
         raise OptionError("to is not given. Name the file to write, for example to='out.parquet'.")
-    if "://" in str(to):
+    if is_url(str(to)):
         raise OptionError(
             f"to names {str(to)!r}, which is no file of this machine, and only such a file is "
             "there whole or not at all. Write one here, and copy it."
@@ -264,7 +264,7 @@ def refuse_unkept(columns: Mapping[str, str], draft: str) -> None:
             f"COPY (SELECT {empty} WHERE false) TO {literal(draft)} (FORMAT parquet, "
             "USE_TMP_FILE false)"
         )
-        written = own.con.execute(f"DESCRIBE FROM read_parquet({literal(draft)})").fetchall()
+        written = own.con.execute(f"DESCRIBE FROM {file_relation(draft).sql}").fetchall()
     for (name, kept), (_, found, *_) in zip(columns.items(), written, strict=True):
         if kept != found or UNEXACT.search(kept):
             raise DataError(UNKEPT.format(name, kept, INSTEAD.get(kept, "VARCHAR")))

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from kanon_sql.call.catalog import Catalog, Entry
 from kanon_sql.call.options import OPTIONS
-from kanon_sql.call.relation import Relation, find_relation
+from kanon_sql.call.relation import Relation, find_relation, is_url, quoted
 from kanon_sql.call.sought import Sought
 from kanon_sql.errors import (
     DataError,
@@ -42,6 +42,14 @@ NAMES = """
 """
 
 TOKEN = re.compile(r"--[^\n]*|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\w+|.", re.DOTALL)
+
+ENUM = re.compile(r"ENUM\('([^']|'')*'(, '([^']|'')*')*\)")
+"""A type that holds values which no released row need have."""
+
+UNREACHED = (
+    "DuckDB reads nothing at {!r}. Check the address, and that the extension and the secret for it "
+    "are there: by CREATE PERSISTENT SECRET for every connection, or on the one that you give."
+)
 
 KINDS = {kind.__name__: kind for kind in (KanonError, OptionError, DataError, ReleaseError)}
 
@@ -145,14 +153,20 @@ class Session:
             name = self.hold(FRAME, data)
         relation = find_relation(name, self.catalog)
         try:
-            columns = bound(self.con, f"FROM {relation.sql}").columns
+            found = bound(self.con, f"FROM {relation.sql}")
         except duckdb.Error as error:
             raise self._unfound(name, error) from None
         known = relation.entry or Entry({})
-        comments = {**dict.fromkeys(columns), **known.columns}
-        return replace(relation, entry=replace(known, columns=comments))
+        comments = {**dict.fromkeys(found.columns), **known.columns}
+        return replace(
+            relation, sql=_without_lists_of_values(relation.sql, found),
+            entry=replace(known, columns=comments),
+        )
 
     def _unfound(self, name: str | Sequence[str], error: duckdb.Error) -> KanonError:
+        urls = [each for each in ([name] if isinstance(name, str) else name) if is_url(each)]
+        if urls:
+            return OptionError(UNREACHED.format(urls[0]))
         if not isinstance(name, str):
             return OptionError(
                 "The files of the list can't be read together. Check that each exists, and that "
@@ -176,6 +190,17 @@ class Session:
             except (duckdb.CatalogException, duckdb.IOException):
                 return one
         return None
+
+
+def _without_lists_of_values(relation: str, found: duckdb.DuckDBPyRelation) -> str:
+    """The relation as it stands in FROM, where an ENUM inside of another type is a text: its type
+    would tell all values that it may have, released or not. An ENUM alone is one by the query."""
+    kinds = zip(found.columns, map(str, found.types), strict=True)
+    casts = ", ".join(
+        f"CAST({quoted(name)} AS {ENUM.sub('VARCHAR', kind)}) AS {quoted(name)}"
+        for name, kind in kinds if ENUM.search(kind) and not ENUM.fullmatch(kind)
+    )
+    return f"(SELECT * REPLACE ({casts}) FROM {relation})" if casts else relation
 
 
 def _hold(session: Session, name: str, given: Any) -> Any:

@@ -15,6 +15,7 @@ from typing import Any
 import duckdb
 
 from kanon_sql.call.call import read_call
+from kanon_sql.call.relation import is_url
 from kanon_sql.errors import KanonError, OptionError
 from kanon_sql.interfaces.again import run_again
 from kanon_sql.interfaces.release import reader
@@ -88,7 +89,7 @@ def _readable(file: Any) -> str:
         raise OptionError(
             f"DuckDB reads {path!r} as a pattern. Rename the file, without the signs *, ? and [."
         )
-    if not Path(path).is_file():
+    if not is_url(path) and not Path(path).is_file():
         raise OptionError(f"There is no file {path!r}. Check the path.")
     return path
 
@@ -157,7 +158,7 @@ def _of_file(own: Session, path: str, manifest: Json) -> Iterator[Finding]:
     con = own.con
     columns = {
         name: kept for name, kept, *_ in con.execute(
-            "DESCRIBE FROM read_parquet(?)", [path]
+            "DESCRIBE FROM read_parquet(?, hive_partitioning = false)", [path]
         ).fetchall()
     }
     yield from _of_columns(columns, manifest)
@@ -197,7 +198,9 @@ def _of_columns(columns: Mapping[str, str], manifest: Json) -> Iterator[Finding]
 
 
 def _of_rows(con: Connection, path: str, manifest: Json) -> Iterator[Finding]:
-    ((rows,),) = con.execute("SELECT count(*) FROM read_parquet(?)", [path]).fetchall()
+    ((rows,),) = con.execute(
+        "SELECT count(*) FROM read_parquet(?, hive_partitioning = false)", [path]
+    ).fetchall()
     told = manifest["metrics"].get("rows_released")
     if rows != told:
         yield Finding(
@@ -227,7 +230,7 @@ def _of_roles(con: Connection, path: str, manifest: Json) -> Iterator[Finding]:
         elif role == "withheld":
             quoted = '"' + name.replace('"', '""') + '"'
             ((known,),) = con.execute(
-                f"SELECT count({quoted}) FROM read_parquet(?)", [path]
+                f"SELECT count({quoted}) FROM read_parquet(?, hive_partitioning = false)", [path]
             ).fetchall()
             if known:
                 said = f"The column {name!r} has values in the file, and was withheld."

@@ -98,8 +98,10 @@ def class_sizes_sql(relation: Relation, columns: Iterable[str]) -> str:
 
 
 def file_relation(file: str) -> Relation:
-    """A Parquet file as a relation."""
-    return Relation(f"system.main.read_parquet({literal(file)})", (file,))
+    """A Parquet file as a relation: what is in it, and nothing of the names of its folders."""
+    return Relation(
+        f"system.main.read_parquet({literal(file)}, hive_partitioning = false)", (file,)
+    )
 
 
 KEY = "kanon"

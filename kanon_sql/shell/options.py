@@ -58,10 +58,15 @@ class RegistryOption(click.Option):
         )
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """The words that it takes."""
+        """The words that it takes, or columns of the table that is named before it."""
         words = words_of(self.registered.check)
         if words:
             return [CompletionItem(word) for word in words if word.startswith(incomplete)]
+        if self.registered.columns or "MAP" in self.registered.type:
+            from kanon_sql.shell.columns import columns_like  # here: it opens the table
+
+            sign = "" if self.registered.columns else "="
+            return [CompletionItem(f"{name}{sign}") for name in columns_like(ctx, incomplete)]
         kind = "file" if self.registered.relation else "plain"
         return [CompletionItem(incomplete, type=kind)] if kind == "file" else []
 

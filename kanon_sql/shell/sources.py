@@ -14,7 +14,7 @@ from typing import IO
 
 import duckdb
 
-from kanon_sql.call.relation import READERS, is_file, literal, quoted
+from kanon_sql.call.relation import READERS, is_file, is_url, literal, quoted
 from kanon_sql.errors import DataError, OptionError, did_you_mean
 from kanon_sql.shell.stopping import stoppable
 
@@ -115,7 +115,7 @@ def opened(
         elif len(words) == 1:
             if place is not None and not is_file(words[0]):
                 _refuse_no_table(con, words[0], str(database))
-            yield Source(con, _folder(words[0]), place)
+            yield Source(con, _folder(con, words[0]), place)
         else:
             for word in words:
                 _refuse_no_file(word)
@@ -140,7 +140,7 @@ def connection(database: str | None, writes: bool) -> Iterator[duckdb.DuckDBPyCo
 
 
 def _refuse_no_file(path: str) -> None:
-    if "://" not in path and not Path(path).is_file():
+    if not is_url(path) and not Path(path).is_file():
         raise OptionError(f"There is no file {path!r}. Check the path.")
 
 
@@ -179,15 +179,20 @@ def _refuse_no_table(con: duckdb.DuckDBPyConnection, name: str, database: str) -
         raise OptionError(f"{database!r} has no table {name!r}. {told}") from None
 
 
-def _folder(word: str) -> str:
-    """The pattern of all files of a folder; any other word as it is."""
-    path = Path(word)
-    if "://" in word or not path.is_dir():
+def _folder(con: duckdb.DuckDBPyConnection, word: str) -> str:
+    """The pattern of all files of a folder, which on another machine ends with /; any other word
+    as it is."""
+    if is_url(word) and word.endswith("/"):
+        try:
+            rows = con.execute("SELECT file FROM glob(?)", [f"{word}**"]).fetchall()
+        except duckdb.Error:
+            return word
+        files = [Path(file) for (file,) in rows]
+    elif is_url(word) or not Path(word).is_dir():
         return word
-    endings = {
-        file.suffix.lower() for file in path.rglob("*")
-        if file.is_file() and file.suffix[1:].lower() in READERS
-    }
+    else:
+        files = [file for file in Path(word).rglob("*") if file.is_file()]
+    endings = {file.suffix.lower() for file in files if file.suffix[1:].lower() in READERS}
     if ".parquet" in endings:  # beside it lies what is told of the files
         endings = {".parquet"}
     if len(endings) != 1:

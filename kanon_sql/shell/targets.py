@@ -4,7 +4,6 @@ standard output. What is written has its name only when it is whole."""
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import sys
 import tempfile
@@ -16,10 +15,10 @@ from typing import Any
 
 import duckdb
 
-from kanon_sql.call.relation import is_file, literal, quoted
+from kanon_sql.call.relation import is_file, is_url, literal, quoted
 from kanon_sql.errors import OptionError, did_you_mean
 from kanon_sql.interfaces.release import beside, refuse_unkept, transaction
-from kanon_sql.interfaces.session import Session, bound
+from kanon_sql.interfaces.session import ENUM, Session, bound
 from kanon_sql.shell.sources import INSIDE, Source, is_database, split_inside
 
 STDOUT = "-"
@@ -39,9 +38,6 @@ ENDINGS = {
 }
 PACKED = {"gz": "gzip", "zst": "zstd"}
 DATABASES = ("duckdb", "db", "ddb")
-
-ENUM = re.compile(r"ENUM\('([^']|'')*'(, '([^']|'')*')*\)")
-"""A type that holds values which no released row need have."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +84,11 @@ def read_target(
         raise OptionError(f"The format {form!r} is not known. {did_you_mean(form, FORMATS)}")
     if text == STDOUT:
         return Target("stdout", "standard output", None, form or "csv")
+    if is_url(text):
+        raise OptionError(
+            f"-o names {text!r}, which is no place of this machine, and only there a release is "
+            "whole or not at all. Write one here, and copy it."
+        )
     path, table = split_inside(text)
     if table is None and is_database(path):
         raise OptionError(
@@ -124,11 +125,6 @@ def _new_folder(text: str) -> Path:
 
 
 def _file(text: str, data: Any) -> Path:
-    if "://" in text:
-        raise OptionError(
-            f"-o names {text!r}, which is no file of this machine, and only such a file is there "
-            "whole or not at all. Write one here, and copy it."
-        )
     path = Path(text).resolve()
     if not path.parent.is_dir():
         raise OptionError(f"There is no folder for {text!r}. Make it first.")

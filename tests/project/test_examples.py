@@ -83,6 +83,34 @@ def _check_byun2006(told: str, folder: Path) -> None:
         assert verdict is not None and (verdict[1] == "agrees") is least, (figure, claim)
 
 
+LAKES = {
+    "one_shot": ["k = 5", "the shell writes the same bytes: True", "'uniques': 0"],
+    "by_partition": ["'parts': 7, 'parts_below_k': 0", "'parts_below_k': 7"],
+    "append": ["release 3", "true"],
+    "object_store": ["30,162 rows in 1 file", "Write one here, and copy it."],
+}
+"""What each script about lakes says."""
+
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("name", LAKES)
+def test_a_lake_is_released(name: str, tmp_path: Path) -> None:
+    if name == "object_store":
+        pytest.importorskip("fsspec", reason="fsspec isn't installed")
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / "lakes" / f"{name}.py")], cwd=tmp_path,
+        capture_output=True, text=True, timeout=300, env={**os.environ, "PYTHONUTF8": "1"},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert [said for said in LAKES[name] if said not in done.stdout] == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_script_about_lakes_runs() -> None:
+    assert sorted(LAKES) == sorted(path.stem for path in (EXAMPLES / "lakes").glob("*.py"))
+
+
 @pytest.mark.parametrize("name", sorted(p.name for p in EXAMPLES.glob("*.sql")))
 def test_a_file_of_sql_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
