@@ -39,16 +39,18 @@ STARTS = (
 RUNS = 3
 
 
-def _started(code: str, folder: str, limit: float) -> tuple[float, float, float]:
-    """CPU seconds, seconds and the peak in MB of a process that runs the code."""
-    before, wall = resource.getrusage(resource.RUSAGE_CHILDREN), perf_counter()
+def started(code: str, folder: str) -> Outcome:
+    """A process that runs the code."""
+    wall = perf_counter()
     subprocess.run(
-        [sys.executable, "-c", code], check=True, timeout=limit, capture_output=True,
+        [sys.executable, "-c", code], check=True, capture_output=True,
         env=os.environ | {"NUMBA_CACHE_DIR": folder},
     )
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return cpu, perf_counter() - wall, after.ru_maxrss / 1024
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)  # this one has no other child
+    return {
+        "cpu": used.ru_utime + used.ru_stime, "seconds": perf_counter() - wall,
+        "peak": used.ru_maxrss * 1024,
+    }
 
 
 def _starting(limit: float, say: Callable[[str], None]) -> Table:
@@ -56,17 +58,25 @@ def _starting(limit: float, say: Callable[[str], None]) -> Table:
     table = Table(
         f"Starting: the fastest of {RUNS} processes",
         ["what", "CPU s", "x the libraries", "seconds", "peak MB"],
-        notes=["the libraries: those of the first row. peak: of the largest process so far. "
-               "Nothing compiled: an empty cache of numba, one run."],
+        notes=["the libraries: those of the first row. Nothing compiled: an empty cache of "
+               "numba, one run."],
     )
     first: float | None = None
     with TemporaryDirectory() as shared:
         for what, code, empty in STARTS:
             say(f"first use: {what}")
-            runs = [_started(code, shared, limit) for _ in range(1 if empty else RUNS)]
-            cpu, seconds, peak = min(runs)
-            first = first or cpu
-            table.rows.append([what, cpu, cpu / first, seconds, peak])
+            runs = [
+                apart("first_use:started", limit, code=code, folder=shared)
+                for _ in range(1 if empty else RUNS)
+            ]
+            if failed := [run["failed"] for run in runs if "failed" in run]:
+                table.rows.append([what, failed[0], *[None] * 3])
+                continue
+            best = min(runs, key=lambda run: float(run["cpu"]))
+            first = first or best["cpu"]
+            table.rows.append([
+                what, best["cpu"], best["cpu"] / first, best["seconds"], best["peak"] / 1e6
+            ])
     return table
 
 
