@@ -31,18 +31,25 @@ def con() -> Iterator[duckdb.DuckDBPyConnection]:
     connection.close()
 
 
+FEW = 6
+"""Cases of a matrix without a marker that plain pytest runs."""
+
+CHEAP = ("tests/plan/", "tests/project/")
+"""Folders whose matrices cost next to nothing: a case looks at a text."""
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest leaves out what is marked slow
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks as slow all but ``n`` cases of a matrix that has the marker ``sample(n)``, so that a
-    run by hand tries a few of each, spread over the matrix, and `pytest -m slow` the others."""
+    """Marks as slow all but ``n`` cases of a matrix that has the marker ``sample(n)``, and all but
+    FEW of one without it, so that a run by hand tries some of each, spread over the matrix, and
+    `pytest -m slow` the others."""
     matrices = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("sample"):
+        if item.get_closest_marker("sample") or not item.nodeid.startswith(CHEAP):
             matrices[item.nodeid.partition("[")[0]].append(item)
     for cases in matrices.values():
         marker = cases[0].get_closest_marker("sample")
-        assert marker is not None
-        count, n = len(cases), marker.args[0]
+        count, n = len(cases), FEW if marker is None else marker.args[0]
         kept = {(2 * i + 1) * count // (2 * n) for i in range(n)}
         for place, case in enumerate(cases):
             if place not in kept:

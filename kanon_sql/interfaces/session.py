@@ -95,7 +95,9 @@ class Session:
             self.con = register(duckdb.connect() if given is None else given)
             if self._own:
                 # ours shows how far a call is; DuckDB's would be a second one in notebooks
-                self.con.execute("SET enable_progress_bar = false")
+                # (without ipywidgets DuckDB refuses the setting, and shows none)
+                with suppress(duckdb.InvalidInputException):
+                    self.con.execute("SET enable_progress_bar = false")
         except duckdb.ConnectionException:
             raise OptionError("con is closed. Give an open connection, or none.") from None
         except duckdb.TransactionException:
