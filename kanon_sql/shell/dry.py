@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kanon_sql.interfaces.session import Session, asked, refusals
+from kanon_sql.kernel.memory import available, need_of
 from kanon_sql.shell.show import as_objects, table
 from kanon_sql.shell.sources import Source
 from kanon_sql.shell.work import rows_of
@@ -13,15 +15,33 @@ COLUMNS = ("column_name", "column_type", "role", "released_as", "released_type")
 
 
 def dry(source: Source, chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """What a release would do, by part: the roles, and the SQL."""
-    return {
-        "roles": as_objects(*rows_of("anonymize_roles", source, chosen)),
-        "sql": rows_of("anonymize_sql", source, chosen)[1][0][0],
-    }
+    """What a release would do, by part: the roles, the memory in bytes, and the SQL."""
+    roles = as_objects(*rows_of("anonymize_roles", source, chosen))
+    sql = rows_of("anonymize_sql", source, chosen)[1][0][0]
+    with Session(source.con) as session:
+        relation, _ = asked(session, source.data, chosen)
+        with refusals(session, ()):
+            found = session.con.execute(f"SELECT count(*) FROM {relation.sql}").fetchall()
+    ((rows,),) = found
+    columns = sum(row["role"] == "quasi_identifier" for row in roles)
+    memory = {"rows": rows, "needed": need_of(rows, columns), "available": available()}
+    return {"roles": roles, "memory": memory, "sql": sql}
 
 
 def print_dry(told: Mapping[str, Any]) -> None:
     """The same as people read it."""
     print(table(COLUMNS, [[row[name] for name in COLUMNS] for row in told["roles"]]))
     print()
+    print(_sentence(told["memory"]))
+    print()
     print(told["sql"])
+
+
+def _sentence(memory: Mapping[str, Any]) -> str:
+    """The memory in words; a comment of SQL, so that what stands behind it runs as it is."""
+    needed, free = memory["needed"], memory["available"]
+    said = f"-- {memory['rows']:,} rows: about {needed / 1e9:.1f} GB of memory"
+    if free is None:
+        return said
+    said += f", {free / 1e9:.1f} GB are available"
+    return said if needed <= free else f"{said}: name a folder, -o out/, which takes blocks"

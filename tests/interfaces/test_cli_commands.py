@@ -13,6 +13,7 @@ import duckdb
 import pytest
 
 import kanon_sql
+from kanon_sql.kernel.memory import need_of
 from kanon_sql.methods import METHODS
 from kanon_sql.shell.options import read
 from tests.support.shell import Shell
@@ -215,8 +216,24 @@ def test_a_dry_run_shows_and_writes_nothing(patients: Path, shell: Shell) -> Non
     assert "  name         VARCHAR      identifier        dropped" in shell.out
     assert "WITH __kanon_sound" in shell.out
     assert shell("anonymize", "patients.parquet", *CALL, "--dry-run", "--json") == 0
-    assert set(json.loads(shell.out)) >= {"roles", "sql"}
+    told = json.loads(shell.out)
+    assert set(told) == {"roles", "memory", "sql"}
+    assert told["memory"]["rows"] == 60
+    assert told["memory"]["needed"] == need_of(60, 3)
     assert [path.name for path in Path.cwd().iterdir()] == ["patients.parquet"]
+
+
+@pytest.mark.parametrize(("free", "said"), [
+    (2_000_000_000, "-- 60 rows: about 0.4 GB of memory, 2.0 GB are available\n"),
+    (300_000_000, "0.3 GB are available: name a folder, -o out/, which takes blocks\n"),
+    (None, "-- 60 rows: about 0.4 GB of memory\n"),
+])
+def test_a_dry_run_tells_the_memory(
+    free: int | None, said: str, patients: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kanon_sql.shell.dry.available", lambda: free)
+    assert shell("anonymize", "patients.parquet", *CALL, "--dry-run") == 0
+    assert said in shell.out
 
 
 def test_what_was_written_is_told_to_machines(patients: Path, shell: Shell) -> None:

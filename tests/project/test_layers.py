@@ -97,6 +97,7 @@ EXCEPTIONS: dict[str, set[str]] = {
     # the registry is the list of the families
     "methods": {f"methods.{family}" for family in FAMILIES},
     # the shell compiles methods and metrics without a query
+    "shell.dry": {"kernel.memory"},
     "shell.commands.compile": {"group.all_kernels", "measure.diameter"},
     "__init__": {"files.released", "interfaces", "jobs.forks"},
     "__main__": {"shell.main"},

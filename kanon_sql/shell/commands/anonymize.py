@@ -26,7 +26,7 @@ from kanon_sql.shell.work import into_folder, release, sentence, summary, timed
               help="Whether a run into a folder that was stopped is gone on with. Default: yes.")
 @click.option("--overwrite", is_flag=True, default=None,
               help="Replaces a folder that isn't empty.")
-@click.option("--dry-run", is_flag=True, help="Shows roles and SQL, and writes nothing.")
+@click.option("--dry-run", is_flag=True, help="Shows roles, memory and SQL, and writes nothing.")
 @click.option("--quiet", is_flag=True, help="Says nothing of what was written.")
 @inputs.as_json
 @options("anonymize")

@@ -29,7 +29,7 @@ from kanon_sql.shell.work import into_folder, release, sentence, summary, timed
                "Exit status: 0 done, 2 usage, 3 refused, 4 data, 130 interrupted.")
 @click.argument("config", metavar="[FILE]", default="kanon.toml", type=click.Path())
 @click.argument("names", metavar="[TABLE]...", nargs=-1)
-@click.option("--dry-run", is_flag=True, help="Shows roles and SQL, and writes nothing.")
+@click.option("--dry-run", is_flag=True, help="Shows roles, memory and SQL, and writes nothing.")
 @click.option("--schema", is_flag=True, help="Prints the JSON schema of the file, for editors.")
 @inputs.as_json
 def run(config: str, names: tuple[str, ...], dry_run: bool, schema: bool, as_json: bool) -> None:
