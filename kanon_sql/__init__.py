@@ -5,46 +5,53 @@ anonymize_suppressed, anonymize_sql, anonymize_roles, anonymize_manifest, anonym
 hierarchy, k_anonymity, anonymize_audit, anonymize_risk, anonymize_ledger and ledger_check.
 In Python the same calls take a frame or a file; release() writes one, verify()
 proves it, and report() tells who signs it off what it is worth.
+
+A name is loaded when it is first asked for, so that the import takes no time: DuckDB, Arrow and
+numpy come with the first call, the compiler and Polars with the first that needs them.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, Any
 
 if not (Path(__file__).parent / "sql").is_dir():
     # started inside a clone: there, kanon_sql.sql and kanon_sql.udfs lie beside this folder
     __path__.append(str(Path(__file__).parents[1]))
 
+import kanon_sql.jobs.forks  # noqa: F401  notes forks from now on, not from the first call on
 from kanon_sql.errors import DataError, KanonError, OptionError, ReleaseError, did_you_mean
-from kanon_sql.files.released import ReleasedFiles
-from kanon_sql.interfaces.dataframe import (
-    anonymize,
-    anonymize_audit,
-    anonymize_clusters,
-    anonymize_ledger,
-    anonymize_manifest,
-    anonymize_metrics,
-    anonymize_risk,
-    anonymize_roles,
-    anonymize_sql,
-    anonymize_suppressed,
-    hierarchy,
-    k_anonymity,
-    ledger_check,
-    release,
-    report,
-)
-from kanon_sql.interfaces.duckdb import register
-from kanon_sql.interfaces.files import anonymize_files
-from kanon_sql.interfaces.report import Report
-from kanon_sql.interfaces.result import Release
-from kanon_sql.interfaces.verification import Finding, Verification
-from kanon_sql.interfaces.verify import verify
 from kanon_sql.version import __version__
 
-Released = Release
-"""As it was called before it held more than the file."""
+if TYPE_CHECKING:
+    from kanon_sql.files.released import ReleasedFiles
+    from kanon_sql.interfaces.dataframe import (
+        anonymize,
+        anonymize_audit,
+        anonymize_clusters,
+        anonymize_ledger,
+        anonymize_manifest,
+        anonymize_metrics,
+        anonymize_risk,
+        anonymize_roles,
+        anonymize_sql,
+        anonymize_suppressed,
+        hierarchy,
+        k_anonymity,
+        ledger_check,
+        release,
+        report,
+    )
+    from kanon_sql.interfaces.duckdb import register
+    from kanon_sql.interfaces.files import anonymize_files
+    from kanon_sql.interfaces.report import Report
+    from kanon_sql.interfaces.result import Release
+    from kanon_sql.interfaces.verification import Finding, Verification
+    from kanon_sql.interfaces.verify import verify
+
+    Released = Release
+    """As it was called before it held more than the file."""
 
 __all__ = [
     "DataError",
@@ -79,10 +86,40 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> NoReturn:
-    """Says what a name that isn't here may mean."""
-    if name == "anonymize_methods":
-        hint = "It is a call of SQL: register(con).sql('FROM anonymize_methods()')."
-    else:
-        hint = did_you_mean(name, __all__)
-    raise AttributeError(f"kanon_sql has no {name!r}. {hint}")
+_PLACES = {
+    "Finding": "interfaces.verification",
+    "Release": "interfaces.result",
+    "Released": "interfaces.result",
+    "ReleasedFiles": "files.released",
+    "Report": "interfaces.report",
+    "Verification": "interfaces.verification",
+    "anonymize_files": "interfaces.files",
+    "register": "interfaces.duckdb",
+    "verify": "interfaces.verify",
+}
+"""The modules of what is loaded late; all other names are calls over frames."""
+
+_CALLS = "interfaces.dataframe"
+
+_OTHERWISE = {"Released": "Release"}
+"""Names that are called otherwise where they are."""
+
+
+def __dir__() -> list[str]:
+    """All names, also those that nobody has asked for yet."""
+    return sorted({*globals(), *__all__})
+
+
+if not TYPE_CHECKING:  # a type checker would take any name for one of ours
+
+    def __getattr__(name: str) -> Any:
+        """Loads a name, or says what one that isn't here may mean."""
+        if name in __all__:
+            module = import_module(f"kanon_sql.{_PLACES.get(name, _CALLS)}")
+            found = globals()[name] = getattr(module, _OTHERWISE.get(name, name))
+            return found
+        if name == "anonymize_methods":
+            hint = "It is a call of SQL: register(con).sql('FROM anonymize_methods()')."
+        else:
+            hint = did_you_mean(name, __all__)
+        raise AttributeError(f"kanon_sql has no {name!r}. {hint}")

@@ -19,7 +19,7 @@ from kanon_sql.jobs.job import hand_over, press
 from kanon_sql.jobs.job import start as start_job
 from kanon_sql.jobs.job import wait as wait_for
 from kanon_sql.jobs.progress import Progress
-from kanon_sql.kernel.memory import give_back
+from kanon_sql.kernel.memory import bytes_of, give_back
 from kanon_sql.kernel.parallel import cores, on_threads
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import CHOICES
@@ -47,10 +47,11 @@ CENTERS_SQL = 'STRUCT("row" BIGINT, "class" BIGINT)[]'
 
 def start(
     columns: Any, secrets: Any, options: Any, hierarchies: Any, tables: Any, passing: Any,
-    threads: Any, divided: Any,
+    threads: Any, divided: Any, expected: Any, memory: Any,
 ) -> Any:
     """Announces the method that the options name, which will take that many threads; the ticket
-    under which its rows come. Remarks where the release is ``divided`` into files."""
+    under which its rows come, or one below 0 where the ``expected`` number of them is refused,
+    since ``memory`` doesn't suffice. Remarks where the release is ``divided`` into files."""
     from kanon_sql.encode.arrow import read_columns, read_tables
     from kanon_sql.hierarchies.tree import read_trees
 
@@ -59,7 +60,8 @@ def start(
 
     run, names = Run.from_json(options[0].as_py(), CHOICES), read_columns(columns)
     sensitive = read_columns(secrets)
-    taken = room_for(names, run.task, sensitive)
+    limit = bytes_of(memory[0].as_py() or "")
+    taken = room_for(names, run.task, sensitive, expected[0].as_py(), limit)
     work = Work(
         taken, names, run, read_trees(hierarchies), read_tables(tables), passing[0].as_py() or [],
         sensitive,
@@ -72,7 +74,9 @@ def start(
         with on_threads(many):
             return work(watch)
 
-    ticket = start_job(on_so_many, Progress(run.progress), taken=taken.take)
+    ticket = start_job(
+        on_so_many, Progress(run.progress), taken=taken.take, takes=not taken.refuses
+    )
     return pa.array([ticket], pa.int64())
 
 
@@ -157,7 +161,8 @@ def class_of(tickets: Any, rows: Any) -> Any:
 START = Signature(
     "__kanon_start",
     start,
-    ("VARCHAR[][]", "VARCHAR[][]", "VARCHAR", TREES, TABLES, "VARCHAR[]", "BIGINT", "BOOLEAN"),
+    ("VARCHAR[][]", "VARCHAR[][]", "VARCHAR", TREES, TABLES, "VARCHAR[]", "BIGINT", "BOOLEAN",
+     "BIGINT", "VARCHAR"),
     "BIGINT",
     side_effects=True,
 )

@@ -23,6 +23,11 @@ CELL = 50
 """Bytes that a grouping takes for each cell beside the rows that were handed over, about:
 10,000,000 rows of four columns took 2.7 GB in all, of which 0.9 were there by then."""
 
+BLOCKS = (
+    "Release files by kanon anonymize -o with a folder, or by anonymize_files, which work block by "
+    "block"
+)
+
 BESIDE = ("label", "extra")
 """What a method may ask for beside the cells."""
 
@@ -75,6 +80,7 @@ class Taken:
     def __init__(
         self, width: int, numeric: Sequence[int], textual: Sequence[int], asked: Collection[str],
         ordered: Sequence[bool] = (), free: Callable[[], int | None] = lambda: None,
+        expected: int | None = None, limit: int | None = None,
     ) -> None:
         """
         Args:
@@ -84,6 +90,8 @@ class Taken:
             asked: which of BESIDE are kept.
             ordered: of each sensitive column that is kept, whether its values are numbers, too.
             free: how many bytes may be taken yet; None where nobody knows.
+            expected: how many rows will come; None where nobody knows.
+            limit: how many bytes the caller leaves to the query; None for all.
         """
         self._cells = _Cells("cells", width, numeric, textual)
         secret = range(len(ordered))
@@ -95,7 +103,12 @@ class Taken:
         self._pieces: list[dict[str, Any]] = []
         self._width, self._free = width, free
         self._count = self._looked = 0
-        self._refused: DataError | None = None
+        self._refused = None if expected is None else self._beyond(expected, limit)
+
+    @property
+    def refuses(self) -> bool:
+        """Whether no row has to come, since memory doesn't suffice."""
+        return self._refused is not None
 
     def take(
         self, number: Any, hashes: Sequence[Any], cells: Any, beside: Mapping[str, Any]
@@ -128,6 +141,20 @@ class Taken:
             else:  # the rows that come yet are let go, and the work refuses
                 self._pieces.clear()
 
+    def _beyond(self, rows: int, limit: int | None) -> DataError | None:
+        """What is said of rows that haven't come yet, and for which memory won't suffice."""
+        need, free = rows * self._width * CELL, self._free()
+        if limit is not None and need > limit and (free is None or limit <= free):
+            there, else_ = f"memory_limit is {limit / 1e9:.1f} GB", "raise memory_limit"
+        elif free is not None and need > free:
+            there, else_ = f"{free / 1e9:.1f} GB are free", "free memory"
+        else:
+            return None
+        return DataError(
+            f"{rows:,} rows need about {need / 1e9:.1f} GB of memory beside themselves, and "
+            f"{there}. {BLOCKS}, or {else_}."
+        )
+
     def _too_many(self) -> DataError | None:
         """What is said where the rows that are here already need more memory than is free."""
         free, need = self._free(), self._count * self._width * CELL
@@ -135,8 +162,7 @@ class Taken:
             return None
         return DataError(
             f"{self._count:,} rows and more need about {need / 1e9:.1f} GB of memory beside "
-            f"themselves, and {free / 1e9:.1f} GB are free. Release files by anonymize_files, "
-            "which works block by block, or free memory."
+            f"themselves, and {free / 1e9:.1f} GB are free. {BLOCKS}, or free memory."
         )
 
     def rows(self) -> Rows:

@@ -164,12 +164,13 @@ _tickets = itertools.count()
 
 def start(
     work: Callable[[Watch], object], progress: Progress, name: str = "grouping",
-    taken: Callable[..., None] | None = None,
+    taken: Callable[..., None] | None = None, takes: bool = True,
 ) -> int:
-    """Takes in work, as a Job does; returns the ticket by which to ask."""
+    """Takes in work, as a Job does; returns the ticket by which to ask: one below 0 for work that
+    ``takes`` nothing before it begins, since it will refuse."""
     for old in [ticket for ticket, job in list(_jobs.items()) if job.idle()]:
         _jobs.pop(old, None)
-    ticket = next(_tickets)
+    ticket = next(_tickets) if takes else -1 - next(_tickets)
     _jobs[ticket] = Job(work, progress, name, taken)
     return ticket
 

@@ -67,6 +67,21 @@ def _number_after(path: str, word: str) -> int | None:
     return next((int(line.split()[1]) for line in lines if line.split()[:1] == [word]), None)
 
 
+UNITS = {
+    "bytes": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
+    "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50,
+}
+
+
+def bytes_of(text: str) -> int | None:
+    """A size as DuckDB writes one, such as '3.7 GiB'; None of a text that is none."""
+    number, _, unit = text.partition(" ")
+    try:
+        return int(float(number) * UNITS[unit])
+    except (KeyError, ValueError, OverflowError):
+        return None
+
+
 IN_ALL = 110
 """Bytes for each cell of a release in all, what DuckDB holds among them, about: of four mixed
 columns 130 for 100,000 rows, 104 for 1,000,000, and 67 for 10,000,000, which go in blocks."""

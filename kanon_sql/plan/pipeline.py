@@ -63,6 +63,17 @@ def run_sql(call: GroupingCall) -> str:
     return literal(run.to_json())
 
 
+def _room(call: GroupingCall) -> dict[str, str]:
+    """The number of rows that are about to be handed over, and the memory that the caller leaves
+    to the query, as text; NULL where nobody can tell, or nobody asks."""
+    leaves_out = call.task.nulls == "suppress"
+    return {
+        "expected": "NULL" if leaves_out else "(SELECT count(*) FROM __kanon_source)",
+        # a block of many is small, and has a limit that is meant for DuckDB alone
+        "memory": "system.main.current_setting('memory_limit')" if call.block is None else "NULL",
+    }
+
+
 def _threads(call: GroupingCall) -> str:
     """How many threads the grouping takes."""
     if call.threads is None:
@@ -314,6 +325,7 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
         quasi=columns,
         threads=_threads(call),
         divided=_divided(call),
+        **_room(call),
         options=run_sql(call),
         centers=centers,
         classes=released_classes(call, trees),

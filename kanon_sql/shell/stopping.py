@@ -6,10 +6,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-
-import duckdb
+from typing import TYPE_CHECKING
 
 from kanon_sql.jobs.interrupts import heard, listen
+
+if TYPE_CHECKING:  # kanon --help needs no database
+    import duckdb
 
 TURN = 0.1
 """Seconds between two looks."""
@@ -46,6 +48,10 @@ def _watch(over: threading.Event, before: int) -> None:
     while not over.wait(TURN):
         if heard() > before:
             before = heard()
+            if not _open:
+                continue
+            import duckdb
+
             for con in list(_open):
                 with suppress(duckdb.Error):
                     con.interrupt()

@@ -40,7 +40,8 @@ from kanon_sql.stages.remembered import Recalled, digest, recall
 
 
 def room_for(
-    columns: Sequence[Column], task: GroupTask, sensitive: Sequence[Column] = ()
+    columns: Sequence[Column], task: GroupTask, sensitive: Sequence[Column] = (),
+    expected: int | None = None, limit: int | None = None,
 ) -> Taken:
     """Where the rows go that a task is about to be given.
 
@@ -48,6 +49,8 @@ def room_for(
         columns: the quasi-identifiers.
         task: what it asks for beside them is kept, and nothing else.
         sensitive: the sensitive columns that it asks for.
+        expected: the number of rows; None where it isn't known.
+        limit: DuckDB's memory_limit in bytes, which the rows and their grouping keep, too.
     """
     geometry = task.geometry
     single = isinstance(geometry, AttributeGeometry)
@@ -60,7 +63,7 @@ def room_for(
     }
     return Taken(
         len(columns), numeric, textual, [name for name, needs in asked.items() if needs],
-        [is_numeric(column.sql_type) for column in sensitive], available,
+        [is_numeric(column.sql_type) for column in sensitive], available, expected, limit,
     )
 
 

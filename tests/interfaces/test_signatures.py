@@ -66,6 +66,7 @@ kanon_sql.release(duckdb.connect(), "people", to="a.parquet", k=5).write("b.parq
 kanon_sql.release("a.parquet", k=5.5)
 made.rows.upper()
 made.losses
+kanon_sql.anonymise("a.parquet", k=5)
 """
 
 
@@ -80,4 +81,4 @@ def test_mypy_tells_a_wrong_type_of_a_users_call(tmp_path: Path) -> None:
     )
     lines = [line.split(":")[1] for line in done.stdout.splitlines() if line.startswith("call.py")]
     found = [int(line) for line in lines if line.isdigit()]
-    assert found == [7, 8, 9, 10, 11, 14, 15, 16], done.stdout
+    assert found == [7, 8, 9, 10, 11, 14, 15, 16, 17], done.stdout

@@ -99,13 +99,13 @@ EXCEPTIONS: dict[str, set[str]] = {
     # the shell compiles methods and metrics without a query
     "shell.dry": {"kernel.memory"},
     "shell.commands.compile": {"group.all_kernels", "measure.diameter"},
-    "__init__": {"files.released", "interfaces"},
+    "__init__": {"files.released", "interfaces", "jobs.forks"},
     "__main__": {"shell.main"},
 }
 
 
-COMPUTES = {"methods.method", "shell.main"}
-"""What imports a module by a computed name: a method, or a command of the shell."""
+COMPUTES = {"__init__", "methods.method", "shell.main"}
+"""What imports a module by a computed name: a call, a method, or a command of the shell."""
 
 
 def modules() -> dict[str, Path]:
@@ -196,6 +196,54 @@ def test_the_compiler_is_not_loaded_before_a_kernel_is_needed() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+HEAVY = (
+    "click", "duckdb", "matplotlib", "numba", "numpy", "pandas", "polars", "pyarrow", "rustworkx",
+    "scipy",
+)
+
+
+def loaded_by(code: str) -> set[str]:
+    """Which packages a program loads that take time."""
+    code += f"; import sys; print('loaded', *(name for name in {HEAVY!r} if name in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines()[-1].split()[1:])
+
+
+def test_the_import_loads_no_package() -> None:
+    assert loaded_by("import kanon_sql; kanon_sql.KanonError, kanon_sql.__version__") == set()
+    register = "import duckdb, kanon_sql; kanon_sql.register(duckdb.connect())"
+    assert loaded_by(register) == {"duckdb", "numpy", "pyarrow"}
+
+
+def test_the_help_of_the_shell_loads_no_database() -> None:
+    for asked in ("--help", "--version"):
+        assert loaded_by(f"from kanon_sql.shell.main import main; main([{asked!r}])") == {"click"}
+
+
+def test_what_is_loaded_late_is_what_is_promised() -> None:
+    """Type checkers read the imports of kanon_sql, Python its list of places: they are the same."""
+    tree = ast.parse((ROOT / "kanon_sql" / "__init__.py").read_text(encoding="utf-8"))
+    imported = {
+        alias.name: f"{node.module}"
+        for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    code = "import kanon_sql as k; print(*(f'{n}={getattr(k, n).__module__}' for n in k.__all__ "\
+        "if n != '__version__'))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    found = dict(pair.split("=") for pair in done.stdout.split())
+    assert found.pop("Released") == imported["Release"]
+    assert {name: imported[name] for name in found} == found
+    late = {name for name, module in imported.items() if ".interfaces." in module}
+    assert late < set(found)
+
+
+def test_a_star_and_dir_have_every_name() -> None:
+    code = "import kanon_sql; names = dir(kanon_sql); from kanon_sql import *; "\
+        "print({*kanon_sql.__all__} <= {*names} & {*globals()})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "True"
 
 
 def test_no_file_is_too_long_to_read() -> None:

@@ -117,7 +117,9 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
         NULL,
         [],
         system.main.current_setting('threads'),
-        false) AS ticket
+        false,
+        (SELECT count(*) FROM __kanon_source),
+        system.main.current_setting('memory_limit')) AS ticket
     FROM __kanon_accounted WHERE passed
 ),
 __kanon_taken AS MATERIALIZED (  -- hands over the rows, some thousands at a time; the ticket again
@@ -127,6 +129,7 @@ __kanon_taken AS MATERIALIZED (  -- hands over the rows, some thousands at a tim
             __kanon_label, __kanon_secrets, __kanon_extra)),
         (SELECT ticket FROM __kanon_begun)) AS ticket
     FROM __kanon_cells CROSS JOIN __kanon_begun
+    WHERE __kanon_begun.ticket >= 0  -- else it is refused already: too many rows for the memory
 ),
 __kanon_waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an interrupt is heard
     SELECT turn FROM range(1000000000000) AS __kanon_turns(turn) CROSS JOIN __kanon_taken
@@ -523,7 +526,7 @@ SELECT unnest(list_concat(
       'description': 'which release of its ledger this is; null without a ledger'},
      {'section': 'release', 'entry': 'rows_sha256', 'value': to_json(digest)::VARCHAR,
       'description': 'SHA-256 of the released rows, whatever their order, and of their columns'},
-     {'section': 'release', 'entry': 'sql_sha256', 'value': to_json('94252496c737b7f3aed7ea9f596ca9eb206498d26fa1fe5a344a305adb6d1b35')::VARCHAR,
+     {'section': 'release', 'entry': 'sql_sha256', 'value': to_json('94a6d28e7ab122582a77a01269db1cb7d2d6ea86061df62a43169db56697a888')::VARCHAR,
       'description': 'SHA-256 of the text that anonymize_sql gives for the same call, with seed 0 where the seed is secret'}]
 ), max_depth := 2)
 FROM __kanon_stated CROSS JOIN __kanon_digest CROSS JOIN __kanon_types CROSS JOIN __kanon_names

@@ -121,7 +121,9 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
         NULL,
         [],
         system.main.current_setting('threads'),
-        false) AS ticket
+        false,
+        (SELECT count(*) FROM __kanon_source),
+        system.main.current_setting('memory_limit')) AS ticket
     FROM __kanon_accounted WHERE passed
 ),
 __kanon_taken AS MATERIALIZED (  -- hands over the rows, some thousands at a time; the ticket again
@@ -131,6 +133,7 @@ __kanon_taken AS MATERIALIZED (  -- hands over the rows, some thousands at a tim
             __kanon_label, __kanon_secrets, __kanon_extra)),
         (SELECT ticket FROM __kanon_begun)) AS ticket
     FROM __kanon_cells CROSS JOIN __kanon_begun
+    WHERE __kanon_begun.ticket >= 0  -- else it is refused already: too many rows for the memory
 ),
 __kanon_waited AS MATERIALIZED (  -- asks in turns whether it is done, so that an interrupt is heard
     SELECT turn FROM range(1000000000000) AS __kanon_turns(turn) CROSS JOIN __kanon_taken
