@@ -44,7 +44,8 @@ DONE, FOUND_WRONG, USAGE, REFUSED, DATA, INTERRUPTED, CLOSED = 0, 1, 2, 3, 4, 13
 STATUSES = {
     DONE: "done",
     FOUND_WRONG: "audit or verify looked, and found something wrong",
-    USAGE: "what was typed can't be used: a command, an option, a column, a file that isn't there",
+    USAGE: "what was typed can't be used: a command, an option, a column, a file that isn't there, "
+           "an extra that isn't installed",
     REFUSED: "refused: a release failed its verification, or this can't be done here",
     DATA: "the data can't be anonymized as asked, or a file can't be read or written",
     INTERRUPTED: "stopped by Ctrl-C; nothing was written",
