@@ -17,6 +17,7 @@ import numpy as np
 
 from kanon_sql.encode.attributes import Attribute, Categorical, Numeric
 from kanon_sql.points.points import Codes, Floats
+from kanon_sql.search.harms import cut_harms
 
 EVEN = 0.5
 """The smaller side of a cut has at least this share of the rows that it should have; else another
@@ -26,16 +27,6 @@ BY_HASH = ""
 """Stands for the column of a cut by the hash of the rows."""
 
 TOP = 2**64
-
-MIXED = 0.5
-"""What a difference of categories costs a row of a class that has several, as a share of what two
-rows are apart."""
-
-CUT_CUBE, CUT_MIXED = 0.6, 1.5
-"""What a cut costs for each class that lies across it, along numbers and between categories, as a
-share of what the class loses. Measured on cuts of Adult, which lost 0.5 to 13 % by one cut."""
-
-TINY = 1e-300
 
 
 @dataclass(frozen=True)
@@ -135,36 +126,14 @@ class _Growing:
     made: int = 0
 
     def harms(self, rows: Any) -> list[float]:
-        """About what share more a cut along each axis makes these rows lose.
-
-        Where many rows agree in all categories, classes are small cubes along the numbers, and a
-        cut between categories runs through none. Where few do, a class has rows of several
-        categories of one column, that by which most mates are gained, and a cut there takes mates
-        from all of them.
-        """
-        spreads = np.maximum([axis.spread(rows) for axis in self.axes], TINY)
-        numbers = np.array([axis.nodes is None for axis in self.axes])
-        extents = np.sqrt(12.0 * spreads[numbers & (spreads > TINY)])
-        side = float(np.exp(np.mean(np.log(extents)))) if len(extents) else 0.0
-        d, kinds = len(extents), [axis for axis in self.axes if axis.nodes is not None]
-
-        def wide(axes: Sequence[Axis]) -> Floats:
-            """How long the cubes of classes are of rows that agree in these categories."""
-            alike = self.density * _agreeing(axes, rows)
-            return np.where(alike < self.k, np.inf, side * (self.k / alike) ** (1.0 / max(d, 1)))
-
-        # what a row costs in a class of rows like it, and in one that mixes a column's categories
-        widths = [wide(kinds)] + [wide([a for a in kinds if a is not axis]) for axis in kinds]
-        added = [0.0] + [MIXED * float(axis.squared.sum()) for axis in kinds]
-        costs = [d * w**2 / 12.0 + more for w, more in zip(widths, added, strict=True)]
-        by = np.argmin(costs, axis=0)
-        widths = np.choose(by, widths)
-        of_kinds = iter([CUT_MIXED * float(np.mean(by == c + 1)) for c in range(len(kinds))])
-        return [
-            CUT_CUBE * float(np.mean(np.minimum(1.0, widths / np.sqrt(12.0 * spread))))
-            if is_number else next(of_kinds)
-            for spread, is_number in zip(spreads, numbers, strict=True)
-        ]
+        """About what share more a cut along each axis makes these rows lose."""
+        kinds = [(axis.nodes[rows, 0], axis) for axis in self.axes if axis.nodes is not None]
+        of_numbers, of_kinds = map(iter, cut_harms(
+            len(rows), np.array([axis.spread(rows) for axis in self.axes if axis.nodes is None]),
+            [codes for codes, _ in kinds],
+            np.array([float(axis.squared.sum()) for _, axis in kinds]), self.k, self.density,
+        ))
+        return [next(of_numbers if axis.nodes is None else of_kinds) for axis in self.axes]
 
     def grow(self, rows: Any, blocks: int, low: float = 0.0, high: float = float(TOP)) -> Tree:
         """The tree of some rows, in so many blocks; ``low`` and ``high``: between which their
@@ -173,32 +142,28 @@ class _Growing:
             self.made += 1
             return Tree(self.made - 1)
         share = (blocks // 2) / blocks
-        harms = self.harms(rows)
-        for i in np.argsort(harms, kind="stable").tolist():
-            axis = self.axes[i]
-            place = axis.cut(rows, share) if axis.spread(rows) > 0.0 else None
-            if place is not None:
-                first = axis.place[rows] <= place
-                many = min(max(round(blocks * float(np.mean(first))), 1), blocks - 1)
-                return Tree(-1, axis.name, place, (
-                    self.grow(rows[first], many, low, high),
-                    self.grow(rows[~first], blocks - many, low, high),
-                ))
+        best: tuple[tuple[float, float], Axis, float] | None = None
+        for axis, harm in zip(self.axes, self.harms(rows), strict=True):
+            found = axis.cut(rows, share) if np.isfinite(harm) else None
+            if found is None:
+                continue
+            # of cuts that harm as little, that which is most even
+            rank = round(harm, 3), abs(float(np.mean(axis.place[rows] <= found)) - share)
+            if best is None or rank < best[0]:
+                best = rank, axis, found
+        if best is not None:
+            _, axis, place = best
+            first = axis.place[rows] <= place
+            many = min(max(round(blocks * float(np.mean(first))), 1), blocks - 1)
+            return Tree(-1, axis.name, place, (
+                self.grow(rows[first], many, low, high),
+                self.grow(rows[~first], blocks - many, low, high),
+            ))
         middle = low + (high - low) * share
         many = blocks // 2
         return Tree(-1, BY_HASH, middle, (
             self.grow(rows, many, low, middle), self.grow(rows, blocks - many, middle, high),
         ))
-
-
-def _agreeing(kinds: Sequence[Axis], rows: Any) -> Floats:
-    """How many rows of a sample agree with each in all these categories: float64, shape (n,)."""
-    code = np.zeros(len(rows), np.int64)
-    for axis in kinds:
-        assert axis.nodes is not None
-        code = code * (int(axis.nodes[rows, 0].max()) + 1) + axis.nodes[rows, 0]
-        code = np.unique(code, return_inverse=True)[1]
-    return np.bincount(code)[code].astype(np.float64)
 
 
 def grow(axes: Sequence[Axis], sampled: int, rows: int, blocks: int, k: int) -> Tree:

@@ -4,21 +4,18 @@ its own, on all cores."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from kanon_sql.errors import DataError
-from kanon_sql.kernel.jit import kernel
+from kanon_sql.group.block_cuts import BlockCuts, cut_blocks
 from kanon_sql.kernel.parallel import in_parallel
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import GroupTask
-from kanon_sql.points.points import Floats, Grouping, Labels, Points
-from kanon_sql.search.cuts import cut, widest_axis
-from kanon_sql.search.space import category_sets
+from kanon_sql.points.points import Grouping, Labels, Points
 
 BOUNDS = ("lower_bound", "guaranteed_ratio", "facility")
 """Facts that hold for a block only."""
@@ -29,86 +26,12 @@ REACH = 1.0
 MENDING = 15
 """Steps of refine for each record of a group at a seam."""
 
-
-class Cuts(NamedTuple):
-    """The cuts between blocks, each through a run of the records in their order.
-
-    Attributes:
-        lo: the place where each run begins; int64, shape (blocks - 1,).
-        hi: the place behind its end; int64, shape (blocks - 1,).
-        axis: the attribute along which it is cut, the numeric ones first; -1: all are alike;
-            int64, shape (blocks - 1,).
-        value: where on its axis; float64, shape (blocks - 1,).
-    """
-
-    lo: Labels
-    hi: Labels
-    axis: Labels
-    value: Floats
+MIXED = 0.5
+"""Where groups with more than this share of the records on both sides of a cut between categories
+have several of these, they have them everywhere, and none for the cut."""
 
 
-@kernel
-def _cut_blocks(axes: Any, masks: Any, scale: Any, order: Any, blocks: int) -> Any:
-    """Orders the records so that each of the blocks, of nearly the same size, is a run.
-
-    Returns where they begin, int64, shape (blocks + 1,), and the cuts.
-    """
-    n = len(order)
-    key = np.empty(n)
-    bounds = np.zeros(blocks + 1, np.int64)
-    for b in range(blocks + 1):
-        bounds[b] = b * n // blocks
-    m, made = blocks - 1, 0
-    cuts = Cuts(
-        np.zeros(m, np.int64), np.zeros(m, np.int64), np.zeros(m, np.int64), np.zeros(m)
-    )
-    waiting = np.empty((128, 2), np.int64)
-    waiting[0, 0], waiting[0, 1], top = 0, blocks, 1
-    while top > 0:
-        top -= 1
-        first, last = waiting[top, 0], waiting[top, 1]
-        lo, hi = bounds[first], bounds[last]
-        if last - first == 1:
-            continue
-        middle = (first + last) // 2
-        axis = widest_axis(axes, masks, scale, order, lo, hi)
-        cut(axes, masks, order, key, lo, hi, axis, bounds[middle])
-        cuts.lo[made], cuts.hi[made], cuts.axis[made] = lo, hi, axis
-        # the key of the first record above the cut, which the cut has put there
-        cuts.value[made] = key[bounds[middle]]
-        made += 1
-        waiting[top, 0], waiting[top, 1] = first, middle
-        waiting[top + 1, 0], waiting[top + 1, 1] = middle, last
-        top += 2
-    return bounds, cuts
-
-
-@dataclass(frozen=True)
-class Blocks:
-    """A cut table.
-
-    Attributes:
-        members: the records of each block in canonical order, int64 arrays.
-        order: all records, block by block: int64, shape (n,).
-        cuts: the cuts between them.
-    """
-
-    members: Sequence[Any]
-    order: Any
-    cuts: Cuts
-
-
-def cut_blocks(points: Points, size: int) -> Blocks:
-    """Blocks of at most ``size`` records, by cuts at the median of the widest attribute."""
-    # as few blocks as the size allows: every cut makes groups longer
-    order = np.arange(len(points))
-    bounds, cuts = _cut_blocks(
-        points.numeric, category_sets(points.codes), points.scale, order, -(-len(points) // size)
-    )
-    return Blocks([np.sort(order[lo:hi]) for lo, hi in pairwise(bounds)], order, cuts)
-
-
-def _at_seams(points: Points, blocks: Blocks, labels: Labels) -> Any:
+def _at_seams(points: Points, blocks: BlockCuts, labels: Labels) -> Labels:
     """The records of the groups that lie at a cut, in canonical order: int64."""
     sizes = np.bincount(labels)
     radius = np.zeros(len(sizes))
@@ -119,20 +42,26 @@ def _at_seams(points: Points, blocks: Blocks, labels: Labels) -> Any:
     radius = REACH * np.sqrt(radius / sizes)
     near = np.zeros(len(sizes), np.bool_)
     d = points.numeric.shape[1]
-    for lo, hi, axis, value in zip(*(field.tolist() for field in blocks.cuts), strict=True):
-        both = blocks.order[lo:hi]
-        groups = labels[both]
-        if axis < 0:  # all alike
-            close = np.ones(len(both), np.bool_)
-        elif axis < d:
-            close = np.abs(points.numeric[both, axis] - value) <= radius[groups]
-        else:  # a category that the cut divides
-            close = category_sets(points.codes[both, axis - d]).astype(np.float64) == value
-        near[groups[close]] = True
+    for seam in blocks.seams:
+        groups = labels[seam.rows]
+        if seam.column < 0:  # all alike: the groups that have others, too
+            held = np.bincount(groups, minlength=len(sizes))
+            near |= (held > 0) & (held < sizes)
+            continue
+        values = blocks.values(seam.rows, seam.column)
+        if seam.column < d:
+            near[groups[np.abs(values - seam.value) <= radius[groups]]] = True
+        else:  # the groups that have several categories
+            one = np.full(len(sizes), -1, np.int64)
+            one[groups] = values
+            mixed = np.zeros(len(sizes), np.bool_)
+            mixed[groups[one[groups] != values]] = True
+            if np.count_nonzero(mixed[groups]) <= MIXED * len(groups):
+                near |= mixed
     return np.flatnonzero(near[labels])
 
 
-def _mend(points: Points, blocks: Blocks, labels: Labels, k: int, watch: Watch) -> Labels:
+def _mend(points: Points, blocks: BlockCuts, labels: Labels, k: int, watch: Watch) -> Labels:
     """The same grouping, the groups at the seams refined together."""
     from kanon_sql.methods.local_search.refine import (
         refine,  # here, since it is compiled only for this
@@ -167,7 +96,7 @@ def group_in_blocks(points: Points, task: GroupTask, watch: Watch) -> Grouping:
             f"{whole} needs all rows as one, and there are {len(points)}, more than the {size} of "
             f"a block. Set block_rows to {len(points)}, or leave {whole} out."
         )
-    blocks = cut_blocks(points, size)
+    blocks = cut_blocks(points, size, task.k)
     members_of = blocks.members
 
     def group(members: Any) -> Grouping:

@@ -84,7 +84,7 @@ def test_a_block_has_far_more_rows_than_k() -> None:
 
 def test_blocks_are_close_records_in_canonical_order() -> None:
     points = Points.of(np.random.default_rng(5).uniform(size=(4000, 2)))
-    parts = cut_blocks(points, 1000).members
+    parts = cut_blocks(points, 1000, 3).members
     assert sorted(np.concatenate(parts).tolist()) == list(range(4000))
     assert all(len(part) == 1000 and (np.diff(part) > 0).all() for part in parts)
     spread = [float(np.ptp(points.numeric[part], axis=0).prod()) for part in parts]
