@@ -83,25 +83,36 @@ def _by_family(plan: Plan, say: Callable[[str], None]) -> Table:
         f"Blocks by family: {n:,} rows of four columns, k = {K}",
         ["columns", "method", "measured", "block_rows", "blocks", "loss", "added %", "seconds"],
         notes=["added: over one block of all rows. Columns as in the SQL part; loss: the metric "
-               "named, seconds: of the grouping, on all cores."],
+               "named, seconds: of the grouping, on all cores. Where a size takes too long, those "
+               "above it were not tried."],
     )
     for kind in KINDS:
         for method in plan.block_methods:
-            whole: float | None = None
-            measured = LOSS.get(method, "information_loss")
-            for size in (2 * n, *(plan.rows(size) for size in reversed(plan.block_sizes))):
-                say(f"blocks: {kind}, {method}, block_rows {size:,}")
-                found = apart("blocks:called", plan.limit, kind=kind, method=method, n=n,
-                              block_rows=size)
-                if "failed" in found:
-                    table.rows.append([kind, method, measured, size, None, found["failed"], None,
-                                       None])
-                    continue
-                whole = found["loss"] if whole is None else whole
-                added = 100.0 * (found["loss"] / whole - 1.0) if whole else None
-                table.rows.append([kind, method, measured, size, found["blocks"], found["loss"],
-                                   added, found["seconds"]])
+            table.rows += _of_method(plan, kind, method, n, say)
     return table
+
+
+def _of_method(
+    plan: Plan, kind: str, method: str, n: int, say: Callable[[str], None]
+) -> list[list[Cell]]:
+    """The rows of a method, the smallest blocks first: what takes too long in one size does in all
+    above."""
+    measured = LOSS.get(method, "information_loss")
+    found: list[tuple[int, Outcome]] = []
+    for size in (*map(plan.rows, plan.block_sizes), 2 * n):
+        say(f"blocks: {kind}, {method}, block_rows {size:,}")
+        if not any("failed" in each for _, each in found):
+            found.append((size, apart(
+                "blocks:called", plan.limit, kind=kind, method=method, n=n, block_rows=size
+            )))
+    last, outcome = found[-1]
+    whole = outcome.get("loss") if last == 2 * n else None
+    return [
+        [kind, method, measured, size, None, each["failed"], None, None] if "failed" in each
+        else [kind, method, measured, size, each["blocks"], each["loss"],
+              100.0 * (each["loss"] / whole - 1.0) if whole else None, each["seconds"]]
+        for size, each in found
+    ]
 
 
 def _rows(plan: Plan, row: str, n: int, d: int, say: Callable[[str], None]) -> list[list[Cell]]:

@@ -31,7 +31,7 @@ def con() -> Iterator[duckdb.DuckDBPyConnection]:
     connection.close()
 
 
-FEW = 6
+FEW = 4
 """Cases of a matrix without a marker that plain pytest runs."""
 
 CHEAP = ("tests/plan/", "tests/project/")

@@ -17,7 +17,7 @@ import numpy as np
 
 from kanon_sql.encode.attributes import Attribute, Categorical, Numeric
 from kanon_sql.points.points import Codes, Floats
-from kanon_sql.search.harms import cut_harms
+from kanon_sql.search.harms import SAMPLE, cut_harms
 
 EVEN = 0.5
 """The smaller side of a cut has at least this share of the rows that it should have; else another
@@ -127,11 +127,13 @@ class _Growing:
 
     def harms(self, rows: Any) -> list[float]:
         """About what share more a cut along each axis makes these rows lose."""
-        kinds = [(axis.nodes[rows, 0], axis) for axis in self.axes if axis.nodes is not None]
+        taken = rows[:: max(1, len(rows) // SAMPLE)]
+        kinds = [axis for axis in self.axes if axis.nodes is not None]
         of_numbers, of_kinds = map(iter, cut_harms(
-            len(rows), np.array([axis.spread(rows) for axis in self.axes if axis.nodes is None]),
-            [codes for codes, _ in kinds],
-            np.array([float(axis.squared.sum()) for _, axis in kinds]), self.k, self.density,
+            len(taken), np.array([axis.spread(rows) for axis in self.axes if axis.nodes is None]),
+            [axis.nodes[taken, 0] for axis in kinds if axis.nodes is not None],
+            np.array([float(axis.squared.sum()) for axis in kinds]), self.k,
+            self.density * len(rows) / len(taken),
         ))
         return [next(of_numbers if axis.nodes is None else of_kinds) for axis in self.axes]
 

@@ -10,10 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanon_sql.points.points import Labels, LossPoints, Points
-from kanon_sql.search.harms import cut_harms
-
-SAMPLE = 50_000
-"""Records that are looked at to choose the column of a cut."""
+from kanon_sql.search.harms import SAMPLE, cut_harms
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ def metrics(people: pl.DataFrame, **given: Any) -> dict[str, Any]:
     return dict(told.select("metric", "value").iter_rows())
 
 
+@pytest.mark.slow
 def test_the_best_searches_longer_and_loses_no_more(people: pl.DataFrame) -> None:
     balanced, best = (metrics(people, effort=effort) for effort in ("balanced", "best"))
     assert best["refine_steps"] >= 4 * balanced["refine_steps"]

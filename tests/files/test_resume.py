@@ -39,6 +39,7 @@ def whole(lake: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, byte
     return bytes_of(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
 def test_a_run_that_stops_at_every_step_ends_with_the_same_bytes(
     before: bool, lake: str, whole: dict[str, bytes], tmp_path: Path,
@@ -184,6 +185,7 @@ def test_a_run_killed_at_random_points_ends_with_the_same_bytes(
         assert bytes_of(out) == whole
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="has no SIGINT for processes")
 def test_ctrl_c_stops_it_and_it_goes_on(
     lake: str, whole: dict[str, bytes], tmp_path: Path

@@ -21,6 +21,7 @@ print(len(con.execute(call).fetchall()))
 OTHERS = {"greedy", "mdav", "mdav_star", "v_mdav", "group_index", "annealing", "optimal_1d"}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("method", "options", "kernel"), [
     ("optimal_1d", "quasi_identifiers=['a'], identifiers=['b']", "optimal_1d"),
     pytest.param("k_member", "seed=1", "greedy", marks=pytest.mark.slow),

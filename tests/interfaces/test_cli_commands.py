@@ -137,6 +137,7 @@ def test_what_compare_can_not_be_asked(patients: Path, shell: Shell) -> None:
     assert set(METHODS) > {"mdav_star", "mondrian"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
 def test_a_plot_is_the_same_for_the_same_numbers(
     ending: str, patients: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch

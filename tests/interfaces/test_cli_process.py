@@ -34,6 +34,7 @@ def test_a_pipe_from_end_to_end(tmp_path: Path) -> None:
     assert kanon("audit", "-", "-s", "salary-class", "-k", "500", input=done.stdout).returncode == 1
 
 
+@pytest.mark.slow
 def test_who_closes_the_pipe_gets_no_traceback(tmp_path: Path) -> None:
     script = f"{' '.join(KANON)} anonymize {adult()} -k 5 -m mdav_plus -o - --quiet | head -1"
     done = subprocess.run(

@@ -14,6 +14,7 @@ from kanon_sql.methods import METHODS
 from kanon_sql.shell.main import main
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("method", "ways", "kernels"), [
     ("ordered", ["ordered"], {"ordered"}),
     pytest.param("optimal_1d", ["optimal_1d", "optimal_1d with refine"],

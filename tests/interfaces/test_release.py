@@ -99,6 +99,7 @@ def test_a_refusal_leaves_the_old_file(con: Connection) -> None:
     assert con.execute("SELECT count(*) FROM duckdb_tables()").fetchall() == [(1,)]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("failure", [KeyboardInterrupt, duckdb.IOException("full"), MemoryError])
 @pytest.mark.parametrize("place", ["input_digest", "write_private", "open_table"])
 def test_whatever_happens_late_the_old_file_stays_and_no_other(

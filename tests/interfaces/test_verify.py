@@ -121,6 +121,7 @@ VISITS = """
 """
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("rows", ["together", "apart"])
 def test_of_persons_the_file_shows_nothing(con: Connection, tmp_path: Path, rows: str) -> None:
     con.execute(VISITS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -12,6 +13,7 @@ COMPILED = (*INNER, "kernel", "njit")
 FOLDERS = ("kanon_sql", "udfs", "tests", "benchmarks", "examples")
 
 
+@cache
 def modules() -> dict[str, ast.Module]:
     found = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
     return {

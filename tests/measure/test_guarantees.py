@@ -68,6 +68,7 @@ def facts(con: Connection, options: str, relation: str = "places") -> dict[str, 
     return known
 
 
+@pytest.mark.slow
 @pytest.mark.sample(5)
 @pytest.mark.parametrize("case", CALLS)
 def test_each_run_reports_its_guarantee(places: Connection, case: str) -> None:
@@ -98,6 +99,7 @@ def test_the_ratio_is_1_where_nothing_is_lost(con: Connection, method: str) -> N
     assert (found["cost"], found["lower_bound"], found["ratio"]) == (0.0, 0.0, 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("k", [20, 19, 10, 7])
 def test_no_ratio_is_below_1(con: Connection, k: int) -> None:

@@ -191,7 +191,7 @@ def check(con: Connection, method: str, model: str, *options: str) -> list[dict[
     return rows
 
 
-@pytest.mark.sample(48)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("method", PROMISING)
 @pytest.mark.parametrize("model", MODELS)
 def test_classes_keep_the_model_or_nothing_comes_out(
@@ -216,7 +216,7 @@ OTHERWISE: dict[str, tuple[Sequence[str], Sequence[str]]] = {
 CASES = [(name, method) for name, (methods, _) in OTHERWISE.items() for method in methods]
 
 
-@pytest.mark.sample(16)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("model", ["distinct", "numeric", "two columns"])
 @pytest.mark.parametrize(("case", "method"), CASES)
 def test_so_it_is_with_other_options(

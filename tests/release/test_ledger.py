@@ -66,6 +66,7 @@ def ledger_of(con: duckdb.DuckDBPyConnection) -> list[Exposure]:
     return [(release, person, number) for release, person, number in rows]
 
 
+@pytest.mark.slow
 def test_both_promises_hold_over_random_lives(con: duckdb.DuckDBPyConnection) -> None:
     for seed in range(examples(24)):
         against, clustered = ("presence", "absence")[seed % 2], seed % 4 > 1

@@ -91,6 +91,7 @@ def counts(con: Connection, released: str, columns: Sequence[str]) -> list[int]:
 # --- each part is a release of its own ------------------------------------------------------------
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("options", [
     *(f"k := 4, method := '{name}'" for name in METHODS_OF_RECORDS),
     "method := 'pairs', k := 2",

@@ -119,6 +119,7 @@ def test_so_has_every_class_with_a_center(base: Connection, case: Visits) -> Non
         check_persons(case, table)
 
 
+@pytest.mark.sample(2)
 @often(60)
 @given(
     case=visits(methods=("mdav", "k_member", "mondrian", "forest", "r_gather", "r_cellular"),

@@ -156,7 +156,7 @@ def test_duckdb_takes_the_macro_for_the_function(con: Connection, name: str) -> 
     assert con.execute(f"SELECT {name}(1, 1)").fetchall() == [("shadow",)]
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_no_call_gives_a_wrong_answer_with_a_macro_of_this_name(
     con: Connection, right: dict[str, str], name: str

@@ -43,6 +43,7 @@ def close_to(value: float) -> Any:
     return pytest.approx(value, rel=1e-9, abs=1e-11)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("method", (*METHODS, *CENTERED))
 def test_k_of_one_releases_every_number_as_it_is(base: Connection, method: str) -> None:
     base.execute(
@@ -307,6 +308,7 @@ for weight in ("5e-324", "1e-300", "1e6", "1e9", "1e100", "1e300", "1e307", "1.7
 """
 
 
+@pytest.mark.slow
 def test_weights_of_any_size_are_refused_or_give_a_release_and_a_loss_in_percent() -> None:
     # in a process of its own, since an overflow in a compiled kernel may end the process
     done = subprocess.run(

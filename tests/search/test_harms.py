@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from itertools import combinations
-from math import exp, inf, log, sqrt
+from math import exp, inf, log, prod, sqrt
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon_sql.search.harms import CUT_CUBE, MIXED_LINEAR, MIXED_SQUARED, _marks, cut_harms
+from kanon_sql.search.harms import (
+    CUT_CUBE,
+    CUT_MIXED,
+    MIXED_LINEAR,
+    MIXED_SQUARED,
+    _marks,
+    cut_harms,
+)
 
 
 def slow_harms(
@@ -33,7 +40,10 @@ def slow_harms(
     def alike(row: int, mixed: set[int]) -> float:
         kept = [c for c in varied if c not in mixed]
         same = sum(all(kinds[c][row] == kinds[c][other] for c in kept) for other in range(n))
-        return 1.0 + density * (same - 1)
+        if same > 1:
+            return 1.0 + density * (same - 1)
+        chance = prod(kinds[c].count(kinds[c][row]) / n for c in kept)
+        return 1.0 + (density - 1.0) * min(1.0, n * chance)
 
     def cost(mates: float, mixed: set[int]) -> tuple[float, float]:
         if mates < k and mixed != set(varied):
@@ -43,11 +53,14 @@ def slow_harms(
         more = MIXED_LINEAR if linear else MIXED_SQUARED
         return d * length + more * sum(apart[c] for c in mixed), wide
 
+    mixing = [0] * len(kinds)
     lost, across, cut = 0.0, [0.0] * len(spreads), [0.0] * len(kinds)
     for row in range(n):
         own = [cost(alike(row, mixed), mixed) for mixed in mixtures]
         best, wide = min(own, key=lambda found: found[0])
         lost += best
+        for c in mixtures[[found[0] for found in own].index(best)]:
+            mixing[c] += 1
         for i, spread in enumerate(spreads):
             if spread > 0.0:
                 across[i] += best * min(1.0, wide / sqrt(12.0 * spread))
@@ -59,7 +72,8 @@ def slow_harms(
     total = max(lost, 1e-300)
     return (
         [CUT_CUBE * across[i] / total if spread > 0.0 else inf for i, spread in enumerate(spreads)],
-        [(cut[c] - lost) / total if c in varied else inf for c in range(len(kinds))],
+        [(cut[c] - lost) / total + CUT_MIXED * mixing[c] / n if c in varied else inf
+         for c in range(len(kinds))],
     )
 
 

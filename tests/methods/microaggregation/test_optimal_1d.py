@@ -66,6 +66,7 @@ def few_values(draw: st.DrawFn) -> tuple[list[float], int]:
     return values, draw(st.integers(1, min(len(values), 4)))
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(case=few_values())
 def test_no_partition_at_all_loses_less(case: tuple[list[float], int]) -> None:

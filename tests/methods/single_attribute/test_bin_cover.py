@@ -76,6 +76,7 @@ epsilons = st.sampled_from(EPSILONS)
 # --- what is proved ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @often(300)
 @given(case=instances(7), epsilon=epsilons)
 def test_the_bound_of_theorem_10(case: tuple[list[int], int], epsilon: float) -> None:
