@@ -120,7 +120,7 @@ METHODS = (
         source="aggarwal2006, section 2",
         geometries={None: RADIUS},
         own=RGatherOptions,
-        block_rows=50_000,
+        block_rows=250_000,
     ),
     Method(
         name="cellular",
