@@ -206,7 +206,8 @@ class GroupOptions:
         "refined (not of methods that choose centers). "
         + ", ".join(m.name for m in METHODS.values() if not m.in_blocks)
         + " group all rows as one.",
-        type="BIGINT", default_text="500,000; 250,000 for r_gather, 50,000 for cellular and r_cellular",
+        type="BIGINT",
+        default_text="500,000; 250,000 for r_gather, 50,000 for cellular and r_cellular",
     )
 
 

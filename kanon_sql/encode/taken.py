@@ -20,7 +20,7 @@ LOOK = 500_000
 """Rows after which it is looked again how much memory is free."""
 
 CELL = 50
-"""Bytes that a grouping takes for each cell beside the rows that were handed over, about:
+"""Bytes that most groupings take for each cell beside the rows that were handed over, about:
 10,000,000 rows of four columns took 2.7 GB in all, of which 0.9 were there by then."""
 
 BLOCKS = (
@@ -80,7 +80,7 @@ class Taken:
     def __init__(
         self, width: int, numeric: Sequence[int], textual: Sequence[int], asked: Collection[str],
         ordered: Sequence[bool] = (), free: Callable[[], int | None] = lambda: None,
-        expected: int | None = None, limit: int | None = None,
+        expected: int | None = None, limit: int | None = None, memory: float = 1.0,
     ) -> None:
         """
         Args:
@@ -92,6 +92,7 @@ class Taken:
             free: how many bytes may be taken yet; None where nobody knows.
             expected: how many rows will come; None where nobody knows.
             limit: how many bytes the caller leaves to the query; None for all.
+            memory: how much the grouping takes, as a multiple of CELL.
         """
         self._cells = _Cells("cells", width, numeric, textual)
         secret = range(len(ordered))
@@ -101,7 +102,7 @@ class Taken:
         self._asked = tuple(asked)
         self._lock = threading.Lock()
         self._pieces: list[dict[str, Any]] = []
-        self._width, self._free = width, free
+        self._width, self._free, self._memory = width, free, memory
         self._count = self._looked = 0
         self._refused = None if expected is None else self._beyond(expected, limit)
 
@@ -141,9 +142,13 @@ class Taken:
             else:  # the rows that come yet are let go, and the work refuses
                 self._pieces.clear()
 
+    def _need(self, rows: int) -> float:
+        """The bytes that the grouping of so many rows takes beside them, about."""
+        return rows * self._width * CELL * self._memory
+
     def _beyond(self, rows: int, limit: int | None) -> DataError | None:
         """What is said of rows that haven't come yet, and for which memory won't suffice."""
-        need, free = rows * self._width * CELL, self._free()
+        need, free = self._need(rows), self._free()
         if limit is not None and need > limit and (free is None or limit <= free):
             there, else_ = f"memory_limit is {limit / 1e9:.1f} GB", "raise memory_limit"
         elif free is not None and need > free:
@@ -157,7 +162,7 @@ class Taken:
 
     def _too_many(self) -> DataError | None:
         """What is said where the rows that are here already need more memory than is free."""
-        free, need = self._free(), self._count * self._width * CELL
+        free, need = self._free(), self._need(self._count)
         if free is None or need <= free:
             return None
         return DataError(

@@ -82,14 +82,21 @@ def bytes_of(text: str) -> int | None:
         return None
 
 
-IN_ALL = 110
-"""Bytes for each cell of a release in all, what DuckDB holds among them, about: of four mixed
-columns 130 for 100,000 rows, 104 for 1,000,000, and 67 for 10,000,000, which go in blocks."""
+ROWS, GROUPING = 60, 50
+"""Bytes for each cell of a release, what DuckDB holds among them, and of most groupings, about: of
+four mixed columns 130 together for 100,000 rows, 104 for 1,000,000, and 67 for 10,000,000, which go
+in blocks."""
 
 PROCESS = 400_000_000
 """Bytes that a process has before its first row: the libraries, and compiled kernels."""
 
 
-def need_of(rows: int, columns: int) -> int:
-    """The bytes that a process needs, about, to release ``rows`` by so many quasi-identifiers."""
-    return PROCESS + rows * columns * IN_ALL
+def need_of(rows: int, columns: int, memory: float = 1.0) -> int:
+    """The bytes that a process needs, about, to release ``rows`` by so many quasi-identifiers.
+
+    Args:
+        rows: how many there are.
+        columns: how many quasi-identifiers.
+        memory: how much the method takes, as a multiple of what most do.
+    """
+    return PROCESS + int(rows * columns * (ROWS + GROUPING * memory))

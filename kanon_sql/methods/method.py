@@ -37,6 +37,8 @@ class Method:
         own: the dataclass of the options that only it, or it and some others, take.
         in_blocks: whether large inputs may be grouped block by block.
         block_rows: the most rows of a block, unless the call says otherwise.
+        memory: how much its work takes beside the rows, as a multiple of what mdav_plus takes;
+            measured on mixed tables and on numbers.
         seeded: whether its result depends on the seed.
         refinable: whether refine may change its groups.
         searches: whether it is a search itself, which refine_steps and refine_seconds end.
@@ -59,6 +61,7 @@ class Method:
     own: type[MethodOptions] = MethodOptions
     in_blocks: bool = True
     block_rows: int = 500_000
+    memory: float = 1.0
     seeded: bool = False
     refinable: bool = True
     searches: bool = False

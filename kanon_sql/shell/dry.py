@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kanon_sql.call.options import GroupOptions
 from kanon_sql.interfaces.session import Session, asked, refusals
 from kanon_sql.kernel.memory import available, need_of
+from kanon_sql.methods import CHOICES
 from kanon_sql.shell.show import as_objects, table
 from kanon_sql.shell.sources import Source
 from kanon_sql.shell.work import rows_of
@@ -24,7 +26,10 @@ def dry(source: Source, chosen: Mapping[str, Any]) -> dict[str, Any]:
             found = session.con.execute(f"SELECT count(*) FROM {relation.sql}").fetchall()
     ((rows,),) = found
     columns = sum(row["role"] == "quasi_identifier" for row in roles)
-    memory = {"rows": rows, "needed": need_of(rows, columns), "available": available()}
+    # the query above has refused a name that isn't one
+    method = CHOICES[str(chosen.get("method", GroupOptions.method)).lower()]
+    needed = need_of(rows, columns, method.memory)
+    memory = {"rows": rows, "needed": needed, "available": available()}
     return {"roles": roles, "memory": memory, "sql": sql}
 
 

@@ -64,6 +64,7 @@ def room_for(
     return Taken(
         len(columns), numeric, textual, [name for name, needs in asked.items() if needs],
         [is_numeric(column.sql_type) for column in sensitive], available, expected, limit,
+        task.method.memory,
     )
 
 

@@ -10,6 +10,7 @@ import pytest
 import kanon_sql
 from kanon_sql.encode import taken
 from kanon_sql.kernel.memory import bytes_of
+from kanon_sql.methods import METHODS
 from kanon_sql.stages import group
 
 SAID = r"rows and more need about 0\.0 GB of memory beside themselves, and 0\.0 GB are free"
@@ -68,6 +69,22 @@ def test_a_query_that_needs_more_than_is_free_is_refused_before_its_rows_come(
     monkeypatch.setattr(group, "available", lambda: 30000 * 2 * taken.CELL)
     assert con.execute(f"WITH c AS (FROM t) FROM {call}('{relation}', k=5)").fetchall() is not None
     assert sum(pieces) == 30000
+
+
+def test_methods_that_take_more_are_refused_earlier(
+    con: duckdb.DuckDBPyConnection, pieces: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What mdav_plus has room in is too little for r_gather, of which each cell takes more."""
+    more = METHODS["r_gather"].memory
+    assert more > 1.0 == METHODS["mdav_plus"].memory
+    monkeypatch.setattr(group, "available", lambda: 30000 * 2 * taken.CELL)
+    assert con.execute("FROM anonymize('t', k=5, method='mdav_plus')").fetchall()
+    pieces.clear()
+    with pytest.raises(duckdb.InvalidInputException, match=BEFORE):
+        con.execute("FROM anonymize('t', k=5, method='r_gather')").fetchall()
+    assert pieces == []
+    monkeypatch.setattr(group, "available", lambda: int(30000 * 2 * taken.CELL * more) + 1)
+    assert con.execute("FROM anonymize('t', k=5, method='r_gather')").fetchall()
 
 
 def test_a_query_keeps_the_memory_limit(

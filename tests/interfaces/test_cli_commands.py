@@ -221,6 +221,10 @@ def test_a_dry_run_shows_and_writes_nothing(patients: Path, shell: Shell) -> Non
     assert set(told) == {"roles", "memory", "sql"}
     assert told["memory"]["rows"] == 60
     assert told["memory"]["needed"] == need_of(60, 3)
+    other = ("-k", "4", *ROLES, "-m", "R_Gather")
+    assert shell("anonymize", "patients.parquet", *other, "--dry-run", "--json") == 0
+    more = METHODS["r_gather"].memory
+    assert json.loads(shell.out)["memory"]["needed"] == need_of(60, 3, more) > need_of(60, 3)
     assert [path.name for path in Path.cwd().iterdir()] == ["patients.parquet"]
 
 

@@ -121,6 +121,7 @@ METHODS = (
         geometries={None: RADIUS},
         own=RGatherOptions,
         block_rows=250_000,
+        memory=9.0,
     ),
     Method(
         name="cellular",
@@ -137,6 +138,7 @@ METHODS = (
         own=CellularOptions,
         refinable=False,
         block_rows=50_000,
+        memory=9.0,
         promises_k=False,
     ),
     Method(
@@ -153,5 +155,6 @@ METHODS = (
         geometries={None: CELLULAR},
         own=RCellularOptions,
         block_rows=50_000,
+        memory=9.0,
     ),
 )

@@ -35,6 +35,7 @@ METHODS = (
         geometries={"loss": LOSS},
         own=MondrianOptions,
         in_blocks=False,
+        memory=7.0,
     ),
     Method(
         name="full_domain",
