@@ -97,3 +97,16 @@ def test_blocks_of_a_mixed_table_lose_no_more(
         patched.setattr("kanon_sql.group.blocks.MENDING", 0)
         along_a_number = group_points(points, asked)
     assert loss_of(points, along_a_number.labels) > 1.04 * one
+
+
+@pytest.mark.parametrize("method", ["mdav_star", "k_member"])
+def test_where_no_class_has_both_sides_none_is_mended(method: str) -> None:
+    """Two categories of two hundred rows each, in blocks of two hundred."""
+    draw = np.random.default_rng(1)
+    of = LossPoints.of if method == "k_member" else Points.of
+    points = of(draw.uniform(size=(400, 1)), np.repeat([0, 1], 200)[:, None], [1.0])
+    found = group_points(points, task_for(method, 3, block_rows=200))
+    assert found.facts["blocks"] == 2
+    assert np.bincount(found.labels).min() >= 3
+    assert all(len(set(points.codes[found.labels == label, 0])) == 1
+               for label in range(int(found.labels.max()) + 1))
