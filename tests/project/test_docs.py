@@ -58,6 +58,10 @@ def by_page(pages: list[Path]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("page", pages, ids=lambda page: page.stem)
 
 
+LONG = ("promise",)
+"""Pages whose examples take a minute: all attacks."""
+
+
 def text_of(page: Path) -> str:
     return page.read_text(encoding="utf-8")
 
@@ -181,7 +185,10 @@ def test_files_that_are_named_exist(page: Path) -> None:
 
 
 @pytest.mark.sample(4)
-@by_page([p for p in PAGES if EXAMPLE.search(text_of(p)) and p.stem not in ELSEWHERE])
+@pytest.mark.parametrize("page", [
+    pytest.param(p, id=p.stem, marks=pytest.mark.slow if p.stem in LONG else ())
+    for p in PAGES if EXAMPLE.search(text_of(p)) and p.stem not in ELSEWHERE
+])
 def test_the_examples_give_what_is_printed(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
