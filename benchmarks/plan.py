@@ -96,7 +96,7 @@ class Plan:
     block_methods: tuple[str, ...] = ("mdav_star", "mdav_plus", "k_member", "forest", "r_gather")
     block_sizes: tuple[int, ...] = (10_000, 50_000, 100_000, 250_000, 500_000)
     block_rows: int = 1_000_000
-    spark: int = 1_000_000
+    spark: tuple[int, ...] = (1_000_000, 5_000_000)
     scale: float = 1.0
     steps: int | None = None
     peers: bool = False
@@ -125,7 +125,7 @@ PLANS = {
         blocks=((50_000, 4),), block_parts=(4,), wide=(100,),
         first_use=("optimal_1d",), steps=500_000,
         files=(100_000,), block_methods=("mdav_star",), block_sizes=(5_000,), block_rows=20_000,
-        spark=20_000,
+        spark=(20_000,),
         models=(3_000,), everyday=(10_000, 30_000), everyday_methods=("mdav_star", "k_member"),
     ),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from benchmarks.apart import Outcome, apart
 from benchmarks.lake import PASSING, QUASI
 from benchmarks.plan import Plan
-from benchmarks.tables import Table
+from benchmarks.tables import Cell, Table
 
 K = 5
 WORKERS = (1, 2)
@@ -50,38 +50,45 @@ def release(folder: str, target: str, workers: int, block_rows: int) -> Outcome:
 
 def tables(plan: Plan, say: Callable[[str], None]) -> list[Table]:
     """The table of this part."""
-    n = plan.rows(plan.spark)
     table = Table(
-        f"Spark: kanon_sql.spark.release, {n:,} rows, k = {K}",
-        ["workers", "blocks", "seconds", "x one worker's s", "x a sort's s", "loss %",
+        f"Spark: kanon_sql.spark.release, k = {K}",
+        ["rows", "workers", "blocks", "seconds", "x one worker's s", "x a sort's s", "loss %",
          "k of the release"],
         notes=["The rows of the part files, from Parquet to Parquet by Spark, in local[1] and "
                "local[2]; sort: Spark's of all columns, of the same files. The start of Spark is "
                "not in the seconds; that of its Python workers is."],
     )
     if find_spec("pyspark") is None:
-        table.rows.append([WORKERS[0], "needs pip install 'kanon-sql[spark]'", *[None] * 5])
+        table.rows.append([None, "needs pip install 'kanon-sql[spark]'", *[None] * 6])
         return [table]
-    with TemporaryDirectory() as folder:
-        lake = str(Path(folder) / "lake")
-        say(f"spark: writing {n:,} rows")
-        written = apart("files:write", plan.limit, folder=lake, n=n)
-        if "failed" in written:
-            table.rows.append([WORKERS[0], written["failed"], *[None] * 5])
-            return [table]
-        first: float | None = None
-        for workers in WORKERS:
-            say(f"spark: releasing with {workers} worker{'s' * (workers > 1)}")
-            found = apart(
-                "spark:release", plan.limit, folder=lake, workers=workers,
-                target=str(Path(folder) / f"out_{workers}"), block_rows=max(1000, n // 8),
-            )
-            if "failed" in found:
-                table.rows.append([workers, found["failed"], *[None] * 5])
-                continue
-            first = first or found["seconds"]
-            table.rows.append([
-                workers, found["blocks"], found["seconds"], found["seconds"] / first,
-                found["seconds"] / found["sort"], found["information_loss"], found["k_reached"],
-            ])
+    for n in map(plan.rows, plan.spark):
+        with TemporaryDirectory() as folder:
+            table.rows.extend(_measured(Path(folder), n, plan.limit, say))
     return [table]
+
+
+def _measured(
+    folder: Path, n: int, limit: float, say: Callable[[str], None]
+) -> Iterator[list[Cell]]:
+    """The lines of so many rows, one for each number of workers."""
+    lake = str(folder / "lake")
+    say(f"spark: writing {n:,} rows")
+    written = apart("files:write", limit, folder=lake, n=n)
+    if "failed" in written:
+        yield [n, None, written["failed"], *[None] * 5]
+        return
+    first: float | None = None
+    for workers in WORKERS:
+        say(f"spark: releasing {n:,} rows with {workers} worker{'s' * (workers > 1)}")
+        found = apart(
+            "spark:release", limit, folder=lake, workers=workers,
+            target=str(folder / f"out_{workers}"), block_rows=min(500_000, max(1000, n // 8)),
+        )
+        if "failed" in found:
+            yield [n, workers, found["failed"], *[None] * 5]
+            continue
+        first = first or found["seconds"]
+        yield [
+            n, workers, found["blocks"], found["seconds"], found["seconds"] / first,
+            found["seconds"] / found["sort"], found["information_loss"], found["k_reached"],
+        ]
