@@ -18,6 +18,9 @@ from benchmarks.tables import Cell, Table
 
 K = 5
 MEMORY = "4GB"
+ONE_THREAD = 20_000_000
+"""The most rows that are released by one thread, too."""
+
 DISK = 120
 """Bytes of disk for each row: the lake, the draft and the release."""
 
@@ -33,8 +36,8 @@ def write(folder: str, n: int) -> Outcome:
     return {"bytes": sum(path.stat().st_size for path in make(con, folder, n))}
 
 
-def release(folder: str, target: str) -> Outcome:
-    """One release, in a process of its own, beside what DuckDB takes to copy the same files."""
+def release(folder: str, target: str, threads: int | None = None) -> Outcome:
+    """One release, in a process of its own, beside what DuckDB takes to sort the same files."""
     import resource
     import threading
     from time import perf_counter, process_time, sleep
@@ -64,7 +67,7 @@ def release(folder: str, target: str) -> Outcome:
     wall, spent = perf_counter(), process_time()
     found = kanon_sql.anonymize_files(
         f"{folder}/*.parquet", target, memory=MEMORY, k=K, quasi_identifiers=list(QUASI),
-        sensitive=list(PASSING), progress=False,
+        sensitive=list(PASSING), threads=threads, progress=False,
     )
     wall, spent = perf_counter() - wall, process_time() - spent
     over.set()
@@ -77,7 +80,7 @@ def release(folder: str, target: str) -> Outcome:
 
 
 def steps(n: int, limit: float, say: Callable[[str], None]) -> Outcome:
-    """Writes the lake, and releases it."""
+    """Writes the lake, and releases it; where that isn't long, by one thread, too."""
     with TemporaryDirectory() as folder:
         if shutil.disk_usage(folder).free < n * DISK:
             return {"failed": f"needs {n * DISK / 1e9:.1f} GB of disk"}
@@ -87,7 +90,16 @@ def steps(n: int, limit: float, say: Callable[[str], None]) -> Outcome:
         if "failed" in written:
             return written
         say("files: releasing")
-        return apart("files:release", limit, folder=lake, target=str(Path(folder) / "out"))
+        found = apart("files:release", limit, folder=lake, target=str(Path(folder) / "out"))
+        if n > ONE_THREAD or "failed" in found:
+            return found
+        say("files: releasing by one thread")
+        alone = apart(
+            "files:release", limit, folder=lake, target=str(Path(folder) / "alone"), threads=1
+        )
+        if "failed" in alone:
+            return alone
+        return {**found, "speed": alone["seconds"] / found["seconds"]}
 
 
 def tables(plan: Plan, say: Callable[[str], None]) -> list[Table]:
@@ -95,7 +107,7 @@ def tables(plan: Plan, say: Callable[[str], None]) -> list[Table]:
     table = Table(
         f"Files: kanon_sql.anonymize_files, k = {K}, memory {MEMORY}",
         ["rows", "blocks", "seconds", "CPU s", "x a sort's s", "peak MB", "draft MB", "loss %",
-         "k of the files", "growth"],
+         "k of the files", "growth", "one thread's s / s"],
         notes=["Quasi-identifiers: age, education (16 values), zip (900), a date; four columns "
                "pass. peak: of the whole process; draft: the most that lay beside the output. "
                "sort: COPY (FROM lake ORDER BY ALL) by DuckDB; growth: the exponent of CPU "
@@ -106,13 +118,14 @@ def tables(plan: Plan, say: Callable[[str], None]) -> list[Table]:
         n = plan.rows(wanted)
         found = steps(n, plan.limit, say)
         if "failed" in found:
-            table.rows.append([n, found["failed"], *[None] * 8])
+            table.rows.append([n, found["failed"], *[None] * 9])
             continue
         row: list[Cell] = [
             n, found["blocks"], found["seconds"], found["cpu"], found["seconds"] / found["sort"],
             found["peak"] / 1e6, found["disk"] / 1e6, found["information_loss"],
             found["k_reached"],
             None if before is None else growth([before[0], n], [before[1], found["cpu"]]),
+            found.get("speed"),
         ]
         before = n, found["cpu"]
         table.rows.append(row)
