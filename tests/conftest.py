@@ -31,7 +31,7 @@ def con() -> Iterator[duckdb.DuckDBPyConnection]:
     connection.close()
 
 
-FEW = 4
+FEW = 2
 """Cases of a matrix without a marker that plain pytest runs."""
 
 CHEAP = ("tests/plan/", "tests/project/")

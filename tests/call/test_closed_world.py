@@ -62,7 +62,7 @@ def asked(relation: str, file: Path) -> tuple[str, str]:
 # --- columns that nobody gave a role --------------------------------------------------------------
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_columns_without_a_role_are_refused_where_quasi_identifiers_are_named(
     con: Connection, file: Path, relation: str

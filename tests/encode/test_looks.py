@@ -93,7 +93,7 @@ def seen_by_python(con: Connection, column: str = "x") -> bool:
 # --- what looks like one --------------------------------------------------------------------------
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("x", UNIQUE)
 def test_a_column_that_tells_all_rows_apart_looks_like_an_identifier(
     shared: Connection, x: str
@@ -105,7 +105,7 @@ def test_a_column_that_tells_all_rows_apart_looks_like_an_identifier(
                              "others := 'release')")
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("x", OTHERS)
 def test_a_column_that_does_not_is_treated_as_ever(shared: Connection, x: str) -> None:
     fill(shared, OTHERS[x])
@@ -212,7 +212,7 @@ def test_every_method_groups_as_if_it_were_not_there(shared: Connection, method:
     assert measured == dict(shared.execute(query.format(call + away)).fetchall())
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("shown", ["centroid", "median", "interval", "bounds", "suppress"])
 @pytest.mark.parametrize("x", ["'n' || i", "i", "('n' || i)::person"])
 def test_every_representation_of_it_is_null(shared: Connection, shown: str, x: str) -> None:
@@ -223,7 +223,7 @@ def test_every_representation_of_it_is_null(shared: Connection, shown: str, x: s
         assert hidden_in(shared, f"FROM anonymize_clusters({call})")
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("x", ["'n' || i", "i"])
 @pytest.mark.parametrize("named", [
     "categorical := ['X']", "categorical := ['x']", "representation := {'X': 'median'}",

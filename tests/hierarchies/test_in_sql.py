@@ -54,7 +54,7 @@ def jobs_by_class(con: Connection, options: str) -> list[tuple[Any, ...]]:
     ).fetchall()
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("given", ["'job_levels'", "'job_edges'"])
 @pytest.mark.parametrize("method", ["mdav_plus", "mdav_star", "k_member", "mondrian", "nearest"])
 def test_each_class_releases_its_lowest_common_ancestor(

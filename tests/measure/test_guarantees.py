@@ -69,7 +69,7 @@ def facts(con: Connection, options: str, relation: str = "places") -> dict[str, 
 
 
 @pytest.mark.slow
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("case", CALLS)
 def test_each_run_reports_its_guarantee(places: Connection, case: str) -> None:
     method, (options, guaranteed) = case.partition(",")[0], CALLS[case]

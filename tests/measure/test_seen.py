@@ -60,7 +60,7 @@ def two_looks(con: duckdb.DuckDBPyConnection, sql_type: str, values: tuple[str, 
     con.execute("CREATE TABLE s AS SELECT x, 1 AS b FROM t")
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("sql_type", "values"), [*LOOK_ALIKE.items(), *APART.items()])
 def test_what_looks_different_is_counted_apart(
     bare: duckdb.DuckDBPyConnection, sql_type: str, values: tuple[str, str]
@@ -97,7 +97,7 @@ def test_the_release_itself_is_counted_so() -> None:
         assert "__kanon_seen(COLUMNS(" in sizes[0] and "__kanon_printed(COLUMNS(" in sizes[0]
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "representation", ["centroid", "median", "interval", "bounds", "suppress"]
 )

@@ -55,7 +55,7 @@ def measured(con: Connection, options: str, table: str = "p") -> dict[str, Any]:
 # --- representations ------------------------------------------------------------------------------
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("shown", SHOWN)
 @pytest.mark.parametrize("column", COLUMNS)
 def test_a_column_has_its_representation_and_all_others_theirs(

@@ -161,7 +161,7 @@ def test_the_planned_text_is_the_reviewed_one(case: str) -> None:
     assert path.read_text(encoding="utf-8") == text
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("case", ["every_column", "roles_by_name", "others_released",
                                   "others_dropped", "all_but_sensitive", "clusters", "audit",
                                   "hierarchies", "centers", "same_levels", "suppressed", "pair",

@@ -58,8 +58,8 @@ def by_page(pages: list[Path]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("page", pages, ids=lambda page: page.stem)
 
 
-LONG = ("promise",)
-"""Pages whose examples take a minute: all attacks."""
+AT_ONCE = {"README", "index", "python"}
+"""Pages whose examples plain pytest runs; those of all others are slow."""
 
 
 def text_of(page: Path) -> str:
@@ -184,9 +184,8 @@ def test_files_that_are_named_exist(page: Path) -> None:
 # --- examples ---------------------------------------------------------------------------------
 
 
-@pytest.mark.sample(4)
 @pytest.mark.parametrize("page", [
-    pytest.param(p, id=p.stem, marks=pytest.mark.slow if p.stem in LONG else ())
+    pytest.param(p, id=p.stem, marks=() if p.stem in AT_ONCE else pytest.mark.slow)
     for p in PAGES if EXAMPLE.search(text_of(p)) and p.stem not in ELSEWHERE
 ])
 def test_the_examples_give_what_is_printed(

@@ -148,7 +148,7 @@ def test_pictures_are_drawn_by_their_script(tmp_path: Path) -> None:
     assert drawn == {path.name for path in (DOCS / "pictures").iterdir()}
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("page", PAGES)
 def test_a_browser_shows_it_from_a_folder(page: str, site: Path, browser: Any) -> None:
     with opened(browser, built(site, page), WIDTHS[0]) as shown:

@@ -208,7 +208,7 @@ def test_no_model_tells_how_many_classes_it_changed(con: Connection) -> None:
     assert not [name for name in told if "before" in name]
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("more", [
     "method := 'r_gather', sensitive := ['disease', 'job']",
     "keep_order := true, representation := 'interval'",

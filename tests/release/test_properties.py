@@ -393,7 +393,7 @@ def outcome(con: Connection, call: str, column: str, options: str) -> tuple[list
     return [name for name, *_ in found.description], sorted(map(repr, found.fetchall()))
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("role", OWN_ROLES)
 @pytest.mark.parametrize("column", OWN)
 def test_a_name_that_the_query_keeps_to_itself_is_refused_or_means_the_column(

@@ -76,7 +76,7 @@ def swap(con: Connection, columns: Sequence[str], seed: int, within: Sequence[An
     con.unregister("swapped")
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("method", (*METHODS, *CENTERED))
 def test_the_order_tells_nothing_about_the_dropped_identifiers(
     con: Connection, method: str
@@ -87,7 +87,7 @@ def test_the_order_tells_nothing_about_the_dropped_identifiers(
     assert arrow_bytes(released(con, k=5, method=method, seed=7)) == arrow_bytes(before)
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("class_id", [False, True])
 @pytest.mark.parametrize("method", (*METHODS, *CENTERED))
 def test_who_in_a_class_has_which_sensitive_value_can_not_be_told_even_with_the_seed(
@@ -216,7 +216,7 @@ DIVIDING = [name for name in METHODS if name != "mondrian"]
 """The methods that make more than one class of equal rows."""
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("values", EQUAL)
 @pytest.mark.parametrize("method", DIVIDING)
 def test_equal_quasi_identifiers_are_not_sorted_by_the_sensitive_value(

@@ -79,7 +79,7 @@ def test_where_a_role_comes_from(con: duckdb.DuckDBPyConnection) -> None:
     assert dropped["city"]["released_as"] == "dropped"
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("options", [
     "", "representation='interval'", "representation={'age': 'bounds', '*': 'median'}",
     "categorical=['sex'], representation='bounds'", "hierarchies={'city': 'flat'}",

@@ -87,7 +87,7 @@ def test_tables_may_have_hundreds_of_columns(base: Connection, named: str) -> No
         assert after == before
 
 
-@pytest.mark.sample(15)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 @pytest.mark.parametrize("method", (*METHODS, *CENTERED))
 def test_identical_rows_are_one_class_that_releases_them(
@@ -236,7 +236,7 @@ def test_columns_may_have_every_name_that_the_query_uses_too(base: Connection) -
 STAGES = ("source", "kept", "labels", "classes", "released", "sizes", "check", "started", "tree_1")
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("call", [
     "anonymize('{}', k := 3)", "anonymize_clusters('{}', k := 3)",
     "anonymize_metrics('{}', k := 3)", "anonymize_suppressed('{}', k := 3)",

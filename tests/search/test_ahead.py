@@ -29,7 +29,7 @@ def batches_of(size: int, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(ahead, "PLAIN", 40)
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("threads", (2, 3))
 @pytest.mark.parametrize("size", (1, 2, 7, 1_000))
 @pytest.mark.parametrize("name", REFERENCES)
