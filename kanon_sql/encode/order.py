@@ -34,7 +34,8 @@ def _bits(column: npt.NDArray[Any]) -> tuple[Hashes, int]:
     with_values = not missing.all()
     least = float(np.nanmin(column)) if with_values else 0.0
     span = float(np.nanmax(column)) - least if with_values else 0.0
-    whole = np.where(missing, span + 1.0, column - least)
+    with np.errstate(over="ignore"):  # then the span isn't a whole number's either
+        whole = np.where(missing, span + 1.0, column - least)
     if span < WHOLE and bool((np.floor(column) == column)[~missing].all()):
         return whole.astype(np.uint64), int(span + 1.0).bit_length()
     # the bits of doubles stand in their order where the sign is turned, and all bits of negatives

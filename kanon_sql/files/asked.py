@@ -56,6 +56,12 @@ class Asked:
         return self.call.roles.quasi_identifiers
 
     @property
+    def sensitive(self) -> frozenset[str]:
+        """The sensitive columns, which decide nothing where no model is asked for."""
+        named = {name.lower() for name in self.call.roles.sensitive}
+        return frozenset(name for name in self.types if name.lower() in named)
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns that a block needs, in the order of the files."""
         return tuple(self.types)

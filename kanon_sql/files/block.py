@@ -16,6 +16,7 @@ from kanon_sql.errors import ReleaseError
 from kanon_sql.files.asked import Asked, block_call
 from kanon_sql.files.spool import Leaf, read_of
 from kanon_sql.interfaces.session import telling
+from kanon_sql.methods import GroupTask
 from kanon_sql.plan.fragments import ROW, listed, quasi
 from kanon_sql.plan.pipeline import passing, pipeline_sql
 from kanon_sql.sql import statement
@@ -45,19 +46,36 @@ class Block:
     rows: int
 
 
-def blocks_of(leaves: Sequence[Leaf], least: int) -> list[Block]:
-    """Leaves as blocks of that many rows or more: one that is too small joins its neighbour, from
-    which it was cut last."""
-    made: list[tuple[list[str], int]] = []
+def blocks_of(leaves: Sequence[Leaf], task: GroupTask) -> list[Block]:
+    """Leaves as blocks that are large enough: one that is too small joins its neighbour, from which
+    it was cut last.
+
+    Large enough are a fourth of the rows that a block should have, two classes of persons, and
+    where the rows of a person are kept apart, a class for the person who has the most.
+    """
+    least = max(task.block_size() // 4, 2 * task.least_size)
+
+    def small(leaf: Leaf) -> bool:
+        apart = not task.persons and leaf.rows < task.least_size * leaf.most
+        return leaf.rows < least or leaf.persons < 2 * task.least_size or apart
+
+    made: list[tuple[list[str], Leaf]] = []
     for leaf in leaves:
-        if made and made[-1][1] < least:
-            made[-1] = ([*made[-1][0], leaf.folder], made[-1][1] + leaf.rows)
+        if made and small(made[-1][1]):
+            made[-1] = ([*made[-1][0], leaf.folder], _both(made[-1][1], leaf))
         else:
-            made.append(([leaf.folder], leaf.rows))
-    if len(made) > 1 and made[-1][1] < least:
-        folders, rows = made.pop()
-        made[-1] = ([*made[-1][0], *folders], made[-1][1] + rows)
-    return [Block(i, tuple(folders), rows) for i, (folders, rows) in enumerate(made)]
+            made.append(([leaf.folder], leaf))
+    if len(made) > 1 and small(made[-1][1]):
+        folders, last = made.pop()
+        made[-1] = ([*made[-1][0], *folders], _both(made[-1][1], last))
+    return [Block(i, tuple(folders), leaf.rows) for i, (folders, leaf) in enumerate(made)]
+
+
+def _both(one: Leaf, other: Leaf) -> Leaf:
+    """Two leaves as one; no person is in both."""
+    return Leaf(
+        one.folder, one.rows + other.rows, one.persons + other.persons, max(one.most, other.most)
+    )
 
 
 def block_sql(call: GroupingCall) -> str:

@@ -1,10 +1,11 @@
 """Where all rows are cut into blocks of rows that lie close together.
 
-The cuts are chosen over a sample, which rows are in by a hash of what they hold, so that neither
-their order nor the number of threads has a part in it. Each is along the column in which the rows
-of its part vary most, near their median: through the values of a number, or between groups of
-categories. Rows that are alike in all columns are told apart by the hash. How many rows a block has
-is counted afterwards, over all rows.
+The cuts are chosen over a sample, which rows are in by a hash of their quasi-identifiers, so that
+neither their order nor the number of threads nor a sensitive value has a part in it. Each is along
+the column in which the rows of its part vary most, near their median: through the values of a
+number, or between groups of categories. Rows that are alike in all columns are told apart by a hash
+of what else isn't sensitive, and where that is alike, too, they are dealt out like cards. How many
+rows a block has is counted afterwards, over all rows.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ EVEN = 0.5
 column is tried."""
 
 BY_HASH = ""
-"""Stands for the column of a cut by the hash of the rows."""
+"""Stands for the column of a cut through rows that are alike in all columns."""
 
 TOP = 2**64
 
@@ -38,21 +39,26 @@ class Axis:
         place: float64, shape (n,); where each row of a sample lies: its number, or the rank of its
             category; what is missing lies below all.
         nodes: int32, shape (n, height); its nodes, of a column of categories.
-        squared: float64, shape (height,); what a difference of nodes counts at each level; of a
-            column of numbers what a difference of 1 does, squared.
+        squared: float64, shape (height,); what a difference of nodes counts at each level.
+        factor: what a difference of 2 ** exponent counts, of a column of numbers.
+        exponent: see factor.
     """
 
     name: str
     place: Floats
     nodes: Codes | None
     squared: Floats
+    factor: float = 1.0
+    exponent: int = 0
 
     def spread(self, rows: Any) -> float:
         """Half the mean squared distance of two of these rows."""
         if self.nodes is None:
             known = self.place[rows]
             known = known[np.isfinite(known)]
-            return float(self.squared[0] * np.var(known)) if len(known) else 0.0
+            # not squared as they are: that may be too large for a double, or too small
+            known = np.ldexp(known, -self.exponent) * self.factor
+            return float(np.var(known)) if len(known) else 0.0
         total = 0.0
         for level, weight in enumerate(self.squared.tolist()):
             counts = np.unique(self.nodes[rows, level], return_counts=True)[1]
@@ -127,6 +133,8 @@ class _Growing:
 
     def harms(self, rows: Any) -> list[float]:
         """About what share more a cut along each axis makes these rows lose."""
+        if len(rows) == 0:  # nothing is known of them
+            return [float("inf")] * len(self.axes)
         taken = rows[:: max(1, len(rows) // SAMPLE)]
         kinds = [axis for axis in self.axes if axis.nodes is not None]
         of_numbers, of_kinds = map(iter, cut_harms(
@@ -192,8 +200,8 @@ def axis_of(attribute: Attribute, values: Any, ranks: Mapping[str | None, int]) 
     """
     if isinstance(attribute, Numeric):
         place = np.where(np.isnan(values), -np.inf, values)
-        factor = attribute.factor * 2.0**-attribute.exponent
-        return Axis(attribute.name, place, None, np.array([factor**2]))
+        none = np.zeros(0)
+        return Axis(attribute.name, place, None, none, attribute.factor, attribute.exponent)
     found = values.dictionary_encode()
     words = np.array([ranks[word] for word in found.dictionary.to_pylist()] + [ranks.get(None, -1)])
     indices = found.indices.fill_null(len(words) - 1).to_numpy(zero_copy_only=False)

@@ -28,6 +28,10 @@ from kanon_sql.sql import expression, statement
 PARTS = 40
 """Values are summed as multiples of 2 ** -PARTS of the range of their column."""
 
+LEAST_EXPONENT = -1021
+"""Smaller numbers are divided by 2 ** LEAST_EXPONENT: 2 to the power of its negative is a double.
+"""
+
 FEW = (
     "There are {} rows to anonymize, fewer than k = {}. Lower k, or release nothing."
 )
@@ -180,7 +184,7 @@ def _number_totals(
         begun[name] = NumberTotals(share)
         if not end["known"] or end["low"] == end["high"]:
             continue
-        exponent = int(np.frexp(max(abs(end["low"]), abs(end["high"])))[1])
+        exponent = max(int(np.frexp(max(abs(end["low"]), abs(end["high"])))[1]), LEAST_EXPONENT)
         low = float(np.ldexp(end["low"] + 0.0, -exponent))
         span = float(np.ldexp(end["high"] + 0.0, -exponent)) - low
         begun[name] = NumberTotals(share, exponent, low, 0.0, span)

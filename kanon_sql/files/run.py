@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
+from hashlib import sha256
 from os import PathLike, fspath
 from pathlib import Path
 from time import perf_counter
@@ -16,16 +16,26 @@ from typing import Any
 import duckdb
 
 from kanon_sql.call.call import GroupingCall
-from kanon_sql.call.relation import Relation, is_url
 from kanon_sql.errors import DataError, KanonError, OptionError, ReleaseError
 from kanon_sql.files.asked import Asked, read_asked
 from kanon_sql.files.block import Block, blocks_of, release_block
+from kanon_sql.files.draft import (
+    OUT,
+    emptied,
+    files_of,
+    locked,
+    named,
+    names_of,
+    refuse_inside,
+    removed,
+    target_of,
+)
 from kanon_sql.files.finish import Written, write_file
 from kanon_sql.files.learn import Learned, learn
 from kanon_sql.files.progress import Passes
 from kanon_sql.files.released import ReleasedFiles
 from kanon_sql.files.spool import Leaf, spool
-from kanon_sql.files.state import State, digest, input_digest
+from kanon_sql.files.state import NAME, State, digest, input_digest
 from kanon_sql.interfaces.duckdb import register
 from kanon_sql.interfaces.release import reader
 from kanon_sql.interfaces.session import Session, refusals
@@ -34,9 +44,6 @@ from kanon_sql.kernel.parallel import cores
 
 FILE_ROWS = 2_500_000
 """Rows of an output file, about."""
-
-DRAFT = ".kanon-draft"
-"""What the name of the folder ends with in which a run works, beside its output."""
 
 SMALL = (
     "The release was stopped: a combination of released values has {} rows, fewer than k = {}. "
@@ -54,7 +61,25 @@ PREPARE = (
     "prepare is a {}, no function. Give one that takes a connection, such as "
     "lambda con: con.execute('CREATE SECRET ...')."
 )
-FULL = "The disk of {!r} is full. Nothing was written there; make room, and run the same again."
+LEVELS = "the hierarchies"
+"""A step of the state that holds a digest of them."""
+
+AGAIN = "run the same again"
+"""What is said where a run goes on when it is asked for once more: its draft stays."""
+
+FULL = f"The disk of {{!r}} is full. Nothing was written there; make room, and {AGAIN}."
+LITTLE = (
+    f"The memory is too little for these rows. Nothing was written; give more memory, and {AGAIN}, "
+    "or a smaller block_rows."
+)
+UNWRITTEN = "Nothing can be written to {!r}: {}. Name another folder, or change that."
+UNREAD = (
+    "DuckDB can't read the data or write the output ({}). Nothing was written; check the files."
+)
+OF_BLOCK = (
+    "{} That was said of one of {} blocks, of {:,} rows: a larger block_rows may allow what this "
+    "block doesn't."
+)
 
 
 def release_files(
@@ -65,51 +90,34 @@ def release_files(
     """Releases files into a folder of files; see ``kanon_sql.anonymize_files``."""
     refuse_forked()
     started = perf_counter()
-    target = _target(to, overwrite)
-    work = target.with_name(f"{target.name}{DRAFT}")
+    target = target_of(to, overwrite)
     if prepare is not None and not callable(prepare):
         raise OptionError(PREPARE.format(type(prepare).__name__))
-    if not resume:
-        shutil.rmtree(work, ignore_errors=True)
     many = _threads(threads)
-    with reader() as session, _disk(target):
+    with reader() as session:
         if prepare is not None:
             prepare(session.con)
-        _set_up(session.con, work, many, memory)
-        asked = read_asked(session, _paths(source), options)
-        paths = _files(session, asked.source)
-        seen = input_digest(session.con, paths)
-        state = State(work, {"the input": seen, "the options": digest(_told(asked))})
-        passes = Passes(progress)
-        with _refused(work):
-            released = _Run(session, asked, state, work, many, passes).run()
-        if input_digest(session.con, paths) != seen:
-            shutil.rmtree(work, ignore_errors=True)
-            raise DataError(MOVED)
-        metrics = {**released, "seconds": perf_counter() - started}
-        _finish(work / "out", target, metrics)
-    shutil.rmtree(work, ignore_errors=True)
+        with _said(target), locked(target) as work:
+            if not resume:
+                emptied(work)
+            with _refused(work, begun=(work / NAME).exists()):
+                _set_up(session.con, work, many, memory)
+                asked = read_asked(session, _paths(source), options)
+                names = names_of(asked.source)
+                paths = files_of(session, names)
+                refuse_inside(session, names, paths, target, work)
+                seen = input_digest(session.con, paths)
+            state = State(work, {"the input": seen, "the options": digest(_told(asked))})
+            if not state.begun:
+                emptied(work)
+            with _refused(work), _said(target):
+                released = _unmoved(
+                    _Run(session, asked, state, work, many, Passes(progress)).run,
+                    lambda: input_digest(session.con, paths) == seen,
+                )
+            metrics = {**released, "seconds": perf_counter() - started}
+            named(work, target, metrics)
     return ReleasedFiles(str(target), metrics["files"], metrics["rows_released"], metrics)
-
-
-def _target(to: Any, overwrite: bool) -> Path:
-    if not isinstance(to, (str, PathLike)) or not str(fspath(to)):
-        raise OptionError("to is not given. Name the folder to write, for example to='out/'.")
-    if is_url(str(to)):
-        raise OptionError(
-            f"to names {str(to)!r}, which is no folder of this machine, and only such a one is "
-            "there whole or not at all. Write one here, and copy it."
-        )
-    target = Path(to).resolve()
-    if target.is_file():
-        raise OptionError(f"to names the file {str(to)!r}. Name a folder.")
-    if target.exists() and any(target.iterdir()) and not overwrite:
-        raise OptionError(
-            f"The folder {str(to)!r} is not empty. Name another, or say overwrite=True."
-        )
-    if not target.parent.is_dir():
-        raise OptionError(f"There is no folder for {str(to)!r}. Make it first.")
-    return target
 
 
 def _threads(threads: int | None) -> int:
@@ -141,43 +149,66 @@ def _set_up(con: duckdb.DuckDBPyConnection, work: Path, many: int, memory: str) 
     con.execute(f"SET temp_directory = '{escaped}'")
 
 
-def _files(session: Session, source: Relation) -> list[str]:
-    """The files of the input."""
-    # a list of files stands in FROM as read_parquet(['a', 'b'])
-    listed = source.sql.startswith("read_")
-    names = source.sql.split("'")[1::2] if listed else [source.parts[0]]
-    return [
-        file for name in names
-        for (file,) in session.con.execute(
-            "SELECT file FROM glob(?) ORDER BY file", [name]
-        ).fetchall()
-    ]
-
-
 def _told(asked: Asked) -> dict[str, Any]:
     """What of the options decides the release."""
     return {"used": asked.call.used, "columns": dict(asked.types), "passing": asked.passing}
 
 
 @contextmanager
-def _disk(target: Path) -> Iterator[None]:
-    """One sentence for a disk that is full."""
+def _of_block(block: Block, blocks: int) -> Iterator[None]:
+    """What a block can't keep is said of the block, since all rows may keep it."""
     try:
         yield
-    except (OSError, duckdb.IOException, duckdb.OutOfMemoryException, OptionError) as error:
+    except DataError as refusal:
+        if blocks > 1:
+            raise DataError(OF_BLOCK.format(refusal, blocks, block.rows)) from None
+        raise
+
+
+def _unmoved(run: Callable[[], dict[str, Any]], same: Callable[[], bool]) -> dict[str, Any]:
+    """What a run gives whose input is the ``same`` when it ends. If it is not, that is what is
+    said, whatever came of it."""
+    try:
+        found = run()
+    except (KanonError, duckdb.Error):
+        if not same():
+            raise DataError(MOVED) from None
+        raise
+    if not same():
+        raise DataError(MOVED)
+    return found
+
+
+@contextmanager
+def _said(target: Path) -> Iterator[None]:
+    """One sentence for what the disk, the memory or DuckDB refuses; its own text may hold a
+    value."""
+    try:
+        yield
+    except duckdb.InterruptException:
+        raise
+    except (OSError, duckdb.Error, OptionError) as error:
         if "No space left" in str(error) or getattr(error, "errno", None) == 28:
             raise DataError(FULL.format(str(target))) from None
+        if isinstance(error, duckdb.OutOfMemoryException):
+            raise DataError(LITTLE) from None
+        if isinstance(error, OSError):
+            reason = error.strerror or type(error).__name__
+            raise DataError(UNWRITTEN.format(str(target), reason)) from None
+        if isinstance(error, duckdb.Error):
+            raise DataError(UNREAD.format(type(error).__name__)) from None
         raise
 
 
 @contextmanager
-def _refused(work: Path) -> Iterator[None]:
-    """No draft of what is refused, and would be again: rows of the source are in it."""
+def _refused(work: Path, begun: bool = False) -> Iterator[None]:
+    """No draft of what is refused, and would be again: rows of the source are in it. One that was
+    ``begun`` before stays."""
     try:
         yield
     except KanonError as refusal:
-        if "No space left" not in str(refusal):
-            shutil.rmtree(work, ignore_errors=True)
+        if not begun and AGAIN not in str(refusal):
+            removed(work)
         raise
 
 
@@ -191,13 +222,13 @@ class _Run:
     work: Path
     many: int
     passes: Passes
+    levels: str = ""
 
     def run(self) -> dict[str, Any]:
         """All passes; the metrics of the release."""
         learned, call = self._learned()
         leaves = self._spooled(learned)
-        task = self.asked.call.task
-        blocks = blocks_of(leaves, max(task.block_size() // 4, 2 * task.least_size))
+        blocks = blocks_of(leaves, self.asked.call.task)
         sums = self._blocks(call, learned, blocks)
         released = int(sum(block["rows_released"] for block in sums))
         files = max(1, -(-released // FILE_ROWS))
@@ -206,7 +237,12 @@ class _Run:
 
     def _learned(self) -> tuple[Learned, GroupingCall]:
         with self.passes.of("learning scales", 1):
-            return learn(self.session, self.asked, self.work)
+            learned, call = learn(self.session, self.asked, self.work)
+        # they are read anew, and what is done rests on those that were there
+        levels = [path.read_bytes() for path in sorted(self.work.glob("levels_*.parquet"))]
+        self.levels = digest([sha256(each).hexdigest() for each in levels])
+        self.state.refuse_other(LEVELS, self.levels)
+        return learned, call
 
     def _spooled(self, learned: Learned) -> list[Leaf]:
         found = self.state.found("spool")
@@ -217,8 +253,9 @@ class _Run:
             with self.passes.of("cutting into blocks", 1):
                 leaves = spool(self.session, self.asked, learned, size, self.work / "spool")
             self.session.con.execute("SET preserve_insertion_order = true")
-            found = self.state.done("spool", [[leaf.folder, leaf.rows] for leaf in leaves])
-        return [Leaf(folder, rows) for folder, rows in found]
+            self.state.done(LEVELS, self.levels)
+            found = self.state.done("spool", [astuple(leaf) for leaf in leaves])
+        return [Leaf(*leaf) for leaf in found]
 
     def _blocks(
         self, call: GroupingCall, learned: Learned, blocks: Sequence[Block]
@@ -233,7 +270,7 @@ class _Run:
             found: dict[str, float] | None = self.state.found(step)
             if found is None:
                 target = folder / f"{block.number:06}.parquet"
-                with refusals(self.session, ()):
+                with _of_block(block, len(blocks)), refusals(self.session, ()):
                     found = release_block(con, own, self.asked, learned.scales, block, target)
                 self.state.done(step, found)
                 for gone in block.folders:
@@ -243,15 +280,15 @@ class _Run:
         return self._at_once("grouping", one, blocks, lambda block: block.rows)
 
     def _written(self, blocks: Sequence[Block], files: int) -> list[Written]:
-        folder = self.work / "out"
+        folder = self.work / OUT
         folder.mkdir(exist_ok=True)
         pieces = [self.work / "pieces" / f"{block.number:06}.parquet" for block in blocks]
 
         def one(con: duckdb.DuckDBPyConnection, number: int) -> Written:
             step = f"file {number}"
-            found = self.state.found(step)
-            if found is None:
-                target = folder / f"part-{number:05}.parquet"
+            found, target = self.state.found(step), folder / f"part-{number:05}.parquet"
+            # one is gone where the output had its name already and the draft was being taken away
+            if found is None or not target.exists():
                 with refusals(self.session, ()):
                     found = write_file(con, self.asked, pieces, number, files, target)
                 self.state.done(step, list(found))
@@ -326,14 +363,3 @@ def _varies(attribute: Any) -> bool:
     if hasattr(attribute, "factor"):
         return bool(attribute.factor > 0.0 or attribute.indicator > 0.0)
     return bool(attribute.squared.any())
-
-
-def _finish(made: Path, target: Path, metrics: Mapping[str, Any]) -> None:
-    """Gives the folder its name; one that is there is gone only then."""
-    (made / "_metrics.json").write_text(json.dumps(metrics, indent=1), encoding="utf-8")
-    old = target.with_name(f"{target.name}.old")
-    if target.exists():
-        shutil.rmtree(old, ignore_errors=True)
-        target.rename(old)
-    made.rename(target)
-    shutil.rmtree(old, ignore_errors=True)

@@ -23,6 +23,11 @@ from kanon_sql.sql import expression, statement
 SAMPLED = 4000
 """Rows of the sample for each block."""
 
+BUCKETS, CROWD = 2**16, 16
+"""Into so many buckets rows are counted by the hash of their quasi-identifiers; and where one has
+more than it should, by as many as so many rows of a sample stand for, some are taken to be alike.
+"""
+
 MOST = 2.0
 """A leaf with this many times the rows that it should have is cut again."""
 
@@ -37,10 +42,14 @@ class Leaf:
     Attributes:
         folder: the files that hold them.
         rows: how many there are.
+        persons: whose they are; each row is a person where nothing says whose it is.
+        most: the rows of the person who has the most.
     """
 
     folder: str
     rows: int
+    persons: int
+    most: int = 1
 
 
 def read_of(folders: Sequence[str]) -> Relation:
@@ -88,8 +97,11 @@ def _spooled(
 ) -> list[Leaf]:
     blocks = -(-rows // size)
     tree = _tree(session, asked, attributes, ranks, part, rows, blocks)
+    texts = _spool_sql(
+        asked, attributes, tree, rows_sql(asked, part, keyed=False), folder, depth
+    )
     with refusals(session, ()):
-        for text in _spool_sql(asked, attributes, tree, rows_sql(asked, part, keyed=False), folder):
+        for text in texts:
             session.con.execute(telling(text)).fetchall()
     leaves = []
     for number in tree.leaves:
@@ -104,8 +116,18 @@ def _spooled(
             shutil.rmtree(own)
             leaves += again
         elif many:
-            leaves.append(Leaf(str(own), many))
+            leaves.append(_leaf(session, asked, str(own), many))
     return leaves
+
+
+def _leaf(session: Session, asked: Asked, folder: str, rows: int) -> Leaf:
+    if asked.entity is None:
+        return Leaf(folder, rows, rows)
+    text = statement(
+        "files/persons_of", entity=quoted(asked.entity), rows=read_of([folder]).sql
+    )
+    ((persons, most),) = session.con.execute(text).fetchall()
+    return Leaf(folder, rows, persons, most)
 
 
 def _tree(
@@ -119,12 +141,14 @@ def _tree(
         f"{category_of(a.name) if isinstance(a, Categorical) else number_of(a.name)} AS c{i}"
         for i, a in enumerate(attributes)
     )
+    every = max(1, rows // (SAMPLED * blocks))
     text = statement(
-        "files/sample", cells=cells, rows=rows_sql(asked, part),
-        every=max(1, rows // (SAMPLED * blocks)),
+        "files/sample", cells=cells, rows=rows_sql(asked, part), every=every,
+        quasi=", ".join(map(quoted, asked.quasi)), crowd=rows // BUCKETS + CROWD * every,
     )
     with refusals(session, ()):
         found = bound(session.con, telling(text)).to_arrow_table()
+    found = found.take(np.repeat(np.arange(found.num_rows), found["many"].to_numpy()))
     axes = [
         axis_of(a, _values(found[f"c{i}"], a), ranks.get(a.name, {}))
         for i, a in enumerate(attributes)
@@ -140,9 +164,13 @@ def _values(column: Any, attribute: Attribute) -> Any:
 
 
 def _spool_sql(
-    asked: Asked, attributes: Sequence[Attribute], tree: Tree, rows: str, folder: Path
+    asked: Asked, attributes: Sequence[Attribute], tree: Tree, rows: str, folder: Path, depth: int
 ) -> list[str]:
-    """SQL that writes rows to the folders of their leaves."""
+    """SQL that writes rows to the folders of their leaves; ``depth``: how often they were cut."""
+    # what is sensitive decides nothing
+    open_columns = ", ".join(
+        f"__kanon_rows.{quoted(name)}" for name in asked.columns if name not in asked.sensitive
+    )
     values, joins, places = [], "", {}
     used = _columns_of(tree)
     for i, attribute in enumerate(attributes):
@@ -164,14 +192,18 @@ def _spool_sql(
         shown = ", ".join(values) or "0 AS __kanon_place"
         return [
             statement(
-                "files/persons", entity=entity, leaf=leaf, values=shown, rows=rows, joins=joins
+                "files/persons", entity=entity, leaf=leaf, values=shown, rows=rows, joins=joins,
+                open=open_columns, depth=depth,
             ),
             statement(
                 "files/spool_persons", entity=entity, rows=rows, folder=literal(str(folder))
             ),
         ]
     if BY_HASH in used or not values:
-        values.append("hash(row(*COLUMNS(__kanon_rows.*))) AS __kanon_mix")
+        mix = f"hash(row({open_columns}))"
+        if depth:  # the first cuts left too many together
+            mix = expression("files/dealt", depth=depth, open=open_columns)
+        values.append(f"{mix} AS __kanon_mix")
     else:
         del places[BY_HASH]
     return [statement(

@@ -96,6 +96,9 @@ class State:
 
     A step is there whole or not at all: what it wrote is renamed, or its folder complete, before
     its entry is written.
+
+    Attributes:
+        begun: whether a step of this run was done before; else what is in the folder is not of it.
     """
 
     def __init__(self, folder: Path, asked: Mapping[str, str]) -> None:
@@ -122,7 +125,12 @@ class State:
                 raise OptionError(OTHER.format(str(folder), " and ".join(changed)))
             if not changed:
                 self._told = found
-        self._write()
+        self.begun = bool(self._told["steps"])
+
+    def refuse_other(self, step: str, found: str) -> None:
+        """Raises OptionError if this step of the run was done, and found something else."""
+        if self.found(step) not in (None, found):
+            raise OptionError(OTHER.format(str(self._path.parent), step))
 
     def found(self, step: str) -> Any:
         """What a step found; None of one that is not done."""

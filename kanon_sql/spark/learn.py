@@ -21,7 +21,7 @@ from kanon_sql.encode.cells import refuse_counts
 from kanon_sql.encode.scales import told_scale
 from kanon_sql.errors import DataError
 from kanon_sql.files.asked import Asked
-from kanon_sql.files.learn import FEW, PARTS, Learned
+from kanon_sql.files.learn import FEW, LEAST_EXPONENT, PARTS, Learned
 from kanon_sql.interfaces.session import Session, refusals, telling
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.persons import OF_NOBODY
@@ -141,7 +141,7 @@ def _totals(
         begun[i] = NumberTotals(share)
         if not end["known"] or end["low"] == end["high"]:
             continue
-        exponent = int(np.frexp(max(abs(end["low"]), abs(end["high"])))[1])
+        exponent = max(int(np.frexp(max(abs(end["low"]), abs(end["high"])))[1]), LEAST_EXPONENT)
         low = float(np.ldexp(end["low"] + 0.0, -exponent))
         span = float(np.ldexp(end["high"] + 0.0, -exponent)) - low
         begun[i] = NumberTotals(share, exponent, low, 0.0, span)

@@ -34,11 +34,49 @@ AROUND = 64
 Near = Callable[[Labels, int, Labels], Labels]
 
 
+@kernel
+def _shared(
+    codes: Any, ends: Any, first: Any, after: Any, group: int, others: Any, distinct: bool,
+    counts: Any, seen: Any, turn: Any, found: Any,
+) -> None:
+    """What a class has in common with each of some others, by column of codes: how many codes, if
+    ``distinct``, or else in how many ways one can pick two records of the same code, one of each.
+
+    The records of a class are a chain: ``first[class]``, then ``after[record]`` until -1.
+    ``counts`` is all 0 before and afterwards; ``seen`` holds turns, which only rise.
+    """
+    many = codes.shape[1]
+    p = first[group]
+    while p >= 0:
+        for c in range(many):
+            counts[ends[c] + codes[p, c]] += 1
+        p = after[p]
+    for o in range(len(others)):
+        turn[0] += 1
+        p = first[others[o]]
+        while p >= 0:
+            for c in range(many):
+                at = ends[c] + codes[p, c]
+                if not distinct:
+                    found[o, c] += counts[at]
+                elif counts[at] > 0 and seen[at] != turn[0]:
+                    seen[at] = turn[0]
+                    found[o, c] += 1
+            p = after[p]
+    p = first[group]
+    while p >= 0:
+        for c in range(many):
+            counts[ends[c] + codes[p, c]] = 0
+        p = after[p]
+
+
 class Costs:
     """What classes lose, and what they would lose together, from what is kept of each.
 
-    Of squared errors that is the sums of numbers, their squares, and how often each category is
-    there; of information loss the least and the largest number, and which codes are there.
+    Of squared errors that is the sums of numbers, their squares, and how often two records of a
+    class are of the same category; of information loss the least and the largest number, and how
+    many codes are there. What two classes have in common is counted on their records, so what is
+    kept grows with the records and classes, and not with the codes.
     """
 
     def __init__(self, points: Points, labels: Labels) -> None:
@@ -48,14 +86,19 @@ class Costs:
         groups = int(labels.max()) + 1
         self.sizes = np.bincount(labels).astype(np.float64)
         self._scale = points.scale
-        width = (points.codes.max(axis=0, initial=0) + 1).tolist() if points.codes.size else []
-        self._ends = np.cumsum([0, *width]).astype(np.int64)
-        self._codes = np.zeros((groups, int(self._ends[-1])), np.int32)
-        for c, at in enumerate(self._ends[:-1].tolist()):
-            pairs = labels * int(self._ends[-1]) + at + points.codes[:, c]
-            self._codes += np.bincount(pairs, minlength=self._codes.size).reshape(
-                self._codes.shape
-            ).astype(np.int32)
+        self._chain(labels, groups)
+        self._codes = points.codes
+        width = points.codes.max(axis=0, initial=0).astype(np.int64) + 1
+        self._ends = np.cumsum([0, *width.tolist()]).astype(np.int64)
+        self._counts, self._seen, self._turn = (
+            np.zeros(many, np.int64) for many in (int(self._ends[-1]), int(self._ends[-1]), 1)
+        )
+        self._inside = np.zeros((groups, points.codes.shape[1]))
+        for c in range(points.codes.shape[1]):
+            pairs = labels * int(width[c]) + points.codes[:, c]
+            met, often = np.unique(pairs, return_counts=True)
+            weights = None if self._loss is not None else often.astype(np.float64) ** 2
+            self._inside[:, c] = np.bincount(met // int(width[c]), weights, minlength=groups)
         d = points.numeric.shape[1]
         self._low, self._high = np.full((groups, d), np.inf), np.full((groups, d), -np.inf)
         for a in range(d):
@@ -67,19 +110,26 @@ class Costs:
                 np.minimum.at(self._low[:, a], labels, column)
                 np.maximum.at(self._high[:, a], labels, column)
 
-    def _of(self, sizes: Floats, low: Floats, high: Floats, codes: Any) -> Floats:
+    def _chain(self, labels: Labels, groups: int) -> None:
+        """The records of each class as a chain, in order."""
+        order = np.argsort(labels, kind="stable")
+        ends = np.cumsum(np.bincount(labels, minlength=groups))
+        self._last = order[ends - 1]
+        self._first = order[np.append(0, ends[:-1])]
+        self._after = np.full(len(labels), -1)
+        self._after[order[:-1]] = order[1:]
+        self._after[self._last] = -1
+
+    def _of(self, sizes: Floats, low: Floats, high: Floats, inside: Floats) -> Floats:
         total = np.zeros(len(sizes))
-        ends = self._ends.tolist()
         if self._loss is None:
             total += (high - low * low / sizes[:, None]).sum(axis=1)
             for c, scale in enumerate(self._scale.tolist()):
-                part = codes[:, ends[c] : ends[c + 1]].astype(np.float64)
-                total += scale * (sizes - (part * part).sum(axis=1) / sizes)
+                total += scale * (sizes - inside[:, c] / sizes)
             return total
         total += np.minimum(high - low, self._loss.cap).sum(axis=1)
         for c, scale in enumerate(self._scale.tolist()):
-            distinct = (codes[:, ends[c] : ends[c + 1]] > 0).sum(axis=1)
-            total += scale * np.minimum(distinct - 1, self._loss.limit[c])
+            total += scale * np.minimum(inside[:, c] - 1, self._loss.limit[c])
         return np.asarray(total * sizes)
 
     def growth(self, group: int, others: Labels) -> Floats:
@@ -87,29 +137,33 @@ class Costs:
         if self._items:  # nothing is known of them but how many there are
             return np.asarray(2.0 * self.sizes[group] * self.sizes[others])
         one = np.array([group])
-        apart = self._of(self.sizes[one], self._low[one], self._high[one], self._codes[one])
+        apart = self._of(self.sizes[one], self._low[one], self._high[one], self._inside[one])
         apart = apart + self._of(
-            self.sizes[others], self._low[others], self._high[others], self._codes[others]
+            self.sizes[others], self._low[others], self._high[others], self._inside[others]
         )
-        low, high = self._together(group, others)
-        return self._of(
-            self.sizes[group] + self.sizes[others], low, high,
-            self._codes[group] + self._codes[others],
-        ) - apart
+        low, high, inside = self._together(group, others)
+        return self._of(self.sizes[group] + self.sizes[others], low, high, inside) - apart
 
-    def _together(self, group: int, others: Labels) -> tuple[Floats, Floats]:
-        if self._loss is None:
-            return self._low[group] + self._low[others], self._high[group] + self._high[others]
-        return (
-            np.minimum(self._low[group], self._low[others]),
-            np.maximum(self._high[group], self._high[others]),
+    def _together(self, group: int, others: Labels) -> tuple[Floats, Floats, Floats]:
+        shared = np.zeros((len(others), self._codes.shape[1]), np.int64)
+        _shared(
+            self._codes, self._ends, self._first, self._after, group, others,
+            self._loss is not None, self._counts, self._seen, self._turn, shared,
         )
+        inside = self._inside[group] + self._inside[others]
+        if self._loss is None:
+            low, high = self._low[group] + self._low[others], self._high[group] + self._high[others]
+            return low, high, inside + 2.0 * shared
+        low = np.minimum(self._low[group], self._low[others])
+        return low, np.maximum(self._high[group], self._high[others]), inside - shared
 
     def merge(self, group: int, into: int) -> None:
         """One class becomes part of the other."""
-        low, high = self._together(group, np.array([into]))
-        self._low[into], self._high[into] = low[0], high[0]
-        self._codes[into] += self._codes[group]
+        low, high, inside = self._together(group, np.array([into]))
+        self._low[into], self._high[into], self._inside[into] = low[0], high[0], inside[0]
+        self._after[self._last[into]] = self._first[group]
+        self._last[into] = self._last[group]
+        self._first[group] = -1
         self.sizes[into] += self.sizes[group]
 
 

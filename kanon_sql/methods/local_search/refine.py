@@ -256,9 +256,11 @@ class Ground:
     @cached_property
     def spread(self) -> Floats | None:
         """What a record's allowance goes by beside the loss, where that is the squared error:
-        float64, shape (n,)."""
+        float64, shape (n,). 0 where no record has a neighbour, since all are alike."""
         if isinstance(self.points, LossPoints):
             return None
+        if self.sites.near.shape[1] == 0:
+            return np.zeros(len(self.points))
         count = max(1, min(self.k - 1, self.sites.near.shape[1]))
         spread: Floats = _spread(self.data, self.sites, count)
         return spread

@@ -1,0 +1,189 @@
+"""The folder in which a run works, beside its output, and how that gets its name when it is whole.
+
+A draft is one run's: it holds a lock that ends with the process. What is kept in it are rows of the
+source, so nobody else may read it, and it goes where a run is refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from kanon_sql.call.relation import Relation, is_url
+from kanon_sql.errors import DataError, OptionError
+from kanon_sql.files.state import NAME
+from kanon_sql.interfaces.session import Session
+
+try:
+    import fcntl
+except ImportError:  # on Windows there is no such lock
+    fcntl = None  # type: ignore[assignment]
+
+DRAFT = ".kanon-draft"
+"""What the name of the folder ends with in which a run works, beside its output."""
+
+OUT, BEFORE, LOCK = "out", "before", "lock"
+"""In a draft: the output as it grows, the one that it replaces, and the lock."""
+
+BUSY = (
+    "Another run writes {!r} now. Wait until it ends, or name another folder."
+)
+INSIDE = (
+    "{!r} is among the files that are read, and lies where {!r} will be written. Name a folder of "
+    "its own."
+)
+WITHIN = (
+    "The pattern {!r} would read what is written to {!r}. Name a folder outside of it."
+)
+
+
+def target_of(to: Any, overwrite: bool) -> Path:
+    """The folder to write.
+
+    Raises:
+        OptionError: it is none, or there is something in it.
+    """
+    if not isinstance(to, (str, PathLike)) or not str(fspath(to)):
+        raise OptionError("to is not given. Name the folder to write, for example to='out/'.")
+    if is_url(str(to)):
+        raise OptionError(
+            f"to names {str(to)!r}, which is no folder of this machine, and only such a one is "
+            "there whole or not at all. Write one here, and copy it."
+        )
+    target = Path(to).resolve()
+    if re.search(r"[*?\[\]]", str(target)):
+        raise OptionError(
+            f"to names {str(to)!r}, which reads as a pattern. Name a folder without any of * ? [ ]."
+        )
+    if not target.name:
+        raise OptionError(f"to names {str(to)!r}, beside which there is no room. Name a folder.")
+    if target.is_file():
+        raise OptionError(f"to names the file {str(to)!r}. Name a folder.")
+    if not target.parent.is_dir():
+        raise OptionError(f"There is no folder for {str(to)!r}. Make it first.")
+    _put_back(target)
+    if target.exists() and any(target.iterdir()) and not overwrite:
+        raise OptionError(
+            f"The folder {str(to)!r} is not empty. Name another, or say overwrite=True."
+        )
+    return target
+
+
+def draft_of(target: Path) -> Path:
+    """Where the run works that writes this folder."""
+    return target.with_name(f"{target.name}{DRAFT}")
+
+
+def _put_back(target: Path) -> None:
+    """Gives the output its name again that a run had taken away when it was killed."""
+    before = draft_of(target) / BEFORE
+    if before.is_dir() and not target.exists():
+        before.rename(target)
+
+
+@contextlib.contextmanager
+def locked(target: Path) -> Iterator[Path]:
+    """The draft of a folder, which is this run's meanwhile.
+
+    Raises:
+        OptionError: another run has it.
+    """
+    work = draft_of(target)
+    work.mkdir(mode=0o700, exist_ok=True)
+    held = os.open(work / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        if fcntl is not None:
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise OptionError(BUSY.format(str(target))) from None
+            except OSError:  # some network drives have no locks
+                pass
+        yield work
+    finally:
+        os.close(held)
+
+
+def emptied(work: Path) -> None:
+    """Takes all away that a run has left in its draft, first what would be gone on with."""
+    (work / NAME).unlink(missing_ok=True)
+    for path in sorted(work.iterdir()):
+        if path.name == LOCK:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def removed(work: Path) -> None:
+    """Takes a draft away, first what would be gone on with."""
+    (work / NAME).unlink(missing_ok=True)
+    shutil.rmtree(work, ignore_errors=True)
+
+
+def names_of(source: Relation) -> list[str]:
+    """The files and patterns that a source reads."""
+    # a list of files stands in FROM as read_parquet(['a', 'b'])
+    if "read_" not in source.sql:
+        return [source.parts[0]]
+    found = re.findall(r"'((?:[^']|'')*)'", source.sql)
+    return [name.replace("''", "'") for name in found]
+
+
+def files_of(session: Session, names: Sequence[str]) -> list[str]:
+    """The files that these names and patterns read.
+
+    Raises:
+        DataError: there are none, so that nobody could say whether they change.
+    """
+    files = [
+        file for name in names
+        for (file,) in session.con.execute(
+            "SELECT file FROM glob(?) ORDER BY file", [name]
+        ).fetchall()
+    ]
+    if not files:
+        raise DataError("The source names no files. Name a file, a pattern, or a list of files.")
+    return files
+
+
+def refuse_inside(
+    session: Session, names: Sequence[str], files: Sequence[str], target: Path, work: Path
+) -> None:
+    """Raises OptionError where the output would be written over the input, or be read by the next
+    run as if it were input."""
+    for file in files:
+        if not is_url(file) and {target, work} & set(Path(file).resolve().parents):
+            raise OptionError(INSIDE.format(file, str(target)))
+    # only DuckDB knows what its patterns read
+    probe = work / "part-00000.parquet"
+    probe.touch()
+    try:
+        for name in names:
+            if is_url(name):
+                continue
+            found = session.con.execute("SELECT file FROM glob(?)", [name]).fetchall()
+            if any(Path(file).resolve() == probe for (file,) in found):
+                raise OptionError(WITHIN.format(name, str(target)))
+    finally:
+        probe.unlink()
+
+
+def named(work: Path, target: Path, metrics: Mapping[str, Any]) -> None:
+    """Gives the output its name; one that is there is gone only then. What a run that is killed
+    meanwhile has not done is done when it is run again."""
+    made, before = work / OUT, work / BEFORE
+    (made / "_metrics.json").write_text(json.dumps(metrics, indent=1), encoding="utf-8")
+    if target.exists():
+        shutil.rmtree(before, ignore_errors=True)
+        target.rename(before)
+    made.rename(target)
+    removed(work)
