@@ -25,6 +25,9 @@ from kanon_sql.stages.block import take_facts
 ROW_GROUP = 40_960
 """Rows of a piece that are read together: files take their part of each piece."""
 
+OF_BLOCK = (
+    "{} That was said of one of {} blocks: a larger block_rows may allow what this block doesn't."
+)
 LOST = (
     "The release was stopped: a block has {} rows, and {} came out with {} left out. Nothing was "
     "written; please report this as a bug."

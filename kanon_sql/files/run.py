@@ -18,7 +18,7 @@ import duckdb
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.errors import DataError, KanonError, OptionError, ReleaseError
 from kanon_sql.files.asked import Asked, read_asked
-from kanon_sql.files.block import Block, blocks_of, release_block
+from kanon_sql.files.block import OF_BLOCK, Block, blocks_of, release_block
 from kanon_sql.files.draft import (
     OUT,
     emptied,
@@ -76,10 +76,6 @@ UNWRITTEN = "Nothing can be written to {!r}: {}. Name another folder, or change 
 UNREAD = (
     "DuckDB can't read the data or write the output ({}). Nothing was written; check the files."
 )
-OF_BLOCK = (
-    "{} That was said of one of {} blocks, of {:,} rows: a larger block_rows may allow what this "
-    "block doesn't."
-)
 
 
 def release_files(
@@ -104,16 +100,15 @@ def release_files(
                 _set_up(session.con, work, many, memory)
                 asked = read_asked(session, _paths(source), options)
                 names = names_of(asked.source)
-                paths = files_of(session, names)
-                refuse_inside(session, names, paths, target, work)
-                seen = input_digest(session.con, paths)
+                refuse_inside(session, names, files_of(session, names), target, work)
+                seen = input_digest(session.con, files_of(session, names))
             state = State(work, {"the input": seen, "the options": digest(_told(asked))})
             if not state.begun:
                 emptied(work)
             with _refused(work), _said(target):
                 released = _unmoved(
                     _Run(session, asked, state, work, many, Passes(progress)).run,
-                    lambda: input_digest(session.con, paths) == seen,
+                    lambda: input_digest(session.con, files_of(session, names)) == seen,
                 )
             metrics = {**released, "seconds": perf_counter() - started}
             named(work, target, metrics)
@@ -155,13 +150,13 @@ def _told(asked: Asked) -> dict[str, Any]:
 
 
 @contextmanager
-def _of_block(block: Block, blocks: int) -> Iterator[None]:
+def _of_block(blocks: int) -> Iterator[None]:
     """What a block can't keep is said of the block, since all rows may keep it."""
     try:
         yield
     except DataError as refusal:
         if blocks > 1:
-            raise DataError(OF_BLOCK.format(refusal, blocks, block.rows)) from None
+            raise DataError(OF_BLOCK.format(refusal, blocks)) from None
         raise
 
 
@@ -270,7 +265,7 @@ class _Run:
             found: dict[str, float] | None = self.state.found(step)
             if found is None:
                 target = folder / f"{block.number:06}.parquet"
-                with _of_block(block, len(blocks)), refusals(self.session, ()):
+                with _of_block(len(blocks)), refusals(self.session, ()):
                     found = release_block(con, own, self.asked, learned.scales, block, target)
                 self.state.done(step, found)
                 for gone in block.folders:

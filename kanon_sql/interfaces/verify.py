@@ -29,7 +29,7 @@ from kanon_sql.plan.query import plan
 SECTIONS = ("made", "options", "roles", "columns", "metrics", "release")
 """What every manifest has."""
 
-PASSING = ("sensitive", "other")
+PASSING = ("sensitive", "other", "within")
 AWAY = ("identifier", "entity")
 """The roles of columns that no release has."""
 
@@ -289,7 +289,7 @@ def _counted(own: Session, path: str, manifest: Json) -> dict[str, float | None]
     roles, options, told = manifest["roles"], manifest["options"], manifest["metrics"]
     by_role = {
         role: [name for name in manifest["columns"] if roles.get(name) == role]
-        for role in ("quasi_identifier", "within", *PASSING)
+        for role in ("quasi_identifier", *PASSING)
     }
     passing = [name for name in manifest["columns"] if roles.get(name) in PASSING]
     asked = {

@@ -11,8 +11,8 @@ def _of(name: str, expression: str, unit: str, description: str) -> Metric:
 
 
 PERSONS = (
-    _of("persons", "everybody - left_out", "persons", "persons of whom rows came out"),
-    _of("persons_suppressed", "left_out", "persons", "persons of whom rows were left out"),
+    _of("persons", "came", "persons", "persons of whom rows came out"),
+    _of("persons_suppressed", "${lacking}", "persons", "persons of whom rows were left out"),
     _of("rows_per_person_mean", "mean_rows", "rows", "released rows of a person on average"),
     _of("rows_per_person_max", "most_rows", "rows", "released rows of the person who has the most"),
     _of("k_persons", "fewest", "persons",

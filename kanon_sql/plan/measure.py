@@ -48,7 +48,7 @@ from kanon_sql.plan.generalize import publishes_centers
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.metric_rows import metric_rows
 from kanon_sql.plan.parts import of_each_part, stages_by_part, told_by_part
-from kanon_sql.plan.persons import measured_persons
+from kanon_sql.plan.persons import measured_persons, persons_lacking
 from kanon_sql.plan.pipeline import measured_sql, named_columns, pipeline_sql
 from kanon_sql.plan.risk import WEIGHTLESS
 from kanon_sql.plan.sensitive import sensitive_sql
@@ -156,6 +156,7 @@ def facts_and_metrics(call: GroupingCall) -> tuple[str, str]:
         "cost": cost,
         "as_grouped": _as_grouped(task),
         **of_each_part(call.by_part),
+        "lacking": persons_lacking(call),
         "method": CHOSEN if task.method is AUTO else literal(task.method.name),
         "options": literal(json.dumps(call.used, sort_keys=True, default=str)),
         "seed": "NULL" if task.secret else literal(str(task.seed)),
@@ -203,16 +204,16 @@ def _of_ledger(call: GroupingCall, is_point: bool) -> list[Metric]:
 
 
 def _columns_passing(call: GroupingCall) -> dict[str, str]:
-    """How many columns pass unchanged, and the released ones, each after a comma."""
+    """How many columns pass unchanged, and the released ones, each after a comma. Those of within
+    are among them: whoever looks for a row reads them, too."""
     roles = call.roles
     if roles.rest != "release":
-        names = "".join(f", {quoted(name)}" for name in roles.passing)
-        return {"columns_passing": str(len(roles.passing)), "passing": names}
-    dropped = (*roles.quasi_identifiers, *roles.identifiers, *roles.within)
+        passing = (*roles.passing, *roles.within)
+        names = "".join(f", {quoted(name)}" for name in passing)
+        return {"columns_passing": str(len(passing)), "passing": names}
+    dropped = (*roles.quasi_identifiers, *roles.identifiers)
     return {
-        "columns_passing": expression(
-            "stages/columns_passing", away=len(dropped)
-        ),
+        "columns_passing": expression("stages/columns_passing", away=len(dropped)),
         "passing": f", * EXCLUDE ({listed(('__kanon_class', *helpers(roles), *dropped))})",
     }
 

@@ -88,17 +88,25 @@ def persons_stages(call: GroupingCall) -> str:
     """The stages up to __kanon_persons; nothing where each row is a person."""
     if call.roles.entity is None:
         return ""
-    every = "count(DISTINCT entity)"
-    came = f"{every} FILTER (WHERE __kanon_class {{}} 0)"
-    holes = dict.fromkeys(("part", "of_part", "due", "counted"), "") | {"everybody": every}
+    holes = dict.fromkeys(("part", "of_part", "due", "counted"), "")
     if call.roles.within:
         # whoever is in several parts is to be in one class of each, and may be left out of some
         holes = {
             "part": "part, ", "of_part": f"__kanon_kept.{PART} AS part, ", "due": ", due",
             "counted": ", count(DISTINCT concat(part, ' ', entity)) AS due",
-            "everybody": f"{came.format('>=')} + {came.format('<')}",
         }
     return statement("stages/persons", entity=quoted(call.roles.entity), **holes) + "\n"
+
+
+def persons_lacking(call: GroupingCall) -> str:
+    """SQL of how many persons there are of whom rows were left out, over __kanon_persons.
+
+    Rows that nulls 'suppress' leaves out are in none of its classes: what suppress allows is for
+    the others, and a person who lacks such a row is not scattered. So they are counted here only.
+    """
+    if call.roles.entity is None or call.task.nulls != "suppress":
+        return "left_out"
+    return expression("stages/persons_lacking", entity=quoted(call.roles.entity))
 
 
 def refusals_of_persons(call: GroupingCall) -> str:

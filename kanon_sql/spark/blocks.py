@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from kanon_sql.encode.attributes import Attribute, Categorical
@@ -17,14 +18,16 @@ from kanon_sql.files.asked import Asked
 from kanon_sql.files.block import blocks_of
 from kanon_sql.files.cuts import BY_HASH, Tree, axis_of, grow, ranks_of
 from kanon_sql.files.learn import Learned
-from kanon_sql.files.spool import AGAIN, MOST, SAMPLED, Leaf
+from kanon_sql.files.spool import AGAIN, BUCKETS, CROWD, MOST, SAMPLED, Leaf
 from kanon_sql.interfaces.session import Session, bound
 from kanon_sql.spark.columns import cell, column
-from kanon_sql.spark.worker import MIX
+from kanon_sql.spark.worker import MIX, OF_ROW
 from kanon_sql.sql import statement
 
 BLOCK = "__kanon_block"
 SAMPLE = "kanon_sample"
+BUCKET = 47
+"""The bits of a hash after its bucket, of which there are 65,536."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,23 @@ class _Cutting:
     size: int
     k: int
     entity: str | None
+
+    def dealt(self, many: int) -> _Cutting:
+        """The same with other hashes for rows of which many are alike in all that isn't sensitive:
+        each has one by its place among them. By what is sensitive they are only ordered, so that
+        every side of a cut has about its share of each value."""
+        bucket = F.shiftright(F.col(MIX), BUCKET)
+        crowd = many // BUCKETS + CROWD * self._every(many)
+        counted = self.rows.groupBy(bucket.alias(BLOCK)).count().filter(F.col("count") > crowd)
+        crowded = [row[BLOCK] for row in counted.select(BLOCK).collect()]
+        if not crowded:
+            return self
+        place = F.row_number().over(Window.partitionBy(MIX).orderBy(OF_ROW))
+        own = F.shiftrightunsigned(F.xxhash64(F.col(MIX), place), 1)
+        names = [column(name) for name in self.rows.columns if name != MIX]
+        alike = self.rows.filter(bucket.isin(crowded)).select(*names, own.alias(MIX))
+        others = self.rows.filter(~bucket.isin(crowded)).select(*names, F.col(MIX))
+        return replace(self, rows=others.union(alike))
 
     def grown(self, many: int) -> tuple[Tree, dict[int, int]]:
         """The cuts of all rows; how many rows each leaf has."""
@@ -111,6 +131,20 @@ class _Cutting:
         found = self.placed(tree).groupBy(BLOCK).count().collect()
         return {row[BLOCK]: row["count"] for row in found}
 
+    def leaves(self, tree: Tree, counts: Mapping[int, int]) -> list[Leaf]:
+        """The leaves that have rows, and how many persons."""
+        if self.entity is None or len(counts) < 2:
+            return [
+                Leaf(str(leaf), counts[leaf], counts[leaf])
+                for leaf in tree.leaves if counts.get(leaf)
+            ]
+        persons = self.placed(tree).groupBy(BLOCK, column(self.entity)).count()
+        found = persons.groupBy(BLOCK).agg(
+            F.count("count").alias("persons"), F.max("count").alias("most")
+        ).collect()
+        told = {row[BLOCK]: (row["persons"], row["most"]) for row in found}
+        return [Leaf(str(leaf), counts[leaf], *told[leaf]) for leaf in tree.leaves if leaf in told]
+
     def placed(self, tree: Tree) -> Any:
         """The rows with their leaf in the column BLOCK."""
         rows, used, names = self.rows, _columns_of(tree), self.rows.columns
@@ -158,10 +192,11 @@ def cut(session: Session, spark: Any, asked: Asked, learned: Learned, rows: Any)
     cutting = _Cutting(
         session, spark, learned.attributes, ranks, rows, size, task.least_size, asked.entity
     )
+    if learned.rows > size:
+        cutting = cutting.dealt(learned.rows)
     tree, counts = cutting.grown(learned.rows)
-    leaves = [Leaf(str(leaf), counts[leaf]) for leaf in tree.leaves if counts.get(leaf)]
-    # one that is too small joins its neighbour
-    blocks = blocks_of(leaves, max(size // 4, 2 * task.least_size))
+    leaves = cutting.leaves(tree, counts)
+    blocks = blocks_of(leaves, task)
     numbers = {int(leaf): block.number for block in blocks for leaf in block.folders}
     # a leaf that no row is in has no block
     return Blocks(

@@ -15,6 +15,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import DoubleType, LongType, StringType, StructField, StructType
 
 from kanon_sql.errors import DataError, KanonError, OptionError, ReleaseError
+from kanon_sql.files.block import OF_BLOCK
 from kanon_sql.files.learn import kinds_of, number_of
 from kanon_sql.files.run import SMALL
 from kanon_sql.files.spool import cell_of
@@ -34,7 +35,7 @@ from kanon_sql.spark.columns import cell, column
 from kanon_sql.spark.learn import Common, learn, taking_part
 from kanon_sql.spark.released import ReleasedFrame
 from kanon_sql.spark.verify import smallest, verify_models
-from kanon_sql.spark.worker import MIX, Work, encoder, grouper
+from kanon_sql.spark.worker import MIX, OF_ROW, Work, encoder, grouper
 
 PART_ROWS = 250_000
 """Rows of a partition of the release, about."""
@@ -78,7 +79,8 @@ def release_frame(df: Any, options: Mapping[str, Any]) -> ReleasedFrame:
 
 
 def encoded(df: Any, frame: AskedFrame) -> Any:
-    """The rows of a DataFrame with the cells of their quasi-identifiers and a hash of each."""
+    """The rows of a DataFrame with the cells of their quasi-identifiers and two hashes of
+    each."""
     asked, numeric = frame.asked, kinds_of(frame.asked)
     cells = ", ".join(
         f"{number_of(name) if is_number else cell_of(asked, name)} AS {cell(i)}"
@@ -91,6 +93,7 @@ def encoded(df: Any, frame: AskedFrame) -> Any:
             for i, is_number in enumerate(numeric)
         ),
         StructField(MIX, LongType()),
+        StructField(OF_ROW, LongType()),
     ])
     chosen = df.select(*(column(field.name) for field in frame.fields))
     encode = encoder(Work(asked, frame.zone, 1), cells, to_arrow_schema(schema, timezone=ZONE))
@@ -160,6 +163,8 @@ class _Run:
         refused = sorted(tuple(each["error"]) for each in sums if "error" in each)
         if refused:
             kind, sentence = refused[0]
+            if KINDS.get(kind, DataError) is DataError and len(sums) > 1:
+                sentence = OF_BLOCK.format(sentence, len(sums))
             raise KINDS.get(kind, DataError)(sentence)
         return sums
 

@@ -24,7 +24,9 @@ BATCH = 65_536
 """Rows that are encoded at a time, about."""
 
 ROWS = "kanon_rows"
-MIX = "__kanon_mix"
+MIX, OF_ROW = "__kanon_mix", "__kanon_all"
+"""Hashes of a row: of what isn't sensitive, and of all."""
+
 KEPT = ("records", "classes", "sse", "total_il", "seconds_group")
 MEMORY = (
     "A block of {} rows doesn't fit into the memory of a Spark worker. Set block_rows lower, or "
@@ -86,7 +88,7 @@ def asked_whole(session: Session, relation: duckdb.DuckDBPyRelation, rows: int) 
 def encoder(
     work: Work, cells: str, target: pa.Schema
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """A function for mapInArrow: the rows with their cells and a hash beside them.
+    """A function for mapInArrow: the rows with their cells and two hashes beside them.
 
     Args:
         work: what workers need to know.
@@ -96,7 +98,11 @@ def encoder(
 
     def encode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         session = opened(work.zone, 1)
-        text = statement("spark/cells", cells=cells, rows=quoted(ROWS))
+        asked = work.asked
+        open_columns = ", ".join(map(quoted, (
+            name for name in asked.columns if name not in asked.sensitive
+        )))
+        text = statement("spark/cells", cells=cells, rows=quoted(ROWS), open=open_columns)
         for rows in _together(batches):
             found = asked_of(session, text, rows)
             columns = [*rows.columns, *found.columns]
