@@ -74,6 +74,11 @@ class _Cells:
         return CellColumns(numbers, columns)
 
 
+def _size(size: float) -> str:
+    """A size in bytes, in words."""
+    return f"{size / 1e9:.1f} GB" if size >= 0.05e9 else f"{size / 1e6:.1f} MB"
+
+
 class Taken:
     """Rows that are being handed over; ``rows`` gives them when all are there."""
 
@@ -150,13 +155,13 @@ class Taken:
         """What is said of rows that haven't come yet, and for which memory won't suffice."""
         need, free = self._need(rows), self._free()
         if limit is not None and need > limit and (free is None or limit <= free):
-            there, else_ = f"memory_limit is {limit / 1e9:.1f} GB", "raise memory_limit"
+            there, else_ = f"memory_limit is {_size(limit)}", "raise memory_limit"
         elif free is not None and need > free:
-            there, else_ = f"{free / 1e9:.1f} GB are free", "free memory"
+            there, else_ = f"{_size(free)} are free", "free memory"
         else:
             return None
         return DataError(
-            f"{rows:,} rows need about {need / 1e9:.1f} GB of memory beside themselves, and "
+            f"{rows:,} rows need about {_size(need)} of memory beside themselves, and "
             f"{there}. {BLOCKS}, or {else_}."
         )
 
@@ -166,8 +171,8 @@ class Taken:
         if free is None or need <= free:
             return None
         return DataError(
-            f"{self._count:,} rows and more need about {need / 1e9:.1f} GB of memory beside "
-            f"themselves, and {free / 1e9:.1f} GB are free. {BLOCKS}, or free memory."
+            f"{self._count:,} rows and more need about {_size(need)} of memory beside "
+            f"themselves, and {_size(free)} are free. {BLOCKS}, or free memory."
         )
 
     def rows(self) -> Rows:

@@ -132,7 +132,7 @@ def removed(work: Path) -> None:
 def names_of(source: Relation) -> list[str]:
     """The files and patterns that a source reads."""
     # a list of files stands in FROM as read_parquet(['a', 'b'])
-    if "read_" not in source.sql:
+    if not re.search(r"(^|FROM )read_\w+\(", source.sql):
         return [source.parts[0]]
     found = re.findall(r"'((?:[^']|'')*)'", source.sql)
     return [name.replace("''", "'") for name in found]

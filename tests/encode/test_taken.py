@@ -13,8 +13,8 @@ from kanon_sql.kernel.memory import bytes_of
 from kanon_sql.methods import METHODS
 from kanon_sql.stages import group
 
-SAID = r"rows and more need about 0\.0 GB of memory beside themselves, and 0\.0 GB are free"
-BEFORE = r"30,000 rows need about 0\.0 GB of memory beside themselves, and 0\.0 GB are free\. "
+SAID = r"rows and more need about \d+\.\d MB of memory beside themselves, and \d\.\d MB are free"
+BEFORE = r"30,000 rows need about \d+\.\d MB of memory beside themselves, and \d\.\d MB are free\. "
 
 
 @pytest.fixture

@@ -177,13 +177,14 @@ def test_hierarchies_that_changed_are_not_gone_on_with(
 
 def test_files_of_any_name_are_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "joe's"
-    make_lake(folder, 3000)
+    make_lake(tmp_path / "lake", 3000)
+    shutil.copytree(tmp_path / "lake", folder)
     files = [str(path) for path in sorted(folder.glob("*.parquet"))]
     stopped_at(files, tmp_path / "out", monkeypatch)
     with duckdb.connect() as con:
         again = files[0].replace("'", "''")
         con.execute(f"CREATE TABLE t AS FROM '{again}'")
-        con.execute(f"COPY (SELECT * REPLACE (3 AS age) FROM t) TO '{again}' (FORMAT parquet)")
+        con.execute(f"COPY (SELECT * REPLACE (age + 1 AS age) FROM t) TO '{again}' (FORMAT parquet)")
     with pytest.raises(OptionError, match="the input changed"):
         kanon_sql.anonymize_files(files, tmp_path / "out", **GIVEN)
 

@@ -22,12 +22,13 @@ CRUDE = """
 """
 
 
-def written(folder: Path, rows: str, order: str = "ALL") -> str:
+def written(folder: Path, rows: str, order: str = "age, zip, illness") -> str:
     """Writes rows into two files; the pattern of these."""
     folder.mkdir()
     with duckdb.connect() as con:
-        con.execute(f"CREATE TABLE t AS SELECT *, row_number() OVER (ORDER BY {order}) AS n "
-                    f"FROM ({rows})")
+        con.execute(
+            f"CREATE TABLE t AS SELECT *, row_number() OVER (ORDER BY {order}) AS n FROM ({rows})"
+        )
         for number in range(2):
             con.execute(
                 f"COPY (SELECT * EXCLUDE (n) FROM t WHERE n % 2 = {number} ORDER BY n) "
@@ -85,7 +86,7 @@ def test_no_sensitive_value_decides_a_class(rows: str, tmp_path: Path) -> None:
 
 def test_the_order_of_rows_that_are_alike_changes_no_byte(tmp_path: Path) -> None:
     found = []
-    for name, order in (("one", "ALL"), ("other", "hash(illness), age DESC")):
+    for name, order in (("one", "age, zip, illness"), ("other", "hash(illness), age DESC")):
         lake = written(tmp_path / name, CRUDE.format(20_000), order)
         out = tmp_path / f"{name}_out"
         kanon_sql.anonymize_files(lake, out, block_rows=2000, **GIVEN)
@@ -107,7 +108,7 @@ def test_every_side_of_a_cut_through_ties_has_its_share_of_sensitive_values(
 
 def test_what_a_block_lacks_is_not_said_of_the_table(tmp_path: Path) -> None:
     rows = """
-        SELECT i // 40 AS age, 'z' || i % 9 AS zip,
+        SELECT i // 40 AS age, 'z' AS zip,
                CASE WHEN i < 7000 THEN 'flu' ELSE 'ill' || i % 6 END AS illness
         FROM range(8000) r(i)
     """

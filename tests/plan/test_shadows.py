@@ -103,6 +103,7 @@ MORE: tuple[tuple[str, dict[str, object]], ...] = (
     ("anonymize_metrics", {"k": 4, "within": ["job"], "by_part": True, "method": "r_gather"}),
     ("anonymize_suppressed", PERSONS | {"ledger": "releases"}),
     ("anonymize_metrics", PERSONS | {"ledger": "releases"}),
+    ("anonymize_metrics", PERSONS | {"nulls": "suppress"}),
 )
 
 

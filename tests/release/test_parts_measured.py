@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 import kanon_sql
-from tests.release.test_parts import CALL, QUASI, WITHIN, con, metrics, parts_of, rows_of
+from tests.release.test_parts import CALL, QUASI, WITHIN, con, counts, metrics, parts_of, rows_of
 
 Connection = duckdb.DuckDBPyConnection
 __all__ = ["con"]
@@ -32,7 +32,10 @@ def test_a_file_is_verified_by_combinations_of_parts(
         verified = kanon_sql.verify(file, **more)
         found = {each.entry: each.verdict for each in verified.findings}
         assert "wrong" not in found.values()
-        for entry in ("options.k", "metrics.parts", "metrics.part_rows_min", "metrics.classes"):
+        for entry in (
+            "options.k", "metrics.parts", "metrics.part_rows_min", "metrics.classes",
+            "metrics.columns_passing", "metrics.passing_unique_rows",
+        ):
             assert found[entry] == "proven"
 
 
@@ -65,12 +68,48 @@ def test_the_metrics_of_a_part_are_those_of_its_rows_alone(con: Connection, opti
         ((day, site),) = rows_of(
             con, f"SELECT DISTINCT day::VARCHAR, site FROM visits WHERE {condition}"
         )
-        here = [row[2:] for row in of_all if row[:2] == (day, site)]
+        # the columns of within pass, and the table of one part lacks them
+        here = [
+            row[2:] if row[2] != "columns_passing" else (row[2], float(row[3]) - 2, row[4])
+            for row in of_all if row[:2] == (day, site)
+        ]
         compared = [
             [close(row) for row in rows if not row[0].startswith(NOT_COMPARED)]
             for rows in (here, alone)
         ]
         assert compared[0] == compared[1]
+
+
+# --- what passes unchanged ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [
+    "within := ['day'], others := 'drop'",
+    "within := ['day', 'site'], others := 'drop', sensitive := ['disease', 'patient']",
+    "within := ['day', 'site'], others := 'release'",
+    "within := ['day', 'site'], others := 'release', suppress := 0.2",
+    "within := ['site'], small_parts := 'join', others := 'drop', sensitive := ['patient']",
+    "within := ['day', 'site'], small_parts := 'join', others := 'release'",
+    "within := ['site'], small_parts := 'suppress', others := 'release'",
+])
+def test_what_passes_is_counted_with_the_columns_of_within(con: Connection, options: str) -> None:
+    """As they come out: in parts that were put together as '*', or NULL."""
+    table = "uneven" if "small_parts" in options else "visits"
+    call = f"'{table}', k := 4, quasi_identifiers := {[*QUASI]}, seed := 3, {options}"
+    con.execute(f"CREATE OR REPLACE TABLE released AS FROM anonymize({call})")
+    names = [name for name, *_ in rows_of(con, "DESCRIBE released") if name not in QUASI]
+    once = counts(con, "released", names).count(1)
+    assert (once > 0) == ("patient" in options or "release" in options)
+    found = metrics(con, f"({call})")
+    assert float(found["columns_passing"]) == len(names)
+    assert float(found["passing_unique_rows"]) == once
+    by_part = rows_of(
+        con, f"SELECT metric, list(DISTINCT value), sum(value) FROM anonymize_metrics({call}, "
+        "by_part := true) WHERE metric LIKE '%passing%' GROUP BY metric ORDER BY metric"
+    )
+    (columns, different, _), (rows, _, added) = by_part
+    assert (columns, rows) == ("columns_passing", "passing_unique_rows")
+    assert different == [len(names)] and added == once
 
 
 def close(row: tuple[Any, ...]) -> Any:

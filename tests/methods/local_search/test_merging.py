@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kanon_sql.errors import DataError
 from kanon_sql.kernel.watch import StoppedError, Watch
 from kanon_sql.methods import task_for
-from kanon_sql.methods.local_search.merging import AROUND, merge_allowed, merge_rest
+from kanon_sql.methods.local_search.merging import AROUND, Costs, merge_allowed, merge_rest
 from kanon_sql.methods.single_attribute.neighbours import TOGETHER
 from kanon_sql.points.points import ItemPoints, LossPoints, Points
 from kanon_sql.violation.demands import demands_of
@@ -69,6 +69,37 @@ def test_the_partner_pays_least_for_each_row_of_violation(
         g: sorted(rows) for g, rows in expected.items()
     }
     assert not (violations(demands, np.unique(found, return_inverse=True)[1]) > 0.0).any()
+
+
+@pytest.mark.parametrize("by_loss", [False, True])
+@often(20)
+@given(seed=st.integers(0, 10**6))
+def test_what_two_classes_lose_as_one_is_counted_on_their_records(by_loss: bool, seed: int) -> None:
+    """Columns of few codes and of nearly as many as there are records, before mergers and after."""
+    rng = np.random.default_rng(seed)
+    n, groups = 60, 12
+    codes = np.stack([rng.integers(0, 3, n), rng.permutation(n), rng.integers(0, 40, n)], axis=1)
+    make: Any = LossPoints if by_loss else Points
+    points = make.of(rng.integers(0, 5, (n, 2)) / 4.0, codes.astype(np.int32), [0.3, 0.5, 1.0])
+    classes = {g: np.flatnonzero(np.arange(n) % groups == g).tolist() for g in range(groups)}
+    costs = Costs(points, np.arange(n) % groups)
+    while len(classes) > 1:
+        group, *others = rng.permutation(list(classes)).tolist()
+        growth = costs.growth(group, np.array(others))
+        for other, grown in zip(others, growth.tolist(), strict=True):
+            expected = reference.loss(points, classes[group] + classes[other])
+            expected -= sum(reference.loss(points, classes[g]) for g in (group, other))
+            assert grown == pytest.approx(expected, abs=1e-9)
+        costs.merge(group, others[0])
+        classes[others[0]] += classes.pop(group)
+
+
+def test_what_is_kept_of_classes_grows_with_records_and_not_with_codes() -> None:
+    n = 40_000
+    points = Points.of(np.zeros((n, 1)), np.arange(n, dtype=np.int32)[:, None], [0.5])
+    costs = Costs(points, np.arange(n) // 5)
+    held = sum(v.nbytes for v in vars(costs).values() if isinstance(v, np.ndarray))
+    assert held < 100 * n  # a count for each class and code would be 32,000 bytes a record
 
 
 def test_near_classes_come_first_even_if_others_cost_less() -> None:

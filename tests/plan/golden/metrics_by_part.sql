@@ -206,8 +206,9 @@ __kanon_crowds AS MATERIALIZED (  -- persons of each combination
     GROUP BY __kanon_combination
 ),
 __kanon_persons AS MATERIALIZED (
-    SELECT everybody, left_out, places, fewest, most_rows, mean_rows, strangers, due
-    FROM (SELECT count(DISTINCT entity) FILTER (WHERE __kanon_class >= 0) + count(DISTINCT entity) FILTER (WHERE __kanon_class < 0) AS everybody,
+    SELECT everybody, came, left_out, places, fewest, most_rows, mean_rows, strangers, due
+    FROM (SELECT count(DISTINCT entity) AS everybody,
+                 count(DISTINCT entity) FILTER (WHERE __kanon_class >= 0) AS came,
                  count(DISTINCT entity) FILTER (WHERE __kanon_class < 0) AS left_out,
                  count(*) AS places, count(*) FILTER (WHERE entity IS NULL) AS strangers, count(DISTINCT concat(part, ' ', entity)) AS due
           FROM __kanon_whose)
@@ -329,8 +330,8 @@ __kanon_models_of AS MATERIALIZED (
     GROUP BY part
 ),
 __kanon_persons_of AS MATERIALIZED (
-    SELECT part, everybody, left_out, fewest, most_rows, mean_rows
-    FROM (SELECT part, count(DISTINCT entity) AS everybody,
+    SELECT part, came, left_out, fewest, most_rows, mean_rows
+    FROM (SELECT part, count(DISTINCT entity) FILTER (WHERE __kanon_class >= 0) AS came,
                  count(DISTINCT entity) FILTER (WHERE __kanon_class < 0) AS left_out
           FROM __kanon_whose GROUP BY part)
     LEFT JOIN (
@@ -371,9 +372,9 @@ __kanon_passing AS (  -- rows per combination of the columns that pass unchanged
            CASE WHEN columns_passing > 0 THEN uniques ELSE 0 END AS passing_unique_rows
     FROM (SELECT __kanon_in AS part, count(*) FILTER (WHERE __kanon_size = 1) AS uniques
           FROM (SELECT count(*) AS __kanon_size, __kanon_of AS __kanon_in, __kanon_seen(COLUMNS(*)), __kanon_printed(COLUMNS(*))
-                FROM (SELECT __kanon_part AS __kanon_of, "disease" FROM __kanon_labelled) GROUP BY ALL)
+                FROM (SELECT __kanon_part AS __kanon_of, "disease", "job" FROM __kanon_labelled) GROUP BY ALL)
           GROUP BY __kanon_in)
-    CROSS JOIN (SELECT 1 AS columns_passing)
+    CROSS JOIN (SELECT 2 AS columns_passing)
 ),
 __kanon_reported AS MATERIALIZED (  -- what the grouping reported of each
     SELECT entry.part AS part, entry.facts AS grouped
@@ -458,7 +459,7 @@ FROM (SELECT * FROM (SELECT part AS __kanon_part, list_concat([
     {'metric': 'version', 'value': NULL::DOUBLE, 'text': 'kanon_sql 0.1.0, DuckDB ' || version()::VARCHAR, 'unit': '', 'description': 'of kanon_sql, and of DuckDB'},
     {'metric': 'equal_diversity', 'value': (alike_0)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'released rows whose class has one value of the sensitive column only (byun2006, definition 10); lower is better'},
     {'metric': 'sensitive_diversity', 'value': (NULL)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'those of them whose one value is among sensitive_values; lower is better'},
-    {'metric': 'persons', 'value': ((SELECT everybody - left_out FROM __kanon_persons_of WHERE part = __kanon_facts.part))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'persons', 'description': 'persons of whom rows came out'},
+    {'metric': 'persons', 'value': ((SELECT came FROM __kanon_persons_of WHERE part = __kanon_facts.part))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'persons', 'description': 'persons of whom rows came out'},
     {'metric': 'persons_suppressed', 'value': ((SELECT left_out FROM __kanon_persons_of WHERE part = __kanon_facts.part))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'persons', 'description': 'persons of whom rows were left out'},
     {'metric': 'rows_per_person_mean', 'value': ((SELECT mean_rows FROM __kanon_persons_of WHERE part = __kanon_facts.part))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'released rows of a person on average'},
     {'metric': 'rows_per_person_max', 'value': ((SELECT most_rows FROM __kanon_persons_of WHERE part = __kanon_facts.part))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'released rows of the person who has the most'},

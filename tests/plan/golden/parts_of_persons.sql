@@ -231,8 +231,9 @@ __kanon_crowds AS MATERIALIZED (  -- persons of each combination
     GROUP BY __kanon_combination
 ),
 __kanon_persons AS MATERIALIZED (
-    SELECT everybody, left_out, places, fewest, most_rows, mean_rows, strangers, due
-    FROM (SELECT count(DISTINCT entity) FILTER (WHERE __kanon_class >= 0) + count(DISTINCT entity) FILTER (WHERE __kanon_class < 0) AS everybody,
+    SELECT everybody, came, left_out, places, fewest, most_rows, mean_rows, strangers, due
+    FROM (SELECT count(DISTINCT entity) AS everybody,
+                 count(DISTINCT entity) FILTER (WHERE __kanon_class >= 0) AS came,
                  count(DISTINCT entity) FILTER (WHERE __kanon_class < 0) AS left_out,
                  count(*) AS places, count(*) FILTER (WHERE entity IS NULL) AS strangers, count(DISTINCT concat(part, ' ', entity)) AS due
           FROM __kanon_whose)
@@ -315,8 +316,8 @@ __kanon_passing AS (  -- rows per combination of the columns that pass unchanged
            CASE WHEN columns_passing > 0 THEN uniques ELSE 0 END AS passing_unique_rows
     FROM (SELECT count(*) FILTER (WHERE __kanon_size = 1) AS uniques
           FROM (SELECT count(*) AS __kanon_size, __kanon_seen(COLUMNS(*)), __kanon_printed(COLUMNS(*))
-                FROM (SELECT NULL AS __kanon_none FROM __kanon_labelled) GROUP BY ALL))
-    CROSS JOIN (SELECT 0 AS columns_passing)
+                FROM (SELECT NULL AS __kanon_none, "job", "disease" FROM __kanon_labelled) GROUP BY ALL))
+    CROSS JOIN (SELECT 2 AS columns_passing)
 ),
 __kanon_facts AS (
     SELECT *, rows_in - rows_released AS rows_suppressed
@@ -395,7 +396,7 @@ SELECT unnest(list_concat([
     {'metric': 'options', 'value': NULL::DOUBLE, 'text': '{"block_rows": null, "categorical": [], "class_id": false, "class_label": null, "distance": "sse", "entity": "name", "entity_rows": "together", "hierarchies": {}, "identifiers": [], "k": 4, "keep_order": false, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "others": "drop", "progress": true, "quasi_identifiers": ["age", "zip"], "recoding": "local", "refine": "none", "refine_seconds": null, "refine_steps": null, "representation": "centroid", "roles": null, "seed": 0, "sensitive": [], "sensitive_values": [], "show_values": false, "small_parts": "join", "suppress": 0.0, "weights": {}, "within": ["job", "disease"]}'::VARCHAR, 'unit': 'JSON', 'description': 'all options as they were used'},
     {'metric': 'seed', 'value': NULL::DOUBLE, 'text': '0'::VARCHAR, 'unit': '', 'description': 'the seed'},
     {'metric': 'version', 'value': NULL::DOUBLE, 'text': 'kanon_sql 0.1.0, DuckDB ' || version()::VARCHAR, 'unit': '', 'description': 'of kanon_sql, and of DuckDB'},
-    {'metric': 'persons', 'value': ((SELECT everybody - left_out FROM __kanon_persons))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'persons', 'description': 'persons of whom rows came out'},
+    {'metric': 'persons', 'value': ((SELECT came FROM __kanon_persons))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'persons', 'description': 'persons of whom rows came out'},
     {'metric': 'persons_suppressed', 'value': ((SELECT left_out FROM __kanon_persons))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'persons', 'description': 'persons of whom rows were left out'},
     {'metric': 'rows_per_person_mean', 'value': ((SELECT mean_rows FROM __kanon_persons))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'released rows of a person on average'},
     {'metric': 'rows_per_person_max', 'value': ((SELECT most_rows FROM __kanon_persons))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'released rows of the person who has the most'},

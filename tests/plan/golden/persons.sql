@@ -176,8 +176,9 @@ __kanon_crowds AS MATERIALIZED (  -- persons of each combination
     GROUP BY __kanon_combination
 ),
 __kanon_persons AS MATERIALIZED (
-    SELECT everybody, left_out, places, fewest, most_rows, mean_rows, strangers
+    SELECT everybody, came, left_out, places, fewest, most_rows, mean_rows, strangers
     FROM (SELECT count(DISTINCT entity) AS everybody,
+                 count(DISTINCT entity) FILTER (WHERE __kanon_class >= 0) AS came,
                  count(DISTINCT entity) FILTER (WHERE __kanon_class < 0) AS left_out,
                  count(*) AS places, count(*) FILTER (WHERE entity IS NULL) AS strangers
           FROM __kanon_whose)
@@ -389,7 +390,7 @@ SELECT unnest(list_concat([
     {'metric': 'version', 'value': NULL::DOUBLE, 'text': 'kanon_sql 0.1.0, DuckDB ' || version()::VARCHAR, 'unit': '', 'description': 'of kanon_sql, and of DuckDB'},
     {'metric': 'equal_diversity', 'value': (alike_0)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'released rows whose class has one value of the sensitive column only (byun2006, definition 10); lower is better'},
     {'metric': 'sensitive_diversity', 'value': (NULL)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'those of them whose one value is among sensitive_values; lower is better'},
-    {'metric': 'persons', 'value': ((SELECT everybody - left_out FROM __kanon_persons))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'persons', 'description': 'persons of whom rows came out'},
+    {'metric': 'persons', 'value': ((SELECT came FROM __kanon_persons))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'persons', 'description': 'persons of whom rows came out'},
     {'metric': 'persons_suppressed', 'value': ((SELECT left_out FROM __kanon_persons))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'persons', 'description': 'persons of whom rows were left out'},
     {'metric': 'rows_per_person_mean', 'value': ((SELECT mean_rows FROM __kanon_persons))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'released rows of a person on average'},
     {'metric': 'rows_per_person_max', 'value': ((SELECT most_rows FROM __kanon_persons))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'description': 'released rows of the person who has the most'},
