@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,11 @@ NO_FRAME = (
 )
 UNKNOWN = "The column {!r} has the type {}, which can't be carried to DuckDB and back. {}"
 CAST = "Cast it first, or leave it out."
+BINARY = "UTF8_BINARY"
+COLLATED = (
+    "The column {!r} has the type {}, by which texts are alike that DuckDB takes for different. "
+    "Cast it to STRING first."
+)
 UNRELEASED = (
     "The column {!r} would be released as {}, which Spark doesn't have. Choose another "
     "representation, or cast it first."
@@ -110,8 +115,12 @@ def read_frame(session: Session, df: Any, zone: str, options: Mapping[str, Any])
     _refuse_more(asked)
     by_name = {field.name.lower(): field for field in df.schema}
     fields = StructType([by_name[name.lower()] for name in asked.columns])
+    models = {model.column.lower() for model in asked.call.task.models}
+    compared = models | {name.lower() for name in asked.quasi}
     for field in fields:
         _refuse_type(field)
+        if field.name.lower() in compared:
+            _refuse_collation(field)
     return AskedFrame(asked, fields, _released(session, asked, fields), zone)
 
 
@@ -140,25 +149,33 @@ def _refuse_type(field: StructField) -> None:
         raise OptionError(UNKNOWN.format(field.name, told, CAST)) from None
 
 
+def _refuse_collation(field: StructField) -> None:
+    if getattr(field.dataType, "collation", BINARY) != BINARY:
+        raise OptionError(COLLATED.format(field.name, field.dataType.simpleString()))
+
+
 def _released(session: Session, asked: Asked, fields: StructType) -> StructType:
     """The columns that come out, as Spark has them."""
     rows = Relation(rows_sql(asked, keyed=False), asked.source.parts)
     own = block_call(asked.call, asked, rows, {}, 1, "schema")
     with refusals(session, ()):
         block = bound(session.con, telling(block_sql(own)))
-    return released_fields(session, block, fields, asked.types)
+    passing = {name.lower() for name in asked.passing}
+    return released_fields(session, block, fields, asked.types, passing)
 
 
 def released_fields(
-    session: Session, block: duckdb.DuckDBPyRelation, fields: StructType, types: Mapping[str, str]
+    session: Session, block: duckdb.DuckDBPyRelation, fields: StructType,
+    types: Mapping[str, str], passing: Collection[str],
 ) -> StructType:
-    """The columns of a release as Spark has them: those that kept their type are as they were.
+    """The columns of a release as Spark has them: those that kept their type have it yet.
 
     Args:
         session: over a connection of our own.
         block: the release as a relation.
         fields: the columns that go in.
         types: of these in DuckDB.
+        passing: those that pass unchanged, in lower case.
     """
     before = {name.lower(): kind for name, kind in types.items()}
     by_name = {field.name.lower(): field for field in fields}
@@ -168,7 +185,9 @@ def released_fields(
             continue
         if before.get(name.lower()) == kind:
             kept = by_name[name.lower()]
-            found.append(StructField(kept.name, kept.dataType, True, kept.metadata))
+            # what is told of a column tells of the values that it had, such as how long they were
+            told = kept.metadata if name.lower() in passing else None
+            found.append(StructField(kept.name, kept.dataType, True, told))
             continue
         text = statement("spark/nothing", columns=f"NULL::{kind} AS {quoted(name)}")
         try:

@@ -21,6 +21,7 @@ from kanon_sql.files.learn import Learned
 from kanon_sql.files.spool import AGAIN, BUCKETS, CROWD, MOST, SAMPLED, Leaf
 from kanon_sql.interfaces.session import Session, bound
 from kanon_sql.spark.columns import cell, column
+from kanon_sql.spark.verify import SIZE
 from kanon_sql.spark.worker import MIX, OF_ROW
 from kanon_sql.sql import statement
 
@@ -138,9 +139,11 @@ class _Cutting:
                 Leaf(str(leaf), counts[leaf], counts[leaf])
                 for leaf in tree.leaves if counts.get(leaf)
             ]
-        persons = self.placed(tree).groupBy(BLOCK, column(self.entity)).count()
+        persons = self.placed(tree).groupBy(BLOCK, column(self.entity)).agg(
+            F.count(F.lit(1)).alias(SIZE)
+        )
         found = persons.groupBy(BLOCK).agg(
-            F.count("count").alias("persons"), F.max("count").alias("most")
+            F.count(SIZE).alias("persons"), F.max(SIZE).alias("most")
         ).collect()
         told = {row[BLOCK]: (row["persons"], row["most"]) for row in found}
         return [Leaf(str(leaf), counts[leaf], *told[leaf]) for leaf in tree.leaves if leaf in told]

@@ -29,7 +29,7 @@ def release(df: Any, **options: Any) -> ReleasedFrame:
             how many rows a block has.
 
     Returns:
-        The released rows, cached by Spark, and what was asked and reached.
+        The released rows, kept by Spark, and what was asked and reached.
 
     Raises:
         OptionError: what can't be asked, or not block by block.
@@ -45,8 +45,8 @@ def release(df: Any, **options: Any) -> ReleasedFrame:
 def anonymize(df: Any, **options: Any) -> Any:
     """The released rows of a DataFrame of Spark, as a DataFrame; see ``release``.
 
-    They stay in Spark's cache, as they were verified, until ``spark.catalog.clearCache()`` or the
-    end of the session; ``release`` gives a release that can be freed by itself.
+    Spark keeps them as they were verified for as long as the DataFrame is used, whatever becomes of
+    the table; ``release`` gives a release that can be freed by itself.
     """
     return release(df, **options).frame
 
@@ -61,7 +61,7 @@ def anonymize_metrics(df: Any, **options: Any) -> dict[str, Any]:
 def register(spark: Any, name: str = "anonymize") -> Any:
     """Makes ``anonymize`` callable in the SQL of a Spark session.
 
-    ``SELECT * FROM anonymize(TABLE(patients), k => 5, quasi_identifiers => 'age, zip')`` is one
+    ``SELECT * FROM anonymize(TABLE(patients), k => 5, quasi_identifiers => array('age'))`` is one
     release of the whole table, in one worker; ``within => 'day'`` makes one of the rows of each
     day. The function says itself how Spark must partition the table, so that a PARTITION BY can't
     be forgotten, and one that is written is refused by Spark.

@@ -27,6 +27,7 @@ from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.persons import OF_NOBODY
 from kanon_sql.spark.columns import cell, column
 from kanon_sql.spark.questioned import refuse_identifiers
+from kanon_sql.spark.verify import SIZE
 from kanon_sql.sql import expression
 
 NONE = "There are no rows to anonymize. Check the DataFrame."
@@ -195,8 +196,8 @@ def _trees(
 def _levels(session: Session, asked: Asked, rows: Any, i: int) -> list[pa.Array]:
     """The labels of the leaves of a hierarchy, level by level, root last, over all rows."""
     spec = asked.call.hierarchies[i]
-    found = rows.groupBy(column(spec.column)).agg(F.count(F.lit(1)).alias("size")).toArrow()
-    session.con.register(VALUES, found.rename_columns([spec.column, "size"]))
+    found = rows.groupBy(column(spec.column)).agg(F.count(F.lit(1)).alias(SIZE)).toArrow()
+    session.con.register(VALUES, found.rename_columns([spec.column, SIZE]))
     values = expression("spark/expanded", column=quoted(spec.column), rows=VALUES)
     tree = Hierarchies([spec], asked.call.show_values, "__kanon_values").stages().rstrip(",\n")
     text = (

@@ -12,9 +12,9 @@ class ReleasedFrame:
     """A release in Spark.
 
     Attributes:
-        frame: the DataFrame of the released rows, verified as they lie in Spark's cache.
+        frame: the DataFrame of the released rows, verified as they lie in Spark's workers.
         metrics: what was asked and reached, by name.
-        kept: the DataFrame that Spark caches.
+        kept: the DataFrame that Spark keeps there.
     """
 
     frame: Any
@@ -22,8 +22,11 @@ class ReleasedFrame:
     kept: Any
 
     def unpersist(self) -> None:
-        """Frees Spark's cache, when the release is written."""
-        self.kept.unpersist()
+        """Frees what Spark keeps, when the release is written: the rows can't be read any more."""
+        # Spark Connect frees it when nobody holds the DataFrame any more
+        plan = getattr(self.kept, "_jdf", None)
+        if plan is not None:
+            plan.queryExecution().analyzed().rdd().unpersist(False)
 
     def __repr__(self) -> str:
         return (

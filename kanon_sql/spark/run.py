@@ -14,6 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import DoubleType, LongType, StringType, StructField, StructType
 
+from kanon_sql.call.relation import literal
 from kanon_sql.errors import DataError, KanonError, OptionError, ReleaseError
 from kanon_sql.files.block import OF_BLOCK
 from kanon_sql.files.learn import kinds_of, number_of
@@ -64,6 +65,8 @@ def release_frame(df: Any, options: Mapping[str, Any]) -> ReleasedFrame:
     spark = df.sparkSession
     zone = spark.conf.get("spark.sql.session.timeZone")
     with Session(None) as session:
+        # labels of times are made here, and by the workers
+        session.con.execute(f"SET TimeZone = {literal(zone)}")
         asked = read_frame(session, df, zone, options)
         run = _Run(session, spark, asked)
         try:
@@ -121,13 +124,13 @@ class _Run:
         blocks = cut(
             self.session, self.spark, asked, common.learned, taking_part(asked, rows)
         )
-        made = self._kept(self._grouped(common, blocks))
+        # not in the cache: Spark works that out anew when a table is written that it depends on
+        made = self._grouped(common, blocks).localCheckpoint()
         sums = self._sums(made)
         self._refuse_moved(blocks, sums)
         names = [column(field.name) for field in self.frame.released]
         released = made.filter(F.col(SUMS).isNull()).select(*names)
         metrics = self._metrics(common, blocks, sums, released)
-        self.cached.remove(made)
         return ReleasedFrame(released, {**metrics, "seconds": perf_counter() - started}, made)
 
     def free(self) -> None:

@@ -22,6 +22,8 @@ from pyspark.sql.functions import udtf
 from pyspark.sql.types import StructField, StructType
 from pyspark.sql.udtf import AnalyzeResult, PartitioningColumn
 
+from kanon_sql.call.call import GroupingCall, read_call
+from kanon_sql.call.models import secret_seed
 from kanon_sql.call.relation import literal
 from kanon_sql.errors import KanonError, OptionError, did_you_mean
 from kanon_sql.interfaces.session import Session, asked, bound, refusals, telling
@@ -67,8 +69,17 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def analyze(zone: str, tables: tuple[Any, ...], given: Mapping[str, Any]) -> Analyzed:
+def analyze(
+    zone: str, secret: int, tables: tuple[Any, ...], given: Mapping[str, Any]
+) -> Analyzed:
     """What a call asks for, before a row is read.
+
+    Args:
+        zone: the time zone of the Spark session.
+        secret: the seed of a call with a privacy model that has none: drawn once, or each worker
+            would draw its own, and each look at a release would be another one.
+        tables: the table.
+        given: the options.
 
     Raises:
         OptionError: as anonymize does.
@@ -85,11 +96,14 @@ def analyze(zone: str, tables: tuple[Any, ...], given: Mapping[str, Any]) -> Ana
     own = _without(rows, apart)
     with Session(None) as session:
         session.con.execute(f"SET TimeZone = {literal(zone)}")
+        if options.get("seed") is None and _is_secret(session, empty(own), options):
+            options["seed"] = secret
         relation = _release(session, empty(own), options)
         types = {f.name: str(kind) for f, kind in zip(
             own, bound(session.con, "FROM frame").types, strict=True
         )}
-        released = released_fields(session, relation, own, types)
+        # Spark's rows tell nothing of a column but its type
+        released = released_fields(session, relation, own, types, ())
     order = [f.name.lower() for f in rows]
     shown = sorted(
         [*released, *(f for f in rows if f.name in apart)],
@@ -111,11 +125,18 @@ def _apart(named: list[str], rows: StructType) -> tuple[str, ...]:
                 f"within names the column {name!r}, which doesn't exist. "
                 f"{did_you_mean(str(name), known.values())}"
             )
-    return tuple(known[name.lower()] for name in named)
+    return tuple(dict.fromkeys(known[name.lower()] for name in named))
 
 
 def _without(rows: StructType, apart: tuple[str, ...]) -> StructType:
     return StructType([f for f in rows if f.name not in apart])
+
+
+def _is_secret(session: Session, table: pa.Table, options: Mapping[str, Any]) -> bool:
+    """Whether sensitive values have a part in the classes of a release."""
+    source, held = asked(session, table, {k: v for k, v in options.items() if v is not None})
+    call = read_call("anonymize", source, held, session.catalog)
+    return isinstance(call, GroupingCall) and call.task.secret
 
 
 def _release(session: Session, table: pa.Table, options: Mapping[str, Any]) -> Any:
@@ -180,13 +201,13 @@ def told() -> Iterator[None]:
 
 def register_function(spark: Any, name: str) -> Any:
     """Registers the function in a session; see ``kanon_sql.spark.register``."""
-    zone = spark.conf.get("spark.sql.session.timeZone")
+    zone, secret = spark.conf.get("spark.sql.session.timeZone"), secret_seed()
 
     class Anonymize:
         @staticmethod
         def analyze(*tables: Any, **options: Any) -> Analyzed:
             with told():
-                return analyze(zone, tables, options)
+                return analyze(zone, secret, tables, options)
 
         def __init__(self, analyzed: Analyzed) -> None:
             self._partition = Partition(zone, analyzed)

@@ -26,7 +26,7 @@ FOUND = pa.schema([
     ("model", pa.int32()), ("has", pa.float64()), ("broken", pa.int64()), ("error", pa.string())
 ])
 FOUND_SQL = "model int, has double, broken long, error string"
-PART = "__kanon_part"
+PART, SIZE = "__kanon_part", "__kanon_size"
 
 BROKEN = (
     "The release was stopped: {} of its classes don't keep {}. Nothing came out; please report "
@@ -43,10 +43,12 @@ def smallest(released: Any, quasi: Sequence[StructField]) -> tuple[int, int, int
     smallest of them has; None without rows."""
     for field in quasi:
         refuse_uncounted(field)
-    sizes = released.groupBy(*(column(field.name) for field in quasi)).count()
+    sizes = released.groupBy(*(column(field.name) for field in quasi)).agg(
+        F.count(F.lit(1)).alias(SIZE)
+    )
     (found,) = sizes.agg(
-        F.coalesce(F.sum("count"), F.lit(0)).alias("rows"), F.count(F.lit(1)).alias("classes"),
-        F.min("count").alias("least"),
+        F.coalesce(F.sum(SIZE), F.lit(0)).alias("rows"), F.count(F.lit(1)).alias("classes"),
+        F.min(SIZE).alias("least"),
     ).collect()
     return found["rows"], found["classes"], found["least"]
 
@@ -83,7 +85,7 @@ def verify_models(
         # the column may be a quasi-identifier too, whose released values stand beside its own
         counted = released.groupBy(
             *(column(name) for name in dict.fromkeys([*names, secret]))
-        ).agg(F.count(F.lit(1)).alias("size"))
+        ).agg(F.count(F.lit(1)).alias(SIZE))
         part = F.pmod(F.xxhash64(*map(column, names)), F.lit(max(1, -(-rows // PARTS))))
         found = counted.withColumn(PART, part).groupBy(PART).applyInArrow(
             _checker(work, tuple(models), tuple(names), secret), FOUND_SQL
@@ -107,7 +109,7 @@ def _checker(
             places = checked(models, (secret,))
             stages = model_stages(
                 places, (secret,),
-                lambda i, name: statement("spark/histogram", column=name),
+                lambda i, name: statement("spark/histogram"),
             )
             broken = "\n    UNION ALL\n    ".join(
                 statement("stages/model_broken", j=each.j, worst=each.worst, stage=each.stage)

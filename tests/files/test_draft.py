@@ -184,7 +184,9 @@ def test_files_of_any_name_are_watched(tmp_path: Path, monkeypatch: pytest.Monke
     with duckdb.connect() as con:
         again = files[0].replace("'", "''")
         con.execute(f"CREATE TABLE t AS FROM '{again}'")
-        con.execute(f"COPY (SELECT * REPLACE (age + 1 AS age) FROM t) TO '{again}' (FORMAT parquet)")
+        con.execute(
+            f"COPY (SELECT * REPLACE (age + 1 AS age) FROM t) TO '{again}' (FORMAT parquet)"
+        )
     with pytest.raises(OptionError, match="the input changed"):
         kanon_sql.anonymize_files(files, tmp_path / "out", **GIVEN)
 
