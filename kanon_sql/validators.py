@@ -95,6 +95,8 @@ def names(name: str, value: Any) -> tuple[str, ...]:
         raise OptionError(
             f"{name} must be a list of column names, such as ['age', 'zip']. Got {value!r}."
         )
+    if "" in found:
+        raise OptionError(f"{name} names a column without a name. Write each name out.")
     lowered = [column.lower() for column in found]
     twice = [column for column in found if lowered.count(column.lower()) > 1]
     if twice:

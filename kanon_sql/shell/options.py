@@ -30,6 +30,7 @@ GROUP_OF = {
     name: TITLES[group] for group, holder in GROUPS.items() for name in options_of(holder)
 } | dict.fromkeys(SPECIAL, SOME)
 
+EMPTY = "{} is given and empty. Name what it is to be, or leave it out."
 HOW = (
     "Lists are written a,b or by giving the option again; what goes by column is written "
     "age=2,zip=1 or 'age={\"kind\": \"bins\"}'; both may be JSON."
@@ -155,6 +156,8 @@ def _texts(value: str | tuple[str, ...]) -> tuple[str, ...]:
 def _read(option: Option, texts: Sequence[str]) -> Any:
     """An option as it is typed in a shell."""
     if option.type == "VARCHAR[]":
+        if "" in texts:  # as an unset variable of a shell is
+            raise OptionError(EMPTY.format(option.name))
         return [part for text in texts for part in _list(option.name, text)]
     if "MAP" in option.type:
         return _by_column(option.name, texts)

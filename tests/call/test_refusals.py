@@ -67,6 +67,8 @@ REFUSALS = {
     "weights without a column": "k := 3, weights := {'xx': 1}",
     "two roles": "k := 3, quasi_identifiers := ['x'], sensitive := ['x']",
     "twice in a role": "k := 3, quasi_identifiers := ['x', 'X']",
+    "a column without a name": "k := 3, quasi_identifiers := ['x', '']",
+    "a part without a name": "k := 3, within := ''",
     "no quasi-identifier left":
         "k := 3, sensitive := ['name', 'number', 'x', 'day', 'disease']",
     "infinite values": "k := 3, quasi_identifiers := ['endless']",

@@ -119,6 +119,10 @@ def test_the_script_of_a_shell_asks_kanon(shell: Shell) -> None:
     (["anonymize", "patients.parquet", "-k", "5", "--hierarchies", "age={bins", "-o", "x.csv"],
      "The value of hierarchies is no JSON. Write it as column=value, or as JSON in quotes of the "
      "shell."),
+    (["anonymize", "patients.parquet", "-k", "5", "-q", "age", "--within", "", "-o", "x.csv"],
+     "within is given and empty. Name what it is to be, or leave it out."),
+    (["audit", "patients.parquet", "-q", "age", "--within", ""],
+     "within is given and empty. Name what it is to be, or leave it out."),
     (["anonymize", "nowhere.parquet", "-k", "5", "-o", "x.csv"],
      "There is no file 'nowhere.parquet'. Check the path."),
     (["demo", "--method", "mdva"], "The method 'mdva' is not known. Did you mean 'mdav'?"),
