@@ -16,9 +16,10 @@ from kanon_sql.errors import DataError
 from kanon_sql.kernel.jit import kernel
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods.geometry import Mergers
+from kanon_sql.methods.local_search.merger_costs import Costs
 from kanon_sql.methods.local_search.refine import loss_of
 from kanon_sql.points.numbering import number_by_first
-from kanon_sql.points.points import Floats, ItemPoints, Labels, LossPoints, Points
+from kanon_sql.points.points import Floats, ItemPoints, Labels, Points
 from kanon_sql.violation.demands import Demands
 from kanon_sql.violation.violation import NOBODY, violation_of, violations
 
@@ -32,139 +33,6 @@ AROUND = 64
 
 
 Near = Callable[[Labels, int, Labels], Labels]
-
-
-@kernel
-def _shared(
-    codes: Any, ends: Any, first: Any, after: Any, group: int, others: Any, distinct: bool,
-    counts: Any, seen: Any, turn: Any, found: Any,
-) -> None:
-    """What a class has in common with each of some others, by column of codes: how many codes, if
-    ``distinct``, or else in how many ways one can pick two records of the same code, one of each.
-
-    The records of a class are a chain: ``first[class]``, then ``after[record]`` until -1.
-    ``counts`` is all 0 before and afterwards; ``seen`` holds turns, which only rise.
-    """
-    many = codes.shape[1]
-    p = first[group]
-    while p >= 0:
-        for c in range(many):
-            counts[ends[c] + codes[p, c]] += 1
-        p = after[p]
-    for o in range(len(others)):
-        turn[0] += 1
-        p = first[others[o]]
-        while p >= 0:
-            for c in range(many):
-                at = ends[c] + codes[p, c]
-                if not distinct:
-                    found[o, c] += counts[at]
-                elif counts[at] > 0 and seen[at] != turn[0]:
-                    seen[at] = turn[0]
-                    found[o, c] += 1
-            p = after[p]
-    p = first[group]
-    while p >= 0:
-        for c in range(many):
-            counts[ends[c] + codes[p, c]] = 0
-        p = after[p]
-
-
-class Costs:
-    """What classes lose, and what they would lose together, from what is kept of each.
-
-    Of squared errors that is the sums of numbers, their squares, and how often two records of a
-    class are of the same category; of information loss the least and the largest number, and how
-    many codes are there. What two classes have in common is counted on their records, so what is
-    kept grows with the records and classes, and not with the codes.
-    """
-
-    def __init__(self, points: Points, labels: Labels) -> None:
-        """Labels: int64, shape (n,), 0 .. groups-1."""
-        self._loss = points if isinstance(points, LossPoints) else None
-        self._items = isinstance(points, ItemPoints)
-        groups = int(labels.max()) + 1
-        self.sizes = np.bincount(labels).astype(np.float64)
-        self._scale = points.scale
-        self._chain(labels, groups)
-        self._codes = points.codes
-        width = points.codes.max(axis=0, initial=0).astype(np.int64) + 1
-        self._ends = np.cumsum([0, *width.tolist()]).astype(np.int64)
-        self._counts, self._seen, self._turn = (
-            np.zeros(many, np.int64) for many in (int(self._ends[-1]), int(self._ends[-1]), 1)
-        )
-        self._inside = np.zeros((groups, points.codes.shape[1]))
-        for c in range(points.codes.shape[1]):
-            pairs = labels * int(width[c]) + points.codes[:, c]
-            met, often = np.unique(pairs, return_counts=True)
-            weights = None if self._loss is not None else often.astype(np.float64) ** 2
-            self._inside[:, c] = np.bincount(met // int(width[c]), weights, minlength=groups)
-        d = points.numeric.shape[1]
-        self._low, self._high = np.full((groups, d), np.inf), np.full((groups, d), -np.inf)
-        for a in range(d):
-            column = points.numeric[:, a]
-            if self._loss is None:  # sums, and sums of squares
-                self._low[:, a] = np.bincount(labels, weights=column)
-                self._high[:, a] = np.bincount(labels, weights=column * column)
-            else:
-                np.minimum.at(self._low[:, a], labels, column)
-                np.maximum.at(self._high[:, a], labels, column)
-
-    def _chain(self, labels: Labels, groups: int) -> None:
-        """The records of each class as a chain, in order."""
-        order = np.argsort(labels, kind="stable")
-        ends = np.cumsum(np.bincount(labels, minlength=groups))
-        self._last = order[ends - 1]
-        self._first = order[np.append(0, ends[:-1])]
-        self._after = np.full(len(labels), -1)
-        self._after[order[:-1]] = order[1:]
-        self._after[self._last] = -1
-
-    def _of(self, sizes: Floats, low: Floats, high: Floats, inside: Floats) -> Floats:
-        total = np.zeros(len(sizes))
-        if self._loss is None:
-            total += (high - low * low / sizes[:, None]).sum(axis=1)
-            for c, scale in enumerate(self._scale.tolist()):
-                total += scale * (sizes - inside[:, c] / sizes)
-            return total
-        total += np.minimum(high - low, self._loss.cap).sum(axis=1)
-        for c, scale in enumerate(self._scale.tolist()):
-            total += scale * np.minimum(inside[:, c] - 1, self._loss.limit[c])
-        return np.asarray(total * sizes)
-
-    def growth(self, group: int, others: Labels) -> Floats:
-        """What a class and each of the others lose more as one: float64, shape (others,)."""
-        if self._items:  # nothing is known of them but how many there are
-            return np.asarray(2.0 * self.sizes[group] * self.sizes[others])
-        one = np.array([group])
-        apart = self._of(self.sizes[one], self._low[one], self._high[one], self._inside[one])
-        apart = apart + self._of(
-            self.sizes[others], self._low[others], self._high[others], self._inside[others]
-        )
-        low, high, inside = self._together(group, others)
-        return self._of(self.sizes[group] + self.sizes[others], low, high, inside) - apart
-
-    def _together(self, group: int, others: Labels) -> tuple[Floats, Floats, Floats]:
-        shared = np.zeros((len(others), self._codes.shape[1]), np.int64)
-        _shared(
-            self._codes, self._ends, self._first, self._after, group, others,
-            self._loss is not None, self._counts, self._seen, self._turn, shared,
-        )
-        inside = self._inside[group] + self._inside[others]
-        if self._loss is None:
-            low, high = self._low[group] + self._low[others], self._high[group] + self._high[others]
-            return low, high, inside + 2.0 * shared
-        low = np.minimum(self._low[group], self._low[others])
-        return low, np.maximum(self._high[group], self._high[others]), inside - shared
-
-    def merge(self, group: int, into: int) -> None:
-        """One class becomes part of the other."""
-        low, high, inside = self._together(group, np.array([into]))
-        self._low[into], self._high[into], self._inside[into] = low[0], high[0], inside[0]
-        self._after[self._last[into]] = self._first[group]
-        self._last[into] = self._last[group]
-        self._first[group] = -1
-        self.sizes[into] += self.sizes[group]
 
 
 @kernel

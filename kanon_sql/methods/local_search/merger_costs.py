@@ -1,0 +1,168 @@
+"""What classes lose, and what two of them would lose as one, while classes are merged."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kanon_sql.kernel.jit import kernel
+from kanon_sql.points.points import Floats, ItemPoints, Labels, LossPoints, Points
+
+
+class _Chains(NamedTuple):
+    """The records of each class as a chain: ``first[class]``, then ``after[record]`` until -1.
+
+    Attributes:
+        codes: int32, shape (n, c).
+        ends: int64, shape (c + 1,); where the codes of each column begin among those of all.
+        first, last: int64, shape (groups,).
+        after: int64, shape (n,).
+    """
+
+    codes: Any
+    ends: Any
+    first: Any
+    last: Any
+    after: Any
+
+
+class _Marks(NamedTuple):
+    """Room for what is known of each code while classes are looked at.
+
+    Attributes:
+        counts: int64, one for each code; 0 but while a class is looked at.
+        seen: int64, one for each code; the last turn in which it was met.
+        turn: int64, shape (1,); which only rises.
+    """
+
+    counts: Any
+    seen: Any
+    turn: Any
+
+
+@kernel
+def _shared(
+    chains: _Chains, marks: _Marks, group: int, others: Any, distinct: bool, found: Any
+) -> None:
+    """What a class has in common with each of some others, by column of codes: how many codes, if
+    ``distinct``, or else in how many ways one can pick two records of the same code, one of each.
+    """
+    codes, ends, first, _, after = chains
+    counts, seen, turn = marks
+    many = codes.shape[1]
+    p = first[group]
+    while p >= 0:
+        for c in range(many):
+            counts[ends[c] + codes[p, c]] += 1
+        p = after[p]
+    for o in range(len(others)):
+        turn[0] += 1
+        p = first[others[o]]
+        while p >= 0:
+            for c in range(many):
+                at = ends[c] + codes[p, c]
+                if not distinct:
+                    found[o, c] += counts[at]
+                elif counts[at] > 0 and seen[at] != turn[0]:
+                    seen[at] = turn[0]
+                    found[o, c] += 1
+            p = after[p]
+    p = first[group]
+    while p >= 0:
+        for c in range(many):
+            counts[ends[c] + codes[p, c]] = 0
+        p = after[p]
+
+
+def _chained(codes: Any, width: Labels, labels: Labels, groups: int) -> _Chains:
+    """The records of each class as a chain, in order; ``width``: how many codes each column has."""
+    order = np.argsort(labels, kind="stable")
+    ends = np.cumsum(np.bincount(labels, minlength=groups))
+    first, last = order[np.append(0, ends[:-1])], order[ends - 1]
+    after = np.full(len(labels), -1)
+    after[order[:-1]] = order[1:]
+    after[last] = -1
+    starts = np.cumsum([0, *width.tolist()]).astype(np.int64)
+    return _Chains(codes, starts, first, last, after)
+
+
+class Costs:
+    """What classes lose, and what they would lose together, from what is kept of each.
+
+    Of squared errors that is the sums of numbers, their squares, and how often two records of a
+    class are of the same category; of information loss the least and the largest number, and how
+    many codes are there. What two classes have in common is counted on their records, so what is
+    kept grows with the records and classes, and not with the codes.
+    """
+
+    def __init__(self, points: Points, labels: Labels) -> None:
+        """Labels: int64, shape (n,), 0 .. groups-1."""
+        self._loss = points if isinstance(points, LossPoints) else None
+        self._items = isinstance(points, ItemPoints)
+        groups = int(labels.max()) + 1
+        self.sizes = np.bincount(labels).astype(np.float64)
+        self._scale = points.scale
+        width = points.codes.max(axis=0, initial=0).astype(np.int64) + 1
+        self._chains = _chained(points.codes, width, labels, groups)
+        many = int(width.sum())
+        self._marks = _Marks(*(np.zeros(size, np.int64) for size in (many, many, 1)))
+        self._inside = np.zeros((groups, points.codes.shape[1]))
+        for c in range(points.codes.shape[1]):
+            pairs = labels * int(width[c]) + points.codes[:, c]
+            met, often = np.unique(pairs, return_counts=True)
+            weights = None if self._loss is not None else often.astype(np.float64) ** 2
+            self._inside[:, c] = np.bincount(met // int(width[c]), weights, minlength=groups)
+        d = points.numeric.shape[1]
+        self._low, self._high = np.full((groups, d), np.inf), np.full((groups, d), -np.inf)
+        for a in range(d):
+            column = points.numeric[:, a]
+            if self._loss is None:  # sums, and sums of squares
+                self._low[:, a] = np.bincount(labels, weights=column)
+                self._high[:, a] = np.bincount(labels, weights=column * column)
+            else:
+                np.minimum.at(self._low[:, a], labels, column)
+                np.maximum.at(self._high[:, a], labels, column)
+
+    def _of(self, sizes: Floats, low: Floats, high: Floats, inside: Floats) -> Floats:
+        total = np.zeros(len(sizes))
+        if self._loss is None:
+            total += (high - low * low / sizes[:, None]).sum(axis=1)
+            for c, scale in enumerate(self._scale.tolist()):
+                total += scale * (sizes - inside[:, c] / sizes)
+            return total
+        total += np.minimum(high - low, self._loss.cap).sum(axis=1)
+        for c, scale in enumerate(self._scale.tolist()):
+            total += scale * np.minimum(inside[:, c] - 1, self._loss.limit[c])
+        return np.asarray(total * sizes)
+
+    def growth(self, group: int, others: Labels) -> Floats:
+        """What a class and each of the others lose more as one: float64, shape (others,)."""
+        if self._items:  # nothing is known of them but how many there are
+            return np.asarray(2.0 * self.sizes[group] * self.sizes[others])
+        one = np.array([group])
+        apart = self._of(self.sizes[one], self._low[one], self._high[one], self._inside[one])
+        apart = apart + self._of(
+            self.sizes[others], self._low[others], self._high[others], self._inside[others]
+        )
+        low, high, inside = self._together(group, others)
+        return self._of(self.sizes[group] + self.sizes[others], low, high, inside) - apart
+
+    def _together(self, group: int, others: Labels) -> tuple[Floats, Floats, Floats]:
+        shared = np.zeros((len(others), self._chains.codes.shape[1]), np.int64)
+        _shared(self._chains, self._marks, group, others, self._loss is not None, shared)
+        inside = self._inside[group] + self._inside[others]
+        if self._loss is None:
+            low, high = self._low[group] + self._low[others], self._high[group] + self._high[others]
+            return low, high, inside + 2.0 * shared
+        low = np.minimum(self._low[group], self._low[others])
+        return low, np.maximum(self._high[group], self._high[others]), inside - shared
+
+    def merge(self, group: int, into: int) -> None:
+        """One class becomes part of the other."""
+        low, high, inside = self._together(group, np.array([into]))
+        self._low[into], self._high[into], self._inside[into] = low[0], high[0], inside[0]
+        first, last = self._chains.first, self._chains.last
+        self._chains.after[last[into]] = first[group]
+        last[into], first[group] = last[group], -1
+        self.sizes[into] += self.sizes[group]
