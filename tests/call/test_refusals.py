@@ -68,7 +68,6 @@ REFUSALS = {
     "two roles": "k := 3, quasi_identifiers := ['x'], sensitive := ['x']",
     "twice in a role": "k := 3, quasi_identifiers := ['x', 'X']",
     "a column without a name": "k := 3, quasi_identifiers := ['x', '']",
-    "a part without a name": "k := 3, within := ''",
     "no quasi-identifier left":
         "k := 3, sensitive := ['name', 'number', 'x', 'day', 'disease']",
     "infinite values": "k := 3, quasi_identifiers := ['endless']",
