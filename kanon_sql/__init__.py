@@ -4,7 +4,8 @@ In SQL, after ``kanon_sql.register(con)``: anonymize, anonymize_clusters, anonym
 anonymize_suppressed, anonymize_sql, anonymize_roles, anonymize_manifest, anonymize_methods,
 hierarchy, k_anonymity, anonymize_audit, anonymize_risk, anonymize_ledger and ledger_check.
 In Python the same calls take a frame or a file; release() writes one, verify()
-proves it, and report() tells who signs it off what it is worth.
+proves it, report() tells who signs it off what it is worth, and compare() puts methods beside each
+other.
 
 A name is loaded when it is first asked for, so that the import takes no time: DuckDB, Arrow and
 numpy come with the first call, the compiler and Polars with the first that needs them.
@@ -32,11 +33,13 @@ if TYPE_CHECKING:
         anonymize_clusters,
         anonymize_ledger,
         anonymize_manifest,
+        anonymize_methods,
         anonymize_metrics,
         anonymize_risk,
         anonymize_roles,
         anonymize_sql,
         anonymize_suppressed,
+        compare,
         hierarchy,
         k_anonymity,
         ledger_check,
@@ -71,11 +74,13 @@ __all__ = [
     "anonymize_files",
     "anonymize_ledger",
     "anonymize_manifest",
+    "anonymize_methods",
     "anonymize_metrics",
     "anonymize_risk",
     "anonymize_roles",
     "anonymize_sql",
     "anonymize_suppressed",
+    "compare",
     "hierarchy",
     "k_anonymity",
     "ledger_check",
@@ -106,8 +111,8 @@ _OTHERWISE = {"Released": "Release"}
 
 
 def __dir__() -> list[str]:
-    """All names, also those that nobody has asked for yet."""
-    return sorted({*globals(), *__all__})
+    """What there is to use, also what nobody has asked for yet."""
+    return sorted(__all__)
 
 
 if not TYPE_CHECKING:  # a type checker would take any name for one of ours
@@ -118,8 +123,4 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of ours
             module = import_module(f"kanon_sql.{_PLACES.get(name, _CALLS)}")
             found = globals()[name] = getattr(module, _OTHERWISE.get(name, name))
             return found
-        if name == "anonymize_methods":
-            hint = "It is a call of SQL: register(con).sql('FROM anonymize_methods()')."
-        else:
-            hint = did_you_mean(name, __all__)
-        raise AttributeError(f"kanon_sql has no {name!r}. {hint}")
+        raise AttributeError(f"kanon_sql has no {name!r}. {did_you_mean(name, __all__)}")

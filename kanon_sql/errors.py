@@ -5,17 +5,23 @@ KanonError (a ValueError)
 ├── DataError      the data can't be anonymized as asked: too few rows, infinite values ...
 └── ReleaseError   a release that failed its verification; nothing of it came out
 
-None of them holds a value from the data, unless the call says show_values.
+None of them holds a value from the data, unless the call says show_values. Names stand in them as
+they are, but for signs that a terminal would obey or not show: those are written as Python does.
 """
 
 from __future__ import annotations
 
+import errno
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 
 class KanonError(ValueError):
     """Anything that kanon_sql refuses, with the reason and what to do."""
+
+    def __init__(self, sentence: str = "") -> None:
+        super().__init__(printable(sentence))
 
 
 class OptionError(KanonError):
@@ -30,6 +36,14 @@ class ReleaseError(KanonError):
     """A release that failed its verification."""
 
 
+def printable(text: str) -> str:
+    """A text for people: a sign that doesn't print, such as a line break in a name, is written as
+    Python writes it."""
+    if text.isprintable():
+        return text
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The hint that follows a name that is not known: the nearest one, or all there are."""
     by_lower = {candidate.lower(): candidate for candidate in known}
@@ -37,3 +51,27 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     if near:
         return f"Did you mean {by_lower[near[0]]!r}?"
     return "There are: " + ", ".join(sorted(by_lower.values())) + "."
+
+
+LITTLE = (
+    "The memory is too small for this table. Nothing was written; give more memory, or anonymize "
+    "files into a folder, which takes blocks."
+)
+
+NO_MEMORY = re.compile(
+    r"MemoryError|OutOfMemory|Out of Memory|bad_alloc|bad allocation|[Cc]annot allocate memory|"
+    r"failed to map segment|memory allocation of|[Uu]nable to allocate|can't start new thread"
+)
+"""What is said, by DuckDB, NumPy, Arrow, Python and the system, where memory was too small."""
+
+
+def lacks_memory(error: BaseException) -> bool:
+    """Whether an error is one for lack of memory, or was raised since another one was."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, MemoryError) or getattr(seen, "errno", None) == errno.ENOMEM:
+            return True
+        if NO_MEMORY.search(f"{type(seen).__name__}: {seen}"):
+            return True
+        seen = seen.__cause__ or seen.__context__
+    return False

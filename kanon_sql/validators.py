@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 from kanon_sql.errors import OptionError, did_you_mean
+from kanon_sql.names import caseless
 
 Value = TypeVar("Value", covariant=True)
 Check = Callable[[str, Any], Value]
@@ -59,16 +60,19 @@ def words_of(check: Check[Any]) -> tuple[str, ...]:
     return _words.get(check, ())
 
 
-def one_of(known: Iterable[str], called: str | None = None) -> Check[str]:
+def one_of(
+    known: Iterable[str], called: str | None = None, elsewhere: Mapping[str, str] | None = None
+) -> Check[str]:
     """One of some words, in any spelling (see ``folded``); ``called`` is how the message calls the
-    option, else by its name."""
+    option, else by its name; ``elsewhere`` has by what a word is called elsewhere, folded, ours."""
 
     def check(name: str, value: Any) -> str:
         found = spelled(value, known)
         if found is not None:
             return found
         raise OptionError(
-            f"The {called or name} {value!r} is not known. {did_you_mean(str(value), known)}"
+            f"The {called or name} {value!r} is not known. "
+            + did_you_mean((elsewhere or {}).get(folded(str(value)), str(value)), known)
         )
 
     _words[check] = tuple(known)
@@ -97,8 +101,8 @@ def names(name: str, value: Any) -> tuple[str, ...]:
         )
     if "" in found:
         raise OptionError(f"{name} names a column without a name. Write each name out.")
-    lowered = [column.lower() for column in found]
-    twice = [column for column in found if lowered.count(column.lower()) > 1]
+    lowered = [caseless(column) for column in found]
+    twice = [column for column in found if lowered.count(caseless(column)) > 1]
     if twice:
         raise OptionError(f"{name} names the column {twice[0]!r} twice. Name it once.")
     return tuple(found)
@@ -330,7 +334,7 @@ def extent(name: str, value: Any) -> dict[str, tuple[float, float]]:
             for end in ends
         ) and ends[0] < ends[1]:
             found[str(column)] = (float(ends[0]), float(ends[1]))
-    if len(pairs) != 2 or len({column.lower() for column in found}) != 2:
+    if len(pairs) != 2 or len({caseless(column) for column in found}) != 2:
         raise OptionError(
             f"{name} must give a lower and an upper bound for both columns, such as {{'lat': [-90, "
             f"90], 'lon': [-180, 180]}}. Got {value!r}."
@@ -384,7 +388,7 @@ def hierarchies(name: str, value: Any) -> dict[str, str | dict[str, Any]]:
             f"{name} must map column names to a table of levels or to a kind, such as "
             f"{{'zip': 'zip_levels', 'age': 'bins'}}. Got {value!r}."
         )
-    lowered = [str(column).lower() for column in value]
+    lowered = [caseless(column) for column in value]
     twice = [column for column in lowered if lowered.count(column) > 1]
     if twice:
         raise OptionError(f"{name} names the column {twice[0]!r} twice. Name it once.")

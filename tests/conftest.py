@@ -31,25 +31,15 @@ def con() -> Iterator[duckdb.DuckDBPyConnection]:
     connection.close()
 
 
-FEW = 2
-"""Cases of a matrix without a marker that plain pytest runs."""
-
-CHEAP = ("tests/plan/", "tests/project/")
-"""Folders whose matrices cost next to nothing: a case looks at a text."""
-
-
 @pytest.hookimpl(tryfirst=True)  # before pytest leaves out what is marked slow
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks as slow all but ``n`` cases of a matrix that has the marker ``sample(n)``, and all but
-    FEW of one without it, so that a run by hand tries some of each, spread over the matrix, and
-    `pytest -m slow` the others."""
+    """Of a matrix with the marker ``sample(n)``, marks all but n cases as slow, spread over it."""
     matrices = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("sample") or not item.nodeid.startswith(CHEAP):
+        if item.get_closest_marker("sample"):
             matrices[item.nodeid.partition("[")[0]].append(item)
     for cases in matrices.values():
-        marker = cases[0].get_closest_marker("sample")
-        count, n = len(cases), FEW if marker is None else marker.args[0]
+        count, n = len(cases), cases[0].get_closest_marker("sample").args[0]
         kept = {(2 * i + 1) * count // (2 * n) for i in range(n)}
         for place, case in enumerate(cases):
             if place not in kept:

@@ -47,7 +47,7 @@ CENTERS_SQL = 'STRUCT("row" BIGINT, "class" BIGINT)[]'
 
 def start(
     columns: Any, secrets: Any, options: Any, hierarchies: Any, tables: Any, passing: Any,
-    threads: Any, divided: Any, expected: Any, memory: Any,
+    repeated: Any, threads: Any, divided: Any, expected: Any, memory: Any,
 ) -> Any:
     """Announces the method that the options name, which will take that many threads; the ticket
     under which its rows come, or one below 0 where the ``expected`` number of them is refused,
@@ -56,7 +56,8 @@ def start(
     from kanon_sql.hierarchies.tree import read_trees
 
     # here: it takes a while to load
-    from kanon_sql.stages.group import DIVIDED, Work, room_for, say
+    from kanon_sql.stages.group import Work, room_for
+    from kanon_sql.stages.remarks import DIVIDED, say
 
     run, names = Run.from_json(options[0].as_py(), CHOICES), read_columns(columns)
     sensitive = read_columns(secrets)
@@ -64,7 +65,7 @@ def start(
     taken = room_for(names, run.task, sensitive, expected[0].as_py(), limit)
     work = Work(
         taken, names, run, read_trees(hierarchies), read_tables(tables), passing[0].as_py() or [],
-        sensitive,
+        sensitive, repeated[0].as_py() or [],
     )
     if divided[0].as_py() and run.progress:
         say(DIVIDED)
@@ -161,8 +162,8 @@ def class_of(tickets: Any, rows: Any) -> Any:
 START = Signature(
     "__kanon_start",
     start,
-    ("VARCHAR[][]", "VARCHAR[][]", "VARCHAR", TREES, TABLES, "VARCHAR[]", "BIGINT", "BOOLEAN",
-     "BIGINT", "VARCHAR"),
+    ("VARCHAR[][]", "VARCHAR[][]", "VARCHAR", TREES, TABLES, "VARCHAR[]", "VARCHAR[][]", "BIGINT",
+     "BOOLEAN", "BIGINT", "VARCHAR"),
     "BIGINT",
     side_effects=True,
 )

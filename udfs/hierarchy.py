@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from kanon_sql.errors import KanonError
+from kanon_sql.errors import KanonError, lacks_memory
 from kanon_sql.udfs.signature import REFUSAL, Signature, not_refused, refused
 
 FAILED = "The hierarchy failed with {}. Nothing came out; please report this as a bug."
@@ -25,6 +25,8 @@ def tree(values: Any, kinds: Any, names: Any, rows: Any, specs: Any) -> Any:
     except KanonError as refusal:
         error = refused(type(refusal).__name__, str(refusal))
     except Exception as failure:
+        if lacks_memory(failure):
+            raise
         error = refused("KanonError", FAILED.format(type(failure).__name__))
     return pa.StructArray.from_arrays([paths, error], ["paths", "error"])
 

@@ -69,7 +69,8 @@ MEASURE = Signature(
     "__kanon_measure",
     measure,
     (
-        f'STRUCT(row BIGINT, hash UBIGINT, "class" BIGINT, cells {CELLS}, center {CELLS})[]',
+        f'STRUCT(row BIGINT, hash UBIGINT, "class" BIGINT, alike BIGINT, cells {CELLS}, '
+        f"center {CELLS})[]",
         "VARCHAR[][]",
         "VARCHAR",
         TREES,

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from kanon_sql.udfs.signature import Signature
 
-OF_PERSONS = ("persons", "distinct", "agree", "several")
+OF_PERSONS = ("persons", "distinct", "common", "agree", "several")
 
 
 def roles(

@@ -39,15 +39,17 @@ class ColumnAudit:
 
     Attributes:
         rows: rows of the release.
-        total: the loss, 0 .. 1 per row, summed over the rows (the column's part of Total-IL).
+        total: the loss, 0 .. 1 per row, summed over the rows (the column's part of Total-IL), each
+            of the unread with 1.
         ncp: the same on average over the rows, 0 .. 1.
         entropy: bits, summed over the rows; 0 for points.
         suppressed: rows that publish nothing: '*', or NULL beyond the NULLs of the source.
         points: rows with a number that is no value of the source, and so says nothing of a range.
             Their loss is 0: it can't be told from the release.
-        unread: rows whose text could not be understood; their loss is 1.
-        told: whether that is what the column truly loses, if what it publishes is true; see
+        unread: rows whose text could not be understood, of which nobody knows what they lose.
+        told: whether the total is what the column truly loses, if what it publishes is true; see
             truth.py.
+        least, most: what the total truly is at least and at most.
         places: int64, shape (texts,); where each text is a single value or NULL, its place in
             Domain.values; empty where one is anything else.
     """
@@ -60,7 +62,14 @@ class ColumnAudit:
     points: int
     unread: int
     told: bool = True
+    least: float = 0.0
+    most: float = 0.0
     places: Places = field(default_factory=lambda: np.zeros(0, np.int64), compare=False)
+
+
+    def untold(self) -> ColumnAudit:
+        """The same of a column of which nobody can tell what it loses."""
+        return replace(self, told=False, least=0.0, most=float(self.rows))
 
 
 def never() -> None:
@@ -93,10 +102,12 @@ def audit_column(
         total += count * reading.loss
         bits += count * reading.bits
     rows = int(published.counts.sum())
-    return ColumnAudit(
-        rows, total, total / rows if rows else 0.0, bits,
-        tally["suppressed"], tally["point"], tally["unread"], truth.holds(), truth.places(),
+    unread = tally["unread"]
+    found = ColumnAudit(
+        rows, total, total / rows if rows else 0.0, bits, tally["suppressed"], tally["point"],
+        unread, not unread, total - unread, total, truth.places(),
     )
+    return found if truth.holds() else found.untold()
 
 
 def _marked(reading: Reading | None, ambiguous: bool) -> Reading | None:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from kanon_sql.call.catalog import Catalog
+from kanon_sql.call.choices import POINTS
 from kanon_sql.call.hierarchies import HierarchySpec, read_hierarchies, read_hierarchy
 from kanon_sql.call.ledger import Ledger, read_ledger, told_options
 from kanon_sql.call.models import THRESHOLDS, read_models, secret_seed, used_hierarchies
@@ -29,11 +30,15 @@ from kanon_sql.errors import OptionError
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.option import options_of
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
+from kanon_sql.names import caseless
 
 TAKEN = (
     "The relation has a column '{}', a name that the query needs for itself. Rename it first."
 )
 
+
+PASSING = 5
+"""A text that passes unchanged is nobody's own where so many rows have it, however large k is."""
 
 OF_CLUSTERS = ("num_points", "radius")
 """The columns that anonymize_clusters adds to the centers and the sensitive columns."""
@@ -120,13 +125,24 @@ class GroupingCall(Call):
     small_parts: str = "error"
 
     @property
+    def least(self) -> int:
+        """A text that fewer rows have is a person's own: of columns that nobody named and that
+        are generalized k, where a class releases one value, and 2, where it releases all its
+        values; of those that pass unchanged k, and no more than PASSING, as where no k is given."""
+        k = max(self.k or PASSING, 2)
+        if self.roles.rest == "release":
+            return min(k, PASSING)
+        words = {self.release.representation, *self.release.by_column.values()}
+        return 2 if words.isdisjoint(POINTS) else k
+
+    @property
     def reserved(self) -> tuple[str, ...]:
         """The names that no column may have, where only the query knows its columns."""
         roles = self.roles
         if self.name != "anonymize_clusters" or roles.quasi_identifiers:
             return self.release.added
         # columns that are no part of the clusters may have any name
-        away = {name.lower() for name in (*roles.identifiers, *roles.other)}
+        away = {caseless(name) for name in (*roles.identifiers, *roles.other)}
         return (*self.release.added, *(name for name in OF_CLUSTERS if name not in away))
 
 
@@ -191,7 +207,7 @@ def _shared(
     categorical, by_column = options.roles.categorical, options.release.by_column
     for option, names in {"categorical": categorical, "representation": tuple(by_column)}.items():
         _refuse_no_quasi_identifier(option, names, roles)
-    names = (source.parts[-1].lower(), *(source.entry.names if source.entry else ()))
+    names = (caseless(source.parts[-1]), *(source.entry.names if source.entry else ()))
     return {
         "name": options.call,
         "source": source,
@@ -214,10 +230,10 @@ def _shared(
 
 def _refuse_no_quasi_identifier(option: str, names: tuple[str, ...], roles: Roles) -> None:
     """Raises OptionError for a column that an option names and that is no quasi-identifier."""
-    others = {name.lower() for name in roles.others}
-    known = {name.lower() for name in roles.quasi_identifiers}
+    others = {caseless(name) for name in roles.others}
+    known = {caseless(name) for name in roles.quasi_identifiers}
     for name in names:
-        if name.lower() in others or not (roles.open or name.lower() in known):
+        if caseless(name) in others or not (roles.open or caseless(name) in known):
             raise OptionError(
                 f"{option} names the column {name!r}, which is no quasi-identifier. Name it in "
                 "quasi_identifiers, or leave it out."
@@ -227,7 +243,7 @@ def _refuse_no_quasi_identifier(option: str, names: tuple[str, ...], roles: Role
 def _refuse_taken(source: Relation, added: tuple[str, ...]) -> None:
     """Raises OptionError for a column with a name that the query, or the release, needs."""
     for name in source.columns or ():
-        if name.lower().startswith("__kanon_") or name.lower() in added:
+        if caseless(name).startswith("__kanon_") or caseless(name) in added:
             raise OptionError(TAKEN.format(name))
 
 
@@ -235,7 +251,7 @@ def _refuse_beside_clusters(roles: Roles, source: Relation) -> None:
     """Raises OptionError for a column of the clusters with a name that they give to what they tell.
     Where columns are not known yet, the query itself refuses them (plan/unseen.py)."""
     for name in (*roles.known_columns(source), *roles.sensitive):
-        if name.lower() in OF_CLUSTERS:
+        if caseless(name) in OF_CLUSTERS:
             raise OptionError(TAKEN.format(name))
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from kanon_sql.names import caseless
 
 Place = tuple[str, str, str]
 """Database, schema and name."""
@@ -26,6 +28,20 @@ class Base:
 
 
 @dataclass(frozen=True)
+class Shown:
+    """What a column of a view shows.
+
+    Attributes:
+        plain: the name of the one column that it shows as it is, in lower case; else None.
+        of: the columns of tables that its values are made of, in lower case; None where that isn't
+            known.
+    """
+
+    plain: str | None
+    of: frozenset[tuple[Place, str]] | None
+
+
+@dataclass(frozen=True)
 class Entry:
     """What the catalog knows of a committed table or view.
 
@@ -33,17 +49,20 @@ class Entry:
         columns: its columns, and their comments.
         place: where it stands; None for what stands in no catalog, such as a frame.
         bases: the tables that a view reads, by way of other views too.
+        shown: what its columns show that don't show a column of their own name as it is: those of
+            a view, and generated ones of a table.
     """
 
     columns: Mapping[str, str | None]
     place: Place | None = None
     bases: tuple[Base, ...] = ()
+    shown: Mapping[str, Shown] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names under which its comments stand: its own, and those of the tables it reads."""
         places = (self.place, *(base.place for base in self.bases))
-        return tuple(dict.fromkeys(place[-1].lower() for place in places if place is not None))
+        return tuple(dict.fromkeys(caseless(place[-1]) for place in places if place is not None))
 
 
 @dataclass(frozen=True)

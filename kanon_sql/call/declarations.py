@@ -1,12 +1,15 @@
 """How a role is written: in a column comment ('kanon: sensitive'), or in a relation of roles.
 
-Capitals, spaces, hyphens and underscores don't matter. A comment that speaks of kanon, or of a word
-one letter away before a colon, and can't be read as a role, is refused: whoever wrote it meant one.
+Capitals, spaces, hyphens and underscores don't matter. A comment that nearly declares a role, and
+can't be read, is refused: whoever wrote it meant one. That is a word like kanon before a colon
+('kanon_sql: identifier', 'kannon: identifier'), one before a word like a role ('kanon identifer'),
+and a comment that says nothing else. One that only mentions kanon in a sentence declares nothing.
 """
 
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 
 from kanon_sql.errors import OptionError, did_you_mean
 
@@ -20,25 +23,38 @@ SPELLINGS = {
 WORD = "kanon"
 
 
-def _one_letter_away(word: str) -> str:
+def _nearly(word: str, start: int = 0) -> str:
     """A pattern of the word, and of all words that differ from it in one letter: one too few, one
-    too many, another one, or two that changed places."""
+    too many, another one, or two that changed places. Letters before ``start`` are as they are."""
     found = [word]
-    for i in range(len(word) + 1):
+    for i in range(start, len(word) + 1):
         found.append(f"{word[:i]}[a-z]{word[i:]}")
         if i < len(word):
             found += [f"{word[:i]}{word[i + 1:]}", f"{word[:i]}[a-z]{word[i + 1:]}"]
         if i + 1 < len(word):
             found.append(f"{word[:i]}{word[i + 1]}{word[i]}{word[i + 2:]}")
-    return "|".join(dict.fromkeys(found))
+    return f"(?:{'|'.join(dict.fromkeys(found))})"
 
 
-MEANT = rf"\b{WORD}\b|\b(?:{_one_letter_away(WORD)})\s*:"
-"""Whether a comment may declare a role: a pattern that Python and DuckDB read alike."""
+ENDS = r"[ \t\r\n]*(?:$|[.,;()|\n])"
+_MORE = r"(?:[_.-]?[a-z0-9]+(?:[_.-][a-z0-9]+)*|[ ](?:sql|role|type|class|tag))?"
+"""What may stand beside the word as if it were part of it: kanon_sql, kanon.role, kanon role."""
+_GAP = r"[^a-z0-9,;]*"
+_COLON = r"[ \t\r\n\"'`)\]*]*(?::|=|->|\x{FF1A})"
+_ROLE = rf"""(?:quasi|qi(?:$|[^a-z])|(?:within|others?){ENDS}|{"|".join(
+    _nearly(role, 1) for role in ("quasi", "sensitive", "identifier", "entity")
+)})"""
+MEANT = (
+    rf"(?:^|[^a-z])((?:{WORD}{_MORE}|{_nearly(WORD)}(?:[ _.-]?sql)?){_COLON}"
+    rf"|{_nearly(WORD, 1)}(?:[ _.-]?sql)?{_GAP}{_ROLE})"
+    rf"|^[^a-z0-9]*({WORD}(?:[ _.-]?sql)?(?:[^a-z0-9]+[a-z0-9]+)?[^a-z0-9]*$)"
+)
+"""Whether a comment may declare a role: a pattern that DuckDB reads as Python does."""
 
-_MEANT = re.compile(MEANT, re.IGNORECASE | re.ASCII)
+_MEANT = re.compile(MEANT.replace(r"\x{FF1A}", "\uff1a"), re.IGNORECASE | re.ASCII)
 _DECLARED = re.compile(
-    rf"{WORD}\s*:\s*(quasi[\s_-]*identifiers?|qi|sensitive|identifiers?|entity|within|others?)\s*(?:$|[.,;()|\n])",
+    rf"(?<!\w){WORD}\s*:\s*"
+    rf"(quasi[\s_-]*identifiers?|qi|sensitive|identifiers?|entity|within|others?){ENDS}",
     re.IGNORECASE | re.ASCII,
 )
 
@@ -59,12 +75,15 @@ def declared_role(column: str, comment: str | None) -> str | None:
     Raises:
         OptionError: it means a role and can't be read, or it declares two.
     """
-    roles = set()
-    for meant in _MEANT.finditer(comment or ""):
-        found = _DECLARED.match(comment or "", meant.start())
+    text, roles = comment or "", set()
+    for meant in _MEANT.finditer(text):
+        start = meant.start(meant.lastindex or 0)
+        found = _DECLARED.match(text, start)
         role = read_role(found[1]) if found else None
         if role is None:
-            raise OptionError(_unread(column, (comment or "")[meant.start():]))
+            # 'my_kanon: other' is told from its first letter on
+            start -= len(re.findall(r"\w*$", text[:start], re.ASCII)[0])
+            raise OptionError(_unread(column, text[start:]))
         roles.add(role)
     if len(roles) > 1:
         raise OptionError(
@@ -82,7 +101,12 @@ def _unread(column: str, text: str) -> str:
             f"The comment on column {column!r} declares the role {said[1]!r}, which doesn't exist. "
             f"{did_you_mean(said[1], ROLES)}"
         )
+    near = [found for word in re.findall(r"[a-z]+", text.lower())
+            for found in get_close_matches(word, SPELLINGS, n=1, cutoff=0.8)]
+    written = f"'{WORD}: {SPELLINGS[near[0]]}'" if len(set(near)) == 1 else (
+        f"'{WORD}: ' and one of {', '.join(ROLES)}"
+    )
     return (
-        f"The comment on column {column!r} speaks of kanon and can't be read as a role. Write "
-        "'kanon: ' and one of " + ", ".join(ROLES) + ", then a full stop or nothing."
+        f"The comment on column {column!r} speaks of {WORD} and can't be read as a role. Write "
+        f"{written}, then a full stop or nothing."
     )

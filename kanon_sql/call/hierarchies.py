@@ -11,6 +11,7 @@ from kanon_sql.call.relation import Relation, find_relation
 from kanon_sql.call.roles import Roles
 from kanon_sql.errors import OptionError, did_you_mean
 from kanon_sql.hierarchies.kinds import BY_TYPE, KINDS, NOMINAL, check_kind
+from kanon_sql.names import caseless
 
 
 @dataclass(frozen=True)
@@ -92,10 +93,10 @@ def read_hierarchies(
         OptionError: a hierarchy for a column that is no quasi-identifier, or columns that are not
             known where every one of them needs a hierarchy.
     """
-    others = {name.lower() for name in roles.others}
+    others = {caseless(name) for name in roles.others}
     known = roles.known_columns(source)
     for name in given:
-        if name.lower() in others or (known and name.lower() not in map(str.lower, known)):
+        if caseless(name) in others or (known and caseless(name) not in map(caseless, known)):
             raise OptionError(
                 f"hierarchies names the column {name!r}, which is no quasi-identifier. "
                 + (did_you_mean(name, known) if known else "Give it another role, or leave it out.")
@@ -105,11 +106,11 @@ def read_hierarchies(
             f"{every} needs to know the columns before it runs. Name them in "
             "quasi_identifiers=[...]."
         )
-    named = {name.lower() for name in given}
-    nominal = {name.lower() for name in categorical}
+    named = {caseless(name) for name in given}
+    nominal = {caseless(name) for name in categorical}
     added = {
-        name: NOMINAL if name.lower() in nominal else BY_TYPE
-        for name in known if every and name.lower() not in named
+        name: NOMINAL if caseless(name) in nominal else BY_TYPE
+        for name in known if every and caseless(name) not in named
     }
     return (
         *(read_hierarchy(column, spec, catalog) for column, spec in given.items()),

@@ -15,6 +15,7 @@ from kanon_sql.errors import OptionError
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.auto import AUTO
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
+from kanon_sql.names import caseless
 
 COLUMNS = ("release", "entity", "class", "published", "source", "options")
 """The columns of a ledger."""
@@ -41,7 +42,7 @@ class Ledger:
 
 def refuse_no_ledger(ledger: Relation, columns: Sequence[str]) -> None:
     """Raises OptionError for a relation that is known to lack one of these columns."""
-    known = {name.lower() for name in ledger.columns or columns}
+    known = {caseless(name) for name in ledger.columns or columns}
     for name in columns:
         if name not in known:
             raise OptionError(

@@ -19,6 +19,7 @@ from kanon_sql.constraints import (
     RecursiveDiversity,
 )
 from kanon_sql.errors import OptionError, did_you_mean
+from kanon_sql.names import caseless
 
 THRESHOLDS = {"l": "3", "t": "0.2", "alpha": "0.5", "delta": "1.5", "beta": "2"}
 """The options that each ask for a model, in the order of a column's models, with an example."""
@@ -75,7 +76,7 @@ def read_models(options: Options, roles: Roles) -> tuple[PrivacyModel, ...]:
         name: _by_column(name, limit, roles, options.measure.sensitive_values)
         for name, limit in given.items()
     }
-    known = [column.lower() for column in roles.sensitive]
+    known = [caseless(column) for column in roles.sensitive]
     more = {
         name: _of_columns(name, getattr(options.models, name), set(
             known if audits and name == "closeness" else by_option.get(threshold, ())
@@ -86,11 +87,11 @@ def read_models(options: Options, roles: Roles) -> tuple[PrivacyModel, ...]:
     _refuse_odd_kinds(by_option.get("l", {}), more["diversity_kind"], more["c"], named)
     found = []
     for column in roles.sensitive:
-        said = {name: values.get(column.lower()) for name, values in more.items()}
+        said = {name: values.get(caseless(column)) for name, values in more.items()}
         for name, limits in by_option.items():
-            if column.lower() in limits:
+            if caseless(column) in limits:
                 shared = {"column": column, "nulls": options.models.sensitive_nulls}
-                found.append(_model(name, limits[column.lower()], said, shared))
+                found.append(_model(name, limits[caseless(column)], said, shared))
     return tuple(found)
 
 
@@ -110,8 +111,8 @@ def measured_models(
     if isinstance(closeness, str) and any(isinstance(model, Closeness) for model in models):
         closeness = None  # it is said of the columns for which t is asked
     if isinstance(closeness, Mapping):
-        closeness = {name.lower(): word for name, word in closeness.items()}.get(column.lower())
-    own = [model for model in models if model.column.lower() == column.lower()]
+        closeness = {caseless(name): word for name, word in closeness.items()}.get(caseless(column))
+    own = [model for model in models if caseless(model.column) == caseless(column)]
     # of a whole l at least
     rank = next((int(model.l) for model in own if isinstance(model, DIVERSITIES)), 2)
     found: dict[str, PrivacyModel] = {
@@ -147,7 +148,7 @@ def _refuse_unaudited(options: Options, roles: Roles) -> None:
                 f"{name} is given, and there is no sensitive column. Name it in sensitive=[...]."
             )
     if isinstance(said, Mapping):
-        _of_columns("closeness", said, {column.lower() for column in roles.sensitive})
+        _of_columns("closeness", said, {caseless(column) for column in roles.sensitive})
 
 
 def used_hierarchies(
@@ -159,23 +160,23 @@ def used_hierarchies(
     Raises:
         OptionError: no model goes by one, or closeness asks for one that isn't given.
     """
-    sensitive = {column.lower() for column in roles.sensitive}
-    found = {name: spec for name, spec in given.items() if name.lower() in sensitive}
+    sensitive = {caseless(column) for column in roles.sensitive}
+    found = {name: spec for name, spec in given.items() if caseless(name) in sensitive}
     going = {
-        model.column.lower() for model in models
+        caseless(model.column) for model in models
         if isinstance(model, DIVERSITIES)
         or (isinstance(model, Closeness) and model.distance in (None, "hierarchy"))
     }
     for name in found:
-        if name.lower() not in going:
+        if caseless(name) not in going:
             raise OptionError(
                 f"hierarchies names the sensitive column {name!r}, and no l or t goes by it. Leave "
                 "it out, or ask for one."
             )
-    with_one = {name.lower() for name in found}
+    with_one = {caseless(name) for name in found}
     for model in models:
         if isinstance(model, Closeness) and model.distance == "hierarchy" and (
-            model.column.lower() not in with_one
+            caseless(model.column) not in with_one
         ):
             raise OptionError(
                 f"closeness 'hierarchy' needs a hierarchy of the column {model.column!r}. Add it "
@@ -216,9 +217,9 @@ def _by_column(
     name: str, limit: Any, roles: Roles, sensitive_values: tuple[str, ...]
 ) -> dict[str, Any]:
     """The limit of each sensitive column, by its name in lower case."""
-    known = {column.lower() for column in roles.sensitive}
+    known = {caseless(column) for column in roles.sensitive}
     values = name == "alpha" and isinstance(limit, Mapping) and known.isdisjoint(
-        map(str.lower, limit)
+        map(caseless, limit)
     )
     if not isinstance(limit, Mapping) or (values and len(known) == 1):
         if len(known) > 1:
@@ -228,17 +229,17 @@ def _by_column(
                 f"Say of which, for example {name} := {{'{roles.sensitive[0]}': "
                 f"{THRESHOLDS[name]}}}."
             )
-        limits = {roles.sensitive[0].lower(): limit}
+        limits = {caseless(roles.sensitive[0]): limit}
     else:
         for column in limit:
-            if column.lower() not in known:
+            if caseless(column) not in known:
                 raise OptionError(
                     f"{name} names {column!r}, which is no sensitive column. "
                     f"{did_you_mean(column, roles.sensitive)}"
                 )
-        if len({column.lower() for column in limit}) < len(limit):
+        if len({caseless(column) for column in limit}) < len(limit):
             raise OptionError(f"{name} names a column twice. Name it once.")
-        limits = {column.lower(): value for column, value in limit.items()}
+        limits = {caseless(column): value for column, value in limit.items()}
     if name == "alpha":
         return {
             column: _of_values(value, sensitive_values, len(known))
@@ -271,13 +272,13 @@ def _of_columns(name: str, said: Any, asked: set[str]) -> dict[str, Any]:
     if not isinstance(said, Mapping):
         return dict.fromkeys(asked, said)
     for column in said:
-        if column.lower() not in asked:
+        if caseless(column) not in asked:
             raise OptionError(
                 f"{name} names the column {column!r}, which has no {OF_MODEL[name]}. "
                 f"{did_you_mean(column, asked)}"
             )
     found: dict[str, Any] = dict.fromkeys(asked, DEFAULTS[name])
-    return found | {column.lower(): value for column, value in said.items()}
+    return found | {caseless(column): value for column, value in said.items()}
 
 
 DEFAULTS = {"diversity_kind": "distinct", "c": None, "closeness": None, "beta_kind": "enhanced"}
@@ -300,7 +301,7 @@ def _refuse_odd_kinds(
             raise OptionError(
                 f"l must be a whole number with diversity_kind {kind!r}. Got {limit!r}."
             )
-    for_nothing = [column for column in named if kinds.get(column.lower()) != "recursive"]
+    for_nothing = [column for column in named if kinds.get(caseless(column)) != "recursive"]
     if for_nothing or (any(c.values()) and "recursive" not in kinds.values()):
         of = f" of {for_nothing[0]!r}" if for_nothing else ""
         raise OptionError(

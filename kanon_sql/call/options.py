@@ -23,7 +23,7 @@ from kanon_sql.call.model_options import ModelOptions
 from kanon_sql.call.part_options import PartOptions
 from kanon_sql.call.risk_options import RiskOptions, k_of, refuse_together
 from kanon_sql.call.run_options import RunOptions
-from kanon_sql.call.wishes import option_hint
+from kanon_sql.call.wishes import WISHED_METHODS, option_hint
 from kanon_sql.errors import OptionError
 from kanon_sql.methods import CHOICES, METHODS
 from kanon_sql.methods.option import (
@@ -126,7 +126,7 @@ class GroupOptions:
         type="INTEGER", default_text="must be given", calls=(*ALL_CALLS, LEDGER_CHECK),
     )
     method: str = option(
-        "mdav_star", one_of(CHOICES),
+        "mdav_star", one_of(CHOICES, elsewhere=WISHED_METHODS),
         "How rows are put into groups; anonymize_methods() lists all, and 'auto' chooses one by "
         "what is released, the types of the columns and the number of rows; the metrics say "
         "which.",

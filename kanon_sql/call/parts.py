@@ -12,6 +12,7 @@ from kanon_sql.methods import GroupTask
 from kanon_sql.methods.auto import AUTO
 from kanon_sql.methods.option import options_of
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
+from kanon_sql.names import caseless
 
 TOLD = ("metric", "value", "text", "unit", "description")
 """The columns of metrics, beside which by_part puts those of within."""
@@ -69,7 +70,7 @@ def _refuse_by_part(task: GroupTask, roles: Roles) -> None:
             "there are any. Leave one of them out."
         )
     for name in roles.within:
-        if name.lower() in TOLD:
+        if caseless(name) in TOLD:
             raise OptionError(
                 f"The column {name!r} of within has the name of one that the metrics have. Rename "
                 "it first."
@@ -81,10 +82,11 @@ def refuse_audit_in_parts(
 ) -> None:
     """Raises OptionError for what k_anonymity can't tell in one call."""
     _refuse_without_parts(options, roles)
-    if roles.within and measures:
+    if roles.within and measures and (options.parts.by_part or by_persons):
+        said = "by_part" if options.parts.by_part else "entity"
         raise OptionError(
-            "within and sensitive are given, and k_anonymity counts in parts or measures sensitive "
-            "columns. Call it twice."
+            f"within, sensitive and {said} are given, and k_anonymity tells of two of them in one "
+            "call. Call it twice."
         )
     if options.parts.by_part and by_persons:
         raise OptionError(

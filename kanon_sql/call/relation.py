@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from kanon_sql.call.catalog import Catalog, Entry
 from kanon_sql.errors import OptionError
+from kanon_sql.names import caseless
 
 PART = r'"(?:[^"]|"")+"|[^".]+'
 QUALIFIED = re.compile(rf"(?:{PART})(?:\.(?:{PART})){{0,2}}")
@@ -93,6 +94,19 @@ def is_url(name: str) -> bool:
     return bool(re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", name))
 
 
+QUERY = re.compile(r"\s*\(*\s*((SELECT|FROM|WITH|VALUES)\b|\w+\(['\"\[])", re.IGNORECASE)
+NO_NAME = (
+    "The relation is given as a query, and a call takes the name of one. Make it a view or a CTE, "
+    "for example by CREATE TEMP VIEW chosen AS SELECT ..., and give its name."
+)
+
+
+def _is_query(name: str) -> bool:
+    """Whether a text reads as a query, or as what stands in FROM and is no name."""
+    found = QUERY.match(name)
+    return bool(found and name.strip() != found[0].strip() and not ENDING.search(name))
+
+
 def find_relation(name: object, catalog: Catalog) -> Relation:
     """The relation that a user means by a name, or by a list of the names of files.
 
@@ -102,8 +116,8 @@ def find_relation(name: object, catalog: Catalog) -> Relation:
     is left for DuckDB to find.
 
     Raises:
-        OptionError: no name was given, one of those that the query uses itself, or a list of
-            anything but files of one kind.
+        OptionError: no name was given, a query in its place, one of those that the query uses
+            itself, or a list of anything but files of one kind.
     """
     if isinstance(name, Relation):
         return name
@@ -115,7 +129,7 @@ def find_relation(name: object, catalog: Catalog) -> Relation:
             "'patients'."
         )
     readings = dict.fromkeys(filter(None, (_parts(name), (name,), _parts(f'"{name}"'))))
-    if any(parts[-1].lower().startswith(PREFIX) for parts in readings):
+    if any(caseless(parts[-1]).startswith(PREFIX) for parts in readings):
         raise OptionError(TAKEN.format(name))
     if is_file(name):
         readings = {(name,): None, **readings}
@@ -123,5 +137,7 @@ def find_relation(name: object, catalog: Catalog) -> Relation:
         entry = catalog.entry(parts)
         if entry is not None:
             return Relation(".".join(map(quoted, parts)), parts, entry)
+    if _is_query(name):
+        raise OptionError(NO_NAME)
     parts = next(iter(readings))
     return Relation(".".join(map(quoted, parts)), parts)

@@ -13,6 +13,7 @@ from kanon_sql.call.declarations import ROLES, read_role
 from kanon_sql.call.options import OPTIONS, Options
 from kanon_sql.call.relation import Relation, find_relation
 from kanon_sql.errors import OptionError, did_you_mean
+from kanon_sql.names import caseless
 
 COLUMNS = ("column_name", "role", "hierarchy", "representation", "weight")
 NEEDED = COLUMNS[:2]
@@ -52,7 +53,7 @@ def read_role_table(name: str, source: Relation, catalog: Catalog) -> RoleTable:
     """
     relation = find_relation(name, catalog)
     content = catalog.content(relation.sql)
-    names = [column.lower() for column in content.names]
+    names = [caseless(column) for column in content.names]
     for column in names:
         if column not in COLUMNS:
             raise OptionError(
@@ -101,12 +102,12 @@ def _column(table: str, name: Any, taken: Mapping[str, str], source: Relation) -
         raise OptionError(
             f"The relation of roles {table!r} has a row without a column_name. Fill or delete it."
         )
-    if name.lower() in map(str.lower, taken):
+    if caseless(name) in map(caseless, taken):
         raise OptionError(
             f"The relation of roles {table!r} names the column {name!r} twice. Leave one row."
         )
     known = source.columns
-    if known is not None and name.lower() not in map(str.lower, known):
+    if known is not None and caseless(name) not in map(caseless, known):
         raise OptionError(
             f"The relation of roles {table!r} names the column {name!r}, which doesn't exist. "
             f"{did_you_mean(name, known)}"
@@ -162,5 +163,5 @@ def with_table(options: Options, table: RoleTable | None) -> Options:
 
 def _merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
     """Both, the second one winning; capitals of names don't matter."""
-    names = {name.lower() for name in second}
-    return {n: v for n, v in first.items() if n.lower() not in names} | dict(second)
+    names = {caseless(name) for name in second}
+    return {n: v for n, v in first.items() if caseless(n) not in names} | dict(second)

@@ -14,11 +14,23 @@ from kanon_sql.call.declarations import ROLES, declared_role
 from kanon_sql.call.options import RoleOptions
 from kanon_sql.call.relation import Relation
 from kanon_sql.errors import OptionError
+from kanon_sql.names import caseless
 
 RENAMED = (
     "The view reads the column {!r} of {}, which is declared as {}, and may show it under another "
     "name. Give every column of the view a role in the call, or say others='drop'."
 )
+
+SHOWN_AGAIN = (
+    "The column {!r} shows the column {!r}, which is declared as {}, under another name. Give "
+    "{!r} a role in the call, or say others='drop'."
+)
+UNTOLD = (
+    "It can't be told what the column {!r} shows, and the column {!r} is declared as {}. Give "
+    "{!r} a role in the call, or say others='drop'."
+)
+SECRET = ("identifier", "entity", "sensitive")
+"""The roles of columns that must not come out under another name."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +77,9 @@ class Roles:
         """The quasi-identifiers, as far as they are known before the query runs."""
         if not self.open:
             return self.quasi_identifiers
-        others = {name.lower() for name in self.others}
+        others = {caseless(name) for name in self.others}
         return tuple(
-            name for name in source.columns or () if name.lower() not in others
+            name for name in source.columns or () if caseless(name) not in others
         ) or self.quasi_identifiers
 
     @property
@@ -85,9 +97,9 @@ class _Taken:
     origins: dict[str, str] = field(default_factory=dict)
 
     def give(self, column: str, role: str, origin: str) -> None:
-        if column.lower() not in self.roles:
-            self.roles[column.lower()] = role
-            self.origins[column.lower()] = origin
+        if caseless(column) not in self.roles:
+            self.roles[caseless(column)] = role
+            self.origins[caseless(column)] = origin
             self.by_role[role].append(column)
 
 
@@ -137,7 +149,7 @@ def resolve_roles(
 
     for column, role in (table or {}).items():
         declare(column, role, "relation")
-    decided = set(taken.roles)
+    decided = set(taken.roles)  # by the call, or by its relation of roles
     for column, comment in (source.columns or {}).items():
         own = declared_role(column, comment)
         if own is not None:
@@ -149,6 +161,7 @@ def resolve_roles(
         rest = "release" if taken.by_role["quasi_identifier"] else "quasi_identifier"
     elif releases:
         _refuse_renamed(source, decided, rest)
+        _refuse_shown_again(source, taken, rest)
     entity = _entity(taken)
     roles = Roles(
         tuple(taken.by_role["quasi_identifier"]),
@@ -190,21 +203,21 @@ def _given(
     }
     for role, names in given.items():
         for name in names:
-            if name.lower() in taken.roles:
+            if caseless(name) in taken.roles:
                 raise OptionError(
-                    f"The column {name!r} is given as {taken.roles[name.lower()]} and as {role}. "
+                    f"The column {name!r} is given as {taken.roles[caseless(name)]} and as {role}. "
                     "Give it one role."
                 )
             taken.give(name, role, "call")
     for option, column in passing.items():
         if column is None:
             continue
-        if taken.roles.get(column.lower()) in (
+        if taken.roles.get(caseless(column)) in (
             "quasi_identifier", "identifier", "entity", "within"
         ):
             raise OptionError(
-                f"The column {column!r} is given as {taken.roles[column.lower()]} and as {option}, "
-                "which passes unchanged. Give it one role."
+                f"The column {column!r} is given as {taken.roles[caseless(column)]} and as "
+                f"{option}, which passes unchanged. Give it one role."
             )
         taken.give(column, "other", "call")
     return taken
@@ -215,7 +228,7 @@ def _declared_below(source: Relation) -> Iterator[tuple[str, str, str]]:
     for base in source.entry.bases if source.entry is not None else ():
         for column, comment in base.columns.items():
             role = declared_role(column, comment)
-            read = base.read is None or column.lower() in base.read
+            read = base.read is None or caseless(column) in base.read
             if role is not None and read:
                 yield column, role, ".".join(base.place)
 
@@ -224,10 +237,10 @@ def _inherited(source: Relation, taken: Mapping[str, str]) -> Iterator[tuple[str
     """The roles that the columns of a view have from the tables that it reads, by name."""
     below: dict[str, dict[str, str]] = {}
     for column, role, table in _declared_below(source):
-        below.setdefault(column.lower(), {}).setdefault(role, table)
+        below.setdefault(caseless(column), {}).setdefault(role, table)
     for column in source.columns or ():
-        roles = below.get(column.lower(), {})
-        if len(roles) > 1 and column.lower() not in taken:
+        roles = below.get(caseless(column), {})
+        if len(roles) > 1 and caseless(column) not in taken:
             said = " and ".join(f"as {role} in {table}" for role, table in roles.items())
             raise OptionError(
                 f"The column {column!r} of the view is declared {said}. Give it a role in the call."
@@ -239,23 +252,59 @@ def _inherited(source: Relation, taken: Mapping[str, str]) -> Iterator[tuple[str
 def _refuse_renamed(source: Relation, decided: set[str], rest: str) -> None:
     """Raises OptionError for a view that reads what must not come out and doesn't show it under
     its name, unless somebody has decided on every column of the view."""
-    columns = {column.lower() for column in source.columns or ()}
+    columns = {caseless(column) for column in source.columns or ()}
     if columns <= decided or rest == "drop":
         return
     for column, role, table in _declared_below(source):
-        if role in ("identifier", "entity", "sensitive") and column.lower() not in columns:
+        if role in SECRET and caseless(column) not in columns:
             raise OptionError(RENAMED.format(column, table, role))
 
 
+def _refuse_shown_again(source: Relation, taken: _Taken, rest: str) -> None:
+    """Raises OptionError for a column that may show what must not come out under another name: one
+    that isn't a plain reference of its own name, and that neither the call nor a comment of its own
+    gives a role."""
+    shown = source.entry.shown if source.entry is not None else {}
+    own = ("call", "relation", "comment")
+    asking = [
+        column for column in shown
+        if taken.origins.get(caseless(column)) not in own
+        and taken.roles.get(caseless(column)) not in ("identifier", "entity")
+        and (rest != "drop" or caseless(column) in taken.roles)
+    ]
+    if not asking:
+        return
+    # a quasi-identifier is generalized under its name, and would pass under another one
+    secret = SECRET if rest != "release" else (*SECRET, "quasi_identifier", "within")
+    names = {name: role for name, role in taken.roles.items() if role in secret}
+    for column, role, _ in _declared_below(source):
+        if role in secret:
+            names.setdefault(caseless(column), role)
+    of = {
+        column: names[caseless(name)] for name, known in shown.items() if caseless(name) in names
+        for column in known.of or ()
+    }
+    for column in asking:
+        sources = shown[column].of
+        found = list(names.items()) if sources is None else [
+            (name, names.get(name) or of[place, name]) for place, name in sources
+            if name in names or (place, name) in of
+        ]
+        if found:
+            name, role = min(found, key=lambda each: (secret.index(each[1]), each[0]))
+            said = UNTOLD if sources is None else SHOWN_AGAIN
+            raise OptionError(said.format(column, name, role, column))
+
+
 def _refuse_none_left(roles: Roles, source: Relation) -> None:
-    without = {name.lower() for name in roles.others}
+    without = {caseless(name) for name in roles.others}
     known = source.columns or {}
     if not roles.open and not roles.quasi_identifiers:
         raise OptionError(
             f"others is {roles.rest!r}, and no column is a quasi-identifier. Name at least one in "
             "quasi_identifiers."
         )
-    if roles.open and known and without.issuperset(map(str.lower, known)):
+    if roles.open and known and without.issuperset(map(caseless, known)):
         raise OptionError(
             "No column is left as a quasi-identifier. Name at least one in quasi_identifiers."
         )

@@ -11,6 +11,7 @@ from kanon_sql.errors import OptionError
 from kanon_sql.methods import CHOICES, GroupTask, Method
 from kanon_sql.methods.auto import AUTO, BY_SIZE
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
+from kanon_sql.names import caseless
 
 SETS = ("interval", "bounds")
 """The representations of which a cell may be as long as its class: {a, b, c}."""
@@ -43,7 +44,7 @@ class Release:
 
     def of(self, column: str, has_hierarchy: bool = False) -> str:
         """What stands for a column: one of REPRESENTATIONS."""
-        chosen = self.by_column.get(column.lower())
+        chosen = self.by_column.get(caseless(column))
         if chosen is None and has_hierarchy and self.by_hierarchy:
             return "hierarchy"
         return chosen or self.representation
@@ -291,7 +292,7 @@ def _release(options: Options, task: GroupTask) -> Release:
     return Release(
         representation=shown or own,
         by_hierarchy=chosen == "hierarchy" or (chosen is None and not task.geometry.has_centers),
-        by_column={name.lower(): word for name, word in given.by_column.items()},
+        by_column={caseless(name): word for name, word in given.by_column.items()},
         same_level=same_level,
         class_id=given.class_id,
         keep_order=given.keep_order,
@@ -323,9 +324,9 @@ def _weighted(options: Options, task: GroupTask, shown: str) -> bool:
 
 def _check_by_column(options: Options, task: GroupTask) -> None:
     """Raises OptionError for representations of single columns that can't be."""
-    with_hierarchy = {name.lower() for name in options.release.hierarchies}
+    with_hierarchy = {caseless(name) for name in options.release.hierarchies}
     for name, word in options.release.by_column.items():
-        if word == "hierarchy" and name.lower() not in with_hierarchy:
+        if word == "hierarchy" and caseless(name) not in with_hierarchy:
             raise OptionError(
                 f"representation gives the column {name!r} 'hierarchy', and it has none. Add it to "
                 "hierarchies, or choose another."

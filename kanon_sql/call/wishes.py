@@ -70,6 +70,20 @@ NOT_BUILT = {
 }
 """What there is in place of what isn't built."""
 
+METHOD_NAMES = {
+    "full_domain": (
+        "datafly", "incognito", "samarati", "flash", "ola", "optimal_lattice", "lattice",
+        "global_recoding", "full_domain_generalization", "single_dimensional",
+    ),
+    "mondrian": ("multidimensional", "basic_mondrian", "strict_mondrian", "lefevre"),
+    "mdav_star": ("microaggregation", "mdav_generic", "kmeans", "k_means"),
+    "k_member": ("clustering", "greedy_k_member", "byun"),
+}
+"""By the name of a method here, what does the same elsewhere, or is asked for in its place."""
+
+WISHED_METHODS = {folded(name): method for method, names in METHOD_NAMES.items() for name in names}
+"""By what a method is called elsewhere, the one of ours."""
+
 _here = {folded(name): option for option, names in OPTION_NAMES.items() for name in names}
 _instead = {folded(name): hint for name, hint in NOT_BUILT.items()}
 

@@ -6,6 +6,7 @@ ICDE 2007, sections 4.1 to 4.3.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -74,8 +75,11 @@ class Closeness(PrivacyModel):
         return self.exact(table) or self.t > SURE
 
     def least_class(self, table: Counts) -> int:
-        """The size of the least class that passes, or MANY where that is less; of a hierarchy, and
-        where numbers are rounded, a lower bound."""
+        """The size of the least class that passes, or MANY where that is less and t isn't 0; of a
+        hierarchy, and where numbers are rounded, a lower bound."""
+        if self.t == 0.0 and self.exact(table):
+            # the shares of all rows, to the last row
+            return table.rows // max(math.gcd(*table.values.tolist(), table.missing), 1)
         sizes = range(1, min(table.rows, MANY) + 1)
         passes = self._in_tree(table) if self._alike(table) else self._on_line(table)
         return next(filter(passes, sizes), max(len(sizes), 1))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, NamedTuple
 
+from kanon_sql.names import caseless
 from kanon_sql.points.sensitive import Counts
 
 
@@ -86,4 +87,4 @@ class PrivacyModel(Constraint):
 
 def spot_of(column: str, names: Sequence[str]) -> int:
     """Where a column stands among these, whatever the case of the letters."""
-    return [name.lower() for name in names].index(column.lower())
+    return [caseless(name) for name in names].index(caseless(column))

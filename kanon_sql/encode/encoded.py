@@ -13,6 +13,7 @@ from kanon_sql.encode.cells import Mask
 from kanon_sql.encode.coordinates import geographic, on_sphere, refuse_beyond_degrees
 from kanon_sql.encode.order import Indices
 from kanon_sql.errors import DataError
+from kanon_sql.names import caseless
 from kanon_sql.points.points import (
     Codes,
     Floats,
@@ -181,7 +182,7 @@ class Encoded:
 
     def named(self, facts: Mapping[Any, float]) -> dict[str, Any]:
         """The facts, the levels of full_domain by the names of the columns, in lower case."""
-        names = [a.name.lower() for a in self.attributes if isinstance(a, Categorical)]
+        names = [caseless(a.name) for a in self.attributes if isinstance(a, Categorical)]
         levels = {f"level {number}": f"level {name}" for number, name in enumerate(names)}
         return {levels.get(fact, fact): value for fact, value in facts.items()}
 

@@ -27,6 +27,7 @@ from kanon_sql.encode.scales import scaled
 from kanon_sql.encode.sensitive import fit_sensitive, sensitive_codes
 from kanon_sql.errors import DataError, OptionError, did_you_mean
 from kanon_sql.methods import GroupTask
+from kanon_sql.names import caseless
 from kanon_sql.points.points import NO_SENSITIVE, Codes
 from kanon_sql.points.sensitive import SensitiveColumn
 
@@ -35,10 +36,10 @@ def _check_names(
     columns: Sequence[Column], weights: Mapping[str, float], trees: Collection[str]
 ) -> None:
     names = [column.name for column in columns]
-    known = {name.lower() for name in names}
+    known = {caseless(name) for name in names}
     for option, named in (("weights", weights), ("hierarchies", trees)):
         for name in named:
-            if name.lower() not in known:
+            if caseless(name) not in known:
                 raise OptionError(
                     f"{option} names the column {name!r}, which is no quasi-identifier. "
                     f"{did_you_mean(name, names)}"
@@ -173,28 +174,28 @@ def _learned(
 ) -> tuple[Encoding, Cells, dict[int, Codes], Indices]:
     """The encoding, and what it was learned from: cells, codes of the categories, and the
     canonical order, in which sums of numbers run."""
-    given = {name.lower(): tree for name, tree in trees.items()}
+    given = {caseless(name): tree for name, tree in trees.items()}
     check_types(columns)
-    _check_names(columns, task.weights, given.keys() - {c.name.lower() for c in sensitive})
-    weights = {name.lower(): weight for name, weight in task.weights.items()}
+    _check_names(columns, task.weights, given.keys() - {caseless(c.name) for c in sensitive})
+    weights = {caseless(name): weight for name, weight in task.weights.items()}
     distance = task.distance or "sse"
     cells = Cells.of(rows, columns, task.nulls)
     attributes: dict[int, Attribute] = {}
     codes: dict[int, Codes] = {}
     for j, words in cells.words.items():
         name = columns[j].name
-        tree = given.get(name.lower())
+        tree = given.get(caseless(name))
         attributes[j], codes[j] = Categorical.fit_codes(
-            name, weights.get(name.lower(), 1.0), words, tree.levels if tree else None, distance
+            name, weights.get(caseless(name), 1.0), words, tree.levels if tree else None, distance
         )
     order = cells.order(codes, rows.hashes)
     for j, values in cells.numbers.items():
         name = columns[j].name
-        weight = weights.get(name.lower(), 1.0)
+        weight = weights.get(caseless(name), 1.0)
         attributes[j] = Numeric.fit(name, weight, values[order], distance)
     if task.scales is not None:
         attributes = {
-            j: scaled(attribute, task.scales[attribute.name.lower()])
+            j: scaled(attribute, task.scales[caseless(attribute.name)])
             for j, attribute in attributes.items()
         }
     label = rows.fields.get("label") if task.class_label is not None else None

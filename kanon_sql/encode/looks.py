@@ -1,8 +1,15 @@
 """What the values of a column look like, where nobody said what the column is.
 
-A column that looks like an identifier takes no part in the grouping and comes out as NULL: its mean
-or its most frequent value would be a real person's. The rule is strict, so that it is no guess:
-texts that are all different in 50 rows or more, or integers that number the rows.
+A column that looks like an identifier takes no part in the grouping and comes out as NULL: its most
+frequent value in a class, or the value that passes, would be a person's own. Of 50 values or more,
+these look like one:
+
+- texts, where more than half of the rows have one that fewer than ``least`` rows have: k where a
+  class releases one value, 2 where it releases all its values, and 5 (or k, if that is less) where
+  the column passes unchanged;
+- integers that are all different and number the rows, with no more than a gap for four numbers.
+
+What anonymize_roles suggests as identifier is by the same rule.
 """
 
 from __future__ import annotations
@@ -19,6 +26,7 @@ import pyarrow.compute as pc
 from kanon_sql.encode.arrow import CellColumns, Column, Rows
 from kanon_sql.encode.attributes import is_categorical, is_numeric
 from kanon_sql.encode.cells import category_column, number_column
+from kanon_sql.names import caseless
 from kanon_sql.points.points import Floats, Labels
 
 LEAST_ROWS = 50
@@ -28,7 +36,9 @@ FEW = 20
 LOOKED_AT = 1000
 """Values among which so many integers are looked for first."""
 NEARLY = 0.9
-"""The share of values that differ from which on a column is nearly distinct."""
+"""The share of the persons that a column tells apart from which on it is spoken of."""
+OF_A_SET = 2
+"""A value that fewer rows have is a person's own in a set of values, too."""
 INTEGER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?")
 EXACT = 2.0**53
 
@@ -39,13 +49,11 @@ class Looks:
 
     Attributes:
         identifier: like an identifier.
-        nearly: nearly distinct texts.
         coded: integers of few values, which may be codes.
         values, distinct: how many values that are not NULL it has, and how many different ones.
     """
 
     identifier: bool = False
-    nearly: bool = False
     coded: bool = False
     values: int = 0
     distinct: int = 0
@@ -58,6 +66,7 @@ class Profile:
     Attributes:
         name, sql_type: of the column.
         rows, values, distinct: its rows, values that are not NULL, and different ones of these.
+        common: how many rows have a value that so many rows have as a class releases, or more.
         low, high: the least and the largest of its integers.
     """
 
@@ -66,6 +75,7 @@ class Profile:
     rows: int
     values: int
     distinct: int
+    common: int = 0
     low: int | None = None
     high: int | None = None
 
@@ -74,7 +84,8 @@ class Profile:
         """Of a column, from the struct of SQL, as JSON."""
         ends = [None if told[end] is None else int(told[end]) for end in ("low", "high")]
         return Profile(
-            column.name, column.sql_type, told["rows"], told["values"], told["distinct"], *ends
+            column.name, column.sql_type, told["rows"], told["values"], told["distinct"],
+            told["common"], *ends
         )
 
 
@@ -98,12 +109,14 @@ class OfPersons:
     Attributes:
         persons: those who have a value.
         distinct: different values.
+        common: those who have a value that so many persons have as a class releases, or more.
         agree: whether no two rows of a person have different values.
         several: persons with several values.
     """
 
     persons: int
     distinct: int
+    common: int
     agree: bool
     several: int
 
@@ -115,15 +128,17 @@ class OfPersons:
     def is_entity(self, sql_type: str) -> bool:
         """Whether it is withheld where nobody gave it a role, and it would pass unchanged."""
         numbered = bool(INTEGER.fullmatch(sql_type)) and self.several >= LEAST_ROWS
-        texts = is_categorical(sql_type) and sql_type != "BOOLEAN"
-        return self.like_entity(1.0) and (texts or numbered)
+        if is_categorical(sql_type) and sql_type != "BOOLEAN":
+            return self.like_entity(0.0) and 2 * self.common < self.persons
+        return self.like_entity(1.0) and numbered
 
     def of(self, profile: Profile) -> Profile:
         """The profile of one row of each person, where it is the same in all of them."""
         if not self.agree:
             return profile
         return replace(
-            profile, rows=self.persons, values=self.persons, distinct=self.distinct
+            profile, rows=self.persons, values=self.persons, distinct=self.distinct,
+            common=self.common,
         )
 
 
@@ -133,27 +148,32 @@ def judge(profile: Profile) -> Looks:
     if count < LEAST_ROWS:
         return Looks()
     if is_categorical(profile.sql_type) and profile.sql_type != "BOOLEAN":
-        nearly = NEARLY * count <= distinct < count
-        return Looks(distinct == count, nearly, False, count, distinct)
+        return Looks(2 * profile.common < count, False, count, distinct)
     if not INTEGER.fullmatch(profile.sql_type) or profile.low is None or profile.high is None:
         return Looks()
-    numbers_rows = distinct == count and profile.high - profile.low == count - 1
-    return Looks(numbers_rows, False, 1 < distinct <= FEW, count, distinct)
+    numbers_rows = distinct == count and 4 * (profile.high - profile.low) < 5 * count
+    return Looks(numbers_rows, 1 < distinct <= FEW, count, distinct)
 
 
-def look(column: Column, numbers: Floats | None, texts: pa.Array | None) -> Looks:
+def look(
+    column: Column, numbers: Floats | None, texts: pa.Array | None, least: int = OF_A_SET
+) -> Looks:
     """What a column looks like, by its values.
 
     Args:
         column: its name and type.
         numbers: float64, the values of a numeric column, NaN where missing.
         texts: those of any other column, plainly or as codes of a dictionary of no others.
+        least: a text that fewer rows have is a person's own.
     """
     low = high = None
+    common = 0
     if numbers is None:
         assert texts is not None
         codes = texts.dictionary_encode()  # as it is, where it came so
         rows, count, distinct = len(texts), len(texts) - texts.null_count, len(codes.dictionary)
+        having = np.bincount(codes.indices.drop_null().to_numpy(), minlength=1)
+        common = int(having[having >= least].sum())
     else:
         rows, known = len(numbers), numbers[~np.isnan(numbers)]
         if not INTEGER.fullmatch(column.sql_type) or len(known) < LEAST_ROWS:
@@ -165,10 +185,10 @@ def look(column: Column, numbers: Floats | None, texts: pa.Array | None) -> Look
             slack = 2 * int(np.spacing(float(max(abs(low), abs(high)))))
             if abs(high - low - (len(known) - 1)) <= slack < len(known) / 2:
                 return Looks(True, values=len(known), distinct=len(known))
-        if high - low != len(known) - 1 and len(np.unique(known[:LOOKED_AT])) > FEW:
+        if 4 * (high - low) >= 5 * len(known) and len(np.unique(known[:LOOKED_AT])) > FEW:
             return Looks(values=len(known))  # neither an identifier nor codes: not worth counting
         distinct = pc.count_distinct(pa.array(known)).as_py()
-    return judge(Profile(column.name, column.sql_type, rows, count, distinct, low, high))
+    return judge(Profile(column.name, column.sql_type, rows, count, distinct, common, low, high))
 
 
 @dataclass(frozen=True)
@@ -215,11 +235,6 @@ def notices_of(
     """
     if looks.identifier and not named:
         return (hidden_notice(name),)
-    if looks.nearly and not named:
-        return (
-            f"The column {name!r} has {looks.distinct} different values in {looks.values} rows and "
-            f"no role. If it tells persons apart, drop it by identifiers=[{name!r}].",
-        )
     if looks.coded and generalized:
         return (
             f"The quasi-identifier {name!r} holds integers, and only {looks.distinct} different "
@@ -230,7 +245,7 @@ def notices_of(
 
 def find_suspects(
     rows: Rows, columns: Sequence[Column], named: Collection[str] | None,
-    whose: Labels | None = None,
+    whose: Labels | None = None, least: int = OF_A_SET,
 ) -> Suspects:
     """Looks at the quasi-identifiers of a relation.
 
@@ -240,13 +255,14 @@ def find_suspects(
         named: those that somebody named, in lower case; None: all of them.
         whose: int64, shape (n,); the person of each row, where persons may have several. Of a
             column that is the same in all rows of a person one value of each is looked at.
+        least: a text that fewer rows have is a person's own.
     """
     cells, width = rows.fields["cells"], len(columns)
     hidden: list[str] = []
     notices: list[str] = []
     for j, column in enumerate(columns):
         numeric = is_numeric(column.sql_type)
-        known = named is None or column.name.lower() in named
+        known = named is None or caseless(column.name) in named
         if known and not INTEGER.fullmatch(column.sql_type):
             continue
         numbers = number_column(cells, j, width) if numeric else None
@@ -255,7 +271,7 @@ def find_suspects(
         if one is not None:
             numbers = None if numbers is None else numbers[one]
             texts = None if texts is None else texts.take(pa.array(one))
-        looks = look(column, numbers, texts)
+        looks = look(column, numbers, texts, least)
         notices += notices_of(column.name, looks, known)
         if looks.identifier and not known:
             hidden.append(column.name)

@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from kanon_sql.encode.arrow import HASHES, CellColumns, Rows
 from kanon_sql.errors import DataError
+from kanon_sql.names import caseless
 from kanon_sql.points.content_order import Bits, mixed
 from kanon_sql.points.points import Floats, Labels, Points
 from kanon_sql.points.sensitive import refuse_strangers
@@ -138,7 +139,8 @@ def numbered_anew(points: Points, entity: str) -> Points:
         points: n records in canonical order.
         entity: the one of their sensitive columns that says whose row each is.
     """
-    spot = [column.name for column in points.sensitive_columns].index(entity)
+    names = [caseless(column.name) for column in points.sensitive_columns]
+    spot = names.index(caseless(entity))
     codes, values = points.sensitive[:, spot], points.sensitive_columns[spot].values
     known, first = np.unique(codes, return_index=True)
     among = known < values  # a missing one keeps its code

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from kanon_sql.encode.arrow import CellColumns, Column, Rows
 from kanon_sql.encode.attributes import Taxonomy, is_numeric
 from kanon_sql.errors import DataError
+from kanon_sql.names import caseless
 from kanon_sql.points.points import Codes, Floats
 from kanon_sql.points.sensitive import SensitiveColumn
 
@@ -35,7 +36,7 @@ def fit_sensitive(
     """
     cells = rows.fields.get("secrets")
     return () if cells is None else tuple(
-        _fit(column, cells, j, trees.get(column.name.lower())) for j, column in enumerate(columns)
+        _fit(column, cells, j, trees.get(caseless(column.name))) for j, column in enumerate(columns)
     )
 
 

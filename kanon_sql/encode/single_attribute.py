@@ -20,6 +20,7 @@ from kanon_sql.encode.sensitive import sensitive_codes
 from kanon_sql.errors import DataError, OptionError, did_you_mean
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
+from kanon_sql.names import caseless
 from kanon_sql.points.points import Floats, Grouping, ItemPoints, Labels
 from kanon_sql.points.sensitive import SensitiveColumn
 
@@ -225,11 +226,11 @@ def _sites(place: Floats) -> tuple[Floats, Labels]:
 
 def _extent(names: Sequence[str], given: Mapping[str, Sequence[float]]) -> Floats:
     """The bounds of both columns, in their order: float64, shape (2, 2)."""
-    lowered = {column.lower(): list(ends) for column, ends in given.items()}
+    lowered = {caseless(column): list(ends) for column, ends in given.items()}
     for column in given:
-        if column.lower() not in [name.lower() for name in names]:
+        if caseless(column) not in [caseless(name) for name in names]:
             raise OptionError(
                 f"extent names the column {column!r}, which is no quasi-identifier. "
                 f"{did_you_mean(column, names)}"
             )
-    return np.array([lowered[name.lower()] for name in names], np.float64)
+    return np.array([lowered[caseless(name)] for name in names], np.float64)

@@ -12,6 +12,7 @@ from kanon_sql.constraints import BetaLikeness, Closeness, DeltaDisclosure
 from kanon_sql.errors import OptionError
 from kanon_sql.interfaces.session import Session, asked, bound
 from kanon_sql.methods.auto import AUTO
+from kanon_sql.names import caseless
 from kanon_sql.plan.unseen import LISTED
 
 UNNAMED = (
@@ -58,8 +59,8 @@ class Asked:
     @property
     def sensitive(self) -> frozenset[str]:
         """The sensitive columns, which decide nothing where no model is asked for."""
-        named = {name.lower() for name in self.call.roles.sensitive}
-        return frozenset(name for name in self.types if name.lower() in named)
+        named = {caseless(name) for name in self.call.roles.sensitive}
+        return frozenset(name for name in self.types if caseless(name) in named)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -84,18 +85,18 @@ def read_asked(session: Session, data: Any, options: Mapping[str, Any]) -> Asked
     _refuse(call)
     found = bound(session.con, f"FROM {source.sql}")
     known = dict(zip(found.columns, map(str, found.types), strict=True))
-    roles, by_name = call.roles, {name.lower(): name for name in known}
-    named = {name.lower() for name in roles.named}
-    unnamed = tuple(name for name in known if name.lower() not in named)
+    roles, by_name = call.roles, {caseless(name): name for name in known}
+    named = {caseless(name) for name in roles.named}
+    unnamed = tuple(name for name in known if caseless(name) not in named)
     if unnamed and roles.rest == "error":
         shown = ", ".join(map(repr, unnamed[:LISTED])) + (", ..." if unnamed[LISTED:] else "")
         have = "1 column has" if len(unnamed) == 1 else f"{len(unnamed)} columns have"
         raise OptionError(UNRULED.format(have, shown))
     questioned = unnamed if roles.rest == "release" else ()
-    passing = (*(by_name[name.lower()] for name in roles.passing), *questioned)
-    entity = None if roles.entity is None else by_name[roles.entity.lower()]
-    wanted = {name.lower() for name in (*roles.quasi_identifiers, *passing, entity or "")}
-    types = {name: kind for name, kind in known.items() if name.lower() in wanted}
+    passing = (*(by_name[caseless(name)] for name in roles.passing), *questioned)
+    entity = None if roles.entity is None else by_name[caseless(roles.entity)]
+    wanted = {caseless(name) for name in (*roles.quasi_identifiers, *passing, entity or "")}
+    types = {name: kind for name, kind in known.items() if caseless(name) in wanted}
     return Asked(source, call, types, passing, questioned, entity)
 
 
@@ -135,8 +136,8 @@ def block_call(
         rows: how many rows it has.
         name: the name under which its facts are kept.
     """
-    sensitive = {name.lower() for name in call.roles.sensitive}
-    other = tuple(name for name in asked.passing if name.lower() not in sensitive)
+    sensitive = {caseless(name) for name in call.roles.sensitive}
+    other = tuple(name for name in asked.passing if caseless(name) not in sensitive)
     dropped = () if asked.entity is None else (asked.entity,)
     roles = replace(call.roles, identifiers=dropped, rest="error", other=other)
     size = call.task.block_size()

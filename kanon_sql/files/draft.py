@@ -35,13 +35,6 @@ OUT, BEFORE, LOCK = "out", "before", "lock"
 BUSY = (
     "Another run writes {!r} now. Wait until it ends, or name another folder."
 )
-INSIDE = (
-    "{!r} is among the files that are read, and lies where {!r} will be written. Name a folder of "
-    "its own."
-)
-WITHIN = (
-    "The pattern {!r} would read what is written to {!r}. Name a folder outside of it."
-)
 
 
 def target_of(to: Any, overwrite: bool) -> Path:
@@ -153,28 +146,6 @@ def files_of(session: Session, names: Sequence[str]) -> list[str]:
     if not files:
         raise DataError("The source names no files. Name a file, a pattern, or a list of files.")
     return files
-
-
-def refuse_inside(
-    session: Session, names: Sequence[str], files: Sequence[str], target: Path, work: Path
-) -> None:
-    """Raises OptionError where the output would be written over the input, or be read by the next
-    run as if it were input."""
-    for file in files:
-        if not is_url(file) and {target, work} & set(Path(file).resolve().parents):
-            raise OptionError(INSIDE.format(file, str(target)))
-    # only DuckDB knows what its patterns read
-    probe = work / "part-00000.parquet"
-    probe.touch()
-    try:
-        for name in names:
-            if is_url(name):
-                continue
-            found = session.con.execute("SELECT file FROM glob(?)", [name]).fetchall()
-            if any(Path(file).resolve() == probe for (file,) in found):
-                raise OptionError(WITHIN.format(name, str(target)))
-    finally:
-        probe.unlink()
 
 
 def named(work: Path, target: Path, metrics: Mapping[str, Any]) -> None:

@@ -20,6 +20,7 @@ from kanon_sql.errors import DataError
 from kanon_sql.files.asked import Asked
 from kanon_sql.files.questioned import refuse_identifiers
 from kanon_sql.interfaces.session import Session, bound, refusals, telling
+from kanon_sql.names import caseless
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.persons import OF_NOBODY
 from kanon_sql.plan.pipeline import trees_of
@@ -88,12 +89,12 @@ def category_of(column: str) -> str:
 
 def kinds_of(asked: Asked) -> list[bool]:
     """Whether each quasi-identifier lies on an axis."""
-    types = {name.lower(): kind for name, kind in asked.types.items()}
-    trees = {spec.column.lower() for spec in asked.call.hierarchies}
-    as_texts = trees | {name.lower() for name in asked.call.categorical}
-    check_types([Column(name, types[name.lower()]) for name in asked.quasi])
+    types = {caseless(name): kind for name, kind in asked.types.items()}
+    trees = {caseless(spec.column) for spec in asked.call.hierarchies}
+    as_texts = trees | {caseless(name) for name in asked.call.categorical}
+    check_types([Column(name, types[caseless(name)]) for name in asked.quasi])
     return [
-        is_numeric(types[name.lower()]) and name.lower() not in as_texts for name in asked.quasi
+        is_numeric(types[caseless(name)]) and caseless(name) not in as_texts for name in asked.quasi
     ]
 
 
@@ -101,6 +102,16 @@ def _one(session: Session, text: str) -> tuple[Any, ...]:
     with refusals(session, ()):
         (found,) = session.con.execute(telling(text)).fetchall()
     return tuple(found)
+
+
+def _whole_sql(asked: Asked) -> str:
+    """SQL of how many rows there are, and of a hash of what is left out of them: the query of
+    anonymize reads that too, so that a file that is damaged there is refused here as it is there.
+    """
+    kept = {caseless(name) for name in asked.columns}
+    dropped = [quoted(n) for n in asked.source.columns or () if caseless(n) not in kept]
+    read = f"bit_xor(hash({', '.join(dropped)}))" if dropped else "0"
+    return f"SELECT count(*), {read} FROM {asked.source.sql}"
 
 
 def learn(session: Session, asked: Asked, folder: Path) -> tuple[Learned, GroupingCall]:
@@ -120,7 +131,7 @@ def learn(session: Session, asked: Asked, folder: Path) -> tuple[Learned, Groupi
         for name, is_number in zip(asked.quasi, numeric, strict=True) if is_number
     ]
     count, found = _one(session, f"SELECT count(*), [{', '.join(ends)}] FROM {rows}")
-    everything, = _one(session, f"SELECT count(*) FROM {asked.source.sql}")
+    everything, _ = _one(session, _whole_sql(asked))
     _refuse_few(count, asked.call.task.least_size)
     if asked.entity is not None:
         of_nobody, = _one(
@@ -134,15 +145,15 @@ def learn(session: Session, asked: Asked, folder: Path) -> tuple[Learned, Groupi
     trees: dict[str, list[pa.Array]] = {}
     for i, spec in enumerate(asked.call.hierarchies):
         levels = _levels(session, asked, i)
-        trees[spec.column.lower()] = levels
+        trees[caseless(spec.column)] = levels
         call = replace(call, hierarchies=tuple(
             replace(other, levels=_written(levels, folder / f"levels_{i}.parquet"), table=None)
             if other is spec else other for other in call.hierarchies
         ))
-    weights = {name.lower(): weight for name, weight in asked.call.task.weights.items()}
+    weights = {caseless(name): weight for name, weight in asked.call.task.weights.items()}
     distance, nulls = asked.call.task.distance or "sse", asked.call.task.nulls
     for name, is_number in zip(asked.quasi, numeric, strict=True):
-        weight = weights.get(name.lower(), 1.0)
+        weight = weights.get(caseless(name), 1.0)
         if is_number:
             attribute: Attribute = Numeric.of_totals(name, weight, totals[name], distance)
             missing = round((1.0 - totals[name].share) * count)
@@ -154,13 +165,13 @@ def learn(session: Session, asked: Asked, folder: Path) -> tuple[Learned, Groupi
             sizes = table["size"].to_numpy().astype(np.int64)
             counts[name] = dict(zip(values.to_pylist(), sizes.tolist(), strict=True))
             plain = Categorical.fit(
-                name, weight, values.drop_null(), trees.get(name.lower()), distance
+                name, weight, values.drop_null(), trees.get(caseless(name)), distance
             )
             attribute = plain.counted(values, sizes, distance)
             missing = counts[name].get(None, 0)
         refuse_counts(name, 0, missing, nulls)
         attributes.append(attribute)
-    scales = {a.name.lower(): told_scale(a) for a in attributes}
+    scales = {caseless(a.name): told_scale(a) for a in attributes}
     return Learned(count, everything - count, scales, tuple(attributes), counts), call
 
 
@@ -227,8 +238,3 @@ def _written(levels: list[pa.Array], path: Path) -> Relation:
     pq.write_table(pa.table({f"level{i}": level for i, level in enumerate(levels)}), path)
     text = f"read_parquet({literal(str(path))}, hive_partitioning = false)"
     return Relation(text, (str(path),))
-
-
-def learned_of(told: Mapping[str, Any], attributes: tuple[Attribute, ...]) -> Learned:
-    """What was learned, from what a state file keeps of it."""
-    return Learned(told["rows"], told["suppressed"], told["scales"], attributes, told["counts"])

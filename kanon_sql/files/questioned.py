@@ -10,8 +10,15 @@ from kanon_sql.interfaces.session import Session, refusals, telling
 from kanon_sql.sql import expression, statement
 
 NEARLY = 0.8
-"""The share of different values from which on they are counted exactly: what counts them about is
-off by a few percent."""
+"""How much fewer different values than there must be are enough to count them exactly: what counts
+them about is off by a few percent."""
+
+
+def may_be_own(about: int, values: int, least: int) -> bool:
+    """Whether more than half of the values may be such that fewer than ``least`` have, by about how
+    many different ones there are."""
+    return about >= NEARLY * values / (2 * (least - 1))
+
 
 LIKE = (
     "The column {!r}, which nobody named, looks like an identifier: no block can tell, so it would "
@@ -35,8 +42,9 @@ def refuse_identifiers(session: Session, asked: Asked, rows: str) -> None:
         text = f"SELECT [{', '.join(looks)}], {persons} FROM {rows}"
         ((found, people),) = session.con.execute(telling(text)).fetchall()
     for name, look in zip(asked.questioned, found, strict=True):
-        near_rows = look["about"] >= NEARLY * look["values"]
-        near_persons = people and look["about"] >= NEARLY * people
+        least, about = asked.call.least, look["about"]
+        near_rows = may_be_own(about, look["values"], least)
+        near_persons = people and may_be_own(about, people, least)
         if (near_rows or near_persons) and _like(session, asked, rows, name):
             raise DataError(LIKE.format(name))
 
@@ -44,18 +52,21 @@ def refuse_identifiers(session: Session, asked: Asked, rows: str) -> None:
 def _like(session: Session, asked: Asked, rows: str, name: str) -> bool:
     """Whether a column looks like an identifier, by all its values."""
     kind = asked.types[name]
-    texts = [statement("files/looks_closely", column=quoted(name), rows=rows)]
+    least = asked.call.least
+    texts = [statement("files/looks_closely", column=quoted(name), rows=rows, least=least)]
     if asked.entity is not None:  # one row of each person, where all its rows agree
         entity = quoted(asked.entity)
         of_persons = (
             f"(SELECT {entity}, any_value({quoted(name)}) AS {quoted(name)} FROM {rows} "
             f"GROUP BY {entity} HAVING count(DISTINCT {quoted(name)}) = 1)"
         )
-        texts.append(statement("files/looks_closely", column=quoted(name), rows=of_persons))
+        texts.append(
+            statement("files/looks_closely", column=quoted(name), rows=of_persons, least=least)
+        )
     with refusals(session, ()):
         for text in texts:
-            ((values, distinct, low, high),) = session.con.execute(telling(text)).fetchall()
-            profile = Profile(name, kind, values, values, distinct, low, high)
+            ((values, distinct, *rest),) = session.con.execute(telling(text)).fetchall()
+            profile = Profile(name, kind, values, values, distinct, *rest)
             if judge(profile).identifier:
                 return True
     return False

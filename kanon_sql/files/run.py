@@ -16,7 +16,8 @@ from typing import Any
 import duckdb
 
 from kanon_sql.call.call import GroupingCall
-from kanon_sql.errors import DataError, KanonError, OptionError, ReleaseError
+from kanon_sql.call.relation import literal
+from kanon_sql.errors import LITTLE, DataError, KanonError, OptionError, ReleaseError
 from kanon_sql.files.asked import Asked, read_asked
 from kanon_sql.files.block import OF_BLOCK, Block, blocks_of, release_block
 from kanon_sql.files.draft import (
@@ -26,7 +27,6 @@ from kanon_sql.files.draft import (
     locked,
     named,
     names_of,
-    refuse_inside,
     removed,
     target_of,
 )
@@ -38,9 +38,12 @@ from kanon_sql.files.spool import Leaf, spool
 from kanon_sql.files.state import NAME, State, digest, input_digest
 from kanon_sql.interfaces.duckdb import register
 from kanon_sql.interfaces.release import reader
-from kanon_sql.interfaces.session import Session, refusals
+from kanon_sql.interfaces.session import Session, reads_of, refusals
 from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.kernel.parallel import cores
+from kanon_sql.output.faults import AGAIN, FULL, SPILLED, read_fault, write_fault
+
+PART = "part-{:05}.parquet"
 
 FILE_ROWS = 2_500_000
 """Rows of an output file, about."""
@@ -64,15 +67,10 @@ PREPARE = (
 LEVELS = "the hierarchies"
 """A step of the state that holds a digest of them."""
 
-AGAIN = "run the same again"
-"""What is said where a run goes on when it is asked for once more: its draft stays."""
-
-FULL = f"The disk of {{!r}} is full. Nothing was written there; make room, and {AGAIN}."
-LITTLE = (
+LITTLE_FOR_BLOCKS = (
     f"The memory is too little for these rows. Nothing was written; give more memory, and {AGAIN}, "
     "or a smaller block_rows."
 )
-UNWRITTEN = "Nothing can be written to {!r}: {}. Name another folder, or change that."
 UNREAD = (
     "DuckDB can't read the data or write the output ({}). Nothing was written; check the files."
 )
@@ -100,8 +98,11 @@ def release_files(
                 _set_up(session.con, work, many, memory)
                 asked = read_asked(session, _paths(source), options)
                 names = names_of(asked.source)
-                refuse_inside(session, names, files_of(session, names), target, work)
-                seen = input_digest(session.con, files_of(session, names))
+                paths = files_of(session, names)
+                reads_of(session, asked.source, options).refuse_folder(
+                    target, [folder / PART.format(0) for folder in (target, work, work / OUT)]
+                )
+                seen = input_digest(session.con, paths)
             state = State(work, {"the input": seen, "the options": digest(_told(asked))})
             if not state.begun:
                 emptied(work)
@@ -136,12 +137,11 @@ def _paths(source: Any) -> Any:
 def _set_up(con: duckdb.DuckDBPyConnection, work: Path, many: int, memory: str) -> None:
     """Settings of our own connection."""
     try:
-        con.execute(f"SET memory_limit = '{memory}'")
+        con.execute(f"SET memory_limit = {literal(str(memory))}")
     except duckdb.Error:
         raise OptionError(f"memory is {memory!r}. Give it as '4GB'.") from None
     con.execute(f"SET threads = {many}")
-    escaped = str(work / "temp").replace("'", "''")
-    con.execute(f"SET temp_directory = '{escaped}'")
+    con.execute(f"SET temp_directory = {literal(str(work / 'temp'))}")
 
 
 def _told(asked: Asked) -> dict[str, Any]:
@@ -155,7 +155,7 @@ def _of_block(blocks: int) -> Iterator[None]:
     try:
         yield
     except DataError as refusal:
-        if blocks > 1:
+        if blocks > 1 and str(refusal) not in (LITTLE, SPILLED):
             raise DataError(OF_BLOCK.format(refusal, blocks)) from None
         raise
 
@@ -178,21 +178,21 @@ def _unmoved(run: Callable[[], dict[str, Any]], same: Callable[[], bool]) -> dic
 def _said(target: Path) -> Iterator[None]:
     """One sentence for what the disk, the memory or DuckDB refuses; its own text may hold a
     value."""
+    # all that a run writes lies beside its output, and a run may go on with what is done
+    own = {SPILLED: FULL.format(str(target)), LITTLE: LITTLE_FOR_BLOCKS}
     try:
         yield
     except duckdb.InterruptException:
         raise
-    except (OSError, duckdb.Error, OptionError) as error:
-        if "No space left" in str(error) or getattr(error, "errno", None) == 28:
-            raise DataError(FULL.format(str(target))) from None
-        if isinstance(error, duckdb.OutOfMemoryException):
-            raise DataError(LITTLE) from None
-        if isinstance(error, OSError):
-            reason = error.strerror or type(error).__name__
-            raise DataError(UNWRITTEN.format(str(target), reason)) from None
-        if isinstance(error, duckdb.Error):
-            raise DataError(UNREAD.format(type(error).__name__)) from None
-        raise
+    except DataError as refusal:
+        said = str(refusal)
+        raise DataError(own.get(said, said)) from None
+    except (OSError, duckdb.Error) as error:
+        told = write_fault(error, target)
+        if told is None and isinstance(error, duckdb.Error):
+            told = read_fault(error)
+        said = UNREAD.format(type(error).__name__) if told is None else str(told)
+        raise DataError(own.get(said, said)) from None
 
 
 @contextmanager
@@ -281,7 +281,7 @@ class _Run:
 
         def one(con: duckdb.DuckDBPyConnection, number: int) -> Written:
             step = f"file {number}"
-            found, target = self.state.found(step), folder / f"part-{number:05}.parquet"
+            found, target = self.state.found(step), folder / PART.format(number)
             # one is gone where the output had its name already and the draft was being taken away
             if found is None or not target.exists():
                 with refusals(self.session, ()):

@@ -18,6 +18,7 @@ from kanon_sql.files.asked import Asked
 from kanon_sql.files.cuts import BY_HASH, Tree, axis_of, grow, ranks_of
 from kanon_sql.files.learn import Learned, category_of, number_of, rows_sql
 from kanon_sql.interfaces.session import Session, bound, refusals, telling
+from kanon_sql.names import caseless
 from kanon_sql.sql import expression, statement
 
 SAMPLED = 4000
@@ -87,7 +88,7 @@ def spool(session: Session, asked: Asked, learned: Learned, size: int, folder: P
 
 
 def _rank_table(asked: Asked, name: str) -> str:
-    return f"__kanon_ranks_{[n.lower() for n in asked.quasi].index(name.lower())}"
+    return f"__kanon_ranks_{[caseless(n) for n in asked.quasi].index(caseless(name))}"
 
 
 def _spooled(
@@ -214,10 +215,10 @@ def _spool_sql(
 
 def cell_of(asked: Asked, name: str) -> str:
     """SQL of the category of a column as it is stored."""
-    texts = {n.lower() for n in (*asked.call.categorical, *(
+    texts = {caseless(n) for n in (*asked.call.categorical, *(
         spec.column for spec in asked.call.hierarchies
     ))}
-    if name.lower() in texts:
+    if caseless(name) in texts:
         return f"__kanon_key({quoted(name)})"
     return category_of(name)
 

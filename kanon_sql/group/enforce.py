@@ -192,6 +192,8 @@ def _searched(
     if not (violations(demands, labels) > 0.0).any():
         return labels, {}
     k = max(task.k, *least_class(points, models, everybody))
+    if 2 * k > n:  # there is room for one class, and nothing to search
+        return np.zeros(n, np.int64), {}
     steps = min(FIRST * n, max(FIRST_STEPS, 2 * n))
     if task.refine == "local" or task.method.searches:
         most = LOSS_STEPS if task.geometry.by_loss else REFINE_STEPS

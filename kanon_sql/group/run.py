@@ -59,7 +59,7 @@ def _kept(points: Points, grouping: Grouping, task: GroupTask, watch: Watch) -> 
         # no smaller class keeps the models, so these are where the search begins: what refine does
         # without a look at the models would be undone
         larger = replace(task, k=min(least, len(left)), refine="none")
-        start = _grouped(points, larger, watch)
+        start = _one_class(grouping) if 2 * least > len(left) else _grouped(points, larger, watch)
         if (start.labels < 0).any():
             refuse_infeasible(points, task.models, np.flatnonzero(start.labels >= 0))
     kept = enforce(points, start, task.models, task, watch)
@@ -71,6 +71,11 @@ def _kept(points: Points, grouping: Grouping, task: GroupTask, watch: Watch) -> 
     facts = {"loss_without": without, "loss_with": _loss(points, kept, task)}
     losses = {name: value for name, value in facts.items() if value is not None}
     return replace(kept, facts={**kept.facts, **losses})
+
+
+def _one_class(grouping: Grouping) -> Grouping:
+    """All that isn't left out as one class, without a method that would look for more."""
+    return Grouping(np.minimum(grouping.labels, 0), {})
 
 
 def _beside(points: Points, grouping: Grouping, task: GroupTask, watch: Watch) -> Grouping:

@@ -18,6 +18,7 @@ import pyarrow as pa
 from kanon_sql.errors import DataError
 from kanon_sql.hierarchies.from_values import counted, keys
 from kanon_sql.hierarchies.tree import SHOWN, Tree, arrange, as_series, refusal
+from kanon_sql.names import caseless
 
 HIGHEST = 256
 """The most levels that a child/parent table may have."""
@@ -56,7 +57,7 @@ def read_tree(
     Raises:
         DataError: columns or rows that make no tree, with the number of values concerned.
     """
-    table = {name.lower(): as_series(array) for name, array in zip(names, rows, strict=True)}
+    table = {caseless(name): as_series(array) for name, array in zip(names, rows, strict=True)}
     if len(table) == len(names) and set(table) == {"child", "parent"}:
         child, parent = (keys(table[n]) if numbers else table[n] for n in ("child", "parent"))
         return _from_edges(column, child, parent, show_values)
@@ -66,7 +67,7 @@ def read_tree(
         raise DataError(
             f"The hierarchy of {column!r} has two columns of one name: {there}. {SHAPE}."
         )
-    others = [name for name in names if name.lower() not in number_of]
+    others = [name for name in names if caseless(name) not in number_of]
     if others:
         raise DataError(
             f"The hierarchy of {column!r} has the columns {there}; {', '.join(others)} "

@@ -8,23 +8,27 @@ plan, that is the table.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 import duckdb
 
-from kanon_sql.call.catalog import Base, Content, Entry, Place
+from kanon_sql.call.catalog import Base, Content, Entry, Place, Shown
 from kanon_sql.call.declarations import may_declare
-from kanon_sql.call.relation import quoted
+from kanon_sql.call.relation import is_file, quoted
 from kanon_sql.errors import OptionError
+from kanon_sql.interfaces.lineage import nodes, shown_by, shown_by_text
+from kanon_sql.names import caseless
 from kanon_sql.plan.shadows import UNLISTED
 
-COLUMNS = """
+LETTERS = f"'{ascii_uppercase}', '{ascii_lowercase}'"
+COLUMNS = f"""
     SELECT database_name, schema_name, table_name, column_name, comment
     FROM system.main.duckdb_columns()
-    WHERE system.main.lower(table_name) = system.main.lower(?) AND NOT internal
+    WHERE system.main.translate(table_name, {LETTERS}) = ? AND NOT internal
     ORDER BY database_name, schema_name, table_name, column_index
 """
 VIEWS = """
@@ -81,7 +85,7 @@ def _relations(con: duckdb.DuckDBPyConnection, name: str) -> dict[Place, Comment
     """All tables and views of a name, wherever they stand, with the comments of their columns."""
     found: dict[Place, dict[str, str | None]] = {}
     try:
-        rows = con.execute(COLUMNS, [name]).fetchall()
+        rows = con.execute(COLUMNS, [caseless(name)]).fetchall()
     except (duckdb.BinderException, duckdb.CatalogException):
         raise OptionError(UNLISTED) from None
     for database, schema, table, column, comment in rows:
@@ -124,11 +128,11 @@ def _candidates(
     found = _relations(con, parts[-1])
     if len(parts) == 1:
         return found
-    wanted = [part.lower() for part in parts[:-1]]
+    wanted = [caseless(part) for part in parts[:-1]]
     fits = {
         place: columns for place, columns in found.items()
-        if [part.lower() for part in place[:-1]][-len(wanted):] == wanted
-        or (len(wanted) == 1 and place[0].lower() == wanted[0])
+        if [caseless(part) for part in place[:-1]][-len(wanted):] == wanted
+        or (len(wanted) == 1 and caseless(place[0]) == wanted[0])
     }
     return fits
 
@@ -153,7 +157,37 @@ def _entry(
             "roles. Write it with its database and its schema."
         )
     place = meant[0]
-    return Entry(fitting[place], place, _bases(con, place, bound.plan, within))
+    bases = _bases(con, place, bound.plan, within)
+    shown = _shown(con, place, tuple(fitting[place]), bound.plan, within)
+    return Entry(fitting[place], place, bases, shown)
+
+
+def _shown(
+    con: duckdb.DuckDBPyConnection, place: Place, names: Sequence[str], bound: str | None,
+    within: set[Place],
+) -> dict[str, Shown]:
+    """What the columns show that don't show one of their own name as it is."""
+    if bound is not None:
+        found = shown_by(json.loads(bound), names)
+    else:
+        text = _text(con, place)
+        if not text or place in within:  # a table, or a frame
+            return {}
+
+        def below(relation: Mapping[str, Any]) -> Collection[str] | None:
+            parts = _parts_of(relation)
+            if is_file(parts[-1]):
+                return ()
+            read = [
+                entry for reading in _readings(place, parts)
+                if (entry := _entry(con, reading, within | {place})) is not None
+            ]
+            return [name for entry in read for name in entry.shown] if read else None
+
+        # a name with a bracket in it, or a list of names for the columns
+        renamed = "(" in _head(con, place)
+        found = shown_by_text({} if renamed else _parsed(con, place, text), names, below)
+    return {name: shown for name, shown in found.items() if shown.plain != caseless(name)}
 
 
 def _unbound(
@@ -179,6 +213,12 @@ def _text(con: duckdb.DuckDBPyConnection, place: Place) -> str | None:
     return None if found is None else str(found[0]).partition(" AS ")[2]
 
 
+def _head(con: duckdb.DuckDBPyConnection, place: Place) -> str:
+    """What stands before the text of a view: its name, and names of its columns."""
+    ((found,),) = con.execute(VIEWS, list(place)).fetchall()
+    return str(found).partition(" AS ")[0]
+
+
 def _bases(
     con: duckdb.DuckDBPyConnection, place: Place, bound: str | None, within: set[Place]
 ) -> tuple[Base, ...]:
@@ -201,8 +241,7 @@ def _bases_by_name(
     """What a view reads, by the names in its text."""
     found: dict[Place, Base] = {}
     for parts in _named_in(con, view, text):
-        # a name in a view is looked for beside the view, then where the caller stands
-        for reading in dict.fromkeys(((*view[:3 - len(parts)], *parts), parts)):
+        for reading in _readings(view, parts):
             entry = _entry(con, reading, within)
             if entry is None or entry.place is None or entry.place in within:
                 continue
@@ -212,10 +251,14 @@ def _bases_by_name(
     return tuple(found.values())
 
 
-def _named_in(
-    con: duckdb.DuckDBPyConnection, view: Place, text: str
-) -> tuple[tuple[str, ...], ...]:
-    """The names of relations in the text of a view, those of its CTEs among them."""
+def _readings(view: Place, parts: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """What a name in a view may mean: it is looked for beside the view, then where the caller
+    stands."""
+    return tuple(dict.fromkeys(((*view[:3 - len(parts)], *parts), parts)))
+
+
+def _parsed(con: duckdb.DuckDBPyConnection, view: Place, text: str) -> Any:
+    """The text of a view as JSON."""
     ((parsed,),) = con.execute("SELECT system.main.json_serialize_sql(?)", [text]).fetchall()
     told = json.loads(parsed)
     if told.get("error"):
@@ -223,24 +266,21 @@ def _named_in(
             f"The view {'.'.join(view)!r} can't be looked into for the tables that it reads. Put "
             "its rows into a table first."
         )
+    return told
+
+
+def _parts_of(relation: Mapping[str, Any]) -> tuple[str, ...]:
     words = ("catalog_name", "schema_name", "table_name")
-    named = (tuple(filter(None, (node[word] for word in words))) for node in _nodes(
-        told, lambda node: node.get("type") == "BASE_TABLE"
-    ))
+    return tuple(filter(None, (relation[word] for word in words)))
+
+
+def _named_in(
+    con: duckdb.DuckDBPyConnection, view: Place, text: str
+) -> tuple[tuple[str, ...], ...]:
+    """The names of relations in the text of a view, those of its CTEs among them."""
+    told = _parsed(con, view, text)
+    named = map(_parts_of, nodes(told, lambda node: node.get("type") == "BASE_TABLE"))
     return tuple(dict.fromkeys(named))
-
-
-def _nodes(
-    tree: Any, wanted: Callable[[Mapping[str, Any]], bool]
-) -> Iterator[Mapping[str, Any]]:
-    """The wanted nodes of what DuckDB tells as JSON."""
-    if isinstance(tree, dict):
-        if wanted(tree):
-            yield tree
-        tree = list(tree.values())
-    if isinstance(tree, list):
-        for part in tree:
-            yield from _nodes(part, wanted)
 
 
 def _scans_a_table(node: Mapping[str, Any]) -> bool:
@@ -251,12 +291,12 @@ def _scans_a_table(node: Mapping[str, Any]) -> bool:
 def _read_by(con: duckdb.DuckDBPyConnection, plan: Any) -> tuple[Base, ...]:
     """The tables that a plan scans, with the columns that it reads of each."""
     read: dict[Place, set[str]] = {}
-    for scan in _nodes(plan, _scans_a_table):
+    for scan in nodes(plan, _scans_a_table):
         data, names = scan["function_data"], scan["names"]
         place = (data["catalog"], data["schema"], data["table"])
         numbers = [column["index"] for column in scan["column_indexes"]]
         read.setdefault(place, set()).update(
-            names[number].lower() for number in numbers if number < len(names)
+            caseless(names[number]) for number in numbers if number < len(names)
         )
     return tuple(
         Base(place, _relations(con, place[-1]).get(place, {}), frozenset(columns))

@@ -6,13 +6,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import duckdb
+import pyarrow as pa
+
+from kanon_sql.call.options import OPTIONS
 from kanon_sql.errors import DataError, OptionError, ReleaseError
-from kanon_sql.interfaces.session import Connection, run
+from kanon_sql.interfaces.frames import Frame, Named, lasting, way_back
+from kanon_sql.interfaces.release import reader
+from kanon_sql.interfaces.session import Connection, answer, given
 from kanon_sql.jobs.interrupts import heard
 
-FIRST = ("mdav_star", "mdav_plus", "k_member", "mondrian", "forest")
+if TYPE_CHECKING:
+    from kanon_sql.interfaces.keywords import MethodName
+
+FIRST: tuple[MethodName, ...] = ("mdav_star", "mdav_plus", "k_member", "mondrian", "forest")
 """The methods that are compared unless others are named: one or two of each way to group, which
 take any table."""
 
@@ -20,6 +29,13 @@ METRICS = (
     "information_loss", "total_il", "discernibility", "classes", "k_reached", "risk_max",
     "risk_mean", "rows_suppressed",
 )
+
+VARIED = ("k", "method", "max_risk", "preset")
+"""The options of anonymize_metrics that say which releases are compared."""
+
+UNCOMPARED = "compare takes no {}. Give k=[5, 10] or one k, and methods=['mdav_star', 'mondrian']."
+NONE = "No method takes this table with these options. {}: {}"
+NO_LIST = "{} is no list. Give one such as {}."
 
 
 @dataclass(frozen=True)
@@ -57,18 +73,69 @@ def compare(
     for k in ks:
         for method in methods:
             started, before = perf_counter(), heard()
-            given = {**options, "k": k, "method": method}
+            asked = {**options, "k": k, "method": method}
             try:
-                found = run("anonymize_metrics", {"data": data, "con": con, "unknown": given})
+                numbers = answer("anonymize_metrics", data, con, asked, _numbers)
             except (OptionError, DataError, ReleaseError) as refusal:
                 if heard() > before:
                     raise KeyboardInterrupt from None
                 yield Compared(method, k, {}, perf_counter() - started, str(refusal))
                 continue
-            names, values = found["metric"].to_pylist(), found["value"].to_pylist()
-            numbers = dict(zip(names, values, strict=True))
             yield Compared(
                 method, k,
                 {name: numbers[name] for name in METRICS if numbers.get(name) is not None},
                 perf_counter() - started,
             )
+
+
+def _numbers(rows: duckdb.DuckDBPyRelation) -> dict[str, float | None]:
+    """The metrics that are numbers, by name."""
+    return {metric: value for metric, value, *_ in rows.fetchall()}
+
+
+def compared(
+    data: Frame | Named, con: Connection | None, k: Any, methods: Any, options: Mapping[str, Any]
+) -> Frame:
+    """The same as a frame of the kind that came in: method, k, the METRICS, seconds, refused.
+
+    Args:
+        data: the relation.
+        con: the caller's connection or None.
+        k: one or a list of such.
+        methods: one by its name, or a list of such.
+        options: all other options of anonymize_metrics; None stands for "not given".
+
+    Raises:
+        OptionError: there is no release to compare, or what is given is none of these.
+    """
+    asked = given(options)
+    for name in VARIED:
+        if name in asked:
+            raise OptionError(UNCOMPARED.format(name))
+    ks = [OPTIONS["k"].read(each) for each in _listed("k", k, "[5, 10]")]
+    named = _listed("methods", methods, "['mdav_star', 'mondrian']")
+    chosen = [OPTIONS["method"].read(each) for each in named]
+    found = list(compare(con, lasting(data), ks, chosen, asked))
+    if all(one.refused is not None for one in found):
+        raise OptionError(NONE.format(found[0].method, found[0].refused))
+    rows = [
+        {"method": one.method, "k": one.k, **{name: one.metrics.get(name) for name in METRICS},
+         "seconds": one.seconds, "refused": one.refused}
+        for one in found
+    ]
+    kinds = {"method": pa.string(), "k": pa.int64(), "refused": pa.string()}
+    table = pa.Table.from_pylist(rows, schema=pa.schema(
+        [(name, kinds.get(name, pa.float64())) for name in rows[0]]
+    ))
+    with reader() as own:
+        frame: Frame = way_back(data, con)(own.con.from_arrow(table))
+        return frame
+
+
+def _listed(name: str, value: Any, example: str) -> list[Any]:
+    """A list of one or more, also where one is given."""
+    if isinstance(value, (str, int)):
+        return [value]
+    if not isinstance(value, Sequence) or not value:
+        raise OptionError(NO_LIST.format(name, example))
+    return list(value)

@@ -1,527 +1,183 @@
 """The Python face: the same query, over a frame or a file in place of a table.
 
-Made from the registry of options, and not to be edited:
-``GOLDEN=write pytest tests/interfaces/test_signatures.py`` writes it anew. An option of None is one
-that isn't given.
+Which options a function takes says keywords.py, and what each means help(); a type checker sees
+that a frame of the kind comes back that came in.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from os import PathLike
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
+from kanon_sql.interfaces.comparison import FIRST, compared
 from kanon_sql.interfaces.documented import documented
 from kanon_sql.interfaces.report import Report, report_file
 from kanon_sql.interfaces.result import Release, release_of
-from kanon_sql.interfaces.session import Connection, run
+from kanon_sql.interfaces.session import Connection, every_method, run
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from kanon_sql.interfaces.frames import Frame, Named
+    from kanon_sql.interfaces.keywords import (
+        AnonymityKeywords,
+        AuditKeywords,
+        ComparedKeywords,
+        GroupingKeywords,
+        HierarchyKeywords,
+        LedgerKeywords,
+        MethodName,
+        MetricsKeywords,
+        ReleaseKeywords,
+        RiskKeywords,
+    )
 
 
 @documented
 def anonymize(
-    data: Any, /, *, con: Connection | None = None,
-    quasi_identifiers: str | Sequence[str] | None = None,
-    sensitive: str | Sequence[str] | None = None, identifiers: str | Sequence[str] | None = None,
-    entity: str | None = None, entity_rows: str | None = None, others: str | None = None,
-    roles: Any = None, categorical: str | Sequence[str] | None = None,
-    class_label: str | None = None, k: int | None = None, method: str | None = None,
-    distance: str | None = None, loss: str | None = None, recoding: str | None = None,
-    weights: Mapping[str, float] | None = None, suppress: float | None = None,
-    nulls: str | None = None, seed: int | None = None, refine: str | None = None,
-    refine_steps: int | None = None, refine_seconds: float | None = None,
-    effort: str | None = None, block_rows: int | None = None,
-    l: float | Mapping[str, float] | None = None,
-    diversity_kind: str | Mapping[str, str] | None = None,
-    c: float | Mapping[str, float] | None = None, t: float | Mapping[str, float] | None = None,
-    closeness: str | Mapping[str, str] | None = None,
-    alpha: float | Mapping[Any, Any] | None = None,
-    delta: float | Mapping[str, float] | None = None,
-    beta: float | Mapping[str, float] | None = None,
-    beta_kind: str | Mapping[str, str] | None = None, sensitive_nulls: str | None = None,
-    hierarchies: Mapping[str, Any] | None = None,
-    representation: str | Mapping[str, str] | None = None, class_id: bool | None = None,
-    keep_order: bool | None = None, sensitive_values: str | Sequence[Any] | None = None,
-    max_risk: float | None = None, preset: str | None = None, weight: str | None = None,
-    progress: bool | None = None, threads: int | None = None, show_values: bool | None = None,
-    ledger: Any = None, against: str | None = None, headroom: int | None = None,
-    within: str | Sequence[str] | None = None, small_parts: str | None = None,
-    gamma: float | str | None = None, start: str | None = None, class_penalty: float | None = None,
-    diversity: str | None = None, diversity_penalty: float | None = None,
-    partitioning: str | None = None, metric: str | None = None, centers: str | None = None,
-    epsilon: float | None = None, max_clusters: int | None = None,
-    facility_cost: float | str | None = None, allow_small: bool | None = None,
-    max_diameter: float | None = None, neighbours: int | None = None, adjacency: Any = None,
-    places: Any = None, islands: str | None = None,
-    extent: Mapping[str, Sequence[float]] | None = None, tight: bool | None = None,
-    wkt: bool | None = None, sequence: str | None = None, objective: str | None = None,
-    **unknown: NoReturn,
-) -> Any:
+    data: Frame | Named, /, *, con: Connection | None = None, **options: Unpack[ReleaseKeywords]
+) -> Frame:
     """The released rows: each combination shared by k rows or more."""
-    return run("anonymize", locals())
+    return run("anonymize", data, con, options)
 
 
 @documented
 def anonymize_clusters(
-    data: Any, /, *, con: Connection | None = None,
-    quasi_identifiers: str | Sequence[str] | None = None,
-    sensitive: str | Sequence[str] | None = None, identifiers: str | Sequence[str] | None = None,
-    entity: str | None = None, entity_rows: str | None = None, others: str | None = None,
-    roles: Any = None, categorical: str | Sequence[str] | None = None,
-    class_label: str | None = None, k: int | None = None, method: str | None = None,
-    distance: str | None = None, loss: str | None = None, recoding: str | None = None,
-    weights: Mapping[str, float] | None = None, suppress: float | None = None,
-    nulls: str | None = None, seed: int | None = None, refine: str | None = None,
-    refine_steps: int | None = None, refine_seconds: float | None = None,
-    effort: str | None = None, block_rows: int | None = None,
-    l: float | Mapping[str, float] | None = None,
-    diversity_kind: str | Mapping[str, str] | None = None,
-    c: float | Mapping[str, float] | None = None, t: float | Mapping[str, float] | None = None,
-    closeness: str | Mapping[str, str] | None = None,
-    alpha: float | Mapping[Any, Any] | None = None,
-    delta: float | Mapping[str, float] | None = None,
-    beta: float | Mapping[str, float] | None = None,
-    beta_kind: str | Mapping[str, str] | None = None, sensitive_nulls: str | None = None,
-    hierarchies: Mapping[str, Any] | None = None,
-    representation: str | Mapping[str, str] | None = None, class_id: bool | None = None,
-    keep_order: bool | None = None, sensitive_values: str | Sequence[Any] | None = None,
-    max_risk: float | None = None, preset: str | None = None, weight: str | None = None,
-    progress: bool | None = None, threads: int | None = None, show_values: bool | None = None,
-    gamma: float | str | None = None, start: str | None = None, class_penalty: float | None = None,
-    diversity: str | None = None, diversity_penalty: float | None = None,
-    partitioning: str | None = None, metric: str | None = None, centers: str | None = None,
-    epsilon: float | None = None, max_clusters: int | None = None,
-    facility_cost: float | str | None = None, allow_small: bool | None = None,
-    max_diameter: float | None = None, neighbours: int | None = None, adjacency: Any = None,
-    places: Any = None, islands: str | None = None,
-    extent: Mapping[str, Sequence[float]] | None = None, tight: bool | None = None,
-    wkt: bool | None = None, sequence: str | None = None, objective: str | None = None,
-    **unknown: NoReturn,
-) -> Any:
+    data: Frame | Named, /, *, con: Connection | None = None, **options: Unpack[GroupingKeywords]
+) -> Frame:
     """One row per published cluster."""
-    return run("anonymize_clusters", locals())
+    return run("anonymize_clusters", data, con, options)
 
 
 @documented
 def anonymize_metrics(
-    data: Any, /, *, con: Connection | None = None,
-    quasi_identifiers: str | Sequence[str] | None = None,
-    sensitive: str | Sequence[str] | None = None, identifiers: str | Sequence[str] | None = None,
-    entity: str | None = None, entity_rows: str | None = None, others: str | None = None,
-    roles: Any = None, categorical: str | Sequence[str] | None = None,
-    class_label: str | None = None, k: int | None = None, method: str | None = None,
-    distance: str | None = None, loss: str | None = None, recoding: str | None = None,
-    weights: Mapping[str, float] | None = None, suppress: float | None = None,
-    nulls: str | None = None, seed: int | None = None, refine: str | None = None,
-    refine_steps: int | None = None, refine_seconds: float | None = None,
-    effort: str | None = None, block_rows: int | None = None,
-    l: float | Mapping[str, float] | None = None,
-    diversity_kind: str | Mapping[str, str] | None = None,
-    c: float | Mapping[str, float] | None = None, t: float | Mapping[str, float] | None = None,
-    closeness: str | Mapping[str, str] | None = None,
-    alpha: float | Mapping[Any, Any] | None = None,
-    delta: float | Mapping[str, float] | None = None,
-    beta: float | Mapping[str, float] | None = None,
-    beta_kind: str | Mapping[str, str] | None = None, sensitive_nulls: str | None = None,
-    hierarchies: Mapping[str, Any] | None = None,
-    representation: str | Mapping[str, str] | None = None, class_id: bool | None = None,
-    keep_order: bool | None = None, sensitive_values: str | Sequence[Any] | None = None,
-    max_risk: float | None = None, preset: str | None = None, weight: str | None = None,
-    progress: bool | None = None, threads: int | None = None, show_values: bool | None = None,
-    ledger: Any = None, against: str | None = None, headroom: int | None = None,
-    within: str | Sequence[str] | None = None, small_parts: str | None = None,
-    by_part: bool | None = None, gamma: float | str | None = None, start: str | None = None,
-    class_penalty: float | None = None, diversity: str | None = None,
-    diversity_penalty: float | None = None, partitioning: str | None = None,
-    metric: str | None = None, centers: str | None = None, epsilon: float | None = None,
-    max_clusters: int | None = None, facility_cost: float | str | None = None,
-    allow_small: bool | None = None, max_diameter: float | None = None,
-    neighbours: int | None = None, adjacency: Any = None, places: Any = None,
-    islands: str | None = None, extent: Mapping[str, Sequence[float]] | None = None,
-    tight: bool | None = None, wkt: bool | None = None, sequence: str | None = None,
-    objective: str | None = None,
-    **unknown: NoReturn,
-) -> Any:
+    data: Frame | Named, /, *, con: Connection | None = None, **options: Unpack[MetricsKeywords]
+) -> Frame:
     """One row per metric of the release."""
-    return run("anonymize_metrics", locals())
+    return run("anonymize_metrics", data, con, options)
 
 
 @documented
 def anonymize_suppressed(
-    data: Any, /, *, con: Connection | None = None,
-    quasi_identifiers: str | Sequence[str] | None = None,
-    sensitive: str | Sequence[str] | None = None, identifiers: str | Sequence[str] | None = None,
-    entity: str | None = None, entity_rows: str | None = None, others: str | None = None,
-    roles: Any = None, categorical: str | Sequence[str] | None = None,
-    class_label: str | None = None, k: int | None = None, method: str | None = None,
-    distance: str | None = None, loss: str | None = None, recoding: str | None = None,
-    weights: Mapping[str, float] | None = None, suppress: float | None = None,
-    nulls: str | None = None, seed: int | None = None, refine: str | None = None,
-    refine_steps: int | None = None, refine_seconds: float | None = None,
-    effort: str | None = None, block_rows: int | None = None,
-    l: float | Mapping[str, float] | None = None,
-    diversity_kind: str | Mapping[str, str] | None = None,
-    c: float | Mapping[str, float] | None = None, t: float | Mapping[str, float] | None = None,
-    closeness: str | Mapping[str, str] | None = None,
-    alpha: float | Mapping[Any, Any] | None = None,
-    delta: float | Mapping[str, float] | None = None,
-    beta: float | Mapping[str, float] | None = None,
-    beta_kind: str | Mapping[str, str] | None = None, sensitive_nulls: str | None = None,
-    hierarchies: Mapping[str, Any] | None = None,
-    representation: str | Mapping[str, str] | None = None, class_id: bool | None = None,
-    keep_order: bool | None = None, sensitive_values: str | Sequence[Any] | None = None,
-    max_risk: float | None = None, preset: str | None = None, weight: str | None = None,
-    progress: bool | None = None, threads: int | None = None, show_values: bool | None = None,
-    ledger: Any = None, against: str | None = None, headroom: int | None = None,
-    within: str | Sequence[str] | None = None, small_parts: str | None = None,
-    gamma: float | str | None = None, start: str | None = None, class_penalty: float | None = None,
-    diversity: str | None = None, diversity_penalty: float | None = None,
-    partitioning: str | None = None, metric: str | None = None, centers: str | None = None,
-    epsilon: float | None = None, max_clusters: int | None = None,
-    facility_cost: float | str | None = None, allow_small: bool | None = None,
-    max_diameter: float | None = None, neighbours: int | None = None, adjacency: Any = None,
-    places: Any = None, islands: str | None = None,
-    extent: Mapping[str, Sequence[float]] | None = None, tight: bool | None = None,
-    wkt: bool | None = None, sequence: str | None = None, objective: str | None = None,
-    **unknown: NoReturn,
-) -> Any:
+    data: Frame | Named, /, *, con: Connection | None = None, **options: Unpack[ReleaseKeywords]
+) -> Frame:
     """The rows that the release leaves out: row numbers of the source."""
-    return run("anonymize_suppressed", locals())
+    return run("anonymize_suppressed", data, con, options)
 
 
 @documented
 def anonymize_roles(
-    data: Any, /, *, con: Connection | None = None,
-    quasi_identifiers: str | Sequence[str] | None = None,
-    sensitive: str | Sequence[str] | None = None, identifiers: str | Sequence[str] | None = None,
-    entity: str | None = None, entity_rows: str | None = None, others: str | None = None,
-    roles: Any = None, categorical: str | Sequence[str] | None = None,
-    class_label: str | None = None, k: int | None = None, method: str | None = None,
-    distance: str | None = None, loss: str | None = None, recoding: str | None = None,
-    weights: Mapping[str, float] | None = None, suppress: float | None = None,
-    nulls: str | None = None, seed: int | None = None, refine: str | None = None,
-    refine_steps: int | None = None, refine_seconds: float | None = None,
-    effort: str | None = None, block_rows: int | None = None,
-    l: float | Mapping[str, float] | None = None,
-    diversity_kind: str | Mapping[str, str] | None = None,
-    c: float | Mapping[str, float] | None = None, t: float | Mapping[str, float] | None = None,
-    closeness: str | Mapping[str, str] | None = None,
-    alpha: float | Mapping[Any, Any] | None = None,
-    delta: float | Mapping[str, float] | None = None,
-    beta: float | Mapping[str, float] | None = None,
-    beta_kind: str | Mapping[str, str] | None = None, sensitive_nulls: str | None = None,
-    hierarchies: Mapping[str, Any] | None = None,
-    representation: str | Mapping[str, str] | None = None, class_id: bool | None = None,
-    keep_order: bool | None = None, sensitive_values: str | Sequence[Any] | None = None,
-    max_risk: float | None = None, preset: str | None = None, weight: str | None = None,
-    progress: bool | None = None, threads: int | None = None, show_values: bool | None = None,
-    ledger: Any = None, against: str | None = None, headroom: int | None = None,
-    within: str | Sequence[str] | None = None, small_parts: str | None = None,
-    gamma: float | str | None = None, start: str | None = None, class_penalty: float | None = None,
-    diversity: str | None = None, diversity_penalty: float | None = None,
-    partitioning: str | None = None, metric: str | None = None, centers: str | None = None,
-    epsilon: float | None = None, max_clusters: int | None = None,
-    facility_cost: float | str | None = None, allow_small: bool | None = None,
-    max_diameter: float | None = None, neighbours: int | None = None, adjacency: Any = None,
-    places: Any = None, islands: str | None = None,
-    extent: Mapping[str, Sequence[float]] | None = None, tight: bool | None = None,
-    wkt: bool | None = None, sequence: str | None = None, objective: str | None = None,
-    **unknown: NoReturn,
-) -> Any:
+    data: Frame | Named, /, *, con: Connection | None = None, **options: Unpack[ReleaseKeywords]
+) -> Frame:
     """One row per column: its role, what it looks like, and what is released."""
-    return run("anonymize_roles", locals())
+    return run("anonymize_roles", data, con, options)
 
 
 @documented
 def anonymize_ledger(
-    data: Any, /, *, con: Connection | None = None,
-    quasi_identifiers: str | Sequence[str] | None = None,
-    sensitive: str | Sequence[str] | None = None, identifiers: str | Sequence[str] | None = None,
-    entity: str | None = None, entity_rows: str | None = None, others: str | None = None,
-    roles: Any = None, categorical: str | Sequence[str] | None = None,
-    class_label: str | None = None, k: int | None = None, method: str | None = None,
-    distance: str | None = None, loss: str | None = None, recoding: str | None = None,
-    weights: Mapping[str, float] | None = None, suppress: float | None = None,
-    nulls: str | None = None, seed: int | None = None, refine: str | None = None,
-    refine_steps: int | None = None, refine_seconds: float | None = None,
-    effort: str | None = None, block_rows: int | None = None,
-    l: float | Mapping[str, float] | None = None,
-    diversity_kind: str | Mapping[str, str] | None = None,
-    c: float | Mapping[str, float] | None = None, t: float | Mapping[str, float] | None = None,
-    closeness: str | Mapping[str, str] | None = None,
-    alpha: float | Mapping[Any, Any] | None = None,
-    delta: float | Mapping[str, float] | None = None,
-    beta: float | Mapping[str, float] | None = None,
-    beta_kind: str | Mapping[str, str] | None = None, sensitive_nulls: str | None = None,
-    hierarchies: Mapping[str, Any] | None = None,
-    representation: str | Mapping[str, str] | None = None, class_id: bool | None = None,
-    keep_order: bool | None = None, sensitive_values: str | Sequence[Any] | None = None,
-    max_risk: float | None = None, preset: str | None = None, weight: str | None = None,
-    progress: bool | None = None, threads: int | None = None, show_values: bool | None = None,
-    ledger: Any = None, against: str | None = None, headroom: int | None = None,
-    within: str | Sequence[str] | None = None, small_parts: str | None = None,
-    gamma: float | str | None = None, start: str | None = None, class_penalty: float | None = None,
-    diversity: str | None = None, diversity_penalty: float | None = None,
-    partitioning: str | None = None, metric: str | None = None, centers: str | None = None,
-    epsilon: float | None = None, max_clusters: int | None = None,
-    facility_cost: float | str | None = None, allow_small: bool | None = None,
-    max_diameter: float | None = None, neighbours: int | None = None, adjacency: Any = None,
-    places: Any = None, islands: str | None = None,
-    extent: Mapping[str, Sequence[float]] | None = None, tight: bool | None = None,
-    wkt: bool | None = None, sequence: str | None = None, objective: str | None = None,
-    **unknown: NoReturn,
-) -> Any:
+    data: Frame | Named, /, *, con: Connection | None = None, **options: Unpack[ReleaseKeywords]
+) -> Frame:
     """What a release adds to its ledger: one row per person released."""
-    return run("anonymize_ledger", locals())
+    return run("anonymize_ledger", data, con, options)
 
 
 @documented
 def anonymize_audit(
-    data: Any, /, *, con: Connection | None = None,
-    quasi_identifiers: str | Sequence[str] | None = None,
-    sensitive: str | Sequence[str] | None = None, identifiers: str | Sequence[str] | None = None,
-    roles: Any = None, categorical: str | Sequence[str] | None = None,
-    class_label: str | None = None, k: int | None = None,
-    weights: Mapping[str, float] | None = None, hierarchies: Mapping[str, Any] | None = None,
-    sensitive_values: str | Sequence[Any] | None = None, release: Any = None,
-    max_risk: float | None = None, preset: str | None = None, show_values: bool | None = None,
-    **unknown: NoReturn,
-) -> Any:
+    data: Frame | Named, /, *, con: Connection | None = None, **options: Unpack[AuditKeywords]
+) -> Frame:
     """Metrics of any release, ours or not, held against its source."""
-    return run("anonymize_audit", locals())
+    return run("anonymize_audit", data, con, options)
 
 
 @documented
 def anonymize_risk(
-    data: Any, /, *, con: Connection | None = None,
-    quasi_identifiers: str | Sequence[str] | None = None,
-    sensitive: str | Sequence[str] | None = None, identifiers: str | Sequence[str] | None = None,
-    roles: Any = None, k: int | None = None, max_risk: float | None = None,
-    preset: str | None = None, population: Any = None, population_size: int | None = None,
-    weight: str | None = None, msu_columns: int | None = None, subset_columns: int | None = None,
-    **unknown: NoReturn,
-) -> Any:
+    data: Frame | Named, /, *, con: Connection | None = None, **options: Unpack[RiskKeywords]
+) -> Frame:
     """Metrics of the risk that persons are found in any table, ours or not."""
-    return run("anonymize_risk", locals())
+    return run("anonymize_risk", data, con, options)
 
 
 @documented
 def anonymize_manifest(
-    data: Any, /, *, con: Connection | None = None,
-    quasi_identifiers: str | Sequence[str] | None = None,
-    sensitive: str | Sequence[str] | None = None, identifiers: str | Sequence[str] | None = None,
-    entity: str | None = None, entity_rows: str | None = None, others: str | None = None,
-    roles: Any = None, categorical: str | Sequence[str] | None = None,
-    class_label: str | None = None, k: int | None = None, method: str | None = None,
-    distance: str | None = None, loss: str | None = None, recoding: str | None = None,
-    weights: Mapping[str, float] | None = None, suppress: float | None = None,
-    nulls: str | None = None, seed: int | None = None, refine: str | None = None,
-    refine_steps: int | None = None, refine_seconds: float | None = None,
-    effort: str | None = None, block_rows: int | None = None,
-    l: float | Mapping[str, float] | None = None,
-    diversity_kind: str | Mapping[str, str] | None = None,
-    c: float | Mapping[str, float] | None = None, t: float | Mapping[str, float] | None = None,
-    closeness: str | Mapping[str, str] | None = None,
-    alpha: float | Mapping[Any, Any] | None = None,
-    delta: float | Mapping[str, float] | None = None,
-    beta: float | Mapping[str, float] | None = None,
-    beta_kind: str | Mapping[str, str] | None = None, sensitive_nulls: str | None = None,
-    hierarchies: Mapping[str, Any] | None = None,
-    representation: str | Mapping[str, str] | None = None, class_id: bool | None = None,
-    keep_order: bool | None = None, sensitive_values: str | Sequence[Any] | None = None,
-    max_risk: float | None = None, preset: str | None = None, weight: str | None = None,
-    progress: bool | None = None, threads: int | None = None, show_values: bool | None = None,
-    ledger: Any = None, against: str | None = None, headroom: int | None = None,
-    within: str | Sequence[str] | None = None, small_parts: str | None = None,
-    gamma: float | str | None = None, start: str | None = None, class_penalty: float | None = None,
-    diversity: str | None = None, diversity_penalty: float | None = None,
-    partitioning: str | None = None, metric: str | None = None, centers: str | None = None,
-    epsilon: float | None = None, max_clusters: int | None = None,
-    facility_cost: float | str | None = None, allow_small: bool | None = None,
-    max_diameter: float | None = None, neighbours: int | None = None, adjacency: Any = None,
-    places: Any = None, islands: str | None = None,
-    extent: Mapping[str, Sequence[float]] | None = None, tight: bool | None = None,
-    wkt: bool | None = None, sequence: str | None = None, objective: str | None = None,
-    **unknown: NoReturn,
-) -> Any:
+    data: Frame | Named, /, *, con: Connection | None = None, **options: Unpack[ReleaseKeywords]
+) -> Frame:
     """What the release is, to stand beside it: one row per entry."""
-    return run("anonymize_manifest", locals())
+    return run("anonymize_manifest", data, con, options)
 
 
 @documented
 def anonymize_sql(
-    data: Any, /, *, con: Connection | None = None,
-    quasi_identifiers: str | Sequence[str] | None = None,
-    sensitive: str | Sequence[str] | None = None, identifiers: str | Sequence[str] | None = None,
-    entity: str | None = None, entity_rows: str | None = None, others: str | None = None,
-    roles: Any = None, categorical: str | Sequence[str] | None = None,
-    class_label: str | None = None, k: int | None = None, method: str | None = None,
-    distance: str | None = None, loss: str | None = None, recoding: str | None = None,
-    weights: Mapping[str, float] | None = None, suppress: float | None = None,
-    nulls: str | None = None, seed: int | None = None, refine: str | None = None,
-    refine_steps: int | None = None, refine_seconds: float | None = None,
-    effort: str | None = None, block_rows: int | None = None,
-    l: float | Mapping[str, float] | None = None,
-    diversity_kind: str | Mapping[str, str] | None = None,
-    c: float | Mapping[str, float] | None = None, t: float | Mapping[str, float] | None = None,
-    closeness: str | Mapping[str, str] | None = None,
-    alpha: float | Mapping[Any, Any] | None = None,
-    delta: float | Mapping[str, float] | None = None,
-    beta: float | Mapping[str, float] | None = None,
-    beta_kind: str | Mapping[str, str] | None = None, sensitive_nulls: str | None = None,
-    hierarchies: Mapping[str, Any] | None = None,
-    representation: str | Mapping[str, str] | None = None, class_id: bool | None = None,
-    keep_order: bool | None = None, sensitive_values: str | Sequence[Any] | None = None,
-    max_risk: float | None = None, preset: str | None = None, weight: str | None = None,
-    progress: bool | None = None, threads: int | None = None, show_values: bool | None = None,
-    ledger: Any = None, against: str | None = None, headroom: int | None = None,
-    within: str | Sequence[str] | None = None, small_parts: str | None = None,
-    gamma: float | str | None = None, start: str | None = None, class_penalty: float | None = None,
-    diversity: str | None = None, diversity_penalty: float | None = None,
-    partitioning: str | None = None, metric: str | None = None, centers: str | None = None,
-    epsilon: float | None = None, max_clusters: int | None = None,
-    facility_cost: float | str | None = None, allow_small: bool | None = None,
-    max_diameter: float | None = None, neighbours: int | None = None, adjacency: Any = None,
-    places: Any = None, islands: str | None = None,
-    extent: Mapping[str, Sequence[float]] | None = None, tight: bool | None = None,
-    wkt: bool | None = None, sequence: str | None = None, objective: str | None = None,
-    **unknown: NoReturn,
-) -> Any:
+    data: Frame | Named, /, *, con: Connection | None = None, **options: Unpack[ReleaseKeywords]
+) -> Frame:
     """The SQL text that anonymize runs, as a frame of one row."""
-    return run("anonymize_sql", locals())
+    return run("anonymize_sql", data, con, options)
 
 
 @documented
 def k_anonymity(
-    data: Any, /, *, con: Connection | None = None,
-    quasi_identifiers: str | Sequence[str] | None = None,
-    sensitive: str | Sequence[str] | None = None, identifiers: str | Sequence[str] | None = None,
-    entity: str | None = None, roles: Any = None, k: int | None = None,
-    l: float | Mapping[str, float] | None = None,
-    diversity_kind: str | Mapping[str, str] | None = None,
-    c: float | Mapping[str, float] | None = None, t: float | Mapping[str, float] | None = None,
-    closeness: str | Mapping[str, str] | None = None,
-    alpha: float | Mapping[Any, Any] | None = None,
-    delta: float | Mapping[str, float] | None = None,
-    beta: float | Mapping[str, float] | None = None,
-    beta_kind: str | Mapping[str, str] | None = None, sensitive_nulls: str | None = None,
-    max_risk: float | None = None, preset: str | None = None,
-    within: str | Sequence[str] | None = None, by_part: bool | None = None,
-    **unknown: NoReturn,
-) -> Any:
+    data: Frame | Named, /, *, con: Connection | None = None, **options: Unpack[AnonymityKeywords]
+) -> Frame:
     """The audit of any table, released by us or not."""
-    return run("k_anonymity", locals())
+    return run("k_anonymity", data, con, options)
 
 
 @documented
 def ledger_check(
-    data: Any, /, *, con: Connection | None = None,
-    k: int | None = None,
-    **unknown: NoReturn,
-) -> Any:
+    data: Frame | Named, /, *, con: Connection | None = None, **options: Unpack[LedgerKeywords]
+) -> Frame:
     """Whether a ledger of releases keeps what it promises."""
-    return run("ledger_check", locals())
+    return run("ledger_check", data, con, options)
 
 
 @documented
 def hierarchy(
-    data: Any, column_name: str, /, *, con: Connection | None = None,
-    kind: str | None = None, levels: int | None = None, mask: str | None = None,
-    width: float | Decimal | None = None, factor: int | None = None,
-    start: float | Decimal | None = None, ranking: Sequence[Any] | None = None,
-    adjacency: Any = None, places: Any = None, extent: Sequence[Sequence[float]] | None = None,
-    packing: str | None = None,
-    **unknown: NoReturn,
-) -> Any:
+    data: Frame | Named, column_name: str, /, *, con: Connection | None = None,
+    **options: Unpack[HierarchyKeywords],
+) -> Frame:
     """The level table of a column: level0 (its values) .. levelN, to edit."""
-    return run("hierarchy", locals())
+    return run("hierarchy", data, con, {"column_name": column_name, **options})
+
+
+@documented
+def compare(
+    data: Frame | Named, /, *, con: Connection | None = None, k: int | Sequence[int] = 5,
+    methods: MethodName | Sequence[MethodName] = FIRST, **options: Unpack[ComparedKeywords],
+) -> Frame:
+    """Methods beside each other: what each would lose and leave at risk, and how long it takes.
+
+    One row per method and k; nothing is released. Of a method that can't take the table or an
+    option, the column refused says why.
+    """
+    return compared(data, con, k, methods, options)
 
 
 @documented
 def release(
-    data: Any, relation: Any = None, /, *, con: Connection | None = None,
-    to: str | PathLike[str] | None = None, private: str | PathLike[str] | None = None,
-    quasi_identifiers: str | Sequence[str] | None = None,
-    sensitive: str | Sequence[str] | None = None, identifiers: str | Sequence[str] | None = None,
-    entity: str | None = None, entity_rows: str | None = None, others: str | None = None,
-    roles: Any = None, categorical: str | Sequence[str] | None = None,
-    class_label: str | None = None, k: int | None = None, method: str | None = None,
-    distance: str | None = None, loss: str | None = None, recoding: str | None = None,
-    weights: Mapping[str, float] | None = None, suppress: float | None = None,
-    nulls: str | None = None, seed: int | None = None, refine: str | None = None,
-    refine_steps: int | None = None, refine_seconds: float | None = None,
-    effort: str | None = None, block_rows: int | None = None,
-    l: float | Mapping[str, float] | None = None,
-    diversity_kind: str | Mapping[str, str] | None = None,
-    c: float | Mapping[str, float] | None = None, t: float | Mapping[str, float] | None = None,
-    closeness: str | Mapping[str, str] | None = None,
-    alpha: float | Mapping[Any, Any] | None = None,
-    delta: float | Mapping[str, float] | None = None,
-    beta: float | Mapping[str, float] | None = None,
-    beta_kind: str | Mapping[str, str] | None = None, sensitive_nulls: str | None = None,
-    hierarchies: Mapping[str, Any] | None = None,
-    representation: str | Mapping[str, str] | None = None, class_id: bool | None = None,
-    keep_order: bool | None = None, sensitive_values: str | Sequence[Any] | None = None,
-    max_risk: float | None = None, preset: str | None = None, weight: str | None = None,
-    progress: bool | None = None, threads: int | None = None, show_values: bool | None = None,
-    ledger: Any = None, against: str | None = None, headroom: int | None = None,
-    within: str | Sequence[str] | None = None, small_parts: str | None = None,
-    gamma: float | str | None = None, start: str | None = None, class_penalty: float | None = None,
-    diversity: str | None = None, diversity_penalty: float | None = None,
-    partitioning: str | None = None, metric: str | None = None, centers: str | None = None,
-    epsilon: float | None = None, max_clusters: int | None = None,
-    facility_cost: float | str | None = None, allow_small: bool | None = None,
-    max_diameter: float | None = None, neighbours: int | None = None, adjacency: Any = None,
-    places: Any = None, islands: str | None = None,
-    extent: Mapping[str, Sequence[float]] | None = None, tight: bool | None = None,
-    wkt: bool | None = None, sequence: str | None = None, objective: str | None = None,
-    **unknown: NoReturn,
-) -> Release:
+    data: Frame | Named | Connection, relation: Frame | Named | None = None, /, *,
+    con: Connection | None = None, to: str | PathLike[str] | None = None,
+    private: str | PathLike[str] | None = None, **options: Unpack[ReleaseKeywords],
+) -> Release[Frame]:
     """The release as one object: its rows, metrics and manifest, and with to a Parquet file."""
-    return release_of(locals())
+    return release_of(data, relation, con, to, private, options)
 
 
 @documented
 def report(
-    data: Any, /, to: str | PathLike[str] = "report.html", *,
-    con: Connection | None = None, title: str | None = None,
-    queries: Mapping[str, str] | Sequence[str] | None = None,
-    compare: Sequence[str | Mapping[str, Any]] | None = None,
-    quasi_identifiers: str | Sequence[str] | None = None,
-    sensitive: str | Sequence[str] | None = None, identifiers: str | Sequence[str] | None = None,
-    entity: str | None = None, entity_rows: str | None = None, others: str | None = None,
-    roles: Any = None, categorical: str | Sequence[str] | None = None,
-    class_label: str | None = None, k: int | None = None, method: str | None = None,
-    distance: str | None = None, loss: str | None = None, recoding: str | None = None,
-    weights: Mapping[str, float] | None = None, suppress: float | None = None,
-    nulls: str | None = None, seed: int | None = None, refine: str | None = None,
-    refine_steps: int | None = None, refine_seconds: float | None = None,
-    effort: str | None = None, block_rows: int | None = None,
-    l: float | Mapping[str, float] | None = None,
-    diversity_kind: str | Mapping[str, str] | None = None,
-    c: float | Mapping[str, float] | None = None, t: float | Mapping[str, float] | None = None,
-    closeness: str | Mapping[str, str] | None = None,
-    alpha: float | Mapping[Any, Any] | None = None,
-    delta: float | Mapping[str, float] | None = None,
-    beta: float | Mapping[str, float] | None = None,
-    beta_kind: str | Mapping[str, str] | None = None, sensitive_nulls: str | None = None,
-    hierarchies: Mapping[str, Any] | None = None,
-    representation: str | Mapping[str, str] | None = None, class_id: bool | None = None,
-    keep_order: bool | None = None, sensitive_values: str | Sequence[Any] | None = None,
-    max_risk: float | None = None, preset: str | None = None, weight: str | None = None,
-    progress: bool | None = None, threads: int | None = None, show_values: bool | None = None,
-    ledger: Any = None, against: str | None = None, headroom: int | None = None,
-    within: str | Sequence[str] | None = None, small_parts: str | None = None,
-    gamma: float | str | None = None, start: str | None = None, class_penalty: float | None = None,
-    diversity: str | None = None, diversity_penalty: float | None = None,
-    partitioning: str | None = None, metric: str | None = None, centers: str | None = None,
-    epsilon: float | None = None, max_clusters: int | None = None,
-    facility_cost: float | str | None = None, allow_small: bool | None = None,
-    max_diameter: float | None = None, neighbours: int | None = None, adjacency: Any = None,
-    places: Any = None, islands: str | None = None,
-    extent: Mapping[str, Sequence[float]] | None = None, tight: bool | None = None,
-    wkt: bool | None = None, sequence: str | None = None, objective: str | None = None,
-    **unknown: NoReturn,
+    data: Any, /, to: str | PathLike[str] = "report.html", *, con: Connection | None = None,
+    title: str | None = None, queries: Mapping[str, str] | Sequence[str] | None = None,
+    compare: Sequence[str | Mapping[str, Any]] | None = None, **options: Unpack[ReleaseKeywords],
 ) -> Report:
     """What a release is worth, as one HTML file for who signs it off, which needs no network."""
-    return report_file(locals())
+    return report_file(data, con, (to, title, queries, compare), options)
+
+
+def anonymize_methods() -> pa.Table:
+    """Every method: what it does and promises, what it costs, its options and its source.
+
+    Returns:
+        One row per method, as an Arrow table.
+    """
+    return every_method()

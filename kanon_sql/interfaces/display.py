@@ -31,6 +31,10 @@ FACTS = {
 }
 """The metrics that are shown, and how they are called in few words; ncp_grouping without ncp."""
 
+BARS, FEW, MARGIN = 40, 10, 2.5
+"""The most bars of a chart, so many sizes of which each is written at its bar, and the room beside
+the first and the last bar, in rows."""
+
 LACKING = "The plot needs matplotlib. Install it by pip install 'kanon-sql[plots]'."
 
 
@@ -113,6 +117,25 @@ def html(
     )
 
 
+def _draw_sizes(axes: Any, sizes: Mapping[int, int]) -> None:
+    """How many classes of each size there are: a bar for each, of many sizes one for several."""
+    least, most = min(sizes, default=0), max(sizes, default=1)
+    heights = list(sizes.values())
+    if most - least < BARS:
+        axes.bar(list(sizes), heights)
+        axes.set_xlim(least - MARGIN, most + MARGIN)  # one bar alone is no wall
+    else:
+        heights = axes.hist(list(sizes), bins=BARS, weights=heights)[0]
+    if len(sizes) <= FEW:
+        axes.set_xticks(list(sizes))
+    if max(heights, default=1) > 10 * min((each for each in heights if each), default=1):
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(0, 1.1 * max(heights, default=1))
+        axes.yaxis.get_major_locator().set_params(integer=True)
+    axes.set(title="Class sizes", xlabel="rows of a class", ylabel="classes")
+
+
 def figure(losses: Mapping[str, float], sizes: Mapping[int, int]) -> Any:
     """Two charts beside each other, a matplotlib Figure.
 
@@ -138,11 +161,7 @@ def figure(losses: Mapping[str, float], sizes: Mapping[int, int]) -> Any:
 
     drawn = Shown(figsize=(9, 3.6), layout="constrained")
     left, right = drawn.subplots(1, 2)
-    left.hist(
-        list(sizes), bins=min(40, max(1, max(sizes, default=1) - min(sizes, default=0) + 1)),
-        weights=list(sizes.values()),
-    )
-    left.set(title="Class sizes", xlabel="rows of a class", ylabel="classes", yscale="log")
+    _draw_sizes(left, sizes)
     names = list(losses)[::-1]
     right.barh(names, [losses[name] for name in names])
     right.set(title="Loss by column", xlabel="share lost", xlim=(0, 1))

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import itertools
 import json
+import re
 import threading
 import weakref
 from collections.abc import Iterator
@@ -22,6 +23,13 @@ from kanon_sql.plan.shadows import HERE, UNLISTED, bound_sql, refuse_changed, sh
 from kanon_sql.udfs import FUNCTIONS, Signature, planner
 from kanon_sql.udfs.planner import PARAMETERS, CatalogOf, ShadowOf
 
+OLDEST = "1.4"
+"""The oldest DuckDB that runs our SQL, as pyproject.toml says."""
+
+TOO_OLD = (
+    "DuckDB {} is too old: kanon_sql needs DuckDB {} or later. Install one: pip install -U duckdb"
+)
+
 INSTANCE = "__kanon_instance"
 
 OURS_HIDDEN = f"""
@@ -32,6 +40,11 @@ OURS_HIDDEN = f"""
 UNCOMMITTED = (
     "No other connection knows the calls until the transaction of this one is committed. End it, "
     "and register again with shared=True."
+)
+
+NO_CONNECTION = (
+    "register takes a connection, and a {} is none. Give what duckdb.connect() gives, for example "
+    "con = kanon_sql.register(duckdb.connect('my.duckdb'))."
 )
 
 Connections = weakref.WeakValueDictionary[int, duckdb.DuckDBPyConnection]
@@ -208,6 +221,13 @@ def _shadow_of(instance: int) -> ShadowOf:
     return for_caller
 
 
+def refuse_old(version: str = duckdb.__version__) -> None:
+    """Raises OptionError where DuckDB is too old for our SQL."""
+    numbers = re.findall(r"\d+", version)[:2]
+    if [int(number) for number in numbers] < [int(number) for number in OLDEST.split(".")]:
+        raise OptionError(TOO_OLD.format(version, OLDEST))
+
+
 def register(
     con: duckdb.DuckDBPyConnection, shared: bool | str = False
 ) -> duckdb.DuckDBPyConnection:
@@ -226,10 +246,13 @@ def register(
         The connection itself.
 
     Raises:
-        OptionError: a macro of the database is in the way, so that ours can't be made, or another
-            database has the name of that of the shared macros, or a transaction is open that
-            keeps the functions from all other connections.
+        OptionError: DuckDB is too old; it is no connection; a macro of the database is in the
+            way, so that ours can't be made; another database has the name of that of the shared
+            macros; or a transaction is open that keeps the functions from all other connections.
     """
+    refuse_old()
+    if not hasattr(con, "execute"):
+        raise OptionError(NO_CONNECTION.format(type(con).__name__))
     try:
         instance = _register(con)
         if shared:

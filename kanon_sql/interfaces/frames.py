@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from os import PathLike, fspath
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import duckdb
 import pyarrow as pa
 
 from kanon_sql.errors import DataError, OptionError
+from kanon_sql.names import caseless
+
+
+class Columned(Protocol):
+    """What has columns, as every frame does, and no name, path or dict."""
+
+    @property
+    def columns(self) -> Any:
+        """The columns or their names."""
+
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    Frame = TypeVar("Frame", bound=Columned, default=pa.Table)
+    Kept = TypeVar("Kept", default=Any)
+else:  # Python knows defaults from 3.13 on
+    from typing import TypeVar
+
+    Frame, Kept = TypeVar("Frame"), TypeVar("Kept")
+"""The kind of frame that comes in and goes back, an Arrow table where none comes in; and the one
+that a release is told as."""
+
+Named = str | PathLike[str] | Sequence[str | PathLike[str]] | Mapping[str, Any]
+"""What else may stand for a table: its name or path, a list of paths, a dict of columns."""
 
 TAKEN = (
     "Give a Polars, pandas, Arrow or Ibis frame, a dict of columns, a DuckDB relation, or the path "
@@ -120,9 +145,9 @@ def _check_names(names: list[Any]) -> None:
             "The frame has column names that are no text. Rename them, for example by "
             "frame.columns = [str(name) for name in frame.columns]."
         )
-    lowered = [name.lower() for name in names]
+    lowered = [caseless(name) for name in names]
     for name in names:
-        if lowered.count(name.lower()) > 1:
+        if lowered.count(caseless(name)) > 1:
             raise DataError(
                 f"The frame has two columns named {name!r} (capitals don't count). Rename one."
             )

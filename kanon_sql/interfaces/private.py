@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import duckdb
 from kanon_sql.call.relation import find_relation
 from kanon_sql.errors import OptionError
 from kanon_sql.interfaces.session import Session
+from kanon_sql.output.whole import beside
 
 PLACES = "Name a file that ends in .json, or with con a table."
 
@@ -66,14 +66,9 @@ def write_private(private: Any, told: Mapping[str, Any]) -> None:
     if private is None or not is_json(private):
         return
     place = Path(private).resolve()
-    draft = place.with_name(f".{place.name}.{secrets.token_hex(8)}.tmp")
-    try:
+    with beside(place) as draft:
         opened = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(opened, "w", encoding="utf-8") as file:
             file.write(json.dumps(told, indent=1) + "\n")
             file.flush()
             os.fsync(file.fileno())
-        draft.replace(place)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise

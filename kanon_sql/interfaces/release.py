@@ -16,13 +16,14 @@ from typing import Any
 import duckdb
 
 from kanon_sql.call.call import GroupingCall, read_call
-from kanon_sql.call.relation import Relation, is_file, is_url, literal, quoted
+from kanon_sql.call.relation import Relation, is_url, literal, quoted
 from kanon_sql.errors import DataError, OptionError, ReleaseError
 from kanon_sql.interfaces.entry import enter, entry_of, unmoved
-from kanon_sql.interfaces.frames import relation_name
-from kanon_sql.interfaces.private import open_table, refuse_private, write_private
-from kanon_sql.interfaces.session import Session, asked, bound, refusals, telling
+from kanon_sql.interfaces.private import is_json, open_table, refuse_private, write_private
+from kanon_sql.interfaces.session import Session, asked, bound, reads_of, refusals, telling
 from kanon_sql.jobs.forks import refuse_forked
+from kanon_sql.output.faults import writing
+from kanon_sql.output.whole import beside
 from kanon_sql.plan.manifest import (
     SEAL,
     copy_sql,
@@ -93,16 +94,20 @@ def write_release(
         OptionError, DataError, ReleaseError: as anonymize, or where the file can't be written.
     """
     refuse_forked()
-    path = _target(to, data)
+    path = _target(to)
     refuse_private(private, con, path)
     with Session(con) if con is not None else reader() as session:
         source, held = asked(session, data, options)
+        reads = reads_of(session, source, held)
+        reads.refuse_file("to", path)
+        if is_json(private):
+            reads.refuse_file("private", Path(private).resolve(), "it")
         entry = entry_of(session, con, options.get("ledger"), held)
         with beside(path) as draft, unmoved(entry), transaction(session.con):
             seed = held["seed"] = seed_of(session, source, held)
             marks = marks_of(session, source, held)
             manifest = read_manifest(session, source, held)
-            _write(session, source, held, manifest, draft)
+            _write(session, source, held, manifest, draft, path)
             salt, ledger = secrets.token_hex(32), None
             if entry is not None:
                 enter(session, source, held, entry, manifest["metrics"]["rows_released"])
@@ -122,7 +127,7 @@ def write_release(
     return Written(str(path), manifest, told, marks)
 
 
-def _target(to: Any, data: Any) -> Path:
+def _target(to: Any) -> Path:
     """The file to write, where it may be one."""
     if not isinstance(to, (str, os.PathLike)) or not str(to):
         raise OptionError("to is not given. Name the file to write, for example to='out.parquet'.")
@@ -137,14 +142,15 @@ def _target(to: Any, data: Any) -> Path:
             f"to names {str(to)!r}, which DuckDB reads as a pattern. Leave out the signs *, ? and "
             "[, also of its folders."
         )
+    if path.suffix.lower() not in ("", ".parquet") and not path.is_dir():
+        raise OptionError(
+            f"to names {str(to)!r}, and a release with its manifest is a Parquet file. Name one "
+            "that ends in .parquet, or write what anonymize gives to a file of another kind."
+        )
     if path.is_dir():
         raise OptionError(f"to names the folder {str(to)!r}. Name a file in it.")
     if not path.parent.is_dir():
         raise OptionError(f"There is no folder for {str(to)!r}. Make it first.")
-    named = relation_name(data)
-    for name in [named] if isinstance(named, str) else named or []:
-        if is_file(name) and Path(name).resolve() == path:
-            raise OptionError("to names the relation itself. Write the release to another file.")
     return path
 
 
@@ -168,18 +174,6 @@ def transaction(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
     except BaseException:
         with suppress(duckdb.Error):
             con.rollback()
-        raise
-
-
-@contextmanager
-def beside(path: Path) -> Iterator[str]:
-    """A name beside a file, for a draft that takes its place; it is gone if anything fails."""
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
-    try:
-        yield str(draft)
-        draft.replace(path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
         raise
 
 
@@ -216,13 +210,15 @@ def read_manifest(
 
 def _write(
     session: Session, source: Relation, options: Mapping[str, Any], manifest: Mapping[str, Any],
-    draft: str,
+    draft: str, path: Path,
 ) -> None:
     """Writes the draft, and makes sure that it holds what the manifest says."""
-    refuse_unkept(manifest["columns"], draft)
+    with writing(path):
+        refuse_unkept(manifest["columns"], draft)
     with refusals(session, ()):
         rows = rows_of(session, source, options, manifest["columns"])
-        bound(session.con, copy_sql(rows, draft, json.dumps(manifest)))
+        with writing(path):
+            bound(session.con, copy_sql(rows, draft, json.dumps(manifest)))
     with reader() as own:
         found = own.con.execute(digest_sql(file_relation(draft))).fetchall()
     if found != [(manifest["release"]["rows_sha256"],)]:

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
+from kanon_sql.call.call import GroupingCall, read_call
+from kanon_sql.call.hierarchies import HierarchySpec
 from kanon_sql.call.options import SPECIAL
-from kanon_sql.call.relation import Relation, is_file, quoted
+from kanon_sql.call.relation import Relation, quoted
 from kanon_sql.errors import DataError, KanonError, OptionError
-from kanon_sql.interfaces.frames import plain, relation_name
+from kanon_sql.interfaces.frames import plain
+from kanon_sql.interfaces.notices import notices_once
 from kanon_sql.interfaces.release import read_manifest, reader
-from kanon_sql.interfaces.session import Session, asked, bound, refusals, telling
+from kanon_sql.interfaces.report_wish import Wish, read_wish
+from kanon_sql.interfaces.session import (
+    Session,
+    asked,
+    bound,
+    given,
+    reads_of,
+    refusals,
+    telling,
+)
 from kanon_sql.jobs.forks import refuse_forked
-from kanon_sql.plan.manifest import EXACT, UNPUBLISHED
+from kanon_sql.names import caseless
+from kanon_sql.output.whole import beside
+from kanon_sql.plan.hierarchies import hierarchy_sql
+from kanon_sql.plan.manifest import as_told
 from kanon_sql.plan.query import plan
 from kanon_sql.reporting.facts import (
     KEPT,
@@ -32,12 +44,6 @@ from kanon_sql.reporting.facts import (
     Told,
 )
 from kanon_sql.sql import statement
-
-NEEDED = ("jinja2", "vl_convert")
-"""The libraries of the extra 'report'."""
-
-OWN = ("to", "title", "queries", "compare")
-"""The options of a report that anonymize doesn't have."""
 
 MANY = 100_000
 """From how many rows on sets of columns that single somebody out are looked for of up to 3 columns,
@@ -64,58 +70,26 @@ class Report:
         return f"Report({self.path!r}, k_reached = {self.told.value('k_reached'):g})"
 
 
-@dataclass(frozen=True)
-class Wish:
-    """What a report is to be, beside the release.
-
-    Attributes:
-        path: the file.
-        title: what the release is called.
-        queries: SQL texts by their names.
-        compared: other releases: a name for each, and the options in which it differs.
-    """
-
-    path: Path
-    title: str
-    queries: Mapping[str, str]
-    compared: tuple[tuple[str, Mapping[str, Any]], ...]
-
-
-def read_wish(data: Any, to: Any, title: Any, queries: Any, compare: Any) -> Wish:
-    """What is wanted, read and checked; ``data``: the relation, which the file must not be.
-
-    Raises:
-        OptionError: something of it can't be had.
-    """
-    _refuse_missing()
-
-    # here, since it loads what only reports need
-    from kanon_sql.reporting.queries import read_queries
-
-    if title is not None and not isinstance(title, str):
-        raise OptionError(f"title is a {type(title).__name__}. Give a text.")
-    return Wish(_target(to, data), title or "", read_queries(queries), _read_compare(compare))
-
-
-def report_file(given: Mapping[str, Any]) -> Report:
+def report_file(
+    data: Any, con: Any, wished: tuple[Any, ...], options: Mapping[str, Any]
+) -> Report:
     """Makes a release, measures it, and writes what there is to say as one HTML file, which needs
     nothing else and asks nobody for anything.
 
     Args:
-        given: ``con``, the caller's connection or None; ``data``; ``to``, the file; ``title``;
-            ``queries`` and ``compare``; the options of anonymize, where None stands for "not
-            given"; and ``unknown``, what else was given.
+        data: the relation.
+        con: the caller's connection or None.
+        wished: the file, the title, the queries and what to compare with, as ``read_wish`` takes
+            them.
+        options: those of anonymize, where None stands for "not given".
 
     Raises:
         OptionError, DataError, ReleaseError: as anonymize, or where the file can't be written.
     """
     refuse_forked()
-    options = {name: value for name, value in given.items() if value is not None}
-    options |= options.pop("unknown", {})
-    con, data = options.pop("con", None), options.pop("data", None)
-    wish = read_wish(data, *(options.pop(name, None) for name in OWN))
+    wish = read_wish(*wished)
     with Session(con) as session:
-        return write_report(session, *asked(session, data, options), wish)
+        return write_report(session, *asked(session, data, given(options)), wish)
 
 
 def write_report(
@@ -132,66 +106,17 @@ def write_report(
     # here, since it loads what only reports need
     from kanon_sql.reporting.page import page_of
 
-    told = _told(session, source, held, wish)
+    reads_of(session, source, held).refuse_file("to", wish.path, "the report")
+    with notices_once():
+        told = _told(session, source, held, wish)
     _write(wish.path, page_of(told))
     return Report(str(wish.path), told)
 
 
-def _refuse_missing() -> None:
-    missing = [name for name in NEEDED if find_spec(name) is None]
-    if missing:
-        raise OptionError(
-            f"A report needs {' and '.join(missing)}, which is not installed. "
-            "Install it by pip install 'kanon-sql[report]'."
-        )
-
-
-def _target(to: Any, data: Any) -> Path:
-    """The file to write, where it may be one."""
-    if not isinstance(to, (str, os.PathLike)) or not str(to):
-        raise OptionError("to is no name of a file. Give one, for example to='report.html'.")
-    path = Path(to).resolve()
-    if "://" in str(to) or path.is_dir() or not path.parent.is_dir():
-        raise OptionError(
-            f"to names {str(to)!r}, where no file can be. Name one in a folder that is there."
-        )
-    named = relation_name(data)
-    for name in [named] if isinstance(named, str) else named or []:
-        if is_file(name) and Path(name).resolve() == path:
-            raise OptionError("to names the relation itself. Write the report to another file.")
-    return path
-
-
 def _write(path: Path, text: str) -> None:
     """Writes the file, whole or not at all."""
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
-
-
-def _read_compare(given: Any) -> tuple[tuple[str, Mapping[str, Any]], ...]:
-    """What to compare with: a name for each, and the options in which it differs."""
-    if given is None:
-        return ()
-    if isinstance(given, (str, Mapping)) or not all(
-        isinstance(each, (str, Mapping)) for each in given
-    ):
-        raise OptionError(
-            "compare is no list of methods. Give one, such as ['mdav', 'mondrian'], or of options, "
-            "such as [{'k': 10}]."
-        )
-    found = []
-    for each in given:
-        changes = {"method": each} if isinstance(each, str) else dict(each)
-        said = {name: value for name, value in changes.items() if name != "method"}
-        parts = [str(changes["method"])] if "method" in changes else []
-        parts += [f"{name} = {value!r}" for name, value in said.items()]
-        found.append((", ".join(parts), changes))
-    return tuple(found)
+    with beside(path) as draft:
+        Path(draft).write_text(text, encoding="utf-8")
 
 
 def _rows(session: Session, call: str, source: Any, options: Mapping[str, Any]) -> Rows:
@@ -205,7 +130,8 @@ def _rows(session: Session, call: str, source: Any, options: Mapping[str, Any]) 
 def _told(session: Session, source: Relation, held: Mapping[str, Any], wish: Wish) -> Told:
     exact = bool(held.get("show_values", False))
     manifest = read_manifest(session, source, held)
-    metrics = _metrics(_rows(session, "anonymize_metrics", source, held), exact)
+    measured = _rows(session, "anonymize_metrics", source, held)
+    metrics = _metrics(measured, exact)
     planned = plan("anonymize", source, held, session.catalog)
     with refusals(session, planned.relations):
         released = bound(session.con, telling(planned.text)).to_arrow_table()
@@ -215,10 +141,16 @@ def _told(session: Session, source: Relation, held: Mapping[str, Any], wish: Wis
     rows = int(manifest["metrics"]["rows_in"])
     known = [each for each, role in manifest["roles"].items() if role in KEPT]
     risk, drives = _risk(session, source, name, known, k, rows, held, exact)
-    parts = _parts(session, source, released, columns, known, manifest, k, exact)
+    call = read_call("anonymize", source, held, session.catalog)
+    assert isinstance(call, GroupingCall)
+    trees = {
+        caseless(spec.column): _paths(session, source, spec) for spec in call.hierarchies
+        if call.release.of(caseless(spec.column), has_hierarchy=True) == "hierarchy"
+    }
+    parts = _parts(session, source, released, columns, known, manifest, k, exact, trees)
     return Told(
         title=wish.title, k=k, unit=parts.pop("unit"), metrics=metrics, risk=risk,
-        manifest=manifest, show_values=exact,
+        manifest=manifest, show_values=exact, notices=_notices(measured),
         columns=tuple(_columns(manifest, metrics, drives)),
         queries=tuple(_queries(session, source, name, wish.queries, exact)),
         alternatives=tuple(_alternatives(session, source, held, wish.compared, exact)),
@@ -226,27 +158,33 @@ def _told(session: Session, source: Relation, held: Mapping[str, Any], wish: Wis
     )
 
 
-def _stated(name: str, value: float | None, exact: bool) -> float | None:
-    """A metric as a manifest states it: three digits of what is measured on the source and is no
-    whole number."""
-    plain_name = name.partition(" (")[0]
-    if value is None or exact or value == int(value) or plain_name in EXACT:
-        return value
-    return _three(value)
-
-
 def _three(value: float) -> float:
     """A number of three digits: enough to judge by, and little of one row."""
     return float(f"{value:.2e}")
 
 
+def _stated(rows: Rows, exact: bool) -> dict[str, tuple[float | None, str, str]]:
+    """Number, unit and meaning of each metric, the numbers as a manifest tells them."""
+    left_out = any(name == "rows_suppressed" and value for name, value, *_ in rows)
+    return {
+        name: (value if exact else as_told(name, value, left_out), unit, meaning)
+        for name, value, _, unit, meaning in rows
+    }
+
+
+def _notices(rows: Rows) -> tuple[str, ...]:
+    """What a user should know of the release, each once."""
+    return tuple(dict.fromkeys(
+        str(text) for name, _, text, *_ in rows if name == "notice" and text
+    ))
+
+
 def _metrics(rows: Rows, exact: bool) -> dict[str, Number]:
     """The metrics that are numbers and tell something, without those of time."""
     return {
-        name: Number(name, _stated(name, value, exact), unit, meaning)
-        for name, value, _, unit, meaning in rows
+        name: Number(name, value, unit, meaning)
+        for name, (value, unit, meaning) in _stated(rows, exact).items()
         if value is not None and unit != "seconds"
-        and (exact or name.partition(" (")[0] not in UNPUBLISHED)
     }
 
 
@@ -297,6 +235,7 @@ def _columns(
 def _parts(
     session: Session, source: Relation, released: Any, columns: Sequence[str],
     known: Sequence[str], manifest: Mapping[str, Any], k: int, exact: bool,
+    trees: Mapping[str, Sequence[Sequence[str]]],
 ) -> dict[str, Any]:
     """What is read from the rows of source and release, on a connection of nobody else."""
     from kanon_sql.reporting.classes import shared, sizes
@@ -311,7 +250,7 @@ def _parts(
         rows = bound(
             session.con, statement("report/columns", columns=looked_at, relation=source.sql)
         ).to_arrow_table()
-    categorical = {str(name).lower() for name in manifest["options"].get("categorical") or ()}
+    categorical = {caseless(name) for name in manifest["options"].get("categorical") or ()}
     # the number of a class says nothing that could stand beside a value
     numbered = manifest["options"].get("representation") == "number"
     with reader() as own:
@@ -322,7 +261,10 @@ def _parts(
         # so many rows are those of k persons or more
         unit = k * max((read.most_rows(name) for name in entity), default=1)
         told = [
-            read_column(read, name, unit, exact, name.lower() in categorical)
+            read_column(
+                read, name, unit, exact, caseless(name) in categorical,
+                trees.get(caseless(name), ()),
+            )
             for name in ([] if numbered else [*columns, *sensitive])
         ]
         near = read.nearest(columns, PAIRS) if exact and not numbered else []
@@ -340,6 +282,13 @@ def _parts(
             ),
             "pairs": tuple(Pair(*row) for row in near),
         }
+
+
+def _paths(session: Session, source: Relation, spec: HierarchySpec) -> Rows:
+    """The labels of a hierarchy, of each leaf from itself up to the root."""
+    with refusals(session, ()):
+        found: Rows = bound(session.con, telling(hierarchy_sql(source, spec))).fetchall()
+    return found
 
 
 def _queries(
@@ -383,5 +332,5 @@ def _alternatives(
             yield Alternative(label, i == 0, refused=str(refusal))
             continue
         method = next(text for name, _, text, *_ in rows if name == "method")
-        numbers = {name: _stated(name, value, exact) for name, value, *_ in rows}
+        numbers = {name: value for name, (value, *_) in _stated(rows, exact).items()}
         yield Alternative(label, i == 0, method, numbers)

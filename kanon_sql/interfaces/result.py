@@ -10,7 +10,7 @@ from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from types import NoneType
-from typing import Any
+from typing import Any, Generic, cast
 
 import duckdb
 
@@ -18,7 +18,7 @@ from kanon_sql.call.relation import Relation
 from kanon_sql.errors import DataError, OptionError, ReleaseError
 from kanon_sql.interfaces.again import as_it_was
 from kanon_sql.interfaces.display import QUASI, Column, by_name, figure, html
-from kanon_sql.interfaces.frames import count_of, lasting, way_back
+from kanon_sql.interfaces.frames import Kept, count_of, lasting, way_back
 from kanon_sql.interfaces.release import (
     is_open,
     marks_of,
@@ -28,8 +28,9 @@ from kanon_sql.interfaces.release import (
     transaction,
     write_release,
 )
-from kanon_sql.interfaces.report import Report, read_wish, write_report
-from kanon_sql.interfaces.session import Connection, Session, asked, bound, refusals, telling
+from kanon_sql.interfaces.report import Report, write_report
+from kanon_sql.interfaces.report_wish import read_wish
+from kanon_sql.interfaces.session import Connection, Session, asked, bound, given, refusals, telling
 from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.plan.manifest import KEY, class_sizes_sql, file_relation
 from kanon_sql.plan.query import plan
@@ -53,7 +54,7 @@ TWO = (
 )
 
 
-class Release:
+class Release(Generic[Kept]):
     """A release, as ``kanon_sql.release`` makes it.
 
     What isn't there yet is worked out when it is first asked for, by the same grouping, which is
@@ -96,8 +97,8 @@ class Release:
 
     def _hold(self, private: Any) -> None:
         """Makes the release in memory."""
-        for name, given in {"private": private, "ledger": self._options.get("ledger")}.items():
-            if given is not None:
+        for name, value in {"private": private, "ledger": self._options.get("ledger")}.items():
+            if value is not None:
                 raise OptionError(WITHOUT_FILE.format(name))
         with self._session() as session:
             source, held = asked(session, self._source, self._options)
@@ -150,7 +151,7 @@ class Release:
                 yield session, source, held
 
     @cached_property
-    def data(self) -> Any:
+    def data(self) -> Kept:
         """The released rows, as kanon_sql.anonymize gives them; where there is a file, its rows.
 
         Raises:
@@ -165,20 +166,20 @@ class Release:
                 told = []
             if [json.loads(footer) for (footer,) in told] != [self.manifest]:
                 raise ReleaseError(OTHER_FILE.format(self.path))
-            return self._like(rows)
+            return cast(Kept, self._like(rows))
 
     @cached_property
-    def metrics(self) -> Any:
+    def metrics(self) -> Kept:
         """One row per metric, as kanon_sql.anonymize_metrics gives them."""
         return self._frame("anonymize_metrics")
 
     @cached_property
-    def clusters(self) -> Any:
+    def clusters(self) -> Kept:
         """One row per class, as kanon_sql.anonymize_clusters gives them."""
         return self._frame("anonymize_clusters")
 
     @cached_property
-    def roles(self) -> Any:
+    def roles(self) -> Kept:
         """One row per column, as kanon_sql.anonymize_roles gives them."""
         return self._frame("anonymize_roles")
 
@@ -193,7 +194,7 @@ class Release:
         with self._again() as (session, source, held):
             return read_manifest(session, source, held)
 
-    def write(self, to: Any, *, private: Any = None) -> Release:
+    def write(self, to: Any, *, private: Any = None) -> Release[Kept]:
         """The same release in a Parquet file, whole or not at all, with its manifest in it.
 
         Args:
@@ -216,7 +217,7 @@ class Release:
     ) -> Report:
         """What the release is worth, as one HTML file for who signs it off: see
         ``kanon_sql.report``, which has the same options."""
-        wish = read_wish(self._source, to, title, queries, compare)
+        wish = read_wish(to, title, queries, compare)
         with self._again() as (session, source, held):
             return write_report(session, source, {**held, "show_values": show_values}, wish)
 
@@ -264,10 +265,10 @@ class Release:
                 self._tables[call] = _run(session, call, source, held, _arrow)
         return self._tables[call]
 
-    def _frame(self, call: str) -> Any:
+    def _frame(self, call: str) -> Kept:
         """The same as a frame of the kind that came in."""
         with reader() as own:
-            return self._like(own.con.from_arrow(self._table(call)))
+            return cast(Kept, self._like(own.con.from_arrow(self._table(call))))
 
     def __repr__(self) -> str:
         if self.path is None:
@@ -280,26 +281,26 @@ class Release:
         return html(place, self.rows, self._numbers, self._columns, self.loss_by_column)
 
 
-def release_of(given: Mapping[str, Any]) -> Release:
+def release_of(
+    data: Any, relation: Any, con: Any, to: Any, private: Any, options: Mapping[str, Any]
+) -> Release[Any]:
     """The release that a call of kanon_sql.release asks for.
 
     Args:
-        given: ``data`` and ``relation``, the positional arguments; ``con``, ``to``, ``private``;
-            the options of anonymize, where None stands for "not given"; and ``unknown``, what else
-            was given.
+        data, relation: the positional arguments.
+        con: the caller's connection or None.
+        to: the file to write, or None.
+        private: where the private part goes, or None.
+        options: those of anonymize, where None stands for "not given".
 
     Raises:
         OptionError, DataError, ReleaseError: as anonymize, or where the file can't be written.
     """
-    options = {name: value for name, value in given.items() if value is not None}
-    options |= options.pop("unknown", {})
-    data, con = options.pop("data", None), options.pop("con", None)
-    if "relation" in options:  # the connection came first
+    if relation is not None:  # the connection came first
         if con is not None or not isinstance(data, (Connection, NoneType)):
             raise OptionError(TWO)
-        data, con = options.pop("relation"), data
-    to, private = options.pop("to", None), options.pop("private", None)
-    return Release(con, data, options, to, private)
+        data, con = relation, data
+    return Release(con, data, given(options), to, private)
 
 
 def _run(

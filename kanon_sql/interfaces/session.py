@@ -6,7 +6,7 @@ A face turns what its user has into one call of ``run``, and has no logic of its
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from types import TracebackType
@@ -25,16 +25,32 @@ from kanon_sql.errors import (
     OptionError,
     ReleaseError,
     did_you_mean,
+    lacks_memory,
 )
+from kanon_sql.hierarchies.kinds import KINDS as OF_HIERARCHIES
 from kanon_sql.interfaces.catalog import ConnectionCatalog
 from kanon_sql.interfaces.duckdb import register
-from kanon_sql.interfaces.frames import OBJECTS, plain, relation_name, table_of, way_back
+from kanon_sql.interfaces.frames import (
+    OBJECTS,
+    Frame,
+    Named,
+    plain,
+    relation_name,
+    table_of,
+    way_back,
+)
 from kanon_sql.jobs.forks import refuse_forked
-from kanon_sql.plan.query import plan
+from kanon_sql.names import caseless
+from kanon_sql.output.faults import read_fault
+from kanon_sql.output.reads import Reads
+from kanon_sql.plan.query import methods_sql, plan
 
 FRAME = "frame"
 RELATIONS = tuple(name for name, option in OPTIONS.items() if option.relation)
 """Options that name a relation, in whose place a frame may stand."""
+
+KNOWN = {*OPTIONS, "kind", *(name for kind in OF_HIERARCHIES.values() for name in kind.options)}
+"""All options of all calls."""
 
 NAMES = """
     SELECT lower(table_name) FROM duckdb_tables() UNION ALL
@@ -51,9 +67,14 @@ UNREACHED = (
     "are there: by CREATE PERSISTENT SECRET for every connection, or on the one that you give."
 )
 
+UNREAD = "A file that the call names can't be read. Check its path and its rights."
+
+INSIDE = re.compile(r"Python exception occurred while executing the UDF: (\w+)")
+FAILED = "The call failed with {}. Nothing came out; please report this as a bug."
+
 KINDS = {kind.__name__: kind for kind in (KanonError, OptionError, DataError, ReleaseError)}
 
-HARMLESS = (duckdb.BinderException, duckdb.CatalogException, duckdb.IOException)
+HARMLESS = (duckdb.BinderException, duckdb.CatalogException)
 """What DuckDB refuses while it reads a query: the text names columns and relations, no values."""
 
 ABOUT_DATA = (
@@ -205,6 +226,15 @@ def _without_lists_of_values(relation: str, found: duckdb.DuckDBPyRelation) -> s
     return f"(SELECT * REPLACE ({casts}) FROM {relation})" if casts else relation
 
 
+def reads_of(session: Session, source: Relation, options: Mapping[str, Any]) -> Reads:
+    """What a call reads: its relation, and those that its options name."""
+    named = {
+        name: given for name, given in options.items()
+        if name in RELATIONS or name == "hierarchies"
+    }
+    return Reads(session.con, source.sql, named)
+
+
 def _hold(session: Session, name: str, given: Any) -> Any:
     """A frame, or a list of rows, given as an option becomes a relation of the connection; its
     name, or the option."""
@@ -244,19 +274,19 @@ def _hold_hierarchy(session: Session, name: str, given: Any) -> Any:
 
 def _refuse_unknown(columns: Mapping[str, Any], options: Mapping[str, Any]) -> None:
     """Raises OptionError for an option that names a column which the relation doesn't have."""
-    known = list(map(str.lower, columns))
+    known = list(map(caseless, columns))
     for option in OPTIONS.values():
         if not option.columns or options.get(option.name) is None:
             continue
         named = option.read(options[option.name])
         for name in [named] if isinstance(named, (str, float)) else named:
-            if isinstance(name, str) and name.lower() not in known:  # a cost may be a number
+            if isinstance(name, str) and caseless(name) not in known:  # a cost may be a number
                 raise OptionError(
                     f"{option.name} names the column {name!r}, which doesn't exist. "
                     f"{did_you_mean(name, columns)}"
                 )
     column = options.get("column_name")
-    if column is not None and str(column).lower() not in known:
+    if column is not None and caseless(column) not in known:
         raise OptionError(
             f"The column {column!r} doesn't exist. {did_you_mean(str(column), columns)}"
         )
@@ -275,20 +305,23 @@ def _refused(error: duckdb.Error) -> Exception:
     kind, _, sentence = text.partition(": ")
     if kind in KINDS:
         return KINDS[kind](sentence)
-    return DataError(
+    failed = INSIDE.search(text)
+    if failed and not lacks_memory(error):
+        return KanonError(FAILED.format(failed[1]))
+    return read_fault(error) or DataError(
         f"DuckDB can't read the data ({type(error).__name__}). Check that each column holds values "
         "of one type."
     )
 
 
-def run(call: str, arguments: Mapping[str, Any]) -> Any:
+def run(call: str, data: Frame | Named, con: Any, options: Mapping[str, Any]) -> Frame:
     """Runs one of the SQL calls on a frame, a file, or a relation of a connection.
 
     Args:
         call: the SQL call, such as 'anonymize'.
-        arguments: ``data``, what the call looks at; ``con``, the caller's connection or None;
-            the options as in SQL, where None stands for "not given"; and ``unknown``, what else
-            was given.
+        data: what the call looks at.
+        con: the caller's connection or None.
+        options: as in SQL; None stands for "not given".
 
     Returns:
         A frame of the kind that came in; an Arrow table for files, names and dicts.
@@ -296,15 +329,35 @@ def run(call: str, arguments: Mapping[str, Any]) -> Any:
     Raises:
         OptionError, DataError, ReleaseError: as the SQL call, in the same words.
     """
+    found: Frame = answer(call, data, con, options, way_back(data, con))
+    return found
+
+
+def answer(
+    call: str, data: Any, con: Any, options: Mapping[str, Any],
+    taken: Callable[[duckdb.DuckDBPyRelation], Any],
+) -> Any:
+    """What is taken of a call, which runs then; the rest as of ``run``."""
     refuse_forked()
-    options = {name: given for name, given in arguments.items() if given is not None}
-    options |= options.pop("unknown", {})
-    data, con = options.pop("data", None), options.pop("con", None)
     with Session(con) as session:
-        source, held = asked(session, data, options)
+        source, held = asked(session, data, given(options))
         planned = plan(call, source, held, session.catalog)
         with refusals(session, planned.relations):
-            return way_back(data, con)(bound(session.con, telling(planned.text)))
+            return taken(bound(session.con, telling(planned.text)))
+
+
+def given(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options without those of None, which stands for "not given"; what is no option stays, so
+    that it is refused."""
+    return {
+        name: value for name, value in options.items() if value is not None or name not in KNOWN
+    }
+
+
+def every_method() -> pa.Table:
+    """What anonymize_methods() gives in SQL."""
+    with Session(None) as session:
+        return bound(session.con, methods_sql()).to_arrow_table()
 
 
 def asked(
@@ -331,7 +384,17 @@ def refusals(session: Session, relations: Sequence[Sought]) -> Iterator[None]:
         yield
     except ABOUT_DATA as error:
         raise _refused(error) from None
-    except HARMLESS as error:
+    except (*HARMLESS, duckdb.IOException) as error:
+        told = read_fault(error) if isinstance(error, duckdb.IOException) else None
+        if told is not None:
+            raise told from None
         missing = session.missing(relations)
         said = str(error).partition("\n")[0].partition(": ")[2]
+        if isinstance(error, duckdb.IOException) and not said.startswith("No files found"):
+            said = UNREAD  # a path may hold a value
         raise OptionError(missing.sentence if missing else said) from None
+    except duckdb.Error as error:
+        told = read_fault(error)
+        if told is None:
+            raise
+        raise told from None

@@ -17,7 +17,8 @@ class Finding:
 
     Attributes:
         entry: section and entry, such as 'metrics.k_reached'.
-        verdict: 'proven'; 'not provable' by what was given; 'wrong'.
+        verdict: 'proven'; 'not provable' by what was given, and so not checked, but for whether the
+            manifest contradicts itself; 'wrong'.
         sentence: why, for who reads it.
     """
 
@@ -52,9 +53,12 @@ class Verification:
         if wrong:
             return wrong[0].sentence
         by = "the file, its source and the private part" if self.with_source else "the file alone"
+        if not self.of("not provable"):
+            return f"All {len(self.of('proven'))} entries are proven by {by}."
         return (
             f"{len(self.of('proven'))} entries are proven by {by}, "
-            f"{len(self.of('not provable'))} are not provable by it, and none is wrong."
+            f"{len(self.of('not provable'))} are not provable by it and were not checked, and none "
+            "of the others is wrong."
         )
 
     def of(self, verdict: Verdict) -> tuple[Finding, ...]:

@@ -18,10 +18,14 @@ from kanon_sql.call.call import read_call
 from kanon_sql.call.relation import is_url
 from kanon_sql.errors import KanonError, OptionError
 from kanon_sql.interfaces.again import run_again
+from kanon_sql.interfaces.file_columns import footer, of_class_id, of_columns, of_footer, of_roles
 from kanon_sql.interfaces.release import reader
 from kanon_sql.interfaces.session import Connection, Session
 from kanon_sql.interfaces.verification import Finding, Verdict, Verification
 from kanon_sql.jobs.forks import refuse_forked
+from kanon_sql.names import caseless
+from kanon_sql.plan.contradictions import UNREAD, contradictions
+from kanon_sql.plan.entries import is_number
 from kanon_sql.plan.manifest import FORMAT, KEY, SEAL, digest_sql, file_relation, sealed
 from kanon_sql.plan.proof import facts_sql, model_options, reached, shown_metrics
 from kanon_sql.plan.query import plan
@@ -29,10 +33,10 @@ from kanon_sql.plan.query import plan
 SECTIONS = ("made", "options", "roles", "columns", "metrics", "release")
 """What every manifest has."""
 
-PASSING = ("sensitive", "other", "within")
-AWAY = ("identifier", "entity")
-"""The roles of columns that no release has."""
+BESIDES = ("hierarchies", SEAL)
+"""What some have, and what stands beside the sections."""
 
+PASSING = ("sensitive", "other", "within")
 Json = Mapping[str, Any]
 
 
@@ -66,13 +70,12 @@ def verify(
         if isinstance(manifest, Finding):
             return Verification(path, (manifest,))
         try:
-            findings = [*_of_file(own, path, manifest)]
+            findings = [*_of_all(own, path, manifest)]
         except duckdb.Error:
             said = "The rows of the file can't be read: it is torn, or was changed."
             return Verification(path, (Finding("rows", "wrong", said),))
         except (KanonError, AttributeError, LookupError, TypeError, ValueError):
-            said = "The manifest of the file can't be understood: it was changed."
-            return Verification(path, (Finding("manifest", "wrong", said),))
+            return Verification(path, (Finding("manifest", "wrong", UNREAD),))
     if secret is not None:
         with Session(con) if con is not None else reader() as session:
             findings = [*run_again(session, source, secret, options, path, manifest, findings)]
@@ -123,9 +126,7 @@ def _private_part(private: Any, source: Any, options: Json) -> Json | None:
 def _manifest_of(con: Connection, path: str) -> dict[str, Any] | Finding:
     """The manifest in the footer of a file, or what is wrong with it."""
     try:
-        found = con.execute(
-            "SELECT decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) = ?", [path, KEY]
-        ).fetchall()
+        found = [text for key, text in footer(con, path) if key == KEY]
     except duckdb.Error:
         raise OptionError(f"DuckDB can't read {path!r} as a Parquet file.") from None
     if not found:
@@ -135,11 +136,12 @@ def _manifest_of(con: Connection, path: str) -> dict[str, Any] | Finding:
     if len(found) > 1:
         return Finding("manifest", "wrong", f"The footer has {len(found)} manifests, not one.")
     try:
-        manifest = json.loads(found[0][0])
+        manifest = json.loads(found[0], object_pairs_hook=_once, parse_constant=_no_number)
     except ValueError:
         manifest = None
     if not isinstance(manifest, dict) or not all(
-        isinstance(manifest.get(section), dict) for section in SECTIONS
+        isinstance(manifest.get(section, {} if section in BESIDES else None), dict)
+        for section in (*SECTIONS, "hierarchies")
     ):
         return Finding(
             "manifest", "wrong", f"What stands in the footer under {KEY} is no manifest."
@@ -153,6 +155,45 @@ def _manifest_of(con: Connection, path: str) -> dict[str, Any] | Finding:
     return manifest
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, in which no name stands twice: who reads it elsewhere may take the other.
+
+    Raises:
+        ValueError: one does.
+    """
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name stands twice")
+    return found
+
+
+def _no_number(text: str) -> None:
+    """Raises ValueError for NaN and Infinity, which JSON doesn't have."""
+    raise ValueError(text)
+
+
+def _of_all(own: Session, path: str, manifest: Json) -> Iterator[Finding]:
+    """What the file shows, and what the manifest says against itself."""
+    broken = contradictions(manifest)
+    for name in manifest:
+        if name not in (*SECTIONS, *BESIDES):
+            broken[name] = f"The manifest has the section {name!r}, which none has."
+    found: list[Finding] = []
+    try:
+        for each in _of_file(own, path, manifest):
+            found.append(each)
+    except (KanonError, AttributeError, LookupError, TypeError, ValueError):
+        if not broken and all(each.verdict != "wrong" for each in found):
+            raise
+    for each in found:
+        said = broken.pop(each.entry, None)
+        yield each if said is None or each.verdict == "wrong" else Finding(
+            each.entry, "wrong", said
+        )
+    for entry, said in broken.items():
+        yield Finding(entry, "wrong", said)
+
+
 def _of_file(own: Session, path: str, manifest: Json) -> Iterator[Finding]:
     """What the file alone shows, the most telling first."""
     con = own.con
@@ -161,40 +202,26 @@ def _of_file(own: Session, path: str, manifest: Json) -> Iterator[Finding]:
             "DESCRIBE FROM read_parquet(?, hive_partitioning = false)", [path]
         ).fetchall()
     }
-    yield from _of_columns(columns, manifest)
+    yield from of_columns(columns, manifest)
+    yield from of_footer(con, path, columns)
     if [*columns.items()] != [*manifest["columns"].items()]:
         return  # all that follows would be about other columns
     yield from _of_rows(con, path, manifest)
-    yield from _of_roles(con, path, manifest)
+    roles = [*of_roles(con, path, manifest)]
+    yield from roles
+    if any(each.verdict == "wrong" for each in roles):
+        return
+    yield from of_class_id(con, path, manifest)
     yield from _of_metrics(own, path, manifest)
     for section in ("made", "options", "hierarchies"):
         for entry in manifest.get(section, {}):
-            if (section, entry) != ("options", "k"):
+            if (section, entry) not in (("options", "k"), ("options", "class_id")):
                 yield Finding(f"{section}.{entry}", "not provable")
     seal = sealed(manifest)[SEAL] == manifest.get(SEAL)
     yield Finding(
         SEAL, "proven" if seal else "wrong",
         "" if seal else "The footer was edited: the seal of its manifest is another one.",
     )
-
-
-def _of_columns(columns: Mapping[str, str], manifest: Json) -> Iterator[Finding]:
-    told = manifest["columns"]
-    for name in columns:
-        if name not in told:
-            yield Finding(
-                f"columns.{name}", "wrong",
-                f"The column {name!r} of the file is none of the release.",
-            )
-    for name, kept in told.items():
-        said = ""
-        if name not in columns:
-            said = f"The file lacks the column {name!r} of the release."
-        elif columns[name] != kept:
-            said = f"The column {name!r} has the type {columns[name]}, and was released as {kept}."
-        elif [*columns] != [*told] and set(columns) == set(told):
-            said = "The columns of the file stand in another order than they were released in."
-        yield Finding(f"columns.{name}", "wrong" if said else "proven", said)
 
 
 def _of_rows(con: Connection, path: str, manifest: Json) -> Iterator[Finding]:
@@ -217,24 +244,6 @@ def _of_rows(con: Connection, path: str, manifest: Json) -> Iterator[Finding]:
     for entry in manifest["release"]:
         if entry != "rows_sha256":
             yield Finding(f"release.{entry}", "not provable")
-
-
-def _of_roles(con: Connection, path: str, manifest: Json) -> Iterator[Finding]:
-    columns = manifest["columns"]
-    for name, role in manifest["roles"].items():
-        said = ""
-        if role in AWAY and name in columns:
-            said = f"The column {name!r} is in the file, and its role is {role}."
-        elif role not in AWAY and name not in columns:
-            said = f"The file lacks the column {name!r}, whose role is {role}."
-        elif role == "withheld":
-            quoted = '"' + name.replace('"', '""') + '"'
-            ((known,),) = con.execute(
-                f"SELECT count({quoted}) FROM read_parquet(?, hive_partitioning = false)", [path]
-            ).fetchall()
-            if known:
-                said = f"The column {name!r} has values in the file, and was withheld."
-        yield Finding(f"roles.{name}", "wrong" if said else "proven", said)
 
 
 def _of_metrics(own: Session, path: str, manifest: Json) -> Iterator[Finding]:
@@ -262,26 +271,26 @@ def _of_metrics(own: Session, path: str, manifest: Json) -> Iterator[Finding]:
             )
             yield Finding(f"metrics.{name}", "wrong" if broken else "not provable", broken)
             continue
-        number = found.get(name)
-        if number is None:
+        if name not in found:
             yield Finding(f"metrics.{name}", "not provable")
-        elif _same(value, number):
+        elif _same(value, found[name]):
             yield Finding(f"metrics.{name}", "proven")
         else:
+            number = found[name]
+            shows = "none" if number is None else f"{number:g}"
             yield Finding(
                 f"metrics.{name}", "wrong",
-                f"The manifest says {name} = {value}, and the file shows {number:g}.",
+                f"The manifest says {name} = {value}, and the file shows {shows}.",
             )
 
 
-def _same(told: Any, found: float) -> bool:
+def _same(told: Any, found: float | None) -> bool:
     """Whether a number of a manifest is the one that was found."""
-    try:
-        return math.isclose(float(told), found, rel_tol=1e-9, abs_tol=1e-12) or (
-            float(told) == found
-        )
-    except (TypeError, ValueError):
-        return False
+    if told is None or found is None:
+        return told is None and found is None
+    if not is_number(told):
+        return isinstance(told, str) and not math.isfinite(found) and told == str(found)
+    return math.isclose(told, found, rel_tol=1e-9, abs_tol=1e-12)
 
 
 def _counted(own: Session, path: str, manifest: Json) -> dict[str, float | None]:
@@ -309,6 +318,8 @@ def _counted(own: Session, path: str, manifest: Json) -> dict[str, float | None]
             ((found[name],),) = own.con.execute(
                 f"SELECT ({expression})::DOUBLE FROM facts"
             ).fetchall()
+    if options.get("sensitive_values"):  # of which only the digest is told
+        found = {n: x for n, x in found.items() if not n.startswith("sensitive_diversity")}
     if options.get("entity") is None or options.get("entity_rows") == "apart":
         # together, models count persons, of whom the file says nothing
         found |= _models(own, path, asked, manifest)
@@ -331,7 +342,7 @@ OF_SHARES = ("t", "delta", "beta")
 
 def _models(own: Session, path: str, asked: Json, manifest: Json) -> dict[str, float | None]:
     """What the file shows of privacy models."""
-    by_tree = [name.lower() for name in manifest.get("hierarchies", {})]
+    by_tree = [caseless(name) for name in manifest.get("hierarchies", {})]
     options = manifest["options"]
     if options.get("within"):
         options = {name: value for name, value in options.items() if name not in OF_SHARES}

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any, Generic, TypeVar
 
-from kanon_sql.errors import KanonError
+from kanon_sql.errors import LITTLE, DataError, KanonError, lacks_memory
 from kanon_sql.jobs.interrupts import heard, listen
 from kanon_sql.jobs.progress import Progress
 from kanon_sql.kernel.watch import Watch
@@ -210,6 +210,8 @@ def finish(ticket: int) -> Any:
         raise KanonError(STOPPED)
     if isinstance(job.error, KanonError):
         raise job.error
+    if job.error is not None and lacks_memory(job.error):
+        raise DataError(LITTLE) from None
     if job.error is not None:
         raise KanonError(FAILED.format(job.name, type(job.error).__name__)) from job.error
     return job.result

@@ -10,6 +10,10 @@ from typing import Any
 
 from numba.core import event
 
+from kanon_sql.kernel.cache import kept_in
+
+NOT_KEPT = "for this process alone (no folder to keep them in can be written: set NUMBA_CACHE_DIR)"
+
 
 @contextmanager
 def noticing(at_first: Callable[[], None] = lambda: None) -> Iterator[list[str]]:
@@ -53,7 +57,8 @@ def announcing(name: str) -> Iterator[list[str]]:
         name: what they are for, in words.
     """
     started = perf_counter()
-    first = f"compiling the kernels of {name}, once in this environment ..."
+    kept = "once in this environment" if kept_in() else NOT_KEPT
+    first = f"compiling the kernels of {name}, {kept} ..."
     with noticing(lambda: _say(first)) as begun:
         yield begun
     if begun:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from kanon_sql.kernel.cache import one_writer
+from kanon_sql.kernel.cache import keep
 from kanon_sql.kernel.late import INNER, KERNEL, MARK, SMALL, late_compiler
 
 Compile = Callable[[Callable[..., Any]], Any]
@@ -29,7 +29,7 @@ def _options(mark: str) -> dict[str, Any]:
 def _compile(mark: str) -> Compile:
     def decorate(function: Callable[..., Any]) -> Any:
         setattr(function, MARK, mark)
-        return one_writer(njit(cache=True, **_options(mark))(function))
+        return keep(njit(**_options(mark))(function))
 
     return decorate
 

@@ -11,11 +11,13 @@ def _told(fact: str) -> str:
 
 
 LEDGER = (
-    Metric("release", _told("release"), "", "the number of the release in its ledger"),
+    Metric("release", _told("release"), "", "the number of the release in its ledger",
+           public="yes"),
     Metric("crowd_min", "(SELECT crowd FROM __kanon_linked)", "persons",
-           "those who can't be told from the person with the fewest, by who links all releases: "
-           "against presence all who were in the same class in each of the person's releases, "
-           "against absence all with the same history; at least k"),
+           "the smallest crowd of a person shown here (ledger_check tells it of all in the ledger) "
+           "for who links all releases: against presence those in the same class in each of the "
+           "person's releases, against absence those with the same history; at least k",
+           public="yes"),
     Metric("rows_withheld", _told("rows_withheld"), "rows",
            "persons who were released before and would have too small a crowd now"),
     Metric("rows_stale", _told("rows_stale"), "rows",
@@ -29,6 +31,7 @@ LEDGER = (
            "100.0 * (measured ->> 'sse_released')::DOUBLE / "
            "nullif((measured ->> 'sst')::DOUBLE, 0)", "percent",
            "100 * sse_released / sst: what the released values lose, which classes that go on have "
-           "from the ledger; NULL where the representation is no point; lower is better"),
+           "from the ledger; NULL where the representation is no point; lower is better",
+           public="yes"),
 )
 """Told of every call with a ledger, and of those that begin one."""

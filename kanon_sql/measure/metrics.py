@@ -25,9 +25,14 @@ MeasuredFact = Literal[
 """What measure/facts.py measures of a grouping, and measure/released.py of what it releases."""
 
 AuditedFact = Literal[
-    "total_il", "ncp", "ncp_at_least", "entropy_loss", "unread", "points", "attributes"
+    "total_il", "ncp", "ncp_at_least", "ncp_at_most", "entropy_loss", "unread", "points",
+    "attributes",
 ]
 """What stages/audit.py reads from any release."""
+
+
+Public = Literal["no", "whole", "yes"]
+"""Whether who gets the release may be told a metric: never, where no row was left out, always."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,11 @@ class Metric:
         description: what it means, and which direction is better.
         is_text: whether the value is a text, shown in the column ``text``.
         beside: SQL of a text that stands beside a number, if there is one.
+        public: whether who gets the release may be told it. A manifest tells no other: who adds a
+            metric says 'yes' where it is counted on what comes out, or is a sum over all rows; not
+            where it says of one row or person where it lies, or that it is there. 'whole' is what
+            is held against the range of a column, which would tell how far away a row lies that
+            was left out.
     """
 
     name: str
@@ -50,6 +60,7 @@ class Metric:
     description: str
     is_text: bool = False
     beside: str = "NULL"
+    public: Public = "no"
 
     @property
     def by_source(self) -> bool:
@@ -141,25 +152,28 @@ BOUND = filled(
 """What no grouping costs less than: no more than this one, where only rounding says so."""
 
 METRICS = (
-    Metric("rows_in", "rows_in", "rows", "rows of the relation"),
-    Metric("rows_released", "rows_released", "rows", "rows that came out"),
+    Metric("rows_in", "rows_in", "rows", "rows of the relation", public="yes"),
+    Metric("rows_released", "rows_released", "rows", "rows that came out", public="yes"),
     Metric("rows_suppressed", "rows_suppressed", "rows",
-           "rows left out; rows_in = rows_released + rows_suppressed"),
-    Metric("classes", "classes", "classes", "distinct combinations of released values"),
-    Metric("class_size_min", "smallest", "rows", "rows of the smallest class"),
+           "rows left out; rows_in = rows_released + rows_suppressed", public="yes"),
+    Metric("classes", "classes", "classes", "distinct combinations of released values",
+           public="yes"),
+    Metric("class_size_min", "smallest", "rows", "rows of the smallest class", public="yes"),
     Metric("class_size_mean", "rows_released::DOUBLE / nullif(classes, 0)", "rows",
-           "rows per class on average"),
-    Metric("class_size_max", "largest", "rows", "rows of the largest class"),
-    *(Metric(*measure) for kind in CONSTRAINTS.values() for measure in kind.measures),
+           "rows per class on average", public="yes"),
+    Metric("class_size_max", "largest", "rows", "rows of the largest class", public="yes"),
+    *(Metric(*measure, public="yes") for kind in CONSTRAINTS.values() for measure in kind.measures),
     Metric("information_loss", _measured("information_loss"), "percent",
-           "100 * sse / sst (thaeter2021, definition 1.5), of the released rows; lower is better"),
+           "100 * sse / sst (thaeter2021, definition 1.5), of the released rows; lower is better",
+           public="yes"),
     Metric("sse", _measured("sse"), "squared standard deviations",
-           "squared errors of the grouping, to the mean of each class; lower is better"),
+           "squared errors of the grouping, to the mean of each class; lower is better",
+           public="yes"),
     Metric("sse_released", _measured("sse_released"), "squared standard deviations",
            "squared errors to the released point, 1 for a cell whose class mixes NULL and values; "
-           "NULL where the representation is no point; lower is better"),
+           "NULL where the representation is no point; lower is better", public="yes"),
     Metric("sst", _measured("sst"), "squared standard deviations",
-           "squared errors if all released rows were one class"),
+           "squared errors if all released rows were one class", public="yes"),
     Metric("max_radius", _measured("max_radius"), "${distance}",
            "largest distance of a row to the center of its class (aggarwal2006, definition 2.1); "
            "lower is better"),
@@ -181,7 +195,7 @@ METRICS = (
                                       proven=_grouped("guaranteed_ratio")), "ratio",
            "what cost / the least possible cost is at most, by proof; NULL where an option or "
            "blocks void the proof, where classes of one attribute release the same, or where "
-           "published centers cost more than the proof says"),
+           "published centers cost more than the proof says", public="yes"),
     Metric("centers_verbatim", "centers_verbatim", "centers",
            "published centers that are a row of the relation, equal in all quasi-identifiers; "
            "NULL where no centers are published; lower is better"),
@@ -190,56 +204,61 @@ METRICS = (
            "height of the label / height of the hierarchy of categories (without one 1 for several "
            "values), 1 for a cell of which nothing is released, all cells of a suppressed row, and "
            "1 where a range or set hides a NULL (byun2006, definitions 7 and 8); NULL where a "
-           "column is released as points, which say nothing of a range; lower is better"),
+           "column is released as points, which say nothing of a range; lower is better",
+           public="whole"),
     Metric("ncp", _share(_measured("released_il")), "share",
-           "total_il per cell: 0 where nothing is lost, 1 where everything is; lower is better"),
+           "total_il per cell: 0 where nothing is lost, 1 where everything is; lower is better",
+           public="whole"),
     Metric("ncp_distinct", _share(_measured("released_distinct")), "share",
            "as ncp, but a category loses (values - 1) / (values of the column - 1), of the set or "
            "below the label (each level of a hierarchy counts what its nodes have on average); "
-           "lower is better"),
+           "lower is better", public="whole"),
     Metric("entropy_loss", _measured("released_entropy"), "bits per cell",
            "the entropy of the values that a released cell may stand for, by their frequencies in "
            "the relation, on average (entropy measure, Gionis and Tassa 2009); NULL where total_il "
-           "is; lower is better"),
+           "is; lower is better", public="yes"),
     Metric("total_il_grouping", _total("total_il"), "cells",
            "Total-IL of the grouping, as if each class released the range of its numbers, and of "
            "categories the lowest common ancestor; and every quasi-identifier of a suppressed row; "
-           "lower is better"),
+           "lower is better", public="whole"),
     Metric("ncp_grouping", _share(_total("total_il")), "share",
-           "total_il_grouping per cell; lower is better"),
+           "total_il_grouping per cell; lower is better", public="whole"),
     Metric("ncp_distinct_grouping", _share(_total("total_distinct")), "share",
            "as ncp_grouping, but a category loses by its number of values, as in ncp_distinct; "
-           "lower is better"),
+           "lower is better", public="whole"),
     Metric("entropy_loss_grouping", _measured("entropy_loss"), "bits per cell",
            "what it takes on average to tell a cell's value from those of its class, or of the "
            "range or node that they span, by their frequencies in the relation (non-uniform "
-           "entropy, Gionis and Tassa 2009), of the released rows; lower is better"),
+           "entropy, Gionis and Tassa 2009), of the released rows; lower is better", public="yes"),
     Metric("intra_cluster_distance", _measured("intra_cluster_distance"), "cells",
            "sum over the classes of rows times the largest distance of two rows (byun2006, "
            "definition 3); NULL where classes are too large to compare all pairs; lower is better"),
     Metric("discernibility", "coalesce(squares, 0) + rows_in::DOUBLE * rows_suppressed",
            "rows squared",
-           "sum of squared class sizes, and rows_in for each suppressed row; lower is better"),
+           "sum of squared class sizes, and rows_in for each suppressed row; lower is better",
+           public="yes"),
     Metric("class_size_ratio", "rows_released::DOUBLE / nullif(classes, 0) / ${k}", "ratio",
-           "rows per class on average over k (LeFevre et al. 2006); 1 is best"),
+           "rows per class on average over k (LeFevre et al. 2006); 1 is best", public="yes"),
     Metric("overfull_ratio", "largest::DOUBLE / ${k}", "ratio",
-           "rows of the largest class over k (du2009, section 5); 1 is best"),
+           "rows of the largest class over k (du2009, section 5); 1 is best", public="yes"),
     Metric("quadratic_penalty", "coalesce(squares, 0) - ${k} * rows_released::DOUBLE",
            "rows squared",
-           "sum over the classes of size times (size - k) (du2009, section 1); lower is better"),
+           "sum over the classes of size times (size - k) (du2009, section 1); lower is better",
+           public="yes"),
     Metric("classification_metric",
            "(strangers + rows_in - rows_released)::DOUBLE / nullif(rows_in, 0)", "share",
            "rows that are suppressed or whose class_label is not that of the majority of their "
-           "class (Iyengar 2002); NULL without class_label; lower is better"),
+           "class (Iyengar 2002); NULL without class_label; lower is better", public="yes"),
     Metric("columns_passing", "columns_passing", "columns",
-           "columns that pass unchanged, sensitive ones among them"),
+           "columns that pass unchanged, sensitive ones among them", public="yes"),
     Metric("passing_unique_rows", "passing_unique_rows", "rows",
            "released rows that no other equals in all columns that pass unchanged: who knows these "
-           "of a person finds the row; lower is better"),
+           "of a person finds the row; lower is better", public="yes"),
     Metric("risk_max", "1.0::DOUBLE / smallest", "probability",
-           "largest chance that a prosecutor finds a person's row: 1 / class_size_min"),
+           "largest chance that a prosecutor finds a person's row: 1 / class_size_min",
+           public="yes"),
     Metric("risk_mean", "classes::DOUBLE / nullif(rows_released, 0)", "probability",
-           "chance that a prosecutor finds a person's row, on average over the rows"),
+           "chance that a prosecutor finds a person's row, on average over the rows", public="yes"),
     Metric("seconds_total",
            filled("verified - started + ${before}", before=_grouped("seconds_remembered")),
            "seconds",
@@ -258,11 +277,14 @@ METRICS = (
            "counting the classes of the released rows"),
     Metric("method", "${method}", "", "how the rows were grouped", True),
     Metric("gamma", _grouped("gamma"), "",
-           "the gamma that v_mdav used, given or best; NULL where blocks chose different ones"),
+           "the gamma that v_mdav used, given or best; NULL where blocks chose different ones",
+           public="yes"),
     Metric("blocks", _grouped("blocks"), "blocks",
-           "blocks that were grouped each on its own; 1 where the rows were grouped as one"),
+           "blocks that were grouped each on its own; 1 where the rows were grouped as one",
+           public="yes"),
     Metric("spanning_degree", _grouped("spanning_degree"), "neighbours",
-           "largest degree d of the spanning tree of zip_regions, on which its guarantee depends"),
+           "largest degree d of the spanning tree of zip_regions, on which its guarantee depends",
+           public="yes"),
     Metric("islands", _grouped("islands"), "components",
            "components of the graph with fewer than k rows (zip_regions)"),
     Metric("rows_without_place", _grouped("rows_without_place"), "rows",
@@ -271,7 +293,8 @@ METRICS = (
     Metric("codes_unknown", _grouped("codes_unknown"), "codes",
            "codes of the data that the graph doesn't know; each is a component of its own"),
     Metric("refine_steps", _grouped("refine_steps"), "steps",
-           "rows that refine or the method best visited; given as refine_steps, the same release"),
+           "rows that refine or the method best visited; given as refine_steps, the same release",
+           public="yes"),
     Metric("refine_end",
            filled("CASE ${stopped} WHEN '0.0' THEN 'steps' WHEN '1.0' THEN 'seconds' END",
                   stopped=_grouped_text("refine_stopped")), "",
@@ -290,9 +313,10 @@ CHOSEN = _grouped_text("method")
 DIVERSITY = (
     Metric("equal_diversity", "", "rows",
            "released rows whose class has one value of the sensitive column only (byun2006, "
-           "definition 10); lower is better"),
+           "definition 10); lower is better", public="yes"),
     Metric("sensitive_diversity", "", "rows",
-           "those of them whose one value is among sensitive_values; lower is better"),
+           "those of them whose one value is among sensitive_values; lower is better",
+           public="yes"),
 )
 """Measured once for each sensitive column."""
 
@@ -300,6 +324,7 @@ ATTRIBUTE = Metric(
     "ncp", "", "share",
     "total_il of this quasi-identifier alone, per row, without its weight; NULL where it can't be "
     "told; lower is better",
+    public="whole",
 )
 """Measured once for each quasi-identifier."""
 
@@ -320,16 +345,9 @@ OF_GROUPING = Metric(
     "ncp_grouping", "", "share",
     "total_il_grouping of this quasi-identifier alone, per row, without its weight; lower is "
     "better",
+    public="whole",
 )
 """The same of anonymize_metrics alone."""
-
-TOO_NEAR = (
-    "max_radius", "cellular_cost", "cost", "lower_bound", "intra_cluster_distance",
-    "centers_verbatim", "rows_per_person_max", VERBATIM.name,
-)
-"""What a manifest doesn't tell, since it says something of one row or person: where it lies, that
-it lies where its class is shown, how many rows it has."""
-
 
 def _listed(columns: str) -> str:
     """How many columns there are in a list, where identifiers were named; NULL is none."""
@@ -349,12 +367,14 @@ AUDIT = (
       for name, expression in (("total_il", _audited("total_il")), ("ncp", _audited("ncp")))
       for m in METRICS if m.name == name),
     Metric("ncp_at_least", _audited("ncp_at_least"), "share",
-           "what ncp is at least: that of the columns of which it can be told, and all cells of "
-           "the rows that the release lacks"),
+           "what ncp is at least: that of the cells of which it can be told, and all cells of the "
+           "rows that the release lacks"),
+    Metric("ncp_at_most", _audited("ncp_at_most"), "share",
+           "what ncp is at most: as ncp_at_least, and 1 for every cell of which it can't be told"),
     *(replace(m, expression=_audited("entropy_loss")) for m in METRICS if m.name == "entropy_loss"),
     Metric("cells_unread", _audited("unread"), "cells",
-           "released values that are no value, interval, set or label of the source; they count "
-           "as lost"),
+           "released values that are no value, interval, set or label of the source, such as the "
+           "labels of a hierarchy that the audit isn't given: what they lose can't be told"),
     Metric("cells_points", _audited("points"), "cells",
            "released numbers that are no value of the source, such as centroids; they say nothing "
            "of a range, so what their column loses can't be told"),

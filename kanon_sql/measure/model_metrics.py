@@ -25,11 +25,14 @@ WORST = {
 }
 
 REQUESTED = {
-    name: Metric(f"{name}_requested", "", unit, f"the {name} that was asked for")
+    name: Metric(f"{name}_requested", "", unit, f"the {name} that was asked for", public="yes")
     for name, unit in UNITS.items()
 }
 REACHED = {
-    name: Metric(f"{name}_reached", "", unit, f"{WORST[name]}; counted on the released values")
+    name: Metric(
+        f"{name}_reached", "", unit, f"{WORST[name]}; counted on the released values",
+        public="yes",
+    )
     for name, unit in UNITS.items()
 }
 LEAST = {

@@ -7,7 +7,8 @@ release (kanon_sql/audit/published.py), and must come to the same numbers.
 
 A single value that not all rows of its class have, such as a mean, is no such set: of a column
 with one, nothing is told. A range or set beside which a class has NULLs, which it doesn't show,
-stands for NULL as well, and so loses all.
+stands for NULL as well, and so loses all; also for the rows of other groups that release the same
+values, since nobody tells them from those.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import pyarrow as pa
 from kanon_sql.encode.attributes import Categorical, Numeric, Taxonomy
 from kanon_sql.encode.encoded import Encoded
 from kanon_sql.measure.by_class import ByClass, Numbers
+from kanon_sql.names import caseless
 from kanon_sql.points.points import Floats, Labels, is_missing
 
 FORMS = (
@@ -34,6 +36,8 @@ ancestor, that at a level, a single value, its number, a box that contains its v
 with all of its borders; or what can't be told."""
 
 Boxes = npt.NDArray[np.float64]
+Alike = tuple[Labels, ByClass]
+"""For each group the number of what it releases, and the rows by that number."""
 
 
 @dataclass(frozen=True)
@@ -75,13 +79,17 @@ class ColumnLoss:
     bits: Floats
 
 
-def released_losses(encoded: Encoded, labels: Labels, shown: Shown) -> dict[str, Any]:
+def released_losses(
+    encoded: Encoded, labels: Labels, shown: Shown, alike: Labels | None = None
+) -> dict[str, Any]:
     """Total-IL and the like, of all rows of the relation.
 
     Args:
         encoded: the whole relation, n rows.
         labels: int64, shape (n,), canonical order, 0 .. groups-1; -1 where a row isn't released.
         shown: what the classes publish.
+        alike: int64, shape (groups,), 0 ..; groups of the same number release the same values.
+            None: no two do.
 
     Returns:
         released_il and released_distinct (cells, all those of rows that are not released among
@@ -90,12 +98,14 @@ def released_losses(encoded: Encoded, labels: Labels, shown: Shown) -> dict[str,
     """
     kept = np.flatnonzero(labels >= 0)
     view, out = ByClass(labels[kept]), len(labels) - len(kept)
+    alike = np.arange(view.groups) if alike is None else alike
+    same = alike, ByClass(alike[view.labels])
     il: float | None = 0.0
     distinct, bits = 0.0, 0.0
     ncps: list[dict[str, Any]] = []
     told = True
     for j, attribute in enumerate(encoded.attributes):
-        found = _column(encoded, j, kept, view, shown)
+        found = _column(encoded, j, kept, view, shown, same)
         lost = None if found.loss is None else float(np.sum(view.sizes * found.loss)) + out
         ncps.append(
             {"name": attribute.name, "ncp": None if lost is None else lost / len(labels)}
@@ -114,16 +124,18 @@ def released_losses(encoded: Encoded, labels: Labels, shown: Shown) -> dict[str,
     }
 
 
-def _column(encoded: Encoded, j: int, kept: Labels, view: ByClass, shown: Shown) -> ColumnLoss:
+def _column(
+    encoded: Encoded, j: int, kept: Labels, view: ByClass, shown: Shown, same: Alike
+) -> ColumnLoss:
     attribute = encoded.attributes[j]
     in_tree = isinstance(attribute, Categorical) and attribute.in_tree
     plain = shown.of_trees if in_tree else shown.form
-    form = shown.by_column.get(attribute.name.lower(), plain)
+    form = shown.by_column.get(caseless(attribute.name), plain)
     nulls = encoded.missing[:, j]
     column = (
-        _Numbers(attribute, encoded.columns[j], nulls, kept, view)
+        _Numbers(attribute, encoded.columns[j], nulls, kept, view, same)
         if isinstance(attribute, Numeric)
-        else _Categories(attribute, encoded.columns[j], nulls, kept, view)
+        else _Categories(attribute, encoded.columns[j], nulls, kept, view, same)
     )
     if form == "untold":
         return column.untold()
@@ -133,7 +145,7 @@ def _column(encoded: Encoded, j: int, kept: Labels, view: ByClass, shown: Shown)
         return column.as_it_is() if column.agreed.all() else column.untold()
     if form == "agreed":
         hidden = ~column.agreed
-        if attribute.name.lower() in shown.nothing_is_null and hidden.any():
+        if caseless(attribute.name) in shown.nothing_is_null and hidden.any():
             hidden |= column.only_nulls  # NULL says nothing where it also stands for other values
         return column.nothing(hidden)
     if isinstance(column, _Numbers):
@@ -142,7 +154,7 @@ def _column(encoded: Encoded, j: int, kept: Labels, view: ByClass, shown: Shown)
         return column.ranges(as_set=form == "set")
     if form in ("range", "set"):
         return column.sets()
-    name = attribute.name.lower()
+    name = caseless(attribute.name)
     if form == "node":
         return column.nodes(None)
     return column.nodes(_levels_shown(shown.trees[name], shown.levels[name]))
@@ -179,9 +191,14 @@ class _Plain:
     Attributes:
         agreed: bool, shape (groups,); whether all rows of a class have one value, or all NULL.
         only_nulls: whether all have NULL.
+        alike: int64, shape (groups,); classes of the same number release the same.
+        together: the rows by that number.
+        mixed: whether the class, or one that releases the same, has NULLs beside values.
     """
 
-    def __init__(self, values: Numbers, nulls: Numbers, kept: Labels, view: ByClass) -> None:
+    def __init__(
+        self, values: Numbers, nulls: Numbers, kept: Labels, view: ByClass, same: Alike
+    ) -> None:
         """``values``: the number of each record's value among all of the relation, NULL too."""
         self.values, self.view = values[kept], view
         self.entropies = _Entropies(np.bincount(values))
@@ -189,7 +206,9 @@ class _Plain:
         missing = np.bincount(view.labels[nulls[kept]], minlength=view.groups)
         self.agreed = low == high
         self.only_nulls = missing == view.sizes
-        self.mixed = (missing > 0) & ~self.only_nulls
+        self.alike, self.together = same
+        mixed = (missing > 0) & ~self.only_nulls
+        self.mixed = (np.bincount(self.alike, weights=mixed) > 0)[self.alike]
 
     def nothing(self, hidden: Numbers) -> ColumnLoss:
         """Nothing for the classes in ``hidden``, for all others their one value."""
@@ -206,25 +225,26 @@ class _Plain:
         return ColumnLoss(None, nothing, nothing)
 
     def values_of_classes(self) -> Floats:
-        """The entropy of the set of values that each class has."""
-        owner, value = self.view.distinct(self.values)
+        """The entropy of the set of values that each class has, with those that look alike."""
+        owner, value = self.together.distinct(self.values)
         rows, logs = (
-            np.bincount(owner, weights=each[value], minlength=self.view.groups)
+            np.bincount(owner, weights=each[value], minlength=self.together.groups)
             for each in (self.entropies.rows, self.entropies.logs)
         )
-        return np.asarray(_bits(rows, logs))
+        return np.asarray(_bits(rows, logs))[self.alike]
 
 
 class _Numbers(_Plain):
     """A column of numbers, dates or times."""
 
     def __init__(
-        self, attribute: Numeric, column: Any, nulls: Numbers, kept: Labels, view: ByClass
+        self, attribute: Numeric, column: Any, nulls: Numbers, kept: Labels, view: ByClass,
+        same: Alike,
     ) -> None:
         numbers = np.asarray(column, dtype=np.float64)
         places = attribute.place(numbers, 1.0)
         self._known, values = np.unique(numbers, return_inverse=True)
-        super().__init__(values.reshape(-1), nulls, kept, view)
+        super().__init__(values.reshape(-1), nulls, kept, view, same)
         self._known = self._known[~np.isnan(self._known)]
         self._attribute = attribute
         known = ~is_missing(places[kept], 1.0)
@@ -233,14 +253,16 @@ class _Numbers(_Plain):
 
     def ranges(self, as_set: bool) -> ColumnLoss:
         """From the least to the greatest value of each class."""
-        loss = np.where(self.agreed, 0.0, np.where(self.mixed, 1.0, self._high - self._low))
+        loss = np.where(
+            self.mixed, 1.0, np.where(self.agreed, 0.0, self._high - self._low)
+        )
         bits = self.values_of_classes()
         if not as_set:
             count = len(self._known)
             first = np.minimum(self.view.span(self.values)[0], count)
             known = np.where(self.values < count, self.values, -1)
             bits = self._between(first, self.view.span(known)[1] + 1, self.mixed)
-            bits[self.agreed] = 0.0
+            bits[self.agreed & ~self.mixed] = 0.0
         return ColumnLoss(loss, loss, bits)
 
     def boxes(self, box: Floats, with_border: bool) -> ColumnLoss:
@@ -273,19 +295,20 @@ class _Categories(_Plain):
     """A column of categories, with a hierarchy or without."""
 
     def __init__(
-        self, attribute: Categorical, column: Any, nulls: Numbers, kept: Labels, view: ByClass
+        self, attribute: Categorical, column: Any, nulls: Numbers, kept: Labels, view: ByClass,
+        same: Alike,
     ) -> None:
         codes = np.asarray(column, dtype=np.int64)
         super().__init__(np.unique(codes[:, 0], return_inverse=True)[1].reshape(-1), nulls, kept,
-                         view)
+                         view, same)
         self._attribute, self._codes, self._kept = attribute, codes, kept
         self._height = codes.shape[1]
 
-    def _ancestors(self) -> Numbers:
+    def _ancestors(self, view: ByClass) -> Numbers:
         """The level of the lowest common ancestor of each class; shape (groups,)."""
-        level = np.zeros(self.view.groups, np.int64)
+        level = np.zeros(view.groups, np.int64)
         for codes in self._codes.T:
-            low, high = self.view.span(codes[self._kept])
+            low, high = view.span(codes[self._kept])
             level += low != high
         return level
 
@@ -295,18 +318,18 @@ class _Categories(_Plain):
         return level / self._height, np.minimum(upward[level], 1.0)
 
     def sets(self) -> ColumnLoss:
-        """The values that each class has."""
-        loss, distinct = self._losses(self._ancestors())
+        """The values that each class has, with those that look alike: their sets hide NULL."""
+        loss, distinct = self._losses(self._ancestors(self.together))
         if not self._attribute.in_tree:
-            owner, _ = self.view.distinct(self.values)
-            more = np.bincount(owner, minlength=self.view.groups) - 1
+            owner, _ = self.together.distinct(self.values)
+            more = np.bincount(owner, minlength=self.together.groups) - 1
             distinct = more / max(self._attribute.present - 1, 1)
-        return ColumnLoss(loss, distinct, self.values_of_classes())
+        return ColumnLoss(loss[self.alike], distinct[self.alike], self.values_of_classes())
 
     def nodes(self, lowest: Numbers | None) -> ColumnLoss:
         """The labels of nodes: of the lowest common ancestors, or at the level that ``lowest`` has
         for each leaf. A class of nothing but NULL releases NULL, below the root."""
-        level = self._ancestors()
+        level = self._ancestors(self.view)
         if lowest is not None:
             code = self.view.span(self._codes[self._kept, 0])[0]
             known = np.flatnonzero(~self.only_nulls & (level < self._height))

@@ -74,9 +74,9 @@ RISK = (
            "population"),
     Metric("population_uniques_pitman", _found("pitman"), "people",
            "the same as Pitman's sampling formula estimates it (Hoshino 2001), the best guess "
-           "where the rows are 5 % of the population or more, though that of one such sample may "
-           "be off by a sixth; NULL where no parameters fit, or where nothing tells the "
-           "population_size", beside=DOUBTED),
+           "where the rows are 5 % of the population or more and much of it is unique; several "
+           "times too high where little is; NULL where no parameters fit, or where nothing tells "
+           "the population_size", beside=DOUBTED),
     Metric("population_uniques_zayatz", _found("zayatz"), "people",
            "the same as Zayatz (1991) estimates it, as if classes were as large in the population "
            "as here, which is too high where the sample is small", beside=DOUBTED),

@@ -12,6 +12,7 @@ from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods.geometry import Geometry
 from kanon_sql.methods.method import Method
 from kanon_sql.methods.option import MethodOptions
+from kanon_sql.names import caseless
 from kanon_sql.points.points import Grouping, Points
 
 
@@ -106,7 +107,7 @@ class GroupTask:
         """The sensitive columns that the models name, each as it was first named."""
         named: dict[str, str] = {}
         for model in self.models:
-            named.setdefault(model.column.lower(), model.column)
+            named.setdefault(caseless(model.column), model.column)
         return tuple(named.values())
 
     @property
@@ -197,6 +198,7 @@ class Run:
         parts: 'whole' where the rows come in parts, of which each is grouped by itself, and the
             last of their sensitive columns is the number of the part; 'by_part' where the facts of
             each are told, too.
+        least: a text that fewer rows have is a person's own: see kanon_sql.encode.looks.
     """
 
     task: GroupTask
@@ -205,10 +207,13 @@ class Run:
     ledger: Mapping[str, Any] | None = None
     block: str | None = None
     parts: str | None = None
+    least: int = 2
 
     def to_json(self) -> str:
         """The run as text."""
         told = {"task": self.task.told(), "progress": self.progress, "named": self.named}
+        if self.named is not None:
+            told["least"] = self.least
         if self.ledger is not None:
             told["ledger"] = dict(self.ledger)
         if self.block is not None:
@@ -223,5 +228,7 @@ class Run:
         told = json.loads(text)
         named = None if told["named"] is None else tuple(told["named"])
         task = GroupTask.of_told(told["task"], methods)
-        beside = (told.get(name) for name in ("ledger", "block", "parts"))
-        return Run(task, told["progress"], named, *beside)
+        ledger, block, parts = (told.get(name) for name in ("ledger", "block", "parts"))
+        return Run(
+            task, told["progress"], named, ledger, block, parts, told.get("least", Run.least)
+        )

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from kanon_sql.call.call import Call
 from kanon_sql.call.relation import Relation, literal, quoted
 from kanon_sql.call.roles import Roles
+from kanon_sql.names import caseless
 from kanon_sql.sql import expression
 
 ROW = ("__kanon_row", "__kanon_hash")
@@ -87,16 +88,16 @@ def represented(word: str, columns: str, weight: str | None = None) -> str:
 def where(relation: Relation, roles: Roles, checked: tuple[str, ...] = ()) -> str:
     """Names every column that the call names and the catalog knows, all at once, so that one that
     is gone is refused by its name; the others see to that in ``rows_of``."""
-    known = {name.lower() for name in relation.columns or ()}
-    together = [n for n in dict.fromkeys((*roles.named, *checked)) if n.lower() in known]
+    known = {caseless(name) for name in relation.columns or ()}
+    together = [n for n in dict.fromkeys((*roles.named, *checked)) if caseless(n) in known]
     return f"\n    WHERE __kanon_has({chosen(together)})" if together else ""
 
 
 def rows_of(relation: Relation, names: Iterable[str]) -> str:
     """A relation as it stands in FROM. Where only the query knows whether it has all of these
     columns, they are looked up before all else, and a missing one is refused by its name."""
-    known = {name.lower() for name in relation.columns or ()}
-    unsure = [name for name in dict.fromkeys(names) if name.lower() not in known]
+    known = {caseless(name) for name in relation.columns or ()}
+    unsure = [name for name in dict.fromkeys(names) if caseless(name) not in known]
     if not unsure:
         return relation.sql
     return expression(

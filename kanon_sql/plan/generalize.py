@@ -9,6 +9,7 @@ from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.choices import MEANS, REPRESENTATIONS
 from kanon_sql.call.relation import literal, quoted
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
+from kanon_sql.names import caseless
 from kanon_sql.plan.fragments import chosen, classes_sql, helpers, listed, quasi, represented
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.ledger import classes_after, goes_on
@@ -110,7 +111,7 @@ def released_values(
         counts = weighted and word == chosen_word and word in MEANS
         return represented(word, columns, WEIGHT if counts else None)
 
-    single = {name.lower(): name for name in (*call.categorical, *release.by_column)}
+    single = {caseless(name): name for name in (*call.categorical, *release.by_column)}
     for name in list(single):
         if release.of(name) == "hierarchy":  # its labels stand beside these
             del single[name]
@@ -119,7 +120,7 @@ def released_values(
         word = _macro(call, release.of(lowered), only, lowered)
         groups.setdefault((word, release.of(lowered)), []).append(name)
     found = [aggregated(*words, chosen(names)) for words, names in groups.items()]
-    known = {name.lower() for name in call.roles.known_columns(call.source)}
+    known = {caseless(name) for name in call.roles.known_columns(call.source)}
     if not (known and known <= set(single)):
         away = listed((*helpers, *single.values()))
         rest = f"COLUMNS(* EXCLUDE ({away}))" if away else "COLUMNS(*)"
@@ -131,7 +132,7 @@ def released_values(
 def _macro(call: GroupingCall, word: str, only: Collection[str], column: str = "") -> str:
     """The macro of a representation, of one column or of all that aren't single."""
     word = word if word in only else "centroid"
-    if column in {name.lower() for name in call.categorical}:
+    if column in {caseless(name) for name in call.categorical}:
         return CATEGORICAL.get(word, word)
     return word
 
@@ -167,8 +168,8 @@ def _untold(form: str) -> str:
 
 
 def _forms_by_column(call: GroupingCall) -> dict[str, str]:
-    trees = {spec.column.lower() for spec in call.hierarchies}
-    nominal = {name.lower() for name in call.categorical}
+    trees = {caseless(spec.column) for spec in call.hierarchies}
+    nominal = {caseless(name) for name in call.categorical}
     forms = {}
     for name in sorted(nominal | set(call.release.by_column)):
         word = call.release.of(name, has_hierarchy=name in trees)

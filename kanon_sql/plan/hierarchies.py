@@ -12,6 +12,7 @@ from kanon_sql.call.hierarchies import HierarchySpec, read_hierarchy
 from kanon_sql.call.relation import Relation, literal, quoted
 from kanon_sql.errors import OptionError
 from kanon_sql.hierarchies.kinds import KINDS, level_count
+from kanon_sql.names import caseless
 from kanon_sql.plan.fragments import contents, rows_of
 from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.sql import statement
@@ -43,8 +44,8 @@ class Hierarchies:
         that are taken as text without having a hierarchy; ``first``: the number of the first
         column."""
         self.columns = tuple(spec.column for spec in specs)
-        with_tree = {name.lower() for name in self.columns}
-        self._texts = (*self.columns, *(c for c in categorical if c.lower() not in with_tree))
+        with_tree = {caseless(name) for name in self.columns}
+        self._texts = (*self.columns, *(c for c in categorical if caseless(c) not in with_tree))
         self.labelled = labelled
         self._specs = specs
         self._show_values = show_values
@@ -115,7 +116,7 @@ class Hierarchies:
         if not same_level:
             return statement("stages/ancestors_lowest")
         level = statement(
-            "stages/chosen_level", fact=literal(f"level {self.columns[i - 1].lower()}")
+            "stages/chosen_level", fact=literal(f"level {caseless(self.columns[i - 1])}")
         )
         return statement(
             "stages/ancestors_same_level", name=literal(self.columns[i - 1]), level=level, i=i,

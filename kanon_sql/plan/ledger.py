@@ -15,6 +15,7 @@ from kanon_sql.call.relation import Relation, literal, quoted
 from kanon_sql.call.wishes import option_hint
 from kanon_sql.errors import OptionError
 from kanon_sql.methods.option import LEDGER_CHECK
+from kanon_sql.names import caseless
 from kanon_sql.plan.fragments import one_empty_row
 from kanon_sql.plan.models import Checked, checked, stages_of
 from kanon_sql.plan.shadows import sound_sql
@@ -65,9 +66,9 @@ def goes_on(call: GroupingCall) -> bool:
 
 def _points(call: GroupingCall) -> set[bool]:
     """Of the quasi-identifiers whether classes publish points in their place."""
-    release, trees = call.release, {spec.column.lower() for spec in call.hierarchies}
+    release, trees = call.release, {caseless(spec.column) for spec in call.hierarchies}
     return {
-        release.of(name, has_hierarchy=name.lower() in trees) in POINTS
+        release.of(name, has_hierarchy=caseless(name) in trees) in POINTS
         for name in call.roles.quasi_identifiers
     }
 
@@ -87,12 +88,12 @@ def _joined(call: GroupingCall) -> str | None:
 
 def _names(call: GroupingCall) -> list[str]:
     """The quasi-identifiers in an order that doesn't depend on how the call writes them."""
-    return sorted(call.roles.quasi_identifiers, key=str.lower)
+    return sorted(call.roles.quasi_identifiers, key=caseless)
 
 
 def published_sql(call: GroupingCall) -> str:
     """What a class releases, as one STRUCT, over a stage with its columns."""
-    fields = ", ".join(f"{literal(name.lower())}: {quoted(name)}" for name in _names(call))
+    fields = ", ".join(f"{literal(caseless(name))}: {quoted(name)}" for name in _names(call))
     return f"{{{fields}}}"
 
 
@@ -199,7 +200,7 @@ def classes_after(call: GroupingCall, classes: str) -> str:
     if not goes_on(call):
         return classes
     # those that are none in this call are refused before, and may be the name of one that passes
-    known = ", ".join(literal(name.lower()) for name in ("__kanon_class", *_names(call)))
+    known = ", ".join(literal(caseless(name)) for name in ("__kanon_class", *_names(call)))
     return statement("stages/ledger_classes", classes=classes, quasi=f"[{known}]")
 
 

@@ -19,8 +19,19 @@ from kanon_sql.call.options import OPTIONS
 from kanon_sql.call.relation import Relation, literal, quoted
 from kanon_sql.constraints import AlphaFrequency
 from kanon_sql.hierarchies.kinds import BY_TYPE, KINDS
-from kanon_sql.measure.metrics import CHOSEN, DIVERSITY, METRICS, TOO_NEAR
-from kanon_sql.measure.model_metrics import BEFORE, OF_MODELS
+from kanon_sql.measure.ledger_metrics import LEDGER
+from kanon_sql.measure.metrics import (
+    ATTRIBUTE,
+    CHOSEN,
+    DIVERSITY,
+    METRICS,
+    NOTICE,
+    OF_GROUPING,
+    VERBATIM,
+)
+from kanon_sql.measure.model_metrics import LOSS, OF_MODELS
+from kanon_sql.measure.part_metrics import PARTS
+from kanon_sql.measure.person_metrics import PERSONS
 from kanon_sql.measure.risk_metrics import WEIGHTED
 from kanon_sql.methods.auto import AUTO
 from kanon_sql.plan.fragments import helpers, listed, one_empty_row
@@ -31,8 +42,9 @@ from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.sql import statement
 from kanon_sql.version import __version__
 
-FORMAT = 1
-"""Of the manifest: what reads it knows which entries there are, and how digests are made."""
+FORMAT = 2
+"""Of the manifest: what reads it knows which entries there are, and how digests are made. Since 2 a
+metric that doesn't apply stands there as null, so that none can be left out unseen."""
 
 ZONED = (
     "The column '{}' holds times with a time zone inside of others, whose text depends on the "
@@ -49,19 +61,33 @@ RULED = {"quasi_identifier": "quasi_identifier", "release": "other"}
 """The role of columns that nobody gave one, by what becomes of them: of 'error' there are none, and
 with 'drop' no query reads them."""
 
-UNPUBLISHED = (
-    *TOO_NEAR,
-    *(metric.name for metric in METRICS if metric.unit == "seconds"),
-    # who knows how many classes a model changed is nearer to knowing which
-    *(metric.name for metric in BEFORE.values()),
+_TOLD = (
+    *METRICS, *DIVERSITY, ATTRIBUTE, OF_GROUPING, VERBATIM, NOTICE, *OF_MODELS, LOSS, *WEIGHTED,
+    *PERSONS, *PARTS, *LEDGER,
 )
-"""The metrics that no manifest tells."""
+"""All that anonymize_metrics tells."""
+
+PUBLIC = tuple(metric.name for metric in _TOLD if metric.public != "no" and not metric.is_text)
+"""The metrics that a manifest has; NULL where there is nothing to tell."""
+
+OF_WHOLE = tuple(metric.name for metric in _TOLD if metric.public == "whole")
+"""Those of them that are told where no row was left out."""
 
 EXACT = tuple(
     metric.name for metric in (*METRICS, *DIVERSITY, *OF_MODELS, *WEIGHTED) if not metric.by_source
 )
 """Those that are counted on what comes out. Of the others, three digits are told where they are no
 whole number: that says enough, and little of one row."""
+
+
+def as_told(name: str, value: float | None, left_out: bool) -> float | None:
+    """A metric as a manifest tells it; None where it doesn't. ``left_out``: whether rows were."""
+    plain = name.partition(" (")[0]
+    if value is None or plain not in PUBLIC or (left_out and plain in OF_WHOLE):
+        return None
+    if plain in EXACT or float(value).is_integer():
+        return value
+    return float(f"{value:.2e}")
 
 
 ELSEWHERE = ("hierarchies", "progress", "show_values")
@@ -222,13 +248,14 @@ def manifest_sql(call: GroupingCall, release: str) -> str:
         one_released=one_empty_row("__kanon_released"),
         digest=digest_of("__kanon_released"),
         zoned_error=literal(ZONED),
-        unpublished=_texts(UNPUBLISHED),
+        public=_texts(PUBLIC),
+        of_whole=_texts(OF_WHOLE),
         exact=_texts(EXACT),
         told=literal(_constants(call)),
         hierarchies=_hierarchies((*call.hierarchies, *call.of_sensitive)),
         roles=literal(json.dumps([*map(list, named_roles(call.roles).items())])),
         rest=literal(RULED.get(rest, "other")),
-        withheld=f"list_transform({withheld}, lambda name: lower(name))",
+        withheld=f"list_transform({withheld}, lambda name: __kanon_caseless(name))",
         number_text=literal(NUMBER),
         digest_text=literal(DIGEST),
         sql_digest=literal(sha256(release.encode()).hexdigest()),

@@ -33,6 +33,7 @@ from kanon_sql.methods import GroupTask
 from kanon_sql.methods.auto import AUTO
 from kanon_sql.methods.centers.geometry import UNITS
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
+from kanon_sql.names import caseless
 from kanon_sql.plan.fragments import (
     chosen,
     helpers,
@@ -168,7 +169,6 @@ def facts_and_metrics(call: GroupingCall) -> tuple[str, str]:
         measured=measured_sql(call),
         aggregates=aggregates + of_class,
         alike=alike + of_all,
-        seen_classes=seen("COLUMNS(* EXCLUDE (__kanon_class))"),
         seen_passing=seen("COLUMNS(*)"),
         **_columns_passing(call),
         centers_verbatim=(
@@ -230,7 +230,7 @@ def _identifiers(roles: Roles) -> str:
     """The stages that look for identifiers in a release, where any were named."""
     if not roles.identifiers:
         return ""
-    named = ", ".join(literal(name.lower()) for name in roles.identifiers)
+    named = ", ".join(literal(caseless(name)) for name in roles.identifiers)
     return statement(
         "stages/identifiers",
         identifiers=named,
@@ -256,7 +256,7 @@ def audit_sql(call: Call) -> str:
     k = "NULL" if call.k is None else str(call.k)
     told = {
         "weights": call.weights, "named": named_columns(call),
-        "categorical": [name.lower() for name in call.categorical],
+        "categorical": [caseless(name) for name in call.categorical],
     }
     assert call.audited is not None
     published = replace(roles, identifiers=())

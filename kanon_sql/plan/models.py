@@ -20,6 +20,7 @@ from kanon_sql.constraints import (
     RecursiveDiversity,
 )
 from kanon_sql.constraints.rational import DECIMALS, as_fraction
+from kanon_sql.names import caseless
 from kanon_sql.plan.fragments import seen
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.sql import expression, statement
@@ -62,9 +63,9 @@ def checked(
     models: Iterable[PrivacyModel], columns: Sequence[str], in_parts: bool = False
 ) -> list[Checked]:
     """The models with their places; ``columns`` are those that are looked at."""
-    spots = {column.lower(): i for i, column in enumerate(columns)}
+    spots = {caseless(column): i for i, column in enumerate(columns)}
     return [
-        Checked(model, spots[model.column.lower()], j, in_parts) for j, model in enumerate(models)
+        Checked(model, spots[caseless(model.column)], j, in_parts) for j, model in enumerate(models)
     ]
 
 
@@ -108,12 +109,12 @@ def model_stages(
     trees, stages = trees or {}, []
     for i, column in enumerate(columns):
         stages.append(_histogram_stage(i, histogram(i, quoted(column)), in_parts))
-        if column.lower() in trees:
-            stages.append(statement("stages/paths", i=i, tree=trees[column.lower()]))
+        if caseless(column) in trees:
+            stages.append(statement("stages/paths", i=i, tree=trees[caseless(column)]))
             nodes = statement("stages/histogram_of_nodes", i=i, **of_part(in_parts))
             stages.append(_histogram_stage(f"{i}_nodes", nodes, in_parts))
     for each in models:
-        stages += stages_of(each, each.model.column.lower() in trees)
+        stages += stages_of(each, caseless(each.model.column) in trees)
     return "".join(f"{stage}\n" for stage in stages)
 
 
@@ -141,7 +142,7 @@ def released_models(call: GroupingCall) -> str:
     places = checked(models, columns, in_parts)
     stages = model_stages(
         places, columns, lambda i, column: _histogram(call, column),
-        {name.lower(): number for number, name in secret_trees(call).numbered()}, in_parts,
+        {caseless(name): number for number, name in secret_trees(call).numbered()}, in_parts,
     )
     broken = "\n    UNION ALL\n    ".join(
         statement("stages/model_broken", j=each.j, worst=each.worst, stage=each.stage)

@@ -8,6 +8,7 @@ import json
 from kanon_sql.call.call import Call, GroupingCall
 from kanon_sql.call.relation import literal, quoted
 from kanon_sql.call.roles import Roles
+from kanon_sql.names import caseless
 from kanon_sql.plan.fragments import PART, helpers, listed
 from kanon_sql.sql import expression, statement
 
@@ -35,7 +36,7 @@ NEARLY = 0.9
 """The share of the persons that a column tells apart from which on it is spoken of."""
 
 
-def told_of_persons(roles: Roles) -> str:
+def told_of_persons(roles: Roles, least: int) -> str:
     """The stages that find out which columns that pass tell persons apart as the entity does."""
     entity = roles.entity
     assert entity is not None
@@ -43,21 +44,26 @@ def told_of_persons(roles: Roles) -> str:
     if roles.rest == "release":
         away = (*helpers(roles), *roles.quasi_identifiers, *roles.identifiers, *roles.within)
         passing = f", * EXCLUDE ({listed(away)})"
-    stages = statement("stages/persons_told", entity=quoted(entity), passing=passing) + "\n"
+    stages = statement(
+        "stages/persons_told", entity=quoted(entity), passing=passing, least=least
+    ) + "\n"
     if roles.rest == "release":
-        known = json.dumps([name.lower() for name in roles.named], ensure_ascii=False)
+        known = json.dumps([caseless(name) for name in roles.named], ensure_ascii=False)
         stages += statement(
             "stages/withheld_persons",
+            least=least,
             named=listed((*helpers(roles), *roles.named)),
             known=f"""from_json({literal(known)}, '["VARCHAR"]')""",
         ) + "\n"
     return stages
 
 
-def told_of_all(entity: str) -> str:
+def told_of_all(entity: str, least: int) -> str:
     """The stage that finds out which columns of a relation tell persons apart as the entity."""
     passing = f", * EXCLUDE ({quoted(entity)})"
-    return statement("stages/persons_told", entity=quoted(entity), passing=passing) + "\n"
+    return statement(
+        "stages/persons_told", entity=quoted(entity), passing=passing, least=least
+    ) + "\n"
 
 
 def described_entity(entity: str) -> str:

@@ -8,9 +8,9 @@ import json
 from kanon_sql.call.call import Call, GroupingCall
 from kanon_sql.call.choices import POINTS
 from kanon_sql.call.relation import literal, quoted
-from kanon_sql.call.roles import Roles
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.methods.task import Run
+from kanon_sql.names import caseless
 from kanon_sql.plan.centers import centers_sql
 from kanon_sql.plan.fragments import (
     PART,
@@ -59,7 +59,7 @@ def run_sql(call: GroupingCall) -> str:
     """The run as the functions inside the query get it, a JSON literal."""
     named = named_columns(call)
     parts = ("by_part" if call.by_part else "whole") if call.roles.within else None
-    run = Run(call.task, call.progress, named, told_of_ledger(call), call.block, parts)
+    run = Run(call.task, call.progress, named, told_of_ledger(call), call.block, parts, call.least)
     return literal(run.to_json())
 
 
@@ -94,7 +94,7 @@ def named_columns(call: Call) -> tuple[str, ...] | None:
     if not call.roles.open:
         return None
     trees = (spec.column for spec in call.hierarchies if spec.chosen)
-    return tuple(sorted({n.lower() for n in (*call.roles.quasi_identifiers, *trees)}))
+    return tuple(sorted({caseless(n) for n in (*call.roles.quasi_identifiers, *trees)}))
 
 
 def _cell(call: GroupingCall) -> str:
@@ -127,8 +127,8 @@ def _sensitive(call: GroupingCall) -> tuple[str, ...]:
     row a row is, where persons are grouped."""
     asked = call.task.sensitive
     if call.task.own.needs_sensitive:  # the first of them
-        own = {name.lower(): name for name in call.roles.sensitive}
-        asked = (*own.values(), *(name for name in asked if name.lower() not in own))
+        own = {caseless(name): name for name in call.roles.sensitive}
+        asked = (*own.values(), *(name for name in asked if caseless(name) not in own))
     if call.task.persons and call.roles.entity is not None:
         return (*asked, call.roles.entity)
     return asked
@@ -271,17 +271,38 @@ EXACT_BELOW = (
 
 RELEASED = """SELECT __kanon_shown(COLUMNS(__kanon_source.*), __kanon_away.names)
     FROM __kanon_source CROSS JOIN (
-        SELECT list_transform(names, lambda name: lower(name)) AS names FROM __kanon_withheld
+        SELECT list_transform(names, lambda name: __kanon_caseless(name)) AS names
+        FROM __kanon_withheld
     ) AS __kanon_away"""
 
 
-def _withheld(roles: Roles) -> str:
+def _withheld(call: GroupingCall) -> str:
     """The stages that find the columns that would pass unchanged, but look like identifiers."""
+    roles = call.roles
     if roles.entity is not None:
-        return told_of_persons(roles)
+        return told_of_persons(roles, call.least)
     if roles.rest != "release":
         return ""
-    return statement("stages/withheld", named=listed((*helpers(roles), *roles.named))) + "\n"
+    named = listed((*helpers(roles), *roles.named))
+    return statement("stages/withheld", named=named, least=call.least) + "\n"
+
+
+REPEATED = 50_000
+"""About so many rows of an identifier's values are looked at for what they have in common."""
+
+
+def _repeated(call: GroupingCall, columns: str) -> str:
+    """SQL of a list: of each identifier its name, and the quasi-identifiers that are the same in
+    all its rows, where nobody says whose row a row is."""
+    roles = call.roles
+    if roles.entity is not None or call.block is not None:
+        return "[]"
+    found = [
+        expression(
+            "stages/repeated", name=literal(name), column=quoted(name), quasi=columns, some=REPEATED
+        ) for name in roles.identifiers
+    ]
+    return f"[{', '.join(found)}]"
 
 
 def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
@@ -302,7 +323,7 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
         clock=clock,
         columns=chosen(roles.named) if roles.rest == "drop" else "__kanon.*",
         where=where(call.source, roles, call.checked),
-        withheld=_withheld(roles),
+        withheld=_withheld(call),
         row_helpers=", ".join(helpers(roles)),
         part=f"NULL::BIGINT AS {PART},\n           " if roles.within else "",
         taking="taking" if roles.within else "kept",
@@ -311,6 +332,7 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
         passing_hidden=(
             "(SELECT names FROM __kanon_withheld)" if roles.rest == "release" else "[]"
         ),
+        repeated=_repeated(call, columns),
         suppress=without_nulls if task.nulls == "suppress" else "",
         trees=trees.stages() + secret_trees(call).stages(),
         keyed=trees.keyed("__kanon_kept"),
@@ -348,6 +370,7 @@ def measured_sql(call: GroupingCall) -> str:
     return statement(
         "stages/measured_by_part" if call.by_part else "stages/measured",
         quasi_classes="COLUMNS(* EXCLUDE (__kanon_class))",
+        seen_classes=seen("COLUMNS(* EXCLUDE (__kanon_class))"),
         quasi=quasi(call.roles, helpers(call.roles)),
         centers=centers,
         options=run_sql(call),

@@ -12,11 +12,12 @@ from typing import Any
 from kanon_sql.call.call import Call
 from kanon_sql.call.model_options import ModelOptions
 from kanon_sql.call.models import OF_MODEL
-from kanon_sql.call.relation import quoted
+from kanon_sql.call.relation import Relation, quoted
 from kanon_sql.measure.metrics import METRICS
 from kanon_sql.measure.model_metrics import REACHED
 from kanon_sql.methods.option import options_of
-from kanon_sql.plan.fragments import quasi, seen
+from kanon_sql.names import caseless
+from kanon_sql.plan.fragments import chosen, quasi, seen
 from kanon_sql.plan.measure import diversity
 from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.sql import statement
@@ -48,6 +49,15 @@ def facts_sql(call: Call, passing: Sequence[str], counts: Mapping[str, int | Non
     )
 
 
+def numbers_sql(relation: Relation, columns: Sequence[str]) -> str:
+    """A query of one value: whether class_id numbers the classes from 1 on, each of them being one
+    combination of these columns."""
+    return statement(
+        "calls/proof_class_id", sound=sound_sql(), relation=relation.sql,
+        seen=seen(chosen(columns)) if columns else "NULL",
+    )
+
+
 def shown_metrics(call: Call) -> Iterator[tuple[str, str]]:
     """Name and SQL of each metric that the file may show, over the facts."""
     k = "NULL" if call.k is None else str(call.k)
@@ -76,14 +86,14 @@ def model_options(options: Mapping[str, Any], hidden: Sequence[str]) -> dict[str
         by_column = given if isinstance(given, Mapping) else dict.fromkeys(columns, given)
         kept = {
             column: value for column, value in by_column.items()
-            if column.lower() not in hidden and not isinstance(value, Mapping)
+            if caseless(column) not in hidden and not isinstance(value, Mapping)
         }
         if kept:
             found[name] = kept
     # what is said of a model that isn't asked for would be refused
     for name, model in OF_MODEL.items():
-        asked = {column.lower() for column in found.get(model, ())}
-        kept = {c: v for c, v in found.pop(name, {}).items() if c.lower() in asked}
+        asked = {caseless(column) for column in found.get(model, ())}
+        kept = {c: v for c, v in found.pop(name, {}).items() if caseless(c) in asked}
         if kept:
             found[name] = kept
     if found and options.get("sensitive_nulls") is not None:
@@ -100,12 +110,12 @@ def reached(options: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, flo
     """
     column, found = str(row["sensitive"]), {}
     for option in ("l", "t", "alpha", "delta", "beta"):
-        limits = {name.lower(): limit for name, limit in options.get(option, {}).items()}
-        if column.lower() not in limits:
+        limits = {caseless(name): limit for name, limit in options.get(option, {}).items()}
+        if caseless(column) not in limits:
             continue
         measured, told = option, option
         if option == "l":
-            kinds = {n.lower(): kind for n, kind in options.get("diversity_kind", {}).items()}
-            measured, told = OF_KIND[kinds.get(column.lower(), "distinct")]
+            kinds = {caseless(n): kind for n, kind in options.get("diversity_kind", {}).items()}
+            measured, told = OF_KIND[kinds.get(caseless(column), "distinct")]
         found[f"{REACHED[measured].name} ({column})"] = row[told]
     return found

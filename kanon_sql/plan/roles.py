@@ -8,6 +8,7 @@ from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.relation import literal
 from kanon_sql.call.roles import Roles
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
+from kanon_sql.names import caseless
 from kanon_sql.plan.fragments import one_empty_row, quasi, represented, source_rows, where
 from kanon_sql.plan.generalize import released_values
 from kanon_sql.plan.persons import told_of_all
@@ -24,7 +25,7 @@ def _values(call: GroupingCall) -> str:
     return released_values(call, helpers=())
 
 
-def _profiles(roles: Roles) -> dict[str, str]:
+def _profiles(roles: Roles, least: int) -> dict[str, str]:
     """What fills the holes of what is counted of the columns: of rows, and where there is an entity
     of persons, too."""
     if roles.entity is None:
@@ -32,13 +33,13 @@ def _profiles(roles: Roles) -> dict[str, str]:
             "whose": "",
             "profiles": "(SELECT to_json(profiles)::VARCHAR FROM __kanon_profiles)",
         }
-    return {"whose": told_of_all(roles.entity), "profiles": expression("stages/both_told")}
+    return {"whose": told_of_all(roles.entity, least), "profiles": expression("stages/both_told")}
 
 
 def named_roles(roles: Roles) -> dict[str, str]:
     """The role of each column that has one by name, which is in lower case."""
     return {
-        name.lower(): role
+        caseless(name): role
         for role, names in {
             "quasi_identifier": roles.quasi_identifiers, "sensitive": roles.sensitive,
             "identifier": roles.identifiers,
@@ -56,7 +57,7 @@ def roles_sql(call: GroupingCall) -> str:
         name: {"role": role, "from": roles.origins[name]}
         for name, role in named_roles(roles).items()
     }
-    with_hierarchy = {spec.column.lower() for spec in call.hierarchies}
+    with_hierarchy = {caseless(spec.column) for spec in call.hierarchies}
     told = {
         "named": named,
         "rest": roles.rest,
@@ -66,9 +67,9 @@ def roles_sql(call: GroupingCall) -> str:
             if release.of(name, has_hierarchy=True) == "hierarchy"
         },
         "trusted": sorted(
-            spec.column.lower() for spec in call.hierarchies if spec.chosen
+            caseless(spec.column) for spec in call.hierarchies if spec.chosen
         ),
-        "categorical": sorted(name.lower() for name in call.categorical),
+        "categorical": sorted(caseless(name) for name in call.categorical),
     }
     return statement(
         "calls/roles",
@@ -78,7 +79,8 @@ def roles_sql(call: GroupingCall) -> str:
         one_source=one_empty_row("__kanon_source"),
         quasi=quasi(call.roles, ()),
         values=_values(call),
-        **_profiles(roles),
+        **_profiles(roles, call.least),
+        least=call.least,
         told=literal(json.dumps(told, sort_keys=True)),
         refusals=refusals(call),
     )

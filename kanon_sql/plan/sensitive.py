@@ -11,13 +11,20 @@ from kanon_sql.call.models import measured_models
 from kanon_sql.call.relation import literal, quoted
 from kanon_sql.constraints import Closeness
 from kanon_sql.plan.fragments import quasi, seen, source_rows, where
-from kanon_sql.plan.models import Checked, checked, model_stages
+from kanon_sql.plan.models import Checked, checked, model_stages, of_part
+from kanon_sql.plan.parts import told_by_part
 from kanon_sql.plan.persons import measured_persons
 from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.plan.unseen import refusals
 from kanon_sql.sql import expression, statement
 
 NO_DEMAND = "(SELECT NULL::BIGINT AS classes_violating, NULL::BIGINT AS {}_violating)"
+
+UNORDERED_IN = {
+    False: "(SELECT different > 0 AND NOT ordered FROM __kanon_whole_{})",
+    True: "EXISTS (SELECT 1 FROM __kanon_whole_{} WHERE different > 0 AND NOT ordered)",
+}
+"""SQL of whether values have no order, in any of some parts."""
 
 UNORDERED = (
     "The closeness {!r} needs an order of the values, and the column {!r} has none: it holds no "
@@ -28,19 +35,22 @@ UNORDERED = (
 def sensitive_sql(call: Call) -> str:
     """The SQL of k_anonymity(), one row for each sensitive column."""
     source, roles, columns = call.source, call.roles, call.looked_at
-    entity = roles.entity if call.by_persons else None
+    entity, in_parts = roles.entity if call.by_persons else None, bool(roles.within)
     measured = [measured_models(call.models, call.asked, column) for column in columns]
     # what is asked for is measured, too, if under another name
     every = dict.fromkeys([
         *call.models, *(model for models in measured for model in models.values())
     ])
-    places = {each.model: each for each in checked(every, columns)}
+    places = {each.model: each for each in checked(every, columns, in_parts)}
     stages = model_stages(
         [*places.values()], columns,
-        lambda i, column: statement("stages/histogram_of_sets", i=i) if entity is None
+        lambda i, column: statement(
+            "stages/histogram_of_sets", i=i, **of_part(in_parts)
+        ) if entity is None
         else statement(
             "stages/histogram_of_persons", rows=statement("stages/values_of_sets", i=i), part=""
         ),
+        in_parts=in_parts,
     )
     cells = ", ".join([
         *([] if entity is None else [expression("stages/set_whose", entity=quoted(entity))]),
@@ -51,7 +61,8 @@ def sensitive_sql(call: Call) -> str:
     ])
     sets = statement(
         "stages/sets", cells=cells, seen=seen(quasi(roles, ())), relation=source_rows(call),
-        where=where(source, roles),
+        where=where(source, roles), numbered=NUMBERED if in_parts else "",
+        of_part=f"row({told_by_part(roles)['keys']}) AS __kanon_part, " if in_parts else "",
     )
     found = "\n    UNION ALL\n    ".join(
         statement(
@@ -74,11 +85,19 @@ def sensitive_sql(call: Call) -> str:
         "refusals": refusals(call) + "".join(_unordered([*places.values()])),
     }
     if entity is None:
-        return statement("calls/k_anonymity_sensitive", **holes)
+        parts = ""
+        if in_parts:
+            parts = statement("stages/parts_of_sets", k=holes["k"]) + "\n       "
+        return statement(
+            "calls/k_anonymity_sensitive", **holes, parts=parts, part=of_part(in_parts)["part"]
+        )
     return statement(
         "calls/k_anonymity_persons_sensitive", **holes, **measured_persons(call, entity, SET),
     )
 
+
+NUMBERED = ", dense_rank() OVER (ORDER BY __kanon_part ASC NULLS LAST) AS part"
+"""SQL of the number of the part that a combination is in."""
 
 SET = "unnest(cells).whose"
 """SQL of whose the rows of a combination are."""
@@ -102,6 +121,6 @@ def _unordered(models: Sequence[Checked]) -> Iterator[str]:
         if distance in ("ordered", "numeric"):
             said = literal(UNORDERED.format(distance, each.model.column))
             yield (
-                f"        WHEN (SELECT different > 0 AND NOT ordered FROM __kanon_whole_{each.i})\n"
+                f"        WHEN {UNORDERED_IN[each.in_parts].format(each.i)}\n"
                 f"            THEN __kanon_refuse('DataError', {said})\n"
             )

@@ -21,12 +21,12 @@ NAMED = (
     "epoch_us", "floor", "format", "from_json", "generate_subscripts", "greatest", "hash",
     "isfinite", "isinf", "isnan", "least", "len", "list", "list_aggregate", "list_concat",
     "list_contains", "list_distinct", "list_filter", "list_grade_up", "list_max", "list_min",
-    "list_position", "list_select", "list_sort", "list_sum", "list_transform", "list_unique",
-    "lower", "make_timestamp", "make_timestamptz", "map_entries", "map_values", "max", "md5",
+    "list_position", "list_select", "list_sort", "list_sum", "list_transform", "list_zip",
+    "make_timestamp", "make_timestamptz", "map_entries", "map_values", "max", "md5",
     "md5_number", "min", "nullif", "quantile_disc", "range", "regexp_full_match",
     "regexp_matches", "regexp_replace", "replace", "row", "row_number", "sha256", "signbit",
-    "split_part", "starts_with", "strlen", "sum", "to_json", "to_microseconds", "typeof", "unnest",
-    "version",
+    "split_part", "starts_with", "strlen", "sum", "to_json", "to_microseconds", "translate",
+    "typeof", "unnest", "version",
 )
 """The functions that the query and our macros call by their names."""
 
@@ -68,18 +68,18 @@ BOUND = {
         "%", "*", "/", "//", ">>", "__kanon_audited", "__kanon_class_of", "__kanon_finish",
         "__kanon_wait", "cast_to_type", "nullif", "quantile_disc", "||",
     ),
-    "'a'": ("decode", "encode", "format", "len", "lower", "md5", "md5_number", "sha256", "strlen"),
+    "'a'": ("decode", "encode", "format", "len", "md5", "md5_number", "sha256", "strlen"),
     "'a', 'a'": (
         "->>", "array_to_string", "contains", "json_extract", "list_contains", "list_position",
         "regexp_full_match", "regexp_matches", "starts_with", "string_split", "~~",
     ),
-    "'a', 'a', 'a'": ("replace",),
+    "'a', 'a', 'a'": ("replace", "translate"),
     "[1]": (
         "array_length", "list_concat", "list_distinct", "list_grade_up", "list_max", "list_min",
-        "list_sort", "list_sum", "list_unique", "unnest",
+        "list_sort", "list_sum", "unnest",
     ),
     "[1], 1": ("array_extract", "generate_subscripts"),
-    "[1], [1]": ("list_select",),
+    "[1], [1]": ("list_select", "list_zip"),
     "[1], lambda x: x": ("list_filter", "list_transform"),
     "{'a': 1}, 'a'": ("struct_extract",),
     "a := 1": ("struct_pack",),
@@ -92,7 +92,7 @@ BOUND = {
     "NULL, NULL, NULL, NULL, NULL": ("__kanon_centers", "__kanon_tree"),
     "NULL, NULL, NULL, NULL, NULL, NULL": ("__kanon_audit", "__kanon_risk", "__kanon_roles"),
     "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL": ("__kanon_measure", "__kanon_take"),
-    "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL": ("__kanon_start",),
+    "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL": ("__kanon_start",),
 }
 """The FUNCTIONS by arguments with which DuckDB binds them, save those that only number rows."""
 

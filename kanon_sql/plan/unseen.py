@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from kanon_sql.call.call import TAKEN, Call, GroupingCall
 from kanon_sql.call.declarations import MEANT
 from kanon_sql.call.relation import literal
+from kanon_sql.names import caseless
 from kanon_sql.sql import expression
 
 UNDECLARED = (
@@ -43,13 +44,13 @@ def _named(call: Call) -> list[tuple[str, str]]:
     itself, and those without a role."""
     if not isinstance(call, GroupingCall) or call.name == "anonymize_roles":
         return []
-    reserved = "".join(f" OR lower(name) = {literal(name)}" for name in call.reserved)
+    reserved = "".join(f" OR __kanon_caseless(name) = {literal(name)}" for name in call.reserved)
     taken = expression("stages/taken", reserved=reserved)
     found = [(f"{taken} IS NOT NULL", f"format({literal(TAKEN)}, {taken})")]
     if call.roles.rest == "error":
         unruled = expression(
             "stages/unruled", said=literal(UNRULED), listed=LISTED,
-            ruled=_texts(name.lower() for name in call.roles.named),
+            ruled=_texts(caseless(name) for name in call.roles.named),
         )
         found.append((f"{unruled} IS NOT NULL", unruled))
     return found
@@ -57,7 +58,7 @@ def _named(call: Call) -> list[tuple[str, str]]:
 
 def _unseen(call: Call) -> list[tuple[str, str]]:
     source, entry = call.source, call.source.entry
-    names = dict.fromkeys((source.parts[-1].lower(), *(entry.names if entry else ())))
+    names = dict.fromkeys((caseless(source.parts[-1]), *(entry.names if entry else ())))
     given = [name for name, origin in call.roles.origins.items() if origin == "call"]
     found = [(
         expression(
@@ -70,7 +71,7 @@ def _unseen(call: Call) -> list[tuple[str, str]]:
     place = entry.place if entry is not None else None
     if declared and len(source.parts) == 1 and place is not None and place[0] != "temp":
         found.append((
-            expression("stages/shadowed", table=literal(source.parts[0].lower())),
+            expression("stages/shadowed", table=literal(caseless(source.parts[0]))),
             literal(SHADOWED.format(relation=source.sql)),
         ))
     if call.role_table is not None:

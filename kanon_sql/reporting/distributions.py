@@ -15,6 +15,7 @@ import numpy as np
 
 from kanon_sql.reporting.bins import counts_of, edges_of, joined, labels_of
 from kanon_sql.reporting.facts import Association, Bar, Distribution
+from kanon_sql.reporting.levels import Paths, at_one_level, values_alone
 from kanon_sql.reporting.readings import (
     RELEASE,
     SOURCE,
@@ -29,6 +30,10 @@ LABELS = 10
 """The most labels that are shown of a column."""
 
 PEARSON, CRAMER = "Pearson's correlation", "Cramér's V"
+
+TOLD = 0.5
+"""The share of the released rows that must tell both columns, for what they have to do with each
+other to be told: what a few rows do is by chance."""
 
 RANGED = "A range counts evenly over the bins that it covers."
 
@@ -55,9 +60,17 @@ def to_multiple(rows: float, k: int, exact: bool) -> float:
 
 
 def read_column(
-    reader: Reader, name: str, k: int, exact: bool, categorical: bool = False
+    reader: Reader, name: str, k: int, exact: bool, categorical: bool = False,
+    paths: Paths = (),
 ) -> tuple[Distribution, Measured]:
-    """A column before and after; ``exact``: whether values and counts of the source are shown."""
+    """A column before and after; ``exact``: whether values and counts of the source are shown;
+    ``paths``: its hierarchy, through which both are read."""
+    if paths:
+        return _of_labels(
+            name, *at_one_level(
+                paths, reader.labels(SOURCE, name), reader.labels(RELEASE, name)
+            ), k, exact,
+        )
     like = reader.type_of(SOURCE, name)
     before = None if categorical else reader.ranges(SOURCE, name, like)
     after = None if categorical else reader.ranges(RELEASE, name, like)
@@ -125,7 +138,7 @@ def _of_labels(
         name, tuple(bars),
         Bar("nothing told", to_multiple(missing, k, exact), float((after.codes < 0).sum())),
     )
-    return told, Measured(name, before.codes, after.codes)
+    return told, Measured(name, before.codes, values_alone(before, after))
 
 
 def _tells(rows: int, k: int) -> bool:
@@ -148,8 +161,21 @@ def associations(columns: Sequence[Measured], exact: bool) -> Iterable[Associati
         else:
             told = [_cramer(one.before, other.before), _cramer(one.after, other.after)]
             kind = CRAMER
+        seen = [
+            (each.numbers[1].middle if each.numbers else each.after) for each in (one, other)
+        ]
+        if _told_share(*seen) < TOLD:
+            told[1] = None
         rounded = [None if each is None else round(each, digits) + 0.0 for each in told]
         yield Association(one.name, other.name, rounded[0], rounded[1], kind)
+
+
+def _told_share(*columns: Codes | Floats) -> float:
+    """The share of the rows in which all columns tell something."""
+    known = [
+        np.isfinite(each) if each.dtype.kind == "f" else each >= 0 for each in columns
+    ]
+    return float(np.logical_and.reduce(known).mean()) if len(known[0]) else 0.0
 
 
 def _pearson(one: Floats, other: Floats) -> float | None:

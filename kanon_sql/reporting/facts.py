@@ -238,6 +238,7 @@ class Told:
         distributions, associations, shared, queries, pairs, alternatives: see their types.
         manifest: by section and entry.
         show_values: whether values of the source may be shown.
+        notices: what a user should know of the release, each once.
         refused: parts that couldn't be made, by their name: why.
     """
 
@@ -256,6 +257,7 @@ class Told:
     alternatives: tuple[Alternative, ...]
     manifest: Mapping[str, Mapping[str, Any]]
     show_values: bool
+    notices: tuple[str, ...] = ()
     refused: Mapping[str, str] = field(default_factory=dict)
 
     def value(self, metric: str) -> float | None:

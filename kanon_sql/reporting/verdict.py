@@ -46,6 +46,8 @@ class Concern:
         value: the number.
         advice: what could be done.
         severe: whether it speaks against publishing.
+        open: whether it says that people may be found, or something of them, though all that was
+            asked was reached.
     """
 
     sentence: str
@@ -53,6 +55,13 @@ class Concern:
     value: float
     advice: str
     severe: bool = False
+    open: bool = False
+
+    @property
+    def parts(self) -> tuple[str, str]:
+        """The sentence before its number, and after it."""
+        before, _, after = self.sentence.partition("{}")
+        return before, after
 
 
 @dataclass(frozen=True)
@@ -64,6 +73,7 @@ class Cards:
         loss_name, loss: the metric of the loss, and its number as a share.
         loss_sentence: what it means.
         worst: the column that loses most, if that is told.
+        gravest: what speaks most against it, which the headline says; None where nothing does.
     """
 
     demands: tuple[Demand, ...]
@@ -71,6 +81,7 @@ class Cards:
     loss: float | None
     loss_sentence: str
     worst: tuple[str, float, str] | None
+    gravest: Concern | None = None
 
     @property
     def others(self) -> float:
@@ -90,7 +101,8 @@ def cards(told: Told) -> Cards:
          for column in told.quasi_identifiers if column.loss is not None),
         key=lambda each: each[1], default=None,
     )
-    return Cards(tuple(_demands(told)), *_loss(told), worst)
+    gravest = next((each for each in concerns(told) if each.severe or each.open), None)
+    return Cards(tuple(_demands(told)), *_loss(told), worst, gravest)
 
 
 def _demands(told: Told) -> Iterator[Demand]:
@@ -119,7 +131,9 @@ def _loss(told: Told) -> tuple[str, float | None, str]:
 
 def concerns(told: Told) -> tuple[Concern, ...]:
     """What has to be looked at before somebody signs, the gravest first."""
-    return tuple(sorted(_concerns(told), key=lambda concern: not concern.severe))
+    return tuple(sorted(
+        _concerns(told), key=lambda concern: (not concern.severe, not concern.open)
+    ))
 
 
 def _concerns(told: Told) -> Iterator[Concern]:
@@ -141,7 +155,7 @@ def _concerns(told: Told) -> Iterator[Concern]:
             yield Concern(
                 f"{{}} released rows are in classes with one value of {shared.column} only: who "
                 "finds a person's class knows it.", shared.metric, float(shared.one_value),
-                f"Ask for diversity, such as l=2, if {shared.column} is a secret.",
+                f"Ask for diversity, such as l=2, if {shared.column} is a secret.", open=True,
             )
     left_out = told.value("rows_suppressed") or 0.0
     if left_out:
@@ -153,5 +167,5 @@ def _concerns(told: Told) -> Iterator[Concern]:
     if names:
         yield Concern(
             "{} columns pass unchanged and are not what the release is for: " + ", ".join(names)
-            + ".", "", float(len(names)), "See that nobody knows them of a person.",
+            + ".", "", float(len(names)), "See that nobody knows them of a person.", open=True,
         )

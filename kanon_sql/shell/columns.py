@@ -10,6 +10,7 @@ import duckdb
 from kanon_sql.call.relation import is_url
 from kanon_sql.errors import KanonError
 from kanon_sql.interfaces.session import Session
+from kanon_sql.names import caseless
 from kanon_sql.shell.sources import STDIN, opened
 
 
@@ -20,7 +21,7 @@ def columns_like(ctx: click.Context, incomplete: str) -> list[str]:
     Nothing is read but what the table says of itself: no standard input, and no other machine.
     """
     before, comma, begun = incomplete.rpartition(",")
-    named = {name.lower() for name in before.split(",")}
+    named = {caseless(name) for name in before.split(",")}
     # where the option that is typed has no value yet, click leaves IN among what it hasn't read
     words: Sequence[str] = ctx.params.get("source") or ctx.args
     if isinstance(words, str):
@@ -31,7 +32,7 @@ def columns_like(ctx: click.Context, incomplete: str) -> list[str]:
         f"{before}{comma}{name}" for name in _columns(
             words, ctx.params.get("database"), ctx.params.get("table")
         )
-        if name.lower().startswith(begun.lower()) and name.lower() not in named
+        if name.lower().startswith(begun.lower()) and caseless(name) not in named
     ]
 
 

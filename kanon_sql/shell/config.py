@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
@@ -228,6 +230,34 @@ class Config:
                 )
 
 
+    def job_of(self, source: Sequence[str]) -> Job:
+        """The release of whose output, or else input, words of a command line speak; the only one
+        where they speak of none. Raises OptionError."""
+        named = [Path(word).resolve() for word in source]
+        folder = self.path.resolve().parent
+        for words in (lambda job: (job.output,), lambda job: job.input):
+            for job in self.jobs:
+                if named and [(folder / word).resolve() for word in words(job)] == named:
+                    return job
+        if len(self.jobs) == 1:
+            return self.jobs[0]
+        raise OptionError(
+            f"{self.path} has {len(self.jobs)} tables, and IN is the output of none. Name one: "
+            f"{', '.join(job.output for job in self.jobs)}."
+        )
+
+
+@contextmanager
+def inside(folder: Path) -> Iterator[None]:
+    """Paths are those from that folder."""
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
 def _unread(path: Path, said: str) -> str:
     """What the parser says of broken syntax, as a sentence with its line."""
     found = re.search(r"^(.*) \(at (?:line (\d+), column (\d+)|end of document)\)$", said)
@@ -253,11 +283,12 @@ def first_config(
         "", f"[tables.{_key(name)}.options]", "k = 5",
         "", f"[tables.{_key(name)}.roles]",
     ]
+    entities = [each for each in columns if each["suggested_role"] == "entity"]
     for each in columns:
         declared = each["role"] if each["role_from"] not in ("default", None) else None
-        role = declared or (
-            "identifier" if each["suggested_role"] == "identifier" else "quasi_identifier"
-        )
+        role = declared or {
+            "identifier": "identifier", "entity": "entity" if len(entities) == 1 else "identifier",
+        }.get(each["suggested_role"], "quasi_identifier")
         lines.append(f"{_key(each['column_name'])} = {_quoted(role)}")
     return "\n".join(lines) + "\n"
 

@@ -16,7 +16,15 @@ from typing import Any, NoReturn
 import click
 from click.shell_completion import shell_complete
 
-from kanon_sql.errors import DataError, KanonError, OptionError, did_you_mean
+from kanon_sql.errors import (
+    LITTLE,
+    DataError,
+    KanonError,
+    OptionError,
+    did_you_mean,
+    lacks_memory,
+    printable,
+)
 from kanon_sql.jobs.interrupts import heard
 from kanon_sql.shell.stopping import watching
 from kanon_sql.version import __version__
@@ -60,9 +68,16 @@ NO_SPACE = (
     "A file can't be read or written ({}). Nothing was written; check the path, its rights and the "
     "room on the disk."
 )
-GIVEN = re.compile(r"\b([a-z]+(?:_[a-z]+)*|k)=(\[\.\.\.\]|\['[^'\]]*'\]|'[^']*'|True|[\d.]+)")
-"""How sentences that all faces share write an option."""
+GIVEN = re.compile(
+    r"""(?<![\w=\[])'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|"""  # a name or a path, as it is
+    r"(?<![\w/.-])([a-z]+(?:_[a-z]+)*|k)=(\[\.\.\.\]|\['[^'\]]*'\]|'[^']*'|True|[\d.]+)"
+)
+"""How sentences that all faces share write an option; what is quoted is none."""
 
+TOO_SMALL = (
+    "The memory is too small for this table. Nothing was written; give more memory, or anonymize "
+    "files into a folder, -o out/, which takes blocks."
+)
 BUG = "{} was raised, which should not be. Nothing was written; please report this as a bug."
 
 
@@ -116,9 +131,9 @@ def kanon() -> None:
 def _sentence(error: click.ClickException, typed: Sequence[str]) -> str:
     """What is said of a command line that can't be read."""
     command = f"kanon {typed[0]}" if typed and typed[0] in COMMANDS else "kanon"
-    said = error.format_message().rstrip(".").replace("\n", " ")
+    said = printable(error.format_message().rstrip(".").replace("\n", " "))
     if isinstance(error, click.NoSuchOption):
-        said = f"There is no option {error.option_name}"
+        said = printable(f"There is no option {error.option_name}")
         near = get_close_matches(error.option_name, error.possibilities or (), 1, 0.0)
         if near:
             return f"{said}. Did you mean {near[0]}?"
@@ -132,8 +147,12 @@ def _told(error: BaseException, typed: Sequence[str], stopped: bool) -> tuple[in
     if isinstance(error, click.ClickException):
         return USAGE, _sentence(error, typed)
     if isinstance(error, KanonError):
-        said = str(error) if typed[:1] == ["run"] else _as_typed(str(error))
+        said = str(error).replace(LITTLE, TOO_SMALL)
+        if typed[:1] != ["run"]:
+            said = _as_typed(said)
         return {OptionError: USAGE, DataError: DATA}.get(type(error), REFUSED), said
+    if lacks_memory(error):
+        return DATA, TOO_SMALL
     if isinstance(error, OSError):
         return DATA, NO_SPACE.format(error.strerror or type(error).__name__)
     if type(error).__module__.startswith(("duckdb", "_duckdb")):
@@ -143,9 +162,6 @@ def _told(error: BaseException, typed: Sequence[str], stopped: bool) -> tuple[in
 
 def _of_duckdb(error: BaseException) -> str:
     """What DuckDB itself refuses. Its text may hold a value, so only its kind is told."""
-    if type(error).__name__ == "OutOfMemoryException":
-        return "The memory is too small for this table. Nothing was written; anonymize files into "\
-            "a folder, -o out/, which takes blocks."
     return (
         f"DuckDB can't read the data or write the output ({type(error).__name__}). Nothing was "
         "written; check the files, and the room on the disk."
@@ -156,6 +172,8 @@ def _as_typed(sentence: str) -> str:
     """A sentence with its options as a shell has them: others='drop' is --others drop."""
 
     def typed(found: re.Match[str]) -> str:
+        if found[1] is None:
+            return found[0]
         value = "" if found[2] == "True" else " " + re.sub(r"[\[\]']", "", found[2])
         return f"--{found[1].replace('_', '-')}{value}"
 

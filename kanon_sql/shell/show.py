@@ -10,6 +10,8 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kanon_sql.errors import printable
+
 WIDE = 8
 """The most columns of a table that stands as it is; one with more and few rows is turned."""
 
@@ -107,4 +109,4 @@ def as_objects(names: Sequence[str], rows: Sequence[Row]) -> list[dict[str, Any]
 
 def note(text: str) -> None:
     """Tells people something that is no output."""
-    print(f"kanon: {text}", file=sys.stderr)
+    print(f"kanon: {printable(text)}", file=sys.stderr)

@@ -7,15 +7,16 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 import duckdb
 
-from kanon_sql.call.relation import READERS, is_file, is_url, literal, quoted
+from kanon_sql.call.relation import READERS, find_relation, is_file, is_url, literal
 from kanon_sql.errors import DataError, OptionError, did_you_mean
+from kanon_sql.interfaces.catalog import ConnectionCatalog
 from kanon_sql.shell.stopping import stoppable
 
 STDIN = "-"
@@ -166,17 +167,10 @@ def _only_table(con: duckdb.DuckDBPyConnection, database: str) -> str:
 
 
 def _refuse_no_table(con: duckdb.DuckDBPyConnection, name: str, database: str) -> None:
-    try:
-        con.execute(f"DESCRIBE FROM {name}")
-        return
-    except duckdb.Error:
-        pass
-    try:
-        con.execute(f"DESCRIBE FROM {quoted(name)}")
-    except duckdb.Error:
+    if find_relation(name, ConnectionCatalog(lambda: nullcontext(con))).entry is None:
         known = tables_of(con)
         told = did_you_mean(name, known) if known else "It has none."
-        raise OptionError(f"{database!r} has no table {name!r}. {told}") from None
+        raise OptionError(f"{database!r} has no table {name!r}. {told}")
 
 
 def _folder(con: duckdb.DuckDBPyConnection, word: str) -> str:

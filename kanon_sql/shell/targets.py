@@ -8,17 +8,20 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
-from kanon_sql.call.relation import is_file, is_url, literal, quoted
+from kanon_sql.call.relation import is_url, literal, quoted
 from kanon_sql.errors import OptionError, did_you_mean
-from kanon_sql.interfaces.release import beside, refuse_unkept, transaction
+from kanon_sql.interfaces.release import refuse_unkept, transaction
 from kanon_sql.interfaces.session import ENUM, Session, bound
+from kanon_sql.names import caseless
+from kanon_sql.output.faults import write_fault, writing
+from kanon_sql.output.reads import Reads
+from kanon_sql.output.whole import beside, folder_beside
 from kanon_sql.shell.sources import INSIDE, Source, is_database, split_inside
 
 STDOUT = "-"
@@ -38,6 +41,13 @@ ENDINGS = {
 }
 PACKED = {"gz": "gzip", "zst": "zstd"}
 DATABASES = ("duckdb", "db", "ddb")
+
+TABLE = """
+    SELECT 1 FROM system.main.duckdb_tables()
+    WHERE database_name = system.main.current_database()
+        AND system.main.lower(schema_name) = system.main.lower(?)
+        AND system.main.lower(table_name) = system.main.lower(?)
+"""
 
 
 @dataclass(frozen=True)
@@ -67,15 +77,18 @@ class Target:
 
 
 def read_target(
-    text: str, data: Any, form: str | None = None, by: Sequence[str] = (),
+    text: str, form: str | None = None, by: Sequence[str] = (), in_blocks: bool = False,
+    overwrite: bool = False,
 ) -> Target:
     """The place that a word names.
 
     Args:
         text: the word.
-        data: what is read, which must not be written over.
         form: the format, where the ending doesn't say it.
         by: columns by which to part files.
+        in_blocks: whether something was asked that only a folder written in blocks has, so that a
+            word without the ending of a file names one.
+        overwrite: whether partitions that are there may be replaced.
 
     Raises:
         OptionError: nothing can be written there.
@@ -97,11 +110,12 @@ def read_target(
     if table is not None:
         return _table(path, table)
     if by:
-        return Target("folder", text, _new_folder(text), form or "parquet", by=tuple(by))
-    if text.endswith("/") or Path(text).is_dir():
+        return Target("folder", text, _parted(text, by, overwrite), form or "parquet", by=tuple(by))
+    bare = in_blocks and form is None and _ending(text)[0] not in {*ENDINGS, *DATABASES}
+    if text.endswith("/") or Path(text).is_dir() or bare:
         return Target("folder", text, Path(text), form or "parquet")
     found, packed = _format(text, form)
-    return Target("file", text, _file(text, data), found, packed)
+    return Target("file", text, _file(text), found, packed)
 
 
 def _table(path: str, table: str) -> Target:
@@ -115,30 +129,36 @@ def _table(path: str, table: str) -> Target:
     return Target("table", f"{path}{INSIDE}{table}", place, "table", table=table)
 
 
-def _new_folder(text: str) -> Path:
+def _parted(text: str, by: Sequence[str], overwrite: bool) -> Path:
+    """The folder of a release that is parted; one that is there has nothing else in it."""
     path = Path(text).resolve()
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise OptionError(f"{text!r} is there already. Name a folder that isn't, or an empty one.")
+    if path.exists() and (not path.is_dir() or (any(path.iterdir()) and not overwrite)):
+        raise OptionError(
+            f"{text!r} is there already. Name a folder that isn't, or an empty one, or say "
+            "--overwrite, which replaces the partitions that are written anew."
+        )
+    known = f"{by[0]}=".lower()
+    if path.is_dir() and not all(
+        each.is_dir() and each.name.lower().startswith(known) for each in path.iterdir()
+    ):
+        raise OptionError(
+            f"{text!r} has other things in it than partitions by {by[0]!r}. Name another folder."
+        )
     if not path.parent.is_dir():
         raise OptionError(f"There is no folder for {text!r}. Make it first.")
     return path
 
 
-def _file(text: str, data: Any) -> Path:
+def _file(text: str) -> Path:
     path = Path(text).resolve()
     if not path.parent.is_dir():
         raise OptionError(f"There is no folder for {text!r}. Make it first.")
-    for name in [data] if isinstance(data, str) else data:
-        if is_file(name) and Path(name).resolve() == path:
-            raise OptionError("-o names the relation itself. Write the release to another file.")
     return path
 
 
 def _format(text: str, form: str | None) -> tuple[str, str | None]:
     """Format and compression of a file, by its ending."""
-    *_, before, last = ("", "", *Path(text).name.lower().split("."))
-    packed = PACKED.get(last)
-    ending = before if packed else last
+    ending, packed = _ending(text)
     if form is None and ending in DATABASES:
         raise OptionError(
             f"{text!r} reads as a DuckDB file. Name a table in it, as {text}{INSIDE}released."
@@ -146,10 +166,18 @@ def _format(text: str, form: str | None) -> tuple[str, str | None]:
     if form is None and ending not in ENDINGS:
         raise OptionError(
             f"The ending of {text!r} tells no format. Name a file that ends in "
-            f"{', '.join(ENDINGS)}, or give --format."
+            f"{', '.join(ENDINGS)}, or give --format. A folder is named with a slash, as "
+            f"{text.rstrip('/')}/."
         )
     found = form or ENDINGS[ending]
     return found, None if found == "parquet" else packed
+
+
+def _ending(text: str) -> tuple[str, str | None]:
+    """How the name of a file ends, and how it is compressed by that."""
+    *_, before, last = ("", "", *Path(text).name.lower().split("."))
+    packed = PACKED.get(last)
+    return (before if packed else last), packed
 
 
 def plain_rows(con: duckdb.DuckDBPyConnection, text: str) -> tuple[str, dict[str, str]]:
@@ -168,7 +196,7 @@ def plain_rows(con: duckdb.DuckDBPyConnection, text: str) -> tuple[str, dict[str
     return f"(SELECT {shown} FROM ({text}))", types
 
 
-def write(session: Session, source: Source, text: str, place: Target) -> None:
+def write(session: Session, source: Source, text: str, place: Target, reads: Reads) -> None:
     """Writes the rows of a query.
 
     Args:
@@ -176,7 +204,9 @@ def write(session: Session, source: Source, text: str, place: Target) -> None:
         source: what is read.
         text: the query.
         place: where to.
+        reads: what the query reads, over which nothing is written.
     """
+    _refuse_read(session, source, place, reads)
     rows, types = plain_rows(session.con, text)
     if place.kind == "table":
         _into_table(session, source, rows, place)
@@ -189,25 +219,49 @@ def write(session: Session, source: Source, text: str, place: Target) -> None:
     else:
         with tempfile.TemporaryDirectory(prefix="kanon-") as folder:
             draft = str(Path(folder) / "rows")
-            _copy(session, rows, types, place, draft)
+            _copy(session, rows, types, replace(place, path=Path(draft)), draft)
             with Path(draft).open("rb") as file:
                 shutil.copyfileobj(file, sys.stdout.buffer)
             sys.stdout.buffer.flush()
 
 
+def _refuse_read(session: Session, source: Source, place: Target, reads: Reads) -> None:
+    """Raises OptionError where something that is read would be written over."""
+    if place.path is None:
+        return
+    if place.kind == "folder":
+        parted = place.path.joinpath(*(f"{column}=value" for column in place.by))
+        reads.refuse_folder(place.path, [parted / f"data_0.{place.format}"])
+    elif place.kind == "file":
+        reads.refuse_file("-o", place.path)
+    elif source.database != place.path:
+        if reads.has(place.path):
+            raise OptionError("-o names a DuckDB file that is read. Write the release to another.")
+    elif place.table is not None:
+        schema, name = _parts(place.table)
+        there = session.con.execute(TABLE, [schema, name]).fetchall()
+        if there and name.lower() in reads.words:
+            itself = str(source.data).lower() in (name.lower(), f"{schema}.{name}".lower())
+            what = "the relation itself" if itself else "a table that is read"
+            raise OptionError(f"-o names {what}. Write the release to another table.")
+
+
 def _copy(
     session: Session, rows: str, types: dict[str, str], place: Target, draft: str
 ) -> None:
+    assert place.path is not None
     if place.format == "parquet":
-        refuse_unkept(types, draft)
+        with writing(place.path):
+            refuse_unkept(types, draft)
     told = f"{FORMATS[place.format]}, USE_TMP_FILE false"
     if place.packed is not None:
         told += f", COMPRESSION {place.packed}"
     elif place.format != "parquet":
         told += ", COMPRESSION none"
-    bound(session.con, f"COPY {rows} TO {literal(draft)} ({told})")
-    with Path(draft).open("rb") as file:
-        os.fsync(file.fileno())
+    with writing(place.path):
+        bound(session.con, f"COPY {rows} TO {literal(draft)} ({told})")
+        with Path(draft).open("rb") as file:
+            os.fsync(file.fileno())
 
 
 def _into_folder(
@@ -215,26 +269,51 @@ def _into_folder(
 ) -> None:
     """Files in folders named by released values, as key=value."""
     assert place.path is not None
-    known = {name.lower(): name for name in types}
+    known = {caseless(name): name for name in types}
     for column in place.by:
-        if column.lower() not in known:
+        if caseless(column) not in known:
             raise OptionError(
                 f"partition-by names the column {column!r}, which is not released. "
                 f"{did_you_mean(column, types)}"
             )
-    parted = ", ".join(quoted(known[column.lower()]) for column in place.by)
-    with tempfile.TemporaryDirectory(prefix=f".{place.path.name}.", dir=place.path.parent) as near:
-        if place.format == "parquet":
-            refuse_unkept(types, str(Path(near) / "types"))
-        draft = Path(near) / "parts"
+    parted = ", ".join(quoted(known[caseless(column)]) for column in place.by)
+    with folder_beside(place.path) as near:
+        draft = near / "parts"
         told = FORMATS[place.format].replace(", PRESERVE_ORDER true", "")
-        bound(
-            session.con,
-            f"COPY {rows} TO {literal(str(draft))} ({told}, PARTITION_BY ({parted}))",
-        )
-        if place.path.is_dir():
-            place.path.rmdir()
-        draft.replace(place.path)
+        with writing(place.path):
+            if place.format == "parquet":
+                refuse_unkept(types, str(near / "types"))
+            draft.mkdir()
+            bound(
+                session.con,
+                f"COPY {rows} TO {literal(str(draft))} ({told}, PARTITION_BY ({parted}))",
+            )
+        if not place.path.exists() or not any(place.path.iterdir()):
+            if place.path.exists():
+                place.path.rmdir()
+            draft.replace(place.path)
+        else:
+            _exchange(draft, place.path, near / "before", len(place.by))
+
+
+def _exchange(made: Path, place: Path, before: Path, depth: int) -> None:
+    """Gives each partition that was made its place; what was there is gone only then."""
+    taken: list[tuple[Path, Path]] = []
+    try:
+        for part in sorted(made.glob("/".join("*" * depth))):
+            own = place / part.relative_to(made)
+            if own.exists():
+                kept = before / part.relative_to(made)
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                own.rename(kept)
+                taken.append((kept, own))
+            own.parent.mkdir(parents=True, exist_ok=True)
+            part.rename(own)
+    except BaseException:
+        for kept, own in taken:
+            if not own.exists():
+                kept.rename(own)
+        raise
 
 
 def _into_table(session: Session, source: Source, rows: str, place: Target) -> None:
@@ -242,25 +321,28 @@ def _into_table(session: Session, source: Source, rows: str, place: Target) -> N
     assert place.path is not None and place.table is not None
     name = _qualified(place.table)
     if source.database == place.path:
-        if str(source.data).lower() in (place.table.lower(), f"main.{place.table}".lower()):
-            raise OptionError("-o names the relation itself. Write the release to another table.")
-        with transaction(session.con):
+        with writing(place.path), transaction(session.con):
             _create(session, name, rows)
         return
     if place.path.exists():
-        with _attached(session.con, str(place.path)) as database, transaction(session.con):
+        with _attached(session.con, place.path) as database, transaction(session.con):
             _create(session, f"{database}.{name}", rows)
         return
-    with beside(place.path) as draft:
-        with _attached(session.con, draft) as database:
-            _create(session, f"{database}.{name}", rows)
-        Path(f"{draft}.wal").unlink(missing_ok=True)
+    with beside(place.path) as draft, _attached(session.con, Path(draft), place.path) as database:
+        _create(session, f"{database}.{name}", rows)
+        # what is renamed is one file, and must hold all
+        session.con.execute(f"CHECKPOINT {database}")
 
 
 def _qualified(table: str) -> str:
     """A name as SQL has it: schema and table, or a table of the schema main."""
+    return ".".join(map(quoted, _parts(table)))
+
+
+def _parts(table: str) -> tuple[str, str]:
+    """Schema and table of a name."""
     schema, _, name = table.rpartition(".")
-    return ".".join(quoted(part.strip('"')) for part in (schema or "main", name))
+    return (schema or "main").strip('"'), name.strip('"')
 
 
 def _create(session: Session, name: str, rows: str) -> None:
@@ -277,16 +359,25 @@ def _create(session: Session, name: str, rows: str) -> None:
 
 
 @contextmanager
-def _attached(con: duckdb.DuckDBPyConnection, path: str) -> Iterator[str]:
-    """A DuckDB file beside those of a connection; its name there."""
-    name = "__kanon_target"
+def _attached(
+    con: duckdb.DuckDBPyConnection, path: Path, place: Path | None = None
+) -> Iterator[str]:
+    """A DuckDB file beside those of a connection; its name there. ``place``: what it will be."""
+    name, place = "__kanon_target", place or path
     try:
-        con.execute(f"ATTACH {literal(path)} AS {name} (READ_WRITE)")
-    except duckdb.Error:
+        con.execute(f"ATTACH {literal(str(path))} AS {name} (READ_WRITE)")
+    except duckdb.Error as error:
+        told = write_fault(error, place) if place != path else None
+        if told is not None:
+            raise told from None
         raise OptionError(
-            f"DuckDB can't open {path!r} to write. Check that nobody else has it open."
+            f"DuckDB can't open {str(place)!r} to write. Check that nobody else has it open."
         ) from None
-    try:
-        yield name
-    finally:
+    with writing(place):
+        try:
+            yield name
+        except BaseException:
+            with suppress(duckdb.Error):  # a disk that is full can refuse this, too
+                con.execute(f"DETACH {name}")
+            raise
         con.execute(f"DETACH {name}")

@@ -8,10 +8,12 @@ from contextlib import contextmanager, redirect_stderr
 from time import perf_counter
 from typing import Any
 
-from kanon_sql.errors import OptionError
+import duckdb
+
+from kanon_sql.errors import KanonError, OptionError
 from kanon_sql.files.released import ReleasedFiles
 from kanon_sql.interfaces.files import anonymize_files
-from kanon_sql.interfaces.session import Session, asked, refusals, run, telling
+from kanon_sql.interfaces.session import Session, asked, reads_of, refusals, run, telling
 from kanon_sql.plan.query import plan
 from kanon_sql.shell.sources import STDIN_TABLE, Source
 from kanon_sql.shell.targets import Target, write
@@ -25,9 +27,18 @@ SUMMARY = ("rows_in", "rows_released", "rows_suppressed", "classes", "k_reached"
 
 def rows_of(call: str, source: Source, options: Mapping[str, Any], **more: Any) -> Rows:
     """Column names and rows of one call of the registry."""
-    found = run(call, {"data": source.data, "con": source.con, **more, "unknown": dict(options)})
+    found: Any = run(call, source.data, source.con, {**more, **options})
     columns = [column.to_pylist() for column in found.columns]
     return found.column_names, list(zip(*columns, strict=True))
+
+
+def columns_of(source: Source) -> list[str]:
+    """The columns of the input; none where it can't be read, which the call will say."""
+    try:
+        with Session(source.con) as session:
+            return list(session.source(source.data).columns or ())
+    except (KanonError, duckdb.Error):
+        return []
 
 
 def release(source: Source, options: Mapping[str, Any], place: Target) -> None:
@@ -36,7 +47,8 @@ def release(source: Source, options: Mapping[str, Any], place: Target) -> None:
         relation, held = asked(session, source.data, options)
         planned = plan("anonymize", relation, held, session.catalog)
         with refusals(session, planned.relations):
-            write(session, source, telling(planned.text), place)
+            reads = reads_of(session, relation, held)
+            write(session, source, telling(planned.text), place, reads)
 
 
 def summary(source: Source, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -57,6 +69,13 @@ def sentence(told: Mapping[str, Any], place: str, seconds: float) -> str:
     if "information_loss" in told:
         said.append(f"information loss {told['information_loss']:.3g} %")
     return ", ".join([*said, f"{seconds:.1f} s"])
+
+
+def files_sentence(done: ReleasedFiles) -> str:
+    """The same of a release in files."""
+    told = done.metrics
+    files = "1 file" if done.files == 1 else f"{done.files:,} files"
+    return sentence(told, f"{files} of {done.path}", told["seconds"])
 
 
 def into_folder(

@@ -25,6 +25,7 @@ from kanon_sql.files.asked import WHOLE, Asked, block_call, read_asked
 from kanon_sql.files.block import block_sql
 from kanon_sql.files.learn import rows_sql
 from kanon_sql.interfaces.session import Session, bound, refusals, telling
+from kanon_sql.names import caseless
 from kanon_sql.sql import statement
 
 TWICE = "The DataFrame has two columns {!r}. Rename one of them."
@@ -86,6 +87,7 @@ def empty(fields: StructType) -> pa.Table:
     """A table without rows of these columns."""
     seen: set[str] = set()
     for field in fields:
+        # Spark ignores the case of every letter, DuckDB that of A to Z
         if field.name.lower() in seen:
             raise OptionError(TWICE.format(field.name))
         seen.add(field.name.lower())
@@ -113,13 +115,13 @@ def read_frame(session: Session, df: Any, zone: str, options: Mapping[str, Any])
     """
     asked = read_asked(session, empty(df.schema), options)
     _refuse_more(asked)
-    by_name = {field.name.lower(): field for field in df.schema}
-    fields = StructType([by_name[name.lower()] for name in asked.columns])
-    models = {model.column.lower() for model in asked.call.task.models}
-    compared = models | {name.lower() for name in asked.quasi}
+    by_name = {caseless(field.name): field for field in df.schema}
+    fields = StructType([by_name[caseless(name)] for name in asked.columns])
+    models = {caseless(model.column) for model in asked.call.task.models}
+    compared = models | {caseless(name) for name in asked.quasi}
     for field in fields:
         _refuse_type(field)
-        if field.name.lower() in compared:
+        if caseless(field.name) in compared:
             _refuse_collation(field)
     return AskedFrame(asked, fields, _released(session, asked, fields), zone)
 
@@ -160,7 +162,7 @@ def _released(session: Session, asked: Asked, fields: StructType) -> StructType:
     own = block_call(asked.call, asked, rows, {}, 1, "schema")
     with refusals(session, ()):
         block = bound(session.con, telling(block_sql(own)))
-    passing = {name.lower() for name in asked.passing}
+    passing = {caseless(name) for name in asked.passing}
     return released_fields(session, block, fields, asked.types, passing)
 
 
@@ -177,16 +179,16 @@ def released_fields(
         types: of these in DuckDB.
         passing: those that pass unchanged, in lower case.
     """
-    before = {name.lower(): kind for name, kind in types.items()}
-    by_name = {field.name.lower(): field for field in fields}
+    before = {caseless(name): kind for name, kind in types.items()}
+    by_name = {caseless(field.name): field for field in fields}
     found = []
     for name, kind in zip(block.columns, map(str, block.types), strict=True):
         if name in (OF_VALUES, OF_ALL):
             continue
-        if before.get(name.lower()) == kind:
-            kept = by_name[name.lower()]
+        if before.get(caseless(name)) == kind:
+            kept = by_name[caseless(name)]
             # what is told of a column tells of the values that it had, such as how long they were
-            told = kept.metadata if name.lower() in passing else None
+            told = kept.metadata if caseless(name) in passing else None
             found.append(StructField(kept.name, kept.dataType, True, told))
             continue
         text = statement("spark/nothing", columns=f"NULL::{kind} AS {quoted(name)}")

@@ -23,6 +23,7 @@ from kanon_sql.errors import DataError
 from kanon_sql.files.asked import Asked
 from kanon_sql.files.learn import FEW, LEAST_EXPONENT, PARTS, Learned
 from kanon_sql.interfaces.session import Session, refusals, telling
+from kanon_sql.names import caseless
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.persons import OF_NOBODY
 from kanon_sql.spark.columns import cell, column
@@ -83,11 +84,11 @@ def learn(session: Session, asked: Asked, encoded: Any, numeric: Sequence[bool])
     nulls, distance = asked.call.task.nulls, asked.call.task.distance or "sse"
     totals = _totals(rows, spots, ends, count, {i: asked.quasi[i] for i in spots}, nulls)
     call, trees, levels = _trees(session, asked, rows)
-    weights = {name.lower(): weight for name, weight in asked.call.task.weights.items()}
+    weights = {caseless(name): weight for name, weight in asked.call.task.weights.items()}
     counts: dict[str, Mapping[str | None, int]] = {}
     attributes: list[Attribute] = []
     for i, name in enumerate(asked.quasi):
-        weight = weights.get(name.lower(), 1.0)
+        weight = weights.get(caseless(name), 1.0)
         if numeric[i]:
             attributes.append(Numeric.of_totals(name, weight, totals[i], distance))
             missing = round((1.0 - totals[i].share) * count)
@@ -97,12 +98,12 @@ def learn(session: Session, asked: Asked, encoded: Any, numeric: Sequence[bool])
             sizes = found["size"].to_numpy().astype(np.int64)
             counts[name] = dict(zip(values.to_pylist(), sizes.tolist(), strict=True))
             plain = Categorical.fit(
-                name, weight, values.drop_null(), trees.get(name.lower()), distance
+                name, weight, values.drop_null(), trees.get(caseless(name)), distance
             )
             attributes.append(plain.counted(values, sizes, distance))
             missing = counts[name].get(None, 0)
         refuse_counts(name, 0, missing, nulls)
-    scales = {a.name.lower(): told_scale(a) for a in attributes}
+    scales = {caseless(a.name): told_scale(a) for a in attributes}
     learned = Learned(count, everything - count, scales, tuple(attributes), counts)
     return Common(learned, call, levels)
 
@@ -183,7 +184,7 @@ def _trees(
     trees: dict[str, list[pa.Array]] = {}
     tables: dict[str, pa.Table] = {}
     for i, spec in enumerate(asked.call.hierarchies):
-        levels = trees[spec.column.lower()] = _levels(session, asked, rows, i)
+        levels = trees[caseless(spec.column)] = _levels(session, asked, rows, i)
         name = f"kanon_levels_{i}"
         tables[name] = pa.table({f"level{j}": level for j, level in enumerate(levels)})
         call = replace(call, hierarchies=tuple(

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from kanon_sql.encode.looks import Profile, judge
 from kanon_sql.errors import DataError
 from kanon_sql.files.asked import Asked
-from kanon_sql.files.questioned import LIKE, NEARLY
+from kanon_sql.files.questioned import LIKE, may_be_own
 from kanon_sql.spark.columns import column
 
 
@@ -28,7 +28,8 @@ def refuse_identifiers(asked: Asked, rows: Any) -> None:
     (found,) = rows.agg(*looks).collect()
     for i, name in enumerate(asked.questioned):
         about, values, people = found[f"about{i}"], found[f"values{i}"], found["people"]
-        near = about >= NEARLY * values or (people and about >= NEARLY * people)
+        least = asked.call.least
+        near = may_be_own(about, values, least) or (people and may_be_own(about, people, least))
         if near and _like(asked, rows, name):
             raise DataError(LIKE.format(name))
 
@@ -43,14 +44,19 @@ def _like(asked: Asked, rows: Any, name: str) -> bool:
             F.count_distinct("value").alias("different"), F.max("value").alias("value")
         ).filter("different = 1"))
     for some in looked_at:
-        (found,) = some.agg(
-            F.count("value").alias("values"), F.count_distinct("value").alias("distinct"),
+        (found,) = some.filter("value IS NOT NULL").groupBy("value").agg(
+            F.count("value").alias("n")
+        ).agg(
+            F.coalesce(F.sum("n"), F.lit(0)).alias("values"), F.count("value").alias("distinct"),
+            F.coalesce(F.sum(F.when(F.col("n") >= asked.call.least, F.col("n"))), F.lit(0))
+            .alias("common"),
             F.min(F.expr("try_cast(value AS decimal(38, 0))")).alias("low"),
             F.max(F.expr("try_cast(value AS decimal(38, 0))")).alias("high"),
         ).collect()
         low, high = (None if each is None else int(each) for each in (found["low"], found["high"]))
         profile = Profile(
-            name, asked.types[name], found["values"], found["values"], found["distinct"], low, high
+            name, asked.types[name], found["values"], found["values"], found["distinct"],
+            found["common"], low, high,
         )
         if judge(profile).identifier:
             return True

@@ -21,6 +21,7 @@ from kanon_sql.files.learn import kinds_of, number_of
 from kanon_sql.files.run import SMALL
 from kanon_sql.files.spool import cell_of
 from kanon_sql.interfaces.session import Session
+from kanon_sql.names import caseless
 from kanon_sql.spark.asked import (
     OF_ALL,
     OF_VALUES,
@@ -186,8 +187,8 @@ class _Run:
     ) -> dict[str, Any]:
         """What was asked and reached; refuses what isn't what it should be."""
         task, learned = self.frame.asked.call.task, common.learned
-        quasi = {name.lower() for name in self.frame.asked.quasi}
-        fields = [field for field in self.frame.released if field.name.lower() in quasi]
+        quasi = {caseless(name) for name in self.frame.asked.quasi}
+        fields = [field for field in self.frame.released if caseless(field.name) in quasi]
         rows, classes, least = smallest(released, fields)
         out = int(sum(each["rows_released"] for each in sums))
         if rows != out or sum(each["rows"] for each in sums) != learned.rows:

@@ -27,6 +27,7 @@ from kanon_sql.call.models import secret_seed
 from kanon_sql.call.relation import literal
 from kanon_sql.errors import KanonError, OptionError, did_you_mean
 from kanon_sql.interfaces.session import Session, asked, bound, refusals, telling
+from kanon_sql.names import caseless
 from kanon_sql.plan.query import plan
 from kanon_sql.spark.asked import empty, released_fields
 from kanon_sql.spark.worker import asked_whole
@@ -104,10 +105,10 @@ def analyze(
         )}
         # Spark's rows tell nothing of a column but its type
         released = released_fields(session, relation, own, types, ())
-    order = [f.name.lower() for f in rows]
+    order = [caseless(f.name) for f in rows]
     shown = sorted(
         [*released, *(f for f in rows if f.name in apart)],
-        key=lambda f: order.index(f.name.lower()) if f.name.lower() in order else len(order),
+        key=lambda f: order.index(caseless(f.name)) if caseless(f.name) in order else len(order),
     )
     return Analyzed(
         schema=StructType([StructField(f.name, f.dataType, True) for f in shown]),
@@ -118,14 +119,14 @@ def analyze(
 
 
 def _apart(named: list[str], rows: StructType) -> tuple[str, ...]:
-    known = {f.name.lower(): f.name for f in rows}
+    known = {caseless(f.name): f.name for f in rows}
     for name in named:
-        if str(name).lower() not in known:
+        if caseless(name) not in known:
             raise OptionError(
                 f"within names the column {name!r}, which doesn't exist. "
                 f"{did_you_mean(str(name), known.values())}"
             )
-    return tuple(dict.fromkeys(known[name.lower()] for name in named))
+    return tuple(dict.fromkeys(known[caseless(name)] for name in named))
 
 
 def _without(rows: StructType, apart: tuple[str, ...]) -> StructType:
@@ -183,8 +184,8 @@ class Partition:
         for name in apart:
             column = pa.repeat(table[name][0], found.num_rows)
             found = found.append_column(name, column)
-        names = {name.lower(): name for name in found.column_names}
-        found = found.select([names[f.name.lower()] for f in schema])
+        names = {caseless(name): name for name in found.column_names}
+        found = found.select([names[caseless(f.name)] for f in schema])
         for row in ArrowTableToRowsConversion.convert(found, schema):
             yield tuple(row)
 

@@ -12,6 +12,7 @@ from pyspark.sql.types import StructField, StructType
 from kanon_sql.call.relation import quoted
 from kanon_sql.constraints import PrivacyModel
 from kanon_sql.errors import KanonError, OptionError, ReleaseError
+from kanon_sql.names import caseless
 from kanon_sql.plan.fragments import listed
 from kanon_sql.plan.models import checked, model_stages, told
 from kanon_sql.spark.asked import groupable
@@ -75,13 +76,13 @@ def verify_models(
         ReleaseError: a combination of released values doesn't keep a model.
     """
     call = work.asked.call
-    by_name = {field.name.lower(): field for field in schema}
-    names = [by_name[name.lower()].name for name in work.asked.quasi]
+    by_name = {caseless(field.name): field for field in schema}
+    names = [by_name[caseless(name)].name for name in work.asked.quasi]
     by_column: dict[str, list[PrivacyModel]] = {}
     for model in call.task.models:
-        by_column.setdefault(by_name[model.column.lower()].name, []).append(model)
+        by_column.setdefault(by_name[caseless(model.column)].name, []).append(model)
     for secret, models in by_column.items():
-        refuse_uncounted(by_name[secret.lower()])
+        refuse_uncounted(by_name[caseless(secret)])
         # the column may be a quasi-identifier too, whose released values stand beside its own
         counted = released.groupBy(
             *(column(name) for name in dict.fromkeys([*names, secret]))

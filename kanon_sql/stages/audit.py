@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from kanon_sql.encode.looks import INTEGER, look
 from kanon_sql.errors import DataError, OptionError, did_you_mean
 from kanon_sql.hierarchies.tree import Tree
 from kanon_sql.kernel.watch import Watch
+from kanon_sql.names import caseless
 
 Columns = Sequence[Column]
 
@@ -65,8 +65,9 @@ def audit_rows(
     Returns:
         total_il (cells, suppressed rows included), ncp (0 .. 1), entropy_loss (bits per released
         cell), each None where what a column loses can't be told; ncp_at_least, which counts
-        nothing for such columns but suppressed rows; unread, points (cells), and attributes: name
-        and ncp of each.
+        nothing for such columns but suppressed rows, and ncp_at_most, which counts all of them,
+        and both so for single cells that could not be read; unread, points (cells), and attributes:
+        name and ncp of each.
 
     Raises:
         OptionError: a quasi-identifier that the release doesn't have.
@@ -83,28 +84,28 @@ def audit_rows(
             f"The release has {kept} rows, its source {rows}. Check that they belong together."
         )
     _check_names(columns, released, weights)
-    place = {column.name.lower(): j for j, column in enumerate(released)}
-    hierarchies = {name.lower(): tree for name, tree in trees.items()}
+    place = {caseless(column.name): j for j, column in enumerate(released)}
+    hierarchies = {caseless(name): tree for name, tree in trees.items()}
     found: list[ColumnAudit] = []
     looked_at: list[Column] = []
     plain: list[tuple[int, Places, Places]] = []
     for j, column in enumerate(columns):
         check()
         given = _column(source, width, j)
-        if named is not None and kept and column.name.lower() not in named:
-            at = place[column.name.lower()]
+        if named is not None and kept and caseless(column.name) not in named:
+            at = place[caseless(column.name)]
             if _withheld(column, given, _column(release, shown_width, at)):
                 continue
         looked_at.append(column)
-        domain = _domain(column, given, hierarchies.get(column.name.lower()), check)
+        domain = _domain(column, given, hierarchies.get(caseless(column.name)), check)
         shown, kind = pa.array([], pa.string()), ""
         if released:
-            at = place[column.name.lower()]
+            at = place[caseless(column.name)]
             shown, kind = _column(release, shown_width, at), released[at].sql_type
         published = _published(shown, rows - kept, kind)
         result = audit_column(domain, published, check)
         if _numbers_unread(domain, column):
-            result = replace(result, told=False)
+            result = result.untold()
         if result.told and len(result.places):
             plain.append((len(found), _codes(given, domain.values), result.places[_codes(
                 shown, published.texts)]))
@@ -113,9 +114,9 @@ def audit_rows(
     shown_beside = _column(release, shown_width, shown_width - 1)
     if plain and not _stand_together(plain, given_beside, shown_beside, check):
         for j, _, _ in plain:
-            found[j] = replace(found[j], told=False)
-    counting = {name.lower(): weight for name, weight in weights.items()}
-    weighed = [counting.get(column.name.lower(), 1.0) for column in looked_at]
+            found[j] = found[j].untold()
+    counting = {caseless(name): weight for name, weight in weights.items()}
+    weighed = [counting.get(caseless(column.name), 1.0) for column in looked_at]
     return _summary(found, weighed, looked_at, rows, kept)
 
 
@@ -135,13 +136,13 @@ def _check_names(columns: Columns, released: Columns, weights: Mapping[str, floa
     """Raises OptionError for a weight, or a quasi-identifier, that has no column."""
     names, shown = [c.name for c in columns], [c.name for c in released]
     for name in weights:
-        if name.lower() not in map(str.lower, names):
+        if caseless(name) not in map(caseless, names):
             raise OptionError(
                 f"weights names the column {name!r}, which is no quasi-identifier. "
                 f"{did_you_mean(name, names)}"
             )
     for name in names if released else ():
-        if name.lower() not in map(str.lower, shown):
+        if caseless(name) not in map(caseless, shown):
             raise OptionError(
                 f"The release has no column {name!r}, which is a quasi-identifier of the source. "
                 f"{did_you_mean(name, shown)}"
@@ -218,15 +219,20 @@ def _summary(
     """The facts of all columns, each with its weight."""
     out, of_all = rows - kept, sum(weights)
     losses = [result.total + out if result.told else None for result in found]
-    least = sum(w * (out if x is None else x) for w, x in zip(weights, losses, strict=True))
+    least, most = (
+        sum(w * (lost + out) for w, lost in zip(weights, bounds, strict=True))
+        for bounds in ([each.least for each in found], [each.most for each in found])
+    )
     untold = any(w > 0.0 and x is None for w, x in zip(weights, losses, strict=True))
-    share = least / (rows * of_all) if of_all > 0.0 else 0.0
+    cells = rows * of_all
+    share, at_most = (lost / cells if cells > 0.0 else 0.0 for lost in (least, most))
     bits = sum(result.entropy for result in found)
     told = all(result.told for result in found)
     return {
         "total_il": None if untold else least,
         "ncp": None if untold else share,
         "ncp_at_least": share,
+        "ncp_at_most": at_most,
         "entropy_loss": (bits / max(kept * len(columns), 1)) if told else None,
         "unread": sum(result.unread for result in found),
         "points": sum(result.points for result in found),

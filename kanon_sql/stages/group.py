@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from time import perf_counter
 from typing import Any
 
@@ -16,6 +16,7 @@ from kanon_sql.encode.encoded import Encoded
 from kanon_sql.encode.encoding import encode
 from kanon_sql.encode.looks import Suspects, find_suspects, hidden_notice, key_notice
 from kanon_sql.encode.persons import Persons, numbered_anew, of_persons, persons_of, whose
+from kanon_sql.encode.repeated import repeated_keys, repeated_notice
 from kanon_sql.encode.sensitive import fit_sensitive
 from kanon_sql.encode.single_attribute import Items, read_items
 from kanon_sql.encode.taken import Taken
@@ -31,11 +32,13 @@ from kanon_sql.methods.auto import Table as Looked
 from kanon_sql.methods.auto import settle
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.methods.task import Run
+from kanon_sql.names import caseless
 from kanon_sql.points.points import Grouping, Labels, Points
 from kanon_sql.stages.block import keep_facts, totals_of
 from kanon_sql.stages.hidden import without_hidden
 from kanon_sql.stages.ledger import Past, group_beside, read_past
 from kanon_sql.stages.parts import InParts, group_parts, without_number
+from kanon_sql.stages.remarks import notices, remark
 from kanon_sql.stages.remembered import Recalled, digest, recall
 
 
@@ -224,6 +227,7 @@ class Work:
     def __init__(
         self, taken: Taken, columns: Sequence[Column], run: Run, trees: Mapping[str, Tree],
         tables: Mapping[str, Table], passing: Collection[str], sensitive: Sequence[Column] = (),
+        repeated: Collection[Sequence[str]] = (),
     ) -> None:
         """
         Args:
@@ -233,7 +237,9 @@ class Work:
             trees, tables: as in ``prepare``.
             passing: the columns that would pass unchanged, but look like identifiers.
             sensitive: the sensitive columns that the task asks for.
+            repeated: each identifier, and the quasi-identifiers that are the same in all its rows.
         """
+        self._repeated = [(key, constant) for key, *constant in repeated if constant]
         self._taken, self._columns, self._run = taken, columns, run
         self._trees, self._tables, self._passing = trees, tables, passing
         self._sensitive = sensitive if run.parts is None else sensitive[:-1]
@@ -252,7 +258,10 @@ class Work:
             entity, persons = self._sensitive[spot], whose(rows, spot)
             keys = (name for name in entity.alike if name not in self._passing)
             said += [key_notice(name, entity.name) for name in keys]
-        self._suspects = suspects_of(rows, self._columns, run.named, said, persons)
+        elif run.block is None:
+            found = chain(self._repeated, repeated_keys(rows, self._columns, run.named))
+            said += [repeated_notice(key, constant) for key, constant in found]
+        self._suspects = suspects_of(rows, self._columns, run, said, persons)
         hidden = self._suspects.hidden
         if run.progress:
             remark(run.task, (*map(hidden_notice, hidden), *said))
@@ -289,10 +298,8 @@ class Work:
 
 def _looked(rows: Rows, columns: Sequence[Column], trees: Mapping[str, Tree]) -> Looked:
     """What the choice of a method goes by."""
-    by_tree = {name.lower() for name in trees}
-    ordered = sum(
-        is_numeric(column.sql_type) and column.name.lower() not in by_tree for column in columns
-    )
+    by_tree = set(map(caseless, trees))
+    ordered = sum(is_numeric(c.sql_type) and caseless(c.name) not in by_tree for c in columns)
     return Looked(rows.count, ordered, len(columns) - ordered)
 
 
@@ -315,7 +322,7 @@ def _encoded(
 ) -> Encoded | Items:
     """The records, as the geometry of the task needs them."""
     if isinstance(task.geometry, AttributeGeometry):
-        given = {name.lower(): tree for name, tree in trees.items()}
+        given = {caseless(name): tree for name, tree in trees.items()}
         return read_items(
             rows, columns, task, tables, fit_sensitive(rows, sensitive, given)
         )
@@ -345,26 +352,26 @@ def entity_of(task: GroupTask, sensitive: Sequence[Column]) -> int | None:
         return len(sensitive) - 1
     if task.apart is None:
         return None
-    return [column.name for column in sensitive].index(task.apart)
+    return [caseless(column.name) for column in sensitive].index(caseless(task.apart))
 
 
 def suspects_of(
-    rows: Rows, columns: Sequence[Column], named: Collection[str] | None,
-    said: Collection[str] = (), persons: Labels | None = None,
+    rows: Rows, columns: Sequence[Column], run: Run, said: Collection[str] = (),
+    persons: Labels | None = None,
 ) -> Suspects:
     """The columns that take no part since they look like identifiers, and what is said of columns.
 
     Args:
         rows: the cells are read.
         columns: the quasi-identifiers.
-        named: those that somebody named, in lower case; None: all of them.
+        run: says which of them somebody named, and what of a text is a person's own.
         said: what is said of columns that pass unchanged.
         persons: int64, shape (n,); the person of each row, where persons may have several.
 
     Raises:
         DataError: no quasi-identifier is left.
     """
-    found = find_suspects(rows, columns, named, persons)
+    found = find_suspects(rows, columns, run.named, persons, run.least)
     if columns and len(found.hidden) == len(columns):
         raise DataError(
             "No column is left as a quasi-identifier: "
@@ -373,28 +380,3 @@ def suspects_of(
             + ". Name the quasi-identifiers in quasi_identifiers=[...]."
         )
     return Suspects(found.hidden, (*found.notices, *said))
-
-
-def notices(task: GroupTask, suspects: Suspects) -> list[str]:
-    """All that a user should know of the task and of the columns; the metrics tell it."""
-    return [*([] if task.own.remark is None else [task.own.remark]), *suspects.notices]
-
-
-def remark(task: GroupTask, said: Collection[str] = ()) -> None:
-    """Says on stderr what a user should know of the task before its release is used, and what is
-    ``said`` of columns."""
-    for line in [*([] if task.own.remark is None else [task.own.remark]), *said]:
-        say(line)
-
-
-def say(line: str) -> None:
-    """Says a line on stderr."""
-    print(f"kanon_sql: {line}", file=sys.stderr, flush=True)
-
-
-DIVIDED = (
-    "PARTITION_BY divides a release of which only the whole keeps its promises: a file may hold "
-    "fewer than k rows of a combination. Name its columns in within, so that each part is a "
-    "release of its own; FROM k_anonymity('out/**/*.parquet', within := [...]) counts what files "
-    "hold."
-)

@@ -24,6 +24,7 @@ from kanon_sql.ledger.newcomers import (
     nearest_class,
     own_costs,
 )
+from kanon_sql.names import caseless
 from kanon_sql.points.losses import class_losses
 from kanon_sql.points.points import Floats, Labels, LossPoints, Points
 
@@ -92,7 +93,7 @@ def _numbers(spots: Labels, numbers: Labels) -> Labels:
 def _cells(table: Table) -> dict[str, tuple[pa.Array, pa.Array]]:
     """The published cells of each column, by its name in lower case: numbers, and texts."""
     pairs = zip(table.columns[1::2], table.columns[2::2], strict=True)
-    names = (name.lower() for name in table.names[1::2])
+    names = (caseless(name) for name in table.names[1::2])
     return dict(zip(names, pairs, strict=True))
 
 
@@ -110,7 +111,7 @@ def nearest_of(table: Table, records: Encoded) -> Nearest:
     numeric: list[Floats] = []
     codes: list[Any] = []
     for attribute in records.attributes:
-        values, words = by_name[attribute.name.lower()]
+        values, words = by_name[caseless(attribute.name)]
         if isinstance(attribute, Numeric):
             if attribute.factor > 0.0 or attribute.indicator > 0.0:
                 known = values.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False)
@@ -140,13 +141,13 @@ def covering_of(
         types: the SQL types of the quasi-identifiers.
     """
     by_name = _cells(table)
-    by_tree = {name.lower(): tree for name, tree in trees.items()}
+    by_tree = {caseless(name): tree for name, tree in trees.items()}
     numbers, order = _by_number(table)
     costs, places, texts, covered = np.zeros(len(numbers)), [], [], []
     for attribute, column, sql_type in zip(
         records.attributes, records.columns, types, strict=True
     ):
-        name = attribute.name.lower()
+        name = caseless(attribute.name)
         domain, place = _domain(attribute, column, by_tree.get(name), sql_type)
         found = by_name[name][1].take(pa.array(order)).dictionary_encode()
         spots = found.indices.fill_null(len(found.dictionary)).to_numpy(zero_copy_only=False)

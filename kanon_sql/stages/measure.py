@@ -17,6 +17,7 @@ from kanon_sql.hierarchies.tree import Tree
 from kanon_sql.measure.facts import measure
 from kanon_sql.measure.released import Shown, box_array, released_losses
 from kanon_sql.methods import GroupTask
+from kanon_sql.names import caseless
 from kanon_sql.points.points import Floats, Labels
 
 TEXT = ("VARCHAR", "JSON", "ENUM")
@@ -62,7 +63,9 @@ def measure_rows(
     )
     everything, labels = _with_outside(rows, columns, task, published, trees or {}, encoded, labels)
     shown = _shown(columns, published, classes, trees or {})
-    found = released_losses(everything, labels[everything.order], shown)
+    first = dict(zip(rows.numbers("class").tolist(), rows.numbers("alike").tolist(), strict=True))
+    alike = np.unique([first[each] for each in classes.tolist()], return_inverse=True)[1]
+    found = released_losses(everything, labels[everything.order], shown, alike.reshape(-1))
     for entry, grouped in zip(found["attributes"], facts["attributes"], strict=True):
         entry |= {"grouping": grouped["ncp"], "verbatim": grouped["verbatim"]}
     return {**facts, **found}, classes, radii
@@ -82,7 +85,7 @@ def _with_outside(
     words = published.outside.field("category")
     for name, tree in trees.items():
         # a hierarchy is made of the rows that took part; what it lacks lies below the root, as NULL
-        j = [c.name.lower() for c in columns].index(name.lower())
+        j = [caseless(c.name) for c in columns].index(caseless(name))
         here = pa.array(np.arange(len(words)) % len(columns) == j)
         lacking = pc.and_(here, pc.invert(pc.is_in(words, tree.levels[0])))
         words = pc.if_else(lacking, pa.scalar(None, words.type), words)
@@ -112,11 +115,11 @@ def _shown(
         published.form,
         published.of_trees,
         [
-            column.name.lower() for column, sql_type in zip(columns, published.types, strict=True)
+            caseless(column.name) for column, sql_type in zip(columns, published.types, strict=True)
             if not sql_type.startswith(TEXT)
         ],
         levels,
-        {name.lower(): tree for name, tree in trees.items()},
+        {caseless(name): tree for name, tree in trees.items()},
         boxes,
         published.by_column,
     )

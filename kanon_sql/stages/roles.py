@@ -22,6 +22,8 @@ from kanon_sql.encode.looks import (
     key_notice,
     notices_of,
 )
+from kanon_sql.encode.repeated import determines, independent, is_repeated, may_be_a_key
+from kanon_sql.names import caseless
 from kanon_sql.points.points import Labels
 
 SAMPLE = 10_000
@@ -51,44 +53,48 @@ def describe_columns(
         forms: how the texts of columns are written, by name.
     """
     named: Mapping[str, Any] = told["named"]
-    whose = [p.name for p in profiles if named.get(p.name.lower(), {}).get("role") == "entity"]
+    whose = [p.name for p in profiles if named.get(caseless(p.name), {}).get("role") == "entity"]
     codes = [np.unique(hashes[:, j], return_inverse=True)[1].reshape(-1)
              for j in range(len(profiles))]
     sizes = [np.bincount(code, minlength=1) for code in codes]
     pairs = determined(codes, [len(s) for s in sizes])
-    types = {column.name.lower(): column.sql_type for column in released}
+    types = {caseless(column.name): column.sql_type for column in released}
     found = []
     for j, profile in enumerate(profiles):
-        known = told["named"].get(profile.name.lower())
+        known = told["named"].get(caseless(profile.name))
         looks, own = judge(profile), (persons or {}).get(profile.name)
         if own is not None:
             looks = _by_persons(profile, own, told["rest"])
         hidden = looks.identifier and known is None and told["rest"] in (
             "quasi_identifier", "release"
-        ) and profile.name.lower() not in told["trusted"]
+        ) and caseless(profile.name) not in told["trusted"]
         separation = 1.0 - float(np.sum((sizes[j] / max(len(codes[j]), 1)) ** 2))
         share = float(np.sum(sizes[j] == 1)) / max(len(codes[j]), 1)
         role = _role(profile, known, told["rest"])
+        targets = [b for a, b in pairs if a == j]
+        is_key = looks.identifier or (known or {}).get("role") == "identifier"
+        own_rows = bool(targets) and not whose and may_be_a_key(profile.sql_type) and (
+            is_repeated(sizes[j]) and (is_key or independent([codes[b] for b in targets]))
+        )
+        # codes and places of few rows each are joined by a hierarchy, names of one each aren't
+        all_differ = looks.identifier and profile.distinct >= NEARLY * profile.values
         shown, shown_type = _released(profile, role["role"], hidden, types, told)
         remarks = _remarks(profile, known, role["role"], told, looks)
         tells = own is not None and own.like_entity(NEARLY)
         if tells and shown == "unchanged":
             remarks.append(key_notice(profile.name, *whose))
-        remarks += [f"determines {_listed(profiles, targets)}" for targets in [
-            [b for a, b in pairs if a == j]] if targets]
+        remarks += [f"determines {_listed(profiles, targets)}"] if targets else []
         remarks += [f"constant within {_listed(profiles, sources)}" for sources in [
             [a for a, b in pairs if b == j]] if sources]
         found.append({
             "column_name": profile.name,
             "column_type": profile.sql_type,
             **role,
-            "suggested_role": _suggested(
-                looks.identifier or looks.nearly or tells, separation
-            ),
+            "suggested_role": _suggested(looks.identifier or tells, own_rows, separation),
             "suggested_hierarchy": (
                 hierarchy_for(profile, (forms or {}).get(profile.name, Form()))
                 if (known or {}).get("role") == "quasi_identifier"
-                or not (looks.identifier or looks.nearly or tells) else None
+                or not (all_differ or tells) else None
             ),
             "distinct_values": profile.distinct,
             "nulls": profile.rows - profile.values,
@@ -122,7 +128,9 @@ def _role(profile: Profile, known: Mapping[str, str] | None, rest: str) -> dict[
     return {"role": None, "role_from": None if rest == "error" else "others"}
 
 
-def _suggested(is_identifier: bool, separation: float) -> str | None:
+def _suggested(is_identifier: bool, is_entity: bool, separation: float) -> str | None:
+    if is_entity:
+        return "entity"
     if is_identifier:
         return "identifier"
     return "quasi_identifier" if separation >= SEPARATES else None
@@ -151,7 +159,7 @@ def _released(
     told: Mapping[str, Any],
 ) -> tuple[str, str | None]:
     """How a column is released, and its type then."""
-    name = profile.name.lower()
+    name = caseless(profile.name)
     if role == "quasi_identifier":
         word = told["by_column"].get(name, told["representation"])
         sql_type = "VARCHAR" if word == "hierarchy" else types.get(name)
@@ -168,7 +176,7 @@ def _remarks(
     looks: Looks,
 ) -> list[str]:
     """What is said of a column by what it looks like, and of its lack of a role."""
-    name = profile.name.lower()
+    name = caseless(profile.name)
     trusted = known is not None or name in told["trusted"]
     remarks = [NO_ROLE.format(profile.name)] if role is None and told["rest"] == "error" else []
     if role == "quasi_identifier" and name in (*told["categorical"], *told["trusted"]):
@@ -199,13 +207,6 @@ def determined(codes: Sequence[Labels], sizes: Sequence[int]) -> list[tuple[int,
     return [
         (a, b) for a in able for b in able
         if a != b and sizes[a] >= sizes[b]
-        and _determines(codes[a][:SAMPLE], codes[b][:SAMPLE], sizes[a])
-        and (rows <= SAMPLE or _determines(codes[a], codes[b], sizes[a]))
+        and determines(codes[a][:SAMPLE], codes[b][:SAMPLE], sizes[a])
+        and (rows <= SAMPLE or determines(codes[a], codes[b], sizes[a]))
     ]
-
-
-def _determines(a: Labels, b: Labels, size: int) -> bool:
-    """Whether equal values of a have equal values of b."""
-    of = np.zeros(size, np.int64)
-    of[a] = b  # the last row of each value counts, and all others must agree with it
-    return bool(np.array_equal(of[a], b))

@@ -16,7 +16,7 @@ __kanon_clusters AS (
            __kanon_members.* EXCLUDE (__kanon_class)
     FROM __kanon_classes JOIN __kanon_members USING (__kanon_class)
 )
-SELECT __kanon.*
+SELECT __kanon_without_statistics(COLUMNS(__kanon.*))
 FROM __kanon_clusters AS __kanon, __kanon_check
 WHERE __kanon_check.passed
 ORDER BY md5(concat('${seed} ', row(*COLUMNS(__kanon.*))::VARCHAR)) ASC

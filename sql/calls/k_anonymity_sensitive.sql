@@ -2,7 +2,7 @@
 -- FROM k_anonymity('release', quasi_identifiers=['age', 'zip'], sensitive=['disease'], l=3).
 WITH ${sound},
 ${stages}__kanon_sizes AS (
-    SELECT len(cells) AS __kanon_size FROM __kanon_sets
+    SELECT ${part}len(cells) AS __kanon_size FROM __kanon_sets
 ),
 __kanon_found AS (  -- what the worst class has
     ${found}
@@ -21,7 +21,7 @@ SELECT min(__kanon_size) AS k,
            END AS rows_below_k,
        1.0::DOUBLE / min(__kanon_size) AS risk_max,
        count(*)::DOUBLE / sum(__kanon_size) AS risk_mean,
-       any_value(sensitive) AS sensitive,
+       ${parts}any_value(sensitive) AS sensitive,
        any_value(l_distinct) AS l_distinct,
        any_value(l_entropy) AS l_entropy,
        any_value(c) AS c,

@@ -21,8 +21,8 @@ __kanon_digest AS MATERIALIZED (
 ),
 __kanon_stated AS (
     SELECT list_filter(${metrics},
-        lambda m: m.value IS NOT NULL AND NOT list_contains(${unpublished}, split_part(m.metric, ' (', 1))
-    ) AS metrics
+        lambda m: list_contains(${public}, split_part(m.metric, ' (', 1))
+    ) AS metrics, rows_suppressed
     FROM __kanon_facts
 )
 SELECT unnest(list_concat(
@@ -36,13 +36,16 @@ SELECT unnest(list_concat(
     list_transform(names, lambda n: {
         'section': 'roles', 'entry': n,
         'value': to_json(coalesce(
-            CASE WHEN list_contains(withheld, lower(n)) THEN 'withheld' END,
-            list_filter(from_json(${roles}, '[["VARCHAR"]]'), lambda r: r[1] = lower(n))[1][2],
+            CASE WHEN list_contains(withheld, __kanon_caseless(n)) THEN 'withheld' END,
+            list_filter(from_json(${roles}, '[["VARCHAR"]]'), lambda r: r[1] = __kanon_caseless(n))[1][2],
             ${rest}))::VARCHAR,
         'description': 'the role of a column of the relation'}),
     list_transform(metrics, lambda m: {
         'section': 'metrics', 'entry': m.metric,
-        'value': CASE WHEN NOT isfinite(m.value) THEN to_json(m.value::VARCHAR)::VARCHAR
+        'value': CASE WHEN m.value IS NULL
+                        OR (rows_suppressed > 0 AND list_contains(${of_whole}, split_part(m.metric, ' (', 1)))
+                      THEN 'null'
+                      WHEN NOT isfinite(m.value) THEN to_json(m.value::VARCHAR)::VARCHAR
                       WHEN m.value = floor(m.value) THEN m.value::HUGEINT::VARCHAR
                       WHEN list_contains(${exact}, split_part(m.metric, ' (', 1)) THEN to_json(m.value)::VARCHAR
                       ELSE to_json(format('{:.2e}', m.value)::DOUBLE)::VARCHAR END,

@@ -7,7 +7,7 @@ __kanon_released AS NOT MATERIALIZED (  -- columns in their old order
     (SELECT __kanon_classes.* EXCLUDE (__kanon_class)${passing}
      FROM __kanon_labelled JOIN __kanon_classes USING (__kanon_class))
 )
-SELECT __kanon.*${hidden}
+SELECT __kanon_without_statistics(COLUMNS(__kanon.*${hidden}))
 FROM __kanon_released AS __kanon, __kanon_check
 WHERE __kanon_check.passed
 ORDER BY ${order}

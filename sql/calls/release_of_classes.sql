@@ -9,6 +9,8 @@ __kanon_released AS NOT MATERIALIZED (  -- columns in their old order
 )
 SELECT * EXCLUDE (__kanon_each)
 FROM (SELECT * EXCLUDE (__kanon_rows), unnest(range(__kanon_rows)) AS __kanon_each
-      FROM (SELECT __kanon.* FROM __kanon_released AS __kanon, __kanon_check
+      FROM (SELECT __kanon_rows,
+                   __kanon_without_statistics(COLUMNS(__kanon.* EXCLUDE (__kanon_rows)))
+            FROM __kanon_released AS __kanon, __kanon_check
             WHERE __kanon_check.passed
             ORDER BY ${order} ASC))

@@ -25,5 +25,5 @@ __kanon_released AS NOT MATERIALIZED (  -- columns in their old order
      FROM (SELECT UNNEST(__kanon_list[__kanon_place]), __kanon_ordered.*
            FROM __kanon_ordered CROSS JOIN __kanon_sets))
 )
-SELECT __kanon_plain(COLUMNS(*${hidden}))
+SELECT __kanon_without_statistics(__kanon_plain(COLUMNS(*${hidden})))
 FROM __kanon_released

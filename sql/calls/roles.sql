@@ -5,7 +5,7 @@ __kanon_source AS MATERIALIZED (
 ),
 ${whose}__kanon_profiles AS (
     SELECT [*COLUMNS(*)] AS profiles
-    FROM (SELECT __kanon_profile(COLUMNS(*)) FROM __kanon_source)
+    FROM (SELECT __kanon_profile(COLUMNS(*), ${least}) FROM __kanon_source)
 ),
 __kanon_forms AS (
     SELECT to_json([*COLUMNS(*)])::VARCHAR AS forms

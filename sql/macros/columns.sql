@@ -12,7 +12,16 @@ CREATE OR REPLACE TEMP MACRO __kanon_nothing(x) AS NULL;
 
 CREATE OR REPLACE TEMP MACRO __kanon_plain(x) AS CASE WHEN false THEN __kanon_blank(x) ELSE x END;
 
+-- what comes out, without what DuckDB knows of the column: its least and greatest value and how many
+-- it has come from the source, also of rows that are left out, and stats(x) shows them. Of TRY nothing
+-- is known, in every version; a value fails nowhere here, so it changes none
+CREATE OR REPLACE TEMP MACRO __kanon_without_statistics(x) AS TRY(x);
+
 CREATE OR REPLACE TEMP MACRO __kanon_name(x) AS alias(x);
+
+-- a name as it is compared (see kanon_sql/names.py): lower() would fold letters that DuckDB doesn't
+CREATE OR REPLACE TEMP MACRO __kanon_caseless(name) AS
+    translate(name, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz');
 
 CREATE OR REPLACE TEMP MACRO __kanon_describe(x) AS [alias(x), typeof(x)];
 
@@ -49,14 +58,29 @@ CREATE OR REPLACE TEMP MACRO __kanon_cell
 -- name; the hidden ones are given in lower case. That there may be none is asked first, since DuckDB
 -- looks for what columns have in common in the first condition alone, in quadratic time
 CREATE OR REPLACE TEMP MACRO __kanon_shown(x, hidden) AS
-    CASE WHEN len(hidden) = 0 THEN x WHEN list_contains(hidden, lower(alias(x))) THEN NULL ELSE x END;
+    CASE WHEN len(hidden) = 0 THEN x WHEN list_contains(hidden, __kanon_caseless(alias(x))) THEN NULL ELSE x END;
+
+-- the hashes of the values of a column, sorted; NULL has none
+CREATE OR REPLACE TEMP MACRO __kanon_sorted_hashes(x) AS
+    list_sort(list(CASE WHEN x IS NULL THEN NULL ELSE hash(x::VARCHAR) END), 'ASC', 'NULLS FIRST');
+
+-- how many different ones there are among sorted hashes, and how many rows have one that `least` of
+-- them have or more: where one and that of so many rows ahead are equal, so are all between them
+CREATE OR REPLACE TEMP MACRO __kanon_different(hashes) AS coalesce(list_sum(list_transform(
+    list_zip(list_concat([NULL], hashes), hashes), lambda pair:
+        CASE WHEN pair[2] IS NOT NULL AND pair[1] IS DISTINCT FROM pair[2] THEN 1 ELSE 0 END)), 0);
+
+CREATE OR REPLACE TEMP MACRO __kanon_common(hashes, least) AS coalesce(list_sum(list_transform(
+    list_zip(list_concat([NULL], hashes), hashes, hashes[least:]), lambda three:
+        CASE WHEN three[2] IS NULL OR three[3] IS NULL OR three[2] <> three[3] THEN 0
+             WHEN three[1] IS DISTINCT FROM three[2] THEN least ELSE 1 END)), 0);
 
 -- what a column looks like, by its values (see kanon_sql/encode/looks.py). count(DISTINCT x) of many
--- columns would be as many joins; and the hash of NULL, which is a number, is one value too many
-CREATE OR REPLACE TEMP MACRO __kanon_profile(x) AS {
+-- columns would be as many joins
+CREATE OR REPLACE TEMP MACRO __kanon_profile(x, least) AS {
     'name': min(alias(x)), 'type': min(typeof(x)), 'rows': count(*), 'values': count(x),
-    'distinct': coalesce(
-        list_unique(list(hash(x::VARCHAR))) - CASE WHEN count(x) < count(*) THEN 1 ELSE 0 END, 0),
+    'distinct': __kanon_different(__kanon_sorted_hashes(x)),
+    'common': __kanon_common(__kanon_sorted_hashes(x), least),
     'low': TRY_CAST(min(x)::VARCHAR AS HUGEINT), 'high': TRY_CAST(max(x)::VARCHAR AS HUGEINT)};
 
 -- how texts are written: as codes of digits and capitals, or as two numbers, by which a hierarchy
@@ -76,10 +100,11 @@ CREATE OR REPLACE TEMP MACRO __kanon_is_integer(type) AS
     regexp_full_match(type, 'U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?');
 
 CREATE OR REPLACE TEMP MACRO __kanon_looks_like_identifier(profile) AS
-    profile.values >= 50 AND profile.distinct = profile.values AND (
-        __kanon_is_text(profile.type)
-        OR (__kanon_is_integer(profile.type)
-            AND profile.high - profile.low = profile.values - 1));
+    profile.values >= 50 AND (
+        (__kanon_is_text(profile.type) AND 2 * profile.common < profile.values)
+        OR (__kanon_is_integer(profile.type) AND profile.distinct = profile.values
+            AND CASE WHEN profile.high::DOUBLE - profile.low::DOUBLE > 1e15 THEN false
+                     ELSE 4 * (profile.high - profile.low) < 5 * profile.values END));
 
 CREATE OR REPLACE TEMP MACRO __kanon_hash_of(x) AS hash(x::VARCHAR);
 
@@ -90,16 +115,25 @@ CREATE OR REPLACE TEMP MACRO __kanon_of_person(x) AS {
     'low': min(CASE WHEN x IS NULL THEN NULL ELSE hash(x::VARCHAR) END),
     'high': max(CASE WHEN x IS NULL THEN NULL ELSE hash(x::VARCHAR) END)};
 
-CREATE OR REPLACE TEMP MACRO __kanon_of_persons(x) AS {
+CREATE OR REPLACE TEMP MACRO __kanon_of_persons(x, least) AS {
     'name': min(x.name), 'type': min(x.type), 'persons': count(x.low),
-    'distinct': coalesce(list_unique(list(x.low)), 0), 'agree': coalesce(bool_and(x.low = x.high), false),
+    'distinct': __kanon_different(list_sort(list(x.low), 'ASC', 'NULLS FIRST')),
+    'common': __kanon_common(list_sort(list(x.low), 'ASC', 'NULLS FIRST'), least),
+    'agree': coalesce(bool_and(x.low = x.high), false),
     'several': coalesce(sum(CASE WHEN x.values > 1 THEN 1 ELSE 0 END), 0)};
 
 -- the same in all rows of a person, and in no two (or hardly any two) persons: a key by another name
 CREATE OR REPLACE TEMP MACRO __kanon_like_entity(persons, share) AS
     persons.persons >= 50 AND persons.agree AND persons.distinct >= share * persons.persons;
 
+-- the same in all rows of a person, of whom many have several (see kanon_sql/encode/repeated.py)
+CREATE OR REPLACE TEMP MACRO __kanon_is_constant(persons) AS
+    persons.agree AND persons.distinct > 1 AND persons.several >= 50
+    AND 10 * persons.several >= persons.persons;
+
 -- numbers may differ between any two persons by themselves, where few have several rows
 CREATE OR REPLACE TEMP MACRO __kanon_is_entity(persons) AS
-    __kanon_like_entity(persons, 1) AND (__kanon_is_text(persons.type)
-        OR (__kanon_is_integer(persons.type) AND persons.several >= 50));
+    (__kanon_is_text(persons.type) AND __kanon_like_entity(persons, 0)
+        AND 2 * persons.common < persons.persons)
+    OR (__kanon_is_integer(persons.type) AND __kanon_like_entity(persons, 1)
+        AND persons.several >= 50);

@@ -4,12 +4,6 @@ ${pipeline},
 __kanon_generalized AS MATERIALIZED (SELECT __kanon_clock(count(*)) AS moment FROM __kanon_classes),
 __kanon_verified AS MATERIALIZED (SELECT __kanon_clock(passed::BIGINT) AS moment FROM __kanon_check),
 ${measured},
-__kanon_alike AS (  -- classes that release the same values, by the first of them
-    SELECT unnest(__kanon_members) AS __kanon_class, __kanon_first
-    FROM (SELECT list(__kanon_class) AS __kanon_members, min(__kanon_class) AS __kanon_first,
-                 ${seen_classes}
-          FROM __kanon_classes GROUP BY ALL)
-),
 __kanon_diversity AS (  -- what the rows of a class have in common, per combination of released values
     SELECT ${alike} FROM (
         SELECT count(*) AS __kanon_size${aggregates}

@@ -5,13 +5,7 @@ ${pipeline},
 __kanon_generalized AS MATERIALIZED (SELECT __kanon_clock(count(*)) AS moment FROM __kanon_classes),
 __kanon_verified AS MATERIALIZED (SELECT __kanon_clock(passed::BIGINT) AS moment FROM __kanon_check),
 ${measured},
-${of_parts}__kanon_alike AS MATERIALIZED (  -- classes that release the same values, by the first of them
-    SELECT unnest(__kanon_members) AS __kanon_class, __kanon_first
-    FROM (SELECT list(__kanon_class) AS __kanon_members, min(__kanon_class) AS __kanon_first,
-                 ${seen_classes}
-          FROM __kanon_classes GROUP BY ALL)
-),
-__kanon_sums AS (
+${of_parts}__kanon_sums AS (
     SELECT part, sum(size)::BIGINT AS rows_released, count(*) AS classes, min(size) AS smallest,
            max(size) AS largest, sum(size::HUGEINT * size)::DOUBLE AS squares
     FROM (SELECT __kanon_part AS part, count(*) AS size

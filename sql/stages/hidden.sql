@@ -2,5 +2,5 @@
 -- anonymize('t', k=5).
 SELECT __kanon_class, __kanon_shown(COLUMNS(* EXCLUDE (__kanon_class, __kanon_hidden)), __kanon_hidden)
     FROM (${classes})
-    CROSS JOIN (SELECT list_transform(grouped.hidden, lambda name: lower(name)) AS __kanon_hidden
+    CROSS JOIN (SELECT list_transform(grouped.hidden, lambda name: __kanon_caseless(name)) AS __kanon_hidden
                 FROM __kanon_grouped)

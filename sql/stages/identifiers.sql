@@ -10,9 +10,9 @@ __kanon_all AS MATERIALIZED (  -- the columns of the source: name, distinct valu
 __kanon_numbered AS MATERIALIZED (  -- the same, one row each, and where the release has the column
     SELECT place, names[place] AS name, distincts[place] AS different,
            (SELECT count(*) FROM __kanon_kept) - known[place] AS nulls,
-           lower(names[place]) IN (${identifiers}) AS is_identifier,
-           list_position(list_transform(released, lambda shown: lower(shown)),
-                         lower(names[place])) AS shown_at
+           __kanon_caseless(names[place]) IN (${identifiers}) AS is_identifier,
+           list_position(list_transform(released, lambda shown: __kanon_caseless(shown)),
+                         __kanon_caseless(names[place])) AS shown_at
     FROM (SELECT *, unnest(range(1, len(names) + 1)) AS place FROM __kanon_all)
     CROSS JOIN (SELECT any_value(names) AS released
                 FROM (SELECT [*COLUMNS(*)] AS names

@@ -3,6 +3,6 @@
 SELECT to_json({'k': ${k}, 'against': ${against}, 'headroom': ${headroom}, 'method': ${method},
                 'version': ${version}, 'shown': ${shown}, 'models': ${models},
                 'columns': list_sort(list_transform(
-                    columns, lambda pair: [lower(pair[1]), pair[2]]), 'ASC', 'NULLS LAST')
+                    columns, lambda pair: [__kanon_caseless(pair[1]), pair[2]]), 'ASC', 'NULLS LAST')
                })::VARCHAR AS options
     FROM __kanon_columns

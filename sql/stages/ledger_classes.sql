@@ -3,6 +3,6 @@
 SELECT * FROM (${classes})
     WHERE __kanon_class NOT IN (SELECT class FROM __kanon_frozen)
     UNION ALL BY NAME
-    (SELECT COLUMNS(lambda name: list_contains(${quasi}, lower(name)))
+    (SELECT COLUMNS(lambda name: list_contains(${quasi}, __kanon_caseless(name)))
      FROM __kanon_published_before
      WHERE __kanon_class IN (SELECT __kanon_class FROM __kanon_labels))

@@ -1,5 +1,11 @@
 -- What the grouping costs in each part, measured there from the released point of each class (its
 -- centroid where the representation is no point), and what is lost by what the classes publish.
+__kanon_alike AS MATERIALIZED (  -- classes that release the same values, by the first of them
+    SELECT unnest(__kanon_members) AS __kanon_class, __kanon_first
+    FROM (SELECT list(__kanon_class) AS __kanon_members, min(__kanon_class) AS __kanon_first,
+                 ${seen_classes}
+          FROM __kanon_classes GROUP BY ALL)
+),
 __kanon_centers AS (
     SELECT __kanon_class, [*COLUMNS(* EXCLUDE (__kanon_class))] AS center
     FROM (SELECT __kanon_class, __kanon_cell(${quasi_classes}) FROM (${centers}))
@@ -8,6 +14,7 @@ __kanon_measured AS MATERIALIZED (
     SELECT part, measured.facts AS measured
     FROM (SELECT part, __kanon_measure(
                      list({'row': __kanon_row, 'hash': __kanon_hash, 'class': __kanon_class,
+                           'alike': coalesce(__kanon_first, __kanon_class),
                            'cells': cells, 'center': coalesce(center, cells)}),
                      (SELECT columns FROM __kanon_columns),
                      ${options},
@@ -20,7 +27,8 @@ __kanon_measured AS MATERIALIZED (
                      (SELECT grouped.hidden FROM __kanon_grouped)) AS measured
           FROM (SELECT *, __kanon_secrets[len(__kanon_secrets)].number::BIGINT AS part
                 FROM __kanon_cells JOIN __kanon_labels USING (__kanon_row)
-                LEFT JOIN __kanon_centers USING (__kanon_class))
+                LEFT JOIN __kanon_centers USING (__kanon_class)
+                LEFT JOIN __kanon_alike USING (__kanon_class))
           WHERE part >= 0
           GROUP BY part)
 )

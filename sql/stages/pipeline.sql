@@ -47,6 +47,7 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
         ${hierarchies},
         ${tables},
         ${passing_hidden},
+        ${repeated},
         ${threads},
         ${divided},
         ${expected},

@@ -6,5 +6,5 @@
         concat('''', array_to_string(names[1:${listed}], ''', '''), ''''),
         CASE WHEN len(names) > ${listed} THEN concat(' and ', len(names) - ${listed}, ' more')
              ELSE '' END) END
- FROM (SELECT list_filter(names, lambda name: NOT list_contains(${ruled}, lower(name))) AS names
+ FROM (SELECT list_filter(names, lambda name: NOT list_contains(${ruled}, __kanon_caseless(name))) AS names
        FROM __kanon_names))

@@ -93,6 +93,37 @@ def classes_of(release: pl.DataFrame, columns: Sequence[str] = QUASI) -> pl.Seri
     return release.select(pl.struct(list(columns)).rank("dense").alias("class"))["class"]
 
 
+def strangers(con: Connection) -> pl.DataFrame:
+    """As many other rows of Adult as ``people`` has at most: people who are in no release."""
+    ((rows,),) = con.execute("SELECT count(*) FROM adult").fetchall()
+    others: pl.DataFrame = con.sql(
+        "FROM read_parquet(?) LIMIT ? OFFSET ?", params=[adult(), rows, rows]
+    ).pl()
+    return others
+
+
+def nearest(
+    persons: pl.DataFrame, classes: pl.DataFrame, columns: Sequence[str]
+) -> tuple[NDArray[np.int64], Floats]:
+    """For each person the class whose published values are nearest, by row, and how far it is:
+    numbers over their standard deviation, squared, and 1 for each category that differs.
+
+    Args:
+        persons: n rows.
+        classes: m rows, what each class publishes.
+        columns: those that are compared.
+    """
+    distances = np.zeros((persons.height, classes.height))
+    for name in columns:
+        mine, theirs = persons[name], classes[name]
+        if mine.dtype.is_numeric():
+            apart = mine.to_numpy()[:, None] - theirs.to_numpy()[None, :]
+            distances += (apart / float(mine.std())) ** 2  # type: ignore[arg-type]
+        else:
+            distances += mine.to_numpy()[:, None] != theirs.to_numpy()[None, :]
+    return distances.argmin(axis=1).astype(np.int64), distances.min(axis=1)
+
+
 def by_chance(expected: float, variance: float) -> float:
     """The bound where chance decides: at most 1."""
     return min(1.0, expected + DEVIATIONS * float(np.sqrt(variance)))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from tests.attacks import (
     accomplices,
+    attributes,
     class_numbers,
     class_sizes,
     differencing,
@@ -17,6 +18,7 @@ from tests.attacks import (
     hypotheses,
     intersection,
     linkage,
+    membership,
     messages,
     minimality,
     null_patterns,
@@ -42,6 +44,8 @@ ATTACKS: dict[str, Callable[[Connection], list[Attack]]] = {
     "minimality": minimality.run,
     "odd_one_out": odd_one_out.run,
     "hypotheses": hypotheses.run,
+    "attributes": attributes.run,
+    "membership": membership.run,
     "accomplices": accomplices.run,
     "downcoding": downcoding.run,
     "persons": persons.run,

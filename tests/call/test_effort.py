@@ -21,6 +21,7 @@ def people(con: duckdb.DuckDBPyConnection) -> pl.DataFrame:
     return con.sql("FROM patients").pl()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("method", ["mdav", "k_member", "mondrian"])
 def test_two_of_the_words_are_what_refine_says(people: pl.DataFrame, method: str) -> None:
     for effort, refine in (("fast", "none"), ("balanced", "local")):
@@ -46,6 +47,7 @@ def test_the_best_searches_longer_and_loses_no_more(people: pl.DataFrame) -> Non
     assert_frame_equal(again, kanon_sql.anonymize(people, **CALL, effort="best"))
 
 
+@pytest.mark.slow
 def test_the_metrics_tell_what_it_became(people: pl.DataFrame) -> None:
     for given, told in (({"effort": "best"}, '"effort": "best"'), ({}, '"refine": "none"')):
         rows = kanon_sql.anonymize_metrics(people, **CALL, **given)
@@ -72,6 +74,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_says_the_same_twice_is_refused(case: str, people: pl.DataFrame) -> None:
     given, said = REFUSED[case]

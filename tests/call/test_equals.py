@@ -70,7 +70,7 @@ def read(con: Connection, call: str, arguments: str) -> Any:
     return json.loads(given)
 
 
-@pytest.mark.sample(15)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", OPTIONS)
 def test_every_option_of_the_registry(con: Connection, name: str) -> None:
     for call in ALL_CALLS:
@@ -82,6 +82,7 @@ def test_every_option_of_the_registry(con: Connection, name: str) -> None:
                 assert read(con, call, f"{name} = {value}, k=3" if name != "k" else "k=5")
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", sorted({n for kind in KINDS.values() for n in kind.options}))
 def test_every_option_of_every_kind(con: Connection, name: str) -> None:
     for value in KIND_VALUES:

@@ -153,6 +153,7 @@ def test_representations_of_a_relation_are_those_of_the_option(con: Connection) 
     assert {type(value) for row in rows.fetchall() for value in row[:2]} == {float}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", ["DECIMAL(4, 2)", "DOUBLE", "INTEGER", "UTINYINT"])
 def test_weights_of_a_relation_are_those_of_the_option(con: Connection, kind: str) -> None:
     say(con, f"('age', 'qi', 9::{kind}), ('zip', 'qi', NULL), {REST}", "column_name, role, weight")
@@ -210,6 +211,7 @@ WRONG = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("wrong", WRONG)
 @pytest.mark.parametrize("call", ["anonymize", "anonymize_metrics", "k_anonymity"])
 def test_what_can_not_be_understood_is_refused(con: Connection, call: str, wrong: str) -> None:
@@ -241,7 +243,7 @@ CHANGES = (
 )
 
 
-@pytest.mark.sample(7)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("call", ["anonymize", "anonymize_clusters", "k_anonymity"])
 def test_a_change_that_is_not_committed_is_refused(

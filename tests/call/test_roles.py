@@ -113,9 +113,24 @@ DECLARED = {
     "kanon: sensitive. Again kanon: sensitive": "sensitive", "kanon: OTHERS (no use)": "other",
 }
 SILENT = (None, "", "An anonymous note", "the canon of 1566", "kanone", "channon", "an on: x",
-          "kano", "a kanonical form", "sensitive", "identifier: yes", "kannon of Nara")
+          "kano", "a kanonical form", "sensitive", "identifier: yes", "kannon of Nara",
+          "read by kanon, too", "Released by kanon_sql since 2020.", "see the pages of kanon-sql",
+          "kanon drops what looks like a key", "the kanon sql macros read it",
+          "An anon identifier of the clinic", "made for kanon, the identifier is another column",
+          "kanonization", "Kanon's docs say more", "nikanon: x", "k-anon by zip")
 REFUSED = {
-    "kanon": "can't be read as a role", "read by kanon, too": "can't be read as a role",
+    **dict.fromkeys((
+        "kanon_sql: identifier", "kanon identifier", "kanon-sql:identifier", "KANON_SQL:Identifier",
+        "kanon.role = identifier", "The name. kanon_sql identifier", "kanon - identifer",
+        "the key; kanon identfier of x", "kanon_identifier", "{\"kanon\": \"identifier\"}",
+        "dbt_kanon: identifier", "@kanon(identifier)", "kanon: 'identifier'", "[kanon] identifier",
+        "kanon\uff1aidentifier", "2kanon: identifier", "kanon, identifier", "kannon: identifier",
+    ), "can't be read as a role. Write 'kanon: identifier', then a full stop or nothing."),
+    **dict.fromkeys((
+        "kanon", "Kanon secret", "kanonsql:qi", "kanon sql: entity", "kanon_role: other",
+        "kanon.sensitve", "kanonsensitive", "kanon qi", "kanon -> qi", "kannon_sql: qi",
+        "kanon\nqi", "kanon: identifier kanon_sql: sensitive", "kanon other.", "kanon_sql",
+    ), "can't be read as a role. Write 'kanon: "),
     "kanon: identifer": "Did you mean 'identifier'", "kanon: very sensitive": "which doesn't exist",
     "kannon: identifier": "can't be read", "anon: x": "can't be read", "kanno: sensitive":
     "can't be read", "kamon: qi": "can't be read", "knon :qi": "can't be read",
@@ -148,7 +163,9 @@ def test_a_comment_that_means_a_role_and_can_not_be_read_is_refused(comment: str
 
 def test_python_and_duckdb_agree_on_what_may_declare_a_role() -> None:
     comments = [comment for comment in (*DECLARED, *SILENT, *REFUSED) if comment is not None]
-    comments += [f"{a}{word}{b}" for word in ("kanon", "kanon :", "canon:", "kann:", "Kanon\t:")
+    comments += [f"{a}{word}{b}" for word in (
+        "kanon", "kanon :", "canon:", "kann:", "Kanon\t:", "kanon_sql:", "kanon qi", "kanon-id"
+    )
                  for a in ("", "x", "ä", "_", " ", "1") for b in ("", "x", "ß", "_", "é:", ":")]
     found = duckdb.connect().execute(
         "SELECT list_transform($1::VARCHAR[], lambda c: regexp_matches(c, $2, 'i'))",

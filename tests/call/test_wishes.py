@@ -36,6 +36,7 @@ def test_no_two_words_are_one_in_other_spellings(words: dict[str, object]) -> No
     assert len(set(map(folded, words))) == len(words)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("written", "method"), [
     ("MDAV*", "mdav_star"), ("mdav+", "mdav_plus"), ("k-member", "k_member"),
     ("Mondrian", "mondrian"), (" MDAV ", "mdav"), ("V-MDAV", "v_mdav"), ("mdavstar", "mdav_star"),
@@ -48,6 +49,7 @@ def test_the_names_of_methods_as_papers_write_them(
     assert con.execute(query.format(CALL, written)).fetchall() == expected
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("written", "meant"), [
     ("nulls='VALUE'", "nulls='value'"), ("recoding='Global'", "recoding='global'"),
     ("representation='Interval'", "representation='interval'"),
@@ -80,6 +82,7 @@ def test_every_wish_leads_to_an_option_that_is_none_itself() -> None:
             assert all(option_hint(n, OPTIONS) == f"Did you mean {option!r}?" for n in names)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("given", "hint"), [
     ("qi=['age']", "Did you mean 'quasi_identifiers'?"),
     ("qids=['age']", "Did you mean 'quasi_identifiers'?"),
@@ -144,6 +147,7 @@ MISSING = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("call", MISSING)
 def test_a_relation_that_does_not_exist(con: Connection, call: str) -> None:
     for query in (f"FROM {call}", f"WITH a AS (FROM patients) SELECT * FROM {call}"):
@@ -190,6 +194,7 @@ def test_a_table_may_have_a_name_that_is_nearly_a_kinds_and_a_cte_may_not(
     assert len(con.execute(call).fetchall()) == 60
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("query", [
     "WITH nobody AS (FROM patients) FROM anonymize('nobody', {})",
     "WITH a AS (FROM patients), Nobody (name, age, zip, job, disease) AS MATERIALIZED (FROM a) "

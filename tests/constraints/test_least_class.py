@@ -86,6 +86,7 @@ def test_a_value_of_nine_rows_allows_nine_classes() -> None:
     assert 30_162 / 9 / np.exp(0.5) <= least <= 30_162 / 9 / np.exp(0.5) * 1.2
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("distance", ["equal", "ordered", "numeric"])
 @pytest.mark.parametrize("missing", [0, 5_000])
 def test_many_values_have_a_bound(distance: str, missing: int) -> None:

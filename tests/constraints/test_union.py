@@ -30,6 +30,7 @@ def tight(kind: str, found: float, nulls: str, rank: int) -> PrivacyModel | None
     return model_of(kind, math.floor(found * 1e6 + 1) / 1e6, nulls, rank)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("nulls", ["worst", "value"])
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=examples(300))

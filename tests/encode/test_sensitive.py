@@ -91,6 +91,7 @@ def fill(con: Connection, values: str) -> None:
     con.execute(f"CREATE OR REPLACE TABLE t AS SELECT 1 AS q, {values} AS x")
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("values", ORDERED)
 def test_the_code_of_a_number_or_time_is_its_rank(con: Connection, values: str) -> None:
     fill(con, ORDERED[values])

@@ -50,6 +50,7 @@ def test_rows_that_nobody_counted_are_refused_while_they_come(
     assert sum(pieces) == 30000
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("relation", ["t", "v", "x", "c"])
 @pytest.mark.parametrize("call", [
     "anonymize", "anonymize_metrics", "anonymize_clusters", "anonymize_suppressed",
@@ -112,6 +113,7 @@ def test_a_query_keeps_the_memory_limit(
     assert len(con.execute("FROM anonymize('t', k=5)").fetchall()) == 30000
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("free", [None, 10**12])
 @pytest.mark.parametrize("nulls", ["value", "suppress"])
 def test_a_query_that_fits_runs(

@@ -35,6 +35,7 @@ def whole(lake: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, byte
     return bytes_of(folder)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("step", ["before the output goes", "before it comes", "before the draft"])
 def test_a_run_killed_while_it_ends_has_lost_nothing(
     step: str, lake: str, whole: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -155,6 +156,7 @@ def stopped_at(lake: Any, out: Path, monkeypatch: pytest.MonkeyPatch, **more: An
             kanon_sql.anonymize_files(lake, out, **{**GIVEN, **more})
 
 
+@pytest.mark.slow
 def test_hierarchies_that_changed_are_not_gone_on_with(
     lake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -106,6 +106,7 @@ def test_rows_stand_by_what_is_released_of_them(several: Any) -> None:
     assert hashes == sorted(hashes)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("options", [
     {"method": "k_member"}, {"method": "forest"}, {"method": "r_gather"},
     {"nulls": "suppress"}, {"suppress": 0.05}, {"refine": "local"}, {"distance": "loss"},
@@ -137,6 +138,7 @@ def test_every_kind_of_option_holds(
         assert least[0][0] >= 3
 
 
+@pytest.mark.slow
 def test_numbers_that_all_rows_share_are_no_blocks(tmp_path: Path) -> None:
     """Nine rows of ten are equal in all columns."""
     with duckdb.connect() as con:
@@ -153,6 +155,7 @@ def test_numbers_that_all_rows_share_are_no_blocks(tmp_path: Path) -> None:
     assert asked(f"SELECT min(n), max(n) >= 5000, sum(n) FROM ({names})") == [(3, True, 6000)]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("options", "said"), [
     ({"quasi_identifiers": None}, "Name the columns to generalize"),
     ({"sensitive": ["occupation"]}, "1 column has no role: 'note'"),
@@ -245,6 +248,7 @@ def test_a_corrupt_file_and_a_changed_one_are_one_sentence(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("column", ["'p' || i", "i", "'p' || i // 2"])
 def test_an_identifier_that_nobody_named_does_not_come_out(column: str, tmp_path: Path) -> None:
     with duckdb.connect() as con:

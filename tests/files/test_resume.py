@@ -95,6 +95,7 @@ def test_blocks_that_are_done_are_not_done_again(
     assert made and not set(made) & set(again)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("options", "said"), [
     ({"k": 6}, "the options changed"), ({"seed": 1}, "the options changed"),
     ({"method": "mdav_plus"}, "the options changed"),
@@ -130,6 +131,7 @@ def test_an_input_that_changed_is_not_gone_on_with(
         kanon_sql.anonymize_files(own, tmp_path / "out", **GIVEN)
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_one_sentence_and_the_old_output_stays(
     lake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

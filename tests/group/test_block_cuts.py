@@ -80,6 +80,7 @@ def test_a_sample_that_is_alike_does_not_make_all_alike(monkeypatch: pytest.Monk
     assert BlockCuts(Points.of(values), 2).harmless(np.arange(100)) == 1
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("method", ["mdav_star", "mdav_plus", "k_member"])
 def test_blocks_of_a_mixed_table_lose_no_more(
     method: str, monkeypatch: pytest.MonkeyPatch

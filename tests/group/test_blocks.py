@@ -49,6 +49,7 @@ def task(method: str = "mdav_plus", k: int = 3, **given: Any) -> GroupTask:
     return task_for(method, k, **given)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("method", IN_BLOCKS)
 @settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 1000), distinct=st.sampled_from((5, 10**6)), n=st.integers(301, 900))
@@ -107,6 +108,7 @@ def test_a_small_table_is_one_block() -> None:
     assert group_points(mixed(1000, 3), task()).facts["blocks"] == 1.0
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "method",
     [name for name in IN_BLOCKS if METHODS[name].refinable] + ["mondrian"],
@@ -194,6 +196,7 @@ def test_the_steps_told_give_the_same_release(con: duckdb.DuckDBPyConnection, ca
     assert con.execute(ended).fetchone() == ("steps",)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -63,6 +63,7 @@ def useful(points: Points, labels: Any, demands: Any) -> Classes:
     return merged(points, labels, demands, others, many=64)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_mergers_are_a_floor(kind: str) -> None:
     compared = 0

@@ -71,6 +71,7 @@ def test_null_is_not_published_as_the_only_value(con: Connection) -> None:
     assert found == [("*",)] * 6
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("table", ["kept", "source", "tree_1"])
 def test_level_tables_are_never_stages_of_the_query(con: Connection, table: str) -> None:
     con.execute(f"CREATE TABLE _{table} AS FROM hierarchy('patients', 'job', kind := 'flat')")
@@ -91,6 +92,7 @@ def test_a_table_named_like_a_kind_is_written_with_its_schema(con: Connection) -
     assert con.sql(call.format("auto")).fetchall() == [("All",)]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("options", "text"),
     [
@@ -117,6 +119,7 @@ def metrics(con: Connection, call: str) -> dict[str, Any]:
     return dict(con.sql(f"SELECT metric, value FROM {call}").fetchall())
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "options",
     [

@@ -36,6 +36,7 @@ def test_prefix_by_hand() -> None:
     assert build("prefix", ["abc", "abd"], ordered=False).height == 3
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(
     st.lists(st.text("47*#é", max_size=7), max_size=12, unique=True), st.integers(1, 9),

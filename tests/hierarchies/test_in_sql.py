@@ -96,7 +96,7 @@ def test_any_relation_holds_levels(con: Connection, tmp_path: Any) -> None:
     assert given.rows() == expected
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("column", "kind", "options"),
     [

@@ -92,6 +92,7 @@ def test_the_script_of_a_shell_asks_kanon(shell: Shell) -> None:
 # --- refusals -----------------------------------------------------------------------------------
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("arguments", "said"), [
     (["anonymise"], "kanon has no command 'anonymise'. Did you mean 'anonymize'?"),
     (["anonymize", "a.csv", "--kk", "5"], "There is no option --kk. Did you mean --k?"),
@@ -139,11 +140,12 @@ def test_what_can_not_be_used_is_one_sentence(
 def test_data_that_can_not_be_anonymized_is_another_status(patients: Path, shell: Shell) -> None:
     call = ["anonymize", "patients.parquet", "-k", "61", "-o", "x.csv", "-i", "name"]
     assert shell(*call) == 4
-    assert shell.err == (
-        "kanon: There are 60 rows to anonymize, fewer than k = 61. Lower k, or release nothing.\n"
+    # what is withheld is said before, since of 60 rows no text is common
+    assert shell.err.splitlines()[-1] == (
+        "kanon: There are 60 rows to anonymize, fewer than k = 61. Lower k, or release nothing."
     )
     assert shell(*call, "--json") == 4
-    assert json.loads(shell.err) == {
+    assert json.loads(shell.err.splitlines()[-1]) == {
         "status": 4, "error": "DataError",
         "message": "There are 60 rows to anonymize, fewer than k = 61. Lower k, or release nothing."
     }

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import duckdb
@@ -104,6 +102,7 @@ def test_roles_are_shown_with_what_is_said_of_columns(patients: Path, shell: She
 # --- compare ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_methods_beside_each_other(patients: Path, shell: Shell) -> None:
     call = ("compare", "patients.parquet", *ROLES, "-k", "3,6", "-m", "mdav_plus,optimal_1d")
     assert shell(*call, "--json") == 0
@@ -188,28 +187,15 @@ def test_levels_are_printed_or_written_and_then_used(patients: Path, shell: Shel
         assert shell.err.startswith(f"kanon: {said}")
 
 
-def test_a_report_is_asked_of_the_library(
-    patients: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: dict[str, Any] = {}
-
-    def report(data: Any, **given: Any) -> Any:
-        asked.update(given, data=data)
-        return SimpleNamespace(path=given["to"])
-
-    monkeypatch.setattr(sys.modules["kanon_sql"], "report", report, raising=False)
+def test_a_report_has_what_was_asked_for(patients: Path, shell: Shell) -> None:
     assert shell("report", "patients.parquet", *CALL, "-o", "out.html", "--title", "Ours",
-                 "--compare", "mdav,mondrian", "--query", "all",
-                 "SELECT count(*) FROM {table}", "--json") == 0
-    assert json.loads(shell.out) == {"output": "out.html"}
-    assert asked.pop("con") is not None
-    assert asked == {
-        "data": "patients.parquet", "to": "out.html", "title": "Ours",
-        "queries": {"all": "SELECT count(*) FROM {table}"},
-        "compare": ["mdav", "mondrian"], "k": 4, "identifiers": ["name"], "sensitive": ["disease"],
-        "method": "mdav_plus",
-    }
+                 "--compare", "mondrian", "--query", "how many", "SELECT count(*) FROM {table}",
+                 "-q", "age,zip", "--others", "drop", "--json") == 0
+    assert Path(json.loads(shell.out)["output"]) == Path.cwd() / "out.html"
+    page = Path("out.html").read_text(encoding="utf-8")
+    assert "Ours" in page and "how many" in page and "mondrian" in page
     assert shell("report", "patients.parquet", *CALL) == 2
+    assert shell.err == "kanon: -o is not given. Name the HTML file to write.\n"
 
 
 def test_a_dry_run_shows_and_writes_nothing(patients: Path, shell: Shell) -> None:
@@ -228,6 +214,7 @@ def test_a_dry_run_shows_and_writes_nothing(patients: Path, shell: Shell) -> Non
     assert [path.name for path in Path.cwd().iterdir()] == ["patients.parquet"]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("free", "said"), [
     (2_000_000_000, "-- 60 rows: about 0.4 GB of memory, 2.0 GB are available\n"),
     (300_000_000, "0.3 GB are available: name a folder, -o out/, which takes blocks\n"),
@@ -282,6 +269,7 @@ def test_sql_on_a_database_is_kept(shell: Shell) -> None:
     assert not Path("nowhere.duckdb").exists()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("text", "status", "said"), [
     ("FROM anonymize('t', k=3, methd='x')", 2, "anonymize has no option 'methd'. Did you mean"),
     ("FROM anonymize('t', k=30)", 4, "There are 9 rows to anonymize, fewer than k = 30."),
@@ -304,6 +292,7 @@ def test_what_sql_refuses_is_one_sentence(
 # --- release ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_ledger_in_a_database(patients: Path, shell: Shell) -> None:
     call = ("release", "patients", "--database", "our.duckdb", "-k", "4", "-q", "age,zip",
             "--entity", "name",

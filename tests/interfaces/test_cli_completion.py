@@ -22,6 +22,7 @@ def tables(patients: Path) -> None:
 ALL = ["name", "age", "zip", "job", "disease"]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("words", "found"), [
     ("kanon anonymize patients.parquet --quasi-identifiers ", ALL),
     ("kanon anonymize patients.parquet -k 5 -q a", ["age"]),

@@ -32,6 +32,7 @@ def released(patients: Path, shell: Shell) -> list[tuple[object, ...]]:
 # --- outputs ------------------------------------------------------------------------------------
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", [
     "out.parquet", "out.csv", "out.csv.gz", "out.tsv", "out.json", "out.jsonl", "out.ndjson.gz",
 ])
@@ -145,6 +146,7 @@ def test_a_type_that_parquet_does_not_keep_is_refused(shell: Shell) -> None:
 # --- inputs -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_inputs_of_every_kind_give_the_same(released: list[object], shell: Shell) -> None:
     with duckdb.connect("our.duckdb") as con:
         con.execute("CREATE SCHEMA s; CREATE TABLE s.patients AS FROM 'patients.parquet'")
@@ -162,6 +164,7 @@ def test_inputs_of_every_kind_give_the_same(released: list[object], shell: Shell
         assert rows(found) == released, words
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("ending", ["parquet", "csv", "json"])
 def test_standard_input(ending: str, released: list[object], shell: Shell) -> None:
     rows(f"COPY (FROM 'patients.parquet') TO 'p.{ending}'")
@@ -218,3 +221,37 @@ def test_stdin_leaves_no_file(
     stdin = io.BytesIO(Path("patients.parquet").read_bytes()).getvalue()
     assert shell("anonymize", "-", *CALL, "-o", "-", stdin=stdin) == 0
     assert list(temporary.iterdir()) == []
+
+
+# --- folders, and what people are told -----------------------------------------------------------
+
+
+def test_a_word_that_only_a_folder_can_be(patients: Path, shell: Shell) -> None:
+    call = ("anonymize", "patients.parquet", "-k", "4", "-q", "age,zip", "-s", "disease",
+            "--others", "drop", "-m", "mdav_plus")
+    assert shell(*call, "-o", "out") == 2
+    assert "A folder is named with a slash, as out/." in shell.err
+    assert shell(*call, "-o", "out", "--memory", "1GB") == 0
+    assert shell.out == ""
+    assert shell.err.startswith("kanon: 60 rows in 1 file of ")
+    assert "classes of 4 or more" in shell.err
+    assert "ReleasedFiles" not in shell.err
+    assert Path("out/part-00000.parquet").is_file()
+    assert shell(*call, "-o", "out") == 2  # a folder that is there is meant
+    assert "say --overwrite" in shell.err
+    assert shell(*call, "-o", "out", "--overwrite") == 0
+    assert shell(*call, "-o", "out.csv", "--memory", "1GB") == 2
+    assert "Name one, such as out/, or leave it out." in shell.err
+    assert not Path("out.csv").exists()
+
+
+def test_a_release_is_told_in_words(patients: Path, shell: Shell) -> None:
+    call = ("release", "patients.parquet", "-k", "4", "-i", "name", "-s", "disease",
+            "-m", "mdav_plus")
+    assert shell(*call, "-o", "proven.parquet") == 0
+    assert shell.out == ""
+    assert shell.err.startswith("kanon: 60 rows in proven.parquet, ")
+    assert "'" not in shell.err.splitlines()[-1]
+    assert shell(*call, "-o", "proven.csv") == 2
+    assert "a release with its manifest is a Parquet file" in shell.err
+    assert not Path("proven.csv").exists()

@@ -123,6 +123,7 @@ def test_a_column_may_divide_the_release(config: Path, shell: Shell) -> None:
     assert told["parts_below_k"] == "0"
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("old", "new", "status", "said"), [
     ('zip = "qi"', 'zip = "qa"', 2, "line 13: There is no role 'qa'."),
     ('job = "other"', 'jbo = "other"', 2,

@@ -47,7 +47,7 @@ RELATIONS: dict[str, Callable[[Connection], Any]] = {
 }
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("form", RELATIONS)
 def test_what_the_connection_has_is_released_and_nothing_is_left(
     con: Connection, form: str

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -19,6 +21,30 @@ def test_twice_on_one_connection() -> None:
     con = kanon_sql.register(kanon_sql.register(duckdb.connect()))
     con.execute(TABLE)
     assert con.execute(CALL).fetchone() == (30,)
+
+
+OLD = """
+import duckdb
+duckdb.__version__ = "{}"
+import kanon_sql
+con = duckdb.connect()
+try:
+    kanon_sql.register(con)
+except kanon_sql.OptionError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("version, said", [
+    ("1.3.2", "DuckDB 1.3.2 is too old: kanon_sql needs DuckDB 1.4 or later. Install one: "
+              "pip install -U duckdb\n"),
+    ("1.10.0.dev3", ""),
+])
+def test_an_old_duckdb_is_named(version: str, said: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", OLD.format(version)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == said
 
 
 def test_on_two_cursors_of_one_database() -> None:

@@ -13,7 +13,7 @@ import duckdb
 import pytest
 
 import kanon_sql
-from kanon_sql.errors import DataError, OptionError
+from kanon_sql.errors import DataError
 from kanon_sql.files import run
 from kanon_sql.shell import targets
 from tests.support.shell import Shell
@@ -47,6 +47,7 @@ def long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Connection
         yield con
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("place", [
     "'out.parquet' (FORMAT parquet)", "'out.parquet' (FORMAT parquet, USE_TMP_FILE true)",
     "'parts' (FORMAT parquet, PARTITION_BY (s))",
@@ -67,6 +68,7 @@ def test_copy(place: str, stopped: bool, long: Connection) -> None:
     assert left() in ([], ["parts"])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place[0])
 @pytest.mark.parametrize("failure", [KeyboardInterrupt, OSError(28, "No space left"), MemoryError])
 def test_the_shell_when_all_is_written_but_for_the_name(
@@ -100,6 +102,7 @@ def _at(step: str) -> Callable[[pytest.MonkeyPatch, BaseException], None]:
     return patch
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("step", ["learn", "spool", "release_block", "write_file"])
 def test_files_that_are_refused_leave_no_draft(
     step: str, long: Connection, monkeypatch: pytest.MonkeyPatch
@@ -123,7 +126,7 @@ def test_a_draft_is_kept_where_there_was_no_room(
 ) -> None:
     long.execute("COPY long TO 'long.parquet' (FORMAT parquet)")
     with monkeypatch.context() as patch:
-        _at("write_file")(patch, OptionError("Could not write: No space left on device."))
+        _at("write_file")(patch, OSError(28, "No space left on device"))
         with pytest.raises(DataError, match=r"The disk of .* is full"):
             kanon_sql.anonymize_files("long.parquet", "out", **FILES)
     assert "out.kanon-draft/state.json" in left()

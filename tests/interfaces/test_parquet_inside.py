@@ -47,7 +47,7 @@ def written() -> list[Path]:
     return found
 
 
-@pytest.mark.sample(14)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("lake", WRITERS, indirect=True)
 @pytest.mark.parametrize("door", DOORS)
 def test_no_byte_of_a_file_is_of_the_source_but_what_is_released(
@@ -225,6 +225,7 @@ NESTED = {
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", NESTED)
 def test_an_enum_inside_of_a_type_is_a_text(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

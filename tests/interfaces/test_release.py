@@ -71,7 +71,9 @@ def test_frames_files_and_options_as_in_anonymize(con: Connection) -> None:
 @pytest.mark.parametrize(("to", "said"), [
     (0, "to is not given"), ("", "to is not given"), ("s3://a/b.parquet", "no file of this"),
     (".", "names the folder"), ("nowhere/out.parquet", "There is no folder for"),
-    ("o*.parquet", "reads as a pattern"), ("source.parquet", "names the relation itself"),
+    ("o*.parquet", "reads as a pattern"),
+    ("o.csv", "is a Parquet file. Name one that ends in .parquet"), ("o.x", "is a Parquet file"),
+    ("source.parquet", "names the relation itself"),
     ("./source.parquet", "names the relation itself"),
 ])
 def test_where_no_file_can_be_nothing_runs(to: Any, said: str) -> None:
@@ -99,7 +101,7 @@ def test_a_refusal_leaves_the_old_file(con: Connection) -> None:
     assert con.execute("SELECT count(*) FROM duckdb_tables()").fetchall() == [(1,)]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("failure", [KeyboardInterrupt, duckdb.IOException("full"), MemoryError])
 @pytest.mark.parametrize("place", ["input_digest", "write_private", "open_table"])
 def test_whatever_happens_late_the_old_file_stays_and_no_other(
@@ -163,6 +165,7 @@ def test_an_interrupt_leaves_the_old_file(con: Connection) -> None:
     assert con.execute("SELECT count(*) FROM long").fetchall() == [(2000,)]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("value", "kept", "instead"), [
     ("i::HUGEINT", "HUGEINT", r"DECIMAL\(38, 0\)"),
     ("to_days(i::INTEGER)", "INTERVAL", "VARCHAR"),
@@ -267,6 +270,7 @@ def test_the_private_part_goes_to_a_table(con: Connection) -> None:
     assert parts[0].private["input_sha256"] != parts[1].private["input_sha256"]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("private", "said"), [
     ("out.parquet.json/x.json", "where no file can be"), ("", "private is a str"), (3, "is a int"),
     ("patients", "no table with the columns file"),

@@ -57,6 +57,7 @@ def published(con: Connection, number: int) -> list[Any]:
     ).fetchall()
 
 
+@pytest.mark.slow
 def test_file_and_ledger_tell_the_same(con: Connection) -> None:
     first = begin(con)
     second = go_on(con)
@@ -75,6 +76,7 @@ def test_a_ledger_is_begun_only_where_that_is_meant(con: Connection) -> None:
     assert not Path("1.parquet").exists()
 
 
+@pytest.mark.slow
 def test_what_can_not_be_entered_into(con: Connection) -> None:
     begin(con)
     con.execute("CREATE VIEW shown AS FROM releases")
@@ -89,6 +91,7 @@ def test_what_can_not_be_entered_into(con: Connection) -> None:
     assert not Path("x.parquet").exists()
 
 
+@pytest.mark.slow
 def test_a_refused_release_leaves_the_ledger_as_it_was(
     con: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -142,6 +145,7 @@ def test_a_ledger_that_moved_meanwhile(
     assert go_on(con, 3).manifest["release"]["number"] == 3
 
 
+@pytest.mark.slow
 def test_in_the_shell(con: Connection) -> None:
     begin(con)
     con.close()  # the shell opens the file itself
@@ -155,6 +159,7 @@ def test_in_the_shell(con: Connection) -> None:
         assert [number for number, _ in entries(again)] == [1, 2]
 
 
+@pytest.mark.slow
 def test_an_earlier_release_is_proven_by_the_ledger_as_it_was(con: Connection) -> None:
     begin(con)
     done = go_on(con)

@@ -35,6 +35,7 @@ def numbers(metrics: pl.DataFrame) -> dict[str, float]:
     }
 
 
+@pytest.mark.slow
 def test_each_part_is_what_its_call_gives(people: pl.DataFrame) -> None:
     made = kanon_sql.release(people, **CALL)
     assert made.path is None and made.private is None
@@ -67,6 +68,7 @@ FORMS: dict[str, tuple[Callable[[pl.DataFrame], Any], type]] = {
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("to", [None, "out.parquet"])
 def test_frames_of_every_part_are_of_the_kind_that_came_in(
@@ -113,6 +115,7 @@ def test_the_connection_may_come_first_and_only_once(con: Connection, tmp_path: 
         kanon_sql.release(con, **CALL)
 
 
+@pytest.mark.slow
 def test_a_release_in_memory_can_be_written(people: pl.DataFrame, tmp_path: Path) -> None:
     made = kanon_sql.release(people, **CALL)
     written = made.write(tmp_path / "out.parquet", private=tmp_path / "mine.json")
@@ -131,6 +134,7 @@ def test_a_drawn_seed_is_that_of_all_parts(people: pl.DataFrame) -> None:
     assert_frame_equal(made.data, kanon_sql.anonymize(people, **CALL, l=2))
 
 
+@pytest.mark.slow
 def test_a_search_that_time_ended_is_gone_on_with_by_its_steps(
     people: pl.DataFrame, tmp_path: Path
 ) -> None:
@@ -145,6 +149,7 @@ def test_a_search_that_time_ended_is_gone_on_with_by_its_steps(
         assert_frame_equal(made.data, again)
 
 
+@pytest.mark.slow
 def test_what_moved_is_refused(con: Connection, tmp_path: Path) -> None:
     con.execute("CREATE TABLE levels AS SELECT DISTINCT job AS level0, '*' AS level1 FROM patients")
     call = {**CALL, "hierarchies": {"job": "levels"}}
@@ -169,6 +174,7 @@ def test_what_moved_is_refused(con: Connection, tmp_path: Path) -> None:
         written.clusters  # noqa: B018
 
 
+@pytest.mark.slow
 def test_another_file_of_the_name_is_not_taken_for_the_release(
     people: pl.DataFrame, tmp_path: Path
 ) -> None:
@@ -185,6 +191,7 @@ def test_another_file_of_the_name_is_not_taken_for_the_release(
         third.data  # noqa: B018
 
 
+@pytest.mark.slow
 def test_a_ledger_is_entered_once_and_the_parts_are_those_of_then(
     con: Connection, tmp_path: Path
 ) -> None:
@@ -222,6 +229,7 @@ def test_a_transaction_of_the_caller_is_read_and_left(con: Connection) -> None:
 UGLY = '<script>alert("x")</script>&'
 
 
+@pytest.mark.slow
 def test_the_display_is_small_escaped_and_holds_no_value(tmp_path: Path) -> None:
     frame = pl.DataFrame({
         UGLY: [30, 31, 32, 60, 61, 62], "note": ["secret-a", "secret-b"] * 3,
@@ -269,6 +277,23 @@ def test_the_plot_draws_them(people: pl.DataFrame, tmp_path: Path) -> None:
     assert widths == set(made.loss_by_column.values())
     drawn.savefig(tmp_path / "plot.png")
     assert (tmp_path / "plot.png").stat().st_size > 5000
+
+
+@pytest.mark.parametrize(("sizes", "bars"), [
+    ({3: 2}, 1), ({5: 1}, 1), ({5: 4000, 6: 900, 12: 1}, 3),
+    (dict.fromkeys(range(5, 80), 100), 40),
+])
+def test_each_bar_of_the_sizes_stands_in_the_chart(sizes: dict[int, int], bars: int) -> None:
+    pytest.importorskip("matplotlib")
+    left = display.figure({"age": 0.05}, sizes).axes[0]
+    (start, end), (_, top) = left.get_xlim(), left.get_ylim()
+    assert len(left.patches) == bars
+    for bar in left.patches:
+        assert bar.get_width() < (end - start) / 4  # one size alone doesn't fill the chart
+        assert start < bar.get_x() and bar.get_x() + bar.get_width() < end
+        assert 0 < bar.get_height() < top
+    if bars <= 3:
+        assert [float(tick) for tick in left.get_xticks()] == sorted(sizes)
 
 
 def test_without_matplotlib_one_sentence_says_so(

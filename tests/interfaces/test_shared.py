@@ -29,6 +29,7 @@ def both() -> tuple[Connection, Connection]:
     return con, con.cursor()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", CALLS)
 def test_every_call_answers_as_it_does_where_it_is_registered(
     both: tuple[Connection, Connection], name: str

@@ -173,6 +173,7 @@ def test_a_change_of_a_file_elsewhere_is_seen(
     assert not Path("out").exists()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("word", ["{}/lake/**/*.parquet", "{}/lake/"])
 def test_the_shell_reads_it(
     word: str, store: tuple[str, Prepare], shell: Shell, monkeypatch: pytest.MonkeyPatch

@@ -66,6 +66,7 @@ def test_facts_of_a_run(con: duckdb.DuckDBPyConnection) -> None:
     assert of_models <= found and found - levels - of_models == set(get_args(Fact))
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run.get("method", "full_domain"))
 def test_facts_that_are_measured(con: duckdb.DuckDBPyConnection, run: dict[str, Any]) -> None:
     assert reported(con, "anonymize_metrics", run, "measured") == set(get_args(MeasuredFact))
@@ -89,6 +90,7 @@ def test_no_hole_stays_without_a_value() -> None:
         metric.of_call({"k": "5"})
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("method", "option", "value"), [
     ("mondrian", "partitioning", "strict"), ("v_mdav", "gamma", "best"),
     ("k_member", "start", "last"), ("r_gather", "metric", "euclidean"),

@@ -91,6 +91,7 @@ def test_methods_without_a_guarantee_report_none(places: Connection) -> None:
     assert {found[n] for n in ("cost", "lower_bound", "ratio", "guaranteed_ratio")} == {None}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("method", ["r_gather", "r_cellular", "cellular", "forest"])
 def test_the_ratio_is_1_where_nothing_is_lost(con: Connection, method: str) -> None:
     con.execute("CREATE TABLE same AS SELECT 7 AS age, 'x' AS job FROM range(9)")
@@ -155,6 +156,7 @@ def test_left_out_rows_are_told(places: Connection) -> None:
     assert len(out) == facts(places, options)["rows_suppressed"] > 0
 
 
+@pytest.mark.slow
 def test_refine_keeps_every_guarantee(places: Connection) -> None:
     for options, guaranteed in (
         ("k := 4, method := 'forest'", 7.0),
@@ -251,6 +253,7 @@ def test_facility_costs_may_be_a_column(places: Connection) -> None:
             facts(places, f"method := 'cellular', facility_cost := {wrong}, {ROLES}")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("method", ["r_gather", "r_cellular", "cellular", "forest"])
 def test_blocks_have_a_bound_but_no_guarantee(con: Connection, method: str) -> None:
     con.execute(
@@ -273,6 +276,7 @@ def test_max_clusters_needs_all_rows_as_one(con: Connection) -> None:
         facts(con, "k := 2, method := 'r_gather', max_clusters := 4, block_rows := 150", "many")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [

@@ -66,6 +66,7 @@ def told(con: Connection, relation: str = "t", **options: Any) -> dict[str, floa
     return dict(found)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("seed", range(5))
 def test_a_prosecutor_counts_classes(con: Connection, seed: int) -> None:
     rows = made(seed)
@@ -90,6 +91,7 @@ def test_a_prosecutor_counts_classes(con: Connection, seed: int) -> None:
     ))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("seed", range(5))
 def test_subsets_of_columns_are_those_of_the_definitions(con: Connection, seed: int) -> None:
     rows = made(seed)
@@ -136,6 +138,7 @@ def test_a_population_that_is_the_relation_is_the_prosecutor(con: Connection) ->
     assert found["sampling_fraction"] == 1
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("seed", range(5))
 def test_a_journalist_counts_the_population(con: Connection, seed: int) -> None:
     """Its columns come in another order and as other types; some people of it are missing."""
@@ -166,6 +169,7 @@ def test_a_journalist_counts_the_population(con: Connection, seed: int) -> None:
     assert found["population_size"] == 200 and found["sampling_fraction"] == n / 200
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("kind", ["DOUBLE", "DECIMAL(9, 2)"])
 def test_weights_are_people(con: Connection, seed: int, kind: str) -> None:
@@ -200,6 +204,7 @@ def test_people_are_as_many_as_rows_at_least(con: Connection) -> None:
     assert found["population_size"] == 4.75
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("weight", "kind"), [
     ("0", "INTEGER"), ("-1", "DOUBLE"), ("NULL", "DOUBLE"), ("'nan'", "DOUBLE"),
     ("'inf'", "DOUBLE"), ("'3'", "VARCHAR"), ("true", "BOOLEAN"),
@@ -265,6 +270,7 @@ def test_values_are_told_apart_as_a_reader_does(con: Connection) -> None:
     assert found["distinctness (x)"] == 2 / 3 and found["msu_rows"] == 1
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["a b", 'q"q', r"a\1", "x'", "MiXed", "ä(b)"])
 def test_columns_may_have_any_name(con: Connection, name: str) -> None:
     quoted = tables.quoted(name)
@@ -328,6 +334,7 @@ def test_frames_may_stand_for_the_population() -> None:
 # --- options -----------------------------------------------------------------------------------
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("risk", "k"), [
     ("0.09", 12), ("0.1", 10), ("0.2", 5), ("0.3", 4), ("1", 1), ("0.05", 20), ("0.07", 15),
     ("0.000001", 1_000_000), ("1e-3", 1000), ("0.33", 4), ("0.5", 2), ("0.11", 10),
@@ -371,6 +378,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("given", [name for name, said in REFUSED.items() if said])
 def test_what_says_the_same_twice_or_nothing_is_refused(con: Connection, given: str) -> None:
     create(con, "t", made(1))

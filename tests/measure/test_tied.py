@@ -34,6 +34,7 @@ def test_equal_rows_in_different_classes_are_measured_alike_in_any_order() -> No
         order = rng.permutation(600)
         rows = Rows({
             "row": order, "hash": pa.array(np.zeros(600, np.uint64)), "class": classes[order],
+            "alike": classes[order],
             "cells": cells(values[order]), "center": cells(centers[order]),
         }, 600)
         facts, _, radii = measure_rows(rows, COLUMNS, task, published)

@@ -55,7 +55,7 @@ def measured(con: Connection, options: str, table: str = "p") -> dict[str, Any]:
 # --- representations ------------------------------------------------------------------------------
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("shown", SHOWN)
 @pytest.mark.parametrize("column", COLUMNS)
 def test_a_column_has_its_representation_and_all_others_theirs(
@@ -76,6 +76,7 @@ def test_a_column_has_its_representation_and_all_others_theirs(
     assert all(found[name] == own[name] for name in COLUMNS if name != column)
 
 
+@pytest.mark.slow
 def test_what_does_not_show_it_doesn_t_change_with_it(con: Connection) -> None:
     """Radii and metrics are of the classes, and don't depend on the order of representations."""
     plain = measured(con, "seed := 0")
@@ -166,6 +167,7 @@ WRONG = {
 }
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("wrong", WRONG)
 def test_what_can_not_be_is_refused(con: Connection, wrong: str) -> None:
     for call in ("anonymize", "anonymize_metrics"):
@@ -196,7 +198,7 @@ GENERAL = [
 ]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("method", GENERAL)
 def test_a_categorical_number_is_grouped_and_measured_as_its_text_is(
     con: Connection, method: str
@@ -247,6 +249,7 @@ def test_dates_and_hierarchies_may_be_categorical_too(con: Connection) -> None:
     assert set(found["zip"]) <= {"100", "101", "104", "*"}  # the kind is 'flat', as of texts
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("shown", SHOWN)
 def test_the_audit_reads_what_is_categorical(con: Connection, shown: str) -> None:
     found = []

@@ -23,7 +23,7 @@ from kanon_sql.plan.manifest import (
     file_relation,
     fingerprint_sql,
 )
-from kanon_sql.plan.proof import facts_sql
+from kanon_sql.plan.proof import facts_sql, numbers_sql
 from kanon_sql.plan.query import plan
 from kanon_sql.plan.shadows import (
     BOUND,
@@ -170,9 +170,13 @@ def everything(con: duckdb.DuckDBPyConnection) -> Iterator[str]:
     yield from (digest_sql(file), fingerprint_sql(file), class_sizes_sql(file, ["age"]))
     assert copy_sql(f"({digest_sql(file)})", "out.parquet", "{}").startswith("COPY (WITH")
     asked = {"quasi_identifiers": ["age"], "sensitive": ["job"]}
+    parted = {"quasi_identifiers": ["age"], "sensitive": ["disease"], "within": ["job"], "k": 4}
+    yield plan("k_anonymity", "patients", parted, MadeUp({"patients": columns})).text
+    yield numbers_sql(file, ["age"])
     yield facts_sql(read_call("k_anonymity", file, asked, MadeUp()), ["job"], {
         "rows_in": 60, "rows_suppressed": 0
     })
+    yield numbers_sql(file, ["age"])
 
 
 def test_every_template_is_among_what_is_parsed_here(

@@ -1,18 +1,15 @@
-"""README.md and docs/ say what is so: tables come from the registries, examples run.
+"""README.md and docs/ say what is so: tables come from the registries, links lead somewhere.
 
-After an intended change, ``GOLDEN=write pytest tests/project/test_docs.py`` renews tables and
-outputs.
+After an intended change, ``GOLDEN=write pytest tests/project/test_docs.py`` renews the tables. The
+examples of the pages are run in tests/installed/test_pages.py.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
 import re
 from pathlib import Path
 
-import duckdb
 import pytest
 
 from kanon_sql.call.options import ALL_CALLS, OPTIONS
@@ -24,6 +21,7 @@ from kanon_sql.measure.part_metrics import PARTS
 from kanon_sql.measure.person_metrics import PERSONS
 from kanon_sql.measure.risk_metrics import BY_SUBSET, DRIVES, RISK, WEIGHTED
 from kanon_sql.methods import METHODS
+from kanon_sql.shell.main import STATUSES
 from tests.support.docs_tables import BLOCKS, LONGEST, OPTION_GROUPS
 
 ROOT = Path(__file__).parents[2]
@@ -32,7 +30,6 @@ DOCS = sorted((ROOT / "docs").rglob("*.md"))
 PAGES = [README, *DOCS]
 ALL_PAGES = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
 
-EXAMPLE = re.compile(r"^```(python|sql)\n(.*?)^```\n(?:^```text\n(.*?)^```\n)?", re.DOTALL | re.M)
 MARKED = re.compile(r"^<!-- ([\w: /.-]+) -->\n(.*?)^<!-- end -->", re.DOTALL | re.M)
 FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.M)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -42,9 +39,6 @@ WRITE = os.environ.get("GOLDEN") == "write"
 
 BY_HAND = {"benchmark", "opponent", "scale"}
 """Marked parts that no registry knows: results of benchmarks."""
-
-ELSEWHERE = {"spark"}
-"""Pages whose examples need a program of their own, and are run in the tests of that."""
 
 START = "docs/index.md"
 """The first page of the site, which is about what README.md is about."""
@@ -56,10 +50,6 @@ MOST_LINES = 190
 def by_page(pages: list[Path]) -> pytest.MarkDecorator:
     """Once for each page, so that a failure names it."""
     return pytest.mark.parametrize("page", pages, ids=lambda page: page.stem)
-
-
-AT_ONCE = {"README", "index", "python"}
-"""Pages whose examples plain pytest runs; those of all others are slow."""
 
 
 def text_of(page: Path) -> str:
@@ -134,6 +124,13 @@ def test_every_call_is_documented() -> None:
         assert f"| `{call}(" in text
 
 
+def test_the_statuses_are_those_of_the_shell() -> None:
+    told = dict(re.findall(r"^\| (\d+) \| (.*) \|$", text_of(ROOT / "docs" / "shell.md"), re.M))
+    assert {int(status) for status in told} == set(STATUSES)
+    for status, said in STATUSES.items():
+        assert told[str(status)].replace("`", "") == said
+
+
 def test_every_source_is_a_paper_of_docs() -> None:
     told = set(KEY.findall(text_of(ROOT / "docs" / "papers.md")))
     used = {
@@ -179,43 +176,3 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_files_that_are_named_exist(page: Path) -> None:
     for place in PLACE.findall(text_of(page)):
         assert list(ROOT.glob(place)) if "*" in place else (ROOT / place).exists(), place
-
-
-# --- examples ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("page", [
-    pytest.param(p, id=p.stem, marks=() if p.stem in AT_ONCE else pytest.mark.slow)
-    for p in PAGES if EXAMPLE.search(text_of(p)) and p.stem not in ELSEWHERE
-])
-def test_the_examples_give_what_is_printed(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The examples of a page run in their order, in a namespace and on a connection of their own,
-    which its first block makes."""
-    monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {}
-
-    def run(block: re.Match[str]) -> str:
-        language, code, printed = block.groups()
-        if language == "python":
-            output = io.StringIO()
-            with contextlib.redirect_stdout(output):
-                exec(compile(code, page.name, "exec"), names)
-            result = output.getvalue()
-        else:
-            con = names["con"]
-            assert isinstance(con, duckdb.DuckDBPyConnection)
-            relation = con.sql(code)
-            result = "" if relation is None else str(relation).rstrip("\n") + "\n"
-        if printed is None:
-            return block[0]
-        if WRITE:
-            return f"```{language}\n{code}```\n```text\n{result}```\n"
-        if duckdb.__version__ >= "2":  # older versions draw their tables otherwise
-            assert result == printed
-        return block[0]
-
-    renewed = EXAMPLE.sub(run, text_of(page))
-    if WRITE:
-        page.write_text(renewed, encoding="utf-8")

@@ -92,7 +92,7 @@ LAKES = {
 """What each script about lakes says."""
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", LAKES)
 def test_a_lake_is_released(name: str, tmp_path: Path) -> None:
     if name == "object_store":

@@ -32,7 +32,7 @@ def test_the_notebook_runs_and_shows_the_release(tmp_path: Path) -> None:
     assert any("image/png" in data for data in shown)
     assert not any("widget" in kind for data in shown for kind in data)
     said = "".join(out.get("text", "") for out in outputs)
-    assert "none is wrong" in said
+    assert "of the others is wrong" in said
     assert (tmp_path / "adult_released.parquet").exists()
 
 

@@ -93,7 +93,7 @@ def same_in_any_order(
                     assert found == first.setdefault(query, found), (query, order, threads)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("method", (*METHODS, *CENTERED))
 def test_the_release_has_the_same_bytes_over_threads_runs_and_orders(
     con: Connection, method: str
@@ -213,6 +213,7 @@ def in_canonical_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(REGISTRY, "mdav", Cut(**known))
 
 
+@pytest.mark.slow
 def test_many_rows_over_several_row_groups_have_the_same_bytes(
     con: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -267,7 +268,7 @@ def small_table(con: Connection) -> None:
     )
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_a_setting_of_the_session_changes_no_result(setting: str) -> None:
     with kanon_sql.register(duckdb.connect()) as con:

@@ -191,7 +191,7 @@ def check(con: Connection, method: str, model: str, *options: str) -> list[dict[
     return rows
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("method", PROMISING)
 @pytest.mark.parametrize("model", MODELS)
 def test_classes_keep_the_model_or_nothing_comes_out(

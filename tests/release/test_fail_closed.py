@@ -115,7 +115,7 @@ DOORS = {
 }
 
 
-@pytest.mark.sample(15)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("door", DOORS)
 def test_no_row_comes_out_by_any_query(
     con: Connection, monkeypatch: pytest.MonkeyPatch, door: str
@@ -125,7 +125,7 @@ def test_no_row_comes_out_by_any_query(
     stopped(con, DOORS[door])
 
 
-@pytest.mark.sample(7)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("representation", ["centroid", "median", "interval", "bounds"])
 @pytest.mark.parametrize("labels", SMALL)
 def test_no_class_that_is_too_small_is_released(
@@ -137,6 +137,7 @@ def test_no_class_that_is_too_small_is_released(
         stopped(con, f"FROM {call}('patients', {options})", f"fewer than k = {K}")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("labels", WRONG)
 def test_labels_that_do_not_fit_the_rows_release_nothing(
     con: Connection, monkeypatch: pytest.MonkeyPatch, labels: str
@@ -156,6 +157,7 @@ def test_a_method_that_fails_releases_nothing(
     stopped(con, f"FROM {CALL}", "failed with RuntimeError")
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "method",
     [n for n, m in METHODS.items() if m.promises_k and m.only_k is None
@@ -373,6 +375,7 @@ ROWS = {
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("change", ROWS)
 def test_a_row_that_is_lost_or_doubled_stops_the_release(
     con: Connection, monkeypatch: pytest.MonkeyPatch, change: str

@@ -102,6 +102,7 @@ def metrics(con: duckdb.DuckDBPyConnection, call: str) -> dict[str, float]:
     return dict(con.execute(f"SELECT metric, value FROM anonymize_metrics({call})").fetchall())
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("against", ["presence", "absence"])
 def test_every_row_is_accounted_for(con: duckdb.DuckDBPyConnection, against: str) -> None:
     fill(con, list(range(60)), 1)
@@ -141,6 +142,7 @@ def test_the_loss_is_measured_from_the_frozen_values(con: duckdb.DuckDBPyConnect
     assert np.isclose(found["information_loss_released"], expected)
 
 
+@pytest.mark.slow
 def test_it_depends_neither_on_the_order_of_rows_nor_on_threads(
     con: duckdb.DuckDBPyConnection,
 ) -> None:
@@ -160,6 +162,7 @@ def test_it_depends_neither_on_the_order_of_rows_nor_on_threads(
     assert made[0] == made[1] == made[2]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("more", [
     ", representation='interval'", ", representation='bounds'", ", representation='median'",
     ", representation={'zip': 'suppress'}", ", hierarchies={'zip': 'prefix'}",
@@ -180,6 +183,7 @@ def test_in_every_form(con: duckdb.DuckDBPyConnection, more: str) -> None:
     assert found["total_il_grouping"] >= 0.0
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("form", ["bounds", "interval"])
 def test_newcomers_join_only_what_covers_them(con: duckdb.DuckDBPyConnection, form: str) -> None:
     """In lists and ranges that can be looked into: everybody is within what is published."""

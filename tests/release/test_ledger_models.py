@@ -62,7 +62,7 @@ def enter(con: duckdb.DuckDBPyConnection, number: int, options: str) -> None:
     con.execute(f"{make} FROM anonymize_ledger('now', {options}{more})")
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("against", ["presence", "absence"])
 @pytest.mark.parametrize("model", KEEPS)
 def test_every_crowd_keeps_the_model(

@@ -60,6 +60,7 @@ CALLS = {
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("options", CALLS)
 def test_calls_that_do_not_go_on(con: duckdb.DuckDBPyConnection, options: str) -> None:
     said = refusal(con, f"anonymize('now', {options}, ledger='releases')")
@@ -89,6 +90,7 @@ LEDGERS = {
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("made", LEDGERS)
 def test_ledgers_that_are_not_sound(con: duckdb.DuckDBPyConnection, made: str) -> None:
     if made.endswith("entity > 3"):  # all but one of a class
@@ -100,6 +102,7 @@ def test_ledgers_that_are_not_sound(con: duckdb.DuckDBPyConnection, made: str) -
     assert "'faulty'" in said or "quasi-identifier" in said
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("column", ["release", "entity", "class", "published", "source", "options"])
 def test_a_ledger_without_a_column(con: duckdb.DuckDBPyConnection, column: str) -> None:
     con.execute(f"CREATE TABLE faulty AS SELECT * EXCLUDE ({column}) FROM releases")

@@ -100,6 +100,7 @@ def call(options: str, name: str = "anonymize") -> str:
     )
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("nulls", ["worst", "value"])
 @pytest.mark.parametrize("asked", ASKED)
 def test_a_release_that_misses_a_model_does_not_come_out(
@@ -123,6 +124,7 @@ def test_a_release_that_misses_a_model_does_not_come_out(
         assert f"for the column '{model.column}'" in said and "bug of the method" in said
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("nulls", ["worst", "value"])
 @pytest.mark.parametrize("asked", ASKED)
 def test_metrics_tell_what_was_asked_and_what_the_worst_class_has(
@@ -227,6 +229,7 @@ def test_any_table_is_measured(con: Connection, nulls: str) -> None:
             assert math.isclose(row[name], by_hand(model, own), rel_tol=1e-9), (column, name)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("asked", ASKED)
 def test_demands_are_counted(con: Connection, asked: str) -> None:
     options, model = ASKED[asked]
@@ -294,6 +297,7 @@ VALUES: dict[str, tuple[str, list[Any]]] = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("case", VALUES)
 def test_values_of_any_type(con: Connection, case: str) -> None:
     sql_type, known = VALUES[case]

@@ -94,6 +94,7 @@ def compare(
 FLAT = [kind for kind in KINDS if kind != "hierarchy"]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", FLAT)
 @settings(max_examples=examples(40))
 @given(data=st.data(), table=tables(40), classes=st.integers(1, 8), seed=st.integers(0, 10**6))
@@ -109,6 +110,7 @@ def test_a_class_passes_exactly_if_the_reference_says_so(
     compare(con, model, values, labels)
 
 
+@pytest.mark.slow
 def test_a_hierarchy_says_how_far_values_are_apart(con: Connection) -> None:
     rng = np.random.default_rng(5)
     for many in (1, 2, 5, 8):
@@ -139,6 +141,7 @@ EDGES = {
 }
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("kind", FLAT)
 @pytest.mark.parametrize("edge", EDGES)
 def test_tables_at_the_edge(con: Connection, kind: str, edge: str) -> None:

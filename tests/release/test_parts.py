@@ -355,6 +355,7 @@ def whole_part_left_out(rows: Any, labels: Any) -> Any:
     return rows, np.where(labels < labels.max() // 2, -1, labels)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("change", [
     all_in_one, one_row_in_the_next_part, classes_of_each_part_alike, out_of_a_small_part,
     whole_part_left_out,
@@ -412,7 +413,8 @@ def test_what_cannot_be_told_of_parts_is_refused(con: Connection) -> None:
         con, f"FROM anonymize_metrics{call.replace('visits', 'named')}, within := 'value')"
     )
     audit = "k_anonymity('visits', quasi_identifiers := ['age'], within := 'day'"
-    assert "Call it twice" in refused(con, f"FROM {audit}, sensitive := ['disease'])")
+    for third in ("by_part := true", "entity := 'patient'"):
+        assert "Call it twice" in refused(con, f"FROM {audit}, {third}, sensitive := ['disease'])")
     assert "Call it twice" in refused(con, f"FROM {audit}, by_part := true, entity := 'patient')")
 
 

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 import kanon_sql
-from kanon_sql.stages.group import DIVIDED
+from kanon_sql.stages.remarks import DIVIDED
 
 Connection = duckdb.DuckDBPyConnection
 CALL = "anonymize('visits', k := 5, quasi_identifiers := ['age'], {} := ['site'])"

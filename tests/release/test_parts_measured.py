@@ -18,6 +18,7 @@ __all__ = ["con"]
 # --- files ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("small", ["suppress", "join"])
 def test_a_file_is_verified_by_combinations_of_parts(
     con: Connection, tmp_path: Path, small: str
@@ -44,6 +45,7 @@ def test_a_file_is_verified_by_combinations_of_parts(
 NOT_COMPARED = ("seconds_", "labels", "options", "notice")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("options", [
     "k := 4",
     "k := 4, method := 'r_gather'",
@@ -83,6 +85,7 @@ def test_the_metrics_of_a_part_are_those_of_its_rows_alone(con: Connection, opti
 # --- what passes unchanged ------------------------------------------------------------------------
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("options", [
     "within := ['day'], others := 'drop'",
     "within := ['day', 'site'], others := 'drop', sensitive := ['disease', 'patient']",
@@ -120,6 +123,7 @@ def close(row: tuple[Any, ...]) -> Any:
         return row
 
 
+@pytest.mark.slow
 def test_metrics_of_the_whole_are_over_all_parts(con: Connection) -> None:
     call = f"('visits', k := 4, within := {[*WITHIN]}, sensitive := ['disease'], l := 2, {CALL}"
     whole = metrics(con, call + ")")

@@ -184,6 +184,7 @@ def allowed(rows: Sequence[tuple[int, int]], k: int, together: bool) -> list[lis
     return found
 
 
+@pytest.mark.slow
 @often(120)
 @given(
     rows=VISITS, k=st.integers(1, 3), together=st.booleans(),

@@ -62,6 +62,7 @@ QUASI = "quasi_identifiers := ['age', 'job']"
 # --- the audit -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60), deadline=None)
 @given(case=visits())
 def test_the_audit_counts_persons(shared: Connection, case: Visits) -> None:
@@ -336,26 +337,30 @@ def test_quasi_identifiers_that_nobody_named_are_looked_at_by_persons(con: Conne
     assert named["card"].null_count == 0
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("change", "withheld"), [
     ("card = NULL WHERE age % 2 = 0", True),  # missing values say nothing
     ("card = 'other' WHERE patient = 'p7' AND age = (SELECT min(age) FROM visits WHERE "
-     "patient = 'p7')", False),  # one person has two
-    ("card = 'card 0' WHERE patient = 'p7'", False),  # two persons have one
+     "patient = 'p7')", True),  # one person has two
+    ("card = 'card 0' WHERE patient = 'p7'", True),  # two persons have one
+    ("card = concat('card ', substr(patient, 2)::INTEGER // 4)", False),  # four persons have one
 ])
-def test_one_exception_is_enough_to_pass(con: Connection, change: str, withheld: bool) -> None:
+def test_a_few_exceptions_are_not_enough_to_pass(
+    con: Connection, change: str, withheld: bool
+) -> None:
     con.execute(f"UPDATE visits SET {change}")
     for options in (f"{QUASI}, others := 'release'", "sensitive := ['disease']"):
         rows = tables.fetch(
             con, f"FROM anonymize('visits', k := 4, {options}, entity := 'patient')"
         )
         assert (rows["card"].null_count == rows.num_rows) == withheld
-        role = f"FROM anonymize_roles('visits', {options}, entity := 'patient')"
+        role = f"FROM anonymize_roles('visits', k := 4, {options}, entity := 'patient')"
         (shown,) = con.execute(f"SELECT released_as {role} WHERE column_name = 'card'").fetchall()
         assert (shown == ("NULL",)) == withheld
 
 
 def test_of_few_persons_nothing_is_said(con: Connection) -> None:
-    con.execute("DELETE FROM visits WHERE substr(patient, 2)::INTEGER >= 49")
+    con.execute("DELETE FROM visits WHERE substr(patient, 2)::INTEGER >= 18")
     options = f"'visits', k := 4, {QUASI}, entity := 'patient', others := 'release'"
     rows = tables.fetch(con, f"FROM anonymize({options})")
     assert rows["card"].null_count == 0

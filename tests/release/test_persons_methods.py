@@ -125,7 +125,7 @@ def check(
 # --- every method --------------------------------------------------------------------------------
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("reading", ["together", "apart"])
 @pytest.mark.parametrize("method", PROMISING)
 def test_every_method_keeps_persons(con: Connection, method: str, reading: str) -> None:
@@ -151,7 +151,7 @@ OTHERWISE = {
 }
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("reading", ["together", "apart"])
 @pytest.mark.parametrize("option", OTHERWISE)
 @pytest.mark.parametrize("method", ["mdav", "k_member", "r_gather", "forest", "v_mdav"])
@@ -201,7 +201,7 @@ MODELS: dict[str, tuple[str, tuple[PrivacyModel, ...]]] = {
 }
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("method", WHOLE)
 def test_models_count_persons(con: Connection, method: str, model: str) -> None:
@@ -209,6 +209,7 @@ def test_models_count_persons(con: Connection, method: str, model: str) -> None:
     check(con, method, asked, models=models)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("method", ["mdav", "mondrian", "r_gather"])
 def test_models_count_rows_where_these_are_apart(con: Connection, method: str) -> None:
     rows = check(con, method, "l := {'ill': 2}", "entity_rows := 'apart'")
@@ -233,7 +234,7 @@ def test_whoever_has_several_values_counts_as_one_without(con: Connection) -> No
 # --- a table of persons gives the same -----------------------------------------------------------
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("option", ["", "refine := 'local', refine_steps := 3000",
                                     "suppress := 0.1", "distance := 'loss'"])
 @pytest.mark.parametrize("method", [*OF_RECORDS, *CENTERED])

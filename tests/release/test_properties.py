@@ -187,6 +187,7 @@ def test_a_release_of_one_column_keeps_its_promises(base: Connection, case: Case
     check_release(base, case)
 
 
+@pytest.mark.slow
 @often(8, shrink=False)
 @given(case=tables.cases(widths=(30,), nulls=("value",)))
 def test_a_release_of_thirty_columns_keeps_its_promises(base: Connection, case: Case) -> None:
@@ -291,12 +292,14 @@ def check_metrics(con: Connection, case: Case) -> None:
         assert counted == Counter(map(tables.alike, kept[name].to_pylist()))
 
 
+@pytest.mark.slow
 @often(60)
 @given(case=tables.cases(nulls=("value", "value", "suppress")))
 def test_the_metrics_agree_with_an_embedding_written_out(base: Connection, case: Case) -> None:
     check_metrics(base, case)
 
 
+@pytest.mark.slow
 @often(30)
 @given(
     case=tables.cases(
@@ -354,6 +357,7 @@ def test_the_audit_agrees_with_a_plain_group_by(
 # --- remembered labels --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @often(25)
 @given(case=tables.cases(nulls=("value",)))
 def test_remembered_labels_give_the_same_release(base: Connection, case: Case) -> None:

@@ -121,6 +121,7 @@ def test_the_order_tells_as_little_where_classes_release_what_they_hold(
     assert arrow_bytes(released(con, **{**options, "seed": 8})) != arrow_bytes(first)
 
 
+@pytest.mark.slow
 def test_many_rows_of_what_classes_hold_are_in_order_over_threads(con: Connection) -> None:
     con.execute(
         "CREATE TABLE t AS SELECT hash(i) % 90 AS age, 'w' || hash(i + 7) % 20 AS income, "

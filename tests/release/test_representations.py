@@ -93,6 +93,7 @@ def typed(con: Connection) -> Connection:
     return con
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("representation", "expected"),
     [("centroid", CENTROID), ("median", MEDIAN), ("interval", INTERVAL), ("bounds", BOUNDS)],

@@ -79,7 +79,7 @@ def test_where_a_role_comes_from(con: duckdb.DuckDBPyConnection) -> None:
     assert dropped["city"]["released_as"] == "dropped"
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("options", [
     "", "representation='interval'", "representation={'age': 'bounds', '*': 'median'}",
     "categorical=['sex'], representation='bounds'", "hierarchies={'city': 'flat'}",
@@ -108,7 +108,7 @@ def test_what_it_announces_is_what_comes_out(
 def test_remarks(con: duckdb.DuckDBPyConnection) -> None:
     said = {name: " ".join(row["remarks"]) for name, row in described(con, "'p'").items()}
     assert "looks like an identifier" in said["id"] and "looks like an identifier" in said["name"]
-    assert "95 different values in 100 rows" in said["mail"]
+    assert "looks like an identifier" in said["mail"]  # 95 different values in 100 rows
     assert "categorical=['sex']" in said["sex"]
     assert "constant: all rows" in said["one"]
     assert "determines 'city'" in said["age"] and "constant within 'age'" in said["city"]
@@ -156,6 +156,7 @@ def test_a_hierarchy_is_suggested_by_type_and_writing(con: duckdb.DuckDBPyConnec
     assert named["name"]["suggested_hierarchy"] == "cover"
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if kind])
 def test_what_is_suggested_can_be_used(con: duckdb.DuckDBPyConnection, name: str) -> None:
     con.execute(WRITTEN)

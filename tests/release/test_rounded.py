@@ -40,7 +40,10 @@ COLUMNS = {
 HUGE = {
     "huge": "170141183460469231731687303715884105727 - i % 9",
     "low": "-170141183460469231731687303715884105727 + i % 9",
+    "unsigned": "340282366920938463463374607431768211455::UHUGEINT - (i % 9)::UHUGEINT",
     "digits": "(999999999999999999 - i % 3)::DECIMAL(18,0)",
+    "places": "('999.999999999999999999' || (10 + i % 89))::DECIMAL(23,20)",
+    "deep": "('-99999999999999.99' || (9 - i % 3))::DECIMAL(17,3)",
 }
 WHOLE = ("tiny", "small", "whole", "big", "utiny", "uwhole", "ubig", "nulls")
 
@@ -128,6 +131,7 @@ def test_weights_count(con: Connection) -> None:
     assert con.execute(call.format("rounded")).fetchall() == [(29, "BIGINT")]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("method", ["optimal_1d", "ordered", "r_gather", "k_member"])
 def test_other_methods(con: Connection, method: str) -> None:
     con.execute("CREATE TABLE t AS SELECT i * i % 97 AS a FROM range(60) AS r(i)")

@@ -99,6 +99,7 @@ PLACES = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("place", PLACES)
 def test_a_macro_is_found_wherever_duckdb_finds_it(con: Connection, place: str) -> None:
     try:
@@ -127,6 +128,7 @@ def test_a_macro_that_is_the_function_for_some_arguments_is_refused(
     refused(con, CALLS[name], SAID.format("min"))
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", [name for name in GUARDED if name != "anonymize_sql"])
 def test_what_is_not_committed_is_found_where_the_query_runs(con: Connection, name: str) -> None:
     con.execute("BEGIN; CREATE MACRO map_to_pg_oid(x) AS 99")  # no query breaks for lack of it
@@ -156,7 +158,7 @@ def test_duckdb_takes_the_macro_for_the_function(con: Connection, name: str) -> 
     assert con.execute(f"SELECT {name}(1, 1)").fetchall() == [("shadow",)]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_no_call_gives_a_wrong_answer_with_a_macro_of_this_name(
     con: Connection, right: dict[str, str], name: str
@@ -196,6 +198,7 @@ def others(con: Connection) -> Sequence[tuple[str, bool]]:
     return [(name, table) for name, table in rows if name not in FUNCTIONS]
 
 
+@pytest.mark.slow
 def test_macros_of_all_other_functions_have_no_effect(
     con: Connection, right: dict[str, str]
 ) -> None:
@@ -258,6 +261,7 @@ def test_registering_on_a_hostile_file_is_not_fooled(
             assert "Traceback" not in str(error)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["__kanon_plan", "__kanon_instance", "__kanon_start", "min"])
 def test_what_keeps_us_from_registering_is_named(tmp_path: Path, name: str) -> None:
     with duckdb.connect(str(tmp_path / "file.duckdb")) as con:
@@ -319,6 +323,7 @@ def test_what_was_prepared_before_is_refused_after(con: Connection) -> None:
 # --- types and settings ---------------------------------------------------------------------------
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("body", ["VARCHAR", "ENUM ('q')", "INTEGER", "STRUCT(a INTEGER)"])
 def test_a_type_of_the_database_has_no_effect(
     con: Connection, right: dict[str, str], body: str
@@ -341,7 +346,7 @@ SETTINGS = {
 }
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_a_setting_changes_no_answer(right: dict[str, str], setting: str) -> None:
     value: Any = SETTINGS[setting]

@@ -10,13 +10,9 @@ the files then show which cases changed. The SQL text has a file of its own.
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
@@ -24,11 +20,9 @@ import pytest
 import kanon_sql
 from kanon_sql.data import adult
 from kanon_sql.methods import METHODS as REGISTRY
+from tests.support.digests import MEASURED_ANEW, digest, held
 
 DATA = Path(__file__).parents[1] / "data"
-RECORDED = Path(__file__).parent / "recorded"
-WRITE = os.environ.get("RECORD") == "1"
-MEASURED_ANEW = ("seconds_", "options", "version", "labels")
 
 TABLES = f"""
     CREATE TABLE people AS  -- ties, NULLs, skew, every type that has its own way
@@ -200,40 +194,6 @@ AUDITS = {
         "rectangles": "'places', 'place', kind := 'rectangles'",
     }.items()},
 }
-
-
-def plain(value: Any) -> Any:
-    """A value as text, numbers with nine digits."""
-    if isinstance(value, float):
-        return "0" if abs(value) < 1e-12 else f"{value:.9g}"
-    if isinstance(value, dict):
-        return {name: plain(item) for name, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    return re.sub(r"\d+\.\d{9,}", lambda number: f"{float(number[0]):.9g}", str(value))
-
-
-def digest(rows: Any) -> str:
-    """A short digest of rows."""
-    text = json.dumps([plain(row) for row in rows])
-    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-
-
-def recorded(name: str) -> dict[str, Any]:
-    path = RECORDED / f"{name}.json"
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    return found
-
-
-def held(name: str, case: str, found: Any) -> None:
-    """Holds what was found against what was recorded; with RECORD=1 records it."""
-    before = recorded(name)
-    if WRITE and before.get(case) != found:
-        RECORDED.mkdir(exist_ok=True)
-        text = json.dumps({**before, case: found}, indent=1, sort_keys=True)
-        (RECORDED / f"{name}.json").write_text(text + "\n", encoding="utf-8")
-        before = recorded(name)
-    assert found == before.get(case)
 
 
 @pytest.fixture(scope="module")

@@ -80,6 +80,7 @@ def close(found: Any, expected: Fraction | None, within: float) -> bool:
     return abs(Fraction(found) - expected) <= Fraction(within)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_they_are_weighted_means(con: Connection, seed: int) -> None:
     create(con, seed)
@@ -150,6 +151,7 @@ def test_a_row_without_a_weight_stops_the_release(con: Connection) -> None:
         kanon_sql.anonymize("t", con=con, **OPTIONS, others="drop", weight="w")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("options", [
     {"method": "r_gather"}, {"representation": "interval"}, {"method": "k_member",
                                                             "representation": "median"},

@@ -60,6 +60,7 @@ def test_the_same_content_elsewhere_in_another_order(
     assert count == [60]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("change", ["k=6", "k=5, method='mdav'", "k=5, weights={'age': 2}"])
 def test_other_options_group_again(
     con: duckdb.DuckDBPyConnection, count: list[int], change: str

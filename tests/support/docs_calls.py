@@ -15,7 +15,6 @@ from kanon_sql.call.options import ALL_CALLS, GROUPS, OPTIONS
 from kanon_sql.hierarchies.kinds import KINDS
 from kanon_sql.interfaces.documented import CON, DATA, RETURNS
 from kanon_sql.methods.option import options_of
-from tests.support.signatures import CALLS
 
 CLASSES = ("Release", "Report", "Verification", "Finding", "ReleasedFiles")
 ERRORS = ("KanonError", "OptionError", "DataError", "ReleaseError")
@@ -50,8 +49,6 @@ MORE = {
 """What a call has besides, or hasn't, by its options."""
 
 OF_KINDS = "Options: those of the [kinds](hierarchies.md#kinds)."
-OF_METHODS = "Every method: what it does and promises, what it costs, its options and its source."
-
 SECTION = re.compile(r"^(Args|Attributes|Returns|Raises):\n", re.M)
 ENTRY = re.compile(r"^ {4}([\w, ]+): (.*?)(?=^ {4}\S|\Z)", re.DOTALL | re.M)
 
@@ -108,8 +105,9 @@ def function(name: str) -> str:
     parts, parameters = _parts(face), inspect.signature(face).parameters
     kinds = {option for kind in KINDS.values() for option in kind.options}
     of_registry = kinds if name == "hierarchy" else set(OPTIONS)
-    if "unknown" not in parameters:  # written by hand, and so are its arguments
+    if not hasattr(face, "__signature__"):  # written by hand, and so are its arguments
         of_registry = set()
+    of_registry = {p.name for p in parameters.values() if p.name in of_registry and not p.default}
     own = [p for p in parameters.values() if p.name not in of_registry]
     shown = [
         p.replace(annotation=p.empty) for p in own if p.kind is not p.VAR_KEYWORD
@@ -218,7 +216,7 @@ def sql_functions() -> str:
         more = ", option := ..." if taken or call == "hierarchy" else ""
         lines += [
             f"## {call}", "", "```text", f"FROM {call}({relation}{more})", "```", "",
-            CALLS.get(call, OF_METHODS), "",
+            _paragraphs(_parts(getattr(kanon_sql, call))[""]), "",
             f"Columns: {BY_TABLE.get(call, named)}{MORE.get(call, '')}.", "",
         ]
         if taken:

@@ -24,7 +24,7 @@ from kanon_sql.measure.risk_metrics import BY_SUBSET, DRIVES, RISK, WEIGHTED
 from kanon_sql.methods import METHODS
 from kanon_sql.methods.option import Option, options_of
 from tests.project.test_layers import EXCEPTIONS, MAY_IMPORT
-from tests.support import docs_calls, recipes
+from tests.support import docs_calls, looked_at, recipes
 
 ROOT = Path(__file__).parents[2]
 
@@ -196,6 +196,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "folders": folders,
     "layers": layers,
     "exceptions": exceptions,
+    "looked at": looked_at.shown,
     **docs_calls.BLOCKS,
     **{f"file: {name}": partial(file, name) for name in FILES},
     **{f"recipe: {name}": partial(recipes.shown, name) for name in recipes.MOST_FILES},

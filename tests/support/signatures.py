@@ -1,7 +1,7 @@
-"""The Python functions as source text, made from the registry of options.
+"""The keywords of the Python functions as source text, made from the registry of options.
 
 ``GOLDEN=write pytest tests/interfaces/test_signatures.py`` writes it into
-kanon_sql/interfaces/dataframe.py. An option is taken as what its check reads; see TYPES.
+kanon_sql/interfaces/keywords.py. An option is taken as what its check reads; see TYPES.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
-from kanon_sql.call.options import OPTIONS
+from kanon_sql.call.options import ALL_CALLS, OPTIONS
 from kanon_sql.hierarchies.kinds import KINDS
-from kanon_sql.validators import ranking, relation, texts
+from kanon_sql.interfaces.comparison import VARIED
+from kanon_sql.methods.option import LEDGER_CHECK
+from kanon_sql.validators import number_or_best, ranking, relation, texts, words_of
 
-HEADING = '''"""The Python face: the same query, over a frame or a file in place of a table.
+HEADING = '''"""The options of the Python functions, each set of them as a TypedDict.
 
 Made from the registry of options, and not to be edited:
 ``GOLDEN=write pytest tests/interfaces/test_signatures.py`` writes it anew. An option of None is one
@@ -25,33 +27,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from os import PathLike
-from typing import Any, NoReturn
-
-from kanon_sql.interfaces.documented import documented
-from kanon_sql.interfaces.report import Report, report_file
-from kanon_sql.interfaces.result import Release, release_of
-from kanon_sql.interfaces.session import Connection, run
+from typing import Any, Literal, TypedDict
 '''
 
-CALLS = {
-    "anonymize": "The released rows: each combination shared by k rows or more.",
-    "anonymize_clusters": "One row per published cluster.",
-    "anonymize_metrics": "One row per metric of the release.",
-    "anonymize_suppressed": "The rows that the release leaves out: row numbers of the source.",
-    "anonymize_roles": "One row per column: its role, what it looks like, and what is released.",
-    "anonymize_ledger": "What a release adds to its ledger: one row per person released.",
-    "anonymize_audit": "Metrics of any release, ours or not, held against its source.",
-    "anonymize_risk": "Metrics of the risk that persons are found in any table, ours or not.",
-    "anonymize_manifest": "What the release is, to stand beside it: one row per entry.",
-    "anonymize_sql": "The SQL text that anonymize runs, as a frame of one row.",
-    "k_anonymity": "The audit of any table, released by us or not.",
-    "ledger_check": "Whether a ledger of releases keeps what it promises.",
-    "hierarchy": "The level table of a column: level0 (its values) .. levelN, to edit.",
-}
-"""The functions, and the sentence that each begins with."""
+CALLS = (*ALL_CALLS, LEDGER_CHECK, "hierarchy")
+"""The functions that are calls of SQL with a relation."""
 
-BY_CHECK = {texts: "str | Sequence[Any]", ranking: "Sequence[Any]", relation: "Any"}
+SETS = {
+    "SharedKeywords": ("anonymize_clusters", None, "all that group rows, but for k and the method"),
+    "GroupingKeywords": ("anonymize_clusters", "SharedKeywords", "all that group rows"),
+    "ReleaseKeywords": ("anonymize", "GroupingKeywords", "anonymize, and of what tells of it"),
+    "MetricsKeywords": ("anonymize_metrics", "ReleaseKeywords", "anonymize_metrics"),
+    "ComparedKeywords": ("anonymize_metrics", "SharedKeywords", "compare"),
+    "AnonymityKeywords": ("k_anonymity", None, "k_anonymity"),
+    "AuditKeywords": ("anonymize_audit", None, "anonymize_audit"),
+    "RiskKeywords": ("anonymize_risk", None, "anonymize_risk"),
+    "LedgerKeywords": ("ledger_check", None, "ledger_check"),
+    "HierarchyKeywords": ("hierarchy", None, "hierarchy"),
+}
+"""The classes: a call that has these options, the class of which it has all, and whose they are."""
+
+BUT = {"SharedKeywords": VARIED, "ComparedKeywords": VARIED}
+"""The options of the call that a class hasn't."""
+
+BY_CHECK = {
+    texts: "str | Sequence[Any]", ranking: "Sequence[Any]", relation: "Any",
+    number_or_best: 'float | Literal["best"]',
+}
 """What the option of a check takes, where that isn't what the check gives."""
 
 TYPES = {
@@ -73,85 +75,77 @@ TYPES = {
 """What a user may give for what a check makes of it. A check with a new form is added here."""
 
 
-def taken(option: Any) -> str:
+def word(name: str) -> str:
+    """What the words of an option are called: those of diversity_kind DiversityKindName."""
+    return name.title().replace("_", "") + "Name"
+
+
+def of_kinds() -> dict[str, Any]:
+    """The options of the kinds of hierarchies, by name."""
+    return {name: known for kind in KINDS.values() for name, known in kind.options.items()}
+
+
+def words() -> dict[str, tuple[str, ...]]:
+    """The words that options take, by the names of their types."""
+    known = {**of_kinds(), **OPTIONS}
+    found = {word(name): words_of(option.check) for name, option in known.items()}
+    return {"KindName": tuple(KINDS), **{name: taken for name, taken in found.items() if taken}}
+
+
+def taken(name: str, option: Any) -> str:
     """The annotation of an option: of a call, of a method, or of a kind of hierarchy."""
     if getattr(option, "relation", False):
         return "Any"  # a name, a path, or a frame
-    return BY_CHECK.get(option.check) or TYPES[option.check.__annotations__["return"]]
+    found = BY_CHECK.get(option.check) or TYPES[option.check.__annotations__["return"]]
+    return found.replace("str", word(name)).replace(
+        f"Mapping[{word(name)}", "Mapping[str"
+    ) if words_of(option.check) else found
 
 
 def options_of_call(call: str) -> Iterator[tuple[str, str]]:
     """Name and annotation of each option of a call, in the order of the registry."""
     if call == "hierarchy":
-        yield "kind", "str"
-        kinds = {name: o for kind in KINDS.values() for name, o in kind.options.items()}
-        yield from ((name, taken(option)) for name, option in kinds.items())
+        yield "kind", "KindName"
+        yield from ((name, taken(name, option)) for name, option in of_kinds().items())
         return
     for option in OPTIONS.values():
         if call in option.calls:
-            yield option.name, taken(option)
+            yield option.name, taken(option.name, option)
 
 
-def function(call: str, promise: str) -> str:
-    """One function."""
-    options = ", ".join(
-        f"{name}: {annotation} | None = None".replace("Any | None", "Any").replace(" ", "\0")
-        for name, annotation in options_of_call(call)
-    )
-    first = "data: Any, column_name: str, /" if call == "hierarchy" else "data: Any, /"
-    lines = textwrap.wrap(options, 95, break_on_hyphens=False, break_long_words=False)
+def alias(name: str, known: tuple[str, ...]) -> str:
+    """The type of some words."""
+    listed = ", ".join(f'"{each}"' for each in known)
+    line = f"{name} = Literal[{listed}]"
+    if len(line) <= 100:
+        return line
+    lines = textwrap.wrap(listed, 95, break_on_hyphens=False, break_long_words=False)
+    return "\n".join([f"{name} = Literal[", *(f"    {each}" for each in lines)]) + ",\n]"
+
+
+def options_of_set(name: str) -> dict[str, str]:
+    """Name and annotation of each option of a class, with those that it inherits."""
+    return {
+        option: kind for option, kind in options_of_call(SETS[name][0])
+        if option not in BUT.get(name, ())
+    }
+
+
+def keywords(name: str) -> str:
+    """One class."""
+    _, base, whose = SETS[name]
+    inherited = options_of_set(base) if base else {}
+    own = {o: kind for o, kind in options_of_set(name).items() if o not in inherited}
     return "\n".join([
-        "@documented",
-        f"def {call}(",
-        f"    {first}, *, con: Connection | None = None,",
-        *(f"    {line}{'' if line.endswith(',') else ','}".replace("\0", " ") for line in lines),
-        "    **unknown: NoReturn,",
-        ") -> Any:",
-        f'    """{promise}"""',
-        f'    return run("{call}", locals())',
-    ])
-
-
-RELEASE = "The release as one object: its rows, metrics and manifest, and with to a Parquet file."
-
-
-def release() -> str:
-    """The function that writes a file, with the options of anonymize."""
-    lines = function("anonymize", RELEASE).splitlines()
-    return "\n".join([
-        lines[0],
-        "def release(",
-        "    data: Any, relation: Any = None, /, *, con: Connection | None = None,",
-        "    to: str | PathLike[str] | None = None, private: str | PathLike[str] | None = None,",
-        *lines[3:-3],
-        ") -> Release:",
-        lines[-2],
-        "    return release_of(locals())",
-    ])
-
-
-REPORT = "What a release is worth, as one HTML file for who signs it off, which needs no network."
-
-
-def report() -> str:
-    """The function that writes a report, with the options of anonymize."""
-    lines = function("anonymize", REPORT).splitlines()
-    return "\n".join([
-        lines[0],
-        "def report(",
-        "    data: Any, /, to: str | PathLike[str] = \"report.html\", *,",
-        "    con: Connection | None = None, title: str | None = None,",
-        "    queries: Mapping[str, str] | Sequence[str] | None = None,",
-        "    compare: Sequence[str | Mapping[str, Any]] | None = None,",
-        *lines[3:-3],
-        ") -> Report:",
-        lines[-2],
-        "    return report_file(locals())",
+        f"class {name}({base or 'TypedDict'}, total=False):",
+        f'    """The options of {whose}."""',
+        "",
+        *(f"    {option}: {kind} | None".replace("Any | None", "Any")
+          for option, kind in own.items()),
     ])
 
 
 def source() -> str:
     """The whole module."""
-    calls = [function(*item) for item in CALLS.items()]
-    parts = [HEADING.rstrip("\n"), *calls, release(), report()]
-    return "\n\n\n".join(parts) + "\n"
+    aliases = "\n".join(alias(*item) for item in sorted(words().items()))
+    return "\n\n\n".join([HEADING + "\n" + aliases, *map(keywords, SETS)]) + "\n"

@@ -41,3 +41,8 @@
         ) }}
     {%- endif -%}
 {%- endmacro %}
+
+{#- A name as DuckDB compares it: it ignores the case of the letters A to Z alone. -#}
+{% macro caseless(name) -%}
+    translate({{ name }}, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz')
+{%- endmacro %}

@@ -49,9 +49,9 @@
 {% macro violated(columns) -%}
     "rows" > 0 and not coalesce(classes_violating = 0, false)
     {%- if columns is not none %}
-        and lower(sensitive) in (
+        and {{ kanon_sql.caseless('sensitive') }} in (
             {%- for name in columns -%}
-                lower({{ kanon_sql.text(name) }}){{ ", " if not loop.last }}
+                {{ kanon_sql.caseless(kanon_sql.text(name)) }}{{ ", " if not loop.last }}
             {%- endfor -%}
         )
     {%- endif -%}
@@ -73,9 +73,9 @@
 {% test no_identifier(model, allowed=[]) %}
     select column_name, column_type, role, suggested_role, distinct_values
     from anonymize_roles({{ kanon_sql.name_of(model) }})
-    where (role in ('identifier', 'entity') or suggested_role = 'identifier')
+    where (role in ('identifier', 'entity') or suggested_role in ('identifier', 'entity'))
     {%- for name in allowed %}
-        and lower(column_name) <> lower({{ kanon_sql.text(name) }})
+        and {{ kanon_sql.caseless('column_name') }} <> {{ kanon_sql.caseless(kanon_sql.text(name)) }}
     {%- endfor %}
     {%- for name in kanon_sql.columns_with(
         model, ['identifier', 'identifiers', 'entity']

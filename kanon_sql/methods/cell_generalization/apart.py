@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 
+from kanon_sql.kernel.child import child
 from kanon_sql.kernel.watch import Watch
 
 TURN = 0.05
 """Seconds between two looks at the watch."""
 
 
-def apart(arguments: list[str], told: bytes, watch: Watch) -> bytes:
-    """What a Python process writes that is given these arguments and reads what it is told.
+def apart(program: str, argument: str, told: bytes, watch: Watch) -> bytes:
+    """What a Python program writes that has this argument and reads what it is told.
 
     Raises:
         StoppedError: the watch was asked to stop; the process is gone then.
         RuntimeError: the process failed.
     """
-    process = subprocess.Popen(
-        [sys.executable, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL, start_new_session=True,
-    )
+    process = child(program, argument)
     assert process.stdin is not None
     try:
         process.stdin.write(told)

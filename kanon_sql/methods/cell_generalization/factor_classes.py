@@ -21,13 +21,16 @@ from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Grouping, LossPoints
 
 
-def check_size(method: str, n: int, near: int | None, rows: int, edges: int) -> None:
+def check_size(
+    method: str, n: int, near: int | None, matched: int, rows: int, edges: int
+) -> None:
     """Refuses what would take more than about a minute, before it begins.
 
     Args:
         method: its name.
         n: how many records there are.
         near: how many neighbours of each are looked at; None for all.
+        matched: of up to so many records all edges are matched at once.
         rows: the most records for all edges.
         edges: the most edges to near records.
 
@@ -39,8 +42,9 @@ def check_size(method: str, n: int, near: int | None, rows: int, edges: int) -> 
             f"The method {method!r} is exact to {rows} rows, and there are {n}. Use neighbours="
             "10, which takes more rows and gives no guarantee, or forest."
         )
-    if near is not None and n > rows and n * near > edges:
+    if near is not None and n > matched and near < n - 1 and n * near > edges:
         fits = f"neighbours={edges // n} or less, or " if n <= edges else ""
+        fits += "no neighbours, or " if n <= rows else ""
         raise DataError(
             f"The method {method!r} takes {edges} neighbours of all rows together, and {near} of "
             f"each of {n} rows are more. Use {fits}forest."
@@ -63,6 +67,7 @@ def by_factor(
     task: GroupTask,
     near: int | None,
     matched: int,
+    most: int,
     watch: Watch,
 ) -> Grouping:
     """Classes of the given sizes, cut from a factor; they cost 3 times its weight at most.
@@ -76,13 +81,17 @@ def by_factor(
         task: with suppress nothing is guaranteed.
         near: to how many nearest records edges are looked at; None for all.
         matched: of up to so many records all edges are matched at once.
+        most: so many edges are matched at once, at most.
         watch: its stop raises StoppedError.
+
+    Raises:
+        DataError: to find it would take more than a bounded amount of work.
     """
     n = len(points)
     whole = whole_weights(points)
     watch.check()
     if n > matched and (near is None or near >= n - 1):
-        chosen = lightest_factor(whole.points, sizes[0] == 2, factor_of, watch)
+        chosen = lightest_factor(whole.points, sizes[0] == 2, factor_of, most, watch)
     else:
         edges = edges_of(whole.points, near)
         chosen = factor_of(n, edges, edge_costs(whole.points, edges), watch)

@@ -110,11 +110,25 @@ class Cut:
 
 def weights_of(codes: Numbers, scale: Numbers) -> Numbers:
     """The weights of all edges: int64, shape (n, n)."""
-    n = len(codes)
-    weights = np.zeros((n, n), np.int64)
+    weights = np.zeros((len(codes), len(codes)), np.int64)
     for column, more in zip(codes.T, scale.tolist(), strict=True):
         weights += more * (column[:, None] != column)
     return weights
+
+
+def marks(n: int, one: Numbers, other: Numbers) -> Numbers:
+    """A number below TIES for each edge, one < other, of n vertices, as good as drawn: int64."""
+    mixed = one.astype(np.uint64) * np.uint64(n) + other.astype(np.uint64)
+    for shift in (33, 29):
+        mixed = mixed * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(shift)
+    return np.asarray(mixed % np.uint64(TIES), np.int64)
+
+
+def parts_of(n: int) -> int:
+    """In how many parts a unit is divided, so that the marks of any factor are half a unit at
+    most."""
+    return 2 * n * TIES
 
 
 def _told_apart(weights: Numbers) -> tuple[Numbers, int]:
@@ -124,14 +138,9 @@ def _told_apart(weights: Numbers) -> tuple[Numbers, int]:
     ever other ones, each of which breaks cuts."""
     n = len(weights)
     one, other = np.triu_indices(n, 1)
-    mixed = one.astype(np.uint64) * np.uint64(n) + other.astype(np.uint64)
-    for shift in (33, 29):
-        mixed = mixed * np.uint64(0x9E3779B97F4A7C15)
-        mixed ^= mixed >> np.uint64(shift)
     more = np.zeros((n, n), np.int64)
-    more[one, other] = more[other, one] = (mixed % np.uint64(TIES)).astype(np.int64)
-    unit = 2 * n * TIES
-    return weights * unit + more, unit
+    more[one, other] = more[other, one] = marks(n, one, other)
+    return weights * parts_of(n) + more, parts_of(n)
 
 
 class Program:
@@ -265,6 +274,8 @@ def _flow_sets(program: Program, rough: Reals, loose: Reals) -> Iterator[npt.NDA
     names, places = np.unique(np.concatenate([one, other]), return_inverse=True)
     if len(names) == 0:
         return
+    # older searches of scipy take no indices of 64 bits
+    places = places.astype(np.int32)
     one, other, m = places[: len(one)], places[len(one) :], len(names)
     graph = csr_array(
         (np.tile(capacity, 2), (np.append(one, other), np.append(other, one))), (m, m)

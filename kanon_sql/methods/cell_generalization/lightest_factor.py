@@ -11,12 +11,19 @@ from typing import Any
 
 import numpy as np
 
+from kanon_sql.errors import DataError
+from kanon_sql.kernel.child import RUN
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods.cell_generalization import factors_by_cuts
 from kanon_sql.methods.cell_generalization.apart import apart
 from kanon_sql.methods.cell_generalization.factors_by_cuts import Answer
 from kanon_sql.methods.cell_generalization.factors_by_matching import edge_costs, edges_of
 from kanon_sql.points.points import LossPoints
+
+UNKNOWN = (
+    "For these rows the best classes can't be found and proven with bounded work. Use "
+    "neighbours=10, which gives no guarantee, or forest."
+)
 
 Match = Callable[[int, Any, Any, Watch], list[tuple[int, int]]]
 
@@ -25,7 +32,7 @@ def _asked(points: LossPoints, loose: bool, watch: Watch) -> Answer:
     """What the programs say."""
     n, c = points.codes.shape
     told = np.concatenate([[n, c, loose], points.scale, points.codes.ravel()]).astype(np.int64)
-    found = np.frombuffer(apart([factors_by_cuts.__file__], told.tobytes(), watch), np.int64)
+    found = np.frombuffer(apart(RUN, factors_by_cuts.__file__, told.tobytes(), watch), np.int64)
     certain, target, unit, bound, known = found[:5].tolist()
     return Answer(bool(certain), target, unit, bound, known, found[5:].reshape(-1, 3))
 
@@ -40,9 +47,13 @@ def _weight(n: int, chosen: list[tuple[int, int]], points: LossPoints, loose: bo
 
 
 def among_candidates(
-    points: LossPoints, answer: Answer, loose: bool, match: Match, watch: Watch
+    points: LossPoints, answer: Answer, loose: bool, match: Match, most: int, watch: Watch
 ) -> list[tuple[int, int]]:
-    """The lightest factor by matching, of ever more of the edges that it may have."""
+    """The lightest factor by matching, of ever more of the edges that it may have.
+
+    Raises:
+        DataError: all edges would have to be matched, and are more than ``most``.
+    """
     n, gap, units = len(points), -1, answer.target
     above = answer.unit // 2 - answer.bound
     while gap < answer.known:
@@ -56,12 +67,14 @@ def among_candidates(
             return chosen
         # then those of the one found, or ever more until one is
         units = units + max(1, units - answer.target) if weight is None else weight
+    if n * (n - 1) // 2 > most:
+        raise DataError(UNKNOWN)
     edges = edges_of(points, None)
     return match(n, edges, edge_costs(points, edges), watch)
 
 
 def lightest_factor(
-    points: LossPoints, loose: bool, match: Match, watch: Watch
+    points: LossPoints, loose: bool, match: Match, most: int, watch: Watch
 ) -> list[tuple[int, int]]:
     """The edges of a lightest factor of all edges, ascending.
 
@@ -71,9 +84,13 @@ def lightest_factor(
         points: n records whose scales are whole numbers.
         loose: for a [1,2]-factor; else a 2-factor.
         match: finds the same among given edges.
+        most: so many edges are matched at once, at most.
         watch: its stop raises StoppedError.
+
+    Raises:
+        DataError: to find one would take more than a bounded amount of work.
     """
     answer = _asked(points, loose, watch)
     if answer.certain:
         return [(one, other) for one, other, _ in answer.edges.tolist()]
-    return among_candidates(points, answer, loose, match, watch)
+    return among_candidates(points, answer, loose, match, most, watch)

@@ -52,7 +52,7 @@ def pairs(points: LossPoints, task: GroupTask, watch: Watch) -> Grouping:
         raise OptionError(
             f"The method 'pairs' is for k = 2 only, and k is {k}. Use triples for k = 3, or forest."
         )
-    check_size("pairs", len(points), own.neighbours, ROWS, EDGES)
+    check_size("pairs", len(points), own.neighbours, MATCHED, ROWS, EDGES)
     return by_factor(
-        points, (2, 3), one_or_two_factor, SHARES, task, own.neighbours, MATCHED, watch
+        points, (2, 3), one_or_two_factor, SHARES, task, own.neighbours, MATCHED, EDGES, watch
     )

@@ -24,7 +24,7 @@ from kanon_sql.methods.cell_generalization.factors_by_matching import two_factor
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Grouping, LossPoints
 
-MATCHED, ROWS, EDGES = 150, 600, 5_000
+MATCHED, ROWS, EDGES = 40, 600, 5_000
 """Records of which all edges are matched at once; of which all are looked at, by linear programs;
 edges to near ones of more records."""
 
@@ -54,7 +54,7 @@ def triples(points: LossPoints, task: GroupTask, watch: Watch) -> Grouping:
         raise OptionError(
             f"The method 'triples' is for k = 3 only, and k is {k}. Use pairs for k = 2, or forest."
         )
-    check_size("triples", len(points), own.neighbours, ROWS, EDGES)
+    check_size("triples", len(points), own.neighbours, MATCHED, ROWS, EDGES)
     return by_factor(
-        points, (3, 4, 5), two_factor, SHARES, task, own.neighbours, MATCHED, watch
+        points, (3, 4, 5), two_factor, SHARES, task, own.neighbours, MATCHED, EDGES, watch
     )

@@ -213,8 +213,9 @@ def _dissolve(search: Search, g: int, bits: Any, limit: float, room: Moved) -> b
         into[p] = labels[moved[p]]
         leave(data, moved[p], groups)
         join(data, moved[p], g, groups)
-    hold_all(burden, groups, into, done)
-    hold(burden, groups, g)
+    if done == count:  # else nothing was held yet
+        hold_all(burden, groups, into, done)
+        hold(burden, groups, g)
     return False
 
 
@@ -249,9 +250,11 @@ def _create(search: Search, i: int, bits: Any, limit: float, moved: Moved) -> bo
                 join(data, j, new, groups)
                 count += 1
         head += 1
+    held = False
     if count == k:
         total += cost(data, new, groups)
         if total < limit:
+            held = True
             total += hold(burden, groups, new) + hold_all(burden, groups, origin, count)
             if total < limit:
                 spare.left[0] -= 1
@@ -259,8 +262,9 @@ def _create(search: Search, i: int, bits: Any, limit: float, moved: Moved) -> bo
     for p in range(count - 1, -1, -1):
         leave(data, record[p], groups)
         join(data, record[p], origin[p], groups)
-    hold_all(burden, groups, origin, count)
-    hold(burden, groups, new)
+    if held:
+        hold_all(burden, groups, origin, count)
+        hold(burden, groups, new)
     return False
 
 

@@ -13,12 +13,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
 from numba.extending import overload
 
 from kanon_sql.kernel.jit import CHOSEN, inlined, inner
 from kanon_sql.points.points import Codes, Floats
 from kanon_sql.violation.demands import Demands
 from kanon_sql.violation.violation import NOBODY, count_codes, violation_of
+
+MANY = 40
+"""Groups that change at once from which on it is noted of all which did: these are few then."""
 
 HARD = 1e300
 """A price that no change can pay."""
@@ -140,13 +144,16 @@ def _hold_all(burden: Any, groups: Any, of: Any, count: Any) -> Any:
 
 @inner
 def _hold_all_held(burden: Any, groups: Any, of: Any, count: Any) -> Any:
-    total = 0.0
+    total, done = 0.0, np.zeros(groups.sizes.shape[0] if count > MANY else 0, np.bool_)
     for p in range(count):
         fresh = True
-        for q in range(p):
-            if of[q] == of[p]:
-                fresh = False
-                break
+        if count > MANY:
+            fresh, done[of[p]] = not done[of[p]], True
+        else:
+            for q in range(p):
+                if of[q] == of[p]:
+                    fresh = False
+                    break
         if fresh:
             total += _hold_held(burden, groups, of[p])
     return total

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as StillRunning
@@ -17,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable
 
 TURN = 0.02
@@ -24,8 +24,6 @@ TURN = 0.02
 
 FEW = 400
 """Classes among which one is chosen in a moment."""
-
-START = "import runpy, sys; runpy.run_path(sys.argv[1], run_name='__main__')"
 
 Numbers = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
@@ -114,10 +112,9 @@ class Solver:
 
     def _ask(self, cover: Cover) -> Numbers:
         if self._process is None:
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", START, __file__], stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
-            )
+            from kanon_sql.kernel import child
+
+            self._process = child.child(child.RUN, __file__)
         source, sink = self._process.stdin, self._process.stdout
         assert source is not None and sink is not None
         head = [cover.records, cover.nodes, len(cover.costs), len(cover.members)]

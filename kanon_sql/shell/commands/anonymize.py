@@ -14,7 +14,7 @@ from kanon_sql.shell.show import as_json as json_text
 from kanon_sql.shell.show import note
 from kanon_sql.shell.sources import opened, writes_to
 from kanon_sql.shell.targets import read_target
-from kanon_sql.shell.work import into_folder, release, sentence, summary, timed
+from kanon_sql.shell.work import files_sentence, into_folder, release, sentence, summary, timed
 
 
 @click.command(cls=Grouped, epilog=inputs.EPILOG)
@@ -25,7 +25,8 @@ from kanon_sql.shell.work import into_folder, release, sentence, summary, timed
 @click.option("--resume/--no-resume", default=None,
               help="Whether a run into a folder that was stopped is gone on with. Default: yes.")
 @click.option("--overwrite", is_flag=True, default=None,
-              help="Replaces a folder that isn't empty.")
+              help="Replaces a folder that isn't empty; with --partition-by, the partitions that "
+              "are written.")
 @click.option("--dry-run", is_flag=True, help="Shows roles, memory and SQL, and writes nothing.")
 @click.option("--quiet", is_flag=True, help="Says nothing of what was written.")
 @inputs.as_json
@@ -54,7 +55,8 @@ def anonymize(
             return
         assert to is not None
         by = partition_by.split(",") if partition_by else []
-        place = read_target(to, read.data, form, by)
+        in_blocks = {memory, resume, overwrite} != {None}
+        place = read_target(to, form, by, in_blocks=in_blocks, overwrite=bool(overwrite))
         if place.kind == "folder" and not place.by:
             done = into_folder(
                 read, chosen, place, memory=memory, resume=resume, overwrite=overwrite
@@ -62,9 +64,11 @@ def anonymize(
             if as_json:
                 print(json_text({"output": str(done.path), "metrics": done.metrics}))
             elif not quiet:
-                note(repr(done))
+                note(files_sentence(done))
             return
-        _refuse_of_folders({"memory": memory, "resume": resume, "overwrite": overwrite})
+        _refuse_of_folders({
+            "memory": memory, "resume": resume, "overwrite": None if place.by else overwrite,
+        })
         with timed() as seconds:
             release(read, chosen, place)
         if quiet and not as_json:
@@ -81,5 +85,6 @@ def _refuse_of_folders(given: dict[str, Any]) -> None:
     for name, value in given.items():
         if value is not None:
             raise OptionError(
-                f"--{name} is for -o as a folder, which is written in blocks. Leave it out."
+                f"--{name} is for -o as a folder, which is written in blocks. Name one, such as "
+                "out/, or leave it out."
             )

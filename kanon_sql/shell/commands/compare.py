@@ -92,7 +92,7 @@ def _draw(done: list[Compared], path: str) -> None:
     """Loss, risk and seconds by k, a line for each method."""
     from matplotlib.figure import Figure
 
-    from kanon_sql.interfaces.release import beside
+    from kanon_sql.output.whole import beside
 
     figure = Figure(figsize=(12, 4), layout="constrained")
     labels = {"information_loss": "information loss, %", "risk_mean": "risk on average"}

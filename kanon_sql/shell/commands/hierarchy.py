@@ -9,7 +9,7 @@ import click
 
 from kanon_sql.errors import OptionError
 from kanon_sql.hierarchies.kinds import KINDS
-from kanon_sql.interfaces.session import Session, asked, refusals, telling
+from kanon_sql.interfaces.session import Session, asked, reads_of, refusals, telling
 from kanon_sql.plan.query import plan
 from kanon_sql.shell import inputs
 from kanon_sql.shell.options import Grouped, scalar
@@ -71,14 +71,15 @@ def hierarchy(
             chosen[name] = text if name in TEXTS else scalar(text)
     with opened((place,), database) as read:
         if to is not None:
-            target = read_target(to, read.data, form)
+            target = read_target(to, form)
             if target.kind == "folder":
                 raise OptionError("Levels are one table. Name a file for -o.")
             with Session(read.con) as session:
                 relation, held = asked(session, read.data, chosen)
                 planned = plan("hierarchy", relation, held, session.catalog)
                 with refusals(session, planned.relations):
-                    write(session, read, telling(planned.text), target)
+                    reads = reads_of(session, relation, held)
+                    write(session, read, telling(planned.text), target, reads)
             if target.kind != "stdout":
                 note(f"the levels of {column!r} are in {target}")
             return

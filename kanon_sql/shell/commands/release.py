@@ -11,7 +11,9 @@ from kanon_sql.interfaces.dataframe import release as write_release
 from kanon_sql.shell import inputs
 from kanon_sql.shell.options import Grouped, checked, options
 from kanon_sql.shell.show import as_json as json_text
+from kanon_sql.shell.show import note
 from kanon_sql.shell.sources import opened
+from kanon_sql.shell.work import sentence, timed
 
 
 @click.command(cls=Grouped, epilog=inputs.EPILOG)
@@ -44,8 +46,9 @@ def release(
             raise OptionError(
                 f"{what} names a table, and no DuckDB file is open. Add --database."
             )
-        done = write_release(read.con, read.data, to=to, private=private, **chosen)
+        with timed() as seconds:
+            done = write_release(read.con, read.data, to=to, private=private, **chosen)
     if as_json:
         print(json_text({"output": done.path, "rows": done.rows, "manifest": done.manifest}))
     else:
-        print(done)
+        note(f"{sentence(done.manifest['metrics'], to, seconds[0])}; its manifest is in the file")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
 
-from kanon_sql.errors import KanonError, OptionError
+from kanon_sql.errors import OptionError
+from kanon_sql.interfaces.dataframe import report as write_report
 from kanon_sql.shell import inputs
 from kanon_sql.shell.options import Grouped, checked, options
 from kanon_sql.shell.show import as_json as json_text
@@ -23,32 +23,29 @@ from kanon_sql.shell.sources import opened
 @click.option("--query", "queries", metavar="NAME SQL", nargs=2, type=str, multiple=True,
               help="A query that is run on source and release, with {table} where the table goes, "
               "and its name. May be given several times.")
-@click.option("--compare", "others", metavar="METHODS",
+@click.option("--compare", "compared", metavar="METHODS",
               help="Methods beside which the release is put, with commas.")
 @inputs.as_json
 @options("anonymize")
 def report(
     source: tuple[str, ...], table: str | None, database: str | None, to: str | None,
-    title: str | None, queries: tuple[tuple[str, str], ...], others: str | None, as_json: bool,
+    title: str | None, queries: tuple[tuple[str, str], ...], compared: str | None, as_json: bool,
     **given: Any,
 ) -> None:
     """Writes one HTML file about a release, for the person who signs it off."""
     chosen = checked(given)
     if to is None:
         raise OptionError("-o is not given. Name the HTML file to write.")
-    write = vars(sys.modules["kanon_sql"]).get("report")
-    if not callable(write):
-        raise KanonError("This version of kanon_sql writes no reports. Install a newer one.")
     more: dict[str, Any] = {
         "title": title, "queries": dict(queries) or None,
-        "compare": others.split(",") if others else None,
+        "compare": compared.split(",") if compared else None,
     }
     with opened(source, database, table) as read:
-        done = write(
+        done = write_report(
             read.data, con=read.con, to=to,
             **{name: value for name, value in more.items() if value is not None}, **chosen,
         )
-    path = str(getattr(done, "path", done))
+    path = str(done.path)
     if as_json:
         print(json_text({"output": path}))
     else:

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
-import duckdb
 import pyarrow as pa
 
 from kanon_sql.errors import KanonError, OptionError, did_you_mean
 from kanon_sql.interfaces.dataframe import release as write_release
+from kanon_sql.names import caseless
 from kanon_sql.shell import inputs
-from kanon_sql.shell.config import BY_ROLE, Config, Job
+from kanon_sql.shell.config import BY_ROLE, Config, Job, inside
 from kanon_sql.shell.dry import dry, print_dry
 from kanon_sql.shell.options import Grouped
 from kanon_sql.shell.show import as_json as json_text
 from kanon_sql.shell.show import note
 from kanon_sql.shell.sources import Source, opened, writes_to
 from kanon_sql.shell.targets import read_target
-from kanon_sql.shell.work import into_folder, release, sentence, summary, timed
+from kanon_sql.shell.work import (
+    columns_of,
+    files_sentence,
+    into_folder,
+    release,
+    sentence,
+    summary,
+    timed,
+)
 
 
 @click.command(cls=Grouped, epilog="Paths are those from the folder of the file. "
@@ -30,9 +35,13 @@ from kanon_sql.shell.work import into_folder, release, sentence, summary, timed
 @click.argument("config", metavar="[FILE]", default="kanon.toml", type=click.Path())
 @click.argument("names", metavar="[TABLE]...", nargs=-1)
 @click.option("--dry-run", is_flag=True, help="Shows roles, memory and SQL, and writes nothing.")
+@click.option("--overwrite", is_flag=True, help="Replaces folders that aren't empty; of those that "
+              "are parted, the partitions that are written.")
 @click.option("--schema", is_flag=True, help="Prints the JSON schema of the file, for editors.")
 @inputs.as_json
-def run(config: str, names: tuple[str, ...], dry_run: bool, schema: bool, as_json: bool) -> None:
+def run(
+    config: str, names: tuple[str, ...], dry_run: bool, overwrite: bool, schema: bool, as_json: bool
+) -> None:
     """Makes the releases that a file kanon.toml describes, or those of them that are named.
 
     They are made one after the other; at the first that is refused it ends, and those before it
@@ -49,28 +58,19 @@ def run(config: str, names: tuple[str, ...], dry_run: bool, schema: bool, as_jso
         if name not in known:
             raise OptionError(f"{config} has no table {name!r}. {did_you_mean(name, known)}")
     told = []
-    with _inside(Path(config).resolve().parent):
+    with inside(Path(config).resolve().parent):
         for job in [known[name] for name in names] or read.jobs:
             try:
-                told.append(_run(read, job, dry_run, as_json))
+                told.append(_run(read, job, dry_run, overwrite, as_json))
             except KanonError as refusal:
                 raise read.told(job, refusal) from None
     if as_json:
         print(json_text(told))
 
 
-@contextmanager
-def _inside(folder: Path) -> Iterator[None]:
-    """Paths are those from that folder."""
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(before)
-
-
-def _run(config: Config, job: Job, dry_run: bool, as_json: bool) -> dict[str, Any]:
+def _run(
+    config: Config, job: Job, dry_run: bool, overwrite: bool, as_json: bool
+) -> dict[str, Any]:
     writes = writes_to(job.input, job.database, job.output) or "ledger" in job.options
     with opened(job.input, job.database, writes=writes) as read:
         chosen = {**job.options, **_roles(config, job, read)}
@@ -81,22 +81,24 @@ def _run(config: Config, job: Job, dry_run: bool, as_json: bool) -> dict[str, An
                 print_dry(told)
             return {"table": job.name, **told}
         with timed() as seconds:
-            told = _release(job, read, chosen)
+            told = _release(job, read, chosen, overwrite)
     if not as_json:
         note(f"{job.name}: {told.pop('said', None) or sentence(told, job.output, seconds[0])}")
     told.pop("said", None)
     return {"table": job.name, "output": job.output, "metrics": told, "seconds": seconds[0]}
 
 
-def _release(job: Job, read: Source, chosen: dict[str, Any]) -> dict[str, Any]:
+def _release(
+    job: Job, read: Source, chosen: dict[str, Any], overwrite: bool
+) -> dict[str, Any]:
     """Makes one, and tells of it."""
     if job.manifest:
         done = write_release(read.con, read.data, to=job.output, private=job.private, **chosen)
         return dict(done.manifest["metrics"])
-    place = read_target(job.output, read.data, job.format, job.partition_by)
+    place = read_target(job.output, job.format, job.partition_by, overwrite=overwrite)
     if place.kind == "folder" and not place.by:
-        files = into_folder(read, chosen, place)
-        return {**files.metrics, "said": repr(files)}
+        files = into_folder(read, chosen, place, overwrite=overwrite)
+        return {**files.metrics, "said": files_sentence(files)}
     release(read, chosen, place)
     return summary(read, chosen)
 
@@ -107,9 +109,9 @@ def _roles(config: Config, job: Job, read: Source) -> dict[str, Any]:
     place = ("tables", job.name, "roles")
     if not job.roles:
         return {}
-    columns = _columns(read)
+    columns = columns_of(read)
     for column in job.roles:
-        if columns and column.lower() not in map(str.lower, columns):
+        if columns and caseless(column) not in map(caseless, columns):
             config.refuse(
                 (*place, column),
                 f"The column {column!r} doesn't exist. {did_you_mean(column, columns)}",
@@ -129,13 +131,3 @@ def _roles(config: Config, job: Job, read: Source) -> dict[str, Any]:
         {"entity": whose[0]} if whose else {}
     )
 
-
-def _columns(read: Source) -> list[str]:
-    """The columns of the input; none where it can't be read, which the release will say."""
-    from kanon_sql.interfaces.session import Session
-
-    try:
-        with Session(read.con) as session:
-            return list(session.source(read.data).columns or ())
-    except (KanonError, duckdb.Error):
-        return []

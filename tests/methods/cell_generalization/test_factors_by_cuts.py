@@ -92,7 +92,7 @@ def test_few_edges_are_enough_where_programs_give_up(
     least, weights = least_weight(points, loose), weights_of(points)
     if not answer.certain:
         assert answer.target <= least
-        found = among_candidates(points, answer, loose, MATCH[loose], Watch())
+        found = among_candidates(points, answer, loose, MATCH[loose], 325, Watch())
         assert is_factor(len(points), found, loose)
         assert sum(weights[edge] for edge in found) == least
 
@@ -149,10 +149,10 @@ def test_hundreds_of_records_and_a_stop(loose: bool) -> None:
     rng = np.random.default_rng(9)
     codes = np.column_stack([rng.integers(0, m, 400) for m in (8, 16, 50, 3, 10, 41)])
     points = LossPoints.of(np.zeros((400, 0)), codes[np.lexsort(codes.T[::-1])], np.ones(6))
-    found = lightest_factor(points, loose, MATCH[loose], Watch())
+    found = lightest_factor(points, loose, MATCH[loose], 5_000, Watch())
     assert found == sorted(found) and is_factor(400, found, loose)
     watch = Watch()
     threading.Timer(0.1, watch.stop).start()
     with pytest.raises(StoppedError):
         while True:
-            lightest_factor(points, loose, MATCH[loose], watch)
+            lightest_factor(points, loose, MATCH[loose], 5_000, watch)

@@ -113,6 +113,7 @@ def test_equals_reference(points: LossPoints, k: int) -> None:
     }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("seed", range(6))
 def test_equals_reference_on_larger_tables(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -317,6 +318,7 @@ def branch_sizes(total: int, largest: int) -> Iterator[list[int]]:
             yield [first, *rest]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("k", range(2, 7))
 def test_all_branch_sizes_around_a_center_are_shared_out(k: int) -> None:
     """Cases C and D, each with the branches in three orders; among them three or more branches of

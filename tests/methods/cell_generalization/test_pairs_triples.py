@@ -17,7 +17,9 @@ from kanon_sql.errors import DataError, OptionError
 from kanon_sql.kernel.watch import StoppedError, Watch
 from kanon_sql.methods import task_for
 from kanon_sql.methods.cell_generalization import factors_by_matching as matched_factors
+from kanon_sql.methods.cell_generalization import lightest_factor as lightest_module
 from kanon_sql.methods.cell_generalization.cycle_cuts import cheapest_cut, components
+from kanon_sql.methods.cell_generalization.factors_by_cuts import Answer
 from kanon_sql.methods.cell_generalization.factors_by_matching import (
     edge_costs,
     edges_of,
@@ -191,6 +193,35 @@ def test_too_many_records_are_refused_before_they_take_time(k: int) -> None:
         task_for(METHODS[k].__name__, k, neighbours=2000).group(points)
     with pytest.raises(OptionError, match=f"for k = {k} only, and k is 4"):
         task_for(METHODS[k].__name__, 4).group(points)
+
+
+@pytest.mark.parametrize("k", METHODS)
+@pytest.mark.parametrize("n, near", [(120, None), (150, 30)])
+def test_rows_of_which_none_is_nearer_than_another(k: int, n: int, near: int | None) -> None:
+    """All edges weigh the same, and so do ever so many factors."""
+    points = LossPoints.of(np.zeros((n, 0)), np.arange(n)[:, None].repeat(3, axis=1), np.ones(3))
+    watch = Watch()
+    late = threading.Timer(100.0, watch.stop)  # it took hours
+    late.start()
+    found = METHODS[k](points, task_for(METHODS[k].__name__, k, neighbours=near), watch)
+    late.cancel()
+    assert np.bincount(found.labels).min() >= k
+    assert found.facts["lower_bound"] == 3.0 * n
+
+
+@pytest.mark.parametrize("k", METHODS)
+def test_no_matching_of_more_edges_than_can_be_matched(
+    k: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Programs that end at once, and leave too few edges."""
+    codes = np.arange(3000).reshape(1000, 3) % 7
+    points = LossPoints.of(np.zeros((1000, 0)), codes, np.ones(3)).part(np.arange(400))
+    bare = Answer(False, 0, 1, 0, -1, np.zeros((0, 3), np.int64))
+    monkeypatch.setattr(lightest_module, "_asked", lambda *_: bare)
+    with pytest.raises(DataError, match=r"Use neighbours=10, .* or forest\."):
+        task_for(METHODS[k].__name__, k).group(points)
+    with pytest.raises(DataError, match=r"Use neighbours=\d+ or less, or no neighbours, or forest"):
+        task_for(METHODS[k].__name__, k, neighbours=399 - 1).group(points)
 
 
 @pytest.mark.parametrize("k", METHODS)

@@ -152,7 +152,7 @@ def verbatim(con: Connection, call: str) -> dict[str, float | None]:
     return dict(rows)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("metric", ["euclidean", "hamming", "taxonomy", "haversine"])
 @pytest.mark.parametrize("method", CENTERED)
 def test_means_are_always_centroids(places: Connection, method: str, metric: str) -> None:
@@ -173,6 +173,7 @@ def test_means_are_always_centroids(places: Connection, method: str, metric: str
     assert told["centers_verbatim"] == len(set(classes) & {tuple(row) for row in source})
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("method", [*CENTERED, "cellular"])
 def test_published_rows_are_counted(places: Connection, method: str) -> None:
     """By default some centers are rows, with 'rows' all, with 'means' hardly any."""
@@ -270,6 +271,7 @@ def test_a_missing_place_is_half_way_around_the_earth(places: Connection) -> Non
     assert found["max_radius"] == pytest.approx(math.pi * 6371.0088)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [

@@ -118,6 +118,7 @@ def test_equals_reference_where_few_keys_are_listed_and_axes_are_turned(
         assert_equals_reference(points, k, options)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("options", [
     {}, {"max_clusters": 12}, {"epsilon": 0.05}, {"epsilon": 0.05, "centers": "rows"},
 ])

@@ -124,6 +124,7 @@ def test_equals_reference(
     assert_equals_reference(points, k, options)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("options", VARIANTS)
 def test_equals_reference_in_several_leaves(options: Mapping[str, Any]) -> None:
     for seed, (k, kind, most) in enumerate([(12, "grid", 40), (3, "few", 6), (4, "floats", 200)]):
@@ -147,6 +148,7 @@ KINDS = (
 """Of tests/support/records.py: mixed, all nominal, of many categories, and full of ties."""
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("distinct", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_equals_reference_on_all_kinds(kind: str, distinct: bool) -> None:
@@ -320,7 +322,7 @@ def _nearest_scan(points: LossPoints, k: int) -> Labels:
     return labels
 
 
-@pytest.mark.sample(7)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("distinct", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_equals_a_plain_scan_on_all_kinds(kind: str, distinct: bool) -> None:

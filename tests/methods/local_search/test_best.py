@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_sql.group.run import group_points
+from kanon_sql.kernel import child
 from kanon_sql.kernel.parallel import on_threads
 from kanon_sql.kernel.watch import StoppedError, Watch
 from kanon_sql.methods import task_for
@@ -88,7 +89,7 @@ def test_it_is_never_above_any_start_refined_or_not(points: Points, k: int, step
     never_above(points, min(k, len(points)), steps)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("by_loss", [False, True])
 @pytest.mark.parametrize(("n", "k"), [(20, 2), (34, 3)])
 def test_by_default_it_is_never_above_either(n: int, k: int, by_loss: bool) -> None:
@@ -298,7 +299,7 @@ def test_a_stop_ends_the_process(solver: Solver) -> None:
 def test_a_process_that_ends_too_soon_is_done_without(
     solver: Solver, monkeypatch: pytest.MonkeyPatch, start: str
 ) -> None:
-    monkeypatch.setattr(highs, "START", start)
+    monkeypatch.setattr(child, "RUN", start)
     for _ in range(2):
         assert solver.solve(cover(0), lambda: None) == pytest.approx([0.5] * 5)
     solver.close()
@@ -316,7 +317,7 @@ def linprog(*given, **named):
 scipy.optimize.linprog = linprog
 """
     monkeypatch.setattr(highs, "FEW", 0)
-    monkeypatch.setattr(highs, "START", loud + highs.START)
+    monkeypatch.setattr(child, "RUN", loud + child.RUN)
     classes = np.array([[0, 1], [1, 2], [2, 3], [3, 0]])
     cover = Cover(4, 0, np.array([1.0, 2.0, 1.0, 2.0]), 2 * np.arange(5), classes.ravel())
     solver = Solver()

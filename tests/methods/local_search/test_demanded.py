@@ -59,6 +59,7 @@ def check_held(held: Any, demands: Any) -> None:
     assert sizes[used].min() >= K and sizes.max() <= burden.most
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("by_loss", [False, True])
 @pytest.mark.parametrize("name", MODELS)
 def test_what_is_held_of_groups_is_their_violation(name: str, by_loss: bool) -> None:
@@ -103,6 +104,7 @@ def test_the_seed_decides(name: str) -> None:
     assert not np.array_equal(one, other)
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("by_loss", [False, True])
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("steps", [0, 3000])

@@ -46,6 +46,7 @@ def refined(points: Points, k: int, steps: int, threads: int) -> Refined:
         return refine(points, start(len(points), k), k, steps, None, Watch())
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("size", "steps"), ((1, 3_000), (37, 30_000), (256, 30_000), (3_000, 60_000))
 )
@@ -121,6 +122,7 @@ class Liars(Helpers):
         self.told += int(changed.sum())
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("late", (False, True))
 @pytest.mark.parametrize("lies", (False, True))
 @pytest.mark.parametrize("make", (points_of, loss_points_of))

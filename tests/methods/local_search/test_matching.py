@@ -50,6 +50,7 @@ def points_of(records: Records) -> Points:
     )
 
 
+@pytest.mark.sample(16)
 @pytest.mark.parametrize("grid", (False, True))
 @pytest.mark.parametrize("d, c", ((1, 0), (3, 0), (2, 1), (0, 2)))
 @pytest.mark.parametrize("n", (2, 4, 6, 8))

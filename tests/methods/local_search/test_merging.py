@@ -181,6 +181,7 @@ def test_regions_merge_with_their_neighbours(name: str, many: int, seed: int) ->
     assert as_sets(found) == sets(expected)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", MODELS)
 @often(12)
 @given(many=st.integers(4, 30), seed=st.integers(0, 10**6))

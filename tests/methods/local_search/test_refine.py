@@ -207,6 +207,7 @@ def test_few_records_get_steps_in_proportion() -> None:
     assert default_steps(5, 2) == steps_through(5, 3)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", ["continuous", "grid", "words"])
 @pytest.mark.parametrize("most", [module.SEARCH_STEPS, module.REFINE_STEPS])
 def test_default_steps_find_the_optima_of_few_records(kind: str, most: int) -> None:

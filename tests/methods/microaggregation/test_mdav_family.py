@@ -107,6 +107,7 @@ def often(examples: int) -> settings:
 # --- kernels and reference --------------------------------------------------------------------
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", NAMES)
 @often(500)
 @given(case=cases(), gamma=st.sampled_from(GAMMAS))
@@ -147,6 +148,7 @@ def test_best_gamma_is_the_smallest_with_the_least_error(case: tuple[Records, in
     )
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", ("floats", "grid"))
 @pytest.mark.parametrize("name", NAMES)
 def test_kernel_and_reference_agree_on_400_records(name: str, kind: str) -> None:

@@ -161,6 +161,7 @@ def many(kind: str) -> LossPoints:
     return LossPoints.of(matrix[np.lexsort(matrix.T[::-1])])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", ("floats", "outliers", "ties"))
 @pytest.mark.parametrize("mode", MODES)
 def test_kernel_and_reference_agree_on_many_records(mode: str, kind: str) -> None:
@@ -198,6 +199,7 @@ def test_ranks_of_numbers(kind: str) -> None:
     assert (order.places == values).all() and (order.ranks == ranks).all()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", ("ranks", "sorted", "two", "heap", "waves"))
 def test_median_of_very_many(kind: str) -> None:
     """So many that the sample is drawn more than once; or in vain, where it misleads."""

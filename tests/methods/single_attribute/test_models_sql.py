@@ -133,6 +133,7 @@ def test_a_part_of_the_graph_that_breaks_a_model_is_an_island(con: Connection) -
     assert regions(con, joined) == [("{a, b}", 6), ("{c, d, x, y}", 14)]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("method", ["fold", "spread", "five_halves", "bin_cover", "ordered"])
 def test_metrics_tell_no_guarantee_of_merged_classes(con: Connection, method: str) -> None:
     con.execute("CREATE OR REPLACE TABLE s AS SELECT i % 9 AS code, "
@@ -143,6 +144,7 @@ def test_metrics_tell_no_guarantee_of_merged_classes(con: Connection, method: st
     assert told["classes"] < plain["classes"] and told["ratio"] >= 1.0
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("call", [
     f"{GPS}, l := 3", f"{ZIP}, l := 2, islands := 'suppress'",
     f"{ZIP}, t := 0.4, islands := 'nearest', places := 'spots'",

@@ -120,6 +120,7 @@ def _by_box(rows: list[tuple[Box, float, float]]) -> dict[Box, list[tuple[float,
     return found
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("tight", ["false", "true"])
 @pytest.mark.parametrize("swapped", [False, True])
 def test_wkt_and_text_say_the_same_as_bounds(con: Connection, tight: str, swapped: bool) -> None:

@@ -25,12 +25,13 @@ WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '_
         'isfinite', 'isinf', 'isnan', 'json_extract', 'least', 'len', 'list', 'list_aggr',
         'list_aggregate', 'list_concat', 'list_contains', 'list_distinct', 'list_filter',
         'list_grade_up', 'list_max', 'list_min', 'list_position', 'list_select', 'list_sort',
-        'list_sum', 'list_transform', 'list_unique', 'list_value', 'lower', 'make_timestamp',
+        'list_sum', 'list_transform', 'list_value', 'list_zip', 'make_timestamp',
         'make_timestamptz', 'map_entries', 'map_to_pg_oid', 'map_values', 'max', 'md5',
         'md5_number', 'min', 'nullif', 'quantile_disc', 'range', 'regexp_full_match',
         'regexp_matches', 'regexp_replace', 'replace', 'row', 'row_number', 'sha256', 'signbit',
         'split_part', 'starts_with', 'string_split', 'strlen', 'struct_extract', 'struct_pack',
-        'sum', 'to_json', 'to_microseconds', 'typeof', 'unnest', 'version', '||', '~~')
+        'sum', 'to_json', 'to_microseconds', 'translate', 'typeof', 'unnest', 'version', '||',
+        '~~')
   AND (held = 'temp'
        OR ((held = system.main.lower(system.main.current_database())
             OR system.main.contains(path, system.main.concat(',', held, '.'))
@@ -61,9 +62,9 @@ __kanon_names AS MATERIALIZED (  -- the names of all columns
 ),
 __kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner saw all of them
     SELECT CASE
-        WHEN (SELECT list_filter(names, lambda name: starts_with(lower(name), '__kanon_') OR lower(name) = 'num_points' OR lower(name) = 'radius')[1] FROM __kanon_names) IS NOT NULL
-            THEN __kanon_refuse('OptionError', format('The relation has a column ''{}'', a name that the query needs for itself. Rename it first.', (SELECT list_filter(names, lambda name: starts_with(lower(name), '__kanon_') OR lower(name) = 'num_points' OR lower(name) = 'radius')[1] FROM __kanon_names)))
-        WHEN EXISTS (SELECT 1 FROM duckdb_columns() WHERE list_contains(from_json('["patients"]', '["VARCHAR"]'), lower(table_name)) AND regexp_matches(comment, '\bkanon\b|\b(?:kanon|[a-z]kanon|anon|[a-z]anon|aknon|k[a-z]anon|knon|k[a-z]non|knaon|ka[a-z]non|kaon|ka[a-z]on|kaonn|kan[a-z]on|kann|kan[a-z]n|kanno|kano[a-z]n|kano|kano[a-z]|kanon[a-z])\s*:', 'i') AND NOT list_contains(from_json('[]', '["VARCHAR"]'), concat( database_name, '.', schema_name, '.', table_name, '.', column_name, ' ', comment)) AND NOT list_contains(from_json('["disease"]', '["VARCHAR"]'), lower(column_name)))
+        WHEN (SELECT list_filter(names, lambda name: starts_with(__kanon_caseless(name), '__kanon_') OR __kanon_caseless(name) = 'num_points' OR __kanon_caseless(name) = 'radius')[1] FROM __kanon_names) IS NOT NULL
+            THEN __kanon_refuse('OptionError', format('The relation has a column ''{}'', a name that the query needs for itself. Rename it first.', (SELECT list_filter(names, lambda name: starts_with(__kanon_caseless(name), '__kanon_') OR __kanon_caseless(name) = 'num_points' OR __kanon_caseless(name) = 'radius')[1] FROM __kanon_names)))
+        WHEN EXISTS (SELECT 1 FROM duckdb_columns() WHERE list_contains(from_json('["patients"]', '["VARCHAR"]'), __kanon_caseless(table_name)) AND regexp_matches(comment, '(?:^|[^a-z])((?:kanon(?:[_.-]?[a-z0-9]+(?:[_.-][a-z0-9]+)*|[ ](?:sql|role|type|class|tag))?|(?:kanon|[a-z]kanon|anon|[a-z]anon|aknon|k[a-z]anon|knon|k[a-z]non|knaon|ka[a-z]non|kaon|ka[a-z]on|kaonn|kan[a-z]on|kann|kan[a-z]n|kanno|kano[a-z]n|kano|kano[a-z]|kanon[a-z])(?:[ _.-]?sql)?)[ \t\r\n\"''`)\]*]*(?::|=|->|\x{FF1A})|(?:kanon|k[a-z]anon|knon|k[a-z]non|knaon|ka[a-z]non|kaon|ka[a-z]on|kaonn|kan[a-z]on|kann|kan[a-z]n|kanno|kano[a-z]n|kano|kano[a-z]|kanon[a-z])(?:[ _.-]?sql)?[^a-z0-9,;]*(?:quasi|qi(?:$|[^a-z])|(?:within|others?)[ \t\r\n]*(?:$|[.,;()|\n])|(?:quasi|q[a-z]uasi|qasi|q[a-z]asi|qausi|qu[a-z]asi|qusi|qu[a-z]si|qusai|qua[a-z]si|quai|qua[a-z]i|quais|quas[a-z]i|quas|quas[a-z]|quasi[a-z])|(?:sensitive|s[a-z]ensitive|snsitive|s[a-z]nsitive|snesitive|se[a-z]nsitive|sesitive|se[a-z]sitive|sesnitive|sen[a-z]sitive|senitive|sen[a-z]itive|senistive|sens[a-z]itive|senstive|sens[a-z]tive|senstiive|sensi[a-z]tive|sensiive|sensi[a-z]ive|sensiitve|sensit[a-z]ive|sensitve|sensit[a-z]ve|sensitvie|sensiti[a-z]ve|sensitie|sensiti[a-z]e|sensitiev|sensitiv[a-z]e|sensitiv|sensitiv[a-z]|sensitive[a-z])|(?:identifier|i[a-z]dentifier|ientifier|i[a-z]entifier|iedntifier|id[a-z]entifier|idntifier|id[a-z]ntifier|idnetifier|ide[a-z]ntifier|idetifier|ide[a-z]tifier|idetnifier|iden[a-z]tifier|idenifier|iden[a-z]ifier|idenitfier|ident[a-z]ifier|identfier|ident[a-z]fier|identfiier|identi[a-z]fier|identiier|identi[a-z]ier|identiifer|identif[a-z]ier|identifer|identif[a-z]er|identifeir|identifi[a-z]er|identifir|identifi[a-z]r|identifire|identifie[a-z]r|identifie|identifie[a-z]|identifier[a-z])|(?:entity|e[a-z]ntity|etity|e[a-z]tity|etnity|en[a-z]tity|enity|en[a-z]ity|enitty|ent[a-z]ity|entty|ent[a-z]ty|enttiy|enti[a-z]ty|entiy|enti[a-z]y|entiyt|entit[a-z]y|entit|entit[a-z]|entity[a-z])))|^[^a-z0-9]*(kanon(?:[ _.-]?sql)?(?:[^a-z0-9]+[a-z0-9]+)?[^a-z0-9]*$)', 'i') AND NOT list_contains(from_json('[]', '["VARCHAR"]'), concat( database_name, '.', schema_name, '.', table_name, '.', column_name, ' ', comment)) AND NOT list_contains(from_json('["disease"]', '["VARCHAR"]'), __kanon_caseless(column_name)))
             THEN __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give these columns their roles in the call.')
         ELSE true END AS passed
 ),
@@ -90,9 +91,10 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
     SELECT __kanon_start(
         (SELECT columns FROM __kanon_columns),
         NULL,
-        '{"named": [], "progress": true, "task": {"beside_k": [], "block_rows": null, "class_label": null, "distance": "sse", "k": 5, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
+        '{"least": 5, "named": [], "progress": true, "task": {"beside_k": [], "block_rows": null, "class_label": null, "distance": "sse", "k": 5, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
         NULL,
         NULL,
+        [],
         [],
         system.main.current_setting('threads'),
         false,
@@ -134,7 +136,7 @@ __kanon_labelled AS NOT MATERIALIZED (  -- the rows of classes: read anew by eac
 __kanon_classes AS MATERIALIZED (  -- what each class releases
     SELECT __kanon_class, __kanon_shown(COLUMNS(* EXCLUDE (__kanon_class, __kanon_hidden)), __kanon_hidden)
     FROM (SELECT __kanon_class, __kanon_centroid(COLUMNS(* EXCLUDE ("__kanon_class"))) FROM (SELECT __kanon_class, COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash", "disease")) FROM __kanon_labelled ORDER BY __kanon_class ASC) GROUP BY __kanon_class)
-    CROSS JOIN (SELECT list_transform(grouped.hidden, lambda name: lower(name)) AS __kanon_hidden
+    CROSS JOIN (SELECT list_transform(grouped.hidden, lambda name: __kanon_caseless(name)) AS __kanon_hidden
                 FROM __kanon_grouped)
 ),
 __kanon_numbers AS MATERIALIZED (  -- rows per class, and of those that are left out
@@ -174,6 +176,12 @@ __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
     CROSS JOIN (SELECT count(*) AS __kanon_kept_count FROM __kanon_kept)
     LEFT JOIN __kanon_sizes ON true
 ),
+__kanon_alike AS MATERIALIZED (  -- classes that release the same values, by the first of them
+    SELECT unnest(__kanon_members) AS __kanon_class, __kanon_first
+    FROM (SELECT list(__kanon_class) AS __kanon_members, min(__kanon_class) AS __kanon_first,
+                 __kanon_seen(COLUMNS(* EXCLUDE (__kanon_class))), __kanon_printed(COLUMNS(* EXCLUDE (__kanon_class)))
+          FROM __kanon_classes GROUP BY ALL)
+),
 __kanon_centers AS (
     SELECT __kanon_class, [*COLUMNS(* EXCLUDE (__kanon_class))] AS center
     FROM (SELECT __kanon_class, __kanon_cell(COLUMNS(* EXCLUDE (__kanon_class))) FROM (SELECT __kanon_class, __kanon_centroid(COLUMNS(* EXCLUDE ("__kanon_class"))) FROM (SELECT __kanon_class, COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash", "disease")) FROM __kanon_labelled ORDER BY __kanon_class ASC) GROUP BY __kanon_class))
@@ -181,9 +189,10 @@ __kanon_centers AS (
 __kanon_measured AS MATERIALIZED (
     SELECT __kanon_measure(
         list({'row': __kanon_row, 'hash': __kanon_hash, 'class': __kanon_class,
+              'alike': coalesce(__kanon_first, __kanon_class),
               'cells': cells, 'center': coalesce(center, cells)}),
         (SELECT columns FROM __kanon_columns),
-        '{"named": [], "progress": true, "task": {"beside_k": [], "block_rows": null, "class_label": null, "distance": "sse", "k": 5, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
+        '{"least": 5, "named": [], "progress": true, "task": {"beside_k": [], "block_rows": null, "class_label": null, "distance": "sse", "k": 5, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
         NULL,
         '{"form": "point", "of_trees": "node", "by_column": {}}',
         (SELECT struct_pack(facts := grouped.facts, cells := grouped.cells, types := (
@@ -193,6 +202,7 @@ __kanon_measured AS MATERIALIZED (
         (SELECT grouped.hidden FROM __kanon_grouped)) AS measured
     FROM __kanon_cells JOIN __kanon_labels USING (__kanon_row)
     LEFT JOIN __kanon_centers USING (__kanon_class)
+    LEFT JOIN __kanon_alike USING (__kanon_class)
 ),
 __kanon_radii AS (
     SELECT entry.class AS __kanon_class, entry.radius AS radius
@@ -213,7 +223,7 @@ __kanon_clusters AS (
            __kanon_members.* EXCLUDE (__kanon_class)
     FROM __kanon_classes JOIN __kanon_members USING (__kanon_class)
 )
-SELECT __kanon.*
+SELECT __kanon_without_statistics(COLUMNS(__kanon.*))
 FROM __kanon_clusters AS __kanon, __kanon_check
 WHERE __kanon_check.passed
 ORDER BY md5(concat('0 ', row(*COLUMNS(__kanon.*))::VARCHAR)) ASC

@@ -25,12 +25,13 @@ WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '_
         'isfinite', 'isinf', 'isnan', 'json_extract', 'least', 'len', 'list', 'list_aggr',
         'list_aggregate', 'list_concat', 'list_contains', 'list_distinct', 'list_filter',
         'list_grade_up', 'list_max', 'list_min', 'list_position', 'list_select', 'list_sort',
-        'list_sum', 'list_transform', 'list_unique', 'list_value', 'lower', 'make_timestamp',
+        'list_sum', 'list_transform', 'list_value', 'list_zip', 'make_timestamp',
         'make_timestamptz', 'map_entries', 'map_to_pg_oid', 'map_values', 'max', 'md5',
         'md5_number', 'min', 'nullif', 'quantile_disc', 'range', 'regexp_full_match',
         'regexp_matches', 'regexp_replace', 'replace', 'row', 'row_number', 'sha256', 'signbit',
         'split_part', 'starts_with', 'string_split', 'strlen', 'struct_extract', 'struct_pack',
-        'sum', 'to_json', 'to_microseconds', 'typeof', 'unnest', 'version', '||', '~~')
+        'sum', 'to_json', 'to_microseconds', 'translate', 'typeof', 'unnest', 'version', '||',
+        '~~')
   AND (held = 'temp'
        OR ((held = system.main.lower(system.main.current_database())
             OR system.main.contains(path, system.main.concat(',', held, '.'))
@@ -86,11 +87,11 @@ __kanon_names AS MATERIALIZED (  -- the names of all columns
 ),
 __kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner saw all of them
     SELECT CASE
-        WHEN (SELECT list_filter(names, lambda name: starts_with(lower(name), '__kanon_'))[1] FROM __kanon_names) IS NOT NULL
-            THEN __kanon_refuse('OptionError', format('The relation has a column ''{}'', a name that the query needs for itself. Rename it first.', (SELECT list_filter(names, lambda name: starts_with(lower(name), '__kanon_'))[1] FROM __kanon_names)))
-        WHEN (SELECT CASE WHEN len(names) > 0 THEN format('{} no role: {}{}. Name each in sensitive=[...], identifiers=[...] or quasi_identifiers=[...], or say others=''drop'', ''quasi_identifier'' or ''release''.', CASE WHEN len(names) = 1 THEN '1 column has' ELSE concat(len(names), ' columns have') END, concat('''', array_to_string(names[1:10], ''', '''), ''''), CASE WHEN len(names) > 10 THEN concat(' and ', len(names) - 10, ' more') ELSE '' END) END FROM (SELECT list_filter(names, lambda name: NOT list_contains(from_json('["age", "job", "zip", "disease", "name"]', '["VARCHAR"]'), lower(name))) AS names FROM __kanon_names)) IS NOT NULL
-            THEN __kanon_refuse('OptionError', (SELECT CASE WHEN len(names) > 0 THEN format('{} no role: {}{}. Name each in sensitive=[...], identifiers=[...] or quasi_identifiers=[...], or say others=''drop'', ''quasi_identifier'' or ''release''.', CASE WHEN len(names) = 1 THEN '1 column has' ELSE concat(len(names), ' columns have') END, concat('''', array_to_string(names[1:10], ''', '''), ''''), CASE WHEN len(names) > 10 THEN concat(' and ', len(names) - 10, ' more') ELSE '' END) END FROM (SELECT list_filter(names, lambda name: NOT list_contains(from_json('["age", "job", "zip", "disease", "name"]', '["VARCHAR"]'), lower(name))) AS names FROM __kanon_names)))
-        WHEN EXISTS (SELECT 1 FROM duckdb_columns() WHERE list_contains(from_json('["patients"]', '["VARCHAR"]'), lower(table_name)) AND regexp_matches(comment, '\bkanon\b|\b(?:kanon|[a-z]kanon|anon|[a-z]anon|aknon|k[a-z]anon|knon|k[a-z]non|knaon|ka[a-z]non|kaon|ka[a-z]on|kaonn|kan[a-z]on|kann|kan[a-z]n|kanno|kano[a-z]n|kano|kano[a-z]|kanon[a-z])\s*:', 'i') AND NOT list_contains(from_json('[]', '["VARCHAR"]'), concat( database_name, '.', schema_name, '.', table_name, '.', column_name, ' ', comment)) AND NOT list_contains(from_json('["age", "job", "zip", "disease", "name"]', '["VARCHAR"]'), lower(column_name)))
+        WHEN (SELECT list_filter(names, lambda name: starts_with(__kanon_caseless(name), '__kanon_'))[1] FROM __kanon_names) IS NOT NULL
+            THEN __kanon_refuse('OptionError', format('The relation has a column ''{}'', a name that the query needs for itself. Rename it first.', (SELECT list_filter(names, lambda name: starts_with(__kanon_caseless(name), '__kanon_'))[1] FROM __kanon_names)))
+        WHEN (SELECT CASE WHEN len(names) > 0 THEN format('{} no role: {}{}. Name each in sensitive=[...], identifiers=[...] or quasi_identifiers=[...], or say others=''drop'', ''quasi_identifier'' or ''release''.', CASE WHEN len(names) = 1 THEN '1 column has' ELSE concat(len(names), ' columns have') END, concat('''', array_to_string(names[1:10], ''', '''), ''''), CASE WHEN len(names) > 10 THEN concat(' and ', len(names) - 10, ' more') ELSE '' END) END FROM (SELECT list_filter(names, lambda name: NOT list_contains(from_json('["age", "job", "zip", "disease", "name"]', '["VARCHAR"]'), __kanon_caseless(name))) AS names FROM __kanon_names)) IS NOT NULL
+            THEN __kanon_refuse('OptionError', (SELECT CASE WHEN len(names) > 0 THEN format('{} no role: {}{}. Name each in sensitive=[...], identifiers=[...] or quasi_identifiers=[...], or say others=''drop'', ''quasi_identifier'' or ''release''.', CASE WHEN len(names) = 1 THEN '1 column has' ELSE concat(len(names), ' columns have') END, concat('''', array_to_string(names[1:10], ''', '''), ''''), CASE WHEN len(names) > 10 THEN concat(' and ', len(names) - 10, ' more') ELSE '' END) END FROM (SELECT list_filter(names, lambda name: NOT list_contains(from_json('["age", "job", "zip", "disease", "name"]', '["VARCHAR"]'), __kanon_caseless(name))) AS names FROM __kanon_names)))
+        WHEN EXISTS (SELECT 1 FROM duckdb_columns() WHERE list_contains(from_json('["patients"]', '["VARCHAR"]'), __kanon_caseless(table_name)) AND regexp_matches(comment, '(?:^|[^a-z])((?:kanon(?:[_.-]?[a-z0-9]+(?:[_.-][a-z0-9]+)*|[ ](?:sql|role|type|class|tag))?|(?:kanon|[a-z]kanon|anon|[a-z]anon|aknon|k[a-z]anon|knon|k[a-z]non|knaon|ka[a-z]non|kaon|ka[a-z]on|kaonn|kan[a-z]on|kann|kan[a-z]n|kanno|kano[a-z]n|kano|kano[a-z]|kanon[a-z])(?:[ _.-]?sql)?)[ \t\r\n\"''`)\]*]*(?::|=|->|\x{FF1A})|(?:kanon|k[a-z]anon|knon|k[a-z]non|knaon|ka[a-z]non|kaon|ka[a-z]on|kaonn|kan[a-z]on|kann|kan[a-z]n|kanno|kano[a-z]n|kano|kano[a-z]|kanon[a-z])(?:[ _.-]?sql)?[^a-z0-9,;]*(?:quasi|qi(?:$|[^a-z])|(?:within|others?)[ \t\r\n]*(?:$|[.,;()|\n])|(?:quasi|q[a-z]uasi|qasi|q[a-z]asi|qausi|qu[a-z]asi|qusi|qu[a-z]si|qusai|qua[a-z]si|quai|qua[a-z]i|quais|quas[a-z]i|quas|quas[a-z]|quasi[a-z])|(?:sensitive|s[a-z]ensitive|snsitive|s[a-z]nsitive|snesitive|se[a-z]nsitive|sesitive|se[a-z]sitive|sesnitive|sen[a-z]sitive|senitive|sen[a-z]itive|senistive|sens[a-z]itive|senstive|sens[a-z]tive|senstiive|sensi[a-z]tive|sensiive|sensi[a-z]ive|sensiitve|sensit[a-z]ive|sensitve|sensit[a-z]ve|sensitvie|sensiti[a-z]ve|sensitie|sensiti[a-z]e|sensitiev|sensitiv[a-z]e|sensitiv|sensitiv[a-z]|sensitive[a-z])|(?:identifier|i[a-z]dentifier|ientifier|i[a-z]entifier|iedntifier|id[a-z]entifier|idntifier|id[a-z]ntifier|idnetifier|ide[a-z]ntifier|idetifier|ide[a-z]tifier|idetnifier|iden[a-z]tifier|idenifier|iden[a-z]ifier|idenitfier|ident[a-z]ifier|identfier|ident[a-z]fier|identfiier|identi[a-z]fier|identiier|identi[a-z]ier|identiifer|identif[a-z]ier|identifer|identif[a-z]er|identifeir|identifi[a-z]er|identifir|identifi[a-z]r|identifire|identifie[a-z]r|identifie|identifie[a-z]|identifier[a-z])|(?:entity|e[a-z]ntity|etity|e[a-z]tity|etnity|en[a-z]tity|enity|en[a-z]ity|enitty|ent[a-z]ity|entty|ent[a-z]ty|enttiy|enti[a-z]ty|entiy|enti[a-z]y|entiyt|entit[a-z]y|entit|entit[a-z]|entity[a-z])))|^[^a-z0-9]*(kanon(?:[ _.-]?sql)?(?:[^a-z0-9]+[a-z0-9]+)?[^a-z0-9]*$)', 'i') AND NOT list_contains(from_json('[]', '["VARCHAR"]'), concat( database_name, '.', schema_name, '.', table_name, '.', column_name, ' ', comment)) AND NOT list_contains(from_json('["age", "job", "zip", "disease", "name"]', '["VARCHAR"]'), __kanon_caseless(column_name)))
             THEN __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give these columns their roles in the call.')
         ELSE true END AS passed
 ),
@@ -117,6 +118,7 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
         [{'name': 'age', 'paths': (SELECT paths FROM __kanon_tree_1)}, {'name': 'job', 'paths': (SELECT paths FROM __kanon_tree_2)}],
         NULL,
         [],
+        [(SELECT list_concat(['name'], list_transform( list_filter([*COLUMNS(*)], lambda known: __kanon_is_constant(known)), lambda known: known.name)) FROM (SELECT __kanon_of_persons(COLUMNS(* EXCLUDE (__kanon_whose)), 2) FROM (SELECT __kanon_whose, __kanon_of_person(COLUMNS(* EXCLUDE (__kanon_whose))) FROM (SELECT hash("name"::VARCHAR) AS __kanon_whose, COLUMNS(['age', 'job']) FROM __kanon_source WHERE "name" IS NOT NULL AND hash("name"::VARCHAR) % greatest(1, (SELECT count(*) FROM __kanon_source) // 50000) = 0) GROUP BY __kanon_whose)))],
         system.main.current_setting('threads'),
         regexp_matches(system.main.current_query(), '(?is)\bcopy\b.*\bpartition_by\b'),
         (SELECT count(*) FROM __kanon_source),
@@ -267,5 +269,5 @@ __kanon_released AS NOT MATERIALIZED (  -- columns in their old order
      FROM (SELECT UNNEST(__kanon_list[__kanon_place]), __kanon_ordered.*
            FROM __kanon_ordered CROSS JOIN __kanon_sets))
 )
-SELECT __kanon_plain(COLUMNS(*))
+SELECT __kanon_without_statistics(__kanon_plain(COLUMNS(*)))
 FROM __kanon_released

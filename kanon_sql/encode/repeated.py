@@ -1,0 +1,113 @@
+"""Columns that several rows of a person have in common: what they determine, and what is said."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from kanon_sql.encode.arrow import CellColumns, Column, Rows
+from kanon_sql.encode.attributes import is_categorical, is_numeric
+from kanon_sql.encode.cells import category_column, number_column
+from kanon_sql.encode.looks import INTEGER, LEAST_ROWS, LOOKED_AT, NEARLY
+from kanon_sql.names import caseless
+from kanon_sql.points.points import Labels
+
+SOME = 50_000
+"""About so many rows are looked at for what a column determines, those of some of its values."""
+SHARE = 0.1
+"""The least share of the values of such a column that several rows have."""
+
+
+def repeated_notice(name: str, constant: Sequence[str]) -> str:
+    """What is said of a column that may say whose row a row is, where nobody named an entity."""
+    listed = ", ".join(map(repr, constant))
+    return (
+        f"Rows with the same {name!r} have the same {listed}, so it may say whose row a row is, "
+        f"and k counts rows, not persons. If it does, name it in entity={name!r}."
+    )
+
+
+def may_be_a_key(sql_type: str) -> bool:
+    """Whether a column of this type may say whose row a row is."""
+    texts = is_categorical(sql_type) and sql_type != "BOOLEAN"
+    return texts or bool(INTEGER.fullmatch(sql_type))
+
+
+def is_repeated(sizes: Labels) -> bool:
+    """Whether enough values stand in several rows, by how many rows have each."""
+    values, several = int(np.sum(sizes > 0)), int(np.sum(sizes > 1))
+    enough = several >= max(LEAST_ROWS, SHARE * values)
+    return enough and values <= NEARLY * int(sizes.sum())
+
+
+def determines(a: Labels, b: Labels, size: int) -> bool:
+    """Whether equal values of a have equal values of b.
+
+    Args:
+        a, b: int64, shape (n,); the values, numbered from 0.
+        size: how many values a has.
+    """
+    of = np.zeros(size, np.int64)
+    of[a] = b  # the last row of each value counts, and all others must agree with it
+    return bool(np.array_equal(of[a], b))
+
+
+def independent(columns: Sequence[Labels]) -> bool:
+    """Whether there are two of these columns of which neither determines the other: what a person
+    has, where a place, say, has a town, a county and a state."""
+    sizes = [int(column.max(initial=-1)) + 1 for column in columns]
+    return any(
+        not determines(a, b, sizes[i]) and not determines(b, a, sizes[j])
+        for i, a in enumerate(columns) for j, b in enumerate(columns) if i < j
+    )
+
+
+def repeated_keys(
+    rows: Rows, columns: Sequence[Column], named: Collection[str] | None
+) -> Iterator[tuple[str, list[str]]]:
+    """The quasi-identifiers that nobody named and that may say whose row a row is, each with the
+    columns that are the same in all its rows.
+
+    Args:
+        rows: the cells are read.
+        columns: the quasi-identifiers.
+        named: those that somebody named, in lower case; None: all of them.
+    """
+    cells, count = rows.fields["cells"], rows.count
+    for j, column in enumerate(columns):
+        known = named is None or caseless(column.name) in named
+        if known or not may_be_a_key(column.sql_type):
+            continue
+        few = _codes(cells, j, columns, np.arange(min(count, LOOKED_AT)))
+        if len(np.unique(few)) < min(LEAST_ROWS, count):
+            continue  # neither has many values, so it isn't worth counting them all
+        codes = _codes(cells, j, columns, None)
+        sizes = np.bincount(codes)
+        if not is_repeated(sizes):
+            continue
+        some = np.flatnonzero(codes % max(1, count // SOME) == 0)
+        within, size = codes[some], len(sizes)
+        constant = {}
+        for i, other in enumerate(columns):
+            values = _codes(cells, i, columns, some)
+            if i != j and values.max() > 0 and determines(within, values, size):
+                constant[other.name] = values
+        if independent(list(constant.values())):
+            yield column.name, list(constant)
+
+
+def _codes(
+    cells: CellColumns | pa.StructArray, j: int, columns: Sequence[Column], some: Labels | None
+) -> Labels:
+    """The values of a column in some rows or in all, numbered from 0, NULL among them."""
+    if is_numeric(columns[j].sql_type):
+        numbers = number_column(cells, j, len(columns))
+        return np.unique(
+            numbers if some is None else numbers[some], return_inverse=True
+        )[1].reshape(-1)
+    texts = category_column(cells, j, len(columns))
+    texts = texts if some is None else texts.take(pa.array(some))
+    codes = texts.dictionary_encode().indices.cast(pa.int64()).fill_null(-1).to_numpy()
+    return np.unique(codes, return_inverse=True)[1].reshape(-1)

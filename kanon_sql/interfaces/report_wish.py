@@ -1,0 +1,94 @@
+"""What a report is to be, beside the release: its file, title, queries and comparisons."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from kanon_sql.errors import OptionError
+
+NEEDED = ("jinja2", "vl_convert")
+"""The libraries of the extra 'report'."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a report is to be, beside the release.
+
+    Attributes:
+        path: the file.
+        title: what the release is called.
+        queries: SQL texts by their names.
+        compared: other releases: a name for each, and the options in which it differs.
+    """
+
+    path: Path
+    title: str
+    queries: Mapping[str, str]
+    compared: tuple[tuple[str, Mapping[str, Any]], ...]
+
+
+def read_wish(to: Any, title: Any, queries: Any, compare: Any) -> Wish:
+    """What is wanted, read and checked.
+
+    Raises:
+        OptionError: something of it can't be had.
+    """
+    _refuse_missing()
+
+    # here, since it loads what only reports need
+    from kanon_sql.reporting.queries import read_queries
+
+    if title is not None and not isinstance(title, str):
+        raise OptionError(f"title is a {type(title).__name__}. Give a text.")
+    return Wish(_target(to), title or "", read_queries(queries), _read_compare(compare))
+
+
+def _refuse_missing() -> None:
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise OptionError(
+            f"A report needs {' and '.join(missing)}, which is not installed. "
+            "Install it by pip install 'kanon-sql[report]'."
+        )
+
+
+def _target(to: Any) -> Path:
+    """The file to write, where it may be one."""
+    if not isinstance(to, (str, os.PathLike)) or not str(to):
+        raise OptionError("to is no name of a file. Give one, for example to='report.html'.")
+    path = Path(to).resolve()
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise OptionError(
+            f"to names {str(to)!r}, and a report is an HTML file. Name one that ends in .html."
+        )
+    if "://" in str(to) or path.is_dir() or not path.parent.is_dir():
+        raise OptionError(
+            f"to names {str(to)!r}, where no file can be. Name one in a folder that is there."
+        )
+    return path
+
+
+def _read_compare(given: Any) -> tuple[tuple[str, Mapping[str, Any]], ...]:
+    """What to compare with: a name for each, and the options in which it differs."""
+    if given is None:
+        return ()
+    if isinstance(given, (str, Mapping)) or not all(
+        isinstance(each, (str, Mapping)) for each in given
+    ):
+        raise OptionError(
+            "compare is no list of methods. Give one, such as ['mdav', 'mondrian'], or of options, "
+            "such as [{'k': 10}]."
+        )
+    found = []
+    for each in given:
+        changes = {"method": each} if isinstance(each, str) else dict(each)
+        said = {name: value for name, value in changes.items() if name != "method"}
+        parts = [str(changes["method"])] if "method" in changes else []
+        parts += [f"{name} = {value!r}" for name, value in said.items()]
+        found.append((", ".join(parts), changes))
+    return tuple(found)

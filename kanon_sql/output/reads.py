@@ -1,0 +1,188 @@
+"""What a call reads, so that nothing is written over it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from kanon_sql.call.relation import is_url, literal
+from kanon_sql.errors import OptionError
+
+TOKEN = re.compile(r"'((?:[^']|'')*)'|\"((?:[^\"]|\"\")*)\"|(\w+)")
+WILD = re.compile(r"[*?\[]")
+
+MEANINGS = """
+    SELECT system.main.lower(view_name), sql FROM system.main.duckdb_views() WHERE NOT internal
+    UNION ALL
+    SELECT system.main.lower(function_name), macro_definition FROM system.main.duckdb_functions()
+    WHERE NOT internal AND macro_definition IS NOT NULL
+        AND NOT system.main.starts_with(function_name, '__kanon_')
+    UNION ALL
+    SELECT 'getvariable', '''' || replace(value, '''', '''''') || ''''
+    FROM system.main.duckdb_variables() WHERE value IS NOT NULL
+"""
+"""What a word in a query may stand for: a view, a macro, a variable."""
+
+DATABASES = "SELECT path FROM system.main.duckdb_databases() WHERE path IS NOT NULL"
+
+ITSELF = "{} names the relation itself. Write {} to another file."
+AMONG = "{} names {!r}, which is among the files that are read. Write {} to another file."
+OPEN = "{} names {!r}, a DuckDB file that is open. Write {} to another file."
+MATCHED = (
+    "{} names {!r}, which the pattern {!r} reads, too. Write {} to a file outside of it."
+)
+INSIDE = (
+    "{!r} is among the files that are read, and lies where {!r} will be written. Name a folder of "
+    "its own."
+)
+WITHIN = "The pattern {!r} would read what is written to {!r}. Name a folder outside of it."
+
+
+class Reads:
+    """All that a call may read: the words of its relations, and of the views and macros that they
+    name, as far as these go.
+
+    It is read off the texts, so that it holds for whatever function reads a file; a word too many
+    costs nothing unless it is the name of what is written.
+
+    Attributes:
+        own: the texts and quoted names of the relation alone.
+        names: the same of all of them.
+        words: all words, in small letters.
+    """
+
+    def __init__(self, con: duckdb.DuckDBPyConnection, source: str, given: Any = None) -> None:
+        """
+        Args:
+            con: which reads.
+            source: the relation as it stands in FROM, or a query.
+            given: the options of the call, of which some name relations.
+        """
+        self._con = con
+        self.own = tuple(_names_in(source))
+        self.names: list[str] = []
+        self.words: set[str] = set()
+        meanings: dict[str, list[str]] = {}
+        for word, text in con.execute(MEANINGS).fetchall():
+            meanings.setdefault(word, []).append(text)
+        waiting = [source, *(f"{literal(text)} {text}" for text in _texts_of(given))]
+        while waiting:
+            for found in TOKEN.finditer(waiting.pop()):
+                name = _name(found)
+                if found[3] is None and name not in self.names:
+                    self.names.append(name)
+                if name.lower() not in self.words:
+                    self.words.add(name.lower())
+                    waiting += meanings.get(name.lower(), ())
+
+    def files(self, name: str) -> list[str]:
+        """The files of this machine that a name or pattern leads to; none of a name of no file."""
+        if is_url(name) and not name.lower().startswith("file:"):
+            return []
+        with suppress(duckdb.Error):
+            found = self._con.execute("SELECT file FROM system.main.glob(?)", [name]).fetchall()
+            return [re.sub(r"^file:(//)?", "", file) for (file,) in found]
+        return []
+
+    def _itself(self) -> list[str]:
+        """The files that the relation names itself."""
+        return [file for name in self.own for file in self.files(name)]
+
+    def has(self, target: Path) -> bool:
+        """Whether a file is one of those that are read."""
+        return any(_same(file, target) for name in self.names for file in self.files(name))
+
+    def refuse_file(self, said: str, target: Path, what: str = "the release") -> None:
+        """Raises OptionError where a file that is to be written is one that is read, or a pattern
+        of those would read it.
+
+        Args:
+            said: what names it, such as 'to'.
+            target: the file.
+            what: is written.
+        """
+        for (database,) in self._con.execute(DATABASES).fetchall():
+            if _same(database, target) or _same(f"{database}.wal", target):
+                raise OptionError(OPEN.format(said, str(target), what))
+        for name in self.names:
+            files = self.files(name)
+            if any(_same(file, target) for file in files) or (not files and _ends(target, name)):
+                if len(files) == 1 and self._itself() == files:
+                    raise OptionError(ITSELF.format(said, what))
+                raise OptionError(AMONG.format(said, str(target), what))
+            if WILD.search(name) and matches(name, target):
+                raise OptionError(MATCHED.format(said, str(target), name, what))
+
+    def refuse_folder(self, target: Path, written: Sequence[Path]) -> None:
+        """Raises OptionError where a folder that is to be written has a file that is read, or would
+        be read by the next run as if it were input.
+
+        Args:
+            target: the folder.
+            written: what is written there, a file of each kind.
+        """
+        places = {target, *(path.parent for path in written)}
+        for name in self.names:
+            for file in self.files(name):
+                if places & set(Path(file).resolve().parents):
+                    raise OptionError(INSIDE.format(file, str(target)))
+            if WILD.search(name) and any(matches(name, path) for path in written):
+                raise OptionError(WITHIN.format(name, str(target)))
+
+
+def _name(found: re.Match[str]) -> str:
+    if found[1] is not None:
+        return found[1].replace("''", "'")
+    return found[3] if found[2] is None else found[2].replace('""', '"')
+
+
+def _names_in(text: str) -> Iterator[str]:
+    """The texts and quoted names of a query."""
+    return (_name(found) for found in TOKEN.finditer(text) if found[3] is None)
+
+
+def _texts_of(given: Any) -> Iterator[str]:
+    """All texts in an option, however deep."""
+    if isinstance(given, str):
+        yield given
+    elif isinstance(given, Mapping):
+        for value in given.values():
+            yield from _texts_of(value)
+    elif isinstance(given, Iterable):
+        for value in given:
+            yield from _texts_of(value)
+
+
+def _same(file: str, target: Path) -> bool:
+    """Whether two paths lead to one file, by what other name ever."""
+    with suppress(OSError, ValueError):
+        return Path(file).samefile(target)
+    return False
+
+
+def _ends(target: Path, name: str) -> bool:
+    """Whether a path may be put together from a text that is its end, such as 'lake/' || 'a.csv'.
+    """
+    parts = Path(name.lstrip("/")).parts
+    return bool(parts) and "." in name and target.exists() and target.parts[-len(parts):] == parts
+
+
+def matches(pattern: str, path: Path) -> bool:
+    """Whether a pattern, as DuckDB reads it, finds a path that need not be there."""
+    parts = Path(re.sub(r"^file:(//)?", "", pattern)).expanduser().parts
+    first = next((i for i, part in enumerate(parts) if WILD.search(part)), len(parts))
+    return _fits((*Path(*parts[:first]).resolve().parts, *parts[first:]), path.parts)
+
+
+def _fits(pattern: Sequence[str], path: Sequence[str]) -> bool:
+    if not pattern or not path:
+        return not path and all(part == "**" for part in pattern)
+    if pattern[0] == "**":
+        return _fits(pattern[1:], path) or _fits(pattern, path[1:])
+    return fnmatchcase(path[0], pattern[0]) and _fits(pattern[1:], path[1:])

@@ -1,0 +1,98 @@
+"""A place that is written whole or not at all: beside it, and renamed when it is done.
+
+What is not done lies in a folder beside the place, which ends with the run. A run that was killed
+leaves its folder behind; the next one that writes to the place takes it away. It knows those that
+are alive by a lock, which ends with its process.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from kanon_sql.output.faults import writing
+
+try:
+    import fcntl
+except ImportError:  # on Windows there is no such lock
+    fcntl = None  # type: ignore[assignment]
+
+
+@contextmanager
+def beside(path: Path) -> Iterator[str]:
+    """A name beside a file, for a draft that takes its place; it is gone if anything fails.
+
+    Raises:
+        DataError: what the disk refuses (see writing).
+    """
+    with folder_beside(path) as folder:
+        draft = folder / "rows"
+        yield str(draft)
+        draft.replace(path)
+
+
+@contextmanager
+def folder_beside(path: Path) -> Iterator[Path]:
+    """A folder beside a place, which nobody else may read, for a draft of what will be there; it is
+    gone at the end, with all that is still in it."""
+    with writing(path):
+        _remove_left(path)
+        folder, held = _made(path)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+            if held is not None:
+                os.close(held)
+
+
+def _made(path: Path) -> tuple[Path, int | None]:
+    """A new folder, and its lock, where there are locks."""
+    while True:
+        folder = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+        folder.mkdir(mode=0o700)
+        try:
+            return folder, _locked(folder)
+        except (BlockingIOError, FileNotFoundError):
+            continue  # another run took it for one that was left, before it had its lock
+
+
+def _locked(folder: Path) -> int | None:
+    """The lock of a folder; None where there are no locks.
+
+    Raises:
+        BlockingIOError: another process has it.
+        FileNotFoundError: the folder is gone by now.
+    """
+    if fcntl is None:
+        return None
+    held = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        folder.stat()
+    except (BlockingIOError, FileNotFoundError):
+        os.close(held)
+        raise
+    except OSError:  # some network drives have no locks
+        os.close(held)
+        return None
+    return held
+
+
+def _remove_left(path: Path) -> None:
+    """Takes away what runs have left beside a place that were killed."""
+    ours = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{16}}\.tmp")
+    with suppress(OSError), os.scandir(path.parent) as found:
+        for each in found:
+            if not ours.fullmatch(each.name) or not each.is_dir(follow_symlinks=False):
+                continue
+            with suppress(OSError):
+                held = _locked(Path(each.path))
+                if held is not None:
+                    shutil.rmtree(each.path, ignore_errors=True)
+                    os.close(held)

@@ -1,0 +1,331 @@
+"""What a manifest says against itself: what needs no file to be seen.
+
+kanon_sql.verify() holds the rest against the file, and with the source against the release run
+again.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kanon_sql.call.choices import REPRESENTATIONS
+from kanon_sql.call.options import OPTIONS
+from kanon_sql.errors import OptionError
+from kanon_sql.hierarchies.kinds import BY_TYPE, KINDS
+from kanon_sql.measure.ledger_metrics import LEDGER
+from kanon_sql.measure.metrics import ATTRIBUTE, DIVERSITY, METRICS, OF_GROUPING
+from kanon_sql.measure.model_metrics import REACHED
+from kanon_sql.measure.part_metrics import PARTS
+from kanon_sql.measure.person_metrics import PERSONS
+from kanon_sql.methods import CHOICES
+from kanon_sql.methods.auto import AUTO, BY_SIZE
+from kanon_sql.methods.option import options_of
+from kanon_sql.names import caseless
+from kanon_sql.plan.entries import (
+    MADE,
+    RELEASE,
+    Json,
+    is_number,
+    is_recursive,
+    metric_names,
+    models_of,
+    of_column,
+    option_names,
+)
+
+ROLES = {
+    "quasi_identifier": "quasi_identifiers", "sensitive": "sensitive", "identifier": "identifiers",
+    "within": "within", "entity": "entity", "other": "", "withheld": "",
+}
+"""The roles of columns, and which option names those of a role."""
+
+AT_LEAST, BELOW = ("l",), ("c",)
+"""The models where more is better, and those where what is reached must not be what was asked."""
+
+Said = Iterator[tuple[str, str]]
+"""Entries, and what is wrong with each."""
+
+DIGEST = re.compile(r"[0-9a-f]{64}")
+UNREAD = "The manifest of the file can't be understood: it was changed."
+THREE_DIGITS = 0.02
+"""How far a number may be from what follows from two others, all of three digits."""
+
+
+OF_WHOLE = {
+    metric.name for metric in (*METRICS, ATTRIBUTE, OF_GROUPING) if metric.public == "whole"
+}
+COUNTED = ("rows", "classes", "columns", "persons", "parts", "blocks", "steps", "neighbours")
+"""The units of what is counted."""
+
+
+def is_count(value: Any) -> bool:
+    """Whether a value of JSON is a whole number of 0 or more."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def contradictions(manifest: Json) -> dict[str, str]:
+    """What of a manifest can't be, by entry: a sentence for each.
+
+    Args:
+        manifest: by section and entry; each section is an object.
+    """
+    found: dict[str, str] = {}
+    for part in (_names, _made, _options, _roles, _trees, _release, _numbers, _models):
+        try:
+            for entry, said in part(manifest):
+                found.setdefault(entry, said)
+        except (AttributeError, LookupError, TypeError, ValueError):
+            found.setdefault("manifest", UNREAD)
+    return found
+
+
+def _names(manifest: Json) -> Said:
+    """Entries that lack, and those that nobody knows."""
+    options = manifest["options"]
+    needed, may = option_names(options)
+    release = RELEASE | ({"method"} if options.get("method") == AUTO.name else set())
+    whole = {
+        "made": (MADE, set()), "options": (needed, may), "release": (release, set()),
+        "metrics": (metric_names(manifest), set()),
+    }
+    for section, (wanted, besides) in whole.items():
+        there = set(manifest[section])
+        if section == "metrics":  # which name a column as the relation does, or as the call does
+            told = {caseless(name): name for name in there}
+            wanted = {told.get(caseless(name), name) for name in wanted}
+        for name in sorted(wanted - there):
+            yield f"{section}.{name}", f"The manifest lacks the entry {name!r} of {section}."
+        for name in sorted(there - wanted - besides):
+            yield (
+                f"{section}.{name}",
+                f"The manifest has an entry {name!r} of {section}, which none of its kind has.",
+            )
+
+
+def _made(manifest: Json) -> Said:
+    made = manifest["made"]
+    if made.get("call") != "anonymize":
+        yield "made.call", "The manifest is of another call than anonymize."
+    for name in ("kanon_sql", "duckdb"):
+        if not re.match(r"v?\d+\.\d+", str(made.get(name))):
+            yield f"made.{name}", f"The manifest tells no version of {name}."
+
+
+def _options(manifest: Json) -> Said:
+    """Values that no call takes."""
+    options = manifest["options"]
+    method = CHOICES.get(str(options.get("method")))
+    if method is None:
+        yield "options.method", "The manifest names a method that this version doesn't know."
+        return
+    if options.get("k") is None and method.promises_k:
+        yield "options.k", "The manifest asks for no k."
+    known = {**OPTIONS, **options_of(method.own)}
+    for name, value in options.items():
+        option = known.get(name)
+        if option is None or value is None or _is_told_otherwise(name, option.relation, value):
+            continue
+        try:
+            option.read(value)
+        except OptionError:
+            yield f"options.{name}", f"The manifest says a {name} that no call takes."
+    asked = any(True for _ in models_of(options))
+    if asked != (options.get("seed") is None) or (asked and not options.get("sensitive")):
+        yield "options.seed", "The seed is told where it is secret, or is not where it isn't."
+
+
+def _is_told_otherwise(name: str, is_relation: bool, value: Any) -> bool:
+    """Whether a manifest tells a value of an option in words that no call takes."""
+    if is_relation:
+        return bool(value == "a relation")
+    if name in ("quasi_identifiers", "refine"):
+        return value in ("all other columns", BY_SIZE)
+    if name == "representation":
+        words = [*value.values()] if isinstance(value, Mapping) else [value]
+        return all(
+            isinstance(word, str) and word.removeprefix("hierarchy, else ") in (
+                *REPRESENTATIONS, "describe"
+            )
+            for word in words
+        )
+    if name == "sensitive_values":
+        return _is_sealed(value)
+    if name == "alpha" and isinstance(value, Mapping):
+        return all(_is_sealed(limit) or is_number(limit) for limit in value.values())
+    return False
+
+
+def _is_sealed(value: Any) -> bool:
+    return isinstance(value, Mapping) and set(value) == {"sha256"} and bool(
+        DIGEST.fullmatch(str(value["sha256"]))
+    )
+
+
+def _roles(manifest: Json) -> Said:
+    """Roles that are none, and those that the options don't say, or say otherwise."""
+    roles, options = manifest["roles"], manifest["options"]
+    seen: set[str] = set()
+    for name, role in roles.items():
+        if role not in ROLES:
+            yield f"roles.{name}", f"The column {name!r} has a role that there isn't."
+        if caseless(name) in seen:
+            yield f"roles.{name}", f"The column {name!r} has two roles."
+        seen.add(caseless(name))
+    for role, option in ROLES.items():
+        if not option:
+            continue
+        given = options.get(option)
+        if role == "quasi_identifier" and given == "all other columns":
+            continue
+        told = {caseless(name): name for name, own in roles.items() if own == role}
+        named = {caseless(given)} if isinstance(given, str) else {
+            caseless(str(name)) for name in given or ()
+        }
+        for name in sorted(set(told) - named):
+            yield (
+                f"roles.{told[name]}",
+                f"The role of {told[name]!r} is {role}, and the option {option} doesn't name it.",
+            )
+        if named - set(told):
+            yield f"options.{option}", f"The option {option} names a column with another role."
+    for option in ("weights", "categorical"):
+        for name in options.get(option) or ():
+            if caseless(str(name)) not in seen:
+                yield f"options.{option}", f"The option {option} names a column without a role."
+
+
+def _trees(manifest: Json) -> Said:
+    roles = {caseless(name): role for name, role in manifest["roles"].items()}
+    for name, told in manifest.get("hierarchies", {}).items():
+        at = f"hierarchies.{name}"
+        if roles.get(caseless(name)) not in ("quasi_identifier", "sensitive"):
+            yield at, f"A hierarchy is told of {name!r}, which none generalizes."
+        if not isinstance(told, Mapping) or not told or set(told) - {
+            "kind", "rows_sha256", "options_sha256"
+        } or not all(
+            word in (*KINDS, BY_TYPE, "by the column's type") if name == "kind"
+            else DIGEST.fullmatch(str(word)) for name, word in told.items()
+        ):
+            yield at, f"The hierarchy of {name!r} is told as none is."
+
+
+def _release(manifest: Json) -> Said:
+    told = manifest["release"]
+    for name in ("rows_sha256", "sql_sha256"):
+        if not isinstance(told.get(name), str) or not DIGEST.fullmatch(told[name]):
+            yield f"release.{name}", f"The manifest has no digest as {name}."
+    number, has_ledger = told.get("number"), "ledger" in manifest["options"]
+    if (number is not None) != has_ledger or not (number is None or (is_count(number) and number)):
+        yield "release.number", "The number of the release doesn't go with its ledger."
+    if has_ledger and number != manifest["metrics"].get("release"):
+        yield "metrics.release", "The manifest numbers the release twice, and not alike."
+
+
+def _numbers(manifest: Json) -> Said:
+    """Metrics that no release has, and those that don't go together."""
+    told = manifest["metrics"]
+    units = {
+        metric.name: metric.unit
+        for metric in (*METRICS, *DIVERSITY, *PERSONS, *PARTS, *LEDGER, *REACHED.values())
+    }
+    for name, value in told.items():
+        plain = name.partition(" (")[0]
+        if value is not None and not _may_be(plain, units.get(plain, ""), value):
+            yield f"metrics.{name}", f"The manifest says a {name} that no release has."
+    numbers = {name: value for name, value in told.items() if is_number(value)}
+    counts = [numbers.get(name) for name in ("rows_in", "rows_released", "rows_suppressed")]
+    if None in counts or counts[0] != counts[1] + counts[2]:  # type: ignore[operator]
+        for name in ("rows_in", "rows_suppressed"):
+            yield (
+                f"metrics.{name}",
+                "The counts of the manifest don't add up: rows_in is not rows_released and "
+                "rows_suppressed together.",
+            )
+        return
+    rows_in, rows, out = (int(count or 0) for count in counts)
+    follows = {
+        "information_loss": _times(100, numbers.get("sse"), numbers.get("sst")),
+        "rows_per_person_mean": _times(rows, 1, numbers.get("persons")),
+        "risk_of_persons": _times(1, 1, numbers.get("k_persons")),
+    }
+    for name, number in follows.items():
+        value = numbers.get(name)
+        if number is not None and value is not None and not math.isclose(
+            value, number, rel_tol=THREE_DIGITS, abs_tol=1e-9
+        ):
+            yield f"metrics.{name}", f"The manifest says another {name} than its numbers give."
+    for name, most in {
+        "sse": numbers.get("sst"), "persons": rows, "persons_suppressed": out,
+        "k_persons": numbers.get("k_reached"), "parts_joined": rows_in,
+    }.items():
+        value = numbers.get(name)
+        if most is not None and value is not None and value > most * (1 + THREE_DIGITS):
+            yield f"metrics.{name}", f"The manifest says more {name} than its numbers allow."
+    for name, value in told.items():
+        whole = name.partition(" (")[0] in OF_WHOLE
+        if whole and out and value is not None:
+            yield f"metrics.{name}", f"The manifest says {name} although rows were left out."
+
+
+def _times(factor: float, over: float | None, under: float | None) -> float | None:
+    return None if over is None or not under else factor * over / under
+
+
+def _may_be(name: str, unit: str, value: Any) -> bool:
+    """Whether a metric may have a value."""
+    if value in ("inf", "Infinity", "nan", "NaN", "-inf"):
+        return not name.endswith("_requested")
+    if not is_number(value) or value < 0:
+        return False
+    if unit in COUNTED and not name.endswith("_mean"):
+        return float(value).is_integer()
+    if unit in ("share", "probability") and not name.endswith("_reached"):
+        return bool(value <= 1 + 1e-9)
+    return not (unit == "percent" and value > 100 * (1 + THREE_DIGITS))
+
+
+def _models(manifest: Json) -> Said:
+    """What was reached, against what was asked for."""
+    options, told = manifest["options"], manifest["metrics"]
+    k = options.get("k")
+    if told.get("k_requested") != k:
+        yield "metrics.k_requested", "The manifest says another k_requested than its option k."
+    for name in ("k_reached", "k_persons", "crowd_min", "part_rows_min"):
+        value = told.get(name)
+        if is_number(k) and is_number(value) and value < k and told.get("rows_released"):
+            yield f"metrics.{name}", f"The manifest asks for k = {k}, and says {name} = {value}."
+    for option, column, limit in models_of(options):
+        asked = [(option, limit)]
+        measured = option
+        if is_recursive(options, option, column):
+            measured = "c"
+            asked.append(("c", of_column(options.get("c"), column, None)))
+        for name, threshold in asked:
+            entry = f"{name}_requested ({column})"
+            number = None if isinstance(threshold, Mapping) else threshold
+            if told.get(entry) != number or (number is not None and not is_number(number)):
+                yield f"metrics.{entry}", f"The manifest says another {entry} than the option."
+        threshold, entry = asked[-1][1], f"{measured}_reached ({column})"
+        has = told.get(entry)
+        if isinstance(threshold, Mapping) or not is_number(threshold):
+            continue
+        if not _keeps(measured, has, threshold) and told.get("rows_released"):
+            yield (
+                f"metrics.{entry}",
+                f"The manifest asks for {measured} = {threshold:g} of {column!r}, and says that "
+                f"{has} was reached.",
+            )
+
+
+def _keeps(model: str, has: Any, threshold: float) -> bool:
+    """Whether what was reached is what was asked for."""
+    if not is_number(has):
+        return False
+    if model in AT_LEAST:
+        return bool(has >= threshold * (1 - 1e-9))
+    if model in BELOW:
+        return bool(has < threshold)
+    return bool(has <= threshold * (1 + 1e-9) + 1e-12)

@@ -1,0 +1,135 @@
+"""Which entries the manifest of a release has, by what its options and roles say.
+
+Who forges a manifest seals it anew. So all entries of the format must be there and none besides:
+what isn't there can't be held against anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+from unicodedata import normalize
+
+from kanon_sql.call.models import THRESHOLDS
+from kanon_sql.call.options import (
+    GroupOptions,
+    LedgerOptions,
+    MeasureOptions,
+    ModelOptions,
+    PartOptions,
+    ReleaseOptions,
+    RoleOptions,
+    RunOptions,
+)
+from kanon_sql.measure.ledger_metrics import LEDGER
+from kanon_sql.measure.metrics import ATTRIBUTE, DIVERSITY, METRICS, OF_GROUPING
+from kanon_sql.measure.model_metrics import REACHED, REQUESTED
+from kanon_sql.measure.part_metrics import PARTS
+from kanon_sql.measure.person_metrics import PERSONS
+from kanon_sql.methods import CHOICES
+from kanon_sql.methods.option import options_of
+from kanon_sql.names import caseless
+
+Json = Mapping[str, Any]
+
+MADE = {"format", "kanon_sql", "duckdb", "call"}
+RELEASE = {"number", "rows_sha256", "sql_sha256"}
+UNTOLD = {"hierarchies", "release", "threads", "progress", "show_values", "by_part"}
+"""The options that no manifest tells, or not there."""
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value of JSON is a number."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def models_of(options: Json) -> Iterator[tuple[str, str, Any]]:
+    """Option, column and threshold of each privacy model that options ask for; the name of a column
+    as ``sensitive`` has it."""
+    columns = options.get("sensitive") or []
+    known = {caseless(name): name for name in columns}
+    for option in THRESHOLDS:
+        given = options.get(option)
+        if given is None:
+            continue
+        by_column = given if isinstance(given, Mapping) else dict.fromkeys(columns, given)
+        for column, limit in by_column.items():
+            yield option, known.get(caseless(column), column), limit
+
+
+def of_column(given: Any, column: str, default: Any) -> Any:
+    """What an option says of a column."""
+    if isinstance(given, Mapping):
+        return {caseless(name): word for name, word in given.items()}.get(caseless(column), default)
+    return given
+
+
+def is_recursive(options: Json, option: str, column: str) -> bool:
+    """Whether a model is recursive diversity, which has a c beside l."""
+    kind = of_column(options.get("diversity_kind"), column, "distinct")
+    return option == "l" and kind == "recursive"
+
+
+def option_names(options: Json) -> tuple[set[str], set[str]]:
+    """The options that a manifest must have, and those that it may have besides."""
+    holders: list[Any] = [RoleOptions, GroupOptions, ReleaseOptions, MeasureOptions, RunOptions]
+    method = CHOICES.get(str(options.get("method")))
+    needed = {name for holder in holders for name in options_of(holder)} - UNTOLD
+    needed |= set(options_of(method.own)) if method is not None else set()
+    needed -= {"entity", "entity_rows", "effort"}
+    may = {"effort", "weight", "entity", "entity_rows"}
+    models = set(options_of(ModelOptions))
+    # a seed is told where nothing is secret
+    if options.get("seed") is None or models & set(options):
+        needed |= models
+    for holder in (LedgerOptions, PartOptions):
+        group = set(options_of(holder)) - UNTOLD
+        if group & set(options):
+            needed |= group
+    if "ledger" in options:
+        needed |= {"entity"}
+    elif {"entity", "entity_rows"} & set(options):
+        needed |= {"entity", "entity_rows"}
+    return needed, may
+
+
+def metric_names(manifest: Json) -> set[str]:
+    """The metrics that a manifest must have; it may have no other."""
+    options, roles = manifest["options"], manifest["roles"]
+    sensitive = options.get("sensitive") or []
+    known = list(METRICS)
+    known += PERSONS if options.get("entity") is not None and "entity_rows" in options else ()
+    known += PARTS if options.get("within") else ()
+    known += LEDGER if "ledger" in options else ()
+    found = {metric.name for metric in known if metric.public != "no"}
+    for metric in DIVERSITY:
+        found |= (
+            {f"{metric.name} ({column})" for column in sensitive} if len(sensitive) > 1
+            else {metric.name} if sensitive else set()
+        )
+    for option, column, _ in models_of(options):
+        measured = "c" if is_recursive(options, option, column) else option
+        found |= {
+            f"{metric.name} ({column})"
+            for metric in (REQUESTED[option], REQUESTED[measured], REACHED[measured])
+        }
+    of_each = [name for name, role in roles.items() if role == "quasi_identifier"]
+    return found | {
+        f"{metric.name} ({name})" for metric in (ATTRIBUTE, OF_GROUPING) for name in of_each
+    }
+
+
+def added_columns(options: Json) -> set[str]:
+    """The columns of a release that none of the relation has."""
+    return {
+        name for name, said in {"class_id": "class_id", "wkt": "wkt"}.items()
+        if options.get(said) is True
+    }
+
+
+def resembles(name: str, other: str) -> bool:
+    """Whether two names differ in case, blanks and forms of letters only."""
+    plain = [
+        "".join(normalize("NFKC", each).casefold().split()) for each in (name, other)
+    ]
+    return plain[0] == plain[1]
