@@ -103,7 +103,17 @@ NOBODY = pytest.mark.skipif(
 )
 
 
+@pytest.fixture
+def reached_by_nobody(installed: Installed) -> None:
+    """Skips a test where the interpreter lies in a folder that only root may enter."""
+    try:
+        installed("python", "-c", "", cwd=installed.root, nobody=True)
+    except PermissionError:
+        pytest.skip(f"only root may enter the folders of {installed.python.resolve()}")
+
+
 @NOBODY
+@pytest.mark.usefixtures("reached_by_nobody")
 def test_a_user_who_may_write_nowhere_and_has_no_home(installed: Installed, folder: Path) -> None:
     kept = {path.name for path in folder.iterdir()}
     nowhere = {"HOME": None, "XDG_CACHE_HOME": None, "NUMBA_CACHE_DIR": None}
@@ -118,6 +128,7 @@ def test_a_user_who_may_write_nowhere_and_has_no_home(installed: Installed, fold
 
 @pytest.mark.slow
 @NOBODY
+@pytest.mark.usefixtures("reached_by_nobody")
 def test_a_folder_that_kanon_compile_filled_is_read_by_a_user_who_may_not_write(
     installed: Installed, folder: Path
 ) -> None:

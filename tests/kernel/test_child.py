@@ -22,9 +22,9 @@ MATCHING = """
     from kanon_sql.kernel.watch import Watch
     from kanon_sql.methods.cell_generalization.factors_by_matching import _matched
 
-    links = [(a, b, 1) for a in range(700) for b in range(a)]
+    links = [(a, b, 1) for a in range(1500) for b in range(a)]
     print("begun", flush=True)
-    _matched(700, links, True, Watch())
+    _matched(1500, links, True, Watch())
 """
 PROGRAMS = """
     import numpy as np
