@@ -78,6 +78,7 @@ def test_only_what_stands_unchanged_is_told(
     assert found["identifiers_determined"] == (float(count), determined)
 
 
+@pytest.mark.slow
 def test_a_generalized_column_tells_nothing(con: duckdb.DuckDBPyConnection) -> None:
     """Its values were those of one person each; the medians are those of four rows."""
     roles = ROLES.replace("'visit', ", "").replace("['age']", "['age', 'visit']")

@@ -62,7 +62,7 @@ def asked(relation: str, file: Path) -> tuple[str, str]:
 # --- columns that nobody gave a role --------------------------------------------------------------
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_columns_without_a_role_are_refused_where_quasi_identifiers_are_named(
     con: Connection, file: Path, relation: str
@@ -234,7 +234,7 @@ FORMS: dict[str, Callable[[Connection, str], None]] = {
 }  # fmt: skip
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_an_option_that_is_null_is_refused(con: Connection, form: str) -> None:
     for name, option in OPTIONS.items():

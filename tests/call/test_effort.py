@@ -21,7 +21,7 @@ def people(con: duckdb.DuckDBPyConnection) -> pl.DataFrame:
     return con.sql("FROM patients").pl()
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["mdav", "k_member", "mondrian"])
 def test_two_of_the_words_are_what_refine_says(people: pl.DataFrame, method: str) -> None:
     for effort, refine in (("fast", "none"), ("balanced", "local")):

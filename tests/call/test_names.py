@@ -68,6 +68,7 @@ def commented(con: Connection, one: str, other: str) -> None:
         con.execute(f"COMMENT ON COLUMN people.{quoted(name)} IS 'kanon: {role}'")
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(names())
 @example(("É", "é"))
@@ -87,7 +88,7 @@ def test_names_are_one_where_duckdb_takes_them_for_one(pair: tuple[str, str]) ->
     assert (caseless(one) != caseless(other)) == two
 
 
-@settings(max_examples=12)
+@settings(max_examples=3)
 @given(names(), st.booleans())
 @example(("É", "é"), False)
 @example(("k", "\u212a"), True)
@@ -115,6 +116,7 @@ def test_each_of_two_twins_has_its_own_role(
         assert sorted(released[other]) == sorted(frame[other])
 
 
+@pytest.mark.slow
 @settings(max_examples=6)
 @given(names())
 @example(("k", "\u212a"))
@@ -149,6 +151,7 @@ def test_a_comment_that_is_not_committed_is_seen_on_a_table_with_such_a_name() -
             con.sql("FROM anonymize('É', k=5)").fetchall()
 
 
+@pytest.mark.slow
 def test_files_and_their_manifest_keep_twins_apart(tmp_path: Path) -> None:
     frame = pl.DataFrame({
         "É": [f"first{i}" for i in range(2000)], "é": [f"second{i}" for i in range(2000)],
@@ -170,6 +173,7 @@ def test_files_and_their_manifest_keep_twins_apart(tmp_path: Path) -> None:
     assert kanon_sql.verify(tmp_path / "one.parquet")
 
 
+@pytest.mark.slow
 def test_a_config_file_keeps_twins_apart(tmp_path: Path) -> None:
     pl.DataFrame({
         "K": [f"first{i}" for i in range(60)], "\u212a": [f"second{i}" for i in range(60)],

@@ -85,6 +85,7 @@ def test_a_column_that_it_leaves_out_is_refused(con: Connection) -> None:
     assert columns(con, "roles := 'r', others := 'drop'") == ["age", "zip"]
 
 
+@pytest.mark.slow
 def test_the_call_wins_over_the_relation_and_that_over_comments(con: Connection) -> None:
     for column, role in (("name", "sensitive"), ("age", "sensitive"), ("flu", "identifier")):
         con.execute(f"COMMENT ON COLUMN p.{column} IS 'kanon: {role}'")
@@ -100,6 +101,7 @@ def test_the_call_wins_over_the_relation_and_that_over_comments(con: Connection)
     assert used(con, call)["sensitive"] == ["flu", "age"]
 
 
+@pytest.mark.slow
 def test_a_relation_by_every_name(con: Connection, tmp_path: Path) -> None:
     con.execute(f"COPY r TO '{tmp_path / 'roles.csv'}'; COPY r TO '{tmp_path / 'r.parquet'}'")
     con.execute('CREATE SCHEMA "my schema"; CREATE VIEW "my schema"."the roles" AS FROM r')

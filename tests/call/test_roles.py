@@ -62,6 +62,7 @@ def test_roles_declared_in_the_catalog(con: Connection) -> None:
     assert released["age"] <= 12
 
 
+@pytest.mark.slow
 def test_declared_roles_hold_for_every_spelling_and_other_calls(con: Connection) -> None:
     con.execute("COMMENT ON COLUMN patients.name IS 'kanon: identifier'")
     con.execute("CREATE SCHEMA s; CREATE TABLE s.people AS FROM patients")

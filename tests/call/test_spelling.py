@@ -60,6 +60,7 @@ def test_a_qualified_name_with_spaces_quoted_whole_or_inside(con: Connection) ->
     assert rows_of(con, "'my schema.t'") == 60
 
 
+@pytest.mark.slow
 def test_every_legal_column_name(con: Connection) -> None:
     names = ['a "b"', "it's", "a.b", "select", "Ü", "{k}", "${k}", "_source", "__kanon", "count"]
     columns = ", ".join(
@@ -76,6 +77,7 @@ def test_every_legal_column_name(con: Connection) -> None:
         assert len(found) == (len(names) - 1 if role == "sensitive" else 1)
 
 
+@pytest.mark.slow
 def test_columns_named_like_the_parts_of_the_query(con: Connection) -> None:
     names = ["passed", "radius", "num_points", "cells", "columns", "label", "grouped", "k", "row",
              "class", "size", "hash", "center", "moment", "_check", "_released", "rows", "x"]

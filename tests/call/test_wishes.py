@@ -214,6 +214,7 @@ def test_a_cte_is_found_wherever_it_stands(con: Connection, query: str) -> None:
     assert len(con.sql(query).fetchall()) == 60
 
 
+@pytest.mark.slow
 def test_a_list_of_files_is_a_relation(con: Connection, tmp_path: Path) -> None:
     for ending in ("parquet", "csv", "json"):
         files = []

@@ -162,6 +162,7 @@ def columns(draw: st.DrawFn) -> tuple[str, list[Any]]:
     return kind, own
 
 
+@pytest.mark.slow
 @given(columns())
 def test_sql_and_python_see_the_same(shared: Connection, column: tuple[str, list[Any]]) -> None:
     kind, values = column

@@ -35,7 +35,7 @@ def whole(lake: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, byte
     return bytes_of(folder)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("step", ["before the output goes", "before it comes", "before the draft"])
 def test_a_run_killed_while_it_ends_has_lost_nothing(
     step: str, lake: str, whole: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -70,6 +70,7 @@ def test_a_run_killed_while_it_ends_has_lost_nothing(
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
+@pytest.mark.slow
 def test_what_another_run_left_is_no_part_of_the_output(
     lake: str, whole: dict[str, bytes], tmp_path: Path
 ) -> None:
@@ -80,6 +81,7 @@ def test_what_another_run_left_is_no_part_of_the_output(
     assert bytes_of(tmp_path / "out") == whole
 
 
+@pytest.mark.slow
 def test_no_folder_of_the_user_is_taken_away(lake: str, tmp_path: Path) -> None:
     out, own = tmp_path / "out", tmp_path / "out.old"
     own.mkdir()
@@ -98,6 +100,7 @@ def test_the_input_is_never_written_over(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["lake"]
 
 
+@pytest.mark.slow
 def test_the_output_is_never_read_as_input(tmp_path: Path) -> None:
     make_lake(tmp_path / "lake", 3000)
     pattern, out = f"{tmp_path}/lake/**/*.parquet", tmp_path / "lake" / "out"
@@ -111,6 +114,7 @@ def test_the_output_is_never_read_as_input(tmp_path: Path) -> None:
     ).rows == 3000
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such lock")
 def test_two_runs_do_not_write_one_output(
     lake: str, whole: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -130,6 +134,7 @@ def test_two_runs_do_not_write_one_output(
     assert tried and bytes_of(out) == whole
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such permissions")
 def test_nobody_else_may_read_a_draft(
     lake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -177,6 +182,7 @@ def test_hierarchies_that_changed_are_not_gone_on_with(
     assert kanon_sql.anonymize_files(lake, tmp_path / "out", **more, **GIVEN).rows == 3000
 
 
+@pytest.mark.slow
 def test_files_of_any_name_are_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "joe's"
     make_lake(tmp_path / "lake", 3000)
@@ -206,6 +212,7 @@ def test_folders_that_cannot_be_written(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_too_little_memory_is_one_sentence_and_its_draft_is_gone_on_with(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lake: str, whole: dict[str, bytes]
 ) -> None:
@@ -238,6 +245,7 @@ def test_a_damaged_file_is_one_sentence_and_leaves_no_draft(tmp_path: Path) -> N
     assert [path.name for path in tmp_path.iterdir()] == ["lake"]
 
 
+@pytest.mark.slow
 def test_an_input_that_grows_meanwhile_is_said_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

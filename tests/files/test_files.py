@@ -77,6 +77,7 @@ def test_one_block_is_what_anonymize_releases(lake: str, tmp_path: Path) -> None
         assert whole.metrics[name] == pytest.approx(told[name], rel=1e-9), name
 
 
+@pytest.mark.slow
 def test_loss_of_blocks_is_near_that_of_one(lake: str, tmp_path: Path) -> None:
     metrics = kanon_sql.anonymize_metrics(lake, **OPTIONS)
     told = dict(zip(metrics["metric"].to_pylist(), metrics["value"].to_pylist(), strict=True))
@@ -86,6 +87,7 @@ def test_loss_of_blocks_is_near_that_of_one(lake: str, tmp_path: Path) -> None:
     assert two.metrics["information_loss"] < 1.2 * told["information_loss"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2])
 def test_neither_threads_nor_the_order_of_the_rows_change_a_byte(
     several: Any, threads: int, tmp_path: Path
@@ -106,7 +108,7 @@ def test_rows_stand_by_what_is_released_of_them(several: Any) -> None:
     assert hashes == sorted(hashes)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [
     {"method": "k_member"}, {"method": "forest"}, {"method": "r_gather"},
     {"nulls": "suppress"}, {"suppress": 0.05}, {"refine": "local"}, {"distance": "loss"},
@@ -177,6 +179,7 @@ def test_what_blocks_cannot_keep_is_refused(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_the_folder_is_there_whole_or_not_at_all(
     lake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -69,6 +69,7 @@ def test_a_run_that_stops_at_every_step_ends_with_the_same_bytes(
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
+@pytest.mark.slow
 def test_blocks_that_are_done_are_not_done_again(
     lake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,7 +96,7 @@ def test_blocks_that_are_done_are_not_done_again(
     assert made and not set(made) & set(again)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("options", "said"), [
     ({"k": 6}, "the options changed"), ({"seed": 1}, "the options changed"),
     ({"method": "mdav_plus"}, "the options changed"),
@@ -115,6 +116,7 @@ def test_a_draft_of_another_release_is_not_gone_on_with(
     kanon_sql.anonymize_files(lake, tmp_path / "out", resume=False, **{**GIVEN, **options})
 
 
+@pytest.mark.slow
 def test_an_input_that_changed_is_not_gone_on_with(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,7 +44,7 @@ def classes(folder: Path) -> list[Any]:
         ).fetchall()
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [
     CRUDE, "SELECT 7 AS age, 'z' AS zip, 'ill' || i % 6 AS illness FROM range({}) r(i)",
 ], ids=["six combinations", "one"])
@@ -56,6 +56,7 @@ def test_rows_that_are_alike_make_blocks_of_one_size(rows: str, tmp_path: Path) 
     assert released.metrics["block_rows_max"] <= 2 * 9000
 
 
+@pytest.mark.slow
 def test_rows_that_many_are_like_are_in_a_sample_as_often_as_elsewhere(tmp_path: Path) -> None:
     rows = """
         SELECT CASE WHEN i % 2 = 0 THEN 40.0 ELSE hash(i) % 100000 / 1000 END AS age,
@@ -68,7 +69,7 @@ def test_rows_that_many_are_like_are_in_a_sample_as_often_as_elsewhere(tmp_path:
     assert released.metrics["block_rows_max"] < 1.3 * 15_000
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [
     CRUDE.format(40_000),
     "SELECT hash(i) % 900 AS age, 'z' || hash(i + 1) % 200 AS zip, 'ill' || i % 6 AS illness "
@@ -86,6 +87,7 @@ def test_no_sensitive_value_decides_a_class(rows: str, tmp_path: Path) -> None:
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_the_order_of_rows_that_are_alike_changes_no_byte(tmp_path: Path) -> None:
     found = []
     for name, order in (("one", "age, zip, illness"), ("other", "hash(illness), age DESC")):
@@ -96,7 +98,7 @@ def test_the_order_of_rows_that_are_alike_changes_no_byte(tmp_path: Path) -> Non
     assert found[0] == found[1]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [{"l": 3}, {"alpha": 0.5}], ids=["l", "alpha"])
 def test_every_side_of_a_cut_through_ties_has_its_share_of_sensitive_values(
     model: dict[str, Any], tmp_path: Path
@@ -109,6 +111,7 @@ def test_every_side_of_a_cut_through_ties_has_its_share_of_sensitive_values(
     assert released.metrics["blocks"] > 6
 
 
+@pytest.mark.slow
 def test_what_a_block_lacks_is_not_said_of_the_table(tmp_path: Path) -> None:
     rows = """
         SELECT i // 40 AS age, 'z' AS zip,
@@ -121,7 +124,7 @@ def test_what_a_block_lacks_is_not_said_of_the_table(tmp_path: Path) -> None:
     assert kanon_sql.anonymize_files(lake, tmp_path / "out", l=3, **GIVEN).rows == 8000
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("entity_rows", ["together", "apart"])
 def test_a_block_has_persons_enough_for_two_classes(entity_rows: str, tmp_path: Path) -> None:
     rows = """
@@ -137,7 +140,7 @@ def test_a_block_has_persons_enough_for_two_classes(entity_rows: str, tmp_path: 
     assert released.metrics["blocks"] > 4 and released.metrics["block_rows_min"] >= 5 * 40
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [
     "5e-324 * (i % 1000)", "1e-310 * (i % 977)", "CASE WHEN i = 7 THEN 1e300 ELSE i % 1000 END",
     "CASE WHEN i % 2 = 0 THEN 1.7e308 ELSE -1.7e308 END",

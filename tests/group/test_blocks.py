@@ -175,6 +175,7 @@ def test_few_steps(con: duckdb.DuckDBPyConnection, steps: int) -> None:
     assert len(con.execute(f"FROM anonymize({call})").fetchall()) == 60
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("call", ["refine := 'local'", "method := 'best'"])
 def test_the_steps_told_give_the_same_release(con: duckdb.DuckDBPyConnection, call: str) -> None:
     con.execute(

@@ -87,7 +87,7 @@ def found_loss(
     return total
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["mdav_star", "k_member"])
 def test_never_below_the_optimum_and_mostly_equal(method: str) -> None:
     """Where it isn't equal, the search has mostly ended with one class of all records: of so few no

@@ -63,6 +63,7 @@ def grid(con: Connection, sizes: list[int], side: int) -> set[tuple[str, str]]:
     return {(codes[a], codes[b]) for one in links for a, b in (one, one[::-1])}
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(30), deadline=None)
 @given(st.lists(st.integers(0, 9), min_size=25, max_size=25), st.integers(2, 6))
 def test_regions_of_each_level_are_connected_and_large_enough(

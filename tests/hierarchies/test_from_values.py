@@ -72,6 +72,7 @@ def test_a_mask_that_codes_contain_is_refused() -> None:
         build("prefix", ["*#?_~@"])
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.lists(st.dates(), min_size=1, max_size=10), st.booleans())
 def test_dates(days: list[date], stamped: bool) -> None:
@@ -116,6 +117,7 @@ widths = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(
     st.lists(numbers, min_size=1, max_size=12), widths, st.integers(1, 6), st.integers(2, 10),
@@ -169,6 +171,7 @@ def test_bins_as_an_analyst_would_draw_them() -> None:
     assert build("bins", []).levels[0].to_pylist() == []
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.lists(st.floats(-1e300, 1e300), min_size=2, max_size=9, unique=True))
 def test_an_automatic_width_is_nice_and_makes_about_32_bins(values: list[float]) -> None:
@@ -181,6 +184,7 @@ def test_an_automatic_width_is_nice_and_makes_about_32_bins(values: list[float])
     assert 12 <= count <= 32 or high - low == 1
 
 
+@pytest.mark.slow
 def test_a_million_numbers() -> None:
     values = pl.Series(range(1_000_000)).cast(pl.String).to_arrow()
     tree = built_in("zip", "bins", {}, values, True)
@@ -188,6 +192,7 @@ def test_a_million_numbers() -> None:
     assert len(set(tree.levels[1].unique().to_pylist())) == 20
 
 
+@pytest.mark.slow
 def test_many_codes_keep_their_neighbours() -> None:
     build("prefix", [f"{(i * 7919) % 100_003:06}" for i in range(100_000)], ordered=False)
 

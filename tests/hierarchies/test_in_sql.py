@@ -72,6 +72,7 @@ def test_each_class_releases_its_lowest_common_ancestor(
         assert {released for _, released in pairs} == {ancestor([job for job, _ in pairs])}
 
 
+@pytest.mark.slow
 def test_any_relation_holds_levels(con: Connection, tmp_path: Any) -> None:
     con.execute(LEVELS)
     con.execute('CREATE VIEW shuffled AS SELECT level2, level0, level1 AS "LEVEL1" '

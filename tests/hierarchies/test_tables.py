@@ -56,6 +56,7 @@ def naive_trees(draw: Any) -> Naive:
 # --- child/parent and level tables
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(naive_trees(), st.randoms(use_true_random=False), st.booleans())
 def test_a_child_parent_table_is_the_tree_of_a_naive_walk(
@@ -74,6 +75,7 @@ def test_a_child_parent_table_is_the_tree_of_a_naive_walk(
                 assert meet(tree, one, other) == naive.meet(one, other)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(naive_trees(), st.randoms(use_true_random=False), st.booleans())
 def test_a_level_table_is_the_tree_of_a_naive_walk(
@@ -101,6 +103,7 @@ def test_a_level_table_is_the_tree_of_a_naive_walk(
                 assert meet(tree, one, other) == naive.meet(one, other)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(naive_trees(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_does_not_matter_and_a_tree_reads_back_as_itself(

@@ -77,13 +77,19 @@ WRONG = {"audit": 1}
 """Statuses other than 0, of commands that look for what is wrong and find it."""
 
 
+@pytest.mark.slow
 def test_every_command_has_an_example(installed: Installed) -> None:
     told = installed("kanon", "--help", cwd=installed.folder()).stdout.decode()
     section = told.partition("Commands:\n")[2].partition("\nExit")[0]
     assert set(re.findall(r"^  ([a-z]+) ", section, re.MULTILINE)) == set(COMMANDS)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+AT_ONCE = {"anonymize", "report", "demo", "completion"}
+
+
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=() if name in AT_ONCE else pytest.mark.slow) for name in COMMANDS
+])
 def test_the_command_works_and_its_help_does(
     name: str, installed: Installed, folder: Path
 ) -> None:

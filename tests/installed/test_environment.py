@@ -6,6 +6,8 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.installed.conftest import new_environment, pip
 from tests.support.checkout import copy_to
 
@@ -28,6 +30,7 @@ def run(python: Path, code: str, folder: Path) -> str:
     return done.stdout.strip() if done.returncode == 0 else done.stderr.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_install_use_install_editably_and_uninstall(
     wheel: Path, tmp_path: Path
 ) -> None:

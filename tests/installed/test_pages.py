@@ -21,7 +21,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 ELSEWHERE = {"spark"}
 """Pages whose examples need a program of their own, and are run in the tests of that."""
 
-AT_ONCE = {"README", "index", "python"}
+AT_ONCE = {"README"}
 """Pages that plain pytest runs; all others are slow."""
 
 

@@ -51,6 +51,7 @@ def columns(con: Connection, name: str, options: str = "", before: str = "") -> 
 # --- names ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_table_of_an_attached_database(con: Connection) -> None:
     people(con, "oth.p", zip="identifier")
     for name in ("oth.p", "oth.main.p", "OTH.P", '"oth"."p"'):
@@ -66,6 +67,7 @@ def test_a_table_of_an_attached_database(con: Connection) -> None:
     assert "does not exist" in refusal(con, "FROM anonymize('p', k := 3)")
 
 
+@pytest.mark.slow
 def test_the_search_path_decides_among_schemas(con: Connection) -> None:
     con.execute("CREATE SCHEMA one; CREATE SCHEMA two")
     people(con, "one.q", zip="identifier")
@@ -147,6 +149,7 @@ def test_a_comment_that_can_not_be_read_is_refused(
     assert refusal(con, query.format(", sensitive := ['flu']")).startswith("The comment on column")
 
 
+@pytest.mark.slow
 def test_a_comment_that_is_not_committed_is_refused(con: Connection) -> None:
     con.execute("BEGIN")
     declare(con, "p", flu="identifier")
@@ -187,6 +190,7 @@ def test_a_table_that_is_made_anew_has_no_comments(con: Connection) -> None:
 # --- views ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_view_inherits_by_name_through_other_views(con: Connection) -> None:
     con.execute("CREATE VIEW one AS SELECT flu, name, age FROM p; CREATE VIEW two AS FROM one")
     con.execute("CREATE SCHEMA s; CREATE VIEW s.three AS SELECT age, NAME FROM main.two")
@@ -355,6 +359,7 @@ def test_a_role_in_the_call_holds_for_what_a_view_shows_once_more(con: Connectio
     assert columns(con, "v", ", identifiers := ['name']") == ["age", "zip", "flu", "next"]
 
 
+@pytest.mark.slow
 def test_a_view_of_plain_columns_needs_no_more_words(views: Connection) -> None:
     some = ", quasi_identifiers := ['age', 'flu'], others := 'release'"
     for shown in PLAIN:
@@ -364,6 +369,7 @@ def test_a_view_of_plain_columns_needs_no_more_words(views: Connection) -> None:
         assert [c[0] for c in found] == [c for c in every if c.lower() != "name"], shown
 
 
+@pytest.mark.slow
 def test_views_over_files(con: Connection, tmp_path: Path) -> None:
     con.execute(f"COPY p TO '{tmp_path / 'p.parquet'}'")
     con.execute(f"CREATE VIEW v AS FROM '{tmp_path / 'p.parquet'}'; CREATE VIEW w AS FROM v")

@@ -209,6 +209,7 @@ def test_the_demo_shows_call_rows_metrics_and_audit(capsys: pytest.CaptureFixtur
     assert audit == {"adult": "1", "released": "10"}
 
 
+@pytest.mark.slow
 def test_two_tables_stand_beside_each_other_where_there_is_room(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

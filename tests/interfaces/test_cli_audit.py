@@ -57,6 +57,7 @@ def days() -> dict[str, list[bytes]]:
     }
 
 
+@pytest.mark.slow
 def test_parts_and_sensitive_columns_by_a_config_and_a_partition_again() -> None:
     done = kanon("run", "conf/kanon.toml")
     assert done.returncode == 0, done.stderr
@@ -96,6 +97,7 @@ def test_parts_and_sensitive_columns_by_a_config_and_a_partition_again() -> None
     ]
 
 
+@pytest.mark.slow
 def test_a_folder_with_something_else_is_no_place_for_partitions() -> None:
     Path("conf/released").mkdir()
     Path("conf/released/notes.txt").write_text("mine")

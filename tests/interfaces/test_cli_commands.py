@@ -56,6 +56,7 @@ def test_what_can_be_read_in_two_ways_is_refused(typed: dict[str, Any]) -> None:
 # --- audit, risk, roles -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_audit_ends_with_one_where_less_is_kept(patients: Path, shell: Shell) -> None:
     assert shell("anonymize", "patients.parquet", *CALL, "-o", "out.parquet", "--quiet") == 0
     assert (shell.out, shell.err) == ("", "")
@@ -69,6 +70,7 @@ def test_an_audit_ends_with_one_where_less_is_kept(patients: Path, shell: Shell)
     assert shell("audit", "out.parquet", "-s", "disease", "-k", "4", "--l", "50") == 1
 
 
+@pytest.mark.slow
 def test_an_audit_of_a_release_beside_its_source(patients: Path, shell: Shell) -> None:
     assert shell("anonymize", "patients.parquet", *CALL, "-o", "out.parquet", "--quiet") == 0
     beside = ("audit", "patients.parquet", *ROLES, "--release", "out.parquet")
@@ -169,6 +171,7 @@ def test_a_plot_without_its_library_is_one_sentence(
 # --- hierarchy, report, dry runs ----------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_levels_are_printed_or_written_and_then_used(patients: Path, shell: Shell) -> None:
     assert shell("hierarchy", "patients.parquet", "age", "bins", "--width", "10", "--json") == 0
     assert {"level0", "level1"} <= set(json.loads(shell.out)[0])
@@ -187,6 +190,7 @@ def test_levels_are_printed_or_written_and_then_used(patients: Path, shell: Shel
         assert shell.err.startswith(f"kanon: {said}")
 
 
+@pytest.mark.slow
 def test_a_report_has_what_was_asked_for(patients: Path, shell: Shell) -> None:
     assert shell("report", "patients.parquet", *CALL, "-o", "out.html", "--title", "Ours",
                  "--compare", "mondrian", "--query", "how many", "SELECT count(*) FROM {table}",
@@ -198,6 +202,7 @@ def test_a_report_has_what_was_asked_for(patients: Path, shell: Shell) -> None:
     assert shell.err == "kanon: -o is not given. Name the HTML file to write.\n"
 
 
+@pytest.mark.slow
 def test_a_dry_run_shows_and_writes_nothing(patients: Path, shell: Shell) -> None:
     assert shell("anonymize", "patients.parquet", *CALL, "--dry-run") == 0
     assert "  name         VARCHAR      identifier        dropped" in shell.out
@@ -249,6 +254,7 @@ def test_the_query_of_a_call_gives_its_release(patients: Path, shell: Shell) -> 
         assert con.execute(query).fetchall() == con.execute("FROM 'out.parquet'").fetchall()
 
 
+@pytest.mark.slow
 def test_sql_from_a_file_the_command_line_and_a_pipe(patients: Path, shell: Shell) -> None:
     text = "CREATE TABLE t AS FROM 'patients.parquet';\nSELECT k FROM k_anonymity('t');\n"
     Path("q.sql").write_text(text)

@@ -32,7 +32,7 @@ def released(patients: Path, shell: Shell) -> list[tuple[object, ...]]:
 # --- outputs ------------------------------------------------------------------------------------
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [
     "out.parquet", "out.csv", "out.csv.gz", "out.tsv", "out.json", "out.jsonl", "out.ndjson.gz",
 ])
@@ -45,6 +45,7 @@ def test_a_file_by_its_ending(name: str, released: list[object], shell: Shell) -
         assert len(json.loads(Path(name).read_text())) == 60
 
 
+@pytest.mark.slow
 def test_a_format_that_the_ending_does_not_say(released: list[object], shell: Shell) -> None:
     assert shell("anonymize", "patients.parquet", *CALL, "-o", "out.data") == 2
     assert "tells no format" in shell.err
@@ -52,6 +53,7 @@ def test_a_format_that_the_ending_does_not_say(released: list[object], shell: Sh
     assert rows("SELECT count(*) FROM read_csv('out.data')") == [(60,)]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("form", ["csv", "ndjson"])
 def test_standard_output(form: str, released: list[object], shell: Shell) -> None:
     assert shell("anonymize", "patients.parquet", *CALL, "-o", "-", "--format", form) == 0
@@ -60,6 +62,7 @@ def test_standard_output(form: str, released: list[object], shell: Shell) -> Non
     assert rows(f"SELECT age, zip, job, disease FROM {read}('piped') ORDER BY ALL") == released
 
 
+@pytest.mark.slow
 def test_a_folder_by_partition(released: list[object], shell: Shell) -> None:
     call = ("anonymize", "patients.parquet", *CALL, "-o", "parts", "--partition-by", "disease")
     assert shell(*call) == 0
@@ -76,6 +79,7 @@ def test_a_folder_by_partition(released: list[object], shell: Shell) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_folder_of_blocks(patients: Path, shell: Shell) -> None:
     call = ("anonymize", "patients.parquet", "-k", "4", "-q", "age,zip", "-s", "disease",
             "--others", "drop", "-o", "blocks/")
@@ -90,6 +94,7 @@ def test_a_folder_of_blocks(patients: Path, shell: Shell) -> None:
     assert shell("anonymize", "patients.parquet", *CALL, "-o", "x.csv", "--memory", "1GB") == 2
 
 
+@pytest.mark.slow
 def test_a_table_of_a_new_file_of_the_same_and_of_another(
     released: list[object], shell: Shell
 ) -> None:
@@ -164,7 +169,7 @@ def test_inputs_of_every_kind_give_the_same(released: list[object], shell: Shell
         assert rows(found) == released, words
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["parquet", "csv", "json"])
 def test_standard_input(ending: str, released: list[object], shell: Shell) -> None:
     rows(f"COPY (FROM 'patients.parquet') TO 'p.{ending}'")
@@ -226,6 +231,7 @@ def test_stdin_leaves_no_file(
 # --- folders, and what people are told -----------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_word_that_only_a_folder_can_be(patients: Path, shell: Shell) -> None:
     call = ("anonymize", "patients.parquet", "-k", "4", "-q", "age,zip", "-s", "disease",
             "--others", "drop", "-m", "mdav_plus")
@@ -245,6 +251,7 @@ def test_a_word_that_only_a_folder_can_be(patients: Path, shell: Shell) -> None:
     assert not Path("out.csv").exists()
 
 
+@pytest.mark.slow
 def test_a_release_is_told_in_words(patients: Path, shell: Shell) -> None:
     call = ("release", "patients.parquet", "-k", "4", "-i", "name", "-s", "disease",
             "-m", "mdav_plus")

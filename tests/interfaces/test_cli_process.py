@@ -22,6 +22,7 @@ def kanon(*arguments: str, **more: object) -> subprocess.CompletedProcess[bytes]
     )
 
 
+@pytest.mark.slow
 def test_a_pipe_from_end_to_end(tmp_path: Path) -> None:
     call = ("-s", "salary-class", "-k", "5", "-m", "mdav_plus")
     done = kanon("anonymize", "-", "-o", "-", "--format", "parquet", *call,

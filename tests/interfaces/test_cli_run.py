@@ -64,6 +64,7 @@ def config(patients: Path, shell: Shell) -> Path:
     return Path("kanon.toml")
 
 
+@pytest.mark.slow
 def test_all_releases_of_a_file_are_made(config: Path, shell: Shell) -> None:
     assert shell("run", "--json") == 0
     patients, proven = json.loads(shell.out)
@@ -114,6 +115,7 @@ def test_a_folder_and_a_relation_of_roles(config: Path, shell: Shell) -> None:
     assert {path.name for path in Path("parts").iterdir()} >= {"disease=Flu", "disease=Cold"}
 
 
+@pytest.mark.slow
 def test_a_column_may_divide_the_release(config: Path, shell: Shell) -> None:
     config.write_text(CONFIG.replace('job = "other"', 'job = "within"'))
     assert shell("run", "kanon.toml", "patients") == 0
@@ -170,6 +172,7 @@ def test_what_is_no_file_and_no_table_of_it(config: Path, shell: Shell) -> None:
     assert "is no text in UTF-8" in shell.err
 
 
+@pytest.mark.slow
 def test_roles_write_a_file_to_begin_with(config: Path, shell: Shell) -> None:
     assert shell("roles", "patients.parquet", "--toml") == 0
     assert 'name = "identifier"\n' in shell.out

@@ -41,6 +41,7 @@ def test_release_and_verify_in_the_shell(
     assert capsys.readouterr().err.startswith("kanon: There is no file 'nowhere.parquet'.")
 
 
+@pytest.mark.slow
 def test_a_table_of_a_database_file_in_the_shell(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -22,6 +22,7 @@ def columns_of(frame: Any) -> list[str]:
     return list(frame.column_names if isinstance(frame, pa.Table) else frame.columns)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", [pl.DataFrame, pd.DataFrame, pa.table, dict])
 def test_methods_stand_beside_each_other_in_a_frame_of_the_kind(kind: Any) -> None:
     given = kind(PEOPLE)
@@ -35,6 +36,7 @@ def test_methods_stand_beside_each_other_in_a_frame_of_the_kind(kind: Any) -> No
     ]
 
 
+@pytest.mark.slow
 def test_what_can_not_be_compared_is_refused() -> None:
     found = kanon_sql.compare(PEOPLE, k=3, methods=["mondrian", "zip_regions"], sensitive="flu")
     assert found["refused"].to_pylist()[0] is None

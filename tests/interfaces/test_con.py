@@ -98,6 +98,7 @@ def test_roles_of_the_catalog_hold(con: Connection) -> None:
     assert set(result["disease"].to_pylist()) == {"Flu", "Cold", "Hypertension"}
 
 
+@pytest.mark.slow
 def test_errors_keep_their_class_and_the_macro_its_text(con: Connection) -> None:
     before = left(con)
     with pytest.raises(kanon_sql.DataError, match=r"^There are 60 rows to anonymize, fewer"):

@@ -39,6 +39,7 @@ def test_the_same_rows_as_in_sql() -> None:
     assert [tuple(row.values()) for row in released.to_pylist()] == expected
 
 
+@pytest.mark.slow
 def test_files_lazy_frames_and_the_other_calls(tmp_path: Path) -> None:
     path = str(tmp_path / "people.parquet")
     pl.DataFrame(PEOPLE).write_parquet(path)
@@ -49,6 +50,7 @@ def test_files_lazy_frames_and_the_other_calls(tmp_path: Path) -> None:
     assert kanon_sql.anonymize(pl.LazyFrame(PEOPLE), k=2).collect().shape == (6, 3)
 
 
+@pytest.mark.slow
 def test_errors_are_ours() -> None:
     people = pl.DataFrame(PEOPLE)
     with pytest.raises(kanon_sql.OptionError, match=r"names the column 'agge', which doesn't"):
@@ -68,6 +70,7 @@ def test_errors_are_ours() -> None:
         kanon_sql.anonymize("nowhere.parquet", k=2)
 
 
+@pytest.mark.slow
 def test_frames_stand_for_the_graph_and_the_places() -> None:
     table = pl.DataFrame({"zip": [f"z{i // 4}" for i in range(40)], "age": list(range(40))})
     pairs = pl.DataFrame({"a": [f"z{i}" for i in range(9)], "b": [f"z{i + 1}" for i in range(9)]})

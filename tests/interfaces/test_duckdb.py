@@ -129,7 +129,7 @@ def test_register_inside_a_transaction_that_is_rolled_back() -> None:
     assert con.execute(CALL).fetchone() == (30,)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", [False, True])
 def test_threads_that_come_and_go_do_not_meet(shared: bool) -> None:
     """Each thread opens a cursor, registers it, calls and closes it, while others do the same: none

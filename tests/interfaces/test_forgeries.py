@@ -234,18 +234,18 @@ def edited(made: Manifest, edit: Edit) -> Manifest:
     return found
 
 
-def test_the_file_breaks_what_the_manifest_says(folder: Path) -> None:
-    made, passed = manifest_of(folder / "honest.parquet"), {}
-    for case, (edit, rows, said) in FORGERIES.items():
-        if edit is not None and rows == "FROM file" and any(
-            said in sentence for sentence in contradictions(edited(made, edit)).values()
-        ):
-            continue  # without the file, and quickly; see the next test
-        found = forged(folder, edit, rows)
-        sentences = " / ".join(each.sentence for each in found.of("wrong"))
-        if found.ok is not (said == "") or said not in sentences:
-            passed[case] = sentences
-    assert passed == {}
+@pytest.mark.sample(9)
+@pytest.mark.parametrize("case", FORGERIES)
+def test_the_file_breaks_what_the_manifest_says(folder: Path, case: str) -> None:
+    edit, rows, said = FORGERIES[case]
+    if edit is not None and rows == "FROM file" and any(
+        said in sentence
+        for sentence in contradictions(edited(manifest_of(folder / "honest.parquet"), edit)).values()
+    ):
+        return  # without the file, and quickly; see the next test
+    found = forged(folder, edit, rows)
+    assert found.ok is (said == "")
+    assert said in " / ".join(each.sentence for each in found.of("wrong"))
 
 
 def test_what_a_manifest_says_against_itself_is_wrong_entry_by_entry(folder: Path) -> None:
@@ -259,6 +259,7 @@ def test_what_a_manifest_says_against_itself_is_wrong_entry_by_entry(folder: Pat
     assert repr(found).count("  wrong: ") == len(found.of("wrong"))
 
 
+@pytest.mark.slow
 def test_no_entry_can_be_deleted(folder: Path) -> None:
     made = manifest_of(folder / "honest.parquet")
     unseen = [
@@ -302,6 +303,7 @@ def test_other_keys_of_the_footer_are_named(folder: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_name_that_stands_twice_is_no_manifest(folder: Path) -> None:
     text = json.dumps(manifest_of(folder / "honest.parquet"))
     for old, new in {

@@ -56,6 +56,7 @@ def test_a_reader_is_read_once_though_the_query_looks_twice() -> None:
     assert next(row["value"] for row in metrics if row["metric"] == "rows_in") == 6
 
 
+@pytest.mark.slow
 def test_paths_lists_of_paths_and_globs(tmp_path: Path) -> None:
     for name in "ab":
         pl.DataFrame(PEOPLE).write_parquet(tmp_path / f"{name}.parquet")

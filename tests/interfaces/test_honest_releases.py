@@ -64,7 +64,7 @@ HONEST: dict[str, dict[str, Any]] = {
 }
 
 
-QUICK = ("kinds", "every model", "persons", "parts", "weighted", "withheld", "left out")
+QUICK = ("kinds", "every model", "persons", "parts")
 
 
 def complaints(folder: Path, cases: dict[str, tuple[str, dict[str, Any]]]) -> dict[str, list[str]]:
@@ -113,6 +113,7 @@ def test_no_manifest_of_the_recorded_releases_contradicts_itself() -> None:
     assert {name: said for name, said in found.items() if said} == {}
 
 
+@pytest.mark.slow
 def test_the_releases_of_a_ledger_are_never_wrong(tmp_path: Path) -> None:
     call = {**ILL, "entity": "id", "ledger": "shown", "l": 2}
     with kanon_sql.register(duckdb.connect()) as con:

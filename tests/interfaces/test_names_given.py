@@ -53,6 +53,7 @@ def test_a_table_whose_name_reads_as_a_query_is_a_table(name: str) -> None:
     assert kanon_sql.k_anonymity(name, con=con)["k"].to_pylist() == [1]
 
 
+@pytest.mark.slow
 def test_a_file_whose_name_begins_as_a_query_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "select all.csv").write_text("age\n1\n1\n", encoding="utf-8")
     assert kanon_sql.k_anonymity(str(tmp_path / "select all.csv"))["k"].to_pylist() == [2]
@@ -69,6 +70,7 @@ SIGNS = "a\x1b[31m\nb\u202e"
 SHOWN = r"a\x1b[31m\nb\u202e"
 
 
+@pytest.mark.slow
 def test_signs_that_a_terminal_would_obey_are_written_out(tmp_path: Path) -> None:
     with pytest.raises(kanon_sql.OptionError) as refused:
         kanon_sql.anonymize({SIGNS: [1, 2]}, k=2, sensitive=["zzzzz"])
@@ -104,6 +106,7 @@ def test_the_memory_is_a_text_and_no_statement(tmp_path: Path) -> None:
     assert not stolen.exists()
 
 
+@pytest.mark.slow
 def test_the_name_of_a_table_is_no_statement(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "a.duckdb")) as con:
         con.execute("CREATE TABLE t AS SELECT 1 AS age")

@@ -121,6 +121,7 @@ def test_files_that_are_refused_by_the_query_leave_no_draft(long: Connection) ->
     assert left() == ["long.parquet"]
 
 
+@pytest.mark.slow
 def test_a_draft_is_kept_where_there_was_no_room(
     long: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:

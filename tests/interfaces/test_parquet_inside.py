@@ -47,7 +47,7 @@ def written() -> list[Path]:
     return found
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("lake", WRITERS, indirect=True)
 @pytest.mark.parametrize("door", DOORS)
 def test_no_byte_of_a_file_is_of_the_source_but_what_is_released(
@@ -167,7 +167,7 @@ def test_statistics_are_of_the_rows_of_their_group(
     assert told
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("lake", ["duckdb"], indirect=True)
 @pytest.mark.parametrize("door", DUCKDB)
 def test_a_bloom_filter_knows_what_is_released_and_nothing_else(
@@ -200,7 +200,7 @@ def _may_hold(con: duckdb.DuckDBPyConnection, path: Path, column: str, value: st
     return found == [(False,)]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("lake", ["duckdb"], indirect=True)
 @pytest.mark.parametrize("door", DUCKDB)
 def test_another_order_of_the_source_gives_the_same_bytes(
@@ -225,7 +225,7 @@ NESTED = {
 }
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", NESTED)
 def test_an_enum_inside_of_a_type_is_a_text(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -58,6 +58,7 @@ def test_the_file_holds_the_release_and_its_manifest(con: Connection) -> None:
     assert files() == ["out.parquet"]
 
 
+@pytest.mark.slow
 def test_frames_files_and_options_as_in_anonymize(con: Connection) -> None:
     frame = pl.DataFrame({"age": [30, 31, 32, 60, 61, 62], "flu": [True, False] * 3})
     assert kanon_sql.release(None, frame, to=Path("a.parquet"), k=3, sensitive="flu").rows == 6
@@ -90,6 +91,7 @@ def old_file(con: Connection) -> bytes:
     return Path("out.parquet").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_refusal_leaves_the_old_file(con: Connection) -> None:
     before = old_file(con)
     with pytest.raises(kanon_sql.DataError, match="fewer than k = 61"):
@@ -101,7 +103,7 @@ def test_a_refusal_leaves_the_old_file(con: Connection) -> None:
     assert con.execute("SELECT count(*) FROM duckdb_tables()").fetchall() == [(1,)]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("failure", [KeyboardInterrupt, duckdb.IOException("full"), MemoryError])
 @pytest.mark.parametrize("place", ["input_digest", "write_private", "open_table"])
 def test_whatever_happens_late_the_old_file_stays_and_no_other(
@@ -124,6 +126,7 @@ def test_whatever_happens_late_the_old_file_stays_and_no_other(
     con.rollback()
 
 
+@pytest.mark.slow
 def test_a_file_that_holds_something_else_is_refused(
     con: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,6 +151,7 @@ def test_a_transaction_of_the_caller_is_left_to_him(con: Connection) -> None:
     assert not files()
 
 
+@pytest.mark.slow
 def test_an_interrupt_leaves_the_old_file(con: Connection) -> None:
     before = old_file(con)
     con.execute(
@@ -165,7 +169,7 @@ def test_an_interrupt_leaves_the_old_file(con: Connection) -> None:
     assert con.execute("SELECT count(*) FROM long").fetchall() == [(2000,)]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("value", "kept", "instead"), [
     ("i::HUGEINT", "HUGEINT", r"DECIMAL\(38, 0\)"),
     ("to_days(i::INTEGER)", "INTERVAL", "VARCHAR"),
@@ -195,6 +199,7 @@ SOURCE = """
 """
 
 
+@pytest.mark.slow
 def test_nothing_of_the_source_is_in_the_file_but_what_is_released(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -221,6 +226,7 @@ def test_nothing_of_the_source_is_in_the_file_but_what_is_released(
     assert [part for part in private if part in content] == []
 
 
+@pytest.mark.slow
 def test_statistics_are_those_of_the_released_rows(con: Connection) -> None:
     kanon_sql.release(con, "patients", to="out.parquet", **CALL)
     released = con.sql("FROM 'out.parquet'")
@@ -243,6 +249,7 @@ def test_statistics_are_those_of_the_released_rows(con: Connection) -> None:
 MODEL = CALL | {"l": 2, "alpha": {"Flu": 0.9}}
 
 
+@pytest.mark.slow
 def test_the_private_part_goes_where_it_is_told_and_not_into_the_file(con: Connection) -> None:
     done = kanon_sql.release(con, "patients", to="out.parquet", private="mine.json", **MODEL)
     written = Path("mine.json")
@@ -257,6 +264,7 @@ def test_the_private_part_goes_where_it_is_told_and_not_into_the_file(con: Conne
     assert repr(done).endswith("/out.parquet', 60 rows, k_reached = 4)")
 
 
+@pytest.mark.slow
 def test_the_private_part_goes_to_a_table(con: Connection) -> None:
     parts = [
         kanon_sql.release(con, "patients", to=f"{i}.parquet", private="my_releases", **MODEL)

@@ -111,7 +111,7 @@ def stop(*_: Any) -> None:
     raise KeyboardInterrupt
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["insert", "release"])
 def test_a_ledger_that_moved_meanwhile(
     con: Connection, monkeypatch: pytest.MonkeyPatch, how: str

@@ -68,7 +68,7 @@ FORMS: dict[str, tuple[Callable[[pl.DataFrame], Any], type]] = {
 }
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("to", [None, "out.parquet"])
 def test_frames_of_every_part_are_of_the_kind_that_came_in(
@@ -80,6 +80,7 @@ def test_frames_of_every_part_are_of_the_kind_that_came_in(
     assert {type(part) for part in (made.data, made.metrics, made.clusters, made.roles)} == {kind}
 
 
+@pytest.mark.slow
 def test_relations_of_duckdb_and_tables_of_con(con: Connection) -> None:
     made = kanon_sql.release(con.sql("FROM patients"), **CALL)
     assert isinstance(made.data, duckdb.DuckDBPyRelation)
@@ -90,6 +91,7 @@ def test_relations_of_duckdb_and_tables_of_con(con: Connection) -> None:
     )
 
 
+@pytest.mark.slow
 def test_ibis_comes_back_as_ibis(people: pl.DataFrame) -> None:
     ibis = pytest.importorskip("ibis")
     table = ibis.memtable(people.to_arrow())
@@ -102,6 +104,7 @@ def test_ibis_comes_back_as_ibis(people: pl.DataFrame) -> None:
         kanon_sql.anonymize(mixed, k=3, sensitive=["agee"])
 
 
+@pytest.mark.slow
 def test_the_connection_may_come_first_and_only_once(con: Connection, tmp_path: Path) -> None:
     old = kanon_sql.release(con, "patients", to=tmp_path / "a.parquet", **CALL)
     new = kanon_sql.release("patients", con=con, to=tmp_path / "b.parquet", **CALL)
@@ -127,6 +130,7 @@ def test_a_release_in_memory_can_be_written(people: pl.DataFrame, tmp_path: Path
     assert found.ok, found.sentence
 
 
+@pytest.mark.slow
 def test_a_drawn_seed_is_that_of_all_parts(people: pl.DataFrame) -> None:
     made = kanon_sql.release(people, **CALL, l=2)
     seed = made.metrics.filter(pl.col("metric") == "seed")["text"].to_list()
@@ -214,6 +218,7 @@ def test_what_only_a_file_has_a_meaning_for_needs_one(people: pl.DataFrame) -> N
         kanon_sql.release(people, ledger="ledger", **CALL)
 
 
+@pytest.mark.slow
 def test_a_transaction_of_the_caller_is_read_and_left(con: Connection) -> None:
     con.begin()
     con.execute("DELETE FROM patients WHERE age > 60")
@@ -246,6 +251,7 @@ def test_the_display_is_small_escaped_and_holds_no_value(tmp_path: Path) -> None
     assert "and 65 columns more" in shown and "column 024" in shown and "column 025" not in shown
 
 
+@pytest.mark.slow
 def test_a_dropped_and_a_withheld_column_are_told(con: Connection) -> None:
     con.execute("ALTER TABLE patients ADD COLUMN id VARCHAR")
     con.execute("UPDATE patients SET id = 'x' || name")
@@ -255,6 +261,7 @@ def test_a_dropped_and_a_withheld_column_are_told(con: Connection) -> None:
     assert "looks like an identifier and has no role" in shown
 
 
+@pytest.mark.slow
 def test_class_sizes_and_losses_are_those_of_the_metrics(people: pl.DataFrame) -> None:
     made = kanon_sql.release(people, **CALL)
     told = numbers(made.metrics)
@@ -267,6 +274,7 @@ def test_class_sizes_and_losses_are_those_of_the_metrics(people: pl.DataFrame) -
     assert shown.loss_by_column["age"] == value
 
 
+@pytest.mark.slow
 def test_the_plot_draws_them(people: pl.DataFrame, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     made = kanon_sql.release(people, **CALL)
@@ -296,6 +304,7 @@ def test_each_bar_of_the_sizes_stands_in_the_chart(sizes: dict[int, int], bars: 
         assert [float(tick) for tick in left.get_xticks()] == sorted(sizes)
 
 
+@pytest.mark.slow
 def test_without_matplotlib_one_sentence_says_so(
     people: pl.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -307,6 +316,7 @@ def test_without_matplotlib_one_sentence_says_so(
         kanon_sql.release(people, **CALL).plot()
 
 
+@pytest.mark.slow
 def test_a_written_file_is_the_one_of_before(con: Connection, tmp_path: Path) -> None:
     made = kanon_sql.release("patients", con=con, to=tmp_path / "a.parquet", **CALL)
     path = str(tmp_path / "a.parquet").replace("'", "''")

@@ -48,6 +48,7 @@ def test_weights_and_rounded_means(both: tuple[Connection, Connection]) -> None:
         assert answer(other, call.format("kanon.", word)) == answer(con, call.format("", word))
 
 
+@pytest.mark.slow
 def test_persons_and_ledger(both: tuple[Connection, Connection]) -> None:
     con, other = both
     con.execute(
@@ -171,6 +172,7 @@ def test_inside_a_later_transaction_which_it_leaves_alone() -> None:
     assert con.cursor().execute(CALL).fetchone() == (30,)
 
 
+@pytest.mark.slow
 def test_twice_beside_plain_register_and_from_many_threads() -> None:
     con = duckdb.connect()
     con.execute(TABLE)

@@ -127,6 +127,7 @@ def rows(sql: str, con: Connection | None = None) -> list[tuple[Any, ...]]:
 # --- reading ------------------------------------------------------------------------------------
 
 
+@pytest.mark.sample(1)
 def test_sql_and_python_read_what_the_connection_reads(store: tuple[str, Prepare]) -> None:
     place, prepare = store
     with ready(prepare) as con:
@@ -140,6 +141,7 @@ def test_sql_and_python_read_what_the_connection_reads(store: tuple[str, Prepare
         assert rows("'out.parquet'") == expected
 
 
+@pytest.mark.sample(1)
 def test_files_read_by_a_connection_that_is_made_ready(store: tuple[str, Prepare]) -> None:
     place, prepare = store
     near = kanon_sql.anonymize_files("lake.parquet", "near", **FILES)
@@ -288,6 +290,7 @@ def test_copy_writes_where_duckdb_does_and_no_row_where_it_is_refused(
         assert list(found) == ["a.parquet"]
 
 
+@pytest.mark.sample(1)
 def test_a_file_that_was_written_here_is_copied_in_one_step(store: tuple[str, Prepare]) -> None:
     place, prepare = store
     with ready(prepare) as con:

@@ -94,7 +94,7 @@ MODELS: dict[str, tuple[dict[str, Any], set[str]]] = {
 }
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("case", MODELS)
 def test_models_are_proven_where_the_file_has_all_of_them(
     con: Connection, tmp_path: Path, case: str
@@ -121,7 +121,7 @@ VISITS = """
 """
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", ["together", "apart"])
 def test_of_persons_the_file_shows_nothing(con: Connection, tmp_path: Path, rows: str) -> None:
     con.execute(VISITS)
@@ -143,6 +143,7 @@ def test_of_persons_the_file_shows_nothing(con: Connection, tmp_path: Path, rows
     assert found.ok and not found.of("not provable")
 
 
+@pytest.mark.slow
 def test_the_same_file_written_again_is_proven_too(released: kanon_sql.Released) -> None:
     assert rewrite("FROM 'out.parquet' ORDER BY hash(COLUMNS(*))").ok
 
@@ -201,7 +202,7 @@ CHANGED_ROWS = {
 }
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CHANGED_ROWS)
 def test_a_change_of_the_rows_is_seen(released: kanon_sql.Released, case: str) -> None:
     rows, sentence = CHANGED_ROWS[case]
@@ -254,7 +255,7 @@ EDITS: dict[str, tuple[Callable[[Manifest], Any], bool, str]] = {
 }
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("case", EDITS)
 def test_an_edit_of_the_footer_is_seen(released: kanon_sql.Released, case: str) -> None:
     edit, seal, sentence = EDITS[case]
@@ -263,13 +264,14 @@ def test_an_edit_of_the_footer_is_seen(released: kanon_sql.Released, case: str) 
     assert found.sentence == sentence
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("footer", ["", "{}", "[1]", "no JSON", "{\"made\": 3}"])
 def test_a_footer_that_is_no_manifest(released: kanon_sql.Released, footer: str) -> None:
     found = rewrite(footer=footer)
     assert found.sentence == "What stands in the footer under kanon is no manifest."
 
 
+@pytest.mark.slow
 def test_a_file_without_a_manifest(released: kanon_sql.Released) -> None:
     pl.read_parquet("out.parquet").write_parquet("bare.parquet")
     found = kanon_sql.verify("bare.parquet")
@@ -277,6 +279,7 @@ def test_a_file_without_a_manifest(released: kanon_sql.Released) -> None:
     assert found.sentence == "The file has no manifest: its footer lacks the key kanon."
 
 
+@pytest.mark.slow
 def test_what_is_no_file_is_refused(released: kanon_sql.Released) -> None:
     Path("torn.parquet").write_bytes(Path("out.parquet").read_bytes()[:-9])
     for file, said in {
@@ -287,6 +290,7 @@ def test_what_is_no_file_is_refused(released: kanon_sql.Released) -> None:
             kanon_sql.verify(file)
 
 
+@pytest.mark.slow
 def test_a_torn_page_is_wrong(released: kanon_sql.Released) -> None:
     content = bytearray(Path("out.parquet").read_bytes())
     content[20:60] = bytes(40)
@@ -365,6 +369,7 @@ def test_the_order_of_the_rows_is_part_of_what_the_source_proves(
     assert found.sentence == "The source gives other rows, or in another order, than the file has."
 
 
+@pytest.mark.slow
 def test_a_search_that_time_ended_is_made_again_by_its_steps(
     con: Connection, tmp_path: Path
 ) -> None:
@@ -396,7 +401,7 @@ def test_frames_among_the_options_are_given_again(con: Connection, tmp_path: Pat
     assert not found.of("not provable")
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("given", "said"), [
     ({"source": "patients"}, "source is given without private"),
     ({"private": {}}, "private is given without source"),

@@ -52,7 +52,7 @@ print("ended with", os.waitpid(child, 0)[1], flush=True)
 """
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("face", ["sql", "python"])
 @pytest.mark.parametrize("parent", ["imported", "registered", "called", "polars"])
 def test_a_forked_child_never_hangs(parent: str, face: str) -> None:

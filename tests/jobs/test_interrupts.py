@@ -88,6 +88,7 @@ def test_an_interrupt_stops_an_audit(
     assert eventually(lambda: not kanon_threads())
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("options", ["", ", msu_columns := 0"])
 def test_an_interrupt_stops_the_search_for_uniques(
     con: duckdb.DuckDBPyConnection, options: str
@@ -120,6 +121,7 @@ def test_an_audit_that_fails_says_so_in_one_sentence(
     assert "secret" not in str(raised.value)
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_the_call_and_the_kernel() -> None:
     """In a process of its own: the signal comes to the main thread, which waits in DuckDB."""
     script = """

@@ -50,6 +50,7 @@ def test_the_users_cache_folder_has_it_and_numbas_variable_wins(tmp_path: Path) 
     assert kept(users) == before and kept(numbas / "kanon_sql")
 
 
+@pytest.mark.slow
 def test_without_a_folder_it_works_and_one_line_says_so() -> None:
     # nobody can make a folder there, not even root
     nowhere = {"XDG_CACHE_HOME": "/proc/nowhere", "HOME": "/proc/nowhere"}
@@ -63,6 +64,7 @@ def test_without_a_folder_it_works_and_one_line_says_so() -> None:
         )
 
 
+@pytest.mark.slow
 def test_a_folder_that_can_only_be_read_is_read(tmp_path: Path) -> None:
     python(COMPILE, NUMBA_CACHE_DIR=str(tmp_path))
     before = {path: path.read_bytes() for path in kept(tmp_path)}
@@ -78,6 +80,7 @@ def test_a_folder_that_can_only_be_read_is_read(tmp_path: Path) -> None:
     assert {path: path.read_bytes() for path in kept(tmp_path)} == before
 
 
+@pytest.mark.slow
 def test_a_full_disk_costs_the_next_process_time_and_no_more(tmp_path: Path) -> None:
     small = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))"
     assert python(COMPILE, before=small, NUMBA_CACHE_DIR=str(tmp_path))[0] == "1"
@@ -85,6 +88,7 @@ def test_a_full_disk_costs_the_next_process_time_and_no_more(tmp_path: Path) -> 
     assert python(COMPILE, NUMBA_CACHE_DIR=str(tmp_path))[0] == "1"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])
 def test_a_damaged_file_is_made_again(tmp_path: Path, ending: str) -> None:
     python(COMPILE, NUMBA_CACHE_DIR=str(tmp_path))

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 INNER = ("inner", "inlined")
 COMPILED = (*INNER, "kernel", "njit")
@@ -40,6 +42,7 @@ def used_by_python(tree: ast.AST) -> Iterator[str]:
         yield from used_by_python(node)
 
 
+@pytest.mark.slow
 def test_no_python_calls_an_inner_function() -> None:
     trees = modules()
     inner = {

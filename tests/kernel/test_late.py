@@ -137,6 +137,7 @@ def allocations() -> Iterator[Callable[[], int]]:
         runtime.memsys_disable_stats()
 
 
+@pytest.mark.slow
 def test_what_is_lent_is_neither_freed_nor_kept(allocations: Callable[[], int]) -> None:
     first = lenders()
     first(Outside(Inside(np.ones(2), np.ones(2)), np.ones(2), 2), 1)

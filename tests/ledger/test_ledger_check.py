@@ -48,6 +48,7 @@ def random_ledger(seed: int) -> list[Exposure]:
     return ledger
 
 
+@pytest.mark.slow
 def test_both_crowds_are_those_of_the_reference(con: duckdb.DuckDBPyConnection) -> None:
     for seed in range(examples(60)):
         ledger, k = random_ledger(seed), 2 + seed % 4

@@ -35,6 +35,7 @@ def classes(con: Connection, options: str, column: str) -> list[list[Any]]:
     return [row[0] for row in found]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("method", ["k_member", "mdav_plus"])
 def test_diversity_and_classification_by_their_definitions(
     people: Connection, method: str
@@ -66,6 +67,7 @@ def test_a_class_label_passes_unchanged_and_is_no_quasi_identifier(people: Conne
         people.sql(f"FROM anonymize({CALL}, quasi_identifiers := ['age'], class_label := 'AGE')")
 
 
+@pytest.mark.slow
 def test_the_variants_of_k_member_do_what_they_are_for(people: Connection) -> None:
     plain = (
         "method := 'k_member', sensitive := ['disease'], quasi_identifiers := ['age', 'job'], "

@@ -58,6 +58,7 @@ def reported(
     return set(json.loads(found))
 
 
+@pytest.mark.slow
 def test_facts_of_a_run(con: duckdb.DuckDBPyConnection) -> None:
     found = set().union(*(reported(con, "anonymize_metrics", run, "grouped") for run in RUNS))
     levels = {name for name in found if name.startswith("level ")}

@@ -252,6 +252,7 @@ def test_a_median_that_could_be_unchanged_by_its_counts_is_found_by_what_passes(
     assert without["ncp"] == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tree", ["{'zip': 'prefix'}", "{'zip': 'prefix', 'job': 'flat'}"])
 def test_an_audit_without_the_hierarchies_tells_bounds(
     base: duckdb.DuckDBPyConnection, tree: str

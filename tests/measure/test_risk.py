@@ -247,6 +247,7 @@ def test_metrics_of_a_release_tell_k_by_weights(con: Connection) -> None:
     assert not [name for name in names if "weighted" in name]
 
 
+@pytest.mark.slow
 def test_order_and_threads_change_nothing(con: Connection) -> None:
     rows = [(*row[:3], row[3] + i / 7) for i, row in enumerate(made(11, 3000))]
     create(con, "t", rows)
@@ -292,6 +293,7 @@ def test_of_no_rows_nothing_is_told(con: Connection) -> None:
         assert found["prosecutor_max"] is None and found["separation"] is None
 
 
+@pytest.mark.slow
 def test_of_very_many_columns_sets_are_not_looked_at(con: Connection) -> None:
     bits = ", ".join(f"(i >> {j % 5}) % 2 AS c{j}" for j in range(64))
     con.execute(f"CREATE TABLE wide AS SELECT {bits} FROM range(20) r(i)")

@@ -97,7 +97,7 @@ FRAMES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("case", FRAMES)
 def test_the_release_is_that_of_the_method(case: str, con: Connection) -> None:
     asked, same = FRAMES[case]
@@ -117,6 +117,7 @@ def test_a_column_with_gaps_is_no_line() -> None:
     assert_frame_equal(chosen, kanon_sql.anonymize(frame, k=2, refine="local"))
 
 
+@pytest.mark.slow
 def test_in_sql_with_a_clear_notice(con: Connection) -> None:
     con.execute("CREATE TABLE adult AS FROM read_parquet(?)", [adult()])
     call = "'adult', k=5, method='Auto', sensitive=['salary-class']"
@@ -133,6 +134,7 @@ def test_in_sql_with_a_clear_notice(con: Connection) -> None:
     ).fetchall() == [(0,)]
 
 
+@pytest.mark.slow
 def test_the_same_for_any_threads_and_order(con: Connection) -> None:
     people = con.sql("FROM patients").pl()
     call: dict[str, Any] = {"k": 4, "identifiers": ["name"], "sensitive": ["disease"]}
@@ -141,6 +143,7 @@ def test_the_same_for_any_threads_and_order(con: Connection) -> None:
         assert_frame_equal(first, kanon_sql.anonymize(frame, method="auto", threads=2, **call))
 
 
+@pytest.mark.slow
 def test_a_file_is_made_again_by_the_same_choice(con: Connection, tmp_path: Any) -> None:
     call: dict[str, Any] = {"k": 4, "identifiers": ["name"], "sensitive": ["disease"]}
     made = kanon_sql.release("patients", con=con, to=tmp_path / "a.parquet", method="auto", **call)

@@ -54,7 +54,7 @@ def left() -> list[str]:
     return sorted(path.name for path in Path().iterdir() if path.name != "in.parquet")
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("to", [
     ("anonymize", "o.csv"), ("anonymize", "o.parquet"), ("anonymize", "new.duckdb::t"),
     ("anonymize", "parts", "--partition-by", "injury"),
@@ -86,6 +86,7 @@ def test_a_full_disk_has_its_own_sentence() -> None:
     assert write_fault(duckdb.IOException("full"), Path("/d/o.csv")) is None
 
 
+@pytest.mark.slow
 def test_standard_output_that_is_full() -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
@@ -96,6 +97,7 @@ def test_standard_output_that_is_full() -> None:
     assert "No space left on device" in done.stderr
 
 
+@pytest.mark.slow
 def test_python_says_the_same() -> None:
     done = subprocess.run([sys.executable, "-c", f"""
 import resource, kanon_sql
@@ -175,7 +177,7 @@ def damaged(codec: str) -> None:
     Path("in.parquet").write_bytes(text)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("codec", ["uncompressed", "snappy"])
 def test_a_damaged_page_of_a_dropped_column_is_refused_at_every_door(codec: str) -> None:
     damaged(codec)
@@ -202,6 +204,7 @@ def test_a_damaged_page_of_a_dropped_column_is_refused_at_every_door(codec: str)
 # --- what runs leave that were killed ------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_next_run_takes_away_what_a_killed_one_left(tmp_path: Path) -> None:
     waiting = """
 import sys, time
@@ -239,6 +242,7 @@ with beside(Path('one.parquet').resolve()) as draft:
     assert left() == [".one.parquet.notes.tmp", "one.parquet"]
 
 
+@pytest.mark.slow
 def test_a_killed_command_leaves_nothing_that_stays() -> None:
     call = [*KANON, "anonymize", "in.parquet", "-o", "one.parquet", *TYPED]
     run = subprocess.Popen(call, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

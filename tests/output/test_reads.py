@@ -124,6 +124,7 @@ def test_folders(lake: Path, shell: Shell) -> None:
     assert state() == before
 
 
+@pytest.mark.slow
 def test_a_table_that_a_view_reads(lake: Path, shell: Shell) -> None:
     with duckdb.connect("our.duckdb") as own:
         own.execute("CREATE TABLE people AS FROM 'lake/a.parquet'")
@@ -134,6 +135,7 @@ def test_a_table_that_a_view_reads(lake: Path, shell: Shell) -> None:
     assert shell("anonymize", "our.duckdb::shown", *TYPED, "-o", "our.duckdb::released") == 0
 
 
+@pytest.mark.slow
 def test_what_is_not_read_may_be_written(con: duckdb.DuckDBPyConnection, lake: Path) -> None:
     con.execute("CREATE VIEW shown AS SELECT * FROM 'lake/a.parquet' WHERE name <> 'out.parquet'")
     for source in ("shown", "lake/*.parquet"):

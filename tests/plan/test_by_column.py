@@ -55,7 +55,7 @@ def measured(con: Connection, options: str, table: str = "p") -> dict[str, Any]:
 # --- representations ------------------------------------------------------------------------------
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("shown", SHOWN)
 @pytest.mark.parametrize("column", COLUMNS)
 def test_a_column_has_its_representation_and_all_others_theirs(
@@ -103,6 +103,7 @@ def test_what_does_not_show_it_doesn_t_change_with_it(con: Connection) -> None:
         )
 
 
+@pytest.mark.slow
 def test_representations_beside_hierarchies(con: Connection) -> None:
     trees = "hierarchies := {'age': 'bins', 'zip': 'prefix'}"
     own, plain = released(con, trees), released(con, f"{trees}, representation := 'centroid'")
@@ -198,7 +199,7 @@ GENERAL = [
 ]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("method", GENERAL)
 def test_a_categorical_number_is_grouped_and_measured_as_its_text_is(
     con: Connection, method: str
@@ -223,6 +224,7 @@ def test_a_categorical_number_is_grouped_and_measured_as_its_text_is(
     )
 
 
+@pytest.mark.slow
 def test_each_representation_of_a_categorical_number(con: Connection) -> None:
     for shown, kinds in {
         "centroid": {int}, "median": {int}, "interval": {str}, "bounds": {list},

@@ -115,6 +115,7 @@ def _growths(data: Any, labels: Any, i: int, groups: int) -> Any:
     return out
 
 
+@pytest.mark.slow
 @often(150)
 @given(tasks())
 def test_the_costs_of_the_search_are_losses(task: Task) -> None:
@@ -127,6 +128,7 @@ def test_the_costs_of_the_search_are_losses(task: Task) -> None:
     )
 
 
+@pytest.mark.slow
 @often(100)
 @given(tasks(), st.data())
 def test_the_growths_of_the_search_are_differences_of_losses(task: Task, data: Any) -> None:
@@ -186,6 +188,7 @@ def _measured(columns: Any, tree: Any, group: Any, members: Any, sums: Any) -> A
     return by_leaf, by_record, group.blurred[0] > 0
 
 
+@pytest.mark.slow
 @often(100)
 @given(tasks(), st.booleans())
 def test_what_is_measured_in_leaves_is_a_loss(task: Task, many: bool) -> None:

@@ -79,7 +79,7 @@ def columns(done: Done, name: str) -> Columns:
     return found
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "items", "commonest", "rarest"),
                          [("FEMALE-1990", 4275, 2629, 1), ("MALE-1990", 1219, 3318, 4)])
 def test_k_runs_from_the_commonest_name_to_two_classes(
@@ -193,7 +193,7 @@ def test_the_exit_status_is_1_if_a_packing_is_wrong(
     )
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["figure7", "regions", "rectangles"])
 @pytest.mark.parametrize("suffix", ["png", "svg"])
 def test_the_figures_are_drawn(done: Done, drawn: Done, name: str, suffix: str) -> None:

@@ -26,7 +26,7 @@ ELSEWHERE = (  # test_example_*.py
 )
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", sorted(p.name for p in EXAMPLES.glob("*.py") if p.name not in ELSEWHERE)
 )
@@ -92,7 +92,7 @@ LAKES = {
 """What each script about lakes says."""
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LAKES)
 def test_a_lake_is_released(name: str, tmp_path: Path) -> None:
     if name == "object_store":

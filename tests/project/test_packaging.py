@@ -77,6 +77,7 @@ def test_the_wheel_holds_every_file_and_no_other(wheel: Path) -> None:
     assert f"{about}licenses/LICENSE" in names
 
 
+@pytest.mark.slow
 def test_the_source_distribution_holds_what_a_build_needs_and_no_other(made: Path) -> None:
     (packed,) = made.glob("*.tar.gz")
     with tarfile.open(packed) as archive:

@@ -93,7 +93,7 @@ def same_in_any_order(
                     assert found == first.setdefault(query, found), (query, order, threads)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("method", (*METHODS, *CENTERED))
 def test_the_release_has_the_same_bytes_over_threads_runs_and_orders(
     con: Connection, method: str
@@ -105,7 +105,7 @@ def test_the_release_has_the_same_bytes_over_threads_runs_and_orders(
     same_in_any_order(con, [f"FROM anonymize{call}"], orders=3, runs=runs, crossed=True)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 def test_each_representation_clusters_and_metrics_have_the_same_bytes(
     con: Connection, representation: str
@@ -167,7 +167,7 @@ PASSING_TWINS = {
 }
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("twins", TWINS)
 def test_quasi_identifiers_that_look_alike_do_not_depend_on_the_order(
     con: Connection, twins: str
@@ -268,7 +268,7 @@ def small_table(con: Connection) -> None:
     )
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_a_setting_of_the_session_changes_no_result(setting: str) -> None:
     with kanon_sql.register(duckdb.connect()) as con:

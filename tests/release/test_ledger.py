@@ -162,7 +162,7 @@ def test_it_depends_neither_on_the_order_of_rows_nor_on_threads(
     assert made[0] == made[1] == made[2]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [
     ", representation='interval'", ", representation='bounds'", ", representation='median'",
     ", representation={'zip': 'suppress'}", ", hierarchies={'zip': 'prefix'}",

@@ -93,6 +93,7 @@ def test_every_crowd_keeps_the_model(
     assert more_than_one > 0 or against == "absence"
 
 
+@pytest.mark.slow
 def test_a_release_whose_crowds_break_it_does_not_come_out(
     con: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,6 +118,7 @@ def test_a_release_whose_crowds_break_it_does_not_come_out(
     assert left == []
 
 
+@pytest.mark.slow
 def test_other_models_than_those_of_the_ledger_are_refused(con: duckdb.DuckDBPyConnection) -> None:
     fill(con, list(range(80)), 1)
     enter(con, 1, f"{QUASI}, l=2")

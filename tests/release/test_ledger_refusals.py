@@ -115,6 +115,7 @@ def test_a_ledger_that_is_not_there(con: duckdb.DuckDBPyConnection) -> None:
     assert "ledger names 'main.nowhere', which is no table" in said
 
 
+@pytest.mark.slow
 def test_persons_that_can_not_be_told_apart(con: duckdb.DuckDBPyConnection) -> None:
     con.execute("CREATE TABLE twice AS FROM now UNION ALL (FROM now LIMIT 1)")
     for more in ("", ", ledger='releases'"):
@@ -149,6 +150,7 @@ def test_options_that_mean_nothing(con: duckdb.DuckDBPyConnection) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_kind_of_refusal_in_python(con: duckdb.DuckDBPyConnection) -> None:
     given = {"entity": "id", "quasi_identifiers": ["age", "zip"], "sensitive": ["ill"]}
     with pytest.raises(OptionError, match="larger k than 3"):
@@ -158,6 +160,7 @@ def test_the_kind_of_refusal_in_python(con: duckdb.DuckDBPyConnection) -> None:
         kanon_sql.anonymize("now", con=con, k=4, ledger="faulty", **given)
 
 
+@pytest.mark.slow
 def test_in_python_frames_are_ledgers(con: duckdb.DuckDBPyConnection) -> None:
     given = {"entity": "id", "quasi_identifiers": ["age", "zip"], "sensitive": ["ill"]}
     first = con.sql("FROM people WHERE id < 40").to_arrow_table()

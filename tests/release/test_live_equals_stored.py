@@ -122,6 +122,7 @@ def agree(con: Connection, form: str, refused: bool) -> int:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.sample(len(QUICK))
 @pytest.mark.parametrize("form", QUICK)
 def test_functions_give_of_a_release_what_they_give_of_its_copy(

@@ -188,6 +188,7 @@ def test_how_far_away_a_row_lies_that_was_left_out_is_not_told(con: Connection) 
 MODELS = CALL + ", l := 2, alpha := {{'Flu': 0.9}}, sensitive_values := ['Cold']"
 
 
+@pytest.mark.slow
 def test_a_secret_seed_is_not_told_and_can_not_be_found_by_the_digest_of_the_text(
     con: Connection,
 ) -> None:

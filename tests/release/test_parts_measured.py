@@ -18,7 +18,7 @@ __all__ = ["con"]
 # --- files ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("small", ["suppress", "join"])
 def test_a_file_is_verified_by_combinations_of_parts(
     con: Connection, tmp_path: Path, small: str

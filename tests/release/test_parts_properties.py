@@ -49,6 +49,7 @@ def joined(sizes: Counter[Hashable], k: int, star: Hashable) -> set[Hashable]:
     return taken
 
 
+@pytest.mark.slow
 @often(40)
 @given(case=cases_in_parts(), small=st.sampled_from(SMALL))
 def test_a_release_in_parts_keeps_its_promises(
@@ -90,6 +91,7 @@ def test_a_release_in_parts_keeps_its_promises(
         assert out == sizes
 
 
+@pytest.mark.slow
 @often(10, shrink=False)
 @given(case=cases_in_parts())
 def test_each_part_is_what_its_rows_give_alone(

@@ -111,6 +111,7 @@ def test_every_class_has_k_persons(base: Connection, case: Visits) -> None:
             ), (name, [here[i] for i in own], shown[places[0]])
 
 
+@pytest.mark.slow
 @often(40)
 @given(case=visits(methods=tables.CENTERED, representations=("centroid",)))
 def test_so_has_every_class_with_a_center(base: Connection, case: Visits) -> None:
@@ -119,7 +120,7 @@ def test_so_has_every_class_with_a_center(base: Connection, case: Visits) -> Non
         check_persons(case, table)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @often(60)
 @given(
     case=visits(methods=("mdav", "k_member", "mondrian", "forest", "r_gather", "r_cellular"),

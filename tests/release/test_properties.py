@@ -181,6 +181,7 @@ def test_a_release_of_any_table_keeps_its_promises(base: Connection, case: Case)
     check_release(base, case)
 
 
+@pytest.mark.slow
 @often(40)
 @given(case=tables.cases(widths=(1,), most_rows=12))
 def test_a_release_of_one_column_keeps_its_promises(base: Connection, case: Case) -> None:
@@ -317,6 +318,7 @@ def test_the_metrics_agree_where_many_values_are_missing(base: Connection, case:
 # --- the audit ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @often(40)
 @given(case=tables.cases(nulls=("value",)), k=st.integers(1, 8), release=st.booleans())
 def test_the_audit_agrees_with_a_plain_group_by(

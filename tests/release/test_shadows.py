@@ -158,7 +158,7 @@ def test_duckdb_takes_the_macro_for_the_function(con: Connection, name: str) -> 
     assert con.execute(f"SELECT {name}(1, 1)").fetchall() == [("shadow",)]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_no_call_gives_a_wrong_answer_with_a_macro_of_this_name(
     con: Connection, right: dict[str, str], name: str
@@ -228,6 +228,7 @@ def test_the_check_is_not_fooled_by_macros_of_what_it_calls(con: Connection) -> 
 
 # --- names of ours --------------------------------------------------------------------------------
 
+@pytest.mark.slow
 def test_our_own_macros_and_planner_come_before_those_of_a_file(
     con: Connection, right: dict[str, str]
 ) -> None:

@@ -28,6 +28,7 @@ def con() -> Iterator[Connection]:
     connection.close()
 
 
+@pytest.mark.slow
 def test_call_takes_the_threads_it_is_given(
     con: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -87,6 +87,7 @@ def test_a_refusal_of_the_database_is_told() -> None:
     assert read_queries(["FROM {table}"]) == {"Query 1": "FROM {table}"}
 
 
+@pytest.mark.slow
 def test_a_query_is_asked_of_source_and_release(
     con: duckdb.DuckDBPyConnection, tmp_path: Path
 ) -> None:

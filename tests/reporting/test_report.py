@@ -36,7 +36,7 @@ def page(con: Con, path: Path, table: str = "patients", **call: Any) -> Page:
     return read(kanon_sql.report(table, to=path / "report.html", con=con, **call).path)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("show_values", [False, True])
 def test_every_metric_is_told_as_it_is(con: Con, tmp_path: Path, show_values: bool) -> None:
     found = page(con, tmp_path, **CALL, show_values=show_values)
@@ -53,7 +53,7 @@ def test_every_metric_is_told_as_it_is(con: Con, tmp_path: Path, show_values: bo
     assert {"k_reached", "information_loss", "risk_mean", "equal_diversity"} <= {*told}
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("show_values", [False, True])
 def test_risk_is_told_before_and_after(con: Con, tmp_path: Path, show_values: bool) -> None:
     found = page(con, tmp_path, **CALL, show_values=show_values)
@@ -80,6 +80,7 @@ def test_the_first_screen_says_what_was_asked_and_reached(con: Con, tmp_path: Pa
     assert ["k", "5", f"{told['k_reached']:g}", "kept"] in found.cells
 
 
+@pytest.mark.slow
 def test_what_speaks_against_it_is_said(con: Con, tmp_path: Path) -> None:
     con.execute("CREATE TABLE alike AS SELECT * REPLACE ('Flu' AS disease), "
                 "CASE WHEN zip < 10003 THEN zip ELSE 9 END AS ticket FROM patients")
@@ -131,6 +132,7 @@ def test_without_show_values_no_value_of_the_source_is_told(tmp_path: Path) -> N
     assert "9876543" in Path(opened.path).read_text(encoding="utf-8").replace(",", "")
 
 
+@pytest.mark.slow
 def test_what_is_hostile_is_text(tmp_path: Path) -> None:
     con = kanon_sql.register(duckdb.connect())
     con.execute("SET enable_progress_bar = false")
@@ -163,6 +165,7 @@ def test_the_order_of_the_rows_says_nothing(con: Con, tmp_path: Path) -> None:
     assert len(texts) == 1
 
 
+@pytest.mark.slow
 def test_a_frame_and_a_file_are_reported(con: Con, tmp_path: Path) -> None:
     frame = con.sql("FROM patients").to_arrow_table()
     con.execute(f"COPY patients TO '{tmp_path / 'p.parquet'}'")
@@ -189,6 +192,7 @@ def test_a_release_reports_on_itself(con: Con, tmp_path: Path) -> None:
         held.report(tmp_path / "own.html")
 
 
+@pytest.mark.slow
 def test_several_sensitive_columns_have_each_their_own(con: Con, tmp_path: Path) -> None:
     call = {**CALL, "sensitive": ["disease", "job"]}
     report = kanon_sql.report("patients", tmp_path / "r.html", con=con, **call)
@@ -204,6 +208,7 @@ def test_several_sensitive_columns_have_each_their_own(con: Con, tmp_path: Path)
     assert found.metric("equal_diversity (job)") == {told["equal_diversity (job)"]}
 
 
+@pytest.mark.slow
 def test_a_part_passes_unchanged_and_is_known(con: Con, tmp_path: Path) -> None:
     con.execute("CREATE TABLE wards AS SELECT *, age % 2 AS ward FROM patients")
     call = {**CALL, "within": ["ward"]}
@@ -222,6 +227,7 @@ def test_a_part_passes_unchanged_and_is_known(con: Con, tmp_path: Path) -> None:
     assert report.told.risk["sample_uniques"].before == uniques
 
 
+@pytest.mark.slow
 def test_a_bin_has_k_persons_and_not_only_k_rows(con: Con, tmp_path: Path) -> None:
     con.execute("""
         CREATE TABLE visits AS
@@ -235,6 +241,7 @@ def test_a_bin_has_k_persons_and_not_only_k_rows(con: Con, tmp_path: Path) -> No
     assert all(bar.before >= 40 for each in report.told.distributions for bar in each.bars)
 
 
+@pytest.mark.slow
 def test_numbers_of_classes_stand_beside_no_values(con: Con, tmp_path: Path) -> None:
     report = kanon_sql.report("patients", tmp_path / "r.html", con=con, k=20, others="drop",
                               quasi_identifiers=["age"], method="bin_cover",
@@ -242,6 +249,7 @@ def test_numbers_of_classes_stand_beside_no_values(con: Con, tmp_path: Path) -> 
     assert report.told.distributions == () and report.told.associations == ()
 
 
+@pytest.mark.slow
 def test_classes_of_the_source_are_told_to_a_multiple_of_k(con: Con, tmp_path: Path) -> None:
     closed = kanon_sql.report("patients", tmp_path / "a.html", con=con, **CALL).told.sizes
     opened = kanon_sql.report("patients", tmp_path / "b.html", con=con, **CALL,
@@ -317,6 +325,7 @@ def test_the_headline_follows_the_worst_finding(con: Con, tmp_path: Path) -> Non
     assert "in the generalized columns; look at what passes unchanged" in found
 
 
+@pytest.mark.slow
 def test_columns_with_a_hierarchy_are_read_at_one_level_on_both_sides(
     con: Con, tmp_path: Path
 ) -> None:
@@ -336,6 +345,7 @@ def test_columns_with_a_hierarchy_are_read_at_one_level_on_both_sides(
     assert all(bar.before == pytest.approx(bar.after, abs=10) for bar in bars)
 
 
+@pytest.mark.slow
 def test_what_few_rows_tell_is_not_told(con: Con, tmp_path: Path) -> None:
     """A class of five rows whose value is released, among stars, is no association."""
     con.execute(
@@ -351,6 +361,7 @@ def test_what_few_rows_tell_is_not_told(con: Con, tmp_path: Path) -> None:
     assert pair.before is not None and pair.after is None
 
 
+@pytest.mark.slow
 def test_each_notice_is_said_once(tmp_path: Path) -> None:
     """By a process of its own, since notices go to stderr from below Python."""
     (tmp_path / "try.py").write_text(

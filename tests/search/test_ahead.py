@@ -29,7 +29,7 @@ def batches_of(size: int, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(ahead, "PLAIN", 40)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", (2, 3))
 @pytest.mark.parametrize("size", (1, 2, 7, 1_000))
 @pytest.mark.parametrize("name", REFERENCES)
@@ -92,7 +92,7 @@ def flat(part: Any) -> list[Any]:
     return [array for each in part for array in flat(each)]
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("threads", (1, 2, 3, 7))
 @pytest.mark.parametrize("kind", ("normal", "grid", "mixed", "correlated", "alike"))
 def test_tree_is_that_of_one_thread(

@@ -106,7 +106,7 @@ def check_furthest(points: Points, where: Any, pool: Any, labels: Any, origin: i
     assert found == left[np.argmax(gaps)]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", NUMERIC)
 def test_nearest_and_furthest_while_records_leave(kind: str, axes: str) -> None:
     """Both searches equal a sweep, from all records down to a few, in trees built anew."""
@@ -149,7 +149,7 @@ def test_principal_axes_are_chosen_and_have_slack() -> None:
 # --- groups -----------------------------------------------------------------------------------
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("grow", (False, True))
 @pytest.mark.parametrize("kind", NUMERIC)
 def test_closest_group_while_groups_come_and_change(kind: str, grow: bool, axes: str) -> None:

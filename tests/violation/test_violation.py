@@ -128,6 +128,7 @@ def test_demands_add_up(
     assert together == pytest.approx(np.sum(alone, axis=0))
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(300))
 @given(tables(30, 6), models(), st.integers(2, 5), st.integers(0, 10**6))
 def test_a_class_after_a_change_is_judged_as_if_it_were_made(

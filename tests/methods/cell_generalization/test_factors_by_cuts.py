@@ -126,6 +126,7 @@ def test_any_prices_bound_all_factors(loose: bool, points: LossPoints, seed: int
     assert cuts._bound(program) <= sum(parts[edge] for edge in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", MODULES)
 def test_a_method_keeps_its_bounds_by_programs(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(k)
@@ -144,6 +145,7 @@ def test_a_method_keeps_its_bounds_by_programs(k: int, monkeypatch: pytest.Monke
     assert lower <= generalized_cells(points, found.labels) <= ratio * lower * (1 + 1e-12)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("loose", [True, False])
 def test_hundreds_of_records_and_a_stop(loose: bool) -> None:
     rng = np.random.default_rng(9)

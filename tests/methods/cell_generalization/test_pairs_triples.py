@@ -195,6 +195,7 @@ def test_too_many_records_are_refused_before_they_take_time(k: int) -> None:
         task_for(METHODS[k].__name__, 4).group(points)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("k", METHODS)
 @pytest.mark.parametrize("n, near", [(120, None), (150, 30)])
 def test_rows_of_which_none_is_nearer_than_another(k: int, n: int, near: int | None) -> None:

@@ -144,7 +144,7 @@ def test_growth_equals_reference(
     assert growth.left == cluster.count(-1)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "n"), [("normal", 600), ("tails", 200), ("hamming", 600)])
 def test_growth_equals_reference_on_hundreds_of_records(
     kind: str, n: int, monkeypatch: pytest.MonkeyPatch

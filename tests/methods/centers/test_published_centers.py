@@ -55,6 +55,7 @@ def test_the_clusters_of_figure_1(con: Connection, figure_1: str, method: str) -
     assert found["cellular_cost"] == pytest.approx(11.0)
 
 
+@pytest.mark.slow
 def test_figure_3_costs_5_by_cellular_clustering_and_20_by_suppression(con: Connection) -> None:
     con.execute(
         "CREATE TABLE figure_3 AS SELECT * FROM (VALUES (1, 1, 1, 1), (0, 1, 1, 1), (1, 0, 1, 1), "

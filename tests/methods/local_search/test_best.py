@@ -89,7 +89,7 @@ def test_it_is_never_above_any_start_refined_or_not(points: Points, k: int, step
     never_above(points, min(k, len(points)), steps)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("by_loss", [False, True])
 @pytest.mark.parametrize(("n", "k"), [(20, 2), (34, 3)])
 def test_by_default_it_is_never_above_either(n: int, k: int, by_loss: bool) -> None:
@@ -132,7 +132,7 @@ def table(by_loss: bool, n: int = 140) -> Points:
     return LossPoints.of((points.numeric - low) / np.ptp(points.numeric, axis=0), codes, [1.0])
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.usefixtures("short")
 @pytest.mark.parametrize("by_loss", [True, False])
 def test_threads_do_not_matter(by_loss: bool) -> None:
@@ -143,7 +143,7 @@ def test_threads_do_not_matter(by_loss: bool) -> None:
     assert (found[0].labels == found[1].labels).all() and found[0].facts == found[1].facts
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.usefixtures("short")
 @pytest.mark.parametrize("by_loss", [False, True])
 def test_stopped_for_time_equals_as_many_steps(
@@ -166,6 +166,7 @@ def test_stopped_for_time_equals_as_many_steps(
     assert len(steps) > 3
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short")
 def test_each_stage_finds_what_the_one_before_did_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(long_search, "LONG", 300_000)
@@ -282,6 +283,7 @@ def test_the_process_gives_what_this_one_would(solver: Solver) -> None:
     assert len(solver.solve(impossible, lambda: None)) == 0 == len(solved(impossible))
 
 
+@pytest.mark.slow
 def test_a_stop_ends_the_process(solver: Solver) -> None:
     rng = np.random.default_rng(0)
     rows = [rng.choice(600, 5, replace=False) for _ in range(60_000)]

@@ -46,7 +46,7 @@ def refined(points: Points, k: int, steps: int, threads: int) -> Refined:
         return refine(points, start(len(points), k), k, steps, None, Watch())
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "steps"), ((1, 3_000), (37, 30_000), (256, 30_000), (3_000, 60_000))
 )
@@ -68,6 +68,7 @@ def test_groups_are_those_of_one_thread(
             assert np.array_equal(found.labels, one.labels) and found.steps == one.steps
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("make", (points_of, loss_points_of))
 def test_most_judgements_hold_and_some_do_not(
     make: Callable[..., Points], batches: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
@@ -149,6 +150,7 @@ def test_nothing_is_believed_of_groups_that_were_changed(
     assert helpers.told > 1_000 or not lies
 
 
+@pytest.mark.slow
 @often(60)
 @given(test_refine.tasks(), st.sampled_from([1, 5, 256]))
 def test_few_records_are_searched_alike_by_squared_errors(task: Any, size: int) -> None:

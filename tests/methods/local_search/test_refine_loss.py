@@ -115,6 +115,7 @@ def _change(data: Any, groups: Any, i: int, j: int, swapped: bool) -> None:
         costs.join(data, i, b, groups)
 
 
+@pytest.mark.slow
 @often(150)
 @given(tasks(), st.data())
 def test_costs_are_differences_of_the_loss(task: Task, data: Any) -> None:

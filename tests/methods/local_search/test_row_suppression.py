@@ -50,6 +50,7 @@ def groupings(draw: Draw) -> tuple[Points, Labels, int, int]:
     return points, labels, k, draw(st.integers(0, n))
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 @given(groupings())
 def test_what_is_left_out_lowers_the_loss(task: tuple[Points, Labels, int, int]) -> None:
@@ -104,7 +105,7 @@ def outliers(con: Connection) -> Connection:
     return con
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("method", ["mdav_plus", "k_member", "mondrian", "full_domain"])
 def test_rows_in_are_rows_released_and_rows_suppressed(outliers: Connection, method: str) -> None:
     call = f"'t', k := 4, method := '{method}', quasi_identifiers := ['a', 'b'], "

@@ -59,6 +59,7 @@ coordinates = st.one_of(
 places = st.lists(st.tuples(coordinates, coordinates), min_size=2, max_size=40)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60), deadline=None)
 @given(places, st.integers(1, 5))
 def test_rectangles_are_disjoint_and_cover_the_box(
@@ -176,6 +177,7 @@ def test_the_worst_case_of_the_paper(con: Connection) -> None:
     assert told["ratio"] <= told["guaranteed_ratio"] <= 5
 
 
+@pytest.mark.slow
 def test_order_and_threads_change_nothing(con: Connection) -> None:
     draw = random.Random(3)
     found = [(draw.randrange(30) / 4, draw.gauss(0, 5)) for _ in range(500)]

@@ -59,6 +59,7 @@ def connected(nodes: set[str], links: set[tuple[str, str]]) -> bool:
     return reached == nodes
 
 
+@pytest.mark.slow
 @often(40)
 @given(st.data())
 def test_regions_are_connected_and_have_k_rows(con: Connection, data: st.DataObject) -> None:
