@@ -19,6 +19,7 @@ from kanon_sql.errors import DataError, OptionError, ReleaseError
 from kanon_sql.interfaces.again import as_it_was
 from kanon_sql.interfaces.display import QUASI, Column, by_name, figure, html
 from kanon_sql.interfaces.frames import Kept, count_of, lasting, way_back
+from kanon_sql.interfaces.notices import notices_once
 from kanon_sql.interfaces.release import (
     is_open,
     marks_of,
@@ -115,7 +116,8 @@ class Release(Generic[Kept]):
 
     def _write(self, to: Any, private: Any) -> None:
         """Makes the release in a file."""
-        written = write_release(self._con, self._source, self._options, to, private)
+        with notices_once():
+            written = write_release(self._con, self._source, self._options, to, private)
         self.path, self.private = written.path, written.private
         self._marks, self.manifest = written.marks, written.manifest
         self.rows = written.manifest["metrics"]["rows_released"]

@@ -28,6 +28,7 @@ def drawn(
     return of(matrix, table, [1.0] * len(kinds))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 10**6), n=st.integers(1, 400), size=st.integers(1, 90),

@@ -234,15 +234,14 @@ def edited(made: Manifest, edit: Edit) -> Manifest:
     return found
 
 
-@pytest.mark.sample(9)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("case", FORGERIES)
 def test_the_file_breaks_what_the_manifest_says(folder: Path, case: str) -> None:
     edit, rows, said = FORGERIES[case]
-    if edit is not None and rows == "FROM file" and any(
-        said in sentence
-        for sentence in contradictions(edited(manifest_of(folder / "honest.parquet"), edit)).values()
-    ):
-        return  # without the file, and quickly; see the next test
+    if edit is not None and rows == "FROM file":
+        made = edited(manifest_of(folder / "honest.parquet"), edit)
+        if any(said in sentence for sentence in contradictions(made).values()):
+            return  # without the file, and quickly; see the next test
     found = forged(folder, edit, rows)
     assert found.ok is (said == "")
     assert said in " / ".join(each.sentence for each in found.of("wrong"))

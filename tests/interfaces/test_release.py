@@ -291,3 +291,9 @@ def test_where_the_private_part_can_not_go_nothing_is_written(
     with pytest.raises(kanon_sql.OptionError, match="there is no con"):
         kanon_sql.release(None, {"a": [1, 1]}, to="out.parquet", private="t", k=2)
     assert not files()
+
+
+def test_each_notice_is_said_once(con: Connection, capfd: pytest.CaptureFixture[str]) -> None:
+    con.execute("CREATE TABLE phones AS SELECT *, '555-' || name AS phone FROM patients")
+    kanon_sql.release(con, "phones", to="out.parquet", **CALL)
+    assert capfd.readouterr().err.count("The column 'phone' looks like an identifier") == 1

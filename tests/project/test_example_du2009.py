@@ -96,6 +96,7 @@ def test_k_runs_from_the_commonest_name_to_two_classes(
     assert counts[last] == [2, 2] and min(counts[last + 1]) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", example.SETS)
 def test_all_ratios_are_between_the_bounds(done: Done, name: str) -> None:
     found, most = columns(done, name), example.names(example.SETS[name]).max()
@@ -201,6 +202,7 @@ def test_the_figures_are_drawn(done: Done, drawn: Done, name: str, suffix: str) 
     assert (folder / f"du2009-{name}.{suffix}").stat().st_size > 5000
 
 
+@pytest.mark.slow
 def test_the_maps_keep_their_guarantees(drawn: Done) -> None:
     assert drawn.status == 0 and "BROKEN" not in drawn.told
     assert [row["metric"] for row in drawn.rows] == list(maps.METRICS)

@@ -190,6 +190,7 @@ def check_group(
         assert find_group(where, index, labels, i, k, 0.9 * gap)[0] == NOBODY
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ("normal", "correlated", "grid", "mixed", "zips"))
 def test_closest_group_where_leaves_overflow(kind: str) -> None:
     """More groups around one spot than its leaves have places for: the rest go to a list."""

@@ -145,7 +145,7 @@ def test_a_method_keeps_its_bounds_by_programs(k: int, monkeypatch: pytest.Monke
     assert lower <= generalized_cells(points, found.labels) <= ratio * lower * (1 + 1e-12)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("loose", [True, False])
 def test_hundreds_of_records_and_a_stop(loose: bool) -> None:
     rng = np.random.default_rng(9)

@@ -292,7 +292,7 @@ def _scan(numeric: Any, codes: Any, cap: Any, scale: Any, limit: Any, start: int
     return labels
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("distinct", [False, True])
 def test_equals_a_plain_scan_on_thousands_of_rows(distinct: bool) -> None:
     points, k = adult(5000, distinct), 5

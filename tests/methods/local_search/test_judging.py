@@ -68,7 +68,7 @@ def test_groups_are_those_of_one_thread(
             assert np.array_equal(found.labels, one.labels) and found.steps == one.steps
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("make", (points_of, loss_points_of))
 def test_most_judgements_hold_and_some_do_not(
     make: Callable[..., Points], batches: Callable[[int], None], monkeypatch: pytest.MonkeyPatch

@@ -170,7 +170,7 @@ def test_kernel_and_reference_agree_on_many_records(mode: str, kind: str) -> Non
     assert labels_by(mode, points, 7).tolist() == expected
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_cores_do_not_matter(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     points = many("ties")
