@@ -1,6 +1,9 @@
-"""The SQL of kanon_sql: one macro set or query template per file, each headed by an example.
+"""The SQL of kanon_sql: a file for each module that writes queries, of named blocks.
 
-``${name}`` in a template is filled in by kanon_sql.plan.
+A line ``-- name: broken`` begins a block; what stands below it, up to the first line of SQL, tells
+what it is a part of, by an example. ``statement("models.broken")`` gives the block of that name in
+models.sql. ``${name}`` in a block is filled in by kanon_sql.plan. The files of macros/ are finished
+SQL.
 """
 
 from __future__ import annotations
@@ -9,31 +12,39 @@ from functools import cache
 from importlib.resources import files
 from string import Template
 
+NAME = "-- name: "
+
 
 @cache
-def _text(name: str) -> str:
-    return files(__package__).joinpath(f"{name}.sql").read_text(encoding="utf-8")
+def _blocks(file: str) -> dict[str, list[str]]:
+    """The lines of each block of a file, without its heading."""
+    blocks: dict[str, list[str]] = {}
+    lines: list[str] = []
+    for line in files(__package__).joinpath(f"{file}.sql").read_text(encoding="utf-8").splitlines():
+        if line.startswith(NAME):
+            lines = blocks[line.removeprefix(NAME)] = []
+        elif lines or (line.strip() and not line.startswith("--")):
+            lines.append(line)
+    return blocks
 
 
 def _lines(name: str) -> list[str]:
-    """The lines of a file, without its heading."""
-    lines = _text(name).splitlines()
-    while lines and (lines[0].startswith("--") or not lines[0].strip()):
-        lines.pop(0)
-    return lines
+    file, _, block = name.partition(".")
+    return _blocks(file)[block]
 
 
 def statement(name: str, /, **values: object) -> str:
-    """The SQL of a file, without its heading, with the values filled in."""
+    """The SQL of a block, ``file.block``, with the values filled in."""
     return Template("\n".join(_lines(name)).strip()).substitute(values)
 
 
 def expression(name: str, /, **values: object) -> str:
     """The same in one line, for what stands inside a line of another statement."""
     # joined before it is filled: the name of a column may hold a line break
-    return Template(" ".join(line.strip() for line in _lines(name))).substitute(values)
+    return Template(" ".join(line.strip() for line in _lines(name)).strip()).substitute(values)
 
 
-def statements(name: str) -> list[str]:
+def statements(file: str) -> list[str]:
     """The statements of a file of macros."""
-    return [part.strip() for part in statement(name).split(";\n") if part.strip(" \n;")]
+    text = "\n".join(line for lines in _blocks(file).values() for line in lines)
+    return [part.strip() for part in text.split(";\n") if part.strip(" \n;")]

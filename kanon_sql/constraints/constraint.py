@@ -15,7 +15,7 @@ class Measure(NamedTuple):
 
     Attributes:
         name: the metric.
-        expression: SQL over the columns of ``_facts`` (see sql/calls/metrics.sql).
+        expression: SQL over the columns of ``_facts`` (see sql/measure.sql).
         unit: its unit.
         description: what it means.
     """

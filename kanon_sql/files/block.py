@@ -84,7 +84,7 @@ def _both(one: Leaf, other: Leaf) -> Leaf:
 def block_sql(call: GroupingCall) -> str:
     """SQL of the released rows of one block."""
     return statement(
-        "files/block",
+        "blocks.block",
         pipeline=pipeline_sql(call),
         dropped=listed((*ROW, *call.roles.identifiers)),
         passing=passing(call),
@@ -115,7 +115,7 @@ def release_block(
     own = block_call(call, asked, read_of(block.folders), scales, block.rows, name)
     draft = target.with_name(f".{target.name}.tmp")
     text = statement(
-        "files/piece", rows=block_sql(own), path=literal(str(draft)), group=ROW_GROUP
+        "blocks.piece", rows=block_sql(own), path=literal(str(draft)), group=ROW_GROUP
     )
     try:
         written = con.execute(telling(text)).fetchall()[0][0]

@@ -49,11 +49,11 @@ def write_file(
     names = ", ".join(literal(str(piece)) for piece in pieces)
     try:
         con.execute(statement(
-            "files/file", pieces=f"read_parquet([{names}], {ROWS_ALONE})", first=first, last=last,
+            "blocks.file", pieces=f"read_parquet([{names}], {ROWS_ALONE})", first=first, last=last,
             path=literal(str(draft)),
         )).fetchall()
         file = f"read_parquet({literal(str(draft))}, {ROWS_ALONE})"
-        text = statement("files/verify", seen=seen(chosen(asked.quasi)), file=file)
+        text = statement("blocks.verify", seen=seen(chosen(asked.quasi)), file=file)
         found = Written(*con.execute(telling(text)).fetchall()[0])
         draft.replace(target)
     except BaseException:

@@ -71,7 +71,7 @@ def rows_sql(asked: Asked, relation: Relation | None = None, keyed: bool = True)
         names = ", ".join(map(literal, asked.quasi))
         without = f" WHERE __kanon_value(COLUMNS([{names}])) IS NOT NULL"
     rows = expression(
-        "files/rows", columns=columns, relation=(relation or asked.source).sql,
+        "blocks.rows", columns=columns, relation=(relation or asked.source).sql,
         without_nulls=without,
     )
     return trees_of(asked.call).keyed(rows) if keyed else rows
@@ -127,7 +127,7 @@ def learn(session: Session, asked: Asked, folder: Path) -> tuple[Learned, Groupi
     """
     rows, numeric = rows_sql(asked), kinds_of(asked)
     ends = [
-        expression("files/ends", number=number_of(name))
+        expression("blocks.ends", number=number_of(name))
         for name, is_number in zip(asked.quasi, numeric, strict=True) if is_number
     ]
     count, found = _one(session, f"SELECT count(*), [{', '.join(ends)}] FROM {rows}")
@@ -158,7 +158,7 @@ def learn(session: Session, asked: Asked, folder: Path) -> tuple[Learned, Groupi
             attribute: Attribute = Numeric.of_totals(name, weight, totals[name], distance)
             missing = round((1.0 - totals[name].share) * count)
         else:
-            text = statement("files/counts", category=category_of(name), rows=rows)
+            text = statement("blocks.counts", category=category_of(name), rows=rows)
             with refusals(session, ()):
                 table = bound(session.con, telling(text)).to_arrow_table()
             values = table["category"].combine_chunks().cast(pa.string())
@@ -200,10 +200,10 @@ def _number_totals(
         span = float(np.ldexp(end["high"] + 0.0, -exponent)) - low
         begun[name] = NumberTotals(share, exponent, low, 0.0, span)
         part = expression(
-            "files/part", number=number_of(name), unit=f"{2.0**-exponent!r}::DOUBLE",
+            "blocks.part", number=number_of(name), unit=f"{2.0**-exponent!r}::DOUBLE",
             low=f"{low!r}::DOUBLE", span=f"{span!r}::DOUBLE",
         )
-        sums[name] = expression("files/sums", part=part)
+        sums[name] = expression("blocks.sums", part=part)
     if not sums:
         return begun
     found, = _one(session, f"SELECT [{', '.join(sums.values())}] FROM {rows}")

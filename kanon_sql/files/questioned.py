@@ -36,7 +36,7 @@ def refuse_identifiers(session: Session, asked: Asked, rows: str) -> None:
     """
     if not asked.questioned:
         return
-    looks = [expression("files/looks", column=quoted(name)) for name in asked.questioned]
+    looks = [expression("blocks.looks", column=quoted(name)) for name in asked.questioned]
     persons = "0" if asked.entity is None else f"approx_count_distinct({quoted(asked.entity)})"
     with refusals(session, ()):
         text = f"SELECT [{', '.join(looks)}], {persons} FROM {rows}"
@@ -53,7 +53,7 @@ def _like(session: Session, asked: Asked, rows: str, name: str) -> bool:
     """Whether a column looks like an identifier, by all its values."""
     kind = asked.types[name]
     least = asked.call.least
-    texts = [statement("files/looks_closely", column=quoted(name), rows=rows, least=least)]
+    texts = [statement("blocks.looks_closely", column=quoted(name), rows=rows, least=least)]
     if asked.entity is not None:  # one row of each person, where all its rows agree
         entity = quoted(asked.entity)
         of_persons = (
@@ -61,7 +61,7 @@ def _like(session: Session, asked: Asked, rows: str, name: str) -> bool:
             f"GROUP BY {entity} HAVING count(DISTINCT {quoted(name)}) = 1)"
         )
         texts.append(
-            statement("files/looks_closely", column=quoted(name), rows=of_persons, least=least)
+            statement("blocks.looks_closely", column=quoted(name), rows=of_persons, least=least)
         )
     with refusals(session, ()):
         for text in texts:

@@ -125,7 +125,7 @@ def _leaf(session: Session, asked: Asked, folder: str, rows: int) -> Leaf:
     if asked.entity is None:
         return Leaf(folder, rows, rows)
     text = statement(
-        "files/persons_of", entity=quoted(asked.entity), rows=read_of([folder]).sql
+        "blocks.persons_of", entity=quoted(asked.entity), rows=read_of([folder]).sql
     )
     ((persons, most),) = session.con.execute(text).fetchall()
     return Leaf(folder, rows, persons, most)
@@ -144,7 +144,7 @@ def _tree(
     )
     every = max(1, rows // (SAMPLED * blocks))
     text = statement(
-        "files/sample", cells=cells, rows=rows_sql(asked, part), every=every,
+        "blocks.sample", cells=cells, rows=rows_sql(asked, part), every=every,
         quasi=", ".join(map(quoted, asked.quasi)), crowd=rows // BUCKETS + CROWD * every,
     )
     with refusals(session, ()):
@@ -182,7 +182,7 @@ def _spool_sql(
             table = _rank_table(asked, attribute.name)
             place = f"coalesce({table}.__kanon_rank, -1)"
             joins += " " + expression(
-                "files/rank", table=table, category=cell_of(asked, attribute.name)
+                "blocks.rank", table=table, category=cell_of(asked, attribute.name)
             )
         else:
             place = f"coalesce({number_of(attribute.name)}, '-inf'::DOUBLE)"
@@ -193,22 +193,22 @@ def _spool_sql(
         shown = ", ".join(values) or "0 AS __kanon_place"
         return [
             statement(
-                "files/persons", entity=entity, leaf=leaf, values=shown, rows=rows, joins=joins,
+                "blocks.persons", entity=entity, leaf=leaf, values=shown, rows=rows, joins=joins,
                 open=open_columns, depth=depth,
             ),
             statement(
-                "files/spool_persons", entity=entity, rows=rows, folder=literal(str(folder))
+                "blocks.spool_persons", entity=entity, rows=rows, folder=literal(str(folder))
             ),
         ]
     if BY_HASH in used or not values:
         mix = f"hash(row({open_columns}))"
         if depth:  # the first cuts left too many together
-            mix = expression("files/dealt", depth=depth, open=open_columns)
+            mix = expression("blocks.dealt", depth=depth, open=open_columns)
         values.append(f"{mix} AS __kanon_mix")
     else:
         del places[BY_HASH]
     return [statement(
-        "files/spool", places=", ".join(places.values()), leaf=leaf,
+        "blocks.spool", places=", ".join(places.values()), leaf=leaf,
         values=", ".join(values), rows=rows, joins=joins, folder=literal(str(folder)),
     )]
 

@@ -248,7 +248,7 @@ def _parts(
     looked_at = ", ".join(map(quoted, [*known, *sensitive, *entity]))
     with refusals(session, ()):
         rows = bound(
-            session.con, statement("report/columns", columns=looked_at, relation=source.sql)
+            session.con, statement("report.columns", columns=looked_at, relation=source.sql)
         ).to_arrow_table()
     categorical = {caseless(name) for name in manifest["options"].get("categorical") or ()}
     # the number of a class says nothing that could stand beside a value
@@ -302,7 +302,7 @@ def _queries(
             if [each.type.name.partition("_")[0] for each in parsed] != ["SELECT"]:
                 raise OptionError("It is no query. Write one SELECT.")
             with refusals(session, ()):
-                found = bound(session.con, statement("report/query", query=text))
+                found = bound(session.con, statement("report.query", query=text))
                 return found.columns, found.fetchall()
         except duckdb.Error as error:  # its text may hold a value
             raise DataError(f"DuckDB can't answer it ({type(error).__name__}).") from None

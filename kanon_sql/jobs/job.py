@@ -2,7 +2,7 @@
 
 DuckDB tells a running function nothing of an interrupt; it only calls no further one. So the work
 runs in a thread of its own, the query asks again and again whether it is done, and when it no
-longer asks, the work is stopped. See _begun, _waited and _grouped in sql/stages/pipeline.sql.
+longer asks, the work is stopped. See _begun, _waited and _grouped in sql/pipeline.sql.
 """
 
 from __future__ import annotations

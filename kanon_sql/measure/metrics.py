@@ -41,7 +41,7 @@ class Metric:
 
     Attributes:
         name: the metric.
-        expression: SQL over the columns of ``_facts`` in sql/calls/metrics.sql; a number, or a
+        expression: SQL over the columns of ``_facts`` in sql/measure.sql; a number, or a
             text where ``is_text``. Its holes are what only the call knows.
         unit: its unit; ${distance} is that of distances, ${objective} that of the method's cost.
         description: what it means, and which direction is better.

@@ -24,20 +24,20 @@ def centers_sql(call: GroupingCall, trees: Hierarchies, run: str) -> str:
         counted = ", ".join(
             f"__kanon_most_frequent({quoted(name)}) AS {quoted(name)}" for name in trees.columns
         )
-        centroids = statement("stages/modes", modes=modes, means=centroids, counted=counted)
+        centroids = statement("centers.modes", modes=modes, means=centroids, counted=counted)
     publishes = call.task.own.publishes
     if publishes in ("rows", "means"):
-        owning = statement(f"stages/owning_{publishes}")
+        owning = statement(f"centers.owning_{publishes}")
     else:
         owning = statement(
-            "stages/owning_of_parts" if call.roles.within else "stages/owning",
+            "centers.owning_of_parts" if call.roles.within else "centers.owning",
             options=run,
             hierarchies=trees.argument(),
             centroids=trees.keyed("__kanon_centroids"),
             chosen=trees.keyed("__kanon_chosen"),
         )
     return statement(
-        "stages/centers",
+        "centers.stages",
         centroids=centroids,
         quasi=quasi(call.roles, (*helpers(call.roles), "__kanon_center")),
         owning=owning,

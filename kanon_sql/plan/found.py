@@ -20,11 +20,11 @@ def found_sql(text: str, unsure: Sequence[Sought]) -> str:
     """
     missing = "\n".join(
         "    " + expression(
-            "calls/missing",
+            "found.missing",
             probe=literal(f"SELECT 1 FROM {sought.relation.sql}"),
             name=literal(sought.name),
             sentence=literal(sought.sentence),
         )
         for sought in unsure
     )
-    return statement("calls/found", missing=missing, text=literal(text)) if missing else text
+    return statement("found.call", missing=missing, text=literal(text)) if missing else text

@@ -43,12 +43,12 @@ def quasi(roles: Roles, helpers: tuple[str, ...], dropped: tuple[str, ...] = ())
 
 def one_empty_row(stage: str) -> str:
     """A relation of one row with the columns of that stage: their names and types, no values."""
-    return expression("stages/one_empty_row", stage=stage)
+    return expression("fragments.one_empty_row", stage=stage)
 
 
 def seen(columns: str) -> str:
     """The values of a COLUMNS expression as a reader tells them apart: what classes are counted
-    by, see sql/macros/seen.sql."""
+    by, see sql/macros/represent.sql."""
     return f"__kanon_seen({columns}), __kanon_printed({columns})"
 
 
@@ -67,7 +67,7 @@ def classes_sql(
     """
     if not plain:
         columns = f"__kanon_value({columns})"
-    return expression("stages/classes", values=values, columns=columns + beside, stage=stage)
+    return expression("fragments.classes", values=values, columns=columns + beside, stage=stage)
 
 
 def represented(word: str, columns: str, weight: str | None = None) -> str:
@@ -101,7 +101,7 @@ def rows_of(relation: Relation, names: Iterable[str]) -> str:
     if not unsure:
         return relation.sql
     return expression(
-        "stages/with_columns",
+        "fragments.with_columns",
         relation=relation.sql,
         checks=" AND ".join(f"__kanon_has({quoted(name)})" for name in unsure),
     )
@@ -115,6 +115,6 @@ def source_rows(call: Call) -> str:
 def contents(relation: Relation) -> tuple[str, str]:
     """SQL of the column names and of the rows of a relation, as text: VARCHAR[], VARCHAR[][]."""
     return (
-        expression("stages/table_names", one_row=one_empty_row(relation.sql)),
-        expression("stages/table_rows", relation=relation.sql),
+        expression("fragments.table_names", one_row=one_empty_row(relation.sql)),
+        expression("fragments.table_rows", relation=relation.sql),
     )

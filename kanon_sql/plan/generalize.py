@@ -37,11 +37,11 @@ def released_classes(call: GroupingCall, trees: Hierarchies) -> str:
     representation; with its number if that is asked for."""
     classes = _classes(call, trees)
     if call.roles.open:
-        classes = statement("stages/hidden", classes=classes)
+        classes = statement("generalize.hidden", classes=classes)
     classes = classes_of_parts(call, classes_after(call, classes))
     if not call.release.class_id:
         return classes
-    return statement("stages/class_id", seed=call.task.seed, classes=classes)
+    return statement("generalize.class_id", seed=call.task.seed, classes=classes)
 
 
 def _classes(call: GroupingCall, trees: Hierarchies) -> str:
@@ -82,13 +82,13 @@ def class_rows(
     else:
         values = released_values(call, only, ("__kanon_class", WEIGHT), weighted=True)
         checked = expression(
-            "stages/weight", weight=quoted(weight), said=literal(WEIGHTLESS.format(weight))
+            "generalize.weight", weight=quoted(weight), said=literal(WEIGHTLESS.format(weight))
         )
         classes = classes_sql(values, columns, stage, centroids, f", {checked} AS {WEIGHT}")
     if not single:
         return classes
     columns = quasi(call.roles, helpers(call.roles))
-    return statement("stages/classes_ordered", columns=columns, classes=classes)
+    return statement("generalize.classes_ordered", columns=columns, classes=classes)
 
 
 def released_values(

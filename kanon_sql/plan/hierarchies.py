@@ -70,8 +70,8 @@ class Hierarchies:
         names, rows = contents(read) if read is not None else ("NULL", "NULL")
         told = {"column": spec.column, "show_values": self._show_values, **spec.spec}
         return statement(
-            "stages/hierarchy", i=i, column=quoted(spec.column), values=self._values, names=names,
-            rows=rows, spec=literal(json.dumps(told, sort_keys=True, default=_plain)),
+            "hierarchies.hierarchy", i=i, column=quoted(spec.column), values=self._values,
+            names=names, rows=rows, spec=literal(json.dumps(told, sort_keys=True, default=_plain)),
         )
 
     def argument(self) -> str:
@@ -103,23 +103,23 @@ class Hierarchies:
         )
         ancestors = ",\n".join(
             statement(
-                "stages/ancestors", i=i, column=quoted(name), label=self._label(i, same_level)
+                "hierarchies.ancestors", i=i, column=quoted(name), label=self._label(i, same_level)
             )
             for i, name in shown
         )
         return statement(
-            "stages/ancestors_released", ancestors=ancestors, labels=labels, plain=plain,
+            "hierarchies.ancestors_released", ancestors=ancestors, labels=labels, plain=plain,
             joins=joins,
         )
 
     def _label(self, i: int, same_level: bool) -> str:
         if not same_level:
-            return statement("stages/ancestors_lowest")
+            return statement("hierarchies.ancestors_lowest")
         level = statement(
-            "stages/chosen_level", fact=literal(f"level {caseless(self.columns[i - 1])}")
+            "hierarchies.chosen_level", fact=literal(f"level {caseless(self.columns[i - 1])}")
         )
         return statement(
-            "stages/ancestors_same_level", name=literal(self.columns[i - 1]), level=level, i=i,
+            "hierarchies.ancestors_same_level", name=literal(self.columns[i - 1]), level=level, i=i,
             mixed=literal(MIXED),
         )
 
@@ -134,7 +134,7 @@ class Hierarchies:
         if not names:
             return stage
         columns = ", ".join(f"{value(name)} AS {name}" for name in map(quoted, names))
-        return statement("stages/replaced", columns=columns, stage=stage)
+        return statement("hierarchies.replaced", columns=columns, stage=stage)
 
 
 def trees_argument(*hierarchies: Hierarchies) -> str:
@@ -169,7 +169,7 @@ def hierarchy_sql(source: Relation, spec: HierarchySpec) -> str:
         for level in range(level_count(spec.kind, spec.options))
     )
     return statement(
-        "calls/hierarchy",
+        "hierarchies.hierarchy_call",
         sound=sound_sql(),
         column=quoted(spec.column),
         relation=rows_of(source, [spec.column]),

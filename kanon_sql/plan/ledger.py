@@ -41,10 +41,10 @@ def ledger_check_sql(ledger: Relation, given: Mapping[str, Any]) -> str:
     refuse_no_ledger(ledger, ("release", "entity", "class"))
     k = given.get("k")
     return statement(
-        "calls/ledger_check",
+        "ledger.check",
         sound=sound_sql(),
         relation=ledger.sql,
-        crowds=statement("stages/ledger_crowds", s="", exposed="__kanon_exposed"),
+        crowds=statement("ledger.crowds", s="", exposed="__kanon_exposed"),
         k="NULL" if k is None else known["k"].read(k),
     )
 
@@ -104,7 +104,7 @@ def _shown(call: GroupingCall) -> str:
 
 
 def _crowds(which: str, exposed: str) -> str:
-    return statement("stages/ledger_crowds", s=f"_{which}", exposed=exposed)
+    return statement("ledger.crowds", s=f"_{which}", exposed=exposed)
 
 
 def before_sql(call: GroupingCall) -> str:
@@ -113,11 +113,11 @@ def before_sql(call: GroupingCall) -> str:
     if ledger is None:
         return ""
     entity = quoted(ledger.entity)
-    relation = expression("stages/ledger_none", entity=entity)
+    relation = expression("ledger.none", entity=entity)
     if ledger.relation is not None:
         relation = ledger.relation.sql
     asked = statement(
-        "stages/ledger_asked",
+        "ledger.asked",
         k=call.task.k,
         against=literal(ledger.against),
         headroom=ledger.headroom,
@@ -127,7 +127,7 @@ def before_sql(call: GroupingCall) -> str:
         models=literal(json.dumps([each.told() for each in call.task.models], sort_keys=True)),
     )
     stages = statement(
-        "stages/ledger",
+        "ledger.stages",
         ledger=relation,
         entity=entity,
         keys=", ".join(f"__kanon_key({quoted(name)})" for name in _names(call)),
@@ -137,7 +137,7 @@ def before_sql(call: GroupingCall) -> str:
         one_source=one_empty_row("__kanon_source"),
     )
     if ledger.relation is not None:
-        stages += "\n" + statement("stages/ledger_published")
+        stages += "\n" + statement("ledger.published")
     return stages + "\n"
 
 
@@ -146,7 +146,7 @@ def after_sql(call: GroupingCall) -> str:
     if call.ledger is None:
         return ""
     return statement(
-        "stages/ledger_after", crowds=_crowds("after", "__kanon_exposed"),
+        "ledger.after", crowds=_crowds("after", "__kanon_exposed"),
         counted=COUNTED[call.ledger.against],
     ) + "\n" + _models_of_crowds(call)
 
@@ -160,20 +160,20 @@ def _models_of_crowds(call: GroupingCall) -> str:
     columns = call.task.sensitive
     absence = call.ledger.against == "absence"
     stages = [statement(
-        "stages/ledger_members",
+        "ledger.members",
         equal=" AND any_value(theirs.length) = any_value(mine.length)" if absence else "",
     )]
     for i, column in enumerate(columns):
-        stages.append(statement("stages/ledger_histogram", i=i, column=quoted(column)))
+        stages.append(statement("ledger.histogram", i=i, column=quoted(column)))
     places = [
         Checked(each.model, f"{each.i}_crowds", f"{each.j}_crowds")
         for each in checked(call.task.models, columns)
     ]
     stages += [stage.rstrip("\n") for each in places for stage in stages_of(each, False)]
     broken = "\n        UNION ALL\n        ".join(
-        statement("stages/ledger_broken", stage=each.stage) for each in places
+        statement("ledger.broken", stage=each.stage) for each in places
     )
-    stages.append(statement("stages/ledger_models", models=broken))
+    stages.append(statement("ledger.models", models=broken))
     return "".join(f"{stage}\n" for stage in stages)
 
 
@@ -181,9 +181,9 @@ def tables_of_ledger(call: GroupingCall) -> list[str]:
     """What the grouping is told of the ledger, as entries of the tables beside the relation."""
     if not goes_on(call):
         return []
-    known = expression("stages/ledger_known", seed=literal(str(call.task.seed)))
+    known = expression("ledger.known", seed=literal(str(call.task.seed)))
     frozen = expression(
-        "stages/ledger_frozen", one_published=one_empty_row("__kanon_published_before")
+        "ledger.frozen", one_published=one_empty_row("__kanon_published_before")
     )
     names = "['row', 'history', 'stale', 'lot']"
     return [f"{{'name': 'ledger', 'names': {names}, 'rows': {known}}}", frozen]
@@ -192,7 +192,7 @@ def tables_of_ledger(call: GroupingCall) -> list[str]:
 def centers_of_ledger(call: GroupingCall) -> str:
     """What the classes publish, as a stage of points."""
     without = "EXCLUDE (class_id) " if call.release.class_id else ""
-    return expression("stages/ledger_centers", without=without)
+    return expression("ledger.centers", without=without)
 
 
 def classes_after(call: GroupingCall, classes: str) -> str:
@@ -201,7 +201,7 @@ def classes_after(call: GroupingCall, classes: str) -> str:
         return classes
     # those that are none in this call are refused before, and may be the name of one that passes
     known = ", ".join(literal(caseless(name)) for name in ("__kanon_class", *_names(call)))
-    return statement("stages/ledger_classes", classes=classes, quasi=f"[{known}]")
+    return statement("ledger.classes", classes=classes, quasi=f"[{known}]")
 
 
 REFUSED: tuple[tuple[str, str, str], ...] = (
@@ -359,6 +359,6 @@ def ledger_sql(call: GroupingCall, pipeline: str) -> str:
     """The SQL of anonymize_ledger(), around the stages of the release."""
     assert call.ledger is not None
     return statement(
-        "calls/ledger", pipeline=pipeline, entity=quoted(call.ledger.entity),
+        "ledger.call", pipeline=pipeline, entity=quoted(call.ledger.entity),
         published=published_sql(call), seed=call.task.seed,
     )

@@ -20,11 +20,8 @@ SLOTS = 32
 FIRST = {HIERARCHY: "column_name"}
 """The option that may stand after the relation without its name, by call."""
 
-MACRO_FILES = (
-    "columns", "key", "weight", "diversity", "most_frequent", "centroid", "weighted_centroid",
-    "rounded", "median", "interval", "bounds", "suppress", "multiset", "seen", "refuse",
-    "two_digits", "text", "starred",
-)
+MACRO_FILES = ("columns", "represent", "refuse", "text")
+"""In this order, since a macro may name those before it."""
 
 
 HOME = "kanon"
@@ -45,7 +42,7 @@ def _call_macro(call: str, home: str) -> str:
     slots = [f"option_{i}" for i in range(1, SLOTS + 1)]
     named = parameters(call)
     return statement(
-        "calls/call",
+        "calls.call",
         call=call,
         planner=PLANNER,
         home=literal(home),

@@ -97,30 +97,30 @@ ELSEWHERE = ("hierarchies", "progress", "show_values")
 def digest_of(stage: str) -> str:
     """SQL of the digest of the rows of a stage or relation."""
     return statement(
-        "stages/digest", row_digests=row_digests(stage), one_row=one_empty_row(stage)
+        "manifest.digest", row_digests=row_digests(stage), one_row=one_empty_row(stage)
     )
 
 
 def row_digests(stage: str) -> str:
     """SQL of the digest of each row of a stage, relation or query in parentheses, in its order."""
-    return statement("stages/row_digests", stage=stage)
+    return statement("manifest.row_digests", stage=stage)
 
 
 def digest_sql(relation: Relation) -> str:
     """A query of one value: the digest of the rows of a relation."""
-    return statement("calls/digest", sound=sound_sql(), digest=digest_of(relation.sql))
+    return statement("manifest.digest_call", sound=sound_sql(), digest=digest_of(relation.sql))
 
 
 def fingerprint_sql(relation: Relation) -> str:
     """A query of one row, which is another one as soon as the relation has other rows. It is quick,
     and no proof: that is the digest."""
-    return statement("calls/fingerprint", relation=relation.sql)
+    return statement("manifest.fingerprint", relation=relation.sql)
 
 
 def class_sizes_sql(relation: Relation, columns: Iterable[str]) -> str:
     """A query of how many classes of each size a release has, by the names of its columns."""
     names = ", ".join(map(quoted, columns))
-    return statement("calls/class_sizes", relation=relation.sql, columns=names)
+    return statement("manifest.class_sizes", relation=relation.sql, columns=names)
 
 
 def file_relation(file: str) -> Relation:
@@ -137,7 +137,7 @@ KEY = "kanon"
 def copy_sql(rows: str, path: str, manifest: str) -> str:
     """The statement that writes rows, a query in parentheses, and a manifest into a file."""
     return statement(
-        "calls/copy", rows=rows, path=literal(path), key=KEY, manifest=literal(manifest)
+        "manifest.copy", rows=rows, path=literal(path), key=KEY, manifest=literal(manifest)
     )
 
 
@@ -240,7 +240,7 @@ def manifest_sql(call: GroupingCall, release: str) -> str:
     withheld = "(SELECT names FROM __kanon_withheld)" if rest == "release" else hidden
     keep = ", __kanon_labelled.__kanon_row"
     return statement(
-        "calls/manifest",
+        "manifest.call",
         facts=facts,
         metrics=metrics,
         dropped=listed((*helpers(call.roles), *call.roles.identifiers)),

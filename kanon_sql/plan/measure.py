@@ -97,7 +97,7 @@ def _weighted(call: Call) -> tuple[list[Metric], str, str]:
         f", __kanon_total({name}) AS __kanon_people"
         f", bool_and(__kanon_weighs({name})) AS __kanon_weighed"
     )
-    least = expression("stages/weighted", said=literal(WEIGHTLESS.format(column)))
+    least = expression("measure.weighted", said=literal(WEIGHTLESS.format(column)))
     found = "__kanon_added(__kanon_size / __kanon_people)"
     total = f", {least} AS least_people, {found} AS people_found"
     return list(WEIGHTED), per_class, total
@@ -130,10 +130,10 @@ def metrics_sql(call: GroupingCall) -> str:
     facts, metrics = facts_and_metrics(call)
     if call.by_part:
         return statement(
-            "calls/metrics_by_part", facts=facts, metrics=metrics,
+            "measure.metrics_by_part", facts=facts, metrics=metrics,
             within=listed(call.roles.within),
         )
-    return statement("calls/metrics", facts=facts, metrics=metrics)
+    return statement("measure.metrics_call", facts=facts, metrics=metrics)
 
 
 def facts_and_metrics(call: GroupingCall) -> tuple[str, str]:
@@ -164,7 +164,7 @@ def facts_and_metrics(call: GroupingCall) -> tuple[str, str]:
         "version": literal(f"kanon_sql {__version__}, DuckDB ") + " || version()",
     }
     facts = statement(
-        "stages/facts_by_part" if call.by_part else "stages/facts",
+        "measure.facts_by_part" if call.by_part else "measure.facts",
         pipeline=pipeline_sql(call, clock=", __kanon_started"),
         measured=measured_sql(call),
         aggregates=aggregates + of_class,
@@ -172,12 +172,12 @@ def facts_and_metrics(call: GroupingCall) -> tuple[str, str]:
         seen_passing=seen("COLUMNS(*)"),
         **_columns_passing(call),
         centers_verbatim=(
-            expression("stages/centers_verbatim") if publishes_centers(call) else "NULL::BIGINT"
+            expression("measure.centers_verbatim") if publishes_centers(call) else "NULL::BIGINT"
         ),
         **stages_by_part(call, publishes_centers(call)),
     )
     metrics = statement(
-        "stages/metrics",
+        "measure.metrics",
         rows=metric_rows([
             *known, *diverse, *weighted, *(PERSONS if call.roles.entity is not None else ()),
             *(PARTS if call.roles.within and not call.by_part else ()),
@@ -213,7 +213,7 @@ def _columns_passing(call: GroupingCall) -> dict[str, str]:
         return {"columns_passing": str(len(passing)), "passing": names}
     dropped = (*roles.quasi_identifiers, *roles.identifiers)
     return {
-        "columns_passing": expression("stages/columns_passing", away=len(dropped)),
+        "columns_passing": expression("measure.columns_passing", away=len(dropped)),
         "passing": f", * EXCLUDE ({listed(('__kanon_class', *helpers(roles), *dropped))})",
     }
 
@@ -232,7 +232,7 @@ def _identifiers(roles: Roles) -> str:
         return ""
     named = ", ".join(literal(caseless(name)) for name in roles.identifiers)
     return statement(
-        "stages/identifiers",
+        "measure.identifiers",
         identifiers=named,
         one_kept=one_empty_row("__kanon_kept"),
         one_released=one_empty_row("__kanon_released"),
@@ -261,7 +261,7 @@ def audit_sql(call: Call) -> str:
     assert call.audited is not None
     published = replace(roles, identifiers=())
     return statement(
-        "calls/audit",
+        "audit.call",
         sound=sound_sql(),
         relation=source_rows(call),
         release=rows_of(call.audited, published.named),
@@ -295,7 +295,7 @@ def k_anonymity_sql(call: Call) -> str:
     if call.by_persons and roles.entity is not None:
         columns = (quasi(roles, ()), *([chosen(roles.within)] if roles.within else []))
         return statement(
-            "calls/k_anonymity_persons",
+            "audit.k_anonymity_persons",
             sound=sound_sql(),
             entity=quoted(roles.entity),
             seen=", ".join(map(seen, columns)),
@@ -305,7 +305,7 @@ def k_anonymity_sql(call: Call) -> str:
             refusals=refusals(call),
             **measured_persons(call, roles.entity, "unnest(whose)"),
         )
-    name = "calls/k_anonymity"
+    name = "audit.k_anonymity"
     if roles.within:
         name += "_by_part" if call.by_part else "_parts"
     return statement(

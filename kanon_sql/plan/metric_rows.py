@@ -18,7 +18,7 @@ def metric_rows(metrics: Iterable[Metric], values: Mapping[str, str]) -> str:
             f"({value})::DOUBLE", metric.beside
         )
         rows.append(expression(
-            "stages/metric", name=literal(metric.name), number=number, text=text,
+            "measure.metric", name=literal(metric.name), number=number, text=text,
             unit=literal(metric.unit), description=literal(metric.description),
         ))
     return ",\n    ".join(rows)

@@ -87,7 +87,7 @@ def _histogram_stage(i: int | str, histogram: str, in_parts: bool) -> str:
     placed = f"__kanon_histogram_{i}.part, " if in_parts else ""
     alike = f"\n        AND __kanon_histogram_{i}.part = __kanon_domain_{i}.part"
     return statement(
-        "stages/histogram", i=i, histogram=histogram, placed=placed,
+        "models.histogram", i=i, histogram=histogram, placed=placed,
         alike=alike if in_parts else "", **of_part(in_parts),
     )
 
@@ -110,8 +110,8 @@ def model_stages(
     for i, column in enumerate(columns):
         stages.append(_histogram_stage(i, histogram(i, quoted(column)), in_parts))
         if caseless(column) in trees:
-            stages.append(statement("stages/paths", i=i, tree=trees[caseless(column)]))
-            nodes = statement("stages/histogram_of_nodes", i=i, **of_part(in_parts))
+            stages.append(statement("models.paths", i=i, tree=trees[caseless(column)]))
+            nodes = statement("models.histogram_of_nodes", i=i, **of_part(in_parts))
             stages.append(_histogram_stage(f"{i}_nodes", nodes, in_parts))
     for each in models:
         stages += stages_of(each, caseless(each.model.column) in trees)
@@ -145,10 +145,10 @@ def released_models(call: GroupingCall) -> str:
         {caseless(name): number for number, name in secret_trees(call).numbered()}, in_parts,
     )
     broken = "\n    UNION ALL\n    ".join(
-        statement("stages/model_broken", j=each.j, worst=each.worst, stage=each.stage)
+        statement("models.broken", j=each.j, worst=each.worst, stage=each.stage)
         for each in places
     )
-    return f"{stages}{statement('stages/models', models=broken)}\n"
+    return f"{stages}{statement('models.stages', models=broken)}\n"
 
 
 def _histogram(call: GroupingCall, column: str) -> str:
@@ -157,10 +157,10 @@ def _histogram(call: GroupingCall, column: str) -> str:
     parts = of_part(bool(call.roles.within))
     if call.task.persons and call.roles.entity is not None:
         rows = statement(
-            "stages/values_released", column=column, entity=quoted(call.roles.entity), **parts
+            "models.values_released", column=column, entity=quoted(call.roles.entity), **parts
         )
-        return statement("stages/histogram_of_persons", rows=rows, **parts)
-    return statement("stages/histogram_released", column=column, **parts)
+        return statement("models.histogram_of_persons", rows=rows, **parts)
+    return statement("models.histogram_released", column=column, **parts)
 
 
 def combinations(call: GroupingCall) -> str:
@@ -168,14 +168,14 @@ def combinations(call: GroupingCall) -> str:
     if not call.task.models and call.roles.entity is None:
         return ""
     columns = "COLUMNS(* EXCLUDE (__kanon_class))"
-    return statement("stages/combinations", seen=seen(columns)) + "\n"
+    return statement("models.combinations", seen=seen(columns)) + "\n"
 
 
 def refusals_of_models(call: GroupingCall) -> str:
     """What refuses a release that misses a model, one WHEN for each."""
     return "".join(
         "        WHEN " + expression(
-            "stages/model_refused", j=j,
+            "models.refused", j=j,
             said=literal(
                 f" of its classes don't keep {told(model)}. Nothing came out; please report this "
                 f"as a bug of the method {call.task.method.name}."
@@ -211,36 +211,36 @@ def _stage(each: Checked, has_tree: bool) -> tuple[list[str], str]:
         i = f"{i}_nodes"
     if isinstance(model, DistinctDiversity):
         own = "" if worst else " + CASE WHEN missing > 0 THEN 1 ELSE 0 END"
-        return [], statement("stages/model_distinct", i=i, l=model.l, missing=own)
+        return [], statement("models.distinct", i=i, l=model.l, missing=own)
     if isinstance(model, (EntropyDiversity, RecursiveDiversity)):
         ranked = statement(
-            "stages/ranked", i=i, missing="missing" if worst else "0",
+            "models.ranked", i=i, missing="missing" if worst else "0",
             known=KNOWN if worst else "",
         )
         if isinstance(model, EntropyDiversity):
-            return [], statement("stages/model_entropy", i=i, l=model.l, ranked=ranked)
+            return [], statement("models.entropy", i=i, l=model.l, ranked=ranked)
         return [], statement(
-            "stages/model_recursive", i=i, l=model.l, ranked=ranked, **_fraction(model.c)
+            "models.recursive", i=i, l=model.l, ranked=ranked, **_fraction(model.c)
         )
     if isinstance(model, AlphaFrequency):
         return [], statement(
-            "stages/model_alpha", i=i, bound=_bound(model), least=_millionths(model.least_bound),
+            "models.alpha", i=i, bound=_bound(model), least=_millionths(model.least_bound),
             missing="missing" if worst else "0", known=KNOWN if worst else "",
         )
     if isinstance(model, EntityShare):
-        return [], statement("stages/model_entity", i=i, k=model.k)
+        return [], statement("models.entity", i=i, k=model.k)
     if isinstance(model, Closeness):
         if has_tree and model.distance in (None, "hierarchy"):
-            return [], statement("stages/model_hierarchy", i=i, **_fraction(model.t), **parts)
+            return [], statement("models.hierarchy", i=i, **_fraction(model.t), **parts)
         return _closeness(each, model)
-    shares = statement("stages/shares", i=i, **parts)
+    shares = statement("models.shares", i=i, **parts)
     if isinstance(model, DeltaDisclosure):
-        return [], statement("stages/model_delta", i=i, delta=model.delta, shares=shares, **parts)
+        return [], statement("models.delta", i=i, delta=model.delta, shares=shares, **parts)
     if isinstance(model, BetaLikeness):
         fits = expression(
-            f"stages/beta_{model.kind}", beta=model.beta, **_fraction(model.beta, 1)
+            f"models.beta_{model.kind}", beta=model.beta, **_fraction(model.beta, 1)
         )
-        return [], statement("stages/model_beta", i=i, shares=shares, fits=fits)
+        return [], statement("models.beta", i=i, shares=shares, fits=fits)
     raise TypeError(f"No SQL checks the model {model.name}.")
 
 
@@ -259,7 +259,7 @@ def _bound(model: AlphaFrequency) -> str:
 
 def _closeness(each: Checked, model: Closeness) -> tuple[list[str], str]:
     i, j, parts = each.i, each.j, of_part(each.in_parts)
-    equal = statement("stages/model_equal", i=i, **_fraction(model.t), **parts)
+    equal = statement("models.equal", i=i, **_fraction(model.t), **parts)
     if model.distance == "equal":
         return [], equal
     by_rank = model.distance != "numeric"
@@ -269,11 +269,11 @@ def _closeness(each: Checked, model: Closeness) -> tuple[list[str], str]:
         # without an order nothing is moved along a line
         ordered = f"(SELECT {parts['ordered_of']} FROM __kanon_whole_{i})"
         known += f"{' AND' if known else ' WHERE'} {ordered}"
-    position = "0" if by_rank else expression("stages/position", i=i, **parts)
-    line = statement("stages/line", i=i, j=j, known=known, position=position, **parts)
+    position = "0" if by_rank else expression("models.position", i=i, **parts)
+    line = statement("models.line", i=i, j=j, known=known, position=position, **parts)
     ranks = "ranks::DOUBLE / (steps::DOUBLE * (size - missing) * (whole - absent))"
     text = statement(
-        "stages/model_line", i=i, j=j, t=model.t, **_fraction(model.t),
+        "models.model_line", i=i, j=j, t=model.t, **_fraction(model.t),
         exact="absent = 0 AND steps > 0" if by_rank else "false",
         known=f"CASE WHEN steps > 0 THEN {ranks} END" if by_rank else "gaps",
         missing="0" if as_value else "missing", absent="0" if as_value else "missing",
@@ -281,5 +281,5 @@ def _closeness(each: Checked, model: Closeness) -> tuple[list[str], str]:
         **parts,
     )
     if model.distance is None:
-        text = statement("stages/model_by_type", i=i, ordered=text, equal=equal, **parts)
+        text = statement("models.by_type", i=i, ordered=text, equal=equal, **parts)
     return [line], text

@@ -82,13 +82,13 @@ def parts_sql(call: GroupingCall) -> str:
         replaced += [STARRED.replace("{name}", name) for _, name in columns]
     whose = None if roles.entity is None else f"decode(encode(__kanon_key({quoted(roles.entity)})))"
     return statement(
-        "stages/parts",
+        "parts.stages",
         persons="NULL::BIGINT" if whose is None else f"count(DISTINCT {whose})",
         found=found,
         order=order,
         small=_small(call),
         joining=_joining(call, whose),
-        parts=statement(f"stages/parts_{call.small_parts}"),
+        parts=statement(f"parts.{call.small_parts}"),
         replaced=", ".join(replaced),
         same=_same(call, "__kanon_taking"),
     ) + "\n"
@@ -102,10 +102,10 @@ def _joining(call: GroupingCall, whose: str | None) -> str:
         f"__kanon_is_starred(__kanon_of_{i})" for i in range(len(call.roles.within))
     )
     people = "" if whose is None else " " + statement(
-        "stages/joining_people", entity=whose, same=_same(call, "__kanon_taking")
+        "parts.joining_people", entity=whose, same=_same(call, "__kanon_taking")
     )
     return statement(
-        "stages/joining",
+        "parts.joining",
         starred=starred,
         size='"rows"' if whose is None else "persons",
         fresh="NULL::BIGINT" if whose is None else "coalesce(fresh, 0)",
@@ -119,7 +119,7 @@ def classes_of_parts(call: GroupingCall, classes: str) -> str:
     if not call.roles.within:
         return classes
     within = ", ".join(f"any_value({name}) AS {name}" for name in map(quoted, call.roles.within))
-    return statement("stages/classes_of_parts", classes=classes, within=within)
+    return statement("parts.classes_of_parts", classes=classes, within=within)
 
 
 def refusals_of_parts(call: GroupingCall) -> str:
@@ -133,7 +133,7 @@ def refusals_of_parts(call: GroupingCall) -> str:
     }[call.small_parts]
     said = SMALL.format(least=_least(call), more=MORE[call.small_parts])
     return f"        WHEN {broken}\n            THEN " + expression(
-        "stages/parts_refused", said=literal(said)
+        "parts.refused", said=literal(said)
     ) + "\n"
 
 
@@ -149,7 +149,7 @@ def stages_of_left(call: GroupingCall) -> str:
         f", decode(encode(__kanon_key(__kanon_kept.{quoted(roles.entity)}))) AS entity"
     )
     return statement(
-        "stages/parts_left",
+        "parts.left",
         persons="" if roles.entity is None else persons,
         entity=entity,
         same=_same(call, "__kanon_labelled", "__kanon_classes"),
@@ -170,7 +170,7 @@ def refusals_of_crossing(call: GroupingCall) -> str:
 def parts_too_many_out(call: GroupingCall) -> str:
     """SQL that says whether more is left out of a part than the call allows."""
     out, every = ("persons_out", "persons") if call.task.persons else ("out", "rows")
-    return expression("stages/part_out", out=out, all=every, share=call.task.left_out[1])
+    return expression("parts.out", out=out, all=every, share=call.task.left_out[1])
 
 
 def told_by_part(roles: Roles) -> dict[str, str]:
@@ -201,16 +201,16 @@ def stages_by_part(call: GroupingCall, has_centers: bool) -> dict[str, str]:
     if not call.by_part:
         return {}
     models = "\n    UNION ALL\n    ".join(
-        statement("stages/models_by_part", i=each.i, j=each.j, worst=each.worst, stage=each.stage)
+        statement("parts.models_by_part", i=each.i, j=each.j, worst=each.worst, stage=each.stage)
         for each in checked(call.task.models, call.task.sensitive)
     )
     stages = f"__kanon_models_of AS MATERIALIZED (\n    {models}\n),\n" if models else ""
     if call.roles.entity is not None:
-        stages += statement("stages/persons_by_part") + "\n"
+        stages += statement("parts.persons_by_part") + "\n"
     verbatim = " CROSS JOIN (SELECT NULL::BIGINT AS centers_verbatim)"
     return {
         "of_parts": stages,
-        "verbatim": "\n    " + statement("stages/verbatim_by_part") if has_centers else verbatim,
+        "verbatim": "\n    " + statement("parts.verbatim_by_part") if has_centers else verbatim,
         "within": ", ".join(
             f"any_value({name}) AS {name}" for name in map(quoted, call.roles.within)
         ),

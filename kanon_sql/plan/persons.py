@@ -45,12 +45,12 @@ def told_of_persons(roles: Roles, least: int) -> str:
         away = (*helpers(roles), *roles.quasi_identifiers, *roles.identifiers, *roles.within)
         passing = f", * EXCLUDE ({listed(away)})"
     stages = statement(
-        "stages/persons_told", entity=quoted(entity), passing=passing, least=least
+        "persons.told", entity=quoted(entity), passing=passing, least=least
     ) + "\n"
     if roles.rest == "release":
         known = json.dumps([caseless(name) for name in roles.named], ensure_ascii=False)
         stages += statement(
-            "stages/withheld_persons",
+            "persons.withheld_persons",
             least=least,
             named=listed((*helpers(roles), *roles.named)),
             known=f"""from_json({literal(known)}, '["VARCHAR"]')""",
@@ -62,14 +62,14 @@ def told_of_all(entity: str, least: int) -> str:
     """The stage that finds out which columns of a relation tell persons apart as the entity."""
     passing = f", * EXCLUDE ({quoted(entity)})"
     return statement(
-        "stages/persons_told", entity=quoted(entity), passing=passing, least=least
+        "persons.told", entity=quoted(entity), passing=passing, least=least
     ) + "\n"
 
 
 def described_entity(entity: str) -> str:
     """SQL of a list: name and type of the column that says whose row a row is, given in quotes, and
     the names of those that pass and tell persons apart as it does."""
-    return expression("stages/keys", entity=entity, nearly=NEARLY)
+    return expression("persons.keys", entity=entity, nearly=NEARLY)
 
 
 def measured_persons(call: Call, entity: str, whose: str) -> dict[str, str]:
@@ -82,9 +82,9 @@ def measured_persons(call: Call, entity: str, whose: str) -> dict[str, str]:
         whose: SQL of whose the rows of a combination are.
     """
     return {
-        "crowds": statement("stages/crowds", whose=whose),
+        "crowds": statement("persons.crowds", whose=whose),
         "persons": statement(
-            "stages/columns_of_persons", k="NULL" if call.k is None else call.k
+            "persons.columns_of_persons", k="NULL" if call.k is None else call.k
         ),
         "nobody": literal(OF_NOBODY.format(entity=entity)),
     }
@@ -101,7 +101,7 @@ def persons_stages(call: GroupingCall) -> str:
             "part": "part, ", "of_part": f"__kanon_kept.{PART} AS part, ", "due": ", due",
             "counted": ", count(DISTINCT concat(part, ' ', entity)) AS due",
         }
-    return statement("stages/persons", entity=quoted(call.roles.entity), **holes) + "\n"
+    return statement("persons.stages", entity=quoted(call.roles.entity), **holes) + "\n"
 
 
 def persons_lacking(call: GroupingCall) -> str:
@@ -112,7 +112,7 @@ def persons_lacking(call: GroupingCall) -> str:
     """
     if call.roles.entity is None or call.task.nulls != "suppress":
         return "left_out"
-    return expression("stages/persons_lacking", entity=quoted(call.roles.entity))
+    return expression("persons.lacking", entity=quoted(call.roles.entity))
 
 
 def refusals_of_persons(call: GroupingCall) -> str:
@@ -129,7 +129,7 @@ def refusals_of_persons(call: GroupingCall) -> str:
         checks.append((f"places <> {due}", f"places - {due}", SCATTERED))
     return "".join(
         "        WHEN " + expression(
-            "stages/person_refused", broken=broken, found=found,
+            "persons.refused", broken=broken, found=found,
             said=literal(said.format(**words)),
         ) + "\n"
         for broken, found, said in checks
@@ -139,4 +139,4 @@ def refusals_of_persons(call: GroupingCall) -> str:
 def too_many_out(call: GroupingCall) -> str:
     """SQL that says whether more is left out than the call allows: of rows, or of persons."""
     share = call.task.left_out[1]
-    return expression("stages/person_out" if call.task.persons else "stages/row_out", share=share)
+    return expression("persons.out" if call.task.persons else "persons.row_out", share=share)

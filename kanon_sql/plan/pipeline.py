@@ -1,5 +1,5 @@
 """The SQL of the pipeline, which every grouping call shares: from a relation to its verified
-release. The stages are in sql/stages/pipeline.sql, in the order in which they run."""
+release. The stages are in sql/pipeline.sql, in the order in which they run."""
 
 from __future__ import annotations
 
@@ -284,7 +284,7 @@ def _withheld(call: GroupingCall) -> str:
     if roles.rest != "release":
         return ""
     named = listed((*helpers(roles), *roles.named))
-    return statement("stages/withheld", named=named, least=call.least) + "\n"
+    return statement("pipeline.withheld", named=named, least=call.least) + "\n"
 
 
 REPEATED = 50_000
@@ -299,7 +299,8 @@ def _repeated(call: GroupingCall, columns: str) -> str:
         return "[]"
     found = [
         expression(
-            "stages/repeated", name=literal(name), column=quoted(name), quasi=columns, some=REPEATED
+            "pipeline.repeated", name=literal(name), column=quoted(name), quasi=columns,
+            some=REPEATED,
         ) for name in roles.identifiers
     ]
     return f"[{', '.join(found)}]"
@@ -317,7 +318,7 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
     centers = centers_sql(call, trees, run_sql(call)) + "\n" if task.geometry.has_centers else ""
     without_nulls = f" WHERE __kanon_value({columns}) IS NOT NULL"
     return statement(
-        "stages/pipeline",
+        "pipeline.stages",
         sound=sound_sql(),
         relation=source_rows(call),
         clock=clock,
@@ -368,7 +369,7 @@ def measured_sql(call: GroupingCall) -> str:
     if goes_on(call) and publishes_points(call):
         centers = f"FROM {trees.keyed(centers_of_ledger(call))}"
     return statement(
-        "stages/measured_by_part" if call.by_part else "stages/measured",
+        "pipeline.measured_by_part" if call.by_part else "pipeline.measured",
         quasi_classes="COLUMNS(* EXCLUDE (__kanon_class))",
         seen_classes=seen("COLUMNS(* EXCLUDE (__kanon_class))"),
         quasi=quasi(call.roles, helpers(call.roles)),
@@ -386,5 +387,5 @@ def _outside(call: GroupingCall, trees: Hierarchies) -> str:
     if call.task.nulls != "suppress":
         return "NULL"
     return expression(
-        "stages/outside", cell=_cell(call), keyed_source=trees.keyed("__kanon_source")
+        "pipeline.outside", cell=_cell(call), keyed_source=trees.keyed("__kanon_source")
     )

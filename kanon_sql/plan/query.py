@@ -1,7 +1,7 @@
 """A call in, SQL text out. Nothing here touches data or a connection.
 
 The whole of kanon_sql is one SQL query; this folder writes it. The stages are in
-sql/stages/pipeline.sql, in the order in which they run: sound, source, cells, begun, waited,
+sql/pipeline.sql, in the order in which they run: sound, source, cells, begun, waited,
 grouped, labels, classes, sizes, check. What stands around them depends on the call.
 """
 
@@ -78,12 +78,12 @@ def _release(call: GroupingCall) -> str:
             values = f"'', md5(row('', {values})::VARCHAR)"
         order = f"md5(concat('{seed} ', row({values})::VARCHAR))"
         return statement(
-            "calls/release_of_classes", pipeline=pipeline, dropped=dropped, order=order
+            "query.release_of_classes", pipeline=pipeline, dropped=dropped, order=order
         )
     values = "'', *COLUMNS(__kanon.* EXCLUDE (__kanon_place))" if sets else "*COLUMNS(__kanon.*)"
     hash_order = f"md5(concat('{seed} ', row({values})::VARCHAR))"
     return statement(
-        "calls/release_of_sets" if sets else "calls/release",
+        "query.release_of_sets" if sets else "query.release",
         pipeline=pipeline,
         hidden=" EXCLUDE (__kanon_row)" if keep else "",
         dropped=dropped,
@@ -96,7 +96,7 @@ def _clusters(call: GroupingCall) -> str:
     sensitive = ", ".join(map(literal, call.roles.sensitive))
     kind, small = too_small(call.task)
     return statement(
-        "calls/clusters",
+        "query.clusters",
         pipeline=pipeline_sql(call),
         measured=measured_sql(call),
         multisets=f",\n           __kanon_multiset(COLUMNS([{sensitive}]))" if sensitive else "",
@@ -111,10 +111,10 @@ def _suppressed(call: GroupingCall) -> str:
     away = ", ".join(helpers(call.roles))
     shown = f", __kanon_source.* EXCLUDE ({away})" if call.show_values else ""
     return statement(
-        "calls/suppressed",
+        "query.suppressed",
         pipeline=pipeline_sql(call),
         values=(", reason" if goes_on(call) else "") + shown,
-        reasons=",\n" + statement("stages/ledger_reasons") if goes_on(call) else "",
+        reasons=",\n" + statement("ledger.reasons") if goes_on(call) else "",
         joined=" JOIN __kanon_reasons USING (__kanon_row)" if goes_on(call) else "",
     )
 

@@ -24,14 +24,14 @@ def _people(call: Call) -> tuple[str, str, str]:
     of them are alone in theirs."""
     unknown, size = "NULL::BIGINT", call.risk.population_size
     if call.risk.weight is not None:
-        stage = statement("stages/people_by_weight")
+        stage = statement("risk.people_by_weight")
         return stage, "(SELECT __kanon_added(__kanon_people) FROM __kanon_sizes)", unknown
     if call.population is None:
         told = "NULL::DOUBLE" if size is None else f"{size}::DOUBLE"
-        return statement("stages/people_of_nobody"), told, unknown
+        return statement("risk.people_of_nobody"), told, unknown
     names = call.roles.known_columns(call.source)
     stage = statement(
-        "stages/people_of_population",
+        "risk.people_of_population",
         cells=", ".join(f"__kanon_key({quoted(name)})" for name in names),
         population=rows_of(call.population, names),
         where=f"\n    WHERE {' AND '.join(f'__kanon_has({quoted(name)})' for name in names)}",
@@ -48,7 +48,7 @@ def _weightless(call: Call) -> str:
     if call.risk.weight is None:
         return ""
     return expression(
-        "stages/weightless", weight=quoted(call.risk.weight),
+        "risk.weightless", weight=quoted(call.risk.weight),
         said=literal(WEIGHTLESS.format(call.risk.weight)),
     ) + "\n"
 
@@ -66,7 +66,7 @@ def risk_sql(call: Call) -> str:
     looks = risk.msu_columns != 0 or risk.subset_columns > 0
     distinctness, separation = BY_SUBSET
     return statement(
-        "calls/risk",
+        "risk.call",
         sound=sound_sql(),
         relation=source_rows(call),
         where=where(source, roles, call.checked),
@@ -74,7 +74,7 @@ def risk_sql(call: Call) -> str:
         one_kept=one_empty_row("__kanon_kept"),
         seen=seen(columns),
         values=f"any_value({columns}) AS '__kanon_value_\\0',\n           " if looks else "",
-        cells=expression("stages/looked_at") if looks else "NULL",
+        cells=expression("risk.looked_at") if looks else "NULL",
         weight=(
             "NULL::DOUBLE" if risk.weight is None else f"__kanon_total({quoted(risk.weight)})"
         ),

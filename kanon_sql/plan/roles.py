@@ -33,7 +33,7 @@ def _profiles(roles: Roles, least: int) -> dict[str, str]:
             "whose": "",
             "profiles": "(SELECT to_json(profiles)::VARCHAR FROM __kanon_profiles)",
         }
-    return {"whose": told_of_all(roles.entity, least), "profiles": expression("stages/both_told")}
+    return {"whose": told_of_all(roles.entity, least), "profiles": expression("roles.both_told")}
 
 
 def named_roles(roles: Roles) -> dict[str, str]:
@@ -72,7 +72,7 @@ def roles_sql(call: GroupingCall) -> str:
         "categorical": sorted(caseless(name) for name in call.categorical),
     }
     return statement(
-        "calls/roles",
+        "roles.call",
         sound=sound_sql(),
         relation=source_rows(call),
         where=where(call.source, roles, call.checked),

@@ -45,28 +45,28 @@ def sensitive_sql(call: Call) -> str:
     stages = model_stages(
         [*places.values()], columns,
         lambda i, column: statement(
-            "stages/histogram_of_sets", i=i, **of_part(in_parts)
+            "sensitive.histogram_of_sets", i=i, **of_part(in_parts)
         ) if entity is None
         else statement(
-            "stages/histogram_of_persons", rows=statement("stages/values_of_sets", i=i), part=""
+            "models.histogram_of_persons", rows=statement("sensitive.values_of_sets", i=i), part=""
         ),
         in_parts=in_parts,
     )
     cells = ", ".join([
-        *([] if entity is None else [expression("stages/set_whose", entity=quoted(entity))]),
+        *([] if entity is None else [expression("sensitive.set_whose", entity=quoted(entity))]),
         *(
-            expression("stages/set_cell", i=i, column=quoted(column))
+            expression("sensitive.set_cell", i=i, column=quoted(column))
             for i, column in enumerate(columns)
         ),
     ])
     sets = statement(
-        "stages/sets", cells=cells, seen=seen(quasi(roles, ())), relation=source_rows(call),
+        "sensitive.sets", cells=cells, seen=seen(quasi(roles, ())), relation=source_rows(call),
         where=where(source, roles), numbered=NUMBERED if in_parts else "",
         of_part=f"row({told_by_part(roles)['keys']}) AS __kanon_part, " if in_parts else "",
     )
     found = "\n    UNION ALL\n    ".join(
         statement(
-            "stages/found_sensitive", i=i, name=literal(column),
+            "sensitive.found_sensitive", i=i, name=literal(column),
             violating=_violating([
                 places[model] for model in call.models if places[model].i == i
             ], "rows" if entity is None else "persons"),
@@ -87,12 +87,12 @@ def sensitive_sql(call: Call) -> str:
     if entity is None:
         parts = ""
         if in_parts:
-            parts = statement("stages/parts_of_sets", k=holes["k"]) + "\n       "
+            parts = statement("sensitive.parts_of_sets", k=holes["k"]) + "\n       "
         return statement(
-            "calls/k_anonymity_sensitive", **holes, parts=parts, part=of_part(in_parts)["part"]
+            "audit.k_anonymity_sensitive", **holes, parts=parts, part=of_part(in_parts)["part"]
         )
     return statement(
-        "calls/k_anonymity_persons_sensitive", **holes, **measured_persons(call, entity, SET),
+        "audit.k_anonymity_persons_sensitive", **holes, **measured_persons(call, entity, SET),
     )
 
 
@@ -111,7 +111,7 @@ def _violating(asked: Sequence[Checked], counted: str) -> str:
     models = " UNION ALL ".join(
         f"SELECT combination, size, passes FROM {each.stage}" for each in asked
     )
-    return statement("stages/violating", models=models, counted=counted)
+    return statement("sensitive.violating", models=models, counted=counted)
 
 
 def _unordered(models: Sequence[Checked]) -> Iterator[str]:

@@ -52,7 +52,7 @@ def attribute_classes(call: GroupingCall) -> str:
     boxed = geometry.domain == "places" and (shown in SETS or "wkt" in release.of_method)
     if shown == "number":
         numbers = ", ".join(f"__kanon_class + 1 AS {quoted(name)}" for name in names)
-        plain = statement("stages/class_numbers", numbers=numbers)
+        plain = statement("single_attribute.class_numbers", numbers=numbers)
     else:
         if geometry.domain != "places":
             shown = attribute_representation(call)
@@ -67,16 +67,18 @@ def _rectangles(names: tuple[str, ...], release: Release, plain: str) -> str:
     columns = {f"column_{i}": quoted(name) for i, name in enumerate(names, start=1)}
     sides = {f"side_{i}": quoted(name) for i, name in enumerate(names, start=1)}
     if release.representation in SETS:
-        template = f"stages/rectangles_{release.representation}"
+        template = f"single_attribute.rectangles_{release.representation}"
         sides = {f"side_{i}": expression(template, i=i) for i in (1, 2)}
     if release.tight:
-        boxes = expression("stages/rectangles_tight", **columns)
+        boxes = expression("single_attribute.rectangles_tight", **columns)
     else:
         known = {f"name_{i}": literal(name) for i, name in enumerate(names, start=1)}
-        boxes = expression("stages/rectangles_cells", **known)
+        boxes = expression("single_attribute.rectangles_cells", **known)
     wkt = ""
     if "wkt" in release.of_method:
         # well-known text has x first, and a longitude is x
         x, y = (2, 1) if geographic(names) == (0, 1) else (1, 2)
-        wkt = f",\n           {expression('stages/rectangles_wkt', x=x, y=y)} AS wkt"
-    return statement("stages/rectangles", plain=plain, boxes=boxes, wkt=wkt, **columns, **sides)
+        wkt = f",\n           {expression('single_attribute.rectangles_wkt', x=x, y=y)} AS wkt"
+    return statement(
+        "single_attribute.rectangles", plain=plain, boxes=boxes, wkt=wkt, **columns, **sides
+    )

@@ -45,11 +45,11 @@ def _named(call: Call) -> list[tuple[str, str]]:
     if not isinstance(call, GroupingCall) or call.name == "anonymize_roles":
         return []
     reserved = "".join(f" OR __kanon_caseless(name) = {literal(name)}" for name in call.reserved)
-    taken = expression("stages/taken", reserved=reserved)
+    taken = expression("unseen.taken", reserved=reserved)
     found = [(f"{taken} IS NOT NULL", f"format({literal(TAKEN)}, {taken})")]
     if call.roles.rest == "error":
         unruled = expression(
-            "stages/unruled", said=literal(UNRULED), listed=LISTED,
+            "unseen.unruled", said=literal(UNRULED), listed=LISTED,
             ruled=_texts(caseless(name) for name in call.roles.named),
         )
         found.append((f"{unruled} IS NOT NULL", unruled))
@@ -62,7 +62,7 @@ def _unseen(call: Call) -> list[tuple[str, str]]:
     given = [name for name, origin in call.roles.origins.items() if origin == "call"]
     found = [(
         expression(
-            "stages/undeclared", tables=_texts(names), meant=literal(MEANT),
+            "unseen.undeclared", tables=_texts(names), meant=literal(MEANT),
             seen=_texts(call.seen), given=_texts(given),
         ),
         literal(UNDECLARED.format(relation=source.sql)),
@@ -71,14 +71,14 @@ def _unseen(call: Call) -> list[tuple[str, str]]:
     place = entry.place if entry is not None else None
     if declared and len(source.parts) == 1 and place is not None and place[0] != "temp":
         found.append((
-            expression("stages/shadowed", table=literal(caseless(source.parts[0]))),
+            expression("unseen.shadowed", table=literal(caseless(source.parts[0]))),
             literal(SHADOWED.format(relation=source.sql)),
         ))
     if call.role_table is not None:
         table = call.role_table
         found.append((
             expression(
-                "stages/role_table", relation=table.relation.sql, lines=_texts(table.lines)
+                "unseen.role_table", relation=table.relation.sql, lines=_texts(table.lines)
             ),
             literal(CHANGED.format(relation=table.relation.sql)),
         ))

@@ -57,7 +57,7 @@ def constraints_sql(task: GroupTask) -> str:
 
 
 def verify_holes(call: GroupingCall) -> dict[str, object]:
-    """What fills the stage __kanon_check of sql/stages/pipeline.sql."""
+    """What fills the stage __kanon_check of sql/pipeline.sql."""
     option, share = call.task.left_out
     many = MANY_PERSONS if call.task.persons else MANY
     many = many.format(option=option, share=share, method=call.task.method.name)

@@ -72,7 +72,7 @@ class Reader:
 
     def prepare(self) -> None:
         """Makes the macros that readings need."""
-        for text in statements("report/macros"):
+        for text in statements("macros/report"):
             self.con.execute(text)
 
     def type_of(self, table: str, column: str) -> str:
@@ -85,7 +85,7 @@ class Reader:
         found = self._ends(column, like, table, table)
         if found is None:
             return None
-        text = statement("report/points", low=found[0], high=found[1], relation=table)
+        text = statement("report.points", low=found[0], high=found[1], relation=table)
         ends = self.con.execute(text).fetchnumpy()
         low, high = (np.ma.filled(ends[end].astype(np.float64), np.nan) for end in ("low", "high"))
         return Ranges(low, high, bool(WHOLE.match(like)), bool(TIMES.match(like)))
@@ -111,7 +111,7 @@ class Reader:
         name = quoted(column)
         listed = LISTED.search(self.type_of(table, column))
         told = f"__kanon_set_text({name})" if listed else f"{name}::VARCHAR"
-        text = statement("report/labels", text=told, relation=table)
+        text = statement("report.labels", text=told, relation=table)
         column_ = self.con.sql(text).to_arrow_table().column("label").combine_chunks()
         coded = column_.dictionary_encode()
         texts = coded.dictionary.to_pylist()
@@ -123,13 +123,13 @@ class Reader:
 
     def sizes(self, table: str, columns: Sequence[str]) -> list[tuple[int, int]]:
         """Sizes of classes, and how many classes have each."""
-        text = statement("report/classes", seen=seen(chosen(columns)), relation=table)
+        text = statement("report.classes", seen=seen(chosen(columns)), relation=table)
         found: list[tuple[int, int]] = self.con.execute(text).fetchall()
         return found
 
     def most_rows(self, column: str) -> int:
         """The most rows of the source that have the same value."""
-        text = statement("report/most_rows", column=quoted(column), relation=SOURCE)
+        text = statement("report.most_rows", column=quoted(column), relation=SOURCE)
         return int(self.con.execute(text).fetchall()[0][0])
 
     def kinds(
@@ -138,7 +138,7 @@ class Reader:
         """Classes of the release by size, values of a sensitive column, and rows of the most
         frequent one; and how many classes there are of each kind."""
         text = statement(
-            "report/sensitive", seen=seen(chosen(columns)), relation=RELEASE,
+            "report.sensitive", seen=seen(chosen(columns)), relation=RELEASE,
             column=quoted(sensitive),
         )
         found: list[tuple[int, int, int, int]] = self.con.execute(text).fetchall()
@@ -150,7 +150,7 @@ class Reader:
         released = [f"shown.{quoted(name)}" for name in columns]
         known = [f"source.{quoted(name)}" for name in columns]
         text = statement(
-            "report/nearest", release=RELEASE, source=SOURCE, rows=rows, columns=len(columns),
+            "report.nearest", release=RELEASE, source=SOURCE, rows=rows, columns=len(columns),
             released=", ".join(f"{each}::VARCHAR" for each in released),
             known=", ".join(f"{each}::VARCHAR" for each in known),
             shown=", ".join(map(quoted, columns)),
@@ -164,11 +164,11 @@ class Reader:
         like = self.type_of(SOURCE, column)
         known, shown = self.ranges(SOURCE, column, like), self.ranges(RELEASE, column, like)
         if known is None or shown is None or not np.isfinite(shown.low).any():
-            return statement("report/apart", column=quoted(column))
+            return statement("report.apart", column=quoted(column))
         spread = np.nanmax(known.low) - np.nanmin(known.low)
         ends, own = self._ends(column, like, "shown"), self._ends(column, like, "source", SOURCE)
         assert ends is not None and own is not None
         return statement(
-            "report/far", one=f"({ends[0]} + {ends[1]}) / 2", other=own[0],
+            "report.far", one=f"({ends[0]} + {ends[1]}) / 2", other=own[0],
             spread=float(spread) or 1.0,
         )

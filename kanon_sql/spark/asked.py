@@ -191,7 +191,7 @@ def released_fields(
             told = kept.metadata if caseless(name) in passing else None
             found.append(StructField(kept.name, kept.dataType, True, told))
             continue
-        text = statement("spark/nothing", columns=f"NULL::{kind} AS {quoted(name)}")
+        text = statement("spark.nothing", columns=f"NULL::{kind} AS {quoted(name)}")
         try:
             schema = bound(session.con, text).to_arrow_table().schema
             (field,) = from_arrow_schema(schema, prefer_timestamp_ntz=True)

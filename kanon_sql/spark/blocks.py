@@ -100,7 +100,7 @@ class _Cutting:
         more = [BLOCK] if BLOCK in rows.columns else []
         self.session.con.register(SAMPLE, rows.select(*names, *more).toArrow())
         try:
-            text = statement("spark/ordered", rows=SAMPLE)
+            text = statement("spark.ordered", rows=SAMPLE)
             return bound(self.session.con, text).to_arrow_table()
         finally:
             self.session.con.unregister(SAMPLE)

@@ -199,7 +199,7 @@ def _levels(session: Session, asked: Asked, rows: Any, i: int) -> list[pa.Array]
     spec = asked.call.hierarchies[i]
     found = rows.groupBy(column(spec.column)).agg(F.count(F.lit(1)).alias(SIZE)).toArrow()
     session.con.register(VALUES, found.rename_columns([spec.column, SIZE]))
-    values = expression("spark/expanded", column=quoted(spec.column), rows=VALUES)
+    values = expression("spark.expanded", column=quoted(spec.column), rows=VALUES)
     tree = Hierarchies([spec], asked.call.show_values, "__kanon_values").stages().rstrip(",\n")
     text = (
         f"WITH __kanon_values AS {values}, {tree} "

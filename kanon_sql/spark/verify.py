@@ -110,14 +110,14 @@ def _checker(
             places = checked(models, (secret,))
             stages = model_stages(
                 places, (secret,),
-                lambda i, name: statement("spark/histogram"),
+                lambda i, name: statement("spark.histogram"),
             )
             broken = "\n    UNION ALL\n    ".join(
-                statement("stages/model_broken", j=each.j, worst=each.worst, stage=each.stage)
+                statement("models.broken", j=each.j, worst=each.worst, stage=each.stage)
                 for each in places
             )
             text = statement(
-                "spark/models", quasi=listed(quasi), column=quoted(secret), rows=quoted(ROWS),
+                "spark.models", quasi=listed(quasi), column=quoted(secret), rows=quoted(ROWS),
                 stages=stages, broken=broken,
             )
             found = asked_of(opened(work.zone, work.threads), text, rows.drop_columns([PART]))

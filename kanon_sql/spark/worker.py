@@ -102,7 +102,7 @@ def encoder(
         open_columns = ", ".join(map(quoted, (
             name for name in asked.columns if name not in asked.sensitive
         )))
-        text = statement("spark/cells", cells=cells, rows=quoted(ROWS), open=open_columns)
+        text = statement("spark.cells", cells=cells, rows=quoted(ROWS), open=open_columns)
         for rows in _together(batches):
             found = asked_of(session, text, rows)
             columns = [*rows.columns, *found.columns]

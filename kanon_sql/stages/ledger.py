@@ -57,7 +57,7 @@ def read_past(
     told: Mapping[str, Any], tables: Mapping[str, Table], records: Encoded, numbers: Labels,
     trees: Mapping[str, Tree], types: Sequence[str],
 ) -> Past:
-    """What the query says of the ledger (see sql/stages/ledger_known.sql, ledger_frozen.sql).
+    """What the query says of the ledger (see known and frozen in sql/ledger.sql).
 
     Args:
         told: the attribute ``ledger`` of the run.

@@ -1,3 +1,4 @@
+-- name: columns
 -- Facts about a column, whatever its type: SELECT __kanon_describe(COLUMNS(*)) FROM patients.
 CREATE OR REPLACE TEMP MACRO __kanon_has(x) AS typeof(x) IS NOT NULL;
 
@@ -137,3 +138,43 @@ CREATE OR REPLACE TEMP MACRO __kanon_is_entity(persons) AS
         AND 2 * persons.common < persons.persons)
     OR (__kanon_is_integer(persons.type) AND __kanon_like_entity(persons, 1)
         AND persons.several >= 50);
+
+-- name: key
+-- A value as the text by which it is found in a hierarchy: SELECT __kanon_key(zip) FROM patients.
+-- NaN is missing and -0.0 is 0, as in __kanon_value, but for values of any type.
+CREATE OR REPLACE TEMP MACRO __kanon_key(x) AS
+    CASE WHEN typeof(x) IN ('FLOAT', 'DOUBLE') OR starts_with(typeof(x), 'DECIMAL')
+        THEN regexp_replace(
+            CASE WHEN x::VARCHAR LIKE '%nan' THEN NULL
+                 WHEN x::VARCHAR = '-0.0' THEN '0' ELSE x::VARCHAR END, '\.0+$$', '')
+    ELSE decode(encode(x::VARCHAR)) END;
+
+-- name: weight
+-- For how many people a row stands: SELECT __kanon_total(w) FROM patients GROUP BY zip.
+-- Doubles are added in the order of their values, so that the order of the rows means nothing.
+-- What is no number above 0 is left out, and refused elsewhere (__kanon_weighs).
+CREATE OR REPLACE TEMP MACRO __kanon_weight(x) AS list_filter(
+    [TRY_CAST(x::VARCHAR AS DOUBLE)],
+    lambda __kanon_x: isfinite(__kanon_x) AND __kanon_x > 0)[1];
+
+CREATE OR REPLACE TEMP MACRO __kanon_added(x) AS list_sum(list_sort(list(x), 'ASC', 'NULLS LAST'));
+
+CREATE OR REPLACE TEMP MACRO __kanon_total(x) AS __kanon_added(__kanon_weight(x));
+
+-- whether it is a number above 0
+CREATE OR REPLACE TEMP MACRO __kanon_weighs(x) AS
+    (typeof(x) IN ('FLOAT', 'DOUBLE') OR starts_with(typeof(x), 'DECIMAL')
+     OR __kanon_is_integer(typeof(x)))
+    AND __kanon_weight(x) IS NOT NULL;
+
+-- name: diversity
+-- How alike the rows of a class are: SELECT __kanon_alike(disease) FROM released GROUP BY ALL.
+-- NULL is a value. A lambda, so that an aggregate stands once (see centroid.sql).
+CREATE OR REPLACE TEMP MACRO __kanon_alike(x) AS list_transform(
+    [{'low': min(encode(x::VARCHAR)), 'high': max(encode(x::VARCHAR)),
+      'known': count(x), 'all': count(*)}],
+    lambda __kanon_ends: __kanon_ends.low IS NOT DISTINCT FROM __kanon_ends.high
+        AND __kanon_ends.known IN (0, __kanon_ends.all))[1];
+
+CREATE OR REPLACE TEMP MACRO __kanon_majority(x) AS
+    list_max(map_values(list_aggregate(list(coalesce('=' || x::VARCHAR, '')), 'histogram')));

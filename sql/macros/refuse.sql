@@ -1,3 +1,4 @@
+-- name: refuse
 -- How a query ends that is refused: SELECT __kanon_refuse('DataError', 'There are no rows. Check ...').
 -- The kind is the class of the error in Python; in SQL the sentence alone is told, and signs in it
 -- that a terminal would obey, such as a line break in the name of a column, as JSON writes them.

@@ -10,9 +10,10 @@ import pytest
 from kanon_sql.constraints.rational import SURE
 
 
-@pytest.mark.parametrize("name", ["model_entropy", "model_delta", "model_line", "beta_enhanced"])
+@pytest.mark.parametrize("name", ["entropy", "delta", "model_line", "beta_enhanced"])
 def test_sql_is_as_sure(name: str) -> None:
-    text = (files("kanon_sql.sql") / "stages" / f"{name}.sql").read_text(encoding="utf-8")
-    written = re.findall(r"\b1e-\d+", text)
+    text = (files("kanon_sql.sql") / "models.sql").read_text(encoding="utf-8")
+    (block,) = re.findall(rf"(?ms)^-- name: {name}\n(.*?)(?=\Z|^-- name: )", text)
+    written = re.findall(r"\b1e-\d+", block)
     assert written
     assert {float(number) for number in written} == {SURE}

@@ -183,7 +183,7 @@ SQL = sorted(Path(kanon_sql.sql.__path__[0]).glob("*/*.sql"))
 @pytest.mark.parametrize("path", SQL, ids=lambda path: path.stem)
 def test_no_reader_of_a_stage_stops_early(path: Path) -> None:
     """In DuckDB 2.0 such a reader, and one that waits for the whole stage, may wait for each other
-    forever (sql/stages/one_empty_row.sql); the stage of the tickets has one row."""
+    forever (one_empty_row of sql/fragments.sql); the stage of the tickets has one row."""
     text = re.sub("--.*", "", path.read_text(encoding="utf-8"))
     limits = [line for line in text.splitlines() if re.search(r"\bLIMIT\s+[1-9$]", line)]
     # one that sorts first reads the whole stage

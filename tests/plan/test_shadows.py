@@ -15,7 +15,7 @@ import kanon_sql
 from kanon_sql import sql
 from kanon_sql.call.call import read_call
 from kanon_sql.plan.found import found_sql
-from kanon_sql.plan.macros import macros
+from kanon_sql.plan.macros import MACRO_FILES, macros
 from kanon_sql.plan.manifest import (
     class_sizes_sql,
     copy_sql,
@@ -192,10 +192,14 @@ def test_every_template_is_among_what_is_parsed_here(
     monkeypatch.setattr(sql, "_lines", recording)
     assert list(everything(con)) and macros()
     folder = Path(sql.__file__).parent
-    files = {str(path.relative_to(folder).with_suffix("")) for path in folder.rglob("*.sql")}
+    blocks = {
+        f"{path.stem}.{block}" for path in folder.glob("*.sql") for block in sql._blocks(path.stem)
+    }
+    assert {path.stem for path in (folder / "macros").iterdir()} == {*MACRO_FILES, "report"}
     # files are released, and reports worked out, by a connection of our own, which has no macros
     # of anybody
-    assert {name for name in files if not name.startswith(("files/", "report/", "spark/"))} == read
+    apart = ("blocks.", "report.", "spark.")
+    assert {name for name in blocks if not name.startswith(apart)} == read
 
 
 def test_the_list_is_what_the_sql_calls(con: duckdb.DuckDBPyConnection) -> None:

@@ -121,7 +121,7 @@ class AttributeGeometry(Geometry):
         return float(classes.sizes.max())
 
     def cost_sql(self, task: GroupTask) -> str:
-        """The same in SQL over the facts of the released classes (see sql/calls/metrics.sql)."""
+        """The same in SQL over the facts of the released classes (see sql/measure.sql)."""
         return "largest::DOUBLE"
 
     def unit(self, task: GroupTask) -> str:

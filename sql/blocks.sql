@@ -1,0 +1,133 @@
+-- name: looks
+-- How many values a column that nobody named has, and about how many different ones, for
+-- kanon_sql.anonymize_files.
+{'values': count(${column}), 'about': approx_count_distinct(${column})}
+
+-- name: file
+-- Writes one file of a release, of the rows whose values have hashes in a range, whatever block they
+-- come from, for kanon_sql.anonymize_files.
+COPY (
+    SELECT * EXCLUDE (__kanon_of_values, __kanon_of_all) FROM ${pieces}
+    WHERE __kanon_of_values >= ${first}::UBIGINT AND __kanon_of_values <= ${last}::UBIGINT
+    ORDER BY __kanon_of_values, __kanon_of_all
+) TO ${path} (FORMAT parquet, COMPRESSION zstd, PRESERVE_ORDER true, USE_TMP_FILE false)
+
+-- name: verify
+-- What a written file holds: rows, combinations of released values, and the rows of the smallest,
+-- for kanon_sql.anonymize_files. No combination is in two files.
+SELECT coalesce(sum(size), 0)::BIGINT, count(*), min(size)
+FROM (SELECT count(*) AS size, ${seen} FROM ${file} GROUP BY ALL)
+
+-- name: looks_closely
+-- The same of a column that may be one of identifiers, exactly, for kanon_sql.anonymize_files.
+SELECT coalesce(sum(n), 0)::BIGINT, count(value), coalesce(sum(n) FILTER (WHERE n >= ${least}), 0)::BIGINT,
+       min(TRY_CAST(value AS HUGEINT)), max(TRY_CAST(value AS HUGEINT))
+FROM (SELECT ${column}::VARCHAR AS value, count(*) AS n FROM ${rows}
+      WHERE ${column} IS NOT NULL GROUP BY value)
+
+-- name: rows
+-- The rows of files that take part, with the columns that a release needs: the first pass of
+-- kanon_sql.anonymize_files('lake/*.parquet', 'out/', k=5, quasi_identifiers=['age', 'zip']).
+(SELECT ${columns} FROM ${relation} AS __kanon${without_nulls})
+
+-- name: block
+-- One block, released: its rows in an order that tells nothing, and the hashes by which those of all
+-- blocks are put in one, for kanon_sql.anonymize_files.
+WITH ${pipeline},
+__kanon_released AS NOT MATERIALIZED (  -- columns in their old order
+    (SELECT __kanon_blank(COLUMNS(* EXCLUDE (${dropped}))) FROM __kanon_source LIMIT 0)
+    UNION ALL BY NAME
+    (SELECT __kanon_classes.* EXCLUDE (__kanon_class)${passing}
+     FROM __kanon_labelled JOIN __kanon_classes USING (__kanon_class))
+)
+SELECT __kanon.*, hash(row(${seed}, ${quasi})) AS __kanon_of_values,
+       hash(row(${seed}, *COLUMNS(__kanon.*))) AS __kanon_of_all
+FROM __kanon_released AS __kanon, __kanon_check
+WHERE __kanon_check.passed
+ORDER BY __kanon_of_values, __kanon_of_all
+
+-- name: piece
+-- Writes the released rows of one block, for kanon_sql.anonymize_files.
+COPY (${rows}) TO ${path} (FORMAT parquet, COMPRESSION lz4, ROW_GROUP_SIZE ${group}, PRESERVE_ORDER true, USE_TMP_FILE false)
+
+-- name: persons_of
+-- How many persons rows are of, and the rows of the person who has the most, for
+-- kanon_sql.anonymize_files.
+SELECT count(*), max(rows) FROM (SELECT count(*) AS rows FROM ${rows} GROUP BY ${entity})
+
+-- name: ends
+-- What the scale of a column of numbers begins with, for kanon_sql.anonymize_files.
+{'known': count(${number}), 'infinite': count(*) FILTER (isinf(${number})),
+ 'low': min(${number}), 'high': max(${number})}
+
+-- name: sample
+-- A sample of rows by a hash of their quasi-identifiers, for kanon_sql.anonymize_files. Rows that are
+-- alike are all in it or none, so of those that many are like, as a count by a few thousand hashes
+-- tells, it has as many as it should: `many` times the row.
+WITH __kanon_rows AS NOT MATERIALIZED (SELECT *, hash(row(${quasi})) AS __kanon_mix FROM ${rows}),
+__kanon_crowded AS (
+    SELECT __kanon_mix >> 48 AS bucket FROM __kanon_rows GROUP BY ALL HAVING count(*) > ${crowd}
+)
+SELECT * EXCLUDE (rows, mix, crowded),
+       CASE WHEN crowded THEN (rows + ${every} - 1 - (mix % ${every})::BIGINT) // ${every}
+            ELSE rows END::BIGINT AS many
+FROM (
+    SELECT ${cells}, __kanon_mix AS mix, __kanon_mix >> 48 IN (FROM __kanon_crowded) AS crowded,
+           count(*) AS rows
+    FROM __kanon_rows WHERE __kanon_mix % ${every} = 0 OR crowded
+    GROUP BY ALL
+)
+ORDER BY ALL
+
+-- name: counts
+-- How many rows have each category, for kanon_sql.anonymize_files.
+SELECT category, count(*) AS size FROM (SELECT ${category} AS category FROM ${rows}) GROUP BY ALL
+
+-- name: rank
+-- Where the category of a row stands among all, for kanon_sql.anonymize_files.
+ LEFT JOIN ${table} ON ${category} = ${table}.__kanon_word
+
+-- name: persons
+-- To which leaf all rows of a person go, that of one of them, for kanon_sql.anonymize_files.
+CREATE OR REPLACE TEMP TABLE __kanon_leaf_of AS
+SELECT __kanon_entity, arg_min(__kanon_leaf, __kanon_open) AS __kanon_leaf
+FROM (
+    SELECT ${entity} AS __kanon_entity, __kanon_open, ${leaf} AS __kanon_leaf
+    FROM (SELECT __kanon_rows.*, hash(row(${open})) AS __kanon_open,
+                 hash(row(${depth}, ${entity})) AS __kanon_mix, ${values}
+          FROM ${rows} AS __kanon_rows${joins}) AS __kanon
+)
+GROUP BY __kanon_entity
+
+-- name: spool_persons
+-- Writes each row to the folder of the leaf of its person, for kanon_sql.anonymize_files.
+COPY (
+    SELECT __kanon.*, __kanon_leaf_of.__kanon_leaf
+    FROM ${rows} AS __kanon
+    LEFT JOIN __kanon_leaf_of ON __kanon.${entity} = __kanon_leaf_of.__kanon_entity
+) TO ${folder} (FORMAT parquet, PARTITION_BY (__kanon_leaf), COMPRESSION lz4, WRITE_PARTITION_COLUMNS false)
+
+-- name: dealt
+-- What rows are cut by that are alike in all quasi-identifiers, for kanon_sql.anonymize_files: a hash
+-- of what isn't sensitive and, where that is alike, too, of the place among all such rows. By what is
+-- sensitive those are only ordered, so that every side of a cut has about its share of each value.
+hash(row(${depth}, hash(row(${open})), row_number() OVER (
+    PARTITION BY hash(row(${open})) ORDER BY hash(row(*COLUMNS(__kanon_rows.*)))
+)))
+
+-- name: spool
+-- Writes each row to the folder of the leaf that it belongs to, for kanon_sql.anonymize_files.
+COPY (
+    SELECT __kanon.* EXCLUDE (${places}), ${leaf} AS __kanon_leaf
+    FROM (SELECT __kanon_rows.*, ${values}
+          FROM ${rows} AS __kanon_rows${joins}) AS __kanon
+) TO ${folder} (FORMAT parquet, PARTITION_BY (__kanon_leaf), COMPRESSION lz4, WRITE_PARTITION_COLUMNS false)
+
+-- name: part
+-- A value as a part of the range of its column, for kanon_sql.anonymize_files.
+round((${number} * ${unit} - ${low}) / ${span} * 1099511627776)::HUGEINT
+
+-- name: sums
+-- Sums of a column and of its squares in whole numbers, which no order of the rows changes, for
+-- kanon_sql.anonymize_files: its values as parts of 2^40 of its range.
+{'sum': sum(${part})::VARCHAR, 'squares': sum(${part} * ${part})::VARCHAR}

@@ -1,0 +1,45 @@
+-- name: cells
+-- The quasi-identifiers of a batch of rows as numbers and categories, and two hashes of each row, of
+-- what isn't sensitive and of all, for kanon_sql.spark.anonymize(df, k=5,
+-- quasi_identifiers=['age', 'zip']).
+SELECT ${cells}, (hash(row(${open})) >> 1)::BIGINT AS __kanon_mix,
+       (hash(row(*COLUMNS(__kanon.*))) >> 1)::BIGINT AS __kanon_all
+FROM ${rows} AS __kanon
+
+-- name: ordered
+-- A sample of rows in an order of their own, for kanon_sql.spark.anonymize.
+SELECT COLUMNS(*) FROM ${rows} ORDER BY ALL
+
+-- name: histogram
+-- How often each sensitive value is in each combination, of what Spark counted, for
+-- kanon_sql.spark.anonymize.
+SELECT __kanon_combination AS combination, decode(encode(__kanon_key(__kanon_secret))) AS label,
+           min(__kanon_value(__kanon_secret)) AS sorted,
+           min((__kanon_cell(__kanon_secret)).number) AS number, sum(__kanon_size)::BIGINT AS size
+    FROM __kanon_counted GROUP BY __kanon_combination, decode(encode(__kanon_key(__kanon_secret)))
+
+-- name: models
+-- How many combinations of released values don't keep each model, and what the worst of them has,
+-- over the values that Spark counted, for kanon_sql.spark.anonymize.
+WITH __kanon_counted AS MATERIALIZED (
+    SELECT dense_rank() OVER (ORDER BY ${quasi}) AS __kanon_combination,
+           ${column} AS __kanon_secret, __kanon_size
+    FROM ${rows}
+),
+__kanon_sizes AS MATERIALIZED (
+    SELECT DISTINCT __kanon_combination AS combination FROM __kanon_counted
+),
+${stages}
+__kanon_found AS (
+    ${broken}
+)
+SELECT model::INTEGER AS model, has::DOUBLE AS has, broken::BIGINT AS broken FROM __kanon_found
+
+-- name: nothing
+-- One row of NULLs of some types, from which Arrow tells how it writes them, for
+-- kanon_sql.spark.anonymize.
+SELECT ${columns}
+
+-- name: expanded
+-- The values of a column, each as often as rows have it, for kanon_sql.spark.anonymize.
+(SELECT ${column} FROM (SELECT ${column}, unnest(range(__kanon_size)) FROM ${rows}))
