@@ -53,9 +53,6 @@ if TYPE_CHECKING:
     from kanon_sql.interfaces.verification import Finding, Verification
     from kanon_sql.interfaces.verify import verify
 
-    Released = Release
-    """As it was called before it held more than the file."""
-
 __all__ = [
     "DataError",
     "Finding",
@@ -63,7 +60,6 @@ __all__ = [
     "OptionError",
     "Release",
     "ReleaseError",
-    "Released",
     "ReleasedFiles",
     "Report",
     "Verification",
@@ -94,7 +90,6 @@ __all__ = [
 _PLACES = {
     "Finding": "interfaces.verification",
     "Release": "interfaces.result",
-    "Released": "interfaces.result",
     "ReleasedFiles": "files.released",
     "Report": "interfaces.report",
     "Verification": "interfaces.verification",
@@ -105,10 +100,6 @@ _PLACES = {
 """The modules of what is loaded late; all other names are calls over frames."""
 
 _CALLS = "interfaces.dataframe"
-
-_OTHERWISE = {"Released": "Release"}
-"""Names that are called otherwise where they are."""
-
 
 def __dir__() -> list[str]:
     """What there is to use, also what nobody has asked for yet."""
@@ -121,6 +112,6 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of ours
         """Loads a name, or says what one that isn't here may mean."""
         if name in __all__:
             module = import_module(f"kanon_sql.{_PLACES.get(name, _CALLS)}")
-            found = globals()[name] = getattr(module, _OTHERWISE.get(name, name))
+            found = globals()[name] = getattr(module, name)
             return found
         raise AttributeError(f"kanon_sql has no {name!r}. {did_you_mean(name, __all__)}")

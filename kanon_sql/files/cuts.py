@@ -100,20 +100,6 @@ class Tree:
             return [self.leaf]
         return [number for side in self.sides for number in side.leaves]
 
-    def told(self) -> Any:
-        """The tree in values that JSON has."""
-        if not self.sides:
-            return self.leaf
-        return [self.column, self.place, *(side.told() for side in self.sides)]
-
-    @staticmethod
-    def of_told(told: Any) -> Tree:
-        """The tree from what ``told`` gave."""
-        if isinstance(told, int):
-            return Tree(told)
-        column, place, *sides = told
-        return Tree(-1, column, place, tuple(map(Tree.of_told, sides)))
-
 
 @dataclass
 class _Growing:

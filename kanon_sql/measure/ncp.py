@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from kanon_sql.measure.by_class import ByClass, rows_times
-from kanon_sql.points.losses import total_il
 from kanon_sql.points.points import Labels, LossPoints
 
 
@@ -49,17 +48,3 @@ def attribute_ncp(points: LossPoints, labels: Labels, suppressed: int = 0) -> li
             [*losses, *of_codes.values()], attribute_weights(points), strict=True
         )
     ]
-
-
-def ncp(points: LossPoints, labels: Labels, suppressed: int = 0) -> float:
-    """Total-IL per cell: over the rows and the sum of the weights, 0 .. 1.
-
-    That is the mean of attribute_ncp, each with its weight. A suppressed row loses every cell.
-
-    Source: byun2006, definition 8; Xu et al. 2006 (NCP).
-    """
-    weights = sum(attribute_weights(points))
-    rows = len(labels) + suppressed
-    if rows == 0 or weights <= 0.0:
-        return 0.0
-    return (total_il(points, labels) / weights + suppressed) / rows

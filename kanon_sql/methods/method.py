@@ -39,7 +39,6 @@ class Method:
         block_rows: the most rows of a block, unless the call says otherwise.
         memory: how much its work takes beside the rows, as a multiple of what mdav_plus takes;
             measured on mixed tables and on numbers.
-        seeded: whether its result depends on the seed.
         refinable: whether refine may change its groups.
         searches: whether it is a search itself, which refine_steps and refine_seconds end.
         promises_k: whether classes have k rows or more.
@@ -62,7 +61,6 @@ class Method:
     in_blocks: bool = True
     block_rows: int = 500_000
     memory: float = 1.0
-    seeded: bool = False
     refinable: bool = True
     searches: bool = False
     promises_k: bool = True

@@ -65,18 +65,6 @@ class Pool(NamedTuple):
 
 
 @inner
-def drop_assigned(active: Any, m: int, labels: Any) -> int:
-    """Closes the gaps that newly labelled records leave in active[:m]; returns the new m."""
-    kept = 0
-    # each moves to the front or stays, so their order is kept
-    for p in range(m):
-        if labels[active[p]] < 0:
-            active[kept] = active[p]
-            kept += 1
-    return kept
-
-
-@inner
 def _pool(space: Space, tree: Tree, left: int) -> Pool:
     """A pool of a tree's records, none of which is in its leaf."""
     counts = np.zeros(5, np.int64)

@@ -71,12 +71,6 @@ class AskedFrame:
     released: StructType
     zone: str
 
-    @property
-    def carried(self) -> pa.Schema:
-        """The columns as Arrow brings them into a worker."""
-        return to_arrow_schema(self.fields, timezone=ZONE)
-
-
 def refuse_no_frame(df: Any) -> None:
     """Raises OptionError for what is no DataFrame of Spark."""
     if not (hasattr(df, "mapInArrow") and hasattr(df, "schema")):

@@ -108,7 +108,7 @@ def test_ibis_comes_back_as_ibis(people: pl.DataFrame) -> None:
 def test_the_connection_may_come_first_and_only_once(con: Connection, tmp_path: Path) -> None:
     old = kanon_sql.release(con, "patients", to=tmp_path / "a.parquet", **CALL)
     new = kanon_sql.release("patients", con=con, to=tmp_path / "b.parquet", **CALL)
-    assert isinstance(old, kanon_sql.Released)
+    assert isinstance(old, kanon_sql.Release)
     assert old.manifest == new.manifest
     assert kanon_sql.release(None, con.sql("FROM patients").pl(), **CALL).rows == 60
     for first, given in (("patients", None), (con, con)):

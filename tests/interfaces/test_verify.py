@@ -25,7 +25,7 @@ CALL: dict[str, Any] = {
 @pytest.fixture
 def released(
     con: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> kanon_sql.Released:
+) -> kanon_sql.Release:
     monkeypatch.chdir(tmp_path)
     return kanon_sql.release(con, "patients", to="out.parquet", private="mine.json", **CALL)
 
@@ -52,7 +52,7 @@ def rewrite(
     return kanon_sql.verify("forged.parquet")
 
 
-def test_the_file_alone_proves_what_it_shows(released: kanon_sql.Released) -> None:
+def test_the_file_alone_proves_what_it_shows(released: kanon_sql.Release) -> None:
     found = kanon_sql.verify("out.parquet")
     assert found.ok
     proven = {each.entry for each in found.of("proven")}
@@ -144,7 +144,7 @@ def test_of_persons_the_file_shows_nothing(con: Connection, tmp_path: Path, rows
 
 
 @pytest.mark.slow
-def test_the_same_file_written_again_is_proven_too(released: kanon_sql.Released) -> None:
+def test_the_same_file_written_again_is_proven_too(released: kanon_sql.Release) -> None:
     assert rewrite("FROM 'out.parquet' ORDER BY hash(COLUMNS(*))").ok
 
 
@@ -204,7 +204,7 @@ CHANGED_ROWS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CHANGED_ROWS)
-def test_a_change_of_the_rows_is_seen(released: kanon_sql.Released, case: str) -> None:
+def test_a_change_of_the_rows_is_seen(released: kanon_sql.Release, case: str) -> None:
     rows, sentence = CHANGED_ROWS[case]
     found = rewrite(rows)
     assert not found.ok
@@ -257,7 +257,7 @@ EDITS: dict[str, tuple[Callable[[Manifest], Any], bool, str]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", EDITS)
-def test_an_edit_of_the_footer_is_seen(released: kanon_sql.Released, case: str) -> None:
+def test_an_edit_of_the_footer_is_seen(released: kanon_sql.Release, case: str) -> None:
     edit, seal, sentence = EDITS[case]
     found = rewrite(edit=edit, seal=seal)
     assert not found.ok
@@ -266,13 +266,13 @@ def test_an_edit_of_the_footer_is_seen(released: kanon_sql.Released, case: str) 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("footer", ["", "{}", "[1]", "no JSON", "{\"made\": 3}"])
-def test_a_footer_that_is_no_manifest(released: kanon_sql.Released, footer: str) -> None:
+def test_a_footer_that_is_no_manifest(released: kanon_sql.Release, footer: str) -> None:
     found = rewrite(footer=footer)
     assert found.sentence == "What stands in the footer under kanon is no manifest."
 
 
 @pytest.mark.slow
-def test_a_file_without_a_manifest(released: kanon_sql.Released) -> None:
+def test_a_file_without_a_manifest(released: kanon_sql.Release) -> None:
     pl.read_parquet("out.parquet").write_parquet("bare.parquet")
     found = kanon_sql.verify("bare.parquet")
     assert not found.ok
@@ -280,7 +280,7 @@ def test_a_file_without_a_manifest(released: kanon_sql.Released) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_no_file_is_refused(released: kanon_sql.Released) -> None:
+def test_what_is_no_file_is_refused(released: kanon_sql.Release) -> None:
     Path("torn.parquet").write_bytes(Path("out.parquet").read_bytes()[:-9])
     for file, said in {
         "nowhere.parquet": "There is no file", "torn.parquet": "can't read", "o*": "as a pattern",
@@ -291,7 +291,7 @@ def test_what_is_no_file_is_refused(released: kanon_sql.Released) -> None:
 
 
 @pytest.mark.slow
-def test_a_torn_page_is_wrong(released: kanon_sql.Released) -> None:
+def test_a_torn_page_is_wrong(released: kanon_sql.Release) -> None:
     content = bytearray(Path("out.parquet").read_bytes())
     content[20:60] = bytes(40)
     Path("torn.parquet").write_bytes(content)
@@ -303,7 +303,7 @@ def test_a_torn_page_is_wrong(released: kanon_sql.Released) -> None:
 
 @pytest.mark.slow
 def test_with_source_and_private_part_everything_is_proven(
-    con: Connection, released: kanon_sql.Released
+    con: Connection, released: kanon_sql.Release
 ) -> None:
     for private in (released.private, "mine.json", json.dumps(dict(released.private))):
         found = kanon_sql.verify("out.parquet", con=con, source="patients", private=private)
@@ -315,7 +315,7 @@ def test_with_source_and_private_part_everything_is_proven(
 
 @pytest.mark.slow
 def test_a_source_of_another_name_gives_the_same_rows(
-    con: Connection, released: kanon_sql.Released
+    con: Connection, released: kanon_sql.Release
 ) -> None:
     found = kanon_sql.verify(
         "out.parquet", source=con.sql("FROM patients").pl(), private="mine.json"
@@ -326,7 +326,7 @@ def test_a_source_of_another_name_gives_the_same_rows(
 
 @pytest.mark.slow
 def test_another_source_and_another_private_part_are_seen(
-    con: Connection, released: kanon_sql.Released
+    con: Connection, released: kanon_sql.Release
 ) -> None:
     con.execute("CREATE TABLE others AS SELECT * REPLACE (age + 1 AS age) FROM patients")
     found = kanon_sql.verify("out.parquet", con=con, source="others", private="mine.json")
@@ -342,7 +342,7 @@ def test_another_source_and_another_private_part_are_seen(
 
 @pytest.mark.slow
 def test_an_edit_that_the_file_can_not_show_is_seen_with_the_source(
-    con: Connection, released: kanon_sql.Released
+    con: Connection, released: kanon_sql.Release
 ) -> None:
     assert rewrite(edit=put("metrics", "entropy_loss_grouping", 0.1), seal=True).ok
     found = kanon_sql.verify("forged.parquet", con=con, source="patients", private="mine.json")
@@ -362,7 +362,7 @@ def test_an_edit_that_the_file_can_not_show_is_seen_with_the_source(
 
 @pytest.mark.slow
 def test_the_order_of_the_rows_is_part_of_what_the_source_proves(
-    con: Connection, released: kanon_sql.Released
+    con: Connection, released: kanon_sql.Release
 ) -> None:
     assert rewrite("FROM 'out.parquet' ORDER BY age DESC").ok
     found = kanon_sql.verify("forged.parquet", con=con, source="patients", private="mine.json")
@@ -410,7 +410,7 @@ def test_frames_among_the_options_are_given_again(con: Connection, tmp_path: Pat
     ({"source": "patients", "private": {"seed": 1}}, "private can't be read"),
 ])
 def test_what_does_not_go_together(
-    released: kanon_sql.Released, given: dict[str, Any], said: str
+    released: kanon_sql.Release, given: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(kanon_sql.OptionError, match=said):
         kanon_sql.verify("out.parquet", **given)

@@ -88,7 +88,6 @@ METHODS = (
         source="byun2006, figure 8; class labels section 5.2, diversity section 5.1",
         geometries={"loss": LOSS},
         own=KMemberOptions,
-        seeded=True,
     ),
     Method(
         name="nearest",
@@ -99,6 +98,5 @@ METHODS = (
         representation="interval",
         source="Aggarwal and Yu 2004, as byun2006, section 6, compares with it",
         geometries={"loss": LOSS},
-        seeded=True,
     ),
 )

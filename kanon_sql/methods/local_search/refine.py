@@ -50,9 +50,9 @@ HOT = 1.4
 FINISH = 10
 """Steps per record to cool down a search that ends within a cycle."""
 
-REFINE_STEPS, LOSS_STEPS, SEARCH_STEPS = 15_000_000, 5_000_000, 100_000_000
-"""What ``default_steps`` may spend on refine, on refine for information loss, and on search. A step
-takes about 0.2 microseconds, for information loss more than 1."""
+REFINE_STEPS, LOSS_STEPS = 15_000_000, 5_000_000
+"""What ``default_steps`` may spend on refine, and on refine for information loss. A step takes
+about 0.2 microseconds, for information loss more than 1."""
 
 LARGE = 50
 """The k up to which the first hot cycle is made in full by default."""

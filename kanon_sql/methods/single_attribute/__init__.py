@@ -205,7 +205,6 @@ METHODS = (
         own=PackingOptions,
         in_blocks=False,
         refinable=False,
-        seeded=True,
     ),
     Method(
         name="spread",
@@ -220,7 +219,6 @@ METHODS = (
         own=PackingOptions,
         in_blocks=False,
         refinable=False,
-        seeded=True,
     ),
     Method(
         name="five_halves",
