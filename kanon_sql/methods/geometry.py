@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from kanon_sql.methods.task_view import TaskView
 from kanon_sql.points.points import (
     Floats,
     Grouping,
@@ -23,7 +24,6 @@ from kanon_sql.points.points import (
 
 if TYPE_CHECKING:
     from kanon_sql.kernel.watch import Watch
-    from kanon_sql.methods.task import GroupTask
 
 
 class Mergers(Protocol):
@@ -149,7 +149,7 @@ class Geometry:
     searched = True
     repair = "search"
 
-    def points(self, records: Any, task: GroupTask) -> Points:
+    def points(self, records: Any, task: TaskView) -> Points:
         """What the method works on.
 
         Args:
@@ -162,20 +162,20 @@ class Geometry:
         """A few invented records."""
         raise NotImplementedError
 
-    def cost(self, classes: Classes, task: GroupTask) -> float | None:
+    def cost(self, classes: Classes, task: TaskView) -> float | None:
         """What the guarantee of the methods is about; None where there is none."""
         return None
 
-    def unit(self, task: GroupTask) -> str:
+    def unit(self, task: TaskView) -> str:
         """The unit of the cost."""
         return ""
 
-    def lower_bound(self, points: Points, task: GroupTask) -> float | None:
+    def lower_bound(self, points: Points, task: TaskView) -> float | None:
         """What no grouping of all the points costs less than, from nearest neighbours alone: for
         groupings in blocks, where no block knows what a class across a cut would cost."""
         return None
 
-    def mergers(self, points: Points, grouping: Grouping, task: GroupTask) -> Mergers | None:
+    def mergers(self, points: Points, grouping: Grouping, task: TaskView) -> Mergers | None:
         """Which classes a class may be merged with; None: with any.
 
         Args:
@@ -186,7 +186,7 @@ class Geometry:
         return None
 
     def finished(
-        self, points: Points, grouping: Grouping, task: GroupTask, watch: Watch
+        self, points: Points, grouping: Grouping, task: TaskView, watch: Watch
     ) -> Grouping:
         """The grouping after refinement, with what the geometry adds to it."""
         return grouping
@@ -195,7 +195,7 @@ class Geometry:
 class SquaredGeometry(Geometry):
     """Squared distances between standardized values (thaeter2021, section 1)."""
 
-    def points(self, records: Records, task: GroupTask) -> Points:
+    def points(self, records: Records, task: TaskView) -> Points:
         """Points; attributes without variance or weight are left out."""
         return records.squared()
 
@@ -215,7 +215,7 @@ class LossGeometry(Geometry):
 
     by_loss = True
 
-    def points(self, records: Records, task: GroupTask) -> Points:
+    def points(self, records: Records, task: TaskView) -> Points:
         """LossPoints; every attribute is there."""
         return records.losses(task.loss)
 

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+from kanon_sql.methods.task_view import TaskView
 from kanon_sql.validators import Check
-
-if TYPE_CHECKING:
-    from kanon_sql.methods.task import GroupTask
 
 GROUPING_CALLS = (
     "anonymize", "anonymize_clusters", "anonymize_metrics", "anonymize_suppressed", "anonymize_sql",
@@ -117,7 +115,7 @@ class MethodOptions:
             for name, known in options_of(cls).items() if given.get(name) is not None
         })
 
-    def check(self, task: GroupTask, given: Collection[str]) -> None:
+    def check(self, task: TaskView, given: Collection[str]) -> None:
         """Raises OptionError where they don't go with the rest of the task.
 
         Args:

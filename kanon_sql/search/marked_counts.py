@@ -16,10 +16,10 @@ from kanon_sql.kernel.parallel import in_parallel, threads
 from kanon_sql.kernel.simd import box_lanes, lowest_lane, record_lanes
 from kanon_sql.kernel.watch import STOP, Watch
 from kanon_sql.points.points import Labels, MetricPoints
+from kanon_sql.search.axes import make_space
 from kanon_sql.search.box_tree import FAN, LEAF, new_stack
 from kanon_sql.search.planting import new_pool
 from kanon_sql.search.queries import padded
-from kanon_sql.search.space import make_space
 
 ANY = np.int64(1)
 """One is enough, for ``count_marked``. A plain 1 would have it compiled a second time."""

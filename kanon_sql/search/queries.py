@@ -6,7 +6,7 @@ tie goes to the record that comes first in canonical order.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,9 +14,7 @@ from kanon_sql.kernel.jit import ZERO, inlined, inner
 from kanon_sql.kernel.simd import box_lanes, lowest_lane, record_lanes
 from kanon_sql.points.points import Codes, Floats, Labels
 from kanon_sql.search.box_tree import FAN, LEAF, Stack, Tree, push_children, remove
-
-if TYPE_CHECKING:
-    from kanon_sql.search.space import Space  # which tries searches to choose its axes
+from kanon_sql.search.space import Space
 
 NOBODY = np.int64(-1)
 """Stands for no record. A plain -1 would have the searches compiled twice: once for that number,

@@ -11,10 +11,10 @@ from kanon_sql.kernel.jit import inner
 from kanon_sql.kernel.simd import box_lanes, lowest_lane, record_lanes
 from kanon_sql.points.distances import FORMS, distance_of, key_within
 from kanon_sql.points.points import MetricPoints
+from kanon_sql.search.axes import make_space
 from kanon_sql.search.box_tree import FAN, LEAF
 from kanon_sql.search.planting import new_pool
 from kanon_sql.search.queries import padded
-from kanon_sql.search.space import make_space
 
 
 class ThresholdTree(NamedTuple):

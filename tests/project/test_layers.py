@@ -75,14 +75,16 @@ FAMILIES = (
 
 REGISTRY = {
     "methods", "methods.auto", "methods.geometry", "methods.method", "methods.option",
-    "methods.task",
+    "methods.task", "methods.task_view",
     *(f"methods.{family}" for family in FAMILIES),
     *(f"methods.{family}.geometry" for family in FAMILIES),
 }
 """What ``methods`` in MAY_IMPORT stands for: what is told about the methods, none of their code. It
 is loaded before any kernel is, so it imports no compiler."""
 
-FLOOR = {"methods.geometry", "methods.method", "methods.option", "methods.task"}
+FLOOR = {
+    "methods.geometry", "methods.method", "methods.option", "methods.task", "methods.task_view",
+}
 """What every family stands on."""
 
 EXCEPTIONS: dict[str, set[str]] = {

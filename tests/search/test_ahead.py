@@ -12,7 +12,7 @@ from kanon_sql.kernel.parallel import on_threads
 from kanon_sql.kernel.watch import StoppedError, Watch
 from kanon_sql.methods import task_for
 from kanon_sql.search import ahead, planting, unassigned
-from kanon_sql.search.space import make_space
+from kanon_sql.search.axes import make_space
 from tests.methods.microaggregation import reference_fast
 from tests.support.kernels import from_python
 from tests.support.records import points_of

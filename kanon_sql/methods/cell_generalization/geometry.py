@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from kanon_sql.methods.geometry import TRIAL_ROWS, Classes, Geometry, Records, Trial, trial_codes
-from kanon_sql.methods.task import GroupTask
+from kanon_sql.methods.task_view import TaskView
 from kanon_sql.points.losses import generalized_cells
 from kanon_sql.points.points import LossPoints, Points
 
@@ -18,7 +18,7 @@ class CellsGeometry(Geometry):
     own_measure = "generalized cells"
     objective = "cells"
 
-    def points(self, records: Records, task: GroupTask) -> Points:
+    def points(self, records: Records, task: TaskView) -> Points:
         """LossPoints of the cells."""
         return records.cells()
 
@@ -29,15 +29,15 @@ class CellsGeometry(Geometry):
             np.zeros((rows, 0)), trial_codes(rows), [1.0, 0.5, 0.5], first=[0, 1, 1]
         )
 
-    def cost(self, classes: Classes, task: GroupTask) -> float | None:
+    def cost(self, classes: Classes, task: TaskView) -> float | None:
         """The generalized cells."""
         return generalized_cells(classes.records.cells(), classes.labels)
 
-    def unit(self, task: GroupTask) -> str:
+    def unit(self, task: TaskView) -> str:
         """Cells."""
         return "cells"
 
-    def lower_bound(self, points: Points, task: GroupTask) -> float | None:
+    def lower_bound(self, points: Points, task: TaskView) -> float | None:
         """By the (k-1)-th nearest of each record."""
         from kanon_sql.methods.cell_generalization.cells import (  # loads the compiler
             neighbour_bound,

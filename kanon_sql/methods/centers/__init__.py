@@ -15,7 +15,7 @@ from kanon_sql.methods.centers.geometry import (
 )
 from kanon_sql.methods.method import Method
 from kanon_sql.methods.option import option
-from kanon_sql.methods.task import GroupTask
+from kanon_sql.methods.task_view import TaskView
 from kanon_sql.validators import flag, number_or_column, positive, share, whole
 
 __all__ = [
@@ -53,7 +53,7 @@ class RGatherOptions(CenterOptions):
         """max_clusters is refused where the rows are cut into blocks."""
         return replace(self, max_clusters=None) if in_blocks else self
 
-    def check(self, task: GroupTask, given: Collection[str]) -> None:
+    def check(self, task: TaskView, given: Collection[str]) -> None:
         """Refuses refine beside max_clusters."""
         if task.refine == "local" and self.max_clusters is not None:
             raise OptionError(

@@ -19,7 +19,7 @@ from kanon_sql.methods.geometry import (
     spread_numbers,
 )
 from kanon_sql.methods.option import MethodOptions, option
-from kanon_sql.methods.task import GroupTask
+from kanon_sql.methods.task_view import TaskView
 from kanon_sql.points.points import Floats, Grouping, Labels, MetricPoints, Points
 from kanon_sql.validators import one_of
 
@@ -125,7 +125,7 @@ class MetricGeometry(Geometry):
         """``objective``: 'radius' or 'cellular'."""
         self.objective: str = objective
 
-    def points(self, records: Records, task: GroupTask) -> Points:
+    def points(self, records: Records, task: TaskView) -> Points:
         """MetricPoints."""
         return records.in_metric(task.own.in_metric)
 
@@ -137,7 +137,7 @@ class MetricGeometry(Geometry):
             spread_numbers(rows, trial.numbers) / 1009.0, codes, [0.1], facility=np.full(rows, 0.1)
         )
 
-    def cost(self, classes: Classes, task: GroupTask) -> float | None:
+    def cost(self, classes: Classes, task: TaskView) -> float | None:
         """The largest radius or the cellular cost, in the metric."""
         return self._cost(classes.sizes, classes.radii)
 
@@ -146,22 +146,22 @@ class MetricGeometry(Geometry):
             return cellular_cost(sizes, radii)
         return float(radii.max(initial=0.0))
 
-    def unit(self, task: GroupTask) -> str:
+    def unit(self, task: TaskView) -> str:
         """That of distances in the metric."""
         return UNITS[task.own.in_metric]
 
-    def lower_bound(self, points: Points, task: GroupTask) -> float | None:
+    def lower_bound(self, points: Points, task: TaskView) -> float | None:
         """By the (k-1)-th nearest of each record; none without a class size."""
         from kanon_sql.methods.centers.lower_bounds import neighbour_bound  # loads the compiler
 
-        if not task.method.promises_k:
+        if task.promised is None:
             return None
         assert isinstance(points, MetricPoints)
         _, share = task.left_out
         return neighbour_bound(points, task.k, self.objective, int(share * len(points)))
 
     def finished(
-        self, points: Points, grouping: Grouping, task: GroupTask, watch: Watch
+        self, points: Points, grouping: Grouping, task: TaskView, watch: Watch
     ) -> Grouping:
         """With the best member of each class as its center, where a class size is promised: what
         is published is then no worse than what the method chose. ``chosen_cost`` tells what the
@@ -171,7 +171,7 @@ class MetricGeometry(Geometry):
 
         assert isinstance(points, MetricPoints)
         labels, centers = grouping.labels, grouping.centers
-        if task.method.promises_k:
+        if task.promised is not None:
             centers = best_centers(points, labels, centers, watch)
         assert centers is not None
         radii = radii_around(points, labels, centers)
@@ -183,7 +183,7 @@ class MetricGeometry(Geometry):
 class FacilityGeometry(MetricGeometry):
     """A metric space in which opening a cluster costs something at each record."""
 
-    def points(self, records: Records, task: GroupTask) -> Points:
+    def points(self, records: Records, task: TaskView) -> Points:
         """MetricPoints with facility costs."""
         points = records.in_metric(task.own.in_metric)
         if task.own.cost_column is not None:

@@ -9,7 +9,7 @@ from kanon_sql.errors import OptionError
 from kanon_sql.methods.geometry import LOSS
 from kanon_sql.methods.method import Method
 from kanon_sql.methods.option import MethodOptions, option
-from kanon_sql.methods.task import GroupTask
+from kanon_sql.methods.task_view import TaskView
 from kanon_sql.validators import number, one_of
 
 STARTS = ("last", "seed")
@@ -50,7 +50,7 @@ class KMemberOptions(MethodOptions):
         """With diversity 'sensitive'."""
         return self.diversity == "sensitive"
 
-    def check(self, task: GroupTask, given: Collection[str]) -> None:
+    def check(self, task: TaskView, given: Collection[str]) -> None:
         """Refuses penalties for nothing, and refine where it would undo what they do."""
         needed = {"diversity_penalty": self.diversity, "class_penalty": task.class_label}
         for name, there in needed.items():

@@ -15,8 +15,9 @@ from kanon_sql.kernel.jit import ONE, kernel
 from kanon_sql.kernel.watch import STOP, Watch
 from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Floats, Labels, Points
+from kanon_sql.search.axes import make_space
 from kanon_sql.search.queries import NOBODY
-from kanon_sql.search.space import Space, make_space
+from kanon_sql.search.space import Space
 from kanon_sql.search.unassigned import find_nearest, plant, settle
 
 

@@ -17,7 +17,8 @@ from kanon_sql.kernel.jit import inlined, inner
 from kanon_sql.kernel.parallel import in_parallel
 from kanon_sql.points.points import Floats, Labels, Points
 from kanon_sql.search.ahead import FEW
-from kanon_sql.search.space import Space, make_space
+from kanon_sql.search.axes import make_space
+from kanon_sql.search.space import Space
 
 
 class Groups(NamedTuple):

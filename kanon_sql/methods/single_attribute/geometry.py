@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Literal
 
 import numpy as np
 
 from kanon_sql.errors import OptionError
 from kanon_sql.methods.geometry import Classes, Geometry, Mergers, Trial
 from kanon_sql.methods.option import MethodOptions, option
-from kanon_sql.methods.task import GroupTask
+from kanon_sql.methods.task_view import TaskView
 from kanon_sql.points.points import Grouping, ItemPoints, Points
 from kanon_sql.validators import one_of
 
@@ -31,14 +31,6 @@ REPAIRS = {
     "values": "merges with the class before or after", "places": "merges to rectangles",
 }
 """What is done with classes that break a privacy model."""
-
-
-class Islands(Protocol):
-    """The options of a method that works on a graph."""
-
-    @property
-    def islands(self) -> str:
-        """What becomes of parts of it that can't stand alone."""
 
 
 @dataclass(frozen=True)
@@ -83,12 +75,12 @@ class AttributeGeometry(Geometry):
             + INSTEAD[self.domain].format((names[0] if names else "zip").replace("'", "''")) + "."
         )
 
-    def points(self, records: Any, task: GroupTask) -> Points:
+    def points(self, records: Any, task: TaskView) -> Points:
         """The items, which were read with the rows."""
         items: Points = records.points
         return items
 
-    def mergers(self, points: Points, grouping: Grouping, task: GroupTask) -> Mergers | None:
+    def mergers(self, points: Points, grouping: Grouping, task: TaskView) -> Mergers | None:
         """Of a graph the neighbours of a class, of ordered values the class before and after it,
         of places what makes a rectangle with it, of labels any class."""
         # here, since it loads SciPy
@@ -101,7 +93,7 @@ class AttributeGeometry(Geometry):
             assert grouping.cells is not None
             return Boxes(grouping.cells)
         if self.domain == "nodes":
-            islands = cast("Islands", task.own).islands
+            islands = task.own.islands
             return Linked(points, grouping.labels, points.links, islands)
         used = np.flatnonzero(points.size > 0)
         return Linked(points, grouping.labels, np.column_stack([used[:-1], used[1:]]))
@@ -116,15 +108,15 @@ class AttributeGeometry(Geometry):
         ])
         return ItemPoints.of(number % 3 + 1, place, np.unique(np.sort(links, axis=1), axis=0))
 
-    def cost(self, classes: Classes, task: GroupTask) -> float | None:
+    def cost(self, classes: Classes, task: TaskView) -> float | None:
         """The rows of the largest class."""
         return float(classes.sizes.max())
 
-    def cost_sql(self, task: GroupTask) -> str:
+    def cost_sql(self, task: TaskView) -> str:
         """The same in SQL over the facts of the released classes (see sql/measure.sql)."""
         return "largest::DOUBLE"
 
-    def unit(self, task: GroupTask) -> str:
+    def unit(self, task: TaskView) -> str:
         """Rows."""
         return "rows"
 
@@ -132,25 +124,25 @@ class AttributeGeometry(Geometry):
 class OrderedGeometry(AttributeGeometry):
     """Values with an order, where the cost may be the quadratic penalty (du2009, section 1)."""
 
-    def cost(self, classes: Classes, task: GroupTask) -> float | None:
+    def cost(self, classes: Classes, task: TaskView) -> float | None:
         """The rows of the largest class, or the sum of |E| (|E| - k)."""
         if not _quadratic(task):
             return super().cost(classes, task)
         return float(np.sum(classes.sizes * (classes.sizes - task.k)))
 
-    def cost_sql(self, task: GroupTask) -> str:
+    def cost_sql(self, task: TaskView) -> str:
         """The same in SQL."""
         if not _quadratic(task):
             return super().cost_sql(task)
         return f"(coalesce(squares, 0) - {task.k} * rows_released::DOUBLE)"
 
-    def unit(self, task: GroupTask) -> str:
+    def unit(self, task: TaskView) -> str:
         """Rows, or rows squared."""
         return "rows squared" if _quadratic(task) else super().unit(task)
 
 
-def _quadratic(task: GroupTask) -> bool:
-    return cast("OrderedOptions", task.own).objective == "quadratic"
+def _quadratic(task: TaskView) -> bool:
+    return bool(task.own.objective == "quadratic")
 
 
 LABELS = AttributeGeometry("labels")
