@@ -17,7 +17,7 @@ from benchmarks.plan import Plan
 from benchmarks.tables import Cell, Table
 
 LIBRARIES = "import duckdb, numpy, polars, pyarrow"
-HELP = "import sys, kanon_sql.shell.main as s; sys.argv[1:] = ['--help']; s.start()"
+HELP = "import sys, kanon_sql.cli.main as s; sys.argv[1:] = ['--help']; s.start()"
 RELEASE = """
 import duckdb, kanon_sql
 from kanon_sql.data import adult

@@ -26,8 +26,7 @@ from kanon_sql.errors import DataError, KanonError, OptionError, ReleaseError, d
 from kanon_sql.version import __version__
 
 if TYPE_CHECKING:
-    from kanon_sql.files.released import ReleasedFiles
-    from kanon_sql.interfaces.dataframe import (
+    from kanon_sql.api.dataframe import (
         anonymize,
         anonymize_audit,
         anonymize_clusters,
@@ -46,12 +45,13 @@ if TYPE_CHECKING:
         release,
         report,
     )
-    from kanon_sql.interfaces.duckdb import register
-    from kanon_sql.interfaces.files import anonymize_files
-    from kanon_sql.interfaces.report import Report
-    from kanon_sql.interfaces.result import Release
-    from kanon_sql.interfaces.verification import Finding, Verification
-    from kanon_sql.interfaces.verify import verify
+    from kanon_sql.api.files import anonymize_files
+    from kanon_sql.api.report import Report
+    from kanon_sql.api.result import Release
+    from kanon_sql.api.verification import Finding, Verification
+    from kanon_sql.api.verify import verify
+    from kanon_sql.duckdb.register import register
+    from kanon_sql.files.released import ReleasedFiles
 
 __all__ = [
     "DataError",
@@ -88,18 +88,18 @@ __all__ = [
 
 
 _PLACES = {
-    "Finding": "interfaces.verification",
-    "Release": "interfaces.result",
+    "Finding": "api.verification",
+    "Release": "api.result",
     "ReleasedFiles": "files.released",
-    "Report": "interfaces.report",
-    "Verification": "interfaces.verification",
-    "anonymize_files": "interfaces.files",
-    "register": "interfaces.duckdb",
-    "verify": "interfaces.verify",
+    "Report": "api.report",
+    "Verification": "api.verification",
+    "anonymize_files": "api.files",
+    "register": "duckdb.register",
+    "verify": "api.verify",
 }
 """The modules of what is loaded late; all other names are calls over frames."""
 
-_CALLS = "interfaces.dataframe"
+_CALLS = "api.dataframe"
 
 def __dir__() -> list[str]:
     """What there is to use, also what nobody has asked for yet."""

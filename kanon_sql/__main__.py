@@ -1,5 +1,5 @@
 """``python -m kanon_sql`` is the shell ``kanon``."""
 
-from kanon_sql.shell.begin import start
+from kanon_sql.cli.begin import start
 
 start()

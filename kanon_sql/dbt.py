@@ -10,8 +10,8 @@ from typing import Any
 
 import duckdb
 
+from kanon_sql.duckdb.register import register
 from kanon_sql.errors import OptionError, did_you_mean
-from kanon_sql.interfaces.duckdb import register
 
 try:
     from dbt.adapters.duckdb.plugins import BasePlugin

@@ -13,8 +13,8 @@ from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.figure import Figure
 
 import kanon_sql
+from kanon_sql.cli.main import main
 from kanon_sql.data import adult
-from kanon_sql.shell.main import main
 
 ROOT = Path(__file__).parents[2]
 PLACE = ROOT / "docs" / "pictures"

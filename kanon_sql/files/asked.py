@@ -9,8 +9,8 @@ from typing import Any
 from kanon_sql.call.call import GroupingCall, read_call
 from kanon_sql.call.relation import Relation
 from kanon_sql.constraints import BetaLikeness, Closeness, DeltaDisclosure
+from kanon_sql.duckdb.session import Session, asked, bound
 from kanon_sql.errors import OptionError
-from kanon_sql.interfaces.session import Session, asked, bound
 from kanon_sql.methods.auto import AUTO
 from kanon_sql.names import caseless
 from kanon_sql.plan.unseen import LISTED

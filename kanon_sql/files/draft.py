@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from kanon_sql.call.relation import Relation, is_url
+from kanon_sql.duckdb.session import Session
 from kanon_sql.errors import DataError, OptionError
 from kanon_sql.files.state import NAME
-from kanon_sql.interfaces.session import Session
 
 try:
     import fcntl

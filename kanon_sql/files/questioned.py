@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from kanon_sql.call.relation import quoted
+from kanon_sql.duckdb.session import Session, refusals, telling
 from kanon_sql.encode.looks import Profile, judge
 from kanon_sql.errors import DataError
 from kanon_sql.files.asked import Asked
-from kanon_sql.interfaces.session import Session, refusals, telling
 from kanon_sql.sql import expression, statement
 
 NEARLY = 0.8

@@ -17,6 +17,8 @@ import duckdb
 
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.relation import literal
+from kanon_sql.duckdb.register import register
+from kanon_sql.duckdb.session import Session, reads_of, refusals
 from kanon_sql.errors import LITTLE, DataError, KanonError, OptionError, ReleaseError
 from kanon_sql.files.asked import Asked, read_asked
 from kanon_sql.files.block import OF_BLOCK, Block, blocks_of, release_block
@@ -36,9 +38,6 @@ from kanon_sql.files.progress import Passes
 from kanon_sql.files.released import ReleasedFiles
 from kanon_sql.files.spool import Leaf, spool
 from kanon_sql.files.state import NAME, State, digest, input_digest
-from kanon_sql.interfaces.duckdb import register
-from kanon_sql.interfaces.release import reader
-from kanon_sql.interfaces.session import Session, reads_of, refusals
 from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.kernel.parallel import cores
 from kanon_sql.output.faults import AGAIN, FULL, SPILLED, read_fault, write_fault
@@ -88,7 +87,7 @@ def release_files(
     if prepare is not None and not callable(prepare):
         raise OptionError(PREPARE.format(type(prepare).__name__))
     many = _threads(threads)
-    with reader() as session:
+    with Session(None) as session:
         if prepare is not None:
             prepare(session.con)
         with _said(target), locked(target) as work:

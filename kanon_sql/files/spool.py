@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kanon_sql.call.relation import Relation, literal, quoted
+from kanon_sql.duckdb.session import Session, bound, refusals, telling
 from kanon_sql.encode.attributes import Attribute, Categorical
 from kanon_sql.files.asked import Asked
 from kanon_sql.files.cuts import BY_HASH, Tree, axis_of, grow, ranks_of
 from kanon_sql.files.learn import Learned, category_of, number_of, rows_sql
-from kanon_sql.interfaces.session import Session, bound, refusals, telling
 from kanon_sql.names import caseless
 from kanon_sql.sql import expression, statement
 

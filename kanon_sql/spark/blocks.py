@@ -13,13 +13,13 @@ import pyarrow as pa
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
+from kanon_sql.duckdb.session import Session, bound
 from kanon_sql.encode.attributes import Attribute, Categorical
 from kanon_sql.files.asked import Asked
 from kanon_sql.files.block import blocks_of
 from kanon_sql.files.cuts import BY_HASH, Tree, axis_of, grow, ranks_of
 from kanon_sql.files.learn import Learned
 from kanon_sql.files.spool import AGAIN, BUCKETS, CROWD, MOST, SAMPLED, Leaf
-from kanon_sql.interfaces.session import Session, bound
 from kanon_sql.spark.columns import cell, column
 from kanon_sql.spark.verify import SIZE
 from kanon_sql.spark.worker import MIX, OF_ROW

@@ -25,8 +25,8 @@ from pyspark.sql.udtf import AnalyzeResult, PartitioningColumn
 from kanon_sql.call.call import GroupingCall, read_call
 from kanon_sql.call.models import secret_seed
 from kanon_sql.call.relation import literal
+from kanon_sql.duckdb.session import Session, asked, bound, refusals, telling
 from kanon_sql.errors import KanonError, OptionError, did_you_mean
-from kanon_sql.interfaces.session import Session, asked, bound, refusals, telling
 from kanon_sql.names import caseless
 from kanon_sql.plan.query import plan
 from kanon_sql.spark.asked import empty, released_fields

@@ -156,7 +156,7 @@ class Pressed:
             os.kill(os.getpid(), signal.SIGINT)
 
 sys.meta_path.insert(0, Pressed())
-from kanon_sql.shell.begin import start
+from kanon_sql.cli.begin import start
 start()
 """
 

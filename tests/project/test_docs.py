@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from kanon_sql.call.options import ALL_CALLS, OPTIONS
+from kanon_sql.cli.main import STATUSES
 from kanon_sql.hierarchies.kinds import KINDS
 from kanon_sql.measure.ledger_metrics import LEDGER
 from kanon_sql.measure.metrics import ATTRIBUTE, AUDIT, DIVERSITY, METRICS, VERBATIM
@@ -21,7 +22,6 @@ from kanon_sql.measure.part_metrics import PARTS
 from kanon_sql.measure.person_metrics import PERSONS
 from kanon_sql.measure.risk_metrics import BY_SUBSET, DRIVES, RISK, WEIGHTED
 from kanon_sql.methods import METHODS
-from kanon_sql.shell.main import STATUSES
 from tests.support.docs_tables import BLOCKS, LONGEST, OPTION_GROUPS
 
 ROOT = Path(__file__).parents[2]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
+from kanon_sql.cli.main import COMMANDS
 from kanon_sql.methods import METHODS
-from kanon_sql.shell.main import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 
@@ -19,19 +20,21 @@ ERRORS = {"errors", "names", "validators", "version"}
 
 MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
     # folder: the folders and modules of kanon_sql that it may import, and packages from outside
-    "dbt": ({"interfaces.duckdb"}, {"dbt", "duckdb"}),
+    "dbt": ({"duckdb.register"}, {"dbt", "duckdb"}),
     "dbt_package": (set(), set()),
-    "shell": ({"call", "data", "files.released", "hierarchies.kinds", "interfaces", "jobs",
-               "methods", "output", "plan"},
-              {"click", "duckdb", "matplotlib", "pyarrow", "tomli"}),
-    "interfaces": ({"call", "data", "files", "hierarchies.kinds", "jobs", "output", "plan",
-                    "reporting", "sql", "udfs"},
-                   {"duckdb", "ibis", "matplotlib", "pyarrow", "typing_extensions"}),
-    "files": ({"call", "constraints", "encode", "interfaces.duckdb", "interfaces.release",
-               "interfaces.session", "jobs", "kernel.parallel", "methods", "output", "plan",
-               "points", "search.harms", "sql", "stages.block"}, {"duckdb", "numpy", "pyarrow"}),
-    "spark": ({"call", "constraints", "encode", "files", "interfaces.session", "plan", "sql",
+    "cli": ({"api", "call", "data", "duckdb", "files.released", "hierarchies.kinds", "jobs",
+             "methods", "output", "plan"},
+            {"click", "duckdb", "matplotlib", "pyarrow", "tomli"}),
+    "api": ({"call", "duckdb", "files", "hierarchies.kinds", "jobs", "output", "plan",
+             "reporting", "sql"},
+            {"duckdb", "matplotlib", "pyarrow", "typing_extensions"}),
+    "spark": ({"call", "constraints", "duckdb.session", "encode", "files", "plan", "sql",
                "stages.block"}, {"duckdb", "numpy", "pyarrow", "pyspark"}),
+    "files": ({"call", "constraints", "duckdb.register", "duckdb.session", "encode", "jobs",
+               "kernel.parallel", "methods", "output", "plan", "points", "search.harms", "sql",
+               "stages.block"}, {"duckdb", "numpy", "pyarrow"}),
+    "duckdb": ({"call", "hierarchies.kinds", "jobs", "output", "plan", "udfs"},
+               {"duckdb", "ibis", "pyarrow", "typing_extensions"}),
     "output": ({"call.relation"}, {"duckdb"}),
     "udfs": ({"call", "encode.arrow", "encode.looks", "hierarchies.tree", "jobs",
               "kernel.memory", "kernel.parallel", "kernel.watch", "methods", "plan", "stages"},
@@ -44,22 +47,22 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
               "measure.ledger_metrics", "measure.metrics", "measure.model_metrics",
               "measure.part_metrics", "measure.person_metrics", "measure.risk_metrics", "methods",
               "sql"}, set()),
-    "measure": ({"constraints", "encode", "kernel", "methods", "points", "search"},
-                {"numba", "numpy", "pyarrow", "scipy"}),
-    "audit": ({"encode", "hierarchies"}, {"numpy", "pyarrow"}),
-    "hierarchies": ({"encode", "kernel.watch", "points"}, {"numpy", "polars", "pyarrow"}),
-    "encode": ({"methods", "points"}, {"numpy", "polars", "pyarrow", "scipy"}),
+    "measure": ({"constraints", "encode", "kernel", "methods", "points"},
+                {"numpy", "pyarrow", "scipy"}),
+    "audit": ({"hierarchies"}, {"numpy", "pyarrow"}),
+    "hierarchies": ({"encode", "points"}, {"numpy", "polars", "pyarrow"}),
+    "encode": ({"methods", "points"}, {"numpy", "pyarrow", "scipy"}),
     "group": ({"constraints", "kernel", "methods", "methods.local_search", "points", "search",
                "violation"},
-              {"numba", "numpy"}),
+              {"numpy"}),
     "call": ({"constraints", "hierarchies.kinds", "methods"}, {"duckdb"}),
     "methods": ({"constraints", "kernel", "points", "search", "violation"},
-                {"numba", "numpy", "rustworkx", "scipy"}),
-    "violation": ({"constraints", "kernel", "points"}, {"numba", "numpy"}),
+                {"numba", "numpy", "scipy"}),
+    "violation": ({"constraints", "kernel", "points"}, {"numpy"}),
     "ledger": ({"constraints", "points", "violation"}, {"numpy"}),
     "constraints": ({"points"}, {"numpy"}),
-    "search": ({"kernel", "points"}, {"numba", "numpy"}),
-    "points": ({"kernel"}, {"numba", "numpy"}),
+    "search": ({"kernel", "points"}, {"numpy"}),
+    "points": ({"kernel"}, {"numpy"}),
     "jobs": ({"kernel.watch"}, {"polars"}),
     "kernel": (set(), {"llvmlite", "numba", "numpy", "platformdirs"}),
     "data": (set(), set()),
@@ -100,14 +103,14 @@ EXCEPTIONS: dict[str, set[str]] = {
     # the registry is the list of the families
     "methods": {f"methods.{family}" for family in FAMILIES},
     # the shell compiles methods and metrics without a query
-    "shell.dry": {"kernel.memory"},
-    "shell.commands.compile": {"group.all_kernels", "measure.diameter"},
-    "__init__": {"files.released", "interfaces", "jobs.forks"},
-    "__main__": {"shell.begin"},
+    "cli.dry": {"kernel.memory"},
+    "cli.commands.compile": {"group.all_kernels", "measure.diameter"},
+    "__init__": {"api", "duckdb.register", "files.released", "jobs.forks"},
+    "__main__": {"cli.begin"},
 }
 
 
-COMPUTES = {"__init__", "methods.method", "shell.main"}
+COMPUTES = {"__init__", "methods.method", "cli.main"}
 """What imports a module by a computed name: a call, a method, or a command of the shell."""
 
 
@@ -170,20 +173,49 @@ def test_imports_go_down_only(name: str) -> None:
             assert within(rest, {*ours, folder}), f"imports {imported}"
 
 
+def test_nothing_imports_in_a_circle() -> None:
+    """Also not for the sake of types, or inside of a function."""
+    known = modules()
+    graph = {
+        name: {
+            rest for imported in imports_of(path)
+            if (rest := imported.removeprefix("kanon_sql.")) in known and imported != rest
+        }
+        for name, path in known.items()
+    }
+    assert list(TopologicalSorter(graph).static_order())
+
+
+def test_what_may_be_imported_is() -> None:
+    """The list allows nothing that isn't used."""
+    used: dict[str, set[str]] = {}
+    for name, path in modules().items():
+        for place in (name, name.partition(".")[0]):
+            used.setdefault(place, set()).update(imports_of(path))
+    unused = [
+        (name, place)
+        for name, (ours, outside) in [*MAY_IMPORT.items(), *((n, (o, set())) for n, o in
+                                                             EXCEPTIONS.items())]
+        for place in (*(f"kanon_sql.{place}" for place in ours), *outside)
+        if not any(within(one, {place}) for one in used[name])
+    ]
+    assert unused == []
+
+
 def test_what_is_imported_by_a_computed_name_is_on_disk() -> None:
     for method in METHODS.values():
         assert f"{method.family}.{method.name}".removeprefix("kanon_sql.") in modules()
     for command in COMMANDS:
-        assert f"shell.commands.{command}" in modules()
+        assert f"cli.commands.{command}" in modules()
 
 
 def test_a_face_is_only_a_face() -> None:
     """The Python face knows what help() says, the calls beside SQL, and nothing else of us."""
-    ours = {name for name in imports_of(modules()["interfaces.dataframe"]) if "kanon_sql" in name}
+    ours = {name for name in imports_of(modules()["api.dataframe"]) if "kanon_sql" in name}
     assert ours == {
-        f"kanon_sql.interfaces.{name}" for name in (
-            "comparison", "documented", "frames", "keywords", "report", "result", "session",
-        )
+        *(f"kanon_sql.api.{name}" for name in (
+            "comparison", "documented", "keywords", "report", "result",
+        )), "kanon_sql.duckdb.frames", "kanon_sql.duckdb.session",
     }
 
 
@@ -224,7 +256,7 @@ def test_the_import_loads_no_package() -> None:
 
 def test_the_help_of_the_shell_loads_no_database() -> None:
     for asked in ("--help", "--version"):
-        assert loaded_by(f"from kanon_sql.shell.main import main; main([{asked!r}])") == {"click"}
+        assert loaded_by(f"from kanon_sql.cli.main import main; main([{asked!r}])") == {"click"}
 
 
 def test_what_is_loaded_late_is_what_is_promised() -> None:
@@ -239,7 +271,7 @@ def test_what_is_loaded_late_is_what_is_promised() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     found = dict(pair.split("=") for pair in done.stdout.split())
     assert {name: imported[name] for name in found} == found
-    late = {name for name, module in imported.items() if ".interfaces." in module}
+    late = {name for name, module in imported.items() if ".api." in module}
     assert late < set(found)
 
 

@@ -15,7 +15,7 @@ import pytest
 from packaging.metadata import Metadata
 
 import kanon_sql
-from kanon_sql.interfaces.duckdb import OLDEST
+from kanon_sql.duckdb.register import OLDEST
 from tests.support.checkout import MADE, ROOT
 from tests.support.wheel import build
 
@@ -96,7 +96,7 @@ def test_the_metadata_is_whole(wheel: Path) -> None:
         (name,) = (n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))
         told = Metadata.from_email(archive.read(name), validate=True)
         (scripts,) = (n for n in archive.namelist() if n.endswith("entry_points.txt"))
-        assert "kanon = kanon_sql.shell.begin:start" in archive.read(scripts).decode()
+        assert "kanon = kanon_sql.cli.begin:start" in archive.read(scripts).decode()
     assert told.name == "kanon_sql" and str(told.version) == kanon_sql.__version__
     assert told.license_expression == "Apache-2.0" and told.summary
     assert told.description == (ROOT / "README.md").read_text(encoding="utf-8")
@@ -127,7 +127,7 @@ def _with_site_packages(code: str) -> str:
 
 def test_there_is_one_version() -> None:
     assert version("kanon_sql") == kanon_sql.__version__
-    code = "import sys, kanon_sql.shell.main as s; sys.argv[1:] = ['--version']; s.start()"
+    code = "import sys, kanon_sql.cli.main as s; sys.argv[1:] = ['--version']; s.start()"
     told = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout

@@ -46,7 +46,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
         apply(recipe, copy)
         for name, text in before.items():
             assert read(copy / name) != text, name
-    run_tests(copy, DOCS, "tests/interfaces/test_signatures.py", "-k", "tables or committed",
+    run_tests(copy, DOCS, "tests/api/test_signatures.py", "-k", "tables or committed",
               GOLDEN="write")
     return copy
 

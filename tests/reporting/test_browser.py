@@ -11,8 +11,8 @@ import duckdb
 import pytest
 
 import kanon_sql
+from kanon_sql.api.report import Report
 from kanon_sql.data import adult
-from kanon_sql.interfaces.report import Report
 from tests.support.browser import chromium, opened
 
 pytest.importorskip("jinja2", reason="the extra 'report' isn't installed")

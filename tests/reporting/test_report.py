@@ -300,7 +300,7 @@ def test_what_is_no_report_is_refused(
 def test_a_missing_library_is_told(
     con: Con, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kanon_sql.interfaces.report_wish.find_spec", lambda name: None)
+    monkeypatch.setattr("kanon_sql.api.report_wish.find_spec", lambda name: None)
     with pytest.raises(kanon_sql.OptionError, match=r"pip install 'kanon-sql\[report\]'"):
         kanon_sql.report("patients", tmp_path / "r.html", con=con, **CALL)
 

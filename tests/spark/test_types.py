@@ -9,11 +9,11 @@ import pytest
 
 from kanon_sql import DataError
 from kanon_sql import spark as kanon_spark
+from kanon_sql.duckdb.session import Session
 from kanon_sql.encode.scales import told_scale
 from kanon_sql.files.asked import read_asked
 from kanon_sql.files.learn import kinds_of
 from kanon_sql.files.learn import learn as learn_files
-from kanon_sql.interfaces.session import Session
 
 WIDE = """
     SELECT CAST(id % 5 AS TINYINT) AS tiny, id % 7 = 0 AS flag,

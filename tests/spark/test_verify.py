@@ -12,7 +12,7 @@ import pytest
 
 from kanon_sql import OptionError, ReleaseError
 from kanon_sql import spark as kanon_spark
-from kanon_sql.interfaces.session import Session
+from kanon_sql.duckdb.session import Session
 
 ROWS = """
     SELECT IF(id < 6, 30.5D, 40.5D) AS age, concat('z', id % 1) AS zip,

@@ -11,9 +11,9 @@ from typing import Any
 import duckdb
 
 import kanon_sql
+from kanon_sql.api.documented import CON, DATA, RETURNS
 from kanon_sql.call.options import ALL_CALLS, GROUPS, OPTIONS
 from kanon_sql.hierarchies.kinds import KINDS
-from kanon_sql.interfaces.documented import CON, DATA, RETURNS
 from kanon_sql.methods.option import options_of
 
 CLASSES = ("Release", "Report", "Verification", "Finding", "ReleasedFiles")

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import kanon_sql
-from kanon_sql.shell.main import main
+from kanon_sql.cli.main import main
 
 ROWS = 600
 SITES = ("North", "South", "PLANT-RARE-SITE")

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from kanon_sql.shell.main import main
+from kanon_sql.cli.main import main
 
 
 class Shell:

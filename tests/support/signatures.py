@@ -1,7 +1,7 @@
 """The keywords of the Python functions as source text, made from the registry of options.
 
-``GOLDEN=write pytest tests/interfaces/test_signatures.py`` writes it into
-kanon_sql/interfaces/keywords.py. An option is taken as what its check reads; see TYPES.
+``GOLDEN=write pytest tests/api/test_signatures.py`` writes it into
+kanon_sql/api/keywords.py. An option is taken as what its check reads; see TYPES.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
+from kanon_sql.api.comparison import VARIED
 from kanon_sql.call.options import ALL_CALLS, OPTIONS
 from kanon_sql.hierarchies.kinds import KINDS
-from kanon_sql.interfaces.comparison import VARIED
 from kanon_sql.methods.option import LEDGER_CHECK
 from kanon_sql.validators import number_or_best, ranking, relation, texts, words_of
 
 HEADING = '''"""The options of the Python functions, each set of them as a TypedDict.
 
 Made from the registry of options, and not to be edited:
-``GOLDEN=write pytest tests/interfaces/test_signatures.py`` writes it anew. An option of None is one
+``GOLDEN=write pytest tests/api/test_signatures.py`` writes it anew. An option of None is one
 that isn't given.
 """
 

@@ -1,0 +1,148 @@
+"""A release enters its ledger, in the transaction that writes its file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+
+from kanon_sql.call.ledger import COLUMNS, refuse_no_ledger
+from kanon_sql.call.relation import Relation, find_relation, is_file
+from kanon_sql.call.sought import Sought
+from kanon_sql.duckdb.session import Session, bound, refusals, telling
+from kanon_sql.errors import OptionError, ReleaseError
+from kanon_sql.plan.query import plan
+
+NO_TABLE = (
+    "The release is entered into its ledger {!r}, which must be a table of con that can be "
+    "written. Name one, or leave ledger out."
+)
+NONE = (
+    "There is no ledger {!r}. If this is the first release, begin one by headroom=1, which says "
+    "how many persons above k its classes get; else check the name."
+)
+MOVED = (
+    "The release was stopped: the ledger {!r} moved while it was made, so that it would go on from "
+    "what is no more the last release. Nothing was written; make it again."
+)
+UNEQUAL = (
+    "The release was stopped: its ledger would get other rows than the file. Nothing was written; "
+    "please report this as a bug."
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """How a release enters a ledger.
+
+    Attributes:
+        relation: the ledger.
+        begins: whether there is none yet, and the release makes it.
+    """
+
+    relation: Relation
+    begins: bool
+
+    @property
+    def name(self) -> str:
+        """As messages name it."""
+        return ".".join(self.relation.parts)
+
+
+def entry_of(session: Session, con: Any, given: Any, options: dict[str, Any]) -> Entry | None:
+    """How a release enters the ledger that its options name; None where they name none. Where there
+    is no such table yet, the option is taken out of them.
+
+    Args:
+        session: over the connection of the caller.
+        con: that connection; None without one.
+        given: the option as it was given.
+        options: all options as plain values.
+
+    Raises:
+        OptionError: what can't be entered into.
+    """
+    if given is None:
+        return None
+    if con is None or not isinstance(given, str) or is_file(given):
+        told = given if isinstance(given, str) else type(given).__name__
+        raise OptionError(NO_TABLE.format(told))
+    relation = find_relation(given, session.catalog)
+    if session.missing([Sought(relation, "")]) is None:
+        refuse_no_ledger(relation, COLUMNS)
+        return Entry(relation, False)
+    if options.get("headroom") is None:
+        raise OptionError(NONE.format(given))
+    del options["ledger"]
+    return Entry(relation, True)
+
+
+@contextmanager
+def unmoved(entry: Entry | None) -> Iterator[None]:
+    """Refuses what DuckDB refuses where two transactions change one ledger."""
+    try:
+        yield
+    except duckdb.TransactionException:
+        if entry is None:
+            raise
+        raise ReleaseError(MOVED.format(entry.name)) from None
+
+
+def enter(
+    session: Session, source: Relation, options: Mapping[str, Any], entry: Entry, rows: int
+) -> None:
+    """Enters a release, inside of the transaction that it is made in.
+
+    Of two that go on from the same release at once, one is refused: each changes a row of the
+    ledger, to what it was, and of two transactions that change one row DuckDB lets the first.
+    What others entered without that is seen by a look from outside of the transaction.
+
+    Args:
+        session: over the connection of the caller.
+        source: the relation.
+        options: those of the release.
+        entry: how it is entered.
+        rows: how many were released.
+
+    Raises:
+        ReleaseError: the ledger moved, or would get other rows than the file.
+        OptionError: the ledger can't be written.
+    """
+    planned = plan("anonymize_ledger", source, options, session.catalog)
+    text, ledger = telling(planned.text), entry.relation.sql
+    before = None if entry.begins else session.con.execute(_state(ledger)).fetchone()
+    try:
+        if entry.begins:
+            with refusals(session, planned.relations):
+                bound(session.con, f"CREATE TABLE {ledger} AS FROM ({text})")
+        else:
+            session.con.execute(
+                f"UPDATE {ledger} SET release = release "
+                f"WHERE rowid = (SELECT system.main.min(rowid) FROM {ledger})"
+            )
+            with refusals(session, planned.relations):
+                bound(session.con, f"INSERT INTO {ledger} FROM ({text})")
+    except (duckdb.BinderException, duckdb.CatalogException, duckdb.InvalidInputException):
+        raise OptionError(NO_TABLE.format(entry.name)) from None
+    whole = 0 if before is None else before[0]
+    if session.con.execute(_state(ledger)).fetchall()[0][0] != whole + rows:
+        raise ReleaseError(UNEQUAL)
+    _refuse_moved(session, entry, before)
+
+
+def _state(ledger: str) -> str:
+    """SQL of what changes whenever somebody enters a release."""
+    return f"SELECT system.main.count(*), system.main.max(release) FROM {ledger}"
+
+
+def _refuse_moved(session: Session, entry: Entry, before: Any) -> None:
+    with session.con.cursor() as outside:
+        try:
+            now = outside.execute(_state(entry.relation.sql)).fetchone()
+        except duckdb.CatalogException:  # it isn't there yet, or is temporary, and nobody else's
+            return
+    if now != before:
+        raise ReleaseError(MOVED.format(entry.name))

@@ -1,0 +1,74 @@
+"""Where the private part of a release goes: a file of one's own, or a table."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from kanon_sql.call.relation import find_relation
+from kanon_sql.duckdb.session import Session
+from kanon_sql.errors import OptionError
+from kanon_sql.output.whole import beside
+
+PLACES = "Name a file that ends in .json, or with con a table."
+
+
+def is_json(private: Any) -> bool:
+    """Whether the private part goes to a file."""
+    return isinstance(private, os.PathLike) or str(private).lower().endswith(".json")
+
+
+def refuse_private(private: Any, con: Any, path: Path) -> None:
+    """Raises OptionError where the private part can't go."""
+    if private is None:
+        return
+    if not isinstance(private, (str, os.PathLike)) or not str(private).strip():
+        raise OptionError(f"private is a {type(private).__name__}. {PLACES}")
+    if not is_json(private):
+        if con is None:
+            raise OptionError(f"private names the table {private!r}, and there is no con. {PLACES}")
+        return
+    place = Path(private).resolve()
+    if place == path:
+        raise OptionError("private names the file of the release. Name another one.")
+    if place.is_dir() or not place.parent.is_dir():
+        raise OptionError(f"private names {str(private)!r}, where no file can be. {PLACES}")
+
+
+def open_table(session: Session, private: Any, path: Path, told: Mapping[str, Any]) -> None:
+    """Puts the private part into the table, inside of the transaction of the release."""
+    if private is None or is_json(private):
+        return
+    table = find_relation(private, session.catalog).sql
+    row = [path.name, told["manifest_sha256"], json.dumps(told)]
+    try:
+        session.con.execute(
+            f"CREATE TABLE IF NOT EXISTS {table} "
+            "(file VARCHAR, manifest_sha256 VARCHAR, private JSON)"
+        )
+        session.con.execute(
+            f"INSERT INTO {table} (file, manifest_sha256, private) VALUES (?, ?, ?)", row
+        )
+    except duckdb.Error:
+        raise OptionError(
+            f"private names {private!r}, which is no table with the columns file, manifest_sha256 "
+            "and private. Name another one, which is made."
+        ) from None
+
+
+def write_private(private: Any, told: Mapping[str, Any]) -> None:
+    """Writes the private part to its file, which nobody else may read."""
+    if private is None or not is_json(private):
+        return
+    place = Path(private).resolve()
+    with beside(place) as draft:
+        opened = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(opened, "w", encoding="utf-8") as file:
+            file.write(json.dumps(told, indent=1) + "\n")
+            file.flush()
+            os.fsync(file.fileno())

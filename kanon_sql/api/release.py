@@ -1,0 +1,285 @@
+"""A release into a file: Parquet, whole or not at all, with its manifest in the footer."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from kanon_sql.api.entry import enter, entry_of, unmoved
+from kanon_sql.api.private import is_json, open_table, refuse_private, write_private
+from kanon_sql.call.call import GroupingCall, read_call
+from kanon_sql.call.relation import Relation, is_url, literal, quoted
+from kanon_sql.duckdb.session import Session, asked, bound, reads_of, refusals, telling
+from kanon_sql.errors import DataError, OptionError, ReleaseError
+from kanon_sql.jobs.forks import refuse_forked
+from kanon_sql.output.faults import writing
+from kanon_sql.output.whole import beside
+from kanon_sql.plan.manifest import (
+    SEAL,
+    copy_sql,
+    digest_sql,
+    file_relation,
+    fingerprint_sql,
+    sealed,
+)
+from kanon_sql.plan.query import plan
+
+TRANSACTION = "SELECT system.main.txid_current()"
+
+OPENED = (
+    "con is inside of a transaction, which could take back what the file then says. COMMIT or "
+    "ROLLBACK it first."
+)
+UNKEPT = (
+    "The column {!r} has the type {}, which a Parquet file doesn't keep as it is. CAST it to one "
+    "that it keeps, such as {}."
+)
+CHANGED = (
+    "The release was stopped: the file doesn't hold what the release is. Nothing was written; "
+    "please report this as a bug."
+)
+INSTEAD = {
+    "HUGEINT": "DECIMAL(38, 0)", "UHUGEINT": "DECIMAL(38, 0)", "TIMESTAMP_S": "TIMESTAMP",
+    "TIMESTAMP_MS": "TIMESTAMP",
+}
+"""What to cast a type to that Parquet doesn't keep; all others to VARCHAR."""
+
+UNEXACT = re.compile(r"\bINTERVAL\b|\bTIME WITH TIME ZONE\b")
+"""Types that come back from Parquet under their name, but with other values."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """A release that was written.
+
+    Attributes:
+        path: the file.
+        manifest: what its footer says, by section and entry.
+        private: what proves later that the file was made from its source: the seed, the options as
+            they were given, and a salted digest of the source. It stands nowhere in the file, and
+            is for nobody who gets that.
+        marks: what tells whether the relations that it was made from are still what they were.
+    """
+
+    path: str
+    manifest: Mapping[str, Any]
+    private: Mapping[str, Any]
+    marks: tuple[Any, ...]
+
+
+def write_release(
+    con: Any, data: Any, options: Mapping[str, Any], to: Any, private: Any = None
+) -> Written:
+    """Runs a release and writes it: beside the file, and renamed when it is whole, so that whatever
+    happens there is the old file or the new one.
+
+    Args:
+        con: the caller's connection or None.
+        data: the relation.
+        options: those of anonymize that were given.
+        to: the file.
+        private: where the private part goes, or None.
+
+    Raises:
+        OptionError, DataError, ReleaseError: as anonymize, or where the file can't be written.
+    """
+    refuse_forked()
+    path = _target(to)
+    refuse_private(private, con, path)
+    with Session(con) as session:
+        source, held = asked(session, data, options)
+        reads = reads_of(session, source, held)
+        reads.refuse_file("to", path)
+        if is_json(private):
+            reads.refuse_file("private", Path(private).resolve(), "it")
+        entry = entry_of(session, con, options.get("ledger"), held)
+        with beside(path) as draft, unmoved(entry), transaction(session.con):
+            seed = held["seed"] = seed_of(session, source, held)
+            marks = marks_of(session, source, held)
+            manifest = read_manifest(session, source, held)
+            _write(session, source, held, manifest, draft, path)
+            salt, ledger = secrets.token_hex(32), None
+            if entry is not None:
+                enter(session, source, held, entry, manifest["metrics"]["rows_released"])
+                ledger = salted(salt, input_digest(session, entry.relation))
+            told = {
+                "format": 1,
+                "manifest_sha256": manifest[SEAL],
+                "seed": seed,
+                "options": _as_given({name: options[name] for name in options if name in held}),
+                "salt": salt,
+                "input_sha256": salted(salt, input_digest(session, source)),
+                "ledger_sha256": ledger,
+            }
+            open_table(session, private, path, told)
+            # last of all that can fail but for the end of the transaction
+            write_private(private, told)
+    return Written(str(path), manifest, told, marks)
+
+
+def _target(to: Any) -> Path:
+    """The file to write, where it may be one."""
+    if not isinstance(to, (str, os.PathLike)) or not str(to):
+        raise OptionError("to is not given. Name the file to write, for example to='out.parquet'.")
+    if is_url(str(to)):
+        raise OptionError(
+            f"to names {str(to)!r}, which is no file of this machine, and only such a file is "
+            "there whole or not at all. Write one here, and copy it."
+        )
+    path = Path(to).resolve()
+    if re.search(r"[*?\[]", str(path)):
+        raise OptionError(
+            f"to names {str(to)!r}, which DuckDB reads as a pattern. Leave out the signs *, ? and "
+            "[, also of its folders."
+        )
+    if path.suffix.lower() not in ("", ".parquet") and not path.is_dir():
+        raise OptionError(
+            f"to names {str(to)!r}, and a release with its manifest is a Parquet file. Name one "
+            "that ends in .parquet, or write what anonymize gives to a file of another kind."
+        )
+    if path.is_dir():
+        raise OptionError(f"to names the folder {str(to)!r}. Name a file in it.")
+    if not path.parent.is_dir():
+        raise OptionError(f"There is no folder for {str(to)!r}. Make it first.")
+    return path
+
+
+def is_open(con: duckdb.DuckDBPyConnection) -> bool:
+    """Whether the connection is inside of a transaction of the caller's."""
+    # each statement outside of a transaction is one of its own; to begin one inside of one would
+    # make that of the caller unusable
+    first, second = (con.execute(TRANSACTION).fetchall() for _ in range(2))
+    return bool(first == second)
+
+
+@contextmanager
+def transaction(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """All or nothing: what is read is of one moment, and what is written of none if it fails."""
+    if is_open(con):
+        raise OptionError(OPENED)
+    con.begin()
+    try:
+        yield
+        con.commit()
+    except BaseException:
+        with suppress(duckdb.Error):
+            con.rollback()
+        raise
+
+
+def marks_of(
+    session: Session, source: Relation, options: Mapping[str, Any]
+) -> tuple[Any, ...]:
+    """What tells whether the relations of a call are still what they were: of each the number of
+    its rows, and two sums of their hashes."""
+    planned = plan("anonymize", source, options, session.catalog)
+    texts = [fingerprint_sql(sought.relation) for sought in planned.relations]
+    with refusals(session, planned.relations):
+        return tuple(bound(session.con, text).fetchall()[0] for text in texts)
+
+
+def seed_of(session: Session, source: Relation, options: Mapping[str, Any]) -> int:
+    """The seed of a call, also where it is drawn."""
+    call = read_call("anonymize", source, options, session.catalog)
+    assert isinstance(call, GroupingCall)
+    return call.task.seed
+
+
+def read_manifest(
+    session: Session, source: Relation, options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The manifest of a call: a dict by section and entry, with its seal."""
+    planned = plan("anonymize_manifest", source, options, session.catalog)
+    with refusals(session, planned.relations):
+        rows = bound(session.con, telling(planned.text)).fetchall()
+    manifest: dict[str, Any] = {}
+    for section, entry, value, _ in rows:
+        manifest.setdefault(section, {})[entry] = json.loads(value)
+    return sealed(manifest)
+
+
+def _write(
+    session: Session, source: Relation, options: Mapping[str, Any], manifest: Mapping[str, Any],
+    draft: str, path: Path,
+) -> None:
+    """Writes the draft, and makes sure that it holds what the manifest says."""
+    with writing(path):
+        refuse_unkept(manifest["columns"], draft)
+    with refusals(session, ()):
+        rows = rows_of(session, source, options, manifest["columns"])
+        with writing(path):
+            bound(session.con, copy_sql(rows, draft, json.dumps(manifest)))
+    with Session(None) as own:
+        found = own.con.execute(digest_sql(file_relation(draft))).fetchall()
+    if found != [(manifest["release"]["rows_sha256"],)]:
+        raise ReleaseError(CHANGED)
+    with Path(draft).open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def rows_of(
+    session: Session, source: Relation, options: Mapping[str, Any], columns: Mapping[str, str]
+) -> str:
+    """SQL of the released rows as a file keeps them; ``columns``: name and type of each. An ENUM is
+    the text that it is: DuckDB 1 would write all values that it may have, and so some that are in
+    no released row."""
+    planned = plan("anonymize", source, options, session.catalog)
+    text = telling(planned.text)
+    with refusals(session, planned.relations):
+        types = [*map(str, bound(session.con, text).types)]
+    shown = ", ".join(
+        quoted(name) if kept == found else f"CAST({quoted(name)} AS {kept}) AS {quoted(name)}"
+        for (name, kept), found in zip(columns.items(), types, strict=True)
+    )
+    return f"(SELECT {shown} FROM ({text}))"
+
+
+def refuse_unkept(columns: Mapping[str, str], draft: str) -> None:
+    """Raises DataError for a column of a type that a Parquet file doesn't keep, by writing none of
+    its rows."""
+    empty = ", ".join(f"NULL::{kept} AS {quoted(name)}" for name, kept in columns.items())
+    with Session(None) as own:
+        own.con.execute(
+            f"COPY (SELECT {empty} WHERE false) TO {literal(draft)} (FORMAT parquet, "
+            "USE_TMP_FILE false)"
+        )
+        written = own.con.execute(f"DESCRIBE FROM {file_relation(draft).sql}").fetchall()
+    for (name, kept), (_, found, *_) in zip(columns.items(), written, strict=True):
+        if kept != found or UNEXACT.search(kept):
+            raise DataError(UNKEPT.format(name, kept, INSTEAD.get(kept, "VARCHAR")))
+
+
+def input_digest(session: Session, source: Relation) -> str:
+    """The digest of the rows of a relation."""
+    with refusals(session, ()):
+        found = bound(session.con, telling(digest_sql(source))).fetchall()
+    return str(found[0][0])
+
+
+def salted(salt: str, digest: str) -> str:
+    """A digest that tells nothing to who doesn't have the salt."""
+    return sha256(f"{salt} {digest}".encode()).hexdigest()
+
+
+def _as_given(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options in values that JSON has; of a frame that it was one."""
+    def plain(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {str(name): plain(part) for name, part in value.items()}
+        if hasattr(value, "columns") or hasattr(value, "column_names"):
+            return {"frame": True}
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            return [plain(part) for part in value]
+        return value if isinstance(value, (str, int, float, bool)) else str(value)
+
+    return {name: plain(value) for name, value in options.items()}

@@ -1,0 +1,90 @@
+"""``kanon anonymize patients.parquet -o released.parquet -k 5``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from kanon_sql.cli import inputs
+from kanon_sql.cli.dry import dry, print_dry
+from kanon_sql.cli.options import Grouped, checked, options
+from kanon_sql.cli.show import as_json as json_text
+from kanon_sql.cli.show import note
+from kanon_sql.cli.sources import opened, writes_to
+from kanon_sql.cli.targets import read_target
+from kanon_sql.cli.work import files_sentence, into_folder, release, sentence, summary, timed
+from kanon_sql.errors import OptionError
+
+
+@click.command(cls=Grouped, epilog=inputs.EPILOG)
+@inputs.source
+@inputs.output
+@click.option("--memory", metavar="SIZE", help="What DuckDB may take, such as 4GB, where -o is a "
+              "folder; its input may be larger.")
+@click.option("--resume/--no-resume", default=None,
+              help="Whether a run into a folder that was stopped is gone on with. Default: yes.")
+@click.option("--overwrite", is_flag=True, default=None,
+              help="Replaces a folder that isn't empty; with --partition-by, the partitions that "
+              "are written.")
+@click.option("--dry-run", is_flag=True, help="Shows roles, memory and SQL, and writes nothing.")
+@click.option("--quiet", is_flag=True, help="Says nothing of what was written.")
+@inputs.as_json
+@options("anonymize")
+def anonymize(
+    source: tuple[str, ...], table: str | None, database: str | None, to: str | None,
+    form: str | None, partition_by: str | None, memory: str | None, resume: bool | None,
+    overwrite: bool | None, dry_run: bool, quiet: bool, as_json: bool, **given: Any,
+) -> None:
+    """Releases a table so that each combination of its quasi-identifiers is shared by k rows.
+
+    A release into a file with a manifest, which can be proven later, is made by kanon release.
+    """
+    chosen = checked(given)
+    if not source and database is None:
+        raise OptionError("IN is not given. Name a file, or a table as db.duckdb::table.")
+    if to is None and not dry_run:
+        raise OptionError("-o is not given. Name the file to write, or - for standard output.")
+    with opened(source, database, table, writes=writes_to(source, database, to)) as read:
+        if dry_run:
+            planned = dry(read, chosen)
+            if as_json:
+                print(json_text(planned))
+            else:
+                print_dry(planned)
+            return
+        assert to is not None
+        by = partition_by.split(",") if partition_by else []
+        in_blocks = {memory, resume, overwrite} != {None}
+        place = read_target(to, form, by, in_blocks=in_blocks, overwrite=bool(overwrite))
+        if place.kind == "folder" and not place.by:
+            done = into_folder(
+                read, chosen, place, memory=memory, resume=resume, overwrite=overwrite
+            )
+            if as_json:
+                print(json_text({"output": str(done.path), "metrics": done.metrics}))
+            elif not quiet:
+                note(files_sentence(done))
+            return
+        _refuse_of_folders({
+            "memory": memory, "resume": resume, "overwrite": None if place.by else overwrite,
+        })
+        with timed() as seconds:
+            release(read, chosen, place)
+        if quiet and not as_json:
+            return
+        told = summary(read, chosen)
+    if as_json and place.kind != "stdout":
+        print(json_text({"output": str(place), "metrics": told, "seconds": seconds[0]}))
+    elif not quiet:
+        note(sentence(told, str(place), seconds[0]))
+
+
+def _refuse_of_folders(given: dict[str, Any]) -> None:
+    """Raises OptionError for what means something to a folder only."""
+    for name, value in given.items():
+        if value is not None:
+            raise OptionError(
+                f"--{name} is for -o as a folder, which is written in blocks. Name one, such as "
+                "out/, or leave it out."
+            )

@@ -1,0 +1,79 @@
+"""``kanon audit released.csv -s disease -k 5``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kanon_sql.call.options import OPTIONS
+from kanon_sql.cli import inputs
+from kanon_sql.cli.config import BY_ROLE, Config, Job
+from kanon_sql.cli.options import Grouped, checked, options
+from kanon_sql.cli.show import as_json as json_text
+from kanon_sql.cli.show import as_objects, metrics, shown, width
+from kanon_sql.cli.sources import Source, opened
+from kanon_sql.cli.work import columns_of, rows_of
+
+VIOLATING = ("classes_below_k", "rows_below_k", "classes_violating", "rows_violating")
+"""Columns of k_anonymity, and metrics of anonymize_audit, of which none should be above 0."""
+
+
+@click.command(cls=Grouped, epilog=f"{inputs.EPILOG} 1 where classes or rows are below what was "
+               "asked.")
+@inputs.source
+@click.option("--config", metavar="FILE", type=click.Path(),
+              help="A kanon.toml, whose roles and options are those of the audit; IN is then by "
+              "default the output that it describes.")
+@inputs.as_json
+@options("k_anonymity", "anonymize_audit")
+def audit(
+    source: tuple[str, ...], table: str | None, database: str | None, config: str | None,
+    as_json: bool, **given: Any,
+) -> int:
+    """Counts what a table keeps, released by us or not: k, classes, risk, privacy models.
+
+    With --release, IN is the source, and what the release lost is measured, too. A k and privacy
+    models that are given are held against what is found. With --config they are those of the
+    release that IN is; what is typed wins.
+    """
+    chosen = checked(given)
+    held = chosen.get("release") is not None
+    call = "anonymize_audit" if held else "k_anonymity"
+    job = None if config is None else Config(Path(config)).job_of(source)
+    if job is not None and not source and database is None:
+        source = (str(Path(str(config)).resolve().parent / job.output),)
+    with opened(source, database, table) as read:
+        if job is not None:
+            chosen = {**_described(job, read, call), **chosen}
+        names, rows = rows_of(call, read, chosen)
+    if as_json:
+        print(json_text(as_objects(names, rows)))
+    elif held:
+        print(metrics(rows, width()))
+    else:
+        print(shown(names, rows))
+    if held:
+        found = {row[0].partition(" (")[0]: row[1] for row in rows}
+        return int(any((found.get(name) or 0) > 0 for name in VIOLATING))
+    return int(any(
+        (row[names.index(name)] or 0) > 0 for row in rows for name in VIOLATING if name in names
+    ))
+
+
+def _described(job: Job, read: Source, call: str) -> dict[str, Any]:
+    """The options of a release that a call takes, and the roles of columns: without identifiers
+    that are not there, as they are not once it is made."""
+    by_role = {**BY_ROLE, "within": "within"}
+    found = {name: value for name, value in job.options.items() if call in OPTIONS[name].calls}
+    for role, option in by_role.items():
+        named = [name for name, own in job.roles.items() if own == role]
+        if named and call in OPTIONS[option].calls:
+            found[option] = named
+    there = {name.lower() for name in columns_of(read)}
+    for option in {"identifiers", "entity"} & set(found):
+        named = [found[option]] if isinstance(found[option], str) else found[option]
+        if not there.issuperset(map(str.lower, named)):
+            del found[option]
+    return found

@@ -1,0 +1,24 @@
+"""``kanon completion bash``."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import get_completion_class
+
+from kanon_sql.cli.options import Grouped
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+@click.command(cls=Grouped)
+@click.argument("shell", type=click.Choice(SHELLS))
+def completion(shell: str) -> None:
+    """Prints what makes a shell complete commands, options and their words.
+
+    For bash: kanon completion bash > ~/.local/share/bash-completion/completions/kanon
+    """
+    from kanon_sql.cli.main import COMPLETING, kanon
+
+    found = get_completion_class(shell)
+    assert found is not None
+    print(found(kanon, {}, "kanon", COMPLETING).source())

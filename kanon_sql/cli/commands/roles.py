@@ -1,0 +1,49 @@
+"""``kanon roles patients.parquet``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from kanon_sql.cli import inputs
+from kanon_sql.cli.options import Grouped, checked, options
+from kanon_sql.cli.show import as_json as json_text
+from kanon_sql.cli.show import as_objects
+from kanon_sql.cli.show import table as as_table
+from kanon_sql.cli.sources import opened
+from kanon_sql.cli.work import rows_of
+
+SHOWN = ("column_name", "column_type", "role", "suggested_role", "distinct_values", "released_as")
+
+
+@click.command(cls=Grouped, epilog=inputs.EPILOG)
+@inputs.source
+@click.option("--toml", "as_toml", is_flag=True, help="Prints a kanon.toml to begin with.")
+@inputs.as_json
+@options("anonymize_roles")
+def roles(
+    source: tuple[str, ...], table: str | None, database: str | None, as_json: bool,
+    as_toml: bool, **given: Any,
+) -> None:
+    """Shows what each column is, what it looks like, and which role suggests itself.
+
+    A suggestion is no decision: it looks at values, and knows nothing of what they mean. Which
+    columns are sensitive, nobody can see in them.
+    """
+    chosen = checked(given)
+    with opened(source, database, table) as read:
+        names, rows = rows_of("anonymize_roles", read, chosen)
+    found = as_objects(names, rows)
+    if as_json:
+        print(json_text(found))
+        return
+    if as_toml:
+        from kanon_sql.cli.config import first_config
+
+        print(first_config(source, database, table, found), end="")
+        return
+    print(as_table(SHOWN, [[row[name] for name in SHOWN] for row in found]))
+    remarks = [(row["column_name"], remark) for row in found for remark in row["remarks"]]
+    for number, (column, remark) in enumerate(remarks):
+        print(f"{'' if number else chr(10)}  {column}: {remark}")

@@ -1,0 +1,133 @@
+"""``kanon run kanon.toml``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import pyarrow as pa
+
+from kanon_sql.api.dataframe import release as write_release
+from kanon_sql.cli import inputs
+from kanon_sql.cli.config import BY_ROLE, Config, Job, inside
+from kanon_sql.cli.dry import dry, print_dry
+from kanon_sql.cli.options import Grouped
+from kanon_sql.cli.show import as_json as json_text
+from kanon_sql.cli.show import note
+from kanon_sql.cli.sources import Source, opened, writes_to
+from kanon_sql.cli.targets import read_target
+from kanon_sql.cli.work import (
+    columns_of,
+    files_sentence,
+    into_folder,
+    release,
+    sentence,
+    summary,
+    timed,
+)
+from kanon_sql.errors import KanonError, OptionError, did_you_mean
+from kanon_sql.names import caseless
+
+
+@click.command(cls=Grouped, epilog="Paths are those from the folder of the file. "
+               "Exit status: 0 done, 2 usage, 3 refused, 4 data, 130 interrupted.")
+@click.argument("config", metavar="[FILE]", default="kanon.toml", type=click.Path())
+@click.argument("names", metavar="[TABLE]...", nargs=-1)
+@click.option("--dry-run", is_flag=True, help="Shows roles, memory and SQL, and writes nothing.")
+@click.option("--overwrite", is_flag=True, help="Replaces folders that aren't empty; of those that "
+              "are parted, the partitions that are written.")
+@click.option("--schema", is_flag=True, help="Prints the JSON schema of the file, for editors.")
+@inputs.as_json
+def run(
+    config: str, names: tuple[str, ...], dry_run: bool, overwrite: bool, schema: bool, as_json: bool
+) -> None:
+    """Makes the releases that a file kanon.toml describes, or those of them that are named.
+
+    They are made one after the other; at the first that is refused it ends, and those before it
+    stay.
+    """
+    if schema:
+        from kanon_sql.cli.schema import shipped
+
+        print(shipped(), end="")
+        return
+    read = Config(Path(config))
+    known = {job.name: job for job in read.jobs}
+    for name in names:
+        if name not in known:
+            raise OptionError(f"{config} has no table {name!r}. {did_you_mean(name, known)}")
+    told = []
+    with inside(Path(config).resolve().parent):
+        for job in [known[name] for name in names] or read.jobs:
+            try:
+                told.append(_run(read, job, dry_run, overwrite, as_json))
+            except KanonError as refusal:
+                raise read.told(job, refusal) from None
+    if as_json:
+        print(json_text(told))
+
+
+def _run(
+    config: Config, job: Job, dry_run: bool, overwrite: bool, as_json: bool
+) -> dict[str, Any]:
+    writes = writes_to(job.input, job.database, job.output) or "ledger" in job.options
+    with opened(job.input, job.database, writes=writes) as read:
+        chosen = {**job.options, **_roles(config, job, read)}
+        if dry_run:
+            told = dry(read, chosen)
+            if not as_json:
+                print(f"-- {job.name}: {', '.join(job.input)} to {job.output}")
+                print_dry(told)
+            return {"table": job.name, **told}
+        with timed() as seconds:
+            told = _release(job, read, chosen, overwrite)
+    if not as_json:
+        note(f"{job.name}: {told.pop('said', None) or sentence(told, job.output, seconds[0])}")
+    told.pop("said", None)
+    return {"table": job.name, "output": job.output, "metrics": told, "seconds": seconds[0]}
+
+
+def _release(
+    job: Job, read: Source, chosen: dict[str, Any], overwrite: bool
+) -> dict[str, Any]:
+    """Makes one, and tells of it."""
+    if job.manifest:
+        done = write_release(read.con, read.data, to=job.output, private=job.private, **chosen)
+        return dict(done.manifest["metrics"])
+    place = read_target(job.output, job.format, job.partition_by, overwrite=overwrite)
+    if place.kind == "folder" and not place.by:
+        files = into_folder(read, chosen, place, overwrite=overwrite)
+        return {**files.metrics, "said": files_sentence(files)}
+    release(read, chosen, place)
+    return summary(read, chosen)
+
+
+def _roles(config: Config, job: Job, read: Source) -> dict[str, Any]:
+    """The roles by column as options; as a relation where one of them is no option of its own, such
+    as that of a column that passes unchanged and isn't sensitive."""
+    place = ("tables", job.name, "roles")
+    if not job.roles:
+        return {}
+    columns = columns_of(read)
+    for column in job.roles:
+        if columns and caseless(column) not in map(caseless, columns):
+            config.refuse(
+                (*place, column),
+                f"The column {column!r} doesn't exist. {did_you_mean(column, columns)}",
+            )
+    if {"other", "within"} & set(job.roles.values()):
+        return {"roles": pa.table({
+            "column_name": list(job.roles), "role": list(job.roles.values())
+        })}
+    whose = [column for column, role in job.roles.items() if role == "entity"]
+    if len(whose) > 1:
+        config.refuse((*place, whose[1]), "There can be one entity. Give this column another role.")
+    found: dict[str, Any] = {
+        option: [column for column, given in job.roles.items() if given == role]
+        for role, option in BY_ROLE.items()
+    }
+    return {name: named for name, named in found.items() if named} | (
+        {"entity": whose[0]} if whose else {}
+    )
+

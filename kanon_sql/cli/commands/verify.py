@@ -1,0 +1,43 @@
+"""``kanon verify released.parquet``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from kanon_sql.api.verify import verify as prove
+from kanon_sql.cli import inputs
+from kanon_sql.cli.options import Grouped
+from kanon_sql.cli.show import as_json as json_text
+from kanon_sql.cli.sources import opened
+from kanon_sql.errors import OptionError
+
+
+@click.command(cls=Grouped, epilog="Exit status: 0 nothing is wrong, 1 something is, 2 usage.")
+@click.argument("file", metavar="FILE", type=click.Path())
+@click.option("--source", metavar="IN", type=click.Path(),
+              help="What it was made from: the release is made again.")
+@click.option("--private", metavar="FILE", help="The private part of the release.")
+@click.option("--database", metavar="FILE", type=click.Path(),
+              help="A DuckDB file in which --source is a table.")
+@inputs.as_json
+def verify(
+    file: str, source: str | None, private: str | None, database: str | None, as_json: bool
+) -> int:
+    """Proves what a released Parquet file says of itself in its manifest."""
+    if source is None:
+        if database is not None:
+            raise OptionError("--database is given without --source. Leave it out.")
+        found = prove(file, private=private)
+    else:
+        with opened((source,), database) as read:
+            found = prove(file, con=read.con, source=read.data, private=private)
+    if as_json:
+        print(json_text({
+            "file": found.file, "ok": found.ok, "sentence": found.sentence,
+            "findings": [asdict(each) for each in found.findings],
+        }))
+    else:
+        print(found)
+    return 0 if found.ok else 1

@@ -1,0 +1,302 @@
+"""kanon.toml: roles, hierarchies, options and outputs of each table, so that a job is a file."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+from kanon_sql.call.declarations import ROLES, read_role
+from kanon_sql.call.options import OPTIONS
+from kanon_sql.cli.lines import NoToml, line_of, parse
+from kanon_sql.cli.targets import FORMATS
+from kanon_sql.errors import KanonError, OptionError, did_you_mean
+
+OF_FILE = {
+    "database": "A DuckDB file in which the inputs are tables.",
+    "options": "Options of all tables; those of a table win.",
+    "tables": "The releases, by a name of one's own for each.",
+}
+"""What stands on top of the file."""
+
+OF_TABLE = {
+    "input": "A file, a pattern, a list of files, or a table (db.duckdb::table).",
+    "output": "The file, the folder or the table (db.duckdb::table) to write.",
+    "database": "A DuckDB file in which the input is a table.",
+    "format": "The format of the output, where its ending doesn't say it.",
+    "partition_by": "Released columns by which the files of a folder are parted.",
+    "manifest": "Whether the output is a Parquet file with a manifest, as kanon release writes it.",
+    "private": "Where the private part of a release with a manifest goes; a file that ends in "
+    ".json.",
+    "roles": "The role of each column, or a relation that has them.",
+    "hierarchies": "The hierarchy of each of some columns: a kind, a kind with options, or a "
+    "relation.",
+    "options": "Options of this table.",
+}
+"""What stands in each table."""
+
+BY_ROLE = {
+    "quasi_identifier": "quasi_identifiers", "sensitive": "sensitive", "identifier": "identifiers",
+}
+"""The options that name the columns of a role."""
+
+OF_RELEASE = tuple(name for name, option in OPTIONS.items() if "anonymize" in option.calls)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One release.
+
+    Attributes:
+        name: what the file calls it.
+        input: the words that name the table to read.
+        output: where to.
+        database, format, partition_by, manifest, private: as OF_TABLE says.
+        roles: the role of each column that the file names.
+        options: all else that the call is given.
+    """
+
+    name: str
+    input: tuple[str, ...]
+    output: str
+    database: str | None = None
+    format: str | None = None
+    partition_by: tuple[str, ...] = ()
+    manifest: bool = False
+    private: str | None = None
+    roles: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Config:
+    """A file kanon.toml, read and checked."""
+
+    def __init__(self, path: Path) -> None:
+        """Reads it. Raises OptionError, which names the line."""
+        self.path = path
+        try:
+            self.text = path.read_text(encoding="utf-8")
+            found = parse(self.text)
+        except NoToml as error:
+            raise OptionError(_unread(path, str(error))) from None
+        except UnicodeDecodeError:
+            raise OptionError(f"{str(path)!r} is no text in UTF-8. Check the path.") from None
+        except OSError:
+            raise OptionError(f"There is no file {str(path)!r}. Check the path.") from None
+        self.jobs = tuple(self._jobs(found))
+
+    def refuse(self, keys: Sequence[str], sentence: str) -> NoReturn:
+        """Raises OptionError for what stands at these keys."""
+        raise OptionError(f"{self._at(keys)}: {sentence}")
+
+    def told(self, job: Job, refusal: KanonError) -> KanonError:
+        """A refusal of a release, with the line that it speaks of."""
+        keys: tuple[str, ...] = ("tables", job.name)
+        said = str(refusal)
+        if said.startswith(f"{self.path}, line "):
+            return refusal
+        for name in job.options:
+            if re.match(rf"(?:The )?{name}\b", said):
+                own = (*keys, "options", name)
+                keys = own if self._has(own) else ("options", name)
+                break
+        column = re.match(
+            r"(?:The column|The hierarchy of|The kind .* of the hierarchy of) '(.*?)'", said
+        )
+        if column:
+            for part in ("hierarchies", "roles"):
+                if self._has((*keys, part, column[1])):
+                    keys = (*keys, part, column[1])
+                    break
+        return type(refusal)(f"{self._at(keys)}: {said}")
+
+    def _at(self, keys: Sequence[str]) -> str:
+        return f"{self.path}, line {line_of(self.text, keys)}"
+
+    def _has(self, keys: Sequence[str]) -> bool:
+        found: Any = parse(self.text)
+        for key in keys:
+            if not isinstance(found, dict) or key not in found:
+                return False
+            found = found[key]
+        return True
+
+    def _jobs(self, found: Mapping[str, Any]) -> list[Job]:
+        self._refuse_unknown((), found, OF_FILE)
+        shared = self._options(("options",), found.get("options", {}))
+        tables = self._table(("tables",), found.get("tables", {}))
+        if not tables:
+            self.refuse((), "There is no table to release. Add one as [tables.patients].")
+        database = self._text(("database",), found.get("database"))
+        return [
+            self._job(name, self._table(("tables", name), table), shared, database)
+            for name, table in tables.items()
+        ]
+
+    def _job(
+        self, name: str, found: Mapping[str, Any], shared: Mapping[str, Any], database: str | None
+    ) -> Job:
+        place = ("tables", name)
+        self._refuse_unknown(place, found, OF_TABLE)
+        for needed in ("input", "output"):
+            if needed not in found:
+                self.refuse(place, f"The table {name!r} has no {needed}. Add one.")
+        options = {**shared, **self._options((*place, "options"), found.get("options", {}))}
+        roles = self._roles(place, found.get("roles", {}), options)
+        if "hierarchies" in found:
+            self._check((*place, "hierarchies"), "hierarchies", found["hierarchies"])
+            options["hierarchies"] = found["hierarchies"]
+        manifest = found.get("manifest", "private" in found)
+        if not isinstance(manifest, bool):
+            self.refuse((*place, "manifest"), "manifest must be true or false.")
+        form = self._text((*place, "format"), found.get("format"))
+        if form is not None and form not in FORMATS:
+            self.refuse(
+                (*place, "format"),
+                f"The format {form!r} is not known. {did_you_mean(form, FORMATS)}",
+            )
+        return Job(
+            name, self._texts((*place, "input"), found["input"]),
+            self._text((*place, "output"), found["output"]) or "",
+            self._text((*place, "database"), found.get("database", database)), form,
+            self._texts((*place, "partition_by"), found.get("partition_by", [])), manifest,
+            self._text((*place, "private"), found.get("private")), roles, options,
+        )
+
+    def _roles(
+        self, place: tuple[str, ...], given: Any, options: dict[str, Any]
+    ) -> dict[str, str]:
+        """The role of each column; a relation of roles becomes an option."""
+        if isinstance(given, str):
+            options["roles"] = given
+            return {}
+        roles = {}
+        for column, text in self._table((*place, "roles"), given).items():
+            role = read_role(text) if isinstance(text, str) else None
+            if role is None:
+                hint = did_you_mean(str(text), ROLES)
+                self.refuse((*place, "roles", column), f"There is no role {text!r}. {hint}")
+            roles[column] = role
+        for name in ("roles", "entity", *BY_ROLE.values()):
+            if roles and name in options:
+                self.refuse(
+                    (*place, "options", name),
+                    f"Roles are given by column, and by the option {name}. Leave one out.",
+                )
+        return roles
+
+    def _options(self, place: tuple[str, ...], given: Any) -> dict[str, Any]:
+        found = self._table(place, given)
+        self._refuse_unknown(place, found, OF_RELEASE)
+        for name, value in found.items():
+            self._check((*place, name), name, value)
+        return found
+
+    def _check(self, keys: tuple[str, ...], name: str, value: Any) -> None:
+        try:
+            OPTIONS[name].read(value)
+        except OptionError as refusal:
+            self.refuse(keys, str(refusal))
+
+    def _table(self, keys: tuple[str, ...], given: Any) -> dict[str, Any]:
+        if not isinstance(given, dict):
+            self.refuse(keys, f"{keys[-1]} must be a table, such as [{'.'.join(keys)}].")
+        return given
+
+    def _text(self, keys: tuple[str, ...], given: Any) -> str | None:
+        if given is not None and (not isinstance(given, str) or not given.strip()):
+            self.refuse(keys, f"{keys[-1]} must be a text in quotes.")
+        return given
+
+    def _texts(self, keys: tuple[str, ...], given: Any) -> tuple[str, ...]:
+        found = [given] if isinstance(given, str) else given
+        if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+            self.refuse(keys, f"{keys[-1]} must be a text in quotes, or a list of such.")
+        return tuple(found)
+
+    def _refuse_unknown(
+        self, place: tuple[str, ...], found: Mapping[str, Any], known: Any
+    ) -> None:
+        for name in found:
+            if name not in known:
+                where = f" in {'.'.join(place)}" if place else ""
+                self.refuse(
+                    (*place, name), f"There is no {name!r}{where}. {did_you_mean(name, known)}"
+                )
+
+
+    def job_of(self, source: Sequence[str]) -> Job:
+        """The release of whose output, or else input, words of a command line speak; the only one
+        where they speak of none. Raises OptionError."""
+        named = [Path(word).resolve() for word in source]
+        folder = self.path.resolve().parent
+        for words in (lambda job: (job.output,), lambda job: job.input):
+            for job in self.jobs:
+                if named and [(folder / word).resolve() for word in words(job)] == named:
+                    return job
+        if len(self.jobs) == 1:
+            return self.jobs[0]
+        raise OptionError(
+            f"{self.path} has {len(self.jobs)} tables, and IN is the output of none. Name one: "
+            f"{', '.join(job.output for job in self.jobs)}."
+        )
+
+
+@contextmanager
+def inside(folder: Path) -> Iterator[None]:
+    """Paths are those from that folder."""
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+def _unread(path: Path, said: str) -> str:
+    """What the parser says of broken syntax, as a sentence with its line."""
+    found = re.search(r"^(.*) \(at (?:line (\d+), column (\d+)|end of document)\)$", said)
+    if found is None:
+        return f"{path} is no TOML: {said.rstrip('.')}. Correct it."
+    line = f"line {found[2]}, column {found[3]}" if found[2] else "its last line"
+    return f"{path}, {line}: {found[1]}. Correct it; it is no TOML."
+
+
+def first_config(
+    source: Sequence[str], database: str | None, table: str | None, columns: Sequence[Any]
+) -> str:
+    """A kanon.toml to begin with; ``columns``: what anonymize_roles tells of each."""
+    place = source[0] if source else str(database)
+    name = table or re.sub(r"\W+", "_", Path(place.rpartition("::")[2]).stem).strip("_") or "table"
+    whole = f"{place}::{table}" if table and "::" not in place else place
+    lines = [
+        "# Each column's role is a decision; what stands here is what values suggest, and they",
+        "# don't say what is sensitive. " + ", ".join(ROLES) + ".",
+        "", f"[tables.{_key(name)}]",
+        f"input = {_quoted(list(source) if len(source) > 1 else whole)}",
+        f"output = {_quoted(f'{name}_released.parquet')}",
+        "", f"[tables.{_key(name)}.options]", "k = 5",
+        "", f"[tables.{_key(name)}.roles]",
+    ]
+    entities = [each for each in columns if each["suggested_role"] == "entity"]
+    for each in columns:
+        declared = each["role"] if each["role_from"] not in ("default", None) else None
+        role = declared or {
+            "identifier": "identifier", "entity": "entity" if len(entities) == 1 else "identifier",
+        }.get(each["suggested_role"], "quasi_identifier")
+        lines.append(f"{_key(each['column_name'])} = {_quoted(role)}")
+    return "\n".join(lines) + "\n"
+
+
+def _key(text: str) -> str:
+    return text if re.fullmatch(r"[A-Za-z0-9_-]+", text) else _quoted(text)
+
+
+def _quoted(value: Any) -> str:
+    """A text or a list of texts as TOML, whose escapes are those of JSON."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

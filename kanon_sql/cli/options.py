@@ -1,0 +1,218 @@
+"""The options of the calls as those of a command line, made from the registry."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from kanon_sql.call.options import GROUPS, OPTIONS, SPECIAL
+from kanon_sql.errors import OptionError
+from kanon_sql.methods.option import Option, options_of
+from kanon_sql.validators import words_of
+
+SHORT = {
+    "quasi_identifiers": "-q", "sensitive": "-s", "identifiers": "-i", "k": "-k", "method": "-m",
+}
+
+TITLES = {group: group.capitalize() for group in GROUPS} | {
+    "models": "Privacy models", "releases": "Repeated releases"
+}
+"""How the help calls the groups of the registry."""
+
+OWN, SOME = "Options", "Options of single methods"
+
+GROUP_OF = {
+    name: TITLES[group] for group, holder in GROUPS.items() for name in options_of(holder)
+} | dict.fromkeys(SPECIAL, SOME)
+
+EMPTY = "{} is given and empty. Name what it is to be, or leave it out."
+HOW = (
+    "Lists are written a,b or by giving the option again; what goes by column is written "
+    "age=2,zip=1 or 'age={\"kind\": \"bins\"}'; both may be JSON."
+)
+
+Command = Callable[..., Any]
+
+
+class RegistryOption(click.Option):
+    """An option of the registry."""
+
+    def __init__(self, option: Option) -> None:
+        """Its name, type and help."""
+        self.registered = option
+        dashed = option.name.replace("_", "-")
+        flag, many = option.type == "BOOLEAN", _is_many(option)
+        names = [f"--{dashed}/--no-{dashed}"] if flag else [f"--{dashed}"]
+        if "_" in option.name and not flag:
+            names.append(f"--{option.name}")
+        if option.name in SHORT:
+            names.insert(0, SHORT[option.name])
+        super().__init__(
+            [option.name, *names], default=None, multiple=many,
+            metavar=None if flag else _metavar(option),
+            help=f"{option.description} Default: {option.default_text}.",
+        )
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The words that it takes, or columns of the table that is named before it."""
+        words = words_of(self.registered.check)
+        if words:
+            return [CompletionItem(word) for word in words if word.startswith(incomplete)]
+        if self.registered.columns or "MAP" in self.registered.type:
+            from kanon_sql.cli.columns import columns_like  # here: it opens the table
+
+            sign = "" if self.registered.columns else "="
+            return [CompletionItem(f"{name}{sign}") for name in columns_like(ctx, incomplete)]
+        kind = "file" if self.registered.relation else "plain"
+        return [CompletionItem(incomplete, type=kind)] if kind == "file" else []
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """How it is listed: the name with underscores is taken, and not told."""
+        found = super().get_help_record(ctx)
+        if found is None or "_" not in self.registered.name:
+            return found
+        return found[0].replace(f", --{self.registered.name}", ""), found[1]
+
+
+def _is_many(option: Option) -> bool:
+    return option.type == "VARCHAR[]" or "MAP" in option.type
+
+
+def _metavar(option: Option) -> str:
+    if option.columns:
+        return "COLUMNS" if option.type == "VARCHAR[]" else "COLUMN"
+    if option.relation:
+        return "TABLE"
+    if "MAP" in option.type:
+        return "COLUMN=VALUE"
+    if option.type in ("INTEGER", "BIGINT"):
+        return "NUMBER"
+    return "WORD" if words_of(option.check) else "VALUE"
+
+
+class Grouped(click.Command):
+    """A command whose help lists options by what they are about."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options of the command first, then those of the registry."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for each in self.get_params(ctx):
+            record = each.get_help_record(ctx)
+            if record is not None and isinstance(each, click.Option):
+                registered = isinstance(each, RegistryOption)
+                title = GROUP_OF[each.name] if registered and each.name else OWN
+                sections.setdefault(title, []).append(record)
+        for title in (OWN, *TITLES.values(), SOME):
+            if title in sections:
+                with formatter.section(title):
+                    formatter.write_dl(sections[title])
+
+
+def options(*calls: str, but: Iterable[str] = ()) -> Callable[[Command], Command]:
+    """Adds all options of these calls to a command, which gets them as ``**given``."""
+    left_out = set(but)
+
+    def add(command: Command) -> Command:
+        known = [
+            option for option in OPTIONS.values()
+            if option.name not in left_out and not set(calls).isdisjoint(option.calls)
+        ]
+        held: list[click.Parameter] = command.__dict__.setdefault("__click_params__", [])
+        held[:0] = [RegistryOption(option) for option in reversed(known)]
+        return command
+
+    return add
+
+
+def read(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the registry as they were typed, as values; those not given are not there.
+
+    Raises:
+        OptionError: a text that can't be read as a value.
+    """
+    return {
+        name: value if isinstance(value, bool) else _read(OPTIONS[name], _texts(value))
+        for name, value in given.items() if value is not None and value != ()
+    }
+
+
+def checked(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The same, each value checked alone."""
+    found = read(given)
+    for name, value in found.items():
+        OPTIONS[name].read(value)
+    return found
+
+
+def _texts(value: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else value
+
+
+def _read(option: Option, texts: Sequence[str]) -> Any:
+    """An option as it is typed in a shell."""
+    if option.type == "VARCHAR[]":
+        if "" in texts:  # as an unset variable of a shell is
+            raise OptionError(EMPTY.format(option.name))
+        return [part for text in texts for part in _list(option.name, text)]
+    if "MAP" in option.type:
+        return _by_column(option.name, texts)
+    (text,) = texts
+    return text if option.type == "VARCHAR" else scalar(text)
+
+
+def scalar(text: str) -> Any:
+    """A number, true, false or JSON where it is one, else the text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _list(name: str, text: str) -> list[Any]:
+    if not text.startswith("["):
+        return _split(text)
+    found = _json(name, text, 'a,b or ["a", "b"]')
+    return found if isinstance(found, list) else [found]
+
+
+def _split(text: str) -> list[str]:
+    """A list with commas, of which a part with a comma in it stands in double quotes."""
+    return next(csv.reader([text], skipinitialspace=True), [])
+
+
+def _json(name: str, text: str, like: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise OptionError(f"The value of {name} is no JSON. Write it as {like}.") from None
+
+
+def _by_column(name: str, texts: Sequence[str]) -> Any:
+    """One value for all columns, or pairs of a column and a value."""
+    found: dict[str, Any] = {}
+    alone: list[Any] = []
+    like = "column=value, or as JSON in quotes of the shell"
+    for text in texts:
+        column, sign, rest = text.partition("=")
+        if text.startswith("{"):
+            found |= _json(name, text, like)
+        elif sign and rest.startswith(("{", "[")):
+            found[column.strip()] = _json(name, rest, like)
+        elif sign:
+            for part in _split(text):
+                column, sign, rest = part.partition("=")
+                if not sign:
+                    raise OptionError(f"{name} is given {part!r} without a value. Write {like}.")
+                found[column.strip()] = scalar(rest.strip())
+        else:
+            alone.append(scalar(text))
+    if alone and (found or len(alone) > 1):
+        raise OptionError(
+            f"{name} is given for all columns and by column, or twice. Write it once, or by column."
+        )
+    return alone[0] if alone else found

@@ -1,0 +1,114 @@
+"""What commands do: calls on a source, and releases into a place."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr
+from time import perf_counter
+from typing import Any
+
+import duckdb
+
+from kanon_sql.api.files import anonymize_files
+from kanon_sql.cli.sources import STDIN_TABLE, Source
+from kanon_sql.cli.targets import Target, write
+from kanon_sql.duckdb.session import Session, asked, reads_of, refusals, run, telling
+from kanon_sql.errors import KanonError, OptionError
+from kanon_sql.files.released import ReleasedFiles
+from kanon_sql.plan.query import plan
+
+Rows = tuple[list[str], list[tuple[Any, ...]]]
+
+SUMMARY = ("rows_in", "rows_released", "rows_suppressed", "classes", "k_reached",
+           "information_loss", "risk_max")
+"""The metrics that are told when a release is written."""
+
+
+def rows_of(call: str, source: Source, options: Mapping[str, Any], **more: Any) -> Rows:
+    """Column names and rows of one call of the registry."""
+    found: Any = run(call, source.data, source.con, {**more, **options})
+    columns = [column.to_pylist() for column in found.columns]
+    return found.column_names, list(zip(*columns, strict=True))
+
+
+def columns_of(source: Source) -> list[str]:
+    """The columns of the input; none where it can't be read, which the call will say."""
+    try:
+        with Session(source.con) as session:
+            return list(session.source(source.data).columns or ())
+    except (KanonError, duckdb.Error):
+        return []
+
+
+def release(source: Source, options: Mapping[str, Any], place: Target) -> None:
+    """Writes the released rows to a place, all or none of them."""
+    with Session(source.con) as session:
+        relation, held = asked(session, source.data, options)
+        planned = plan("anonymize", relation, held, session.catalog)
+        with refusals(session, planned.relations):
+            reads = reads_of(session, relation, held)
+            write(session, source, telling(planned.text), place, reads)
+
+
+def summary(source: Source, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What is told of a release that was written; its labels are known by now, and what there was
+    to be said of its columns is said."""
+    with redirect_stderr(io.StringIO()):
+        _, found = rows_of("anonymize_metrics", source, options)
+    numbers = {name: value for name, value, *_ in found}
+    return {name: numbers[name] for name in SUMMARY if numbers.get(name) is not None}
+
+
+def sentence(told: Mapping[str, Any], place: str, seconds: float) -> str:
+    """The same as people read it."""
+    rows, left_out = int(told["rows_released"]), int(told.get("rows_suppressed", 0))
+    said = [f"{rows:,} rows in {place}" + (f", {left_out:,} left out" if left_out else "")]
+    if "k_reached" in told and "classes" in told:
+        said.append(f"{int(told['classes']):,} classes of {int(told['k_reached'])} or more")
+    if "information_loss" in told:
+        said.append(f"information loss {told['information_loss']:.3g} %")
+    return ", ".join([*said, f"{seconds:.1f} s"])
+
+
+def files_sentence(done: ReleasedFiles) -> str:
+    """The same of a release in files."""
+    told = done.metrics
+    files = "1 file" if done.files == 1 else f"{done.files:,} files"
+    return sentence(told, f"{files} of {done.path}", told["seconds"])
+
+
+def into_folder(
+    source: Source, options: Mapping[str, Any], place: Target, **more: Any
+) -> ReleasedFiles:
+    """Files into a folder of files, in blocks of rows, so that they may be larger than memory.
+
+    Args:
+        source: the files.
+        options: those of anonymize.
+        place: the folder.
+        more: memory, resume and overwrite of anonymize_files, where they were given.
+
+    Raises:
+        OptionError: the source is no file, or the format isn't Parquet.
+    """
+    if source.database is not None or source.data == STDIN_TABLE:
+        raise OptionError(
+            "A folder is written in blocks of files, and the input is a table. Name a file for "
+            "-o, or part the release by --partition-by."
+        )
+    if place.format != "parquet":
+        raise OptionError(
+            "A folder without --partition-by is one of Parquet files. Leave --format out."
+        )
+    given = {name: value for name, value in more.items() if value is not None}
+    return anonymize_files(source.data, str(place.path), **given, **options)
+
+
+@contextmanager
+def timed() -> Iterator[list[float]]:
+    """Seconds of what is done inside."""
+    seconds: list[float] = []
+    started = perf_counter()
+    yield seconds
+    seconds.append(perf_counter() - started)

@@ -1,0 +1,400 @@
+"""What the faces share: a connection over the caller's data, names checked, refusals as ours.
+
+A face turns what its user has into one call of ``run``, and has no logic of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import replace
+from types import TracebackType
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from kanon_sql.call.catalog import Catalog, Entry
+from kanon_sql.call.options import OPTIONS
+from kanon_sql.call.relation import Relation, find_relation, is_url, quoted
+from kanon_sql.call.sought import Sought
+from kanon_sql.duckdb.catalog import ConnectionCatalog
+from kanon_sql.duckdb.frames import (
+    OBJECTS,
+    Frame,
+    Named,
+    plain,
+    relation_name,
+    table_of,
+    way_back,
+)
+from kanon_sql.duckdb.register import register
+from kanon_sql.errors import (
+    DataError,
+    KanonError,
+    OptionError,
+    ReleaseError,
+    did_you_mean,
+    lacks_memory,
+)
+from kanon_sql.hierarchies.kinds import KINDS as OF_HIERARCHIES
+from kanon_sql.jobs.forks import refuse_forked
+from kanon_sql.names import caseless
+from kanon_sql.output.faults import read_fault
+from kanon_sql.output.reads import Reads
+from kanon_sql.plan.query import methods_sql, plan
+
+FRAME = "frame"
+RELATIONS = tuple(name for name, option in OPTIONS.items() if option.relation)
+"""Options that name a relation, in whose place a frame may stand."""
+
+KNOWN = {*OPTIONS, "kind", *(name for kind in OF_HIERARCHIES.values() for name in kind.options)}
+"""All options of all calls."""
+
+NAMES = """
+    SELECT lower(table_name) FROM duckdb_tables() UNION ALL
+    SELECT lower(view_name) FROM duckdb_views()
+"""
+
+TOKEN = re.compile(r"--[^\n]*|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\w+|.", re.DOTALL)
+
+ENUM = re.compile(r"ENUM\('([^']|'')*'(, '([^']|'')*')*\)")
+"""A type that holds values which no released row need have."""
+
+UNREACHED = (
+    "DuckDB reads nothing at {!r}. Check the address, and that the extension and the secret for it "
+    "are there: by CREATE PERSISTENT SECRET for every connection, or on the one that you give."
+)
+
+UNREAD = "A file that the call names can't be read. Check its path and its rights."
+
+INSIDE = re.compile(r"Python exception occurred while executing the UDF: (\w+)")
+FAILED = "The call failed with {}. Nothing came out; please report this as a bug."
+
+KINDS = {kind.__name__: kind for kind in (KanonError, OptionError, DataError, ReleaseError)}
+
+HARMLESS = (duckdb.BinderException, duckdb.CatalogException)
+"""What DuckDB refuses while it reads a query: the text names columns and relations, no values."""
+
+ABOUT_DATA = (
+    duckdb.InvalidInputException, duckdb.ConversionException, duckdb.OutOfRangeException,
+    duckdb.InvalidTypeException, duckdb.TypeMismatchException,
+)
+"""What it refuses while it runs one: our refusals are among them, and values may be in the text."""
+
+Connection = duckdb.DuckDBPyConnection
+
+
+def bound(con: Connection, text: str) -> duckdb.DuckDBPyRelation:
+    """A query as a relation.
+
+    DuckDB looks for unknown relations among the variables of the frame that calls it: here among
+    names that no relation may have, so that none of ours is taken for the caller's.
+    """
+    scope = {"__kanon_sql": con.sql, "__kanon_text": text}
+    found: duckdb.DuckDBPyRelation = eval("__kanon_sql(__kanon_text)", scope)
+    return found
+
+
+class Session:
+    """A connection, and the frames that are relations of it while a call runs.
+
+    Attributes:
+        con: the caller's connection, or one of our own, which ends with the session.
+    """
+
+    def __init__(self, given: Any) -> None:
+        """``given``: the caller's connection, or None."""
+        if given is not None and not isinstance(given, Connection):
+            raise OptionError(
+                f"con is a {type(given).__name__}, no connection. Give what duckdb.connect() gives."
+            )
+        self._own = given is None
+        self._held: list[str] = []
+        try:
+            self.con = register(duckdb.connect() if given is None else given)
+            if self._own:
+                # ours shows how far a call is; DuckDB's would be a second one in notebooks
+                # (without ipywidgets DuckDB refuses the setting, and shows none)
+                with suppress(duckdb.InvalidInputException):
+                    self.con.execute("SET enable_progress_bar = false")
+        except duckdb.ConnectionException:
+            raise OptionError("con is closed. Give an open connection, or none.") from None
+        except duckdb.TransactionException:
+            raise OptionError(
+                "The transaction of con was stopped by an error before. End it by ROLLBACK first."
+            ) from None
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._own:
+            self.con.close()
+            return
+        for name in self._held:
+            # where the caller's transaction failed, its rollback takes the view away
+            with suppress(duckdb.Error):
+                self.con.unregister(name)
+
+    def hold(self, wanted: str, frame: Any) -> str:
+        """Makes a frame a relation until the session ends; its name, which no other relation has.
+
+        Raises:
+            OptionError, DataError: it is none that can be taken.
+        """
+        frame = table_of(frame)
+        taken = {name for (name,) in self.con.sql(NAMES).fetchall()} | set(self._held)
+        name, number = wanted, 1
+        while name in taken:
+            number += 1
+            name = f"{wanted}_{number}"
+        try:
+            self.con.register(name, frame)
+        except (duckdb.Error, pa.ArrowException, TypeError, ValueError):
+            raise DataError(OBJECTS) from None
+        self._held.append(name)
+        return name
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalog as the connection sees it: also what is temporary or uncommitted."""
+        return ConnectionCatalog(lambda: nullcontext(self.con))
+
+    def source(self, data: Any) -> Relation:
+        """The relation that the data is, its columns known.
+
+        Raises:
+            OptionError, DataError: there is none, or a frame that can't be taken.
+        """
+        name = relation_name(data)
+        if name is None:
+            name = self.hold(FRAME, data)
+        relation = find_relation(name, self.catalog)
+        try:
+            found = bound(self.con, f"FROM {relation.sql}")
+        except duckdb.Error as error:
+            raise self._unfound(name, error) from None
+        known = relation.entry or Entry({})
+        comments = {**dict.fromkeys(found.columns), **known.columns}
+        return replace(
+            relation, sql=_without_lists_of_values(relation.sql, found),
+            entry=replace(known, columns=comments),
+        )
+
+    def _unfound(self, name: str | Sequence[str], error: duckdb.Error) -> KanonError:
+        urls = [each for each in ([name] if isinstance(name, str) else name) if is_url(each)]
+        if urls:
+            return OptionError(UNREACHED.format(urls[0]))
+        if not isinstance(name, str):
+            return OptionError(
+                "The files of the list can't be read together. Check that each exists, and that "
+                "all have the same columns."
+            )
+        if isinstance(error, duckdb.CatalogException):
+            advice = (
+                "Give the path of a file, a frame, or the connection that has the table as con"
+                if self._own else "Check its name"
+            )
+            return OptionError(f"The relation {name!r} is no table, view or file here. {advice}.")
+        if isinstance(error, duckdb.IOException) and "No files found" in str(error):
+            return OptionError(f"There is no file {name!r}. Check the path.")
+        return OptionError(f"DuckDB can't read {name!r}. Check that it holds a table.")
+
+    def missing(self, sought: Sequence[Sought]) -> Sought | None:
+        """The first of some relations that DuckDB doesn't find."""
+        for one in sought:
+            try:
+                bound(self.con, f"FROM {one.relation.sql}")
+            except (duckdb.CatalogException, duckdb.IOException):
+                return one
+        return None
+
+
+def _without_lists_of_values(relation: str, found: duckdb.DuckDBPyRelation) -> str:
+    """The relation as it stands in FROM, where an ENUM inside of another type is a text: its type
+    would tell all values that it may have, released or not. An ENUM alone is one by the query."""
+    kinds = zip(found.columns, map(str, found.types), strict=True)
+    casts = ", ".join(
+        f"CAST({quoted(name)} AS {ENUM.sub('VARCHAR', kind)}) AS {quoted(name)}"
+        for name, kind in kinds if ENUM.search(kind) and not ENUM.fullmatch(kind)
+    )
+    return f"(SELECT * REPLACE ({casts}) FROM {relation})" if casts else relation
+
+
+def reads_of(session: Session, source: Relation, options: Mapping[str, Any]) -> Reads:
+    """What a call reads: its relation, and those that its options name."""
+    named = {
+        name: given for name, given in options.items()
+        if name in RELATIONS or name == "hierarchies"
+    }
+    return Reads(session.con, source.sql, named)
+
+
+def _hold(session: Session, name: str, given: Any) -> Any:
+    """A frame, or a list of rows, given as an option becomes a relation of the connection; its
+    name, or the option."""
+    if isinstance(given, (list, tuple)) and given and all(
+        isinstance(pair, (list, tuple)) and len(pair) == len(given[0]) for pair in given
+    ):
+        names = [f"column_{i}" for i in range(1, len(given[0]) + 1)]
+        given = pa.table(dict(zip(names, map(list, zip(*given, strict=True)), strict=True)))
+    if hasattr(given, "columns") or hasattr(given, "column_names"):
+        return session.hold(name, given)
+    return plain(given)
+
+
+def _relations(session: Session, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options, where frames may stand for names of relations, as plain values."""
+    held = {
+        name: _hold(session, name, given) if name in RELATIONS else given
+        for name, given in options.items()
+    }
+    if isinstance(held.get("hierarchies"), Mapping):
+        held["hierarchies"] = {
+            column: _hold_hierarchy(session, f"hierarchy_{i}", given)
+            for i, (column, given) in enumerate(held["hierarchies"].items(), start=1)
+        }
+    return {name: plain(value) for name, value in held.items()}
+
+
+def _hold_hierarchy(session: Session, name: str, given: Any) -> Any:
+    """The name of a frame of levels; a kind with names for the frames that it is made from."""
+    if not isinstance(given, Mapping):
+        return _hold(session, name, given)
+    return {
+        option: _hold(session, f"{name}_{option}", value) if option in RELATIONS else value
+        for option, value in given.items()
+    }
+
+
+def _refuse_unknown(columns: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+    """Raises OptionError for an option that names a column which the relation doesn't have."""
+    known = list(map(caseless, columns))
+    for option in OPTIONS.values():
+        if not option.columns or options.get(option.name) is None:
+            continue
+        named = option.read(options[option.name])
+        for name in [named] if isinstance(named, (str, float)) else named:
+            if isinstance(name, str) and caseless(name) not in known:  # a cost may be a number
+                raise OptionError(
+                    f"{option.name} names the column {name!r}, which doesn't exist. "
+                    f"{did_you_mean(name, columns)}"
+                )
+    column = options.get("column_name")
+    if column is not None and caseless(column) not in known:
+        raise OptionError(
+            f"The column {column!r} doesn't exist. {did_you_mean(str(column), columns)}"
+        )
+
+
+def telling(text: str) -> str:
+    """The query with refusals that bring their class out of it (see sql/macros/refuse.sql)."""
+    tokens = TOKEN.findall(text)
+    return "".join("__kanon_tell" if token == "__kanon_refuse" else token for token in tokens)
+
+
+def _refused(error: duckdb.Error) -> Exception:
+    """The refusal inside a DuckDB error, of the class as which it was raised; of what DuckDB itself
+    refuses only that it does, since its text may hold a value."""
+    text = str(error).partition("\n\nLINE ")[0].partition(": ")[2]
+    kind, _, sentence = text.partition(": ")
+    if kind in KINDS:
+        return KINDS[kind](sentence)
+    failed = INSIDE.search(text)
+    if failed and not lacks_memory(error):
+        return KanonError(FAILED.format(failed[1]))
+    return read_fault(error) or DataError(
+        f"DuckDB can't read the data ({type(error).__name__}). Check that each column holds values "
+        "of one type."
+    )
+
+
+def run(call: str, data: Frame | Named, con: Any, options: Mapping[str, Any]) -> Frame:
+    """Runs one of the SQL calls on a frame, a file, or a relation of a connection.
+
+    Args:
+        call: the SQL call, such as 'anonymize'.
+        data: what the call looks at.
+        con: the caller's connection or None.
+        options: as in SQL; None stands for "not given".
+
+    Returns:
+        A frame of the kind that came in; an Arrow table for files, names and dicts.
+
+    Raises:
+        OptionError, DataError, ReleaseError: as the SQL call, in the same words.
+    """
+    found: Frame = answer(call, data, con, options, way_back(data, con))
+    return found
+
+
+def answer(
+    call: str, data: Any, con: Any, options: Mapping[str, Any],
+    taken: Callable[[duckdb.DuckDBPyRelation], Any],
+) -> Any:
+    """What is taken of a call, which runs then; the rest as of ``run``."""
+    refuse_forked()
+    with Session(con) as session:
+        source, held = asked(session, data, given(options))
+        planned = plan(call, source, held, session.catalog)
+        with refusals(session, planned.relations):
+            return taken(bound(session.con, telling(planned.text)))
+
+
+def given(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options without those of None, which stands for "not given"; what is no option stays, so
+    that it is refused."""
+    return {
+        name: value for name, value in options.items() if value is not None or name not in KNOWN
+    }
+
+
+def every_method() -> pa.Table:
+    """What anonymize_methods() gives in SQL."""
+    with Session(None) as session:
+        return bound(session.con, methods_sql()).to_arrow_table()
+
+
+def asked(
+    session: Session, data: Any, options: Mapping[str, Any]
+) -> tuple[Relation, dict[str, Any]]:
+    """The relation that the data is, and the options as plain values: frames among them are
+    relations of the session.
+
+    Raises:
+        OptionError, DataError: a relation that there isn't, or an option that names a column which
+            the relation doesn't have.
+    """
+    source = session.source(data)
+    held = _relations(session, options)
+    _refuse_unknown(source.columns or {}, held)
+    return source, held
+
+
+@contextmanager
+def refusals(session: Session, relations: Sequence[Sought]) -> Iterator[None]:
+    """Raises what DuckDB refuses meanwhile as what it is; ``relations``: those that may be
+    missing."""
+    try:
+        yield
+    except ABOUT_DATA as error:
+        raise _refused(error) from None
+    except (*HARMLESS, duckdb.IOException) as error:
+        told = read_fault(error) if isinstance(error, duckdb.IOException) else None
+        if told is not None:
+            raise told from None
+        missing = session.missing(relations)
+        said = str(error).partition("\n")[0].partition(": ")[2]
+        if isinstance(error, duckdb.IOException) and not said.startswith("No files found"):
+            said = UNREAD  # a path may hold a value
+        raise OptionError(missing.sentence if missing else said) from None
+    except duckdb.Error as error:
+        told = read_fault(error)
+        if told is None:
+            raise
+        raise told from None

@@ -1,0 +1,221 @@
+"""The shell itself: its commands, help, completion, statuses and refusals; and kanon demo."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+from kanon_sql.call.options import OPTIONS
+from kanon_sql.cli import main as shell
+from kanon_sql.cli.main import COMMANDS, STATUSES, kanon, main
+from tests.support.shell import Shell
+
+COMMANDS_OF_CALLS = {
+    "anonymize": {"anonymize"}, "audit": {"k_anonymity", "anonymize_audit"},
+    "risk": {"anonymize_risk"}, "roles": {"anonymize_roles"}, "release": {"anonymize"},
+    "report": {"anonymize"}, "sql": {"anonymize"}, "compare": {"anonymize_metrics"},
+}
+LESS = {"compare": {"max_risk", "preset"}}
+"""Options that stand for a k, where there are several."""
+
+
+def command_of(name: str) -> click.Command:
+    found = kanon.get_command(click.Context(kanon), name)
+    assert found is not None
+    return found
+
+
+# --- help and completion ------------------------------------------------------------------------
+
+
+def test_help_names_every_command_and_status(shell: Shell) -> None:
+    assert shell("--help") == 0
+    for name in COMMANDS:
+        assert re.search(rf"^  {name} ", shell.out, re.M)
+    for status in STATUSES:
+        assert re.search(rf"^  {status} ", shell.out, re.M)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_helps(name: str, shell: Shell) -> None:
+    assert shell(name, "--help") == 0
+    assert shell.out.startswith(f"Usage: kanon {name} ")
+
+
+@pytest.mark.parametrize("name", COMMANDS_OF_CALLS)
+def test_a_command_has_every_option_of_its_calls(name: str) -> None:
+    expected = {
+        option.name for option in OPTIONS.values()
+        if COMMANDS_OF_CALLS[name].intersection(option.calls)
+    }
+    has = {param.name for param in command_of(name).params}
+    has |= {"k", "method"} if name == "compare" else set()
+    assert expected - has == LESS.get(name, set())
+
+
+def test_an_option_is_known_by_both_spellings_and_told_by_one(shell: Shell) -> None:
+    assert shell("anonymize", "--help") == 0
+    assert "--quasi-identifiers" in shell.out
+    assert "--quasi_identifiers" not in shell.out
+    assert "--sensitive" in shell.out
+    assert "--class-id / --no-class-id" in shell.out
+
+
+@pytest.mark.parametrize(("words", "wanted"), [
+    ("kanon co", "compare"),
+    ("kanon anonymize --quasi-", "--quasi-identifiers"),
+    ("kanon anonymize --method mond", "mondrian"),
+    ("kanon anonymize --representation cen", "centroid"),
+    ("kanon compile mdav_s", "mdav_star"),
+    ("kanon completion f", "fish"),
+])
+def test_words_are_completed(
+    words: str, wanted: str, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("_KANON_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+    shell()
+    assert f"plain,{wanted}" in shell.out.splitlines()
+
+
+def test_the_script_of_a_shell_asks_kanon(shell: Shell) -> None:
+    for name in ("bash", "zsh", "fish"):
+        assert shell("completion", name) == 0
+        assert "_KANON_COMPLETE" in shell.out
+
+
+# --- refusals -----------------------------------------------------------------------------------
+
+
+@pytest.mark.sample(3)
+@pytest.mark.parametrize(("arguments", "said"), [
+    (["anonymise"], "kanon has no command 'anonymise'. Did you mean 'anonymize'?"),
+    (["anonymize", "a.csv", "--kk", "5"], "There is no option --kk. Did you mean --k?"),
+    (["anonymize", "a.csv", "--quasi-identifers", "x"],
+     "There is no option --quasi-identifers. Did you mean --quasi-identifiers?"),
+    (["anonymize", "a.csv", "-o"], "Option '-o' requires an argument. See kanon anonymize --help."),
+    (["anonymize", "-k", "5"],
+     "IN is not given. Name a file, or a table as db.duckdb::table."),
+    (["anonymize", "patients.parquet", "-k", "5"],
+     "-o is not given. Name the file to write, or - for standard output."),
+    (["anonymize", "patients.parquet", "-k", "5", "-m", "mdva", "-o", "x.csv"],
+     "The method 'mdva' is not known. Did you mean 'mdav'?"),
+    (["anonymize", "patients.parquet", "-k", "five", "-o", "x.csv"],
+     "k must be a whole number of 1 or more. Got 'five'."),
+    (["anonymize", "patients.parquet", "-k", "5", "-s", "flu", "-o", "x.csv"],
+     "sensitive names the column 'flu', which doesn't exist. There are: age, disease, job, name, "
+     "zip."),
+    (["anonymize", "patients.parquet", "-k", "5", "-q", "age", "-o", "x.csv"],
+     "4 columns have no role: 'name', 'zip', 'job', 'disease'. Name each in --sensitive ..., "
+     "--identifiers ... or --quasi-identifiers ..., or say --others drop, 'quasi_identifier' or "
+     "'release'."),
+    (["anonymize", "patients.parquet", "-k", "5", "--weights", "age=2,zip", "-o", "x.csv"],
+     "weights is given 'zip' without a value. Write column=value, or as JSON in quotes of the "
+     "shell."),
+    (["anonymize", "patients.parquet", "-k", "5", "--hierarchies", "age={bins", "-o", "x.csv"],
+     "The value of hierarchies is no JSON. Write it as column=value, or as JSON in quotes of the "
+     "shell."),
+    (["anonymize", "patients.parquet", "-k", "5", "-q", "age", "--within", "", "-o", "x.csv"],
+     "within is given and empty. Name what it is to be, or leave it out."),
+    (["audit", "patients.parquet", "-q", "age", "--within", ""],
+     "within is given and empty. Name what it is to be, or leave it out."),
+    (["anonymize", "nowhere.parquet", "-k", "5", "-o", "x.csv"],
+     "There is no file 'nowhere.parquet'. Check the path."),
+    (["demo", "--method", "mdva"], "The method 'mdva' is not known. Did you mean 'mdav'?"),
+])
+def test_what_can_not_be_used_is_one_sentence(
+    arguments: list[str], said: str, patients: Path, shell: Shell
+) -> None:
+    before = sorted(Path.cwd().iterdir())
+    assert shell(*arguments) == 2
+    assert (shell.out, shell.err) == ("", f"kanon: {said}\n")
+    assert sorted(Path.cwd().iterdir()) == before
+
+
+def test_data_that_can_not_be_anonymized_is_another_status(patients: Path, shell: Shell) -> None:
+    call = ["anonymize", "patients.parquet", "-k", "61", "-o", "x.csv", "-i", "name"]
+    assert shell(*call) == 4
+    # what is withheld is said before, since of 60 rows no text is common
+    assert shell.err.splitlines()[-1] == (
+        "kanon: There are 60 rows to anonymize, fewer than k = 61. Lower k, or release nothing."
+    )
+    assert shell(*call, "--json") == 4
+    assert json.loads(shell.err.splitlines()[-1]) == {
+        "status": 4, "error": "DataError",
+        "message": "There are 60 rows to anonymize, fewer than k = 61. Lower k, or release nothing."
+    }
+    assert not Path("x.csv").exists()
+
+
+def test_a_value_of_the_data_is_in_no_message(tmp_path: Path, shell: Shell) -> None:
+    Path("torn.csv").write_text("age,name\n" + "1,a\n" * 30000 + "Wonderland,b\n")
+    assert shell("anonymize", "torn.csv", "-k", "2", "-o", "x.csv") == 4
+    assert shell("sql", "-c", "SELECT name::INTEGER FROM (VALUES ('Wonderland')) AS t(name)") == 4
+    assert "Wonderland" not in shell.out + shell.err
+
+
+def test_a_bug_is_told_without_its_traceback(
+    patients: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(name: str) -> None:
+        raise RuntimeError("a value")
+
+    monkeypatch.setattr("kanon_sql.cli.main.import_module", broken)
+    assert shell("risk", "patients.parquet") == 3
+    assert shell.err == (
+        "kanon: RuntimeError was raised, which should not be. Nothing was written; please report "
+        "this as a bug.\n"
+    )
+
+
+def test_ctrl_c_is_a_status(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(name: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kanon_sql.cli.main.import_module", stopped)
+    assert shell("demo") == 130
+    assert shell.err == "kanon: stopped.\n"
+
+
+def test_sentences_name_options_as_they_are_typed() -> None:
+    assert shell._as_typed("Give others='drop', overwrite=True, categorical=['a'], k=5.") == (
+        "Give --others drop, --overwrite, --categorical a, --k 5."
+    )
+
+
+def test_the_version(shell: Shell) -> None:
+    assert shell("--version") == 0
+    assert shell.out.startswith("kanon_sql ")
+
+
+# --- kanon demo ---------------------------------------------------------------------------------
+
+
+def test_the_demo_shows_call_rows_metrics_and_audit(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--method", "mdav_plus", "--k", "10"]) == 0
+    shown = capsys.readouterr().out
+    assert "FROM anonymize('adult', k=10, method='mdav_plus', sensitive=['salary-class'])" in shown
+    source, released = shown.split("  released\n")[0], shown.split("  released\n")[1]
+    assert source.split("  adult\n")[1].count("\n") >= 12
+    assert released.split("\n\n")[0].count("\n") == 11
+    for metric in ("rows_in", "information_loss", "seconds_total", "method: mdav_plus"):
+        assert metric in shown
+    audit = {line.split()[0]: line.split()[1] for line in shown.splitlines()[-2:]}
+    assert audit == {"adult": "1", "released": "10"}
+
+
+@pytest.mark.slow
+def test_two_tables_stand_beside_each_other_where_there_is_room(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "260")
+    assert main(["demo", "--method", "mdav_plus", "--k", "10"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("  adult") and "|  released" in line for line in shown)
+
+

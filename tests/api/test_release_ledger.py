@@ -1,0 +1,172 @@
+"""kanon_sql.release beside a ledger: file and ledger together, or neither."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import kanon_sql
+from kanon_sql.api import release as writing
+from kanon_sql.cli.main import main
+from kanon_sql.errors import OptionError, ReleaseError
+
+Connection = duckdb.DuckDBPyConnection
+CALL: dict[str, Any] = {
+    "k": 4, "entity": "id", "quasi_identifiers": ["age", "zip"], "sensitive": ["ill"],
+    "ledger": "releases",
+}
+
+
+@pytest.fixture
+def con(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Connection]:
+    monkeypatch.chdir(tmp_path)
+    connection = kanon_sql.register(duckdb.connect("people.duckdb"))
+    connection.execute(
+        "CREATE TABLE people AS SELECT i AS id, 20 + i * 7 % 50 AS age, "
+        "(12345 + i % 6)::VARCHAR AS zip, 'ill ' || i % 5 AS ill FROM range(60) AS r(i)"
+    )
+    connection.execute("CREATE VIEW now AS FROM people WHERE id < 40")
+    yield connection
+    connection.close()
+
+
+def begin(con: Connection, **more: Any) -> Any:
+    return kanon_sql.release(con, "now", to="1.parquet", headroom=1, **CALL, **more)
+
+
+def go_on(con: Connection, number: int = 2, **more: Any) -> Any:
+    con.execute(f"CREATE OR REPLACE VIEW now AS FROM people WHERE id >= {number}")
+    return kanon_sql.release(con, "now", to=f"{number}.parquet", **CALL, **more)
+
+
+def entries(con: Connection) -> list[tuple[int, int]]:
+    """Release and rows of each release of the ledger."""
+    return con.execute(  # type: ignore[return-value]
+        "SELECT release, count(*) FROM releases GROUP BY ALL ORDER BY ALL"
+    ).fetchall()
+
+
+def published(con: Connection, number: int) -> list[Any]:
+    return con.execute(
+        "SELECT published.age, published.zip, ill FROM releases JOIN people ON entity = id "
+        "WHERE release = ? ORDER BY ALL", [number]
+    ).fetchall()
+
+
+@pytest.mark.slow
+def test_file_and_ledger_tell_the_same(con: Connection) -> None:
+    first = begin(con)
+    second = go_on(con)
+    assert [done.manifest["release"]["number"] for done in (first, second)] == [1, 2]
+    assert entries(con) == [(1, first.rows), (2, second.rows)]
+    for number in (1, 2):
+        rows = con.execute(f"FROM '{number}.parquet' ORDER BY ALL").fetchall()
+        assert rows == published(con, number)
+    ((kept,),) = con.execute("SELECT keeps_presence FROM ledger_check('releases', k=4)").fetchall()
+    assert kept
+
+
+def test_a_ledger_is_begun_only_where_that_is_meant(con: Connection) -> None:
+    with pytest.raises(OptionError, match="There is no ledger 'releases'"):
+        kanon_sql.release(con, "now", to="1.parquet", **CALL)
+    assert not Path("1.parquet").exists()
+
+
+@pytest.mark.slow
+def test_what_can_not_be_entered_into(con: Connection) -> None:
+    begin(con)
+    con.execute("CREATE VIEW shown AS FROM releases")
+    given = CALL | {"ledger": "shown"}
+    with pytest.raises(OptionError, match="'shown', which must be a table"):
+        kanon_sql.release(con, "now", to="x.parquet", **given)
+    given = CALL | {"ledger": con.sql("FROM releases").to_arrow_table()}
+    with pytest.raises(OptionError, match="which must be a table of con"):
+        kanon_sql.release(con, "now", to="x.parquet", **given)
+    with pytest.raises(OptionError, match="which must be a table of con"):
+        kanon_sql.release(None, con.sql("FROM now").to_arrow_table(), to="x.parquet", **CALL)
+    assert not Path("x.parquet").exists()
+
+
+@pytest.mark.slow
+def test_a_refused_release_leaves_the_ledger_as_it_was(
+    con: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin(con)
+    before = entries(con)
+    with pytest.raises(OptionError, match="larger k"):
+        kanon_sql.release(con, "now", to="2.parquet", **(CALL | {"k": 3}))
+    monkeypatch.setattr(writing, "write_private", stop)
+    with pytest.raises(KeyboardInterrupt):
+        go_on(con)
+    assert entries(con) == before
+    assert not Path("2.parquet").exists()
+    assert list(Path().glob(".*.tmp")) == []
+
+
+def stop(*_: Any) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["insert", "release"])
+def test_a_ledger_that_moved_meanwhile(
+    con: Connection, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """Somebody else enters the second release, while ours is written."""
+    begin(con)
+    other = kanon_sql.register(con.cursor())
+    other.execute("CREATE OR REPLACE VIEW now AS FROM people WHERE id >= 2")
+    write, waiting = writing._write, [True]
+
+    def meanwhile(*given: Any) -> None:
+        write(*given)
+        if waiting and waiting.pop():
+            if how == "release":
+                kanon_sql.release(other, "now", to="other.parquet", **CALL)
+            else:
+                call = ", ".join(
+                    f"{name} := {value!r}" for name, value in CALL.items()
+                )
+                other.execute(f"INSERT INTO releases FROM anonymize_ledger('now', {call})")
+
+    monkeypatch.setattr(writing, "_write", meanwhile)
+    with pytest.raises(ReleaseError, match="the ledger 'releases' moved while it was made"):
+        kanon_sql.release(con, "now", to="2.parquet", **CALL)
+    assert not Path("2.parquet").exists()
+    assert [number for number, _ in entries(con)] == [1, 2]
+    if how == "release":
+        assert Path("other.parquet").exists()
+    # made again, it goes on from the other one
+    monkeypatch.setattr(writing, "_write", write)
+    assert go_on(con, 3).manifest["release"]["number"] == 3
+
+
+@pytest.mark.slow
+def test_in_the_shell(con: Connection) -> None:
+    begin(con)
+    con.close()  # the shell opens the file itself
+    given = ["--k", "4", "--entity", "id", "--quasi-identifiers", "age,zip", "--sensitive", "ill"]
+    done = main([
+        "release", "people", "--database", "people.duckdb", "--to", "2.parquet",
+        "--ledger", "releases", *given,
+    ])
+    assert done == 0
+    with duckdb.connect("people.duckdb") as again:
+        assert [number for number, _ in entries(again)] == [1, 2]
+
+
+@pytest.mark.slow
+def test_an_earlier_release_is_proven_by_the_ledger_as_it_was(con: Connection) -> None:
+    begin(con)
+    done = go_on(con)
+    source = con.sql("FROM now").to_arrow_table()
+    go_on(con, 3)
+    con.register("then", source)
+    found = kanon_sql.verify("2.parquet", source="then", private=done.private, con=con)
+    verdicts = {each.entry: each.verdict for each in found.findings}
+    assert "wrong" not in verdicts.values()
+    assert verdicts["again"] == "proven"
