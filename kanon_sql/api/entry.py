@@ -12,7 +12,8 @@ import duckdb
 from kanon_sql.call.ledger import COLUMNS, refuse_no_ledger
 from kanon_sql.call.relation import Relation, find_relation, is_file
 from kanon_sql.call.sought import Sought
-from kanon_sql.duckdb.session import Session, bound, refusals, telling
+from kanon_sql.duckdb.refused import telling
+from kanon_sql.duckdb.session import Session, bound
 from kanon_sql.errors import OptionError, ReleaseError
 from kanon_sql.plan.query import plan
 
@@ -116,14 +117,14 @@ def enter(
     before = None if entry.begins else session.con.execute(_state(ledger)).fetchone()
     try:
         if entry.begins:
-            with refusals(session, planned.relations):
+            with session.refusals(planned.relations):
                 bound(session.con, f"CREATE TABLE {ledger} AS FROM ({text})")
         else:
             session.con.execute(
                 f"UPDATE {ledger} SET release = release "
                 f"WHERE rowid = (SELECT system.main.min(rowid) FROM {ledger})"
             )
-            with refusals(session, planned.relations):
+            with session.refusals(planned.relations):
                 bound(session.con, f"INSERT INTO {ledger} FROM ({text})")
     except (duckdb.BinderException, duckdb.CatalogException, duckdb.InvalidInputException):
         raise OptionError(NO_TABLE.format(entry.name)) from None

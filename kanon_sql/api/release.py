@@ -19,7 +19,8 @@ from kanon_sql.api.entry import enter, entry_of, unmoved
 from kanon_sql.api.private import is_json, open_table, refuse_private, write_private
 from kanon_sql.call.call import GroupingCall, read_call
 from kanon_sql.call.relation import Relation, is_url, literal, quoted
-from kanon_sql.duckdb.session import Session, asked, bound, reads_of, refusals, telling
+from kanon_sql.duckdb.refused import telling
+from kanon_sql.duckdb.session import Session, asked, bound, reads_of
 from kanon_sql.errors import DataError, OptionError, ReleaseError
 from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.output.faults import writing
@@ -184,7 +185,7 @@ def marks_of(
     its rows, and two sums of their hashes."""
     planned = plan("anonymize", source, options, session.catalog)
     texts = [fingerprint_sql(sought.relation) for sought in planned.relations]
-    with refusals(session, planned.relations):
+    with session.refusals(planned.relations):
         return tuple(bound(session.con, text).fetchall()[0] for text in texts)
 
 
@@ -199,9 +200,9 @@ def read_manifest(
     session: Session, source: Relation, options: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The manifest of a call: a dict by section and entry, with its seal."""
-    planned = plan("anonymize_manifest", source, options, session.catalog)
-    with refusals(session, planned.relations):
-        rows = bound(session.con, telling(planned.text)).fetchall()
+    rows = session.run(
+        "anonymize_manifest", source, options, lambda relation: relation.fetchall()
+    )
     manifest: dict[str, Any] = {}
     for section, entry, value, _ in rows:
         manifest.setdefault(section, {})[entry] = json.loads(value)
@@ -215,7 +216,7 @@ def _write(
     """Writes the draft, and makes sure that it holds what the manifest says."""
     with writing(path):
         refuse_unkept(manifest["columns"], draft)
-    with refusals(session, ()):
+    with session.refusals():
         rows = rows_of(session, source, options, manifest["columns"])
         with writing(path):
             bound(session.con, copy_sql(rows, draft, json.dumps(manifest)))
@@ -235,7 +236,7 @@ def rows_of(
     no released row."""
     planned = plan("anonymize", source, options, session.catalog)
     text = telling(planned.text)
-    with refusals(session, planned.relations):
+    with session.refusals(planned.relations):
         types = [*map(str, bound(session.con, text).types)]
     shown = ", ".join(
         quoted(name) if kept == found else f"CAST({quoted(name)} AS {kept}) AS {quoted(name)}"
@@ -261,9 +262,8 @@ def refuse_unkept(columns: Mapping[str, str], draft: str) -> None:
 
 def input_digest(session: Session, source: Relation) -> str:
     """The digest of the rows of a relation."""
-    with refusals(session, ()):
-        found = bound(session.con, telling(digest_sql(source))).fetchall()
-    return str(found[0][0])
+    ((digest,),) = session.rows(digest_sql(source))
+    return str(digest)
 
 
 def salted(salt: str, digest: str) -> str:

@@ -23,8 +23,6 @@ from kanon_sql.duckdb.session import (
     bound,
     given,
     reads_of,
-    refusals,
-    telling,
 )
 from kanon_sql.errors import DataError, KanonError, OptionError
 from kanon_sql.jobs.forks import refuse_forked
@@ -32,7 +30,6 @@ from kanon_sql.names import caseless
 from kanon_sql.output.whole import beside
 from kanon_sql.plan.hierarchies import hierarchy_sql
 from kanon_sql.plan.manifest import as_told
-from kanon_sql.plan.query import plan
 from kanon_sql.reporting.facts import (
     KEPT,
     Alternative,
@@ -121,9 +118,7 @@ def _write(path: Path, text: str) -> None:
 
 def _rows(session: Session, call: str, source: Any, options: Mapping[str, Any]) -> Rows:
     """The rows that a call gives."""
-    planned = plan(call, source, options, session.catalog)
-    with refusals(session, planned.relations):
-        found: Rows = bound(session.con, telling(planned.text)).fetchall()
+    found: Rows = session.run(call, source, options, lambda relation: relation.fetchall())
     return found
 
 
@@ -132,9 +127,9 @@ def _told(session: Session, source: Relation, held: Mapping[str, Any], wish: Wis
     manifest = read_manifest(session, source, held)
     measured = _rows(session, "anonymize_metrics", source, held)
     metrics = _metrics(measured, exact)
-    planned = plan("anonymize", source, held, session.catalog)
-    with refusals(session, planned.relations):
-        released = bound(session.con, telling(planned.text)).to_arrow_table()
+    released = session.run(
+        "anonymize", source, held, lambda relation: relation.to_arrow_table()
+    )
     name = session.hold("released", released)
     k = int(manifest["metrics"]["k_requested"])
     columns = [each for each, role in manifest["roles"].items() if role == "quasi_identifier"]
@@ -246,10 +241,10 @@ def _parts(
     sensitive = [name for name in manifest["columns"] if roles.get(name) == "sensitive"]
     entity = [name for name, role in roles.items() if role == "entity"]
     looked_at = ", ".join(map(quoted, [*known, *sensitive, *entity]))
-    with refusals(session, ()):
-        rows = bound(
-            session.con, statement("report.columns", columns=looked_at, relation=source.sql)
-        ).to_arrow_table()
+    rows = session.query(
+        statement("report.columns", columns=looked_at, relation=source.sql),
+        lambda relation: relation.to_arrow_table(),
+    )
     categorical = {caseless(name) for name in manifest["options"].get("categorical") or ()}
     # the number of a class says nothing that could stand beside a value
     numbered = manifest["options"].get("representation") == "number"
@@ -286,9 +281,7 @@ def _parts(
 
 def _paths(session: Session, source: Relation, spec: HierarchySpec) -> Rows:
     """The labels of a hierarchy, of each leaf from itself up to the root."""
-    with refusals(session, ()):
-        found: Rows = bound(session.con, telling(hierarchy_sql(source, spec))).fetchall()
-    return found
+    return session.rows(hierarchy_sql(source, spec))
 
 
 def _queries(
@@ -301,7 +294,7 @@ def _queries(
             parsed = session.con.extract_statements(text)
             if [each.type.name.partition("_")[0] for each in parsed] != ["SELECT"]:
                 raise OptionError("It is no query. Write one SELECT.")
-            with refusals(session, ()):
+            with session.refusals():
                 found = bound(session.con, statement("report.query", query=text))
                 return found.columns, found.fetchall()
         except duckdb.Error as error:  # its text may hold a value

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property
 from os import PathLike
@@ -29,11 +29,10 @@ from kanon_sql.api.report import Report, write_report
 from kanon_sql.api.report_wish import read_wish
 from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.frames import Kept, count_of, lasting, way_back
-from kanon_sql.duckdb.session import Connection, Session, asked, bound, given, refusals, telling
+from kanon_sql.duckdb.session import Connection, Session, asked, bound, given
 from kanon_sql.errors import DataError, OptionError, ReleaseError
 from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.plan.manifest import KEY, class_sizes_sql, file_relation
-from kanon_sql.plan.query import plan
 
 WITHOUT_FILE = (
     "{} is given without to. Name the file to write, for example to='out.parquet', or leave it out."
@@ -107,10 +106,10 @@ class Release(Generic[Kept]):
                 self._marks = marks_of(session, source, held)
                 if "refine_seconds" in held:
                     # made once by time, and from here on by the steps that it had time for
-                    told = _run(session, "anonymize_metrics", source, held, _arrow)
+                    told = session.run("anonymize_metrics", source, held, _arrow)
                     self._by_steps(by_name(told.to_pylist()))
                     source, held = asked(session, self._source, self._options)
-                self.data = _run(session, "anonymize", source, held, self._like)
+                self.data = session.run("anonymize", source, held, self._like)
         self.rows = count_of(self.data)
 
     def _write(self, to: Any, private: Any) -> None:
@@ -263,7 +262,7 @@ class Release(Generic[Kept]):
         """What a call tells of the release, as an Arrow table; asked once."""
         if call not in self._tables:
             with self._again() as (session, source, held):
-                self._tables[call] = _run(session, call, source, held, _arrow)
+                self._tables[call] = session.run(call, source, held, _arrow)
         return self._tables[call]
 
     def _frame(self, call: str) -> Kept:
@@ -302,16 +301,6 @@ def release_of(
             raise OptionError(TWO)
         data, con = relation, data
     return Release(con, data, given(options), to, private)
-
-
-def _run(
-    session: Session, call: str, source: Relation, options: Mapping[str, Any],
-    taken: Callable[[Any], Any],
-) -> Any:
-    """What is taken of a call, which runs then."""
-    planned = plan(call, source, options, session.catalog)
-    with refusals(session, planned.relations):
-        return taken(bound(session.con, telling(planned.text)))
 
 
 def _arrow(relation: duckdb.DuckDBPyRelation) -> Any:

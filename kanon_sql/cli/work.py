@@ -13,7 +13,8 @@ import duckdb
 from kanon_sql.api.files import anonymize_files
 from kanon_sql.cli.sources import STDIN_TABLE, Source
 from kanon_sql.cli.targets import Target, write
-from kanon_sql.duckdb.session import Session, asked, reads_of, refusals, run, telling
+from kanon_sql.duckdb.refused import telling
+from kanon_sql.duckdb.session import Session, asked, reads_of, run
 from kanon_sql.errors import KanonError, OptionError
 from kanon_sql.files.released import ReleasedFiles
 from kanon_sql.plan.query import plan
@@ -46,7 +47,7 @@ def release(source: Source, options: Mapping[str, Any], place: Target) -> None:
     with Session(source.con) as session:
         relation, held = asked(session, source.data, options)
         planned = plan("anonymize", relation, held, session.catalog)
-        with refusals(session, planned.relations):
+        with session.refusals(planned.relations):
             reads = reads_of(session, relation, held)
             write(session, source, telling(planned.text), place, reads)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 import pyarrow as pa
@@ -29,19 +29,17 @@ from kanon_sql.duckdb.frames import (
     table_of,
     way_back,
 )
+from kanon_sql.duckdb.refused import refusals, telling
 from kanon_sql.duckdb.register import register
 from kanon_sql.errors import (
     DataError,
     KanonError,
     OptionError,
-    ReleaseError,
     did_you_mean,
-    lacks_memory,
 )
 from kanon_sql.hierarchies.kinds import KINDS as OF_HIERARCHIES
 from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.names import caseless
-from kanon_sql.output.faults import read_fault
 from kanon_sql.output.reads import Reads
 from kanon_sql.plan.query import methods_sql, plan
 
@@ -57,8 +55,6 @@ NAMES = """
     SELECT lower(view_name) FROM duckdb_views()
 """
 
-TOKEN = re.compile(r"--[^\n]*|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\w+|.", re.DOTALL)
-
 ENUM = re.compile(r"ENUM\('([^']|'')*'(, '([^']|'')*')*\)")
 """A type that holds values which no released row need have."""
 
@@ -67,23 +63,8 @@ UNREACHED = (
     "are there: by CREATE PERSISTENT SECRET for every connection, or on the one that you give."
 )
 
-UNREAD = "A file that the call names can't be read. Check its path and its rights."
-
-INSIDE = re.compile(r"Python exception occurred while executing the UDF: (\w+)")
-FAILED = "The call failed with {}. Nothing came out; please report this as a bug."
-
-KINDS = {kind.__name__: kind for kind in (KanonError, OptionError, DataError, ReleaseError)}
-
-HARMLESS = (duckdb.BinderException, duckdb.CatalogException)
-"""What DuckDB refuses while it reads a query: the text names columns and relations, no values."""
-
-ABOUT_DATA = (
-    duckdb.InvalidInputException, duckdb.ConversionException, duckdb.OutOfRangeException,
-    duckdb.InvalidTypeException, duckdb.TypeMismatchException,
-)
-"""What it refuses while it runs one: our refusals are among them, and values may be in the text."""
-
 Connection = duckdb.DuckDBPyConnection
+Taken = TypeVar("Taken")
 
 
 def bound(con: Connection, text: str) -> duckdb.DuckDBPyRelation:
@@ -205,6 +186,44 @@ class Session:
             return OptionError(f"There is no file {name!r}. Check the path.")
         return OptionError(f"DuckDB can't read {name!r}. Check that it holds a table.")
 
+    def run(
+        self, call: str, source: Relation, options: Mapping[str, Any],
+        taken: Callable[[duckdb.DuckDBPyRelation], Taken],
+    ) -> Taken:
+        """What is taken of a call, which runs then.
+
+        Args:
+            call: the SQL call, such as 'anonymize'.
+            source: the relation, as of ``asked``.
+            options: the options, as of ``asked``.
+            taken: what is taken of the relation that the call gives.
+
+        Raises:
+            OptionError, DataError, ReleaseError: as the SQL call, in the same words.
+        """
+        planned = plan(call, source, options, self.catalog)
+        return self.query(planned.text, taken, planned.relations)
+
+    def query(
+        self, text: str, taken: Callable[[duckdb.DuckDBPyRelation], Taken],
+        relations: Sequence[Sought] = (),
+    ) -> Taken:
+        """What is taken of one of our queries, which runs then; ``relations``: those that may be
+        missing."""
+        with self.refusals(relations):
+            return taken(bound(self.con, telling(text)))
+
+    def rows(self, text: str) -> list[Any]:
+        """All rows of one of our queries."""
+        return self.query(text, lambda relation: relation.fetchall())
+
+    @contextmanager
+    def refusals(self, relations: Sequence[Sought] = ()) -> Iterator[None]:
+        """Raises what DuckDB refuses meanwhile as what it is; ``relations``: those that may be
+        missing."""
+        with refusals(lambda: self.missing(relations)):
+            yield
+
     def missing(self, sought: Sequence[Sought]) -> Sought | None:
         """The first of some relations that DuckDB doesn't find."""
         for one in sought:
@@ -292,28 +311,6 @@ def _refuse_unknown(columns: Mapping[str, Any], options: Mapping[str, Any]) -> N
         )
 
 
-def telling(text: str) -> str:
-    """The query with refusals that bring their class out of it (see sql/macros/refuse.sql)."""
-    tokens = TOKEN.findall(text)
-    return "".join("__kanon_tell" if token == "__kanon_refuse" else token for token in tokens)
-
-
-def _refused(error: duckdb.Error) -> Exception:
-    """The refusal inside a DuckDB error, of the class as which it was raised; of what DuckDB itself
-    refuses only that it does, since its text may hold a value."""
-    text = str(error).partition("\n\nLINE ")[0].partition(": ")[2]
-    kind, _, sentence = text.partition(": ")
-    if kind in KINDS:
-        return KINDS[kind](sentence)
-    failed = INSIDE.search(text)
-    if failed and not lacks_memory(error):
-        return KanonError(FAILED.format(failed[1]))
-    return read_fault(error) or DataError(
-        f"DuckDB can't read the data ({type(error).__name__}). Check that each column holds values "
-        "of one type."
-    )
-
-
 def run(call: str, data: Frame | Named, con: Any, options: Mapping[str, Any]) -> Frame:
     """Runs one of the SQL calls on a frame, a file, or a relation of a connection.
 
@@ -341,9 +338,7 @@ def answer(
     refuse_forked()
     with Session(con) as session:
         source, held = asked(session, data, given(options))
-        planned = plan(call, source, held, session.catalog)
-        with refusals(session, planned.relations):
-            return taken(bound(session.con, telling(planned.text)))
+        return session.run(call, source, held, taken)
 
 
 def given(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -374,27 +369,3 @@ def asked(
     held = _relations(session, options)
     _refuse_unknown(source.columns or {}, held)
     return source, held
-
-
-@contextmanager
-def refusals(session: Session, relations: Sequence[Sought]) -> Iterator[None]:
-    """Raises what DuckDB refuses meanwhile as what it is; ``relations``: those that may be
-    missing."""
-    try:
-        yield
-    except ABOUT_DATA as error:
-        raise _refused(error) from None
-    except (*HARMLESS, duckdb.IOException) as error:
-        told = read_fault(error) if isinstance(error, duckdb.IOException) else None
-        if told is not None:
-            raise told from None
-        missing = session.missing(relations)
-        said = str(error).partition("\n")[0].partition(": ")[2]
-        if isinstance(error, duckdb.IOException) and not said.startswith("No files found"):
-            said = UNREAD  # a path may hold a value
-        raise OptionError(missing.sentence if missing else said) from None
-    except duckdb.Error as error:
-        told = read_fault(error)
-        if told is None:
-            raise
-        raise told from None

@@ -12,7 +12,7 @@ import duckdb
 
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.relation import literal
-from kanon_sql.duckdb.session import telling
+from kanon_sql.duckdb.refused import telling
 from kanon_sql.errors import ReleaseError
 from kanon_sql.files.asked import Asked, block_call
 from kanon_sql.files.spool import Leaf, read_of

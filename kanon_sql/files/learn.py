@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.relation import Relation, literal, quoted
-from kanon_sql.duckdb.session import Session, bound, refusals, telling
+from kanon_sql.duckdb.session import Session
 from kanon_sql.encode.arrow import Column
 from kanon_sql.encode.attributes import Attribute, Categorical, NumberTotals, Numeric, is_numeric
 from kanon_sql.encode.cells import check_types, refuse_counts
@@ -99,8 +99,7 @@ def kinds_of(asked: Asked) -> list[bool]:
 
 
 def _one(session: Session, text: str) -> tuple[Any, ...]:
-    with refusals(session, ()):
-        (found,) = session.con.execute(telling(text)).fetchall()
+    (found,) = session.rows(text)
     return tuple(found)
 
 
@@ -159,8 +158,7 @@ def learn(session: Session, asked: Asked, folder: Path) -> tuple[Learned, Groupi
             missing = round((1.0 - totals[name].share) * count)
         else:
             text = statement("blocks.counts", category=category_of(name), rows=rows)
-            with refusals(session, ()):
-                table = bound(session.con, telling(text)).to_arrow_table()
+            table = session.query(text, lambda relation: relation.to_arrow_table())
             values = table["category"].combine_chunks().cast(pa.string())
             sizes = table["size"].to_numpy().astype(np.int64)
             counts[name] = dict(zip(values.to_pylist(), sizes.tolist(), strict=True))
@@ -225,8 +223,7 @@ def _levels(session: Session, asked: Asked, i: int) -> list[pa.Array]:
     rows = rows_sql(asked, keyed=False)
     tree = Hierarchies([spec], asked.call.show_values, "__kanon_values").stages().rstrip(",\n")
     text = f"WITH __kanon_values AS {rows}, {tree} SELECT unnest(paths) AS path FROM __kanon_tree_1"
-    with refusals(session, ()):
-        paths = session.con.execute(telling(text)).fetchall()
+    paths = session.rows(text)
     height = len(paths[0][0])
     return [pa.array([path[level] for (path,) in paths], pa.string()) for level in range(height)]
 

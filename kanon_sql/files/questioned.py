@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kanon_sql.call.relation import quoted
-from kanon_sql.duckdb.session import Session, refusals, telling
+from kanon_sql.duckdb.session import Session
 from kanon_sql.encode.looks import Profile, judge
 from kanon_sql.errors import DataError
 from kanon_sql.files.asked import Asked
@@ -38,9 +38,7 @@ def refuse_identifiers(session: Session, asked: Asked, rows: str) -> None:
         return
     looks = [expression("blocks.looks", column=quoted(name)) for name in asked.questioned]
     persons = "0" if asked.entity is None else f"approx_count_distinct({quoted(asked.entity)})"
-    with refusals(session, ()):
-        text = f"SELECT [{', '.join(looks)}], {persons} FROM {rows}"
-        ((found, people),) = session.con.execute(telling(text)).fetchall()
+    ((found, people),) = session.rows(f"SELECT [{', '.join(looks)}], {persons} FROM {rows}")
     for name, look in zip(asked.questioned, found, strict=True):
         least, about = asked.call.least, look["about"]
         near_rows = may_be_own(about, look["values"], least)
@@ -63,12 +61,10 @@ def _like(session: Session, asked: Asked, rows: str, name: str) -> bool:
         texts.append(
             statement("blocks.looks_closely", column=quoted(name), rows=of_persons, least=least)
         )
-    with refusals(session, ()):
-        for text in texts:
-            ((values, distinct, *rest),) = session.con.execute(telling(text)).fetchall()
-            profile = Profile(name, kind, values, values, distinct, *rest)
-            if judge(profile).identifier:
-                return True
+    for text in texts:
+        ((values, distinct, *rest),) = session.rows(text)
+        if judge(Profile(name, kind, values, values, distinct, *rest)).identifier:
+            return True
     return False
 
 

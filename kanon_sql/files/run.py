@@ -18,7 +18,7 @@ import duckdb
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.relation import literal
 from kanon_sql.duckdb.register import register
-from kanon_sql.duckdb.session import Session, reads_of, refusals
+from kanon_sql.duckdb.session import Session, reads_of
 from kanon_sql.errors import LITTLE, DataError, KanonError, OptionError, ReleaseError
 from kanon_sql.files.asked import Asked, read_asked
 from kanon_sql.files.block import OF_BLOCK, Block, blocks_of, release_block
@@ -264,7 +264,7 @@ class _Run:
             found: dict[str, float] | None = self.state.found(step)
             if found is None:
                 target = folder / f"{block.number:06}.parquet"
-                with _of_block(len(blocks)), refusals(self.session, ()):
+                with _of_block(len(blocks)), self.session.refusals():
                     found = release_block(con, own, self.asked, learned.scales, block, target)
                 self.state.done(step, found)
                 for gone in block.folders:
@@ -283,7 +283,7 @@ class _Run:
             found, target = self.state.found(step), folder / PART.format(number)
             # one is gone where the output had its name already and the draft was being taken away
             if found is None or not target.exists():
-                with refusals(self.session, ()):
+                with self.session.refusals():
                     found = write_file(con, self.asked, pieces, number, files, target)
                 self.state.done(step, list(found))
             return Written(*found)

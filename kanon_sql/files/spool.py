@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kanon_sql.call.relation import Relation, literal, quoted
-from kanon_sql.duckdb.session import Session, bound, refusals, telling
+from kanon_sql.duckdb.refused import telling
+from kanon_sql.duckdb.session import Session
 from kanon_sql.encode.attributes import Attribute, Categorical
 from kanon_sql.files.asked import Asked
 from kanon_sql.files.cuts import BY_HASH, Tree, axis_of, grow, ranks_of
@@ -101,7 +102,7 @@ def _spooled(
     texts = _spool_sql(
         asked, attributes, tree, rows_sql(asked, part, keyed=False), folder, depth
     )
-    with refusals(session, ()):
+    with session.refusals():
         for text in texts:
             session.con.execute(telling(text)).fetchall()
     leaves = []
@@ -147,8 +148,7 @@ def _tree(
         "blocks.sample", cells=cells, rows=rows_sql(asked, part), every=every,
         quasi=", ".join(map(quoted, asked.quasi)), crowd=rows // BUCKETS + CROWD * every,
     )
-    with refusals(session, ()):
-        found = bound(session.con, telling(text)).to_arrow_table()
+    found = session.query(text, lambda relation: relation.to_arrow_table())
     found = found.take(np.repeat(np.arange(found.num_rows), found["many"].to_numpy()))
     axes = [
         axis_of(a, _values(found[f"c{i}"], a), ranks.get(a.name, {}))

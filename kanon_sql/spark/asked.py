@@ -20,7 +20,7 @@ from pyspark.sql.types import (
 
 from kanon_sql.call.relation import Relation, quoted
 from kanon_sql.constraints import AlphaFrequency
-from kanon_sql.duckdb.session import Session, bound, refusals, telling
+from kanon_sql.duckdb.session import Session, bound
 from kanon_sql.errors import OptionError
 from kanon_sql.files.asked import WHOLE, Asked, block_call, read_asked
 from kanon_sql.files.block import block_sql
@@ -154,8 +154,7 @@ def _released(session: Session, asked: Asked, fields: StructType) -> StructType:
     """The columns that come out, as Spark has them."""
     rows = Relation(rows_sql(asked, keyed=False), asked.source.parts)
     own = block_call(asked.call, asked, rows, {}, 1, "schema")
-    with refusals(session, ()):
-        block = bound(session.con, telling(block_sql(own)))
+    block = session.query(block_sql(own), lambda relation: relation)
     passing = {caseless(name) for name in asked.passing}
     return released_fields(session, block, fields, asked.types, passing)
 

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.relation import Relation, quoted
-from kanon_sql.duckdb.session import Session, refusals, telling
+from kanon_sql.duckdb.session import Session
 from kanon_sql.encode.attributes import Attribute, Categorical, NumberTotals, Numeric
 from kanon_sql.encode.cells import refuse_counts
 from kanon_sql.encode.scales import told_scale
@@ -206,8 +206,7 @@ def _levels(session: Session, asked: Asked, rows: Any, i: int) -> list[pa.Array]
         "SELECT unnest(paths) AS path FROM __kanon_tree_1"
     )
     try:
-        with refusals(session, ()):
-            paths = session.con.execute(telling(text)).fetchall()
+        paths = session.rows(text)
     finally:
         session.con.unregister(VALUES)
     height = len(paths[0][0])

@@ -25,10 +25,9 @@ from pyspark.sql.udtf import AnalyzeResult, PartitioningColumn
 from kanon_sql.call.call import GroupingCall, read_call
 from kanon_sql.call.models import secret_seed
 from kanon_sql.call.relation import literal
-from kanon_sql.duckdb.session import Session, asked, bound, refusals, telling
+from kanon_sql.duckdb.session import Session, asked, bound
 from kanon_sql.errors import KanonError, OptionError, did_you_mean
 from kanon_sql.names import caseless
-from kanon_sql.plan.query import plan
 from kanon_sql.spark.asked import empty, released_fields
 from kanon_sql.spark.worker import asked_whole
 
@@ -143,9 +142,7 @@ def _is_secret(session: Session, table: pa.Table, options: Mapping[str, Any]) ->
 def _release(session: Session, table: pa.Table, options: Mapping[str, Any]) -> Any:
     """The release of a table, as a relation."""
     source, held = asked(session, table, {k: v for k, v in options.items() if v is not None})
-    planned = plan("anonymize", source, held, session.catalog)
-    with refusals(session, planned.relations):
-        return bound(session.con, telling(planned.text))
+    return session.run("anonymize", source, held, lambda relation: relation)
 
 
 class Partition:

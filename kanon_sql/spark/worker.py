@@ -13,7 +13,8 @@ import pyarrow as pa
 
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.relation import Relation, literal, quoted
-from kanon_sql.duckdb.session import Session, bound, refusals, telling
+from kanon_sql.duckdb.refused import telling
+from kanon_sql.duckdb.session import Session, bound
 from kanon_sql.errors import DataError, KanonError, ReleaseError
 from kanon_sql.files.asked import Asked, block_call
 from kanon_sql.files.block import LOST, block_sql
@@ -67,7 +68,7 @@ def asked_of(session: Session, text: str, rows: pa.Table) -> pa.Table:
     """What a query says of rows, which it reads as ROWS."""
     session.con.register(ROWS, rows)
     try:
-        with refusals(session, ()):
+        with session.refusals():
             relation = bound(session.con, telling(text))
         return asked_whole(session, relation, rows.num_rows)
     finally:
@@ -77,7 +78,7 @@ def asked_of(session: Session, text: str, rows: pa.Table) -> pa.Table:
 def asked_whole(session: Session, relation: duckdb.DuckDBPyRelation, rows: int) -> pa.Table:
     """All that a relation holds, which is worked out from so many rows."""
     try:
-        with refusals(session, ()):
+        with session.refusals():
             return relation.to_arrow_table()
     except duckdb.OutOfMemoryException:
         raise DataError(MEMORY.format(rows)) from None

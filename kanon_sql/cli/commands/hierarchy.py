@@ -15,7 +15,8 @@ from kanon_sql.cli.show import table as as_table
 from kanon_sql.cli.sources import opened
 from kanon_sql.cli.targets import read_target, write
 from kanon_sql.cli.work import rows_of
-from kanon_sql.duckdb.session import Session, asked, reads_of, refusals, telling
+from kanon_sql.duckdb.refused import telling
+from kanon_sql.duckdb.session import Session, asked, reads_of
 from kanon_sql.errors import OptionError
 from kanon_sql.hierarchies.kinds import KINDS
 from kanon_sql.plan.query import plan
@@ -77,7 +78,7 @@ def hierarchy(
             with Session(read.con) as session:
                 relation, held = asked(session, read.data, chosen)
                 planned = plan("hierarchy", relation, held, session.catalog)
-                with refusals(session, planned.relations):
+                with session.refusals(planned.relations):
                     reads = reads_of(session, relation, held)
                     write(session, read, telling(planned.text), target, reads)
             if target.kind != "stdout":

@@ -18,8 +18,8 @@ from kanon_sql.cli.show import as_objects
 from kanon_sql.cli.show import table as as_table
 from kanon_sql.cli.sources import connection, opened
 from kanon_sql.cli.work import rows_of
+from kanon_sql.duckdb.refused import HARMLESS, KINDS
 from kanon_sql.duckdb.register import register
-from kanon_sql.duckdb.session import HARMLESS, KINDS
 from kanon_sql.errors import DataError, KanonError, OptionError
 
 PROMPT, MORE = "kanon> ", "  ...> "

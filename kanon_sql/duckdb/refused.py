@@ -1,0 +1,78 @@
+"""What DuckDB refuses, in our words: of a refusal in our SQL its class and sentence, of all else
+only that it is refused, since the text may hold a value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import duckdb
+
+from kanon_sql.call.sought import Sought
+from kanon_sql.errors import DataError, KanonError, OptionError, ReleaseError, lacks_memory
+from kanon_sql.output.faults import read_fault
+
+TOKEN = re.compile(r"--[^\n]*|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\w+|.", re.DOTALL)
+
+UNREAD = "A file that the call names can't be read. Check its path and its rights."
+
+INSIDE = re.compile(r"Python exception occurred while executing the UDF: (\w+)")
+FAILED = "The call failed with {}. Nothing came out; please report this as a bug."
+
+KINDS = {kind.__name__: kind for kind in (KanonError, OptionError, DataError, ReleaseError)}
+
+HARMLESS = (duckdb.BinderException, duckdb.CatalogException)
+"""What DuckDB refuses while it reads a query: the text names columns and relations, no values."""
+
+ABOUT_DATA = (
+    duckdb.InvalidInputException, duckdb.ConversionException, duckdb.OutOfRangeException,
+    duckdb.InvalidTypeException, duckdb.TypeMismatchException,
+)
+"""What it refuses while it runs one: our refusals are among them, and values may be in the text."""
+
+
+def telling(text: str) -> str:
+    """The query with refusals that bring their class out of it (see sql/macros/refuse.sql)."""
+    tokens = TOKEN.findall(text)
+    return "".join("__kanon_tell" if token == "__kanon_refuse" else token for token in tokens)
+
+
+def refused(error: duckdb.Error) -> Exception:
+    """The refusal inside a DuckDB error, of the class as which it was raised; of what DuckDB itself
+    refuses only that it does, since its text may hold a value."""
+    text = str(error).partition("\n\nLINE ")[0].partition(": ")[2]
+    kind, _, sentence = text.partition(": ")
+    if kind in KINDS:
+        return KINDS[kind](sentence)
+    failed = INSIDE.search(text)
+    if failed and not lacks_memory(error):
+        return KanonError(FAILED.format(failed[1]))
+    return read_fault(error) or DataError(
+        f"DuckDB can't read the data ({type(error).__name__}). Check that each column holds values "
+        "of one type."
+    )
+
+
+@contextmanager
+def refusals(missing: Callable[[], Sought | None]) -> Iterator[None]:
+    """Raises what DuckDB refuses meanwhile as what it is; ``missing`` finds a relation that there
+    isn't."""
+    try:
+        yield
+    except ABOUT_DATA as error:
+        raise refused(error) from None
+    except (*HARMLESS, duckdb.IOException) as error:
+        told = read_fault(error) if isinstance(error, duckdb.IOException) else None
+        if told is not None:
+            raise told from None
+        sought = missing()
+        said = str(error).partition("\n")[0].partition(": ")[2]
+        if isinstance(error, duckdb.IOException) and not said.startswith("No files found"):
+            said = UNREAD  # a path may hold a value
+        raise OptionError(sought.sentence if sought else said) from None
+    except duckdb.Error as error:
+        told = read_fault(error)
+        if told is None:
+            raise
+        raise told from None
