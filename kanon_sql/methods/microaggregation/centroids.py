@@ -19,7 +19,6 @@ from kanon_sql.points.points import Codes, Floats, Labels, Points
 from kanon_sql.search.ahead import FEW
 from kanon_sql.search.space import Space, make_space
 
-
 PAIRS = 32
 """The most records whose pairs are looked at one by one; more are counted in a table. It is also
 the least room for each group, on average, from which on groups have a tally."""
@@ -157,19 +156,15 @@ def _pairs_alike(codes: Any, a: int, members: Any, m: int, who: Any, often: Any)
     return same
 
 
-@inner
 def empty_groups(space: Space, room: int) -> Groups:
     """Room for that many groups."""
     n, d, c = space.numeric.shape[0], space.numeric.shape[1], space.codes.shape[1]
     first, width = np.zeros(c, np.int64), 0
     # small groups are counted as fast as a tally is found in memory
     if n > PAIRS * room:
-        for a in range(c):
-            first[a] = width
-            most = -1
-            for i in range(n):
-                most = max(most, space.codes[i, a])
-            width += most + 1
+        ends = np.cumsum(space.codes.max(axis=0).astype(np.int64) + 1)
+        width = int(ends[-1]) if c > 0 else 0
+        first[1:] = ends[:-1]
     if room * width > TALLIES:
         width = 0
     return Groups(
@@ -185,7 +180,7 @@ def empty_groups(space: Space, room: int) -> Groups:
 
 
 @inner
-def _count_alike(codes: Any, a: int, i: int, group: int, groups: Groups) -> int:
+def _count_alike(codes: Any, a: int, i: int, group: int, groups: Groups) -> Any:
     """How many records of a group share record i's category of attribute a."""
     if groups.tally.shape[1] > 0:
         return np.int64(groups.tally[group, groups.first[a] + codes[i, a]])
