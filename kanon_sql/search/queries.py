@@ -21,6 +21,11 @@ NOBODY = np.int64(-1)
 once for all others."""
 
 
+HEAPED = 48
+"""Records that are wanted from which on those found so far are a heap: in a sorted list each that
+is found moves half of them."""
+
+
 class Leaves(NamedTuple):
     """The records of a tree leaf by leaf, attribute by attribute.
 
@@ -97,10 +102,70 @@ def padded(limit: float, slack: float) -> float:
 
 
 @inlined
+def _behind(found: Any, gaps: Any, a: int, b: int) -> Any:
+    """Whether what is at place a comes after what is at place b."""
+    return gaps[a] > gaps[b] or (gaps[a] == gaps[b] and found[a] > found[b])
+
+
+@inlined
+def _exchange(found: Any, gaps: Any, a: int, b: int) -> None:
+    """Lets two places change what they have."""
+    found[a], found[b] = found[b], found[a]
+    gaps[a], gaps[b] = gaps[b], gaps[a]
+
+
+@inner
+def _sink(found: Any, gaps: Any, q: int, held: int) -> None:
+    """Has the top of a heap of so many sink to where it belongs.
+
+    Node v is at place q + 1 - v: so the top, the furthest, is where a sorted list has it.
+    """
+    v = 1
+    while 2 * v <= held:
+        w = 2 * v
+        if w < held and _behind(found, gaps, q - w, q + 1 - w):
+            w += 1
+        if not _behind(found, gaps, q + 1 - w, q + 1 - v):
+            break
+        _exchange(found, gaps, q + 1 - w, q + 1 - v)
+        v = w
+
+
+@inner
+def _push(query: Query, held: int, i: int, gap: float) -> int:
+    """As ``_offer``, of a record that is to be taken in, where those found are a heap."""
+    found, gaps, q = query.found, query.gaps, query.q
+    if held == q:
+        found[q], gaps[q] = i, gap
+        _sink(found, gaps, q, held)
+        return held
+    v = held + 1
+    found[q + 1 - v], gaps[q + 1 - v] = i, gap
+    while v > 1 and _behind(found, gaps, q + 1 - v, q + 1 - v // 2):
+        _exchange(found, gaps, q + 1 - v, q + 1 - v // 2)
+        v //= 2
+    return held + 1
+
+
+@inner
+def _sorted(query: Query, held: int) -> None:
+    """Makes a sorted list of a heap."""
+    found, gaps, q = query.found, query.gaps, query.q
+    for end in range(held, 1, -1):
+        _exchange(found, gaps, q, q + 1 - end)
+        _sink(found, gaps, q, end - 1)
+    for p in range(1, q // 2 + 1):
+        _exchange(found, gaps, p, q + 1 - p)
+
+
+@inlined
 def _offer(query: Query, held: int, i: int, gap: float) -> int:
     """Takes record i into the q nearest, ordered by (distance, index); returns how many."""
     found, gaps, q = query.found, query.gaps, query.q
     if held == q and (gap > gaps[q] or (gap == gaps[q] and i > found[q])):
+        return held
+    if q >= HEAPED:
+        held = _push(query, held, i, gap)
         return held
     spot = held + 1 if held < q else q
     while spot > 1 and (gaps[spot - 1] > gap or (gaps[spot - 1] == gap and found[spot - 1] > i)):
@@ -169,6 +234,8 @@ def nearest_in_order(
                     space, tree, leaves, g * FAN + s, sums, query, held, limit
                 )
                 loose = padded(limit, slack)
+    if q >= HEAPED:
+        _sorted(query, held)
     return opened, swept
 
 
@@ -222,6 +289,8 @@ def nearest_in_tree(
         swept += 1
         held, limit = _sweep(space, tree, leaves, node - room, sums, query, held, limit)
         loose = padded(limit, slack)
+    if q >= HEAPED:
+        _sorted(query, held)
     return opened, swept
 
 

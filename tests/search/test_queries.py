@@ -13,7 +13,7 @@ from kanon_sql.methods.microaggregation import centroids, group_index, mdav
 from kanon_sql.methods.microaggregation.group_index import OVERFLOWN, new_groups
 from kanon_sql.search import queries, space, unassigned
 from kanon_sql.search.planting import new_pool
-from kanon_sql.search.queries import NOBODY
+from kanon_sql.search.queries import HEAPED, NOBODY
 from kanon_sql.search.unassigned import BUILT, LEFT
 from tests.methods.microaggregation import reference, reference_fast
 from tests.methods.microaggregation.test_mdav_family import GAMMAS, random_records
@@ -125,7 +125,7 @@ def test_nearest_and_furthest_while_records_leave(kind: str, axes: str) -> None:
                     if whole:
                         check_furthest(points, where, pool, labels, origin)
                     else:
-                        for q in (1, 4, 49):
+                        for q in (1, 4, HEAPED - 1, HEAPED, 301):
                             check_nearest(points, where, pool, labels, origin, q)
                 gone = leaving[start : min(start + batch, n - 2)]
                 labels[gone] = 0

@@ -29,6 +29,7 @@ from kanon_sql.methods.local_search.burden import (
 )
 from kanon_sql.methods.local_search.moves import (
     choose,
+    clear,
     cost,
     exchange,
     growth,
@@ -106,7 +107,7 @@ def _neighbour(data: Any, sites: Sites, i: int, bits: Any) -> Any:
 @inlined
 def note(changes: Changes, g: int) -> None:
     """Notes that group g is changed."""
-    turn, last, many, groups = changes
+    turn, last, many, groups, _, _ = changes
     if last[g] != turn[0]:
         last[g] = turn[0]
         groups[many[0]] = g
@@ -176,6 +177,7 @@ def _dissolve(search: Search, g: int, bits: Any, limit: float, room: Moved) -> b
     labels, sizes, near = groups.labels, groups.sizes, sites.near
     count, total, done = sizes[g], -cost(data, g, groups), 0
     moved, into = room
+    met = changes.met
     most = reach(burden, g, g, limit)
     note(changes, g)
     # a copy, since members change their places when one leaves
@@ -184,12 +186,19 @@ def _dissolve(search: Search, g: int, bits: Any, limit: float, room: Moved) -> b
     while done < count:
         i = moved[done]
         best, least = -1, np.inf
+        if met.shape[0] > 0:
+            met[-1] += 1
         for rank in range(min(near.shape[1], CLOSE) + 1):
             site = sites.site_of[i] if rank == 0 else near[sites.site_of[i], rank - 1]
             b = labels[_at_site(sites, site, bits)]
             # g itself is to go, and one with the most records is full
             if b in (g, best) or sizes[b] >= largest(burden, k):
                 continue
+            if met.shape[0] > 0:
+                # it grows by no less at another look
+                if met[b] == met[-1]:
+                    continue
+                met[b] = met[-1]
             grown = growth(data, i, b, groups)
             if grown < least:
                 best, least = b, grown
@@ -227,31 +236,43 @@ def _create(search: Search, i: int, bits: Any, limit: float, moved: Moved) -> bo
     labels, sizes = groups.labels, groups.sizes
     site_of, start, order, near = sites
     record, origin = moved
+    looked = changes.looked
     if spare.left[0] == 0:
         return False
+    if looked.shape[0] > 0:
+        looked[-1] += 1
+    # all that groups have beyond k: where that is less, nothing comes of it once it is gone
+    most = min(k, labels.shape[0] - k * (sizes.shape[0] - spare.left[0]))
     new, count, total, head = spare.numbers[spare.left[0] - 1], 0, 0.0, -1
     note(changes, new)
-    while head < count < k:
+    while head < count < most:
         # around i itself first, then around those that came along
         center = i if head < 0 else record[head]
         for rank in range(-2 if head < 0 else 0, near.shape[1]):  # -2: i, -1: its own site
             site = site_of[center] if rank < 0 else near[site_of[center], rank]
+            if looked.shape[0] > 0 and rank != -2:
+                # who was not taken at the first look can't be at another: groups only shrink
+                if looked[site] == looked[-1]:
+                    continue
+                looked[site] = looked[-1]
             here = start[site + 1] - start[site]
             skip = 0 if here == 1 else _pick(bits, 40, 24, here)
             for p in range(1 if rank == -2 else min(here, ALIKE)):
                 j = i if rank == -2 else order[start[site] + (skip + p) % here]
-                if count == k or labels[j] == new or sizes[labels[j]] <= k:
+                if count == most or labels[j] == new or sizes[labels[j]] <= k:
                     continue
                 # moved at once, so that the next relief counts that this one is gone
                 note(changes, labels[j])
                 total -= relief(data, j, groups)
                 record[count], origin[count] = j, labels[j]
                 leave(data, j, groups)
-                join(data, j, new, groups)
+                labels[j] = new
                 count += 1
         head += 1
     held = False
     if count == k:
+        for p in range(count):
+            join(data, record[p], new, groups)
         total += cost(data, new, groups)
         if total < limit:
             held = True
@@ -259,8 +280,8 @@ def _create(search: Search, i: int, bits: Any, limit: float, moved: Moved) -> bo
             if total < limit:
                 spare.left[0] -= 1
                 return True
+        clear(data, new, groups)
     for p in range(count - 1, -1, -1):
-        leave(data, record[p], groups)
         join(data, record[p], origin[p], groups)
     if held:
         hold_all(burden, groups, origin, count)

@@ -26,7 +26,7 @@ from kanon_sql.methods.local_search.refine import (
     load_groups,
     loss_of,
 )
-from kanon_sql.methods.local_search.state import Changes, Cycle, Search, Sites
+from kanon_sql.methods.local_search.state import Cycle, Search, Sites, no_changes
 from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Labels, LossPoints, Points
 from kanon_sql.search.nearest_lists import nearest_among
@@ -105,7 +105,7 @@ class Held:
         burden = Burden(
             demands, held, kept_codes(demands, labels, groups_at_most), self._price, ROOM * k, seed
         )
-        changes = Changes(*(np.zeros(m, np.int64) for m in (1, groups_at_most, 1, groups_at_most)))
+        changes = no_changes(groups_at_most, k, ground.sites)
         self._work = Search(data, groups, ground.sites, spare, unit, k, changes, burden)
         self._watch, self._beat, self.step = watch, watch.beat(), 0
 

@@ -33,8 +33,8 @@ def _either(name: str) -> Callable[..., Any]:
     return stub
 
 
-hold_groups, join, leave, swap, distance = map(
-    _either, ("hold_groups", "join", "leave", "swap", "distance")
+hold_groups, join, leave, clear, swap, distance = map(
+    _either, ("hold_groups", "join", "leave", "clear", "swap", "distance")
 )
 cost, growth, relief, exchange, choose, settle = map(
     _either, ("cost", "growth", "relief", "exchange", "choose", "settle")

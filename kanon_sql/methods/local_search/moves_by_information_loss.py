@@ -297,6 +297,12 @@ def leave(data: PackedRecords, i: int, groups: LossGroups) -> None:
 
 
 @inner
+def clear(data: PackedRecords, g: int, groups: LossGroups) -> None:
+    """Has group g be as if all its records had left, of which each is to join another one next."""
+    groups.sizes[g], groups.stale[g] = 0, True
+
+
+@inner
 def swap(data: PackedRecords, i: int, j: int, groups: LossGroups) -> None:
     """Lets two records of different groups change places."""
     labels, place, members = groups.labels, groups.place, groups.members

@@ -121,10 +121,12 @@ def _renew(numeric: Any, g: int, groups: SquaredGroups) -> None:
         return
     changes[g] = 0
     for a in range(numeric.shape[1]):
-        total = 0.0
-        for p in range(sizes[g]):
-            total += numeric[members[g, p], a]
-        sums[g, a] = total
+        sums[g, a] = 0.0
+    # row by row, since the members of a large group lie far apart in memory
+    for p in range(sizes[g]):
+        i = members[g, p]
+        for a in range(numeric.shape[1]):
+            sums[g, a] += numeric[i, a]
 
 
 @inner
@@ -170,6 +172,19 @@ def leave(data: SquaredRecords, i: int, groups: SquaredGroups) -> None:
     place[last] = place[i]
     labels[i], sizes[g] = -1, size - 1
     _renew(numeric, g, groups)
+
+
+@inner
+def clear(data: SquaredRecords, g: int, groups: SquaredGroups) -> None:
+    """Has group g be as if all its records had left, of which each is to join another one next."""
+    _, _, sizes, _, sums, squares, changes, tally = groups
+    sizes[g] = changes[g] = 0
+    for a in range(sums.shape[1]):
+        sums[g, a] = 0.0
+    for a in range(squares.shape[1]):
+        squares[g, a] = 0
+    for at in range(tally.shape[1]):
+        tally[g, at] = 0
 
 
 @inner

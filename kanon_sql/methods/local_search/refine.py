@@ -20,7 +20,7 @@ from kanon_sql.methods.local_search.judging import Judging, helpers_for
 from kanon_sql.methods.local_search.moves import distance, hold_groups, join, settle
 from kanon_sql.methods.local_search.moves_by_information_loss import pack_records
 from kanon_sql.methods.local_search.moves_by_squared_error import squared_records
-from kanon_sql.methods.local_search.state import Changes, Cycle, Search, Sites, Spare
+from kanon_sql.methods.local_search.state import Cycle, Search, Sites, Spare, no_changes
 from kanon_sql.points.losses import sse, total_il
 from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Floats, Labels, LossPoints, Points
@@ -310,7 +310,7 @@ class Refining:
         unit = np.full(n, self.loss / n)
         if self._ground.spread is not None:
             unit = np.sqrt(self._ground.spread * unit)
-        changes = Changes(*(np.zeros(m, np.int64) for m in (1, n // k, 1, n // k)))
+        changes = no_changes(n // k, k, self._ground.sites)
         return Search(data, groups, self._ground.sites, spare, unit, k, changes, Free())
 
     def _anneal(self, cycle: Cycle, ahead: int) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from kanon_sql.points.points import Codes, Floats, Labels
 
 
@@ -51,12 +53,29 @@ class Changes(NamedTuple):
         last: int64, shape (groups,); the last turn at which each group was changed, 0 for never.
         many: int64, shape (1,); how many were changed in this turn.
         groups: int64, shape (groups,); the first ``many`` are those.
+        looked: int64, shape (sites + 1,); the last making of a group at which each site was looked
+            at, and how many there were; shape (0,) where that isn't noted.
+        met: int64, shape (groups + 1,); likewise the last record of a dissolved group for which
+            each group was looked at.
     """
 
     turn: Labels
     last: Labels
     many: Labels
     groups: Labels
+    looked: Labels
+    met: Labels
+
+
+NOTED = 32
+"""The least records of a group from which on it is noted where was looked to make or dissolve one:
+neighbours of so many are often the same, and often of the same group."""
+
+
+def no_changes(groups: int, k: int, sites: Sites) -> Changes:
+    """Nothing is changed yet, of so many groups of k records or more."""
+    noted = (len(sites.start), groups + 1) if k >= NOTED else (0, 0)
+    return Changes(*(np.zeros(m, np.int64) for m in (1, groups, 1, groups, *noted)))
 
 
 class Search(NamedTuple):

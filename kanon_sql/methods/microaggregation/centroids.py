@@ -15,10 +15,20 @@ import numpy as np
 
 from kanon_sql.kernel.jit import inlined, inner
 from kanon_sql.kernel.parallel import in_parallel
-from kanon_sql.points.points import Floats, Labels, Points
+from kanon_sql.points.points import Codes, Floats, Labels, Points
 from kanon_sql.search.ahead import FEW
 from kanon_sql.search.axes import make_space
 from kanon_sql.search.space import Space
+
+PAIRS = 32
+"""The most records whose pairs are looked at one by one; more are counted in a table. It is also
+the least room for each group, on average, from which on groups have a tally."""
+
+TALLIES = 1 << 23
+"""The most entries of all tallies: otherwise members are counted one by one, with the same
+result."""
+
+_GOLDEN, _WORD, _WORD_BITS = 2_654_435_769, (1 << 32) - 1, 32
 
 
 class Groups(NamedTuple):
@@ -32,6 +42,8 @@ class Groups(NamedTuple):
         head: the record that each group's chain of members begins with, -1: none; int64, shape
             (m,).
         chain: the next record of the same group, -1 at the end; int64, shape (n,).
+        first: where the categories of each attribute begin in a tally; int64, shape (c,).
+        tally: how often each category is in each group, or of width 0; int32, shape (m, width).
     """
 
     sizes: Labels
@@ -40,6 +52,8 @@ class Groups(NamedTuple):
     squares: Labels
     head: Labels
     chain: Labels
+    first: Labels
+    tally: Codes
 
 
 def category_counts(codes: Any) -> Labels:
@@ -101,21 +115,59 @@ def sse_of(space: Space, members: Any, m: int) -> float:
         for a in range(d):
             gap = numeric[members[p], a] - center[a]
             total += gap * gap
-    # pairs instead of a table of counts: m is k, but the domain may be as large as the input
+    room = 1
+    while m > PAIRS and room < 2 * m:
+        room *= 2
+    who, often = np.empty(room, np.int32), np.empty(room, np.int64)
     for a in range(c):
         same = 0
-        for p in range(m):
-            for q in range(m):
-                if codes[members[p], a] == codes[members[q], a]:
-                    same += 1
+        if m > PAIRS:
+            same = _pairs_alike(codes, a, members, m, who, often)
+        else:
+            for p in range(m):
+                for q in range(m):
+                    if codes[members[p], a] == codes[members[q], a]:
+                        same += 1
         total += scale[a] * ((m * m - same) / m)
     return total
 
 
 @inner
+def _pairs_alike(codes: Any, a: int, members: Any, m: int, who: Any, often: Any) -> int:
+    """How many pairs of members[:m], each with itself too, share a category of attribute a.
+
+    Args:
+        who, often: room for a hash table, whose size is a power of 2 and 2m or more; the domain
+            may be as large as the input, so no table is indexed by categories.
+    """
+    room, bits, same = len(who), 0, 0
+    while (1 << bits) < room:
+        bits += 1
+    for s in range(room):
+        often[s] = 0
+    for p in range(m):
+        code = codes[members[p], a]
+        s = ((np.int64(code) * _GOLDEN) & _WORD) >> (_WORD_BITS - bits)
+        while often[s] > 0 and who[s] != code:
+            s = (s + 1) & (room - 1)
+        # (q + 1)^2 - q^2 = 2q + 1, q being those alike so far
+        same += 2 * often[s] + 1
+        who[s] = code
+        often[s] += 1
+    return same
+
+
 def empty_groups(space: Space, room: int) -> Groups:
     """Room for that many groups."""
     n, d, c = space.numeric.shape[0], space.numeric.shape[1], space.codes.shape[1]
+    first, width = np.zeros(c, np.int64), 0
+    # small groups are counted as fast as a tally is found in memory
+    if n > PAIRS * room:
+        ends = np.cumsum(space.codes.max(axis=0).astype(np.int64) + 1)
+        width = int(ends[-1]) if c > 0 else 0
+        first[1:] = ends[:-1]
+    if room * width > TALLIES:
+        width = 0
     return Groups(
         np.zeros(room, np.int64),
         np.zeros((room, d)),
@@ -123,13 +175,17 @@ def empty_groups(space: Space, room: int) -> Groups:
         np.zeros((room, c), np.int64),
         np.full(room, -1, np.int64),
         np.full(n, -1, np.int64),
+        first,
+        np.zeros((room, width), np.int32),
     )
 
 
 @inner
-def count_alike(codes: Any, a: int, i: int, member: int, chain: Any) -> int:
-    """How many records of a chain share record i's category of attribute a."""
-    same = 0
+def _count_alike(codes: Any, a: int, i: int, group: int, groups: Groups) -> Any:
+    """How many records of a group share record i's category of attribute a."""
+    if groups.tally.shape[1] > 0:
+        return np.int64(groups.tally[group, groups.first[a] + codes[i, a]])
+    same, member, chain = 0, groups.head[group], groups.chain
     while member >= 0:
         if codes[member, a] == codes[i, a]:
             same += 1
@@ -145,7 +201,9 @@ def join_group(space: Space, i: int, group: int, labels: Any, groups: Groups) ->
     squares, head, chain = groups.squares, groups.head, groups.chain
     # before the record is in the chain: (q + 1)^2 - q^2 = 2q + 1, q being those alike so far
     for a in range(codes.shape[1]):
-        squares[group, a] += 2 * count_alike(codes, a, i, head[group], chain) + 1
+        squares[group, a] += 2 * _count_alike(codes, a, i, group, groups) + 1
+        if groups.tally.shape[1] > 0:
+            groups.tally[group, groups.first[a] + codes[i, a]] += 1
     labels[i] = group
     sizes[group] += 1
     for a in range(numeric.shape[1]):
@@ -162,8 +220,7 @@ def group_distance(
     """How far record i is from group g: |x - c|^2, or with ``grow`` the growth of the group's
     SSE, n/(n+1) |x - c|^2 (thaeter2021, section 3). Infinite where it is above the limit."""
     numeric, codes, scale = space.numeric, space.codes, space.scale
-    centers, squares, head, chain = groups.centers, groups.squares, groups.head, groups.chain
-    size = groups.sizes[g]
+    centers, squares, size = groups.centers, groups.squares, groups.sizes[g]
     factor = size / (size + 1.0) if grow else 1.0
     total = 0.0
     for a in range(numeric.shape[1]):
@@ -173,7 +230,7 @@ def group_distance(
     if factor * total > limit:
         return np.inf
     for a in range(codes.shape[1]):
-        same = count_alike(codes, a, i, head[g], chain)
+        same = _count_alike(codes, a, i, g, groups)
         total += scale[a] * ((squares[g, a] - 2 * size * same + size * size) / (size * size))
         # to count those alike takes longest, and no term is below 0
         if factor * total > limit:

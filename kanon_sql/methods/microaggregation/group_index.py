@@ -128,7 +128,7 @@ def new_groups(space: Space, place: Labels, room: int, k: int, grow: bool) -> Gr
     leaves = (len(numeric) + width - 1) // width
     tree = empty_tree(leaves, axes.shape[1])
     return GroupIndex(
-        empty_groups.py_func(space, room), np.zeros((room, axes.shape[1])), tree,
+        empty_groups(space, room), np.zeros((room, axes.shape[1])), tree,
         empty_shares(codes, int(tree.first[-1])), _empty_shelf(space, leaves),
         _empty_shelf(space, room // LEAF + 1), np.full(room, -1, np.int64), home,
         np.zeros(2, np.int64), new_stack.py_func(), grow,

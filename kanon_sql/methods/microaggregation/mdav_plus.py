@@ -9,6 +9,7 @@ import numpy as np
 from kanon_sql.kernel.jit import NO, kernel
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.methods.microaggregation.centroids import (
+    Groups,
     empty_groups,
     join_group,
     place_leftovers,
@@ -86,11 +87,10 @@ def _turn(
 
 
 @kernel
-def _place_rest(space: Space, groups: Made, rest: Any) -> None:
-    """Puts the records that are in no group into the closest."""
+def _place_rest(space: Space, groups: Made, kept: Groups, rest: Any) -> None:
+    """Puts the records that are in no group into the closest; ``kept``: room for the groups."""
     labels, members, _ = groups
     made, k = members.shape
-    kept = empty_groups(space, made)
     for g in range(made):
         # in the order in which they were found: sums have other bits in another one
         for p in range(k):
@@ -131,5 +131,6 @@ def mdav_plus(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     visit_all(order, labels, rounds, k)
     # most often nobody is left, and what the groups are need not be known
     if n % k > 0:
-        _place_rest(space, rounds.groups, np.flatnonzero(labels < 0))
+        kept = empty_groups(space, n // k)
+        _place_rest(space, rounds.groups, kept, np.flatnonzero(labels < 0))
     return Grouping(labels, {})

@@ -112,7 +112,7 @@ def _rounds(
 def _grouped(space: Space, order: Any, k: int, gamma: float, watch: Watch) -> Labels:
     """The labels with one gamma, int64, shape (n,)."""
     n, beat = len(order), watch.beat()
-    groups = empty_groups.py_func(space, n // k)
+    groups = empty_groups(space, n // k)
     known = Made(np.full(n, -1, np.int64), groups, np.array([0, 0, n]))
     pool = new_pool(space, np.arange(n))
     while _rounds(space, pool, order, known, k, gamma, beat):
