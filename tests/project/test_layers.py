@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from graphlib import TopologicalSorter
@@ -200,6 +201,35 @@ def test_what_may_be_imported_is() -> None:
         if not any(within(one, {place}) for one in used[name])
     ]
     assert unused == []
+
+
+CHANGING = {"Lock", "OrderedDict", "count", "dict", "list", "local", "set"}
+"""What makes a value that may change."""
+
+
+def changes(value: ast.AST | None) -> bool:
+    """Whether a variable of a module with this value is there to change."""
+    if isinstance(value, ast.Call):
+        return ast.unparse(value.func).rpartition(".")[2] in CHANGING
+    if isinstance(value, ast.Tuple):
+        return any(map(changes, value.elts))
+    return isinstance(value, (ast.Compare, ast.Constant, ast.Dict, ast.List, ast.Set))
+
+
+def test_what_a_process_keeps_is_told() -> None:
+    """Names in lower case are no constants: each is state, and docs/architecture.md says why."""
+    state = set()
+    for name, path in modules().items():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, (ast.Assign, ast.AnnAssign)) and changes(node.value):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                state |= {
+                    f"{name}.{one.id}" for target in targets for one in ast.walk(target)
+                    if isinstance(one, ast.Name) and one.id.islower() and one.id[:2] != "__"
+                }
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    section = page.partition("<!-- state -->")[2].partition("<!-- end -->")[0]
+    assert state == set(re.findall(r"^\| `(.+)` \|", section, re.MULTILINE))
 
 
 def test_what_is_imported_by_a_computed_name_is_on_disk() -> None:
