@@ -29,7 +29,7 @@ COLUMNS = f"""
     SELECT database_name, schema_name, table_name, column_name, comment
     FROM system.main.duckdb_columns()
     WHERE system.main.translate(table_name, {LETTERS}) = ? AND NOT internal
-    ORDER BY database_name, schema_name, table_name, column_index
+    ORDER BY database_name ASC, schema_name ASC, table_name ASC, column_index ASC
 """
 VIEWS = """
     SELECT sql FROM system.main.duckdb_views()

@@ -224,9 +224,11 @@ def another_k(manifest: Manifest) -> None:
 EDITED = "The footer was edited: the seal of its manifest is another one."
 ANOTHER_K = "The manifest asks for k = 10, and the smallest class of the file has 4 rows."
 EDITS: dict[str, tuple[Callable[[Manifest], Any], bool, str]] = {
-    "a loss": (put("metrics", "information_loss", 0.1), False, EDITED),
-    "a version": (put("made", "kanon_sql", "9"), False, EDITED),
-    "an entry more": (put("options", "audited", "by everybody"), False, EDITED),
+    "a loss": (put("metrics", "entropy_loss_grouping", 0.1), False, EDITED),
+    "a version": (put("made", "kanon_sql", "9"), False,
+                  "The manifest tells no version of kanon_sql."),
+    "an entry more": (put("options", "audited", "by everybody"), False,
+                      "The manifest has an entry 'audited' of options, which none of its kind has."),
     "another k": (another_k, False, ANOTHER_K),
     "another k, sealed": (another_k, True, ANOTHER_K),
     "k alone": (put("options", "k", 3), True,
@@ -246,9 +248,9 @@ EDITS: dict[str, tuple[Callable[[Manifest], Any], bool, str]] = {
     "a k that is none": (put("options", "k", "many"), True,
                          "The manifest says a k that no call takes."),
     "a count that is code": (put("metrics", "rows_in", "(SELECT 1)"), True,
-                             "The manifest of the file can't be understood: it was changed."),
-    "another format": (put("made", "format", 2), True,
-                       "The manifest has a format that this version doesn't read, which reads 1. "
+                             "The manifest says a rows_in that no release has."),
+    "another format": (put("made", "format", 1), True,
+                       "The manifest has a format that this version doesn't read, which reads 2. "
                        "Verify it by the version that made it."),
     "a section less": (lambda manifest: manifest.pop("metrics"), True,
                        "What stands in the footer under kanon is no manifest."),

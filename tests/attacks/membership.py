@@ -52,6 +52,8 @@ def struck_out(others: pl.DataFrame, classes: pl.DataFrame) -> float:
 
 def run(con: Connection) -> list[Attack]:
     persons, others = con.sql("FROM adult").pl(), strangers(con)
+    if not others.height:  # everybody is in the table
+        return []
     call = "identifiers := ['person', 'salary-class']"
     found = []
     for k in (K, LARGER):

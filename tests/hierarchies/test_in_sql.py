@@ -209,7 +209,8 @@ def test_a_release_by_random_trees_is_audited_as_it_was_measured(data: Any) -> N
         audited = dict(
             con.sql(query.format(f"anonymize_audit('t', release := 'r', {shared})")).fetchall()
         )
-    least = audited.pop("ncp_at_least")
+    least, most = audited.pop("ncp_at_least"), audited.pop("ncp_at_most")
     assert 0.0 <= least <= measured["ncp"] + 1e-9
+    assert measured["ncp"] <= most + 1e-9
     for name in audited:
         assert audited[name] is None or audited[name] == pytest.approx(measured[name]), name

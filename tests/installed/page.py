@@ -1,7 +1,7 @@
 """Runs the examples of a page in their order, as a reader would, and prints the page renewed.
 
 A program of its own: ``python -I page.py docs/shell.md`` in an empty folder, by a Python that has
-kanon_sql installed and nothing of the repository on its path. Blocks of Python share one namespace,
+kanon_sql installed; of the repository it finds only what nobody installs, the attacks. Blocks of Python share one namespace,
 in which the first of a page makes ``con``; those of SQL run on that; those of a console are run by
 a shell, line by line.
 """
@@ -67,6 +67,7 @@ def main(path: str) -> int:
         example = block[0]
         return renewed(block, names)
 
+    sys.path.append(str(Path(__file__).parents[2]))  # behind what is installed
     try:
         text = EXAMPLE.sub(run, Path(path).read_text(encoding="utf-8"))
     except Exception:

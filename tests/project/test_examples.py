@@ -55,7 +55,7 @@ def _check_visits(told: str) -> None:
         assert rows[2] == "1" and int(apart[2]) >= 5 and int(together[2]) >= 5
         assert rows[3] != "0.0%" and apart[3] == together[3] == "0.0%"
         assert rows[5] != "0.0%" and together[4] == together[5] == "0.0%"
-    assert "The column 'UTILNAME' is the same in all rows of a person" in told
+    assert "The column 'UTILNAME' looks like an identifier and has no role" in told
 
 
 def _check_byun2006(told: str, folder: Path) -> None:
