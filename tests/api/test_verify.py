@@ -228,7 +228,8 @@ EDITS: dict[str, tuple[Callable[[Manifest], Any], bool, str]] = {
     "a version": (put("made", "kanon_sql", "9"), False,
                   "The manifest tells no version of kanon_sql."),
     "an entry more": (put("options", "audited", "by everybody"), False,
-                      "The manifest has an entry 'audited' of options, which none of its kind has."),
+                      "The manifest has an entry 'audited' of options, which none of its kind "
+                      "has."),
     "another k": (another_k, False, ANOTHER_K),
     "another k, sealed": (another_k, True, ANOTHER_K),
     "k alone": (put("options", "k", 3), True,

@@ -1,9 +1,9 @@
 """Runs the examples of a page in their order, as a reader would, and prints the page renewed.
 
 A program of its own: ``python -I page.py docs/shell.md`` in an empty folder, by a Python that has
-kanon_sql installed; of the repository it finds only what nobody installs, the attacks. Blocks of Python share one namespace,
-in which the first of a page makes ``con``; those of SQL run on that; those of a console are run by
-a shell, line by line.
+kanon_sql installed; of the repository it finds only what nobody installs, the attacks. Blocks of
+Python share one namespace, in which the first of a page makes ``con``; those of SQL run on that;
+those of a console are run by a shell, line by line.
 """
 
 from __future__ import annotations
