@@ -92,6 +92,7 @@ def test_a_schema_named_as_a_database_is_refused(con: Connection) -> None:
     assert columns(con, "oth.main.p") == ALL
 
 
+@pytest.mark.slow
 def test_a_temporary_table_that_hides_declared_roles_is_refused(con: Connection) -> None:
     con.execute("CREATE TEMP TABLE p AS SELECT * FROM p")
     for options in ("", ", sensitive := ['flu']"):
@@ -106,6 +107,7 @@ def test_a_temporary_table_that_hides_declared_roles_is_refused(con: Connection)
     assert "not committed yet" in refusal(con, "FROM anonymize('temp.p', k := 3)")
 
 
+@pytest.mark.slow
 def test_a_cte_has_the_roles_of_the_table_that_it_hides_and_no_others(con: Connection) -> None:
     assert columns(con, "p", before="WITH p AS (FROM main.p) ") == ["age", "zip", "flu"]
     fewer = "WITH p AS (SELECT age, zip, flu FROM main.p) "
@@ -173,6 +175,7 @@ def test_a_prepared_call_and_a_text_that_was_kept_notice_a_new_role(con: Connect
     assert columns(con, "p") == ["age", "zip"]
 
 
+@pytest.mark.slow
 def test_a_table_that_is_made_anew_has_no_comments(con: Connection) -> None:
     """DuckDB's way, which docs/sql.md warns of: roles that must stay belong into a relation."""
     assert columns(con, "p") == ["age", "zip", "flu"]
@@ -206,6 +209,7 @@ def test_a_view_inherits_by_name_through_other_views(con: Connection) -> None:
     assert columns(con, "inner_cte") == ["age", "zip", "flu"]
 
 
+@pytest.mark.slow
 def test_comments_on_a_view_win_and_are_inherited_by_views_above(con: Connection) -> None:
     people(con, "bare")
     con.execute("CREATE VIEW one AS FROM bare; CREATE VIEW two AS FROM one; "
@@ -230,7 +234,7 @@ def test_a_view_over_an_attached_database(con: Connection) -> None:
     assert columns(con, "outside") == columns(con, "oth.inside") == ["age", "name", "flu"]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("shown", [
     "name AS who, age, zip, flu", "length(name) AS letters, age, zip", "age, zip, flu, "
     "(SELECT max(name) FROM p AS again) AS last",
@@ -341,6 +345,7 @@ def test_a_view_that_is_not_understood_is_refused(views: Connection) -> None:
         assert refusal(views, "FROM anonymize('v', k := 3)").startswith("It can't be told"), shown
 
 
+@pytest.mark.slow
 def test_a_role_in_the_call_holds_for_what_a_view_shows_once_more(con: Connection) -> None:
     people(con, "bare")
     con.execute("CREATE TABLE told AS FROM (VALUES ('name', 'identifier'), ('age', 'qi')) "

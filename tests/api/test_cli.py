@@ -137,6 +137,7 @@ def test_what_can_not_be_used_is_one_sentence(
     assert sorted(Path.cwd().iterdir()) == before
 
 
+@pytest.mark.slow
 def test_data_that_can_not_be_anonymized_is_another_status(patients: Path, shell: Shell) -> None:
     call = ["anonymize", "patients.parquet", "-k", "61", "-o", "x.csv", "-i", "name"]
     assert shell(*call) == 4

@@ -106,6 +106,7 @@ def test_a_folder_with_something_else_is_no_place_for_partitions() -> None:
     assert Path("conf/released/notes.txt").read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_a_config_of_several_tables_asks_which() -> None:
     more = CONFIG.replace("tables.visits", "tables.other").replace("released/", "second.parquet")
     Path("conf/kanon.toml").write_text(CONFIG + more)

@@ -82,6 +82,7 @@ def test_an_audit_of_a_release_beside_its_source(patients: Path, shell: Shell) -
     assert "rows_below_k" in shell.out
 
 
+@pytest.mark.slow
 def test_risk_as_table_and_as_json(patients: Path, shell: Shell) -> None:
     assert shell("risk", "patients.parquet", *ROLES) == 0
     assert "prosecutor_max" in shell.out
@@ -90,6 +91,7 @@ def test_risk_as_table_and_as_json(patients: Path, shell: Shell) -> None:
     assert told["rows"] == 60
 
 
+@pytest.mark.slow
 def test_roles_are_shown_with_what_is_said_of_columns(patients: Path, shell: Shell) -> None:
     assert shell("roles", "patients.parquet") == 0
     (line,) = [line for line in shell.out.splitlines() if line.startswith("  name ")]
@@ -219,7 +221,7 @@ def test_a_dry_run_shows_and_writes_nothing(patients: Path, shell: Shell) -> Non
     assert [path.name for path in Path.cwd().iterdir()] == ["patients.parquet"]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("free", "said"), [
     (2_000_000_000, "-- 60 rows: about 0.4 GB of memory, 2.0 GB are available\n"),
     (300_000_000, "0.3 GB are available: name a folder, -o out/, which takes blocks\n"),
@@ -233,6 +235,7 @@ def test_a_dry_run_tells_the_memory(
     assert said in shell.out
 
 
+@pytest.mark.slow
 def test_what_was_written_is_told_to_machines(patients: Path, shell: Shell) -> None:
     assert shell("anonymize", "patients.parquet", *CALL, "-o", "out.csv", "--json") == 0
     told = json.loads(shell.out)
@@ -245,6 +248,7 @@ def test_what_was_written_is_told_to_machines(patients: Path, shell: Shell) -> N
 # --- sql ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_query_of_a_call_gives_its_release(patients: Path, shell: Shell) -> None:
     assert shell("sql", "patients.parquet", *CALL) == 0
     query = shell.out

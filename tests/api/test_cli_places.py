@@ -53,7 +53,7 @@ def test_a_format_that_the_ending_does_not_say(released: list[object], shell: Sh
     assert rows("SELECT count(*) FROM read_csv('out.data')") == [(60,)]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "ndjson"])
 def test_standard_output(form: str, released: list[object], shell: Shell) -> None:
     assert shell("anonymize", "patients.parquet", *CALL, "-o", "-", "--format", form) == 0
@@ -126,6 +126,7 @@ def test_what_is_there_stays_where_the_release_is_refused(
     assert shell("anonymize", "patients.parquet", *CALL, "-o", "s3://bucket/out.csv") == 2
 
 
+@pytest.mark.slow
 def test_no_type_tells_more_values_than_the_release(shell: Shell) -> None:
     with duckdb.connect("our.duckdb") as con:
         con.execute(
@@ -138,6 +139,7 @@ def test_no_type_tells_more_values_than_the_release(shell: Shell) -> None:
         assert b"Secret" not in Path(place.partition("::")[0]).read_bytes()
 
 
+@pytest.mark.slow
 def test_a_type_that_parquet_does_not_keep_is_refused(shell: Shell) -> None:
     with duckdb.connect("our.duckdb") as con:
         con.execute("CREATE TABLE t AS SELECT 1 AS a, i::HUGEINT AS b FROM range(9) AS r(i)")
@@ -211,12 +213,14 @@ def test_a_database_is_only_read_unless_it_is_written(shell: Shell) -> None:
     assert Path("our.duckdb").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_no_name_finds_a_variable_of_the_program(shell: Shell) -> None:
     for name in ("source", "read", "typed", "con"):
         assert shell("anonymize", name, "-k", "4", "-o", "out.csv") == 2
         assert "is no table, view or file here" in shell.err
 
 
+@pytest.mark.slow
 def test_stdin_leaves_no_file(
     released: list[object], shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -82,6 +82,7 @@ def test_all_releases_of_a_file_are_made(config: Path, shell: Shell) -> None:
     assert shell("audit", "proven.parquet", "-s", "job,disease", "-k", "5", "--l", "disease=2") == 0
 
 
+@pytest.mark.slow
 def test_paths_are_those_from_the_folder_of_the_file(
     config: Path, shell: Shell, tmp_path: Path
 ) -> None:
@@ -94,6 +95,7 @@ def test_paths_are_those_from_the_folder_of_the_file(
     assert not (tmp_path / "proven.parquet").exists()
 
 
+@pytest.mark.slow
 def test_a_dry_run_shows_roles_and_sql_and_writes_nothing(config: Path, shell: Shell) -> None:
     before = sorted(Path.cwd().iterdir())
     assert shell("run", "--dry-run", "kanon.toml", "patients") == 0
@@ -103,6 +105,7 @@ def test_a_dry_run_shows_roles_and_sql_and_writes_nothing(config: Path, shell: S
     assert sorted(Path.cwd().iterdir()) == before
 
 
+@pytest.mark.slow
 def test_a_folder_and_a_relation_of_roles(config: Path, shell: Shell) -> None:
     Path("roles.csv").write_text(
         "column_name,role\nname,identifier\nage,qi\nzip,qi\njob,sensitive\ndisease,sensitive\n"
@@ -125,7 +128,7 @@ def test_a_column_may_divide_the_release(config: Path, shell: Shell) -> None:
     assert told["parts_below_k"] == "0"
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.parametrize(("old", "new", "status", "said"), [
     ('zip = "qi"', 'zip = "qa"', 2, "line 13: There is no role 'qa'."),
     ('job = "other"', 'jbo = "other"', 2,
@@ -216,6 +219,7 @@ def test_the_schema_knows_every_option_of_a_release_and_no_other() -> None:
     assert all(option["description"] for option in found.values())
 
 
+@pytest.mark.slow
 def test_what_the_schema_says_is_what_is_read(config: Path, shell: Shell) -> None:
     jsonschema = pytest.importorskip("jsonschema")
     from kanon_sql.cli.lines import parse

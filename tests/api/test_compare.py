@@ -22,7 +22,7 @@ def columns_of(frame: Any) -> list[str]:
     return list(frame.column_names if isinstance(frame, pa.Table) else frame.columns)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [pl.DataFrame, pd.DataFrame, pa.table, dict])
 def test_methods_stand_beside_each_other_in_a_frame_of_the_kind(kind: Any) -> None:
     given = kind(PEOPLE)

@@ -47,7 +47,7 @@ RELATIONS: dict[str, Callable[[Connection], Any]] = {
 }
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("form", RELATIONS)
 def test_what_the_connection_has_is_released_and_nothing_is_left(
     con: Connection, form: str
@@ -75,6 +75,7 @@ def test_a_frame_hides_no_table_of_the_connection(con: Connection) -> None:
     assert con.execute("FROM frame").fetchall() == [(1,)]
 
 
+@pytest.mark.slow
 def test_frames_and_tables_of_the_connection_stand_together(con: Connection) -> None:
     con.execute(
         "CREATE TEMP TABLE jobs AS SELECT DISTINCT job AS level0, '*' AS level1 FROM patients"
@@ -114,6 +115,7 @@ def test_errors_keep_their_class_and_the_macro_its_text(con: Connection) -> None
         con.execute("FROM anonymize('patients', k=61)")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [5, 61])
 def test_inside_a_transaction_of_the_caller(con: Connection, k: int) -> None:
     before = left(con)

@@ -16,7 +16,7 @@ import kanon_sql
 PEOPLE = {"age": [30, 31, 32, 60, 61, 62], "job": list("aabbcc"), "flu": [True, False] * 3}
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "frame",
     [pl.DataFrame(PEOPLE), pd.DataFrame(PEOPLE), pa.table(PEOPLE)],

@@ -57,6 +57,7 @@ def test_on_two_cursors_of_one_database() -> None:
     assert cursors[1].execute(CALL).fetchone() == (30,)
 
 
+@pytest.mark.slow
 def test_roles_are_read_after_the_first_registered_cursor_is_gone() -> None:
     con = duckdb.connect()
     con.execute(TABLE)
@@ -68,6 +69,7 @@ def test_roles_are_read_after_the_first_registered_cursor_is_gone() -> None:
     assert [column[0] for column in result.description or ()] == ["a"]
 
 
+@pytest.mark.slow
 def test_on_two_databases_in_one_process(tmp_path: Path) -> None:
     first = kanon_sql.register(duckdb.connect())
     second = kanon_sql.register(duckdb.connect(str(tmp_path / "b.duckdb")))

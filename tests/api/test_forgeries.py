@@ -247,6 +247,7 @@ def test_the_file_breaks_what_the_manifest_says(folder: Path, case: str) -> None
     assert said in " / ".join(each.sentence for each in found.of("wrong"))
 
 
+@pytest.mark.slow
 def test_what_a_manifest_says_against_itself_is_wrong_entry_by_entry(folder: Path) -> None:
     found = forged(folder, both(
         put("metrics", "l_reached (disease)", 1), drop(("options", "k"), ("metrics", "ncp")),
@@ -289,6 +290,7 @@ def test_no_proven_entry_can_be_edited(folder: Path) -> None:
     assert passed == []
 
 
+@pytest.mark.slow
 def test_other_keys_of_the_footer_are_named(folder: Path) -> None:
     rows = pq.read_table(folder / "honest.parquet").replace_schema_metadata()
     kanon = {"kanon": json.dumps(manifest_of(folder / "honest.parquet"))}
@@ -314,6 +316,7 @@ def test_a_name_that_stands_twice_is_no_manifest(folder: Path) -> None:
         assert found.sentence == "What stands in the footer under kanon is no manifest."
 
 
+@pytest.mark.slow
 def test_columns_whose_names_differ_in_case_are_seen(folder: Path) -> None:
     """DuckDB gives the second of them another name, under which others don't know it."""
     rows = pq.read_table(folder / "honest.parquet").replace_schema_metadata()

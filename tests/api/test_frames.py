@@ -88,6 +88,7 @@ def test_a_relation_comes_back_as_a_relation_that_lives_on() -> None:
     assert sorted(result.fetchall()) == [(1.5,), (1.5,), (3.5,), (3.5,)]
 
 
+@pytest.mark.slow
 def test_numpy_scalars_and_arrays_are_options() -> None:
     frame = pd.DataFrame(PEOPLE)
     plain = kanon_sql.anonymize(
@@ -225,6 +226,7 @@ def test_a_hierarchy_is_a_frame_under_the_same_rules() -> None:
         kanon_sql.anonymize(PEOPLE, **CALL, hierarchies={"job": levels})
 
 
+@pytest.mark.slow
 def test_words_in_any_spelling_and_wishes() -> None:
     assert kanon_sql.anonymize(PEOPLE, **CALL, method="MDAV *", nulls="Value").num_rows == 6
     wishes = {"qi": "quasi_identifiers", "algorithm": "method", "quasi_identifier": "quasi_ident"}

@@ -49,7 +49,7 @@ DOORS: dict[str, tuple[Callable[[str], None], str]] = {
 }
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("door", DOORS)
 def test_a_release_in_a_folder_with_a_value_in_its_name_is_that_of_any_folder(
     door: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

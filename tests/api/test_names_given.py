@@ -88,6 +88,7 @@ def test_signs_that_a_terminal_would_obey_are_written_out(tmp_path: Path) -> Non
     assert SIGNS not in str(told.value) and r"a\u001b[31m\nb" in str(told.value).lower()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["audit", "roles", "risk", "verify"])
 def test_a_path_with_an_equals_sign_is_told_as_it_is(tmp_path: Path, command: str) -> None:
     assert command in COMMANDS

@@ -99,7 +99,7 @@ KEYS: dict[str, set[bytes]] = {
 """The keys that stand in footers; none by all other doors."""
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("lake", ["pyarrow"], indirect=True)
 @pytest.mark.parametrize("door", DOORS)
 def test_a_footer_has_no_key_but_ours_and_those_of_the_writer(
@@ -116,7 +116,7 @@ def test_a_footer_has_no_key_but_ours_and_those_of_the_writer(
             assert (field.metadata or {}).get(b"PARQUET:field_id") != b"7"
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("lake", ["duckdb"], indirect=True)
 @pytest.mark.parametrize("door", DUCKDB)
 def test_every_byte_is_of_a_page_a_bloom_filter_or_the_footer(
@@ -140,7 +140,7 @@ def test_every_byte_is_of_a_page_a_bloom_filter_or_the_footer(
         assert len(found.rest) - len(columns) == magic + blooms + found.footer
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("lake", ["duckdb"], indirect=True)
 @pytest.mark.parametrize("door", DOORS)
 def test_statistics_are_of_the_rows_of_their_group(
@@ -167,7 +167,7 @@ def test_statistics_are_of_the_rows_of_their_group(
     assert told
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("lake", ["duckdb"], indirect=True)
 @pytest.mark.parametrize("door", DUCKDB)
 def test_a_bloom_filter_knows_what_is_released_and_nothing_else(
@@ -200,7 +200,7 @@ def _may_hold(con: duckdb.DuckDBPyConnection, path: Path, column: str, value: st
     return found == [(False,)]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("lake", ["duckdb"], indirect=True)
 @pytest.mark.parametrize("door", DUCKDB)
 def test_another_order_of_the_source_gives_the_same_bytes(

@@ -51,6 +51,7 @@ def test_each_part_is_what_its_call_gives(people: pl.DataFrame) -> None:
     assert repr(made) == "Release(60 rows in memory)"
 
 
+@pytest.mark.slow
 def test_all_parts_are_of_one_grouping(people: pl.DataFrame) -> None:
     made = kanon_sql.release(people, **CALL)
     labels = made.metrics.filter(pl.col("metric") == "labels")["text"].to_list()

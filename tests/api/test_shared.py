@@ -93,6 +93,7 @@ def test_texts_and_quoted_names_stay_as_they_are() -> None:
 # --- where it works -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_on_every_cursor_and_thread_also_those_of_before() -> None:
     con = duckdb.connect()
     con.execute(TABLE)
@@ -161,6 +162,7 @@ def test_in_the_transaction_in_which_the_functions_are_made_it_says_so() -> None
     assert con.cursor().execute(CALL).fetchone() == (30,)
 
 
+@pytest.mark.slow
 def test_inside_a_later_transaction_which_it_leaves_alone() -> None:
     con = kanon_sql.register(duckdb.connect())
     con.execute("BEGIN")
@@ -196,6 +198,7 @@ def test_twice_beside_plain_register_and_from_many_threads() -> None:
     assert con.execute(PLAIN).fetchone() == con.cursor().execute(CALL).fetchone() == (30,)
 
 
+@pytest.mark.slow
 def test_again_after_it_was_detached() -> None:
     con = kanon_sql.register(duckdb.connect(), shared=True)
     con.execute(TABLE)
@@ -245,6 +248,7 @@ def test_what_hides_a_built_in_function_is_refused_there_too(tmp_path: Path) -> 
     con.close()
 
 
+@pytest.mark.slow
 def test_macros_of_our_names_are_not_taken_for_ours(tmp_path: Path) -> None:
     con = kanon_sql.register(duckdb.connect(str(tmp_path / "f.duckdb")), shared=True)
     con.execute(f"CREATE TABLE patients AS {ROWS}")

@@ -153,6 +153,7 @@ def test_files_read_by_a_connection_that_is_made_ready(store: tuple[str, Prepare
     assert sorted(path.name for path in Path().iterdir()) == ["far", "lake.parquet", "near"]
 
 
+@pytest.mark.sample(1)
 def test_a_change_of_a_file_elsewhere_is_seen(
     store: tuple[str, Prepare], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -219,6 +220,7 @@ def test_what_readies_a_connection_is_a_function(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.sample(1)
 def test_settings_that_a_function_made_do_not_undo_ours(
     store: tuple[str, Prepare], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -100,6 +100,7 @@ def test_several_identifiers_and_none(con: duckdb.DuckDBPyConnection) -> None:
     assert set(nothing.values()) == {(None, None)}
 
 
+@pytest.mark.slow
 def test_nulls_and_an_identifier_that_says_nothing(con: duckdb.DuckDBPyConnection) -> None:
     con.execute("UPDATE people SET id = NULL WHERE visit >= 70")
     found = audited(con, "SELECT * EXCLUDE (id) FROM people")

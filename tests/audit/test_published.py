@@ -286,6 +286,7 @@ def test_sets_in_braces_are_read_back(known: list[str], data: Any) -> None:
         assert found == set(chosen)
 
 
+@pytest.mark.slow
 @often
 @given(words, st.data())
 def test_lists_of_duckdb_are_read_back(

@@ -203,6 +203,7 @@ def test_an_audit_asks_for_nothing(con: Connection, call: str) -> None:
     assert said.startswith(f"{call} has no option 'others'.")
 
 
+@pytest.mark.slow
 def test_the_same_holds_for_frames(con: Connection) -> None:
     frame = con.sql(PEOPLE).pl()
     with pytest.raises(kanon_sql.OptionError, match=r"2 columns have no role: 'name', 'flu'\."):

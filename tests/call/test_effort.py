@@ -74,7 +74,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_says_the_same_twice_is_refused(case: str, people: pl.DataFrame) -> None:
     given, said = REFUSED[case]

@@ -53,6 +53,7 @@ def used(con: Connection, options: str) -> Any:
 # --- what it says ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_relation_gives_every_column_its_role(con: Connection) -> None:
     assert columns(con) == ["age", "zip", "flu"]
     assert columns(con, call="anonymize_clusters") == ["age", "zip", "num_points", "radius", "flu"]
@@ -113,6 +114,7 @@ def test_a_relation_by_every_name(con: Connection, tmp_path: Path) -> None:
         assert rows == con.execute("FROM anonymize('p', k=3, roles='r')").fetchall()
 
 
+@pytest.mark.slow
 def test_a_frame_of_roles(con: Connection) -> None:
     people, roles = con.sql("FROM p").pl(), con.sql("FROM r").pl()
     found = kanon_sql.anonymize(people, k=3, roles=roles)
@@ -126,6 +128,7 @@ def test_a_frame_of_roles(con: Connection) -> None:
 REST = "('name', 'identifier', NULL), ('flu', 'sensitive', NULL)"
 
 
+@pytest.mark.slow
 def test_hierarchies_of_a_relation_are_those_of_the_option(con: Connection) -> None:
     con.execute("CREATE TABLE own AS SELECT DISTINCT zip::VARCHAR AS level0, '*' AS level1 FROM p")
     say(con, f"('age', 'qi', '{{\"kind\": \"bins\", \"width\": 2}}'), ('zip', 'qi', 'own'), {REST}",
@@ -155,7 +158,7 @@ def test_representations_of_a_relation_are_those_of_the_option(con: Connection) 
     assert {type(value) for row in rows.fetchall() for value in row[:2]} == {float}
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["DECIMAL(4, 2)", "DOUBLE", "INTEGER", "UTINYINT"])
 def test_weights_of_a_relation_are_those_of_the_option(con: Connection, kind: str) -> None:
     say(con, f"('age', 'qi', 9::{kind}), ('zip', 'qi', NULL), {REST}", "column_name, role, weight")

@@ -86,6 +86,7 @@ def test_the_call_wins_over_the_catalog(con: Connection) -> None:
     assert released["zip"] <= 12 < released["age"]
 
 
+@pytest.mark.slow
 def test_roles_of_an_uncommitted_table_are_not_passed_over_in_silence(con: Connection) -> None:
     con.execute("BEGIN; CREATE TABLE fresh AS FROM patients")
     con.execute("COMMENT ON COLUMN fresh.name IS 'kanon: identifier'")

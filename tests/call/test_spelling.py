@@ -210,6 +210,7 @@ def test_a_prepared_statement_takes_its_values_later(con: Connection) -> None:
     assert refusal(con, "EXECUTE later('patients', 61)").startswith("There are 60 rows")
 
 
+@pytest.mark.slow
 def test_around_a_call(con: Connection, tmp_path: Path) -> None:
     call = "anonymize('patients', k=5)"
     con.execute(f"CREATE VIEW v AS FROM {call}; CREATE TABLE t AS FROM {call}")
@@ -342,6 +343,7 @@ def test_an_empty_relation(con: Connection) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_infinite_values_are_counted_not_shown(con: Connection) -> None:
     for kind in ("DOUBLE", "FLOAT", "DATE", "TIMESTAMP"):
         value = {"DATE": "'2020-01-01'", "TIMESTAMP": "'2020-01-01'"}.get(kind, "'7'")

@@ -167,6 +167,7 @@ def test_a_name_that_may_be_a_ctes_is_left_to_duckdb(con: Connection, call: str)
         con.execute(f"FROM {call}")
 
 
+@pytest.mark.slow
 def test_what_only_duckdb_finds_is_found(con: Connection, tmp_path: Path) -> None:
     con.execute("CREATE TEMP TABLE t AS FROM patients; BEGIN; CREATE TABLE fresh AS FROM patients")
     con.execute("CREATE TEMP TABLE bins_of_mine AS SELECT DISTINCT job AS level0, '*' AS level1 "

@@ -219,7 +219,7 @@ def test_every_method_groups_as_if_it_were_not_there(shared: Connection, method:
     assert measured == dict(shared.execute(query.format(call + away)).fetchall())
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("shown", ["centroid", "median", "interval", "bounds", "suppress"])
 @pytest.mark.parametrize("x", ["'n' || i", "i", "('n' || i)::person"])
 def test_every_representation_of_it_is_null(shared: Connection, shown: str, x: str) -> None:
@@ -255,6 +255,7 @@ def test_global_recoding_hides_it_too(shared: Connection) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("x", ["'n' || i", "i"])
 def test_whoever_names_it_generalizes_it(shared: Connection, x: str) -> None:
     fill(shared, x)
@@ -272,6 +273,7 @@ def test_whoever_names_it_generalizes_it(shared: Connection, x: str) -> None:
         assert len(set(rows)) == ROWS
 
 
+@pytest.mark.slow
 def test_several_are_hidden_and_none_is_left_is_refused(shared: Connection) -> None:
     shared.execute("CREATE OR REPLACE TABLE t AS SELECT i AS x, 'n' || i AS y, i % 9 AS z "
                    "FROM range(60) AS r(i)")

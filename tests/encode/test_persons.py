@@ -73,6 +73,7 @@ def check_mean(found: float, values: Sequence[float]) -> None:
         assert abs(Fraction(found) - mean) <= slack
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(600))
 @given(rows=ROWS, data=st.data())
 def test_a_person_is_what_its_rows_have(rows: Sequence[Row], data: st.DataObject) -> None:

@@ -62,6 +62,7 @@ def test_a_release_of_visits_without_entity_says_so(con: Connection, options: st
     assert suggested(con, "visits", options)["visit"] == "identifier"
 
 
+@pytest.mark.slow
 def test_nothing_is_said_where_an_entity_is_named_or_rows_are_nobodys(con: Connection) -> None:
     assert notices(con, "visits", f"{NAMED}, entity='patient_id', identifiers=['visit']") == []
     few = "(FROM visits WHERE patient_id < 7000 + 13 * 45)"

@@ -50,7 +50,7 @@ def test_rows_that_nobody_counted_are_refused_while_they_come(
     assert sum(pieces) == 30000
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", ["t", "v", "x", "c"])
 @pytest.mark.parametrize("call", [
     "anonymize", "anonymize_metrics", "anonymize_clusters", "anonymize_suppressed",
@@ -72,6 +72,7 @@ def test_a_query_that_needs_more_than_is_free_is_refused_before_its_rows_come(
     assert sum(pieces) == 30000
 
 
+@pytest.mark.slow
 def test_methods_that_take_more_are_refused_earlier(
     con: duckdb.DuckDBPyConnection, pieces: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -88,6 +89,7 @@ def test_methods_that_take_more_are_refused_earlier(
     assert con.execute("FROM anonymize('t', k=5, method='r_gather')").fetchall()
 
 
+@pytest.mark.slow
 def test_a_query_keeps_the_memory_limit(
     con: duckdb.DuckDBPyConnection, pieces: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -199,6 +199,7 @@ def test_the_folder_is_there_whole_or_not_at_all(
     assert bytes_of(out) != before and not list(tmp_path.glob("out.*"))
 
 
+@pytest.mark.slow
 def test_a_release_below_k_is_stopped_by_what_is_read_from_the_files(
     lake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -216,6 +217,7 @@ def test_a_release_below_k_is_stopped_by_what_is_read_from_the_files(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_a_lost_row_is_missed(
     lake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -228,6 +230,7 @@ def test_a_lost_row_is_missed(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_a_corrupt_file_and_a_changed_one_are_one_sentence(
     lake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -251,7 +254,7 @@ def test_a_corrupt_file_and_a_changed_one_are_one_sentence(
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("column", ["'p' || i", "i", "'p' || i // 2"])
 def test_an_identifier_that_nobody_named_does_not_come_out(column: str, tmp_path: Path) -> None:
     with duckdb.connect() as con:

@@ -30,7 +30,7 @@ def visits(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("entity_rows", ["together", "apart"])
 @pytest.mark.parametrize("block_rows", [1000, 10_000])
 def test_every_combination_is_shared_by_k_persons(

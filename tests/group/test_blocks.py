@@ -62,6 +62,7 @@ def test_groups_made_in_blocks_are_groups(method: str, seed: int, distinct: int,
     assert found.facts["blocks"] == -(-n // 150)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["mdav_plus", "mdav_star"])
 def test_groups_along_the_cuts_are_mended(
     method: str, monkeypatch: pytest.MonkeyPatch
@@ -132,6 +133,7 @@ def test_best_works_in_either_distance() -> None:
     assert loss_of(points, found.labels) < loss_of(points, start.labels)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(n=st.integers(3, 60), seed=st.integers(0, 1000), distinct=st.sampled_from((2, 10**6)))
 def test_best_is_never_worse_than_its_starts(n: int, seed: int, distinct: int) -> None:
@@ -175,7 +177,7 @@ def test_few_steps(con: duckdb.DuckDBPyConnection, steps: int) -> None:
     assert len(con.execute(f"FROM anonymize({call})").fetchall()) == 60
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ["refine := 'local'", "method := 'best'"])
 def test_the_steps_told_give_the_same_release(con: duckdb.DuckDBPyConnection, call: str) -> None:
     con.execute(

@@ -20,6 +20,7 @@ def refusal(con: Connection, query: str) -> str:
     return str(caught.value)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("recoding", ["local", "global"])
 def test_values_that_only_look_alike_stay_apart(con: Connection, recoding: str) -> None:
     con.execute("CREATE TABLE c (z VARCHAR COLLATE NOCASE, age INTEGER)")
@@ -52,6 +53,7 @@ def test_a_column_may_have_any_name(con: Connection, name: str) -> None:
         assert len(found.fetchall()) == 24
 
 
+@pytest.mark.slow
 def test_columns_of_nothing_but_null_and_tables_of_nothing(con: Connection) -> None:
     con.execute("CREATE TABLE n AS SELECT NULL::VARCHAR AS zip, i AS age FROM range(6) AS r(i)")
     for options in ("hierarchies := {'zip': 'flat'}", "recoding := 'global'"):
@@ -82,6 +84,7 @@ def test_level_tables_are_never_stages_of_the_query(con: Connection, table: str)
     assert "starts with '__kanon_'" in refusal(con, audit)
 
 
+@pytest.mark.slow
 def test_a_table_named_like_a_kind_is_written_with_its_schema(con: Connection) -> None:
     con.execute("CREATE TABLE flat AS SELECT job AS level0, 'All' AS level1 FROM patients")
     call = ("SELECT DISTINCT job FROM anonymize('patients', k=60, sensitive=['disease'], "
@@ -119,7 +122,7 @@ def metrics(con: Connection, call: str) -> dict[str, Any]:
     return dict(con.sql(f"SELECT metric, value FROM {call}").fetchall())
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -156,6 +159,7 @@ def test_a_dollar_sign_in_a_value_is_a_dollar_sign(con: Connection) -> None:
     assert found["sensitive_diversity"] == 0
 
 
+@pytest.mark.slow
 def test_numbers_among_sensitive_values(con: Connection) -> None:
     con.execute("CREATE TABLE d AS SELECT i // 5 AS a, 1.0::DOUBLE AS s FROM range(20) AS r(i)")
     for value in ("1", "1.0", "'1'"):
@@ -164,6 +168,7 @@ def test_numbers_among_sensitive_values(con: Connection) -> None:
         assert found["sensitive_diversity"] == 20
 
 
+@pytest.mark.slow
 def test_the_python_face_takes_what_python_has() -> None:
     frame = pl.DataFrame({"a": [1.5, 2.5, 3.5, 9.0], "b": ["x", "y", "x", "z"]})
     wide = kanon_sql.anonymize(

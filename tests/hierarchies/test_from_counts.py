@@ -86,6 +86,7 @@ def test_regions_of_each_level_are_connected_and_large_enough(
     assert {row[-1] for row in rows} == {"*"}
 
 
+@pytest.mark.slow
 def test_a_table_with_a_zip_column_and_others(con: Connection) -> None:
     links = grid(con, [3] * 36, 6)
     call = (
@@ -134,6 +135,7 @@ def test_regions_follow_from_places_too(con: Connection) -> None:
     assert all(len(codes) >= 4 for codes in below(rows, 1).values())
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(30), deadline=None)
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=30), st.integers(2, 5),
        st.sampled_from(["fold", "spread", "five_halves"]))

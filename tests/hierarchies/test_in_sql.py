@@ -97,7 +97,7 @@ def test_any_relation_holds_levels(con: Connection, tmp_path: Any) -> None:
     assert given.rows() == expected
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("column", "kind", "options"),
     [
@@ -158,6 +158,7 @@ def test_representations_given_and_default(con: Connection) -> None:
     assert "needs hierarchies" in refusal(con, call.format("representation='hierarchy'"))
 
 
+@pytest.mark.slow
 def test_what_is_wrong_is_said_without_a_value(con: Connection) -> None:
     con.execute(LEVELS)
     call = "FROM anonymize('patients', k=4, sensitive=['disease'], identifiers=['name'], " \

@@ -88,7 +88,7 @@ def test_an_interrupt_stops_an_audit(
     assert eventually(lambda: not kanon_threads())
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("options", ["", ", msu_columns := 0"])
 def test_an_interrupt_stops_the_search_for_uniques(
     con: duckdb.DuckDBPyConnection, options: str

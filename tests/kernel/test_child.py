@@ -71,7 +71,7 @@ def eventually(true: Callable[[], object], seconds: float) -> bool:
     return bool(true())
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("script", [MATCHING, PROGRAMS, COVER])
 def test_who_kills_the_caller_kills_its_process(script: str) -> None:
     caller = subprocess.Popen(

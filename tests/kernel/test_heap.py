@@ -45,6 +45,7 @@ def test_a_plain_heap_sorts_by_key_and_entry(dtype: Any, keys: list[int]) -> Non
     assert taken == sorted(range(len(keys)), key=lambda v: (keys[v], v))
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(
     n=st.integers(1, 12),

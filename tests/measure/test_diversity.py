@@ -35,7 +35,7 @@ def classes(con: Connection, options: str, column: str) -> list[list[Any]]:
     return [row[0] for row in found]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["k_member", "mdav_plus"])
 def test_diversity_and_classification_by_their_definitions(
     people: Connection, method: str
@@ -103,6 +103,7 @@ def test_options_that_need_each_other(people: Connection) -> None:
     assert "Leave method out" in refused("method := 'mdav', recoding := 'global'")
 
 
+@pytest.mark.slow
 def test_the_audit_agrees_with_the_metrics(people: Connection) -> None:
     options = "sensitive := ['disease', 'ward'], sensitive_values := ['Flu']"
     people.execute(f"CREATE TABLE released AS FROM anonymize({CALL}, method := 'k_member', "
@@ -121,6 +122,7 @@ def test_the_audit_agrees_with_the_metrics(people: Connection) -> None:
     assert fewer["ncp"] > audited["ncp"]
 
 
+@pytest.mark.slow
 def test_what_can_not_be_audited(people: Connection) -> None:
     def refused(source: str, options: str) -> str:
         with pytest.raises(duckdb.Error) as caught:

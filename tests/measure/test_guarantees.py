@@ -120,6 +120,7 @@ def test_no_ratio_is_below_1(con: Connection, k: int) -> None:
                     assert (found["cost"], found["lower_bound"]) == (20.0 * twice, 20.0 * twice)
 
 
+@pytest.mark.slow
 def test_a_guarantee_is_told_of_what_is_published(con: Connection) -> None:
     """Means of numbers are far from all rows by 'hamming', and medians may be farther from them
     than the rows that the method chose."""
@@ -148,6 +149,7 @@ def test_centers_beside_another_representation_are_refused(
         facts(places, f"{options}, representation := '{representation}'")
 
 
+@pytest.mark.slow
 def test_left_out_rows_are_told(places: Connection) -> None:
     options = f"k := 4, method := 'r_gather', epsilon := 0.1, {ROLES}"
     released = places.execute(f"FROM anonymize('places', {options})").fetchall()
@@ -190,6 +192,7 @@ def test_a_deleted_row_costs_all_its_cells(con: Connection) -> None:
     assert found["guaranteed_ratio"] == 5.0
 
 
+@pytest.mark.slow
 def test_hierarchies_and_weights_are_what_cells_cost(con: Connection) -> None:
     con.execute(
         "CREATE TABLE levels AS SELECT * FROM (VALUES ('a', 'x', '*'), ('b', 'x', '*'), "
@@ -223,6 +226,7 @@ def test_cells_are_suppressed_where_a_class_differs(con: Connection) -> None:
     assert audit["rows_below_k"] == 0 and audit["cells_unread"] == 0
 
 
+@pytest.mark.slow
 def test_cellular_clusters_of_one_row_are_published_on_demand_only(places: Connection) -> None:
     options = f"method := 'cellular', facility_cost := 0.01, {ROLES}"
     with pytest.raises(duckdb.Error, match=r"A cluster has 1 row\. Publish it with allow_small"):
@@ -240,6 +244,7 @@ def test_cellular_clusters_of_one_row_are_published_on_demand_only(places: Conne
         places.execute(f"FROM anonymize_clusters('places', {options}, k := 5)")
 
 
+@pytest.mark.slow
 def test_facility_costs_may_be_a_column(places: Connection) -> None:
     dear = facts(places, f"method := 'cellular', facility_cost := 100, {ROLES}")
     assert (dear["class_size_min"], dear["cost"]) == (60.0, 100.0 + dear["cellular_cost"])

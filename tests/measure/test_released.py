@@ -206,6 +206,7 @@ def test_true_releases_are_told(people: duckdb.DuckDBPyConnection, representatio
         assert measured["ncp"] == pytest.approx(measured["ncp_grouping"], rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("representation", ["centroid", "median"])
 def test_of_points_nothing_is_told(
     people: duckdb.DuckDBPyConnection, representation: str

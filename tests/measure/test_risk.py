@@ -204,7 +204,7 @@ def test_people_are_as_many_as_rows_at_least(con: Connection) -> None:
     assert found["population_size"] == 4.75
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("weight", "kind"), [
     ("0", "INTEGER"), ("-1", "DOUBLE"), ("NULL", "DOUBLE"), ("'nan'", "DOUBLE"),
     ("'inf'", "DOUBLE"), ("'3'", "VARCHAR"), ("true", "BOOLEAN"),
@@ -225,6 +225,7 @@ def test_a_weight_that_is_none_is_refused(con: Connection, weight: str, kind: st
         kanon_sql.anonymize_risk("t", con=con, quasi_identifiers=QUASI, weight="w")
 
 
+@pytest.mark.slow
 def test_metrics_of_a_release_tell_k_by_weights(con: Connection) -> None:
     create(con, "t", made(5))
     options = {"quasi_identifiers": QUASI, "sensitive": ["w"], "k": 4, "method": "mdav"}
@@ -347,6 +348,7 @@ def test_max_risk_is_the_least_k(con: Connection, risk: str, k: int) -> None:
     assert found == [(k,)]
 
 
+@pytest.mark.slow
 def test_max_risk_and_preset_set_k_for_a_release(con: Connection) -> None:
     create(con, "t", made(1, 200))
     call = "FROM anonymize('t', quasi_identifiers := ['age', 'zip'], others := 'drop', {})"

@@ -97,7 +97,7 @@ FRAMES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("case", FRAMES)
 def test_the_release_is_that_of_the_method(case: str, con: Connection) -> None:
     asked, same = FRAMES[case]

@@ -228,7 +228,7 @@ def test_what_a_process_keeps_is_told() -> None:
                     if isinstance(one, ast.Name) and one.id.islower() and one.id[:2] != "__"
                 }
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    section = page.partition("<!-- state -->")[2].partition("<!-- end -->")[0]
+    section = page.partition("## What a process keeps\n")[2].partition("\n## ")[0]
     assert state == set(re.findall(r"^\| `(.+)` \|", section, re.MULTILINE))
 
 
@@ -256,6 +256,7 @@ def test_the_udfs_are_short() -> None:
                 assert (node.end_lineno or 0) - node.lineno < 40, f"{path.name}: {node.name}"
 
 
+@pytest.mark.slow
 def test_the_compiler_is_not_loaded_before_a_kernel_is_needed() -> None:
     code = (
         "import sys, duckdb, kanon_sql; kanon_sql.register(duckdb.connect())"
@@ -278,6 +279,7 @@ def loaded_by(code: str) -> set[str]:
     return set(done.stdout.splitlines()[-1].split()[1:])
 
 
+@pytest.mark.slow
 def test_the_import_loads_no_package() -> None:
     assert loaded_by("import kanon_sql; kanon_sql.KanonError, kanon_sql.__version__") == set()
     register = "import duckdb, kanon_sql; kanon_sql.register(duckdb.connect())"
@@ -289,6 +291,7 @@ def test_the_help_of_the_shell_loads_no_database() -> None:
         assert loaded_by(f"from kanon_sql.cli.main import main; main([{asked!r}])") == {"click"}
 
 
+@pytest.mark.slow
 def test_what_is_loaded_late_is_what_is_promised() -> None:
     """Type checkers read the imports of kanon_sql, Python its list of places: they are the same."""
     tree = ast.parse((ROOT / "kanon_sql" / "__init__.py").read_text(encoding="utf-8"))
@@ -305,6 +308,7 @@ def test_what_is_loaded_late_is_what_is_promised() -> None:
     assert late < set(found)
 
 
+@pytest.mark.slow
 def test_a_star_and_dir_have_every_name() -> None:
     code = "import kanon_sql; names = dir(kanon_sql); from kanon_sql import *; "\
         "print({*kanon_sql.__all__} <= {*names} & {*globals()})"

@@ -69,6 +69,7 @@ def released(con: Connection, form: str, names: list[str]) -> int:
     return count
 
 
+@pytest.mark.slow
 def test_every_type_is_generalized_or_refused(con: Connection) -> None:
     assert released(con, "median", columns(con)[::6]) > 0
 

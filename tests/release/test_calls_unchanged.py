@@ -298,6 +298,7 @@ def unchanged_under(con: Connection, setting: str, cases: Iterable[str]) -> None
             con.execute("SET preserve_insertion_order = true")
 
 
+@pytest.mark.slow
 @pytest.mark.sample(len(SETTINGS))
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_no_way_of_running_a_query_changes_a_release(con: Connection, setting: str) -> None:
@@ -333,6 +334,7 @@ def test_files_are_unchanged(con: Connection, tmp_path: Path, case: str) -> None
     held("calls", f"files: {case}", {**files, "metrics": digest(sorted(metrics.items()))})
 
 
+@pytest.mark.slow
 def test_python_gives_what_sql_does(con: Connection) -> None:
     """The face over frames, and a release with its metrics, by the digests of the call."""
     calls, options = CASES["within, a model"]

@@ -124,12 +124,14 @@ def test_each_representation_clusters_and_metrics_have_the_same_bytes(
     )
 
 
+@pytest.mark.slow
 def test_the_default_method_and_best_gamma_have_the_same_bytes(con: Connection) -> None:
     con.execute(TIES)
     calls = [f"FROM anonymize('t', {PASSING}, k := 5{m})" for m in ("", ", method := 'v_mdav'")]
     same_in_any_order(con, calls)
 
 
+@pytest.mark.slow
 def test_rows_that_are_all_equal_have_the_same_bytes(con: Connection) -> None:
     con.execute("CREATE TABLE t AS SELECT 1 AS a, 'x' AS w, NULL::DOUBLE AS gone FROM range(50)")
     call = "('t', k := 3, method := 'mdav', sensitive := ['w'])"
@@ -181,7 +183,7 @@ def test_quasi_identifiers_that_look_alike_do_not_depend_on_the_order(
     same_in_any_order(con, [*calls, "FROM anonymize_clusters('t', k := 3)"])
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("twins", PASSING_TWINS)
 def test_sensitive_values_that_look_alike_do_not_depend_on_the_order(
     con: Connection, twins: str

@@ -318,6 +318,7 @@ def test_a_large_release_does_not_stream_its_first_rows(
     assert rows == []
 
 
+@pytest.mark.slow
 def test_frames_get_a_release_error(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = pa.table({"x": [42.4242 + i for i in range(12)], "name": ["Zaphod"] * 12})
     broken(monkeypatch, one_row_alone)
@@ -375,7 +376,7 @@ ROWS = {
 }
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ROWS)
 def test_a_row_that_is_lost_or_doubled_stops_the_release(
     con: Connection, monkeypatch: pytest.MonkeyPatch, change: str

@@ -127,6 +127,7 @@ def test_every_row_is_accounted_for(con: duckdb.DuckDBPyConnection, against: str
     assert metrics(con, call)["rows_stale"] == 0
 
 
+@pytest.mark.slow
 def test_the_loss_is_measured_from_the_frozen_values(con: duckdb.DuckDBPyConnection) -> None:
     """By hand, in one column of numbers: nobody left, and newcomers lie where nobody was."""
     con.execute(

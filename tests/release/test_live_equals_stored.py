@@ -155,7 +155,7 @@ def test_published_clusters_show_none_either(con: Connection) -> None:
     assert not re.search("(?i)approx|secret|777", str(found))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.slow
 @pytest.mark.parametrize(("column", "low", "high"), [
     ("visits", "700000", "900000"), ("ill", "'zzyyyyyyy'", "'zzzzzzzzz'"),
 ])

@@ -40,6 +40,7 @@ def typed(con: Connection) -> Connection:
     return con
 
 
+@pytest.mark.slow
 def test_the_digest_of_rows_of_every_type_is_that_of_plain_sql_and_of_plain_python(
     typed: Connection,
 ) -> None:
@@ -99,6 +100,7 @@ def test_times_with_a_zone_inside_of_others_are_refused(con: Connection) -> None
         manifest_of(con, "anonymize_manifest('z', k := 4, sensitive := ['at'])")
 
 
+@pytest.mark.slow
 def test_roles_and_columns_are_those_of_the_release(con: Connection) -> None:
     told = manifest_of(
         con, "anonymize_manifest('patients', k := 4, quasi_identifiers := ['age', 'zip'], "
@@ -129,6 +131,7 @@ CALL = (
 )
 
 
+@pytest.mark.slow
 def test_metrics_are_those_of_anonymize_metrics(con: Connection) -> None:
     call = CALL.format(seed=3)
     told = manifest_of(con, f"anonymize_manifest({call})")["metrics"]
@@ -161,6 +164,7 @@ def test_a_metric_is_public_only_if_it_says_so() -> None:
     } & set(PUBLIC)
 
 
+@pytest.mark.slow
 def test_how_far_away_a_row_lies_that_was_left_out_is_not_told(con: Connection) -> None:
     con.execute(
         "CREATE TABLE paid AS SELECT CASE WHEN i = 0 THEN 987654 ELSE 1000 + 13 * i END AS salary "
@@ -209,6 +213,7 @@ def test_without_a_model_the_seed_is_told(con: Connection) -> None:
     assert told["release"]["sql_sha256"] == hashlib.sha256(text.encode()).hexdigest()
 
 
+@pytest.mark.slow
 def test_no_value_of_the_data_and_no_name_of_a_relation_is_told(con: Connection) -> None:
     con.execute("CREATE TABLE secret_levels AS SELECT DISTINCT zip AS level0, '*' AS level1 "
                 "FROM patients")

@@ -100,7 +100,7 @@ def call(options: str, name: str = "anonymize") -> str:
     )
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("nulls", ["worst", "value"])
 @pytest.mark.parametrize("asked", ASKED)
 def test_a_release_that_misses_a_model_does_not_come_out(
@@ -175,6 +175,7 @@ def test_a_hierarchy_of_a_sensitive_column_says_what_is_near(con: Connection) ->
     assert told["l_reached (salary)"] == min(map(len, bins)) >= 3
 
 
+@pytest.mark.slow
 def test_a_macro_of_a_function_that_only_models_need_has_no_effect(con: Connection) -> None:
     queries = [
         f"SELECT * FROM {call(ASKED[asked][0], 'anonymize_metrics')} WHERE metric LIKE '%reached%'"

@@ -155,6 +155,7 @@ def test_without_within_parts_have_less(con: Connection) -> None:
     assert (k, parts, below) == (1, 3, 3)
 
 
+@pytest.mark.slow
 def test_files_of_a_divided_release_have_persons_alone_and_ours_have_none(
     con: Connection, tmp_path: Path
 ) -> None:
@@ -306,6 +307,7 @@ def test_small_is_by_persons_where_there_are_some(con: Connection) -> None:
 # --- what decides nothing -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_neither_row_order_nor_threads_matter(con: Connection) -> None:
     con.execute("CREATE OR REPLACE TABLE shuffled AS FROM uneven ORDER BY hash(age), hash(disease)")
     call = f"k := 4, within := {[*WITHIN]}, small_parts := 'join', {CALL}, sensitive := ['disease']"

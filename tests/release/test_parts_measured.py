@@ -45,7 +45,7 @@ def test_a_file_is_verified_by_combinations_of_parts(
 NOT_COMPARED = ("seconds_", "labels", "options", "notice")
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [
     "k := 4",
     "k := 4, method := 'r_gather'",
@@ -85,7 +85,7 @@ def test_the_metrics_of_a_part_are_those_of_its_rows_alone(con: Connection, opti
 # --- what passes unchanged ------------------------------------------------------------------------
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [
     "within := ['day'], others := 'drop'",
     "within := ['day', 'site'], others := 'drop', sensitive := ['disease', 'patient']",

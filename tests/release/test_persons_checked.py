@@ -102,6 +102,7 @@ def test_the_audit_refuses_rows_of_nobody(con: Connection) -> None:
     refused(con, f"FROM k_anonymity('visits', entity := 'patient', {QUASI})", "'patient' is NULL")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nulls", ["worst", "value"])
 def test_the_audit_of_persons_measures_sensitive_columns_too(con: Connection, nulls: str) -> None:
     """Each person with one value for each class, none where its rows there differ or one lacks it:
@@ -164,6 +165,7 @@ def test_refusals_count_persons_where_persons_are_grouped(
 # --- roles ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_entity_may_be_declared(con: Connection) -> None:
     """By a comment, by a comment below a view, by a relation of roles, and by the call, each the
     same release."""
@@ -220,6 +222,7 @@ CALL = (
 )
 
 
+@pytest.mark.slow
 def test_classes_of_too_few_persons_are_stopped(
     con: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -268,6 +271,7 @@ def test_more_of_a_class_than_a_share_is_stopped(con: Connection) -> None:
 # --- metrics -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reading", ["together", "apart"])
 def test_the_metrics_count_persons(con: Connection, reading: str) -> None:
     options = f"{CALL[9:].replace('drop', 'release')}, entity_rows := '{reading}'"
@@ -289,6 +293,7 @@ def test_the_metrics_count_persons(con: Connection, reading: str) -> None:
 # --- a key by another name -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reading", ["together", "apart"])
 def test_columns_without_a_role_that_tell_persons_apart_come_out_as_null(
     con: Connection, reading: str
@@ -337,7 +342,7 @@ def test_quasi_identifiers_that_nobody_named_are_looked_at_by_persons(con: Conne
     assert named["card"].null_count == 0
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("change", "withheld"), [
     ("card = NULL WHERE age % 2 = 0", True),  # missing values say nothing
     ("card = 'other' WHERE patient = 'p7' AND age = (SELECT min(age) FROM visits WHERE "

@@ -56,7 +56,7 @@ COUNTED = """
 """Persons of whom rows came out, persons of whom rows were left out, and these rows."""
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("table", "options"), [
     ("visits", ", nulls := 'suppress'"),
     ("visits", ", nulls := 'suppress', entity_rows := 'apart'"),

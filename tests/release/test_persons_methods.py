@@ -166,6 +166,7 @@ def test_so_it_does_with_other_options(
     assert len(rows) == total or option == "suppressed"
 
 
+@pytest.mark.slow
 def test_persons_are_left_out_whole(con: Connection) -> None:
     """At most that share of the persons, however many rows they have."""
     con.execute("CREATE OR REPLACE TABLE far AS FROM visits UNION ALL "

@@ -51,7 +51,7 @@ def test_no_radius_is_no_radius(rounding: Connection) -> None:
     assert found == [(None,)]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["mdav", "r_gather", "r_cellular"])
 def test_center_and_radius_give_no_value_of_a_row(con: Connection, method: str) -> None:
     """The radius is rounded up in the clusters, and exact in the metrics. Of one column, the

@@ -104,6 +104,7 @@ def test_who_in_a_class_has_which_sensitive_value_can_not_be_told_even_with_the_
     assert arrow_bytes(released(con, **options, class_id=class_id)) == arrow_bytes(first)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("representation", ["interval", "bounds"])
 def test_the_order_tells_as_little_where_classes_release_what_they_hold(
     con: Connection, representation: str
@@ -155,6 +156,7 @@ def test_the_order_follows_from_the_published_rows_and_the_seed(
     assert arrow_bytes(again) == arrow_bytes(first)
 
 
+@pytest.mark.slow
 def test_the_order_is_not_that_of_the_rows_that_came_in(con: Connection) -> None:
     con.execute("CREATE TABLE t AS SELECT i // 4 AS age, i AS visit FROM range(400) AS r(i)")
     for seed in range(5):
@@ -167,6 +169,7 @@ def test_the_order_is_not_that_of_the_rows_that_came_in(con: Connection) -> None
         assert np.mean(np.abs(np.diff(visits)) <= 2) < 0.05
 
 
+@pytest.mark.slow
 def test_the_seed_changes_the_order_and_not_the_rows(con: Connection) -> None:
     con.execute(DISTINCT)
     orders = [tables.records(released(con, k=5, method="mdav", seed=seed)) for seed in range(4)]

@@ -123,6 +123,7 @@ def test_a_class_that_agrees_releases_that_value(con: Connection, representation
     assert found == [("0.1", "it's", "0044-03-15", None)]
 
 
+@pytest.mark.slow
 def test_nan_is_missing_and_null_only_where_all_are(con: Connection) -> None:
     con.execute(
         "CREATE TABLE holes AS SELECT * FROM (VALUES (1.0::DOUBLE, 'nan'::DOUBLE), "
@@ -147,6 +148,7 @@ def test_times_and_dates_before_1970_round_alike(con: Connection) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_clusters_publish_center_size_radius_and_sensitive_values(con: Connection) -> None:
     con.execute(
         "CREATE TABLE t AS SELECT * FROM (VALUES (1, 'x', 'Flu'), (1, 'x', 'Flu'), "

@@ -62,6 +62,7 @@ def test_the_counts_are_those_of_plain_sql(con: duckdb.DuckDBPyConnection, table
         assert row["separation"] == pytest.approx(separation)
 
 
+@pytest.mark.slow
 def test_where_a_role_comes_from(con: duckdb.DuckDBPyConnection) -> None:
     con.execute("CREATE OR REPLACE TABLE r AS SELECT 'name' AS column_name, 'identifier' AS role")
     found = described(con, "'p', roles='r', quasi_identifiers=['age'], others='release'")

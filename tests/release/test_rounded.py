@@ -141,6 +141,7 @@ def test_other_methods(con: Connection, method: str) -> None:
     assert con.execute("SELECT k >= 5 FROM k_anonymity('released')").fetchone() == (True,)
 
 
+@pytest.mark.slow
 def test_the_order_of_rows_means_nothing(con: Connection) -> None:
     source(con, COLUMNS | HUGE, 200)
     call = "FROM anonymize('{}', k=5, representation='rounded')"
@@ -148,6 +149,7 @@ def test_the_order_of_rows_means_nothing(con: Connection) -> None:
     assert con.execute(call.format("t")).fetchall() == con.execute(call.format("u")).fetchall()
 
 
+@pytest.mark.slow
 def test_a_ledger_goes_on_from_rounded_means() -> None:
     con = kanon_sql.register(duckdb.connect())
     con.execute("CREATE TABLE t AS SELECT i AS id, i * 7 % 50 AS age FROM range(80) AS r(i)")

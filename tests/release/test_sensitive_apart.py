@@ -104,7 +104,7 @@ ONE = {"gps_rectangles": ("lat", "lon")} | dict.fromkeys(
 )
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [name for name in METHODS if METHODS[name].promises_k])
 def test_every_row_stays_in_its_class(con: Connection, method: str) -> None:
     names = ONE.get(method)
@@ -133,7 +133,7 @@ MORE = {
 }
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("case", MORE)
 def test_so_it_does_whatever_else_is_asked(con: Connection, case: str) -> None:
     fill(con, *MIXED, rows=480 if case == "in blocks" else 120)
@@ -149,7 +149,7 @@ ROLES = {
 }
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [MIXED, ("name", "age", "job")])
 @pytest.mark.parametrize("case", ROLES)
 def test_whatever_else_tells_rows_apart_breaks_ties(
@@ -159,7 +159,7 @@ def test_whatever_else_tells_rows_apart_breaks_ties(
     stays(con, f"k := 4, method := 'mdav', {ROLES[case]}")
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [("age", "job"), ("number",), ("number", "job")])
 @pytest.mark.parametrize("method", ["mdav", "k_member", "r_gather"])
 def test_rows_that_nobody_can_tell_apart_get_the_same_classes_together(

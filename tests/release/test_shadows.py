@@ -58,6 +58,7 @@ def right() -> dict[str, str]:
 # --- what such macros do --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_k_that_is_counted_by_a_macro_is_refused(con: Connection) -> None:
     naive = "SELECT min(size) FROM (SELECT count(*) AS size FROM patients GROUP BY age)"
     assert con.execute(naive).fetchall() == [(1,)]
@@ -278,6 +279,7 @@ def test_what_keeps_us_from_registering_is_named(tmp_path: Path, name: str) -> N
 # --- what stays possible --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_advice_helps(tmp_path: Path, right: dict[str, str]) -> None:
     path = str(tmp_path / "stranger.duckdb")
     with duckdb.connect(path) as con:
@@ -358,6 +360,7 @@ def test_a_setting_changes_no_answer(right: dict[str, str], setting: str) -> Non
         assert {name: answer(con, call) for name, call in CALLS.items()} == right
 
 
+@pytest.mark.slow
 def test_a_default_collation_is_refused(con: Connection) -> None:
     naive = "SELECT min(v) = max(v) FROM (VALUES ('Anna'), ('anna')) AS t(v)"
     assert con.execute(naive).fetchall() == [(False,)]

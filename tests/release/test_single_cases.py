@@ -58,7 +58,7 @@ def test_k_of_one_releases_every_number_as_it_is(base: Connection, method: str) 
     assert released == base.execute("FROM t").fetchall()
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("named", ["all", "one, the others sensitive", "one"])
 def test_tables_may_have_hundreds_of_columns(base: Connection, named: str) -> None:
     """The planning of a call is linear in them, or nearly; see benchmarks/wide.py."""

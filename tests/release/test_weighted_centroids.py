@@ -108,6 +108,7 @@ def test_they_are_weighted_means(con: Connection, seed: int) -> None:
     assert changed > len(classes) // 2
 
 
+@pytest.mark.slow
 def test_equal_weights_change_nothing(con: Connection) -> None:
     create(con, 5)
     expected = released(con)
@@ -117,6 +118,7 @@ def test_equal_weights_change_nothing(con: Connection) -> None:
     assert released(con, weight="same") == expected
 
 
+@pytest.mark.slow
 def test_the_order_of_the_rows_changes_nothing(con: Connection) -> None:
     create(con, 6, 300)
     con.execute("CREATE TABLE u AS FROM t ORDER BY hash(n)")
@@ -126,6 +128,7 @@ def test_the_order_of_the_rows_changes_nothing(con: Connection) -> None:
         assert released(con, relation, weight="w") == expected
 
 
+@pytest.mark.slow
 def test_only_columns_that_release_centroids_are_weighted(con: Connection) -> None:
     create(con, 7)
     form = {"a": "median", "i": "interval", "*": "centroid"}

@@ -46,6 +46,7 @@ def test_groups_are_those_of_the_reference(
             assert labels.tolist() == REFERENCES[name](points, k), (kind, n)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", REFERENCES)
 def test_groups_of_many_records_are_those_of_one_thread(
     name: str, monkeypatch: pytest.MonkeyPatch
@@ -92,7 +93,7 @@ def flat(part: Any) -> list[Any]:
     return [array for each in part for array in flat(each)]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", (1, 2, 3, 7))
 @pytest.mark.parametrize("kind", ("normal", "grid", "mixed", "correlated", "alike"))
 def test_tree_is_that_of_one_thread(

@@ -11,7 +11,8 @@ import pytest
 from kanon_sql.methods import Points
 from kanon_sql.methods.microaggregation import centroids, group_index, mdav
 from kanon_sql.methods.microaggregation.group_index import OVERFLOWN, new_groups
-from kanon_sql.search import queries, space, unassigned
+from kanon_sql.search import axes as module
+from kanon_sql.search import queries, unassigned
 from kanon_sql.search.planting import new_pool
 from kanon_sql.search.queries import HEAPED, NOBODY
 from kanon_sql.search.unassigned import BUILT, LEFT
@@ -45,9 +46,9 @@ def axes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     those that make_space chooses."""
     if request.param != "chosen":
         turned = request.param == "turned"
-        monkeypatch.setattr(space, "TURN_FROM", 2 if turned else 10**9)
-        monkeypatch.setattr(space, "CHEAPER", np.inf)
-        monkeypatch.setattr(space, "ALIKE", 1.0)
+        monkeypatch.setattr(module, "TURN_FROM", 2 if turned else 10**9)
+        monkeypatch.setattr(module, "CHEAPER", np.inf)
+        monkeypatch.setattr(module, "ALIKE", 1.0)
     return str(request.param)
 
 
@@ -113,7 +114,7 @@ def test_nearest_and_furthest_while_records_leave(kind: str, axes: str) -> None:
     for n in sizes(axes):
         draw, points = np.random.default_rng(n), points_of(kind, n)
         for whole in (False, True):
-            where = space.make_space(points, whole=whole)
+            where = module.make_space(points, whole=whole)
             assert where.slack > 0.0 or axes != "turned" or points.numeric.shape[1] < 2
             labels, renewed = np.full(n, -1, np.int64), 0
             pool = new_pool(where, np.arange(n))
@@ -138,12 +139,12 @@ def test_nearest_and_furthest_while_records_leave(kind: str, axes: str) -> None:
 
 def test_principal_axes_are_chosen_and_have_slack() -> None:
     """Correlated numbers are searched along principal axes, others along the attributes."""
-    part = space.make_space(points_of("correlated", 1_100))
+    part = module.make_space(points_of("correlated", 1_100))
     assert part.slack > 0.0 and part.axes.shape[1] < 8
-    whole = space.make_space(points_of("wide_correlated", 4_003), whole=True)
+    whole = module.make_space(points_of("wide_correlated", 4_003), whole=True)
     assert whole.slack > 0.0 and whole.axes.shape[1] == 30
     for kind in ("grid", "one", "few", "alike", "nominal"):
-        assert space.make_space(points_of(kind, 1_100)).slack == 0.0
+        assert module.make_space(points_of(kind, 1_100)).slack == 0.0
 
 
 # --- groups -----------------------------------------------------------------------------------
@@ -156,7 +157,7 @@ def test_closest_group_while_groups_come_and_change(kind: str, grow: bool, axes:
     """The closest of all groups that were shown, some of them changed many times since."""
     for n, k in ((17, 3), (700, 2), (3_000, 5)) if axes != "chosen" else ((1_100, 3),):
         draw, points = np.random.default_rng([n, k]), points_of(kind, n)
-        where = space.make_space(points)
+        where = module.make_space(points)
         labels, room = np.full(n, -1, np.int64), n // k
         index = new_groups(where, new_pool(where, np.arange(n)).tree.place, room, k, grow)
         made, every = 0, max(1, n // 200)
@@ -196,7 +197,7 @@ def test_closest_group_where_leaves_overflow(kind: str) -> None:
     """More groups around one spot than its leaves have places for: the rest go to a list."""
     n, k = 5_600, 20
     draw, points = np.random.default_rng(1), points_of(kind, n)
-    where = space.make_space(points)
+    where = module.make_space(points)
     place = new_pool(where, np.arange(n)).tree.place
     index = new_groups(where, place, n // k, k, True)
     by_place, labels = np.argsort(place), np.full(n, -1, np.int64)

@@ -108,6 +108,7 @@ def test_rows_that_need_no_hash_have_none_beside_others() -> None:
         assert [each.tolist() for each in listed] == expected
 
 
+@pytest.mark.slow
 def test_the_release_is_the_same_for_any_number_of_threads(con: duckdb.DuckDBPyConnection) -> None:
     con.execute(
         "CREATE TABLE many AS SELECT i % 9 AS a, 'w' || i % 5 AS w, i % 3 AS s "

@@ -39,6 +39,7 @@ def count(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return calls
 
 
+@pytest.mark.slow
 def test_rows_metrics_and_clusters_share_one_grouping(
     con: duckdb.DuckDBPyConnection, count: list[int]
 ) -> None:

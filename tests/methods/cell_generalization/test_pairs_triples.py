@@ -168,6 +168,7 @@ def test_equal_records_share_classes_that_cost_nothing(k: int) -> None:
         assert found.facts["lower_bound"] == 0.0
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("k", METHODS)
 def test_neighbours_take_larger_tables_without_a_guarantee(k: int) -> None:
     rng = np.random.default_rng(7)
@@ -225,6 +226,7 @@ def test_no_matching_of_more_edges_than_can_be_matched(
         task_for(METHODS[k].__name__, k, neighbours=399 - 1).group(points)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("k", METHODS)
 def test_a_process_of_its_own_gives_the_same_and_can_be_stopped(
     k: int, monkeypatch: pytest.MonkeyPatch

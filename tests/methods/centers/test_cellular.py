@@ -20,7 +20,7 @@ from kanon_sql.methods.centers.primal_dual import grow
 from kanon_sql.points import distances as of_points
 from kanon_sql.points.distances import FORMS, distances_between
 from kanon_sql.points.points import Grouping, MetricPoints
-from kanon_sql.search import space
+from kanon_sql.search import axes
 from tests.methods.centers import reference_cellular as reference
 from tests.support.kernels import from_python
 from tests.support.partitions import partitions
@@ -259,9 +259,9 @@ def test_axes_of_the_tree_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None
     rng = np.random.default_rng(2)
     numeric = rng.normal(size=(1500, 2)) @ rng.normal(size=(2, 5))
     points = MetricPoints.of(numeric, facility=np.full(1500, 0.5))
-    assert not np.array_equal(space.make_space(points)[4], numeric)
+    assert not np.array_equal(axes.make_space(points)[4], numeric)
     turned = run(points)
-    monkeypatch.setattr(space, "TURN_FROM", 10_000)
+    monkeypatch.setattr(axes, "TURN_FROM", 10_000)
     assert run(points).labels.tolist() == turned.labels.tolist()
 
 

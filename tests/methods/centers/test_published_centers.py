@@ -105,6 +105,7 @@ def haversine(one: tuple[float, float], other: tuple[float, float]) -> float:
     return 2 * 6371.0088 * math.asin(math.sqrt(chord))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", CENTERED)
 def test_radius_and_cost_are_those_of_the_published_centers(
     places: Connection, method: str
@@ -135,6 +136,7 @@ def test_no_centroid_is_published_that_has_a_larger_radius_than_a_row(places: Co
         assert reach[at] == min(reach.values())
 
 
+@pytest.mark.slow
 def test_centers_can_be_demanded_to_be_rows(places: Connection) -> None:
     roles = "quasi_identifiers := ['lat', 'lon'], others := 'drop', k := 5, method := 'r_gather'"
     for more in ("", ", epsilon := 0.1", ", epsilon := 0.1, max_clusters := 4"):
@@ -174,7 +176,7 @@ def test_means_are_always_centroids(places: Connection, method: str, metric: str
     assert told["centers_verbatim"] == len(set(classes) & {tuple(row) for row in source})
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [*CENTERED, "cellular"])
 def test_published_rows_are_counted(places: Connection, method: str) -> None:
     """By default some centers are rows, with 'rows' all, with 'means' hardly any."""
@@ -194,6 +196,7 @@ def test_published_rows_are_counted(places: Connection, method: str) -> None:
     assert 0 <= counted[1] < counted[0] < counted[2]
 
 
+@pytest.mark.slow
 def test_null_equals_null_where_rows_are_counted(con: Connection) -> None:
     con.execute(
         "CREATE TABLE gaps AS SELECT * FROM (VALUES (NULL, 'a'), (NULL, 'a'), (NULL, 'b'), "
@@ -233,6 +236,7 @@ def test_values_that_rows_of_a_class_have_are_counted(
     assert representation == "centroid" or (told["verbatim_values (age)"] or 0.0) > 9.0
 
 
+@pytest.mark.slow
 def test_the_taxonomy_metric_is_the_height_of_the_lowest_common_ancestor(con: Connection) -> None:
     con.execute(
         "CREATE TABLE levels AS SELECT * FROM (VALUES ('a', 'x', '*'), ('b', 'x', '*'), "

@@ -20,7 +20,7 @@ from kanon_sql.methods.centers.lower_bounds import keys_between
 from kanon_sql.methods.centers.r_gather import thrice
 from kanon_sql.methods.centers.radius_search import Trial, least_accepted
 from kanon_sql.points.points import Form, Grouping, MetricPoints
-from kanon_sql.search import space
+from kanon_sql.search import axes
 from kanon_sql.search.marked_counts import ball_sizes, new_marked_tree
 from tests.methods.centers import reference_gather as reference
 from tests.support.partitions import partitions
@@ -112,9 +112,9 @@ def test_equals_reference_where_few_keys_are_listed_and_axes_are_turned(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(radius_search, "LISTED", listed)
         if turned:
-            patch.setattr(space, "TURN_FROM", 2)
-            patch.setattr(space, "CHEAPER", np.inf)
-            patch.setattr(space, "ALIKE", 1.0)
+            patch.setattr(axes, "TURN_FROM", 2)
+            patch.setattr(axes, "CHEAPER", np.inf)
+            patch.setattr(axes, "ALIKE", 1.0)
         assert_equals_reference(points, k, options)
 
 
@@ -323,8 +323,8 @@ def test_the_search_ends_just_above_a_rejected_key(
 @pytest.mark.parametrize("turned", [False, True])
 def test_ball_sizes(kind: str, turned: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if turned:
-        monkeypatch.setattr(space, "CHEAPER", np.inf)
-        monkeypatch.setattr(space, "ALIKE", 1.0)
+        monkeypatch.setattr(axes, "CHEAPER", np.inf)
+        monkeypatch.setattr(axes, "ALIKE", 1.0)
     points = made_by(np.random.default_rng(5), 4500, kind)
     marked_tree, everyone = new_marked_tree(points), np.arange(4500)
     *_, slack = marked_tree.space
@@ -337,7 +337,7 @@ def test_ball_sizes(kind: str, turned: bool, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_ball_sizes_are_exact_along_turned_axes(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a slanted line a box is as wide as its records, and rounding may make it narrower."""
-    monkeypatch.setattr(space, "CHEAPER", np.inf)
+    monkeypatch.setattr(axes, "CHEAPER", np.inf)
     places = np.sort(np.random.default_rng(6).normal(size=1000))
     points = MetricPoints.of(np.column_stack([places, places / 3.0]))
     marked_tree = new_marked_tree(points)

@@ -242,6 +242,7 @@ def test_regions_hold_each_class_once(points: Points, k: int, size: int, turn: i
     assert [each.tolist() for each in again] == [each.tolist() for each in cut]
 
 
+@pytest.mark.slow
 def test_a_region_of_few_records_is_parted_at_its_best() -> None:
     found = 0
     for seed, k in itertools.product(range(8), (2, 3)):
@@ -274,6 +275,7 @@ def solver(monkeypatch: pytest.MonkeyPatch) -> Iterator[Solver]:
     made.close()
 
 
+@pytest.mark.slow
 def test_the_process_gives_what_this_one_would(solver: Solver) -> None:
     for _ in range(2):
         assert solver.solve(cover(0), lambda: None) == pytest.approx([0.5] * 5)

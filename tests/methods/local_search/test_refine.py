@@ -156,6 +156,7 @@ def test_chunks_do_not_matter(task: Task, chunk: int) -> None:
     assert (whole.labels == parts.labels).all() and whole.steps == parts.steps
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("seconds", [0.0, 0.02, 0.1, 0.3])
 def test_stopped_for_time_equals_as_many_steps(seconds: float) -> None:
     points, labels = continuous(2000, 3, 4)

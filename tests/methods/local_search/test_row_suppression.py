@@ -105,7 +105,7 @@ def outliers(con: Connection) -> Connection:
     return con
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["mdav_plus", "k_member", "mondrian", "full_domain"])
 def test_rows_in_are_rows_released_and_rows_suppressed(outliers: Connection, method: str) -> None:
     call = f"'t', k := 4, method := '{method}', quasi_identifiers := ['a', 'b'], "

@@ -11,8 +11,8 @@ import pytest
 from kanon_sql.methods import Points
 from kanon_sql.methods.microaggregation import centroids
 from kanon_sql.methods.microaggregation.centroids import PAIRS, empty_groups
+from kanon_sql.search.axes import make_space
 from kanon_sql.search.queries import HEAPED
-from kanon_sql.search.space import make_space
 from tests.methods.microaggregation import reference_fast
 from tests.methods.microaggregation.test_mdav_family import (
     labels_by,

@@ -114,6 +114,7 @@ def cases(draw: st.DrawFn) -> tuple[list[float], int]:
     return [1.0 + dice.randrange(40) * 2.0**-52 for _ in range(n)], k
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(case=cases())
 def test_optimal_by_exact_arithmetic(case: tuple[list[float], int]) -> None:

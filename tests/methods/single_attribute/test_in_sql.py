@@ -101,7 +101,7 @@ def test_a_class_releases_its_values_and_has_k_rows(
         assert found["ratio"] <= found["guaranteed_ratio"] + 1e-9
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("method", LABELS)
 def test_equal_values_stay_together_whatever_the_order_of_the_rows(
     con: Connection, method: str
@@ -200,7 +200,7 @@ def test_a_broken_method_releases_nothing(
 # --- values that are hard to tell apart -----------------------------------------------------------
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "value"), [
     ("BIGINT", "613196570331971583 + 262144 * (i % 8)"),
     ("UBIGINT", "18446744073709551000::UBIGINT + (2 * (i % 8))::UBIGINT"),
@@ -251,6 +251,7 @@ def test_cost_is_that_of_the_released_classes(con: Connection) -> None:
         assert found["guaranteed_ratio"] is None
 
 
+@pytest.mark.slow
 def test_a_release_by_ordered_is_audited_as_it_was_measured(con: Connection) -> None:
     con.execute("CREATE OR REPLACE TABLE t AS SELECT chr(97 + i::INTEGER % 6) AS v "
                 "FROM range(60) AS r(i)")

@@ -118,6 +118,7 @@ def regions(con: Connection, more: str) -> list[tuple[str, int]]:
     ).fetchall()
 
 
+@pytest.mark.slow
 def test_a_part_of_the_graph_that_breaks_a_model_is_an_island(con: Connection) -> None:
     graph(con)
     assert [zips for zips, _ in regions(con, "")] == ["a", "b", "c", "d", "x", "y"]

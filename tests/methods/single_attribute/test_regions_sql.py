@@ -117,6 +117,7 @@ def test_codes_are_found_whatever_the_type_of_their_column(con: Connection) -> N
         assert released(con) == [(f"{{1{dot}, 2{dot}}}", 5), (f"{{3{dot}, 4{dot}}}", 5)]
 
 
+@pytest.mark.slow
 def test_islands_are_refused_left_out_or_joined(con: Connection) -> None:
     graph(con, "('a', 3), ('b', 4), ('c', 2), ('d', 1), ('x', 1), (NULL, 2)",
           "('a', 'b'), ('c', 'd'), ('d', 'c'), ('q', 'a')")

@@ -283,6 +283,7 @@ def test_records_are_labeled_by_their_items() -> None:
 # --- islands ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @often(75)
 @given(graphs(8), st.integers(2, 6), st.data())
 def test_islands_join_the_nearest_region(
