@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -115,6 +116,7 @@ COMPUTES = {"__init__", "methods.method", "cli.main"}
 """What imports a module by a computed name: a call, a method, or a command of the shell."""
 
 
+@cache
 def modules() -> dict[str, Path]:
     """Every module that ships, by its name below kanon_sql."""
     found = {}
@@ -127,6 +129,7 @@ def modules() -> dict[str, Path]:
     return found
 
 
+@cache
 def imports_of(path: Path) -> set[str]:
     """What a module imports: modules where they are modules, also by ``import_module`` with a
     text that says which."""
