@@ -79,7 +79,8 @@ class Written:
 
 
 def write_release(
-    con: Any, data: Any, options: Mapping[str, Any], to: Any, private: Any = None
+    con: Any, data: Any, options: Mapping[str, Any], to: Any, private: Any = None,
+    read: Sequence[str] = (),
 ) -> Written:
     """Runs a release and writes it: beside the file, and renamed when it is whole, so that whatever
     happens there is the old file or the new one.
@@ -90,6 +91,7 @@ def write_release(
         options: those of anonymize that were given.
         to: the file.
         private: where the private part goes, or None.
+        read: files and queries that a frame was read from, as texts.
 
     Raises:
         OptionError, DataError, ReleaseError: as anonymize, or where the file can't be written.
@@ -99,6 +101,7 @@ def write_release(
     refuse_private(private, con, path)
     with Session(con) as session:
         source, held = asked(session, data, options)
+        session.read += read
         reads = reads_of(session, source, held)
         reads.refuse_file("to", path)
         if is_json(private):
