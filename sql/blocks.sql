@@ -25,6 +25,12 @@ SELECT coalesce(sum(n), 0)::BIGINT, count(value), coalesce(sum(n) FILTER (WHERE 
 FROM (SELECT ${column}::VARCHAR AS value, count(*) AS n FROM ${rows}
       WHERE ${column} IS NOT NULL GROUP BY value)
 
+-- name: one_of_each
+-- The value of each person in a column, where all rows of the person have it, for
+-- kanon_sql.anonymize_files.
+(SELECT ${entity}, any_value(${column}) AS ${column} FROM ${rows}
+ GROUP BY ${entity} HAVING count(DISTINCT ${column}) = 1)
+
 -- name: rows
 -- The rows of files that take part, with the columns that a release needs: the first pass of
 -- kanon_sql.anonymize_files('lake/*.parquet', 'out/', k=5, quasi_identifiers=['age', 'zip']).
@@ -125,7 +131,7 @@ COPY (
 
 -- name: part
 -- A value as a part of the range of its column, for kanon_sql.anonymize_files.
-round((${number} * ${unit} - ${low}) / ${span} * 1099511627776)::HUGEINT
+round((${number} * ${unit} - ${low}) / ${span} * ${parts})::HUGEINT
 
 -- name: sums
 -- Sums of a column and of its squares in whole numbers, which no order of the rows changes, for

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from hashlib import sha256
 from os import PathLike, fspath
 from pathlib import Path
@@ -15,13 +15,14 @@ from typing import Any
 
 import duckdb
 
-from kanon_sql.call.call import GroupingCall
+from kanon_sql.blocks.group import OF_BLOCK, Block, BlockFacts, Leaf, blocks_of
+from kanon_sql.blocks.learn import Learned, learn
+from kanon_sql.blocks.metrics import Output, release_metrics
+from kanon_sql.blocks.request import Request, read_request
 from kanon_sql.call.relation import literal
 from kanon_sql.duckdb.register import register
 from kanon_sql.duckdb.session import Session, reads_of
-from kanon_sql.errors import LITTLE, DataError, KanonError, OptionError, ReleaseError
-from kanon_sql.files.asked import Asked, read_asked
-from kanon_sql.files.block import OF_BLOCK, Block, blocks_of, release_block
+from kanon_sql.errors import LITTLE, DataError, KanonError, OptionError
 from kanon_sql.files.draft import (
     OUT,
     emptied,
@@ -32,11 +33,12 @@ from kanon_sql.files.draft import (
     removed,
     target_of,
 )
-from kanon_sql.files.finish import Written, write_file
-from kanon_sql.files.learn import Learned, learn
+from kanon_sql.files.finish import write_file
+from kanon_sql.files.piece import release_block
 from kanon_sql.files.progress import Passes
 from kanon_sql.files.released import ReleasedFiles
-from kanon_sql.files.spool import Leaf, spool
+from kanon_sql.files.source import FileRows
+from kanon_sql.files.spool import spool
 from kanon_sql.files.state import NAME, State, digest, input_digest
 from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.kernel.parallel import cores
@@ -47,14 +49,6 @@ PART = "part-{:05}.parquet"
 FILE_ROWS = 2_500_000
 """Rows of an output file, about."""
 
-SMALL = (
-    "The release was stopped: a combination of released values has {} rows, fewer than k = {}. "
-    "Nothing was written; please report this as a bug of the method {}."
-)
-LOST = (
-    "The release was stopped: {} rows take part, {} were left out, and the files hold {}. Nothing "
-    "was written; please report this as a bug."
-)
 MOVED = (
     "The files of the input changed while they were read. Nothing was written; run it again when "
     "nobody writes them."
@@ -95,19 +89,19 @@ def release_files(
                 emptied(work)
             with _refused(work, begun=(work / NAME).exists()):
                 _set_up(session.con, work, many, memory)
-                asked = read_asked(session, _paths(source), options)
-                names = names_of(asked.source)
+                request = read_request(session, _paths(source), options)
+                names = names_of(request.source)
                 paths = files_of(session, names)
-                reads_of(session, asked.source, options).refuse_folder(
+                reads_of(session, request.source, options).refuse_folder(
                     target, [folder / PART.format(0) for folder in (target, work, work / OUT)]
                 )
                 seen = input_digest(session.con, paths)
-            state = State(work, {"the input": seen, "the options": digest(_told(asked))})
+            state = State(work, {"the input": seen, "the options": digest(_told(request))})
             if not state.begun:
                 emptied(work)
             with _refused(work), _said(target):
                 released = _unmoved(
-                    _Run(session, asked, state, work, many, Passes(progress)).run,
+                    _Run(session, request, state, work, many, Passes(progress)).run,
                     lambda: input_digest(session.con, files_of(session, names)) == seen,
                 )
             metrics = {**released, "seconds": perf_counter() - started}
@@ -143,9 +137,9 @@ def _set_up(con: duckdb.DuckDBPyConnection, work: Path, many: int, memory: str) 
     con.execute(f"SET temp_directory = {literal(str(work / 'temp'))}")
 
 
-def _told(asked: Asked) -> dict[str, Any]:
+def _told(request: Request) -> dict[str, Any]:
     """What of the options decides the release."""
-    return {"used": asked.call.used, "columns": dict(asked.types), "passing": asked.passing}
+    return {"used": request.call.used, "columns": dict(request.types), "passing": request.passing}
 
 
 @contextmanager
@@ -211,7 +205,7 @@ class _Run:
     """A run, pass by pass; what is done already is not done again."""
 
     session: Session
-    asked: Asked
+    request: Request
     state: State
     work: Path
     many: int
@@ -220,73 +214,77 @@ class _Run:
 
     def run(self) -> dict[str, Any]:
         """All passes; the metrics of the release."""
-        learned, call = self._learned()
-        leaves = self._spooled(learned)
-        blocks = blocks_of(leaves, self.asked.call.task)
-        sums = self._blocks(call, learned, blocks)
-        released = int(sum(block["rows_released"] for block in sums))
-        files = max(1, -(-released // FILE_ROWS))
-        written = self._written(blocks, files)
-        return self._metrics(learned, blocks, sums, written)
+        learned = self._learned()
+        blocks = blocks_of(self._spooled(learned), self.request.call.task)
+        facts = self._blocks(learned, blocks)
+        released = sum(block.rows_released for block in facts)
+        written = self._written(blocks, max(1, -(-released // FILE_ROWS)))
+        least = [file.least for file in written if file.least is not None]
+        output = Output(
+            sum(file.rows for file in written), sum(file.classes for file in written),
+            min(least, default=None),
+        )
+        sizes = [block.rows for block in blocks]
+        metrics = release_metrics(self.request, learned, sizes, facts, output)
+        return {**metrics, "files": len(written)}
 
-    def _learned(self) -> tuple[Learned, GroupingCall]:
+    def _learned(self) -> Learned:
         with self.passes.of("learning scales", 1):
-            learned, call = learn(self.session, self.asked, self.work)
+            learned = learn(FileRows(self.session, self.request, self.work))
         # they are read anew, and what is done rests on those that were there
         levels = [path.read_bytes() for path in sorted(self.work.glob("levels_*.parquet"))]
         self.levels = digest([sha256(each).hexdigest() for each in levels])
         self.state.refuse_other(LEVELS, self.levels)
-        return learned, call
+        return learned
 
     def _spooled(self, learned: Learned) -> list[Leaf]:
         found = self.state.found("spool")
         if found is None:
-            size = self.asked.call.task.block_size()
+            size = self.request.call.task.block_size()
             # a spool has no order, and to keep one would take memory
             self.session.con.execute("SET preserve_insertion_order = false")
             with self.passes.of("cutting into blocks", 1):
-                leaves = spool(self.session, self.asked, learned, size, self.work / "spool")
+                leaves = spool(self.session, self.request, learned, size, self.work / "spool")
             self.session.con.execute("SET preserve_insertion_order = true")
             self.state.done(LEVELS, self.levels)
             found = self.state.done("spool", [astuple(leaf) for leaf in leaves])
         return [Leaf(*leaf) for leaf in found]
 
-    def _blocks(
-        self, call: GroupingCall, learned: Learned, blocks: Sequence[Block]
-    ) -> list[dict[str, float]]:
+    def _blocks(self, learned: Learned, blocks: Sequence[Block]) -> list[BlockFacts]:
         folder = self.work / "pieces"
         folder.mkdir(exist_ok=True)
         # the threads are taken by blocks; one of a single block takes them all
-        own = replace(call, threads=max(1, self.many // max(1, min(self.many, len(blocks)))))
+        threads = max(1, self.many // max(1, min(self.many, len(blocks))))
+        call = replace(learned.call, threads=threads)
 
-        def one(con: duckdb.DuckDBPyConnection, block: Block) -> dict[str, float]:
+        def one(con: duckdb.DuckDBPyConnection, block: Block) -> BlockFacts:
             step = f"block {block.number}"
-            found: dict[str, float] | None = self.state.found(step)
+            found = self.state.found(step)
             if found is None:
                 target = folder / f"{block.number:06}.parquet"
                 with _of_block(len(blocks)), self.session.refusals():
-                    found = release_block(con, own, self.asked, learned.scales, block, target)
-                self.state.done(step, found)
-                for gone in block.folders:
+                    facts = release_block(con, self.request, call, learned, block, target)
+                found = self.state.done(step, asdict(facts))
+                for gone in block.leaves:
                     shutil.rmtree(gone, ignore_errors=True)
-            return found
+            return BlockFacts(**found)
 
         return self._at_once("grouping", one, blocks, lambda block: block.rows)
 
-    def _written(self, blocks: Sequence[Block], files: int) -> list[Written]:
+    def _written(self, blocks: Sequence[Block], files: int) -> list[Output]:
         folder = self.work / OUT
         folder.mkdir(exist_ok=True)
         pieces = [self.work / "pieces" / f"{block.number:06}.parquet" for block in blocks]
 
-        def one(con: duckdb.DuckDBPyConnection, number: int) -> Written:
+        def one(con: duckdb.DuckDBPyConnection, number: int) -> Output:
             step = f"file {number}"
             found, target = self.state.found(step), folder / PART.format(number)
             # one is gone where the output had its name already and the draft was being taken away
             if found is None or not target.exists():
                 with self.session.refusals():
-                    found = write_file(con, self.asked, pieces, number, files, target)
+                    found = write_file(con, self.request, pieces, number, files, target)
                 self.state.done(step, list(found))
-            return Written(*found)
+            return Output(*found)
 
         return self._at_once("writing", one, range(files), lambda _: 1)
 
@@ -319,41 +317,3 @@ class _Run:
                 for con in list(open_now):
                     con.interrupt()
                 raise
-
-    def _metrics(
-        self, learned: Learned, blocks: Sequence[Block], sums: Sequence[Mapping[str, float]],
-        written: Sequence[Written],
-    ) -> dict[str, Any]:
-        """What was asked and reached; refuses what isn't what it should be."""
-        task = self.asked.call.task
-        held = sum(file.rows for file in written)
-        released = int(sum(block["rows_released"] for block in sums))
-        if held != released or sum(block["rows"] for block in sums) != learned.rows:
-            raise ReleaseError(LOST.format(learned.rows, learned.rows - released, held))
-        least = min((file.least for file in written if file.least is not None), default=None)
-        if least is not None and least < task.k:
-            raise ReleaseError(SMALL.format(least, task.k, task.method.name))
-        found: dict[str, Any] = {
-            "k_requested": task.k, "k_reached": least, "method": task.method.name,
-            "rows": learned.rows + learned.suppressed, "rows_released": released,
-            "rows_suppressed": learned.rows + learned.suppressed - released,
-            "classes": sum(file.classes for file in written), "files": len(written),
-            "blocks": len(blocks), "block_rows_min": min(block.rows for block in blocks),
-            "block_rows_max": max(block.rows for block in blocks),
-        }
-        for loss in ("sse", "total_il"):
-            if all(loss in block for block in sums):
-                found[loss] = float(sum(block[loss] for block in sums))
-        if self.asked.entity is not None:
-            found["persons"] = int(sum(block["records"] for block in sums))
-        elif "sse" in found and released == learned.rows:
-            total = released * sum(a.weight for a in learned.attributes if _varies(a))
-            found["information_loss"] = 100.0 * found["sse"] / total if total else 0.0
-        return found
-
-
-def _varies(attribute: Any) -> bool:
-    """Whether a column has a part in the squared errors."""
-    if hasattr(attribute, "factor"):
-        return bool(attribute.factor > 0.0 or attribute.indicator > 0.0)
-    return bool(attribute.squared.any())

@@ -28,7 +28,7 @@ from kanon_sql.call.relation import literal
 from kanon_sql.duckdb.session import Session, asked, bound
 from kanon_sql.errors import KanonError, OptionError, did_you_mean
 from kanon_sql.names import caseless
-from kanon_sql.spark.asked import empty, released_fields
+from kanon_sql.spark.request import empty, released_fields
 from kanon_sql.spark.worker import asked_whole
 
 BATCH = 65_536

@@ -18,13 +18,13 @@ from pyspark.sql.types import (
     YearMonthIntervalType,
 )
 
+from kanon_sql.blocks.group import block_call, block_sql
+from kanon_sql.blocks.request import WHOLE, Request, read_request
+from kanon_sql.blocks.source import rows_sql
 from kanon_sql.call.relation import Relation, quoted
 from kanon_sql.constraints import AlphaFrequency
 from kanon_sql.duckdb.session import Session, bound
 from kanon_sql.errors import OptionError
-from kanon_sql.files.asked import WHOLE, Asked, block_call, read_asked
-from kanon_sql.files.block import block_sql
-from kanon_sql.files.learn import rows_sql
 from kanon_sql.names import caseless
 from kanon_sql.sql import statement
 
@@ -51,22 +51,22 @@ DOTTED = (
 ZONE = "UTC"
 """How Spark labels timestamps on their way to and from Python."""
 
-OF_VALUES, OF_ALL, SUMS = "__kanon_of_values", "__kanon_of_all", "__kanon_sums"
-"""The columns beside the released ones: hashes that give the order, and the sums of a block."""
+OF_VALUES, OF_ALL, FACTS = "__kanon_of_values", "__kanon_of_all", "__kanon_facts"
+"""The columns beside the released ones: hashes that give the order, and the facts of a block."""
 
 
 @dataclass(frozen=True)
-class AskedFrame:
+class FrameRequest:
     """What is asked of a DataFrame.
 
     Attributes:
-        asked: the call, as files read it.
+        request: the call, as files read it.
         fields: the columns of the DataFrame that have a part in the release.
         released: those that come out.
         zone: the time zone of the Spark session.
     """
 
-    asked: Asked
+    request: Request
     fields: StructType
     released: StructType
     zone: str
@@ -95,7 +95,7 @@ def empty(fields: StructType) -> pa.Table:
     return pa.schema(found).empty_table()
 
 
-def read_frame(session: Session, df: Any, zone: str, options: Mapping[str, Any]) -> AskedFrame:
+def read_frame(session: Session, df: Any, zone: str, options: Mapping[str, Any]) -> FrameRequest:
     """What is asked of a DataFrame.
 
     Args:
@@ -107,28 +107,28 @@ def read_frame(session: Session, df: Any, zone: str, options: Mapping[str, Any])
     Raises:
         OptionError: what anonymize refuses, and what can't be kept block by block.
     """
-    asked = read_asked(session, empty(df.schema), options)
-    _refuse_more(asked)
+    request = read_request(session, empty(df.schema), options)
+    _refuse_more(request)
     by_name = {caseless(field.name): field for field in df.schema}
-    fields = StructType([by_name[caseless(name)] for name in asked.columns])
-    models = {caseless(model.column) for model in asked.call.task.models}
-    compared = models | {caseless(name) for name in asked.quasi}
+    fields = StructType([by_name[caseless(name)] for name in request.columns])
+    models = {caseless(model.column) for model in request.call.task.models}
+    compared = models | {caseless(name) for name in request.quasi}
     for field in fields:
         _refuse_type(field)
         if caseless(field.name) in compared:
             _refuse_collation(field)
-    return AskedFrame(asked, fields, _released(session, asked, fields), zone)
+    return FrameRequest(request, fields, _released(session, request, fields), zone)
 
 
-def _refuse_more(asked: Asked) -> None:
+def _refuse_more(request: Request) -> None:
     """Raises OptionError for what can be kept block by block in other ways only."""
-    if asked.call.of_sensitive:
-        name = asked.call.of_sensitive[0].column
+    if request.call.of_sensitive:
+        name = request.call.of_sensitive[0].column
         raise OptionError(WHOLE.format(f"The hierarchy of the sensitive column {name!r}"))
-    if asked.entity is not None and asked.call.task.models:
+    if request.entity is not None and request.call.task.models:
         # which rows are of one person, no released value tells
         raise OptionError(WHOLE.format("A privacy model beside entity"))
-    for model in asked.call.task.models:
+    for model in request.call.task.models:
         if isinstance(model, AlphaFrequency) and model.by_value:
             raise OptionError(WHOLE.format("The option 'alpha' with a share for each value"))
 
@@ -150,13 +150,13 @@ def _refuse_collation(field: StructField) -> None:
         raise OptionError(COLLATED.format(field.name, field.dataType.simpleString()))
 
 
-def _released(session: Session, asked: Asked, fields: StructType) -> StructType:
+def _released(session: Session, request: Request, fields: StructType) -> StructType:
     """The columns that come out, as Spark has them."""
-    rows = Relation(rows_sql(asked, keyed=False), asked.source.parts)
-    own = block_call(asked.call, asked, rows, {}, 1, "schema")
+    rows = Relation(rows_sql(request, keyed=False), request.source.parts)
+    own = block_call(request, request.call, {}, rows, 1, "schema")
     block = session.query(block_sql(own), lambda relation: relation)
-    passing = {caseless(name) for name in asked.passing}
-    return released_fields(session, block, fields, asked.types, passing)
+    passing = {caseless(name) for name in request.passing}
+    return released_fields(session, block, fields, request.types, passing)
 
 
 def released_fields(
@@ -200,7 +200,7 @@ def beside(released: StructType) -> StructType:
 
     return StructType([
         *released, StructField(OF_VALUES, LongType()), StructField(OF_ALL, LongType()),
-        StructField(SUMS, StringType()),
+        StructField(FACTS, StringType()),
     ])
 
 

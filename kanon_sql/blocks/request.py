@@ -1,15 +1,19 @@
-"""What is asked of files: the call, refused where blocks can't keep what it promises."""
+"""What is asked: the call, refused where blocks can't keep what it promises."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from kanon_sql.call.call import GroupingCall, read_call
 from kanon_sql.call.relation import Relation
 from kanon_sql.constraints import BetaLikeness, Closeness, DeltaDisclosure
 from kanon_sql.duckdb.session import Session, asked, bound
+from kanon_sql.encode.arrow import Column
+from kanon_sql.encode.attributes import is_numeric
+from kanon_sql.encode.cells import check_types
 from kanon_sql.errors import OptionError
 from kanon_sql.methods.auto import AUTO
 from kanon_sql.names import caseless
@@ -32,7 +36,7 @@ OF_SHARES = (Closeness, BetaLikeness, DeltaDisclosure)
 
 
 @dataclass(frozen=True)
-class Asked:
+class Request:
     """What is asked.
 
     Attributes:
@@ -56,6 +60,22 @@ class Asked:
         """The quasi-identifiers."""
         return self.call.roles.quasi_identifiers
 
+    @cached_property
+    def numeric(self) -> tuple[bool, ...]:
+        """Whether each quasi-identifier lies on an axis.
+
+        Raises:
+            OptionError: one of a type that can't be encoded.
+        """
+        types = {caseless(name): kind for name, kind in self.types.items()}
+        trees = {caseless(spec.column) for spec in self.call.hierarchies}
+        as_texts = trees | {caseless(name) for name in self.call.categorical}
+        check_types([Column(name, types[caseless(name)]) for name in self.quasi])
+        return tuple(
+            is_numeric(types[caseless(name)]) and caseless(name) not in as_texts
+            for name in self.quasi
+        )
+
     @property
     def sensitive(self) -> frozenset[str]:
         """The sensitive columns, which decide nothing where no model is asked for."""
@@ -68,12 +88,12 @@ class Asked:
         return tuple(self.types)
 
 
-def read_asked(session: Session, data: Any, options: Mapping[str, Any]) -> Asked:
-    """What is asked of files.
+def read_request(session: Session, data: Any, options: Mapping[str, Any]) -> Request:
+    """What is asked.
 
     Args:
         session: over a connection of our own.
-        data: the files.
+        data: the files, or a table with the columns of what is to be released.
         options: those of anonymize.
 
     Raises:
@@ -97,7 +117,7 @@ def read_asked(session: Session, data: Any, options: Mapping[str, Any]) -> Asked
     entity = None if roles.entity is None else by_name[caseless(roles.entity)]
     wanted = {caseless(name) for name in (*roles.quasi_identifiers, *passing, entity or "")}
     types = {name: kind for name, kind in known.items() if caseless(name) in wanted}
-    return Asked(source, call, types, passing, questioned, entity)
+    return Request(source, call, types, passing, questioned, entity)
 
 
 def _refuse(call: GroupingCall) -> None:
@@ -121,29 +141,3 @@ def _refuse(call: GroupingCall) -> None:
     for name, given in refused.items():
         if given:
             raise OptionError(WHOLE.format(f"The option {name!r}"))
-
-
-def block_call(
-    call: GroupingCall, asked: Asked, relation: Relation, scales: Mapping[str, Any], rows: int,
-    name: str,
-) -> GroupingCall:
-    """The call over one block.
-
-    Args:
-        call: the call over all rows, its hierarchies those of all rows.
-        relation: the rows of the block.
-        scales: of the columns, as they were learned from all rows.
-        rows: how many rows it has.
-        name: the name under which its facts are kept.
-    """
-    sensitive = {caseless(name) for name in call.roles.sensitive}
-    other = tuple(name for name in asked.passing if caseless(name) not in sensitive)
-    dropped = () if asked.entity is None else (asked.entity,)
-    roles = replace(call.roles, identifiers=dropped, rest="error", other=other)
-    size = call.task.block_size()
-    # a block that came out a little larger than asked isn't cut again
-    task = replace(call.task, scales=scales, block_rows=rows if size < rows < 2 * size else size)
-    return replace(
-        call, source=relation, roles=roles, task=task, role_table=None, seen=(), progress=False,
-        block=name,
-    )

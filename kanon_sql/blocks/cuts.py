@@ -15,10 +15,25 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from kanon_sql.encode.attributes import Attribute, Categorical, Numeric
 from kanon_sql.points.points import Codes, Floats
 from kanon_sql.search.harms import SAMPLE, cut_harms
+
+SAMPLED = 4000
+"""Rows of the sample for each block."""
+
+BUCKETS, CROWD = 2**16, 16
+"""Into so many buckets rows are counted by the hash of their quasi-identifiers; and where one has
+more than it should, by as many as so many rows of a sample stand for, some are taken to be alike.
+"""
+
+MOST = 2.0
+"""A leaf with this many times the rows that it should have is cut again."""
+
+AGAIN = 3
+"""How often a leaf is cut again at most: what is left then is alike in all columns."""
 
 EVEN = 0.5
 """The smaller side of a cut has at least this share of the rows that it should have; else another
@@ -100,6 +115,13 @@ class Tree:
             return [self.leaf]
         return [number for side in self.sides for number in side.leaves]
 
+    @property
+    def columns(self) -> set[str]:
+        """The columns along which it is cut, BY_HASH among them."""
+        if not self.sides:
+            return set()
+        return {self.column}.union(*(side.columns for side in self.sides))
+
 
 @dataclass
 class _Growing:
@@ -162,20 +184,36 @@ class _Growing:
         ))
 
 
-def grow(axes: Sequence[Axis], sampled: int, rows: int, blocks: int, k: int) -> Tree:
-    """The cuts of a sample into blocks.
+def cut_sample(
+    sample: pa.Table, attributes: Sequence[Attribute],
+    ranks: Mapping[str, Mapping[str | None, int]], rows: int, blocks: int, k: int,
+) -> Tree:
+    """The cuts of rows into blocks, chosen over a sample of them.
 
     Args:
-        axes: the columns along which cuts may be.
-        sampled: how many rows the sample has.
+        sample: the cells of each quasi-identifier in a column of its own, in their order.
+        attributes: of the quasi-identifiers.
+        ranks: where each category stands among all, by the names of such columns.
         rows: how many rows it is a sample of.
         blocks: how many blocks there shall be.
         k: the least rows of a class.
     """
-    return _Growing(axes, k, rows / max(sampled, 1)).grow(np.arange(sampled), blocks)
+    axes = [
+        _axis(attribute, _values(sample.column(i), attribute), ranks.get(attribute.name, {}))
+        for i, attribute in enumerate(attributes)
+    ]
+    growing = _Growing(axes, k, rows / max(sample.num_rows, 1))
+    return growing.grow(np.arange(sample.num_rows), blocks)
 
 
-def axis_of(attribute: Attribute, values: Any, ranks: Mapping[str | None, int]) -> Axis:
+def _values(column: pa.ChunkedArray, attribute: Attribute) -> Any:
+    values = column.combine_chunks()
+    if isinstance(attribute, Categorical):
+        return values.cast(pa.string())
+    return values.cast(pa.float64()).to_numpy(zero_copy_only=False) + np.float64(0.0)
+
+
+def _axis(attribute: Attribute, values: Any, ranks: Mapping[str | None, int]) -> Axis:
     """A column of a sample.
 
     Args:
@@ -196,11 +234,16 @@ def axis_of(attribute: Attribute, values: Any, ranks: Mapping[str | None, int]) 
 
 
 def ranks_of(
-    attribute: Attribute, counts: Mapping[str | None, int]
-) -> dict[str | None, int]:
-    """Where each category stands: those below one node of a hierarchy side by side, else the most
-    frequent first; NULL before all."""
-    assert isinstance(attribute, Categorical)
+    attributes: Sequence[Attribute], counts: Mapping[str, Mapping[str | None, int]]
+) -> dict[str, dict[str | None, int]]:
+    """Where each category of each column stands, by its name: those below one node of a hierarchy
+    side by side, else the most frequent first; NULL before all."""
+    return {
+        a.name: _ranks(a, counts[a.name]) for a in attributes if isinstance(a, Categorical)
+    }
+
+
+def _ranks(attribute: Categorical, counts: Mapping[str | None, int]) -> dict[str | None, int]:
     known = [word for word in counts if word is not None]
     if attribute.in_tree:
         spots = {word: i for i, word in enumerate(attribute.leaves.to_pylist())}

@@ -1,0 +1,165 @@
+"""The blocks of a release, and each of them through the query that ``anonymize`` runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kanon_sql.blocks.request import Request
+from kanon_sql.call.call import GroupingCall
+from kanon_sql.call.relation import Relation
+from kanon_sql.errors import ReleaseError
+from kanon_sql.methods import GroupTask
+from kanon_sql.names import caseless
+from kanon_sql.plan.fragments import ROW, listed, quasi
+from kanon_sql.plan.pipeline import passing, pipeline_sql
+from kanon_sql.sql import statement
+
+OF_BLOCK = (
+    "{} That was said of one of {} blocks: a larger block_rows may allow what this block doesn't."
+)
+LOST = (
+    "The release was stopped: a block has {} rows, and {} came out with {} left out. Nothing was "
+    "written; please report this as a bug."
+)
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """The rows of one leaf of the cuts.
+
+    Attributes:
+        name: by which the engine knows them.
+        rows: how many there are.
+        persons: whose they are; each row is a person where nothing says whose it is.
+        most: the rows of the person who has the most.
+    """
+
+    name: str
+    rows: int
+    persons: int
+    most: int = 1
+
+
+@dataclass(frozen=True)
+class Block:
+    """Leaves that are grouped as one.
+
+    Attributes:
+        number: from 0.
+        leaves: their names.
+        rows: how many they have.
+    """
+
+    number: int
+    leaves: tuple[str, ...]
+    rows: int
+
+
+@dataclass(frozen=True)
+class BlockFacts:
+    """What is kept of a block beside its rows: sums, of which those of all blocks follow.
+
+    Attributes:
+        rows, rows_released: those that went in, and that came out.
+        records: rows or, where these are of persons, persons.
+        classes: how many there are.
+        seconds_group: how long the grouping took.
+        sse, total_il: what the classes lose in the geometry in which they were made, if it is that.
+    """
+
+    rows: int
+    rows_released: int
+    records: float = 0.0
+    classes: float = 0.0
+    seconds_group: float = 0.0
+    sse: float | None = None
+    total_il: float | None = None
+
+    @staticmethod
+    def of(request: Request, facts: Mapping[str, Any], rows: int, released: int) -> BlockFacts:
+        """From the facts of a query over so many rows, of which so many came out.
+
+        Raises:
+            ReleaseError: rows came out that didn't go in, or the other way round.
+        """
+        # of persons the query has counted the rows
+        counted = request.entity is not None or (
+            facts.get("records_released") == released and facts.get("records") == rows
+        )
+        if not counted or released > rows:
+            raise ReleaseError(LOST.format(rows, released, rows - released))
+        names = ("records", "classes", "seconds_group", "sse", "total_il")
+        return BlockFacts(rows, released, **{n: float(facts[n]) for n in names if n in facts})
+
+
+def blocks_of(leaves: Sequence[Leaf], task: GroupTask) -> list[Block]:
+    """Leaves as blocks that are large enough: one that is too small joins its neighbour, from which
+    it was cut last.
+
+    Large enough are a fourth of the rows that a block should have, two classes of persons, and
+    where the rows of a person are kept apart, a class for the person who has the most.
+    """
+    least = max(task.block_size() // 4, 2 * task.least_size)
+
+    def small(leaf: Leaf) -> bool:
+        apart = not task.persons and leaf.rows < task.least_size * leaf.most
+        return leaf.rows < least or leaf.persons < 2 * task.least_size or apart
+
+    made: list[tuple[list[str], Leaf]] = []
+    for leaf in leaves:
+        if made and small(made[-1][1]):
+            made[-1] = ([*made[-1][0], leaf.name], _both(made[-1][1], leaf))
+        else:
+            made.append(([leaf.name], leaf))
+    if len(made) > 1 and small(made[-1][1]):
+        names, last = made.pop()
+        made[-1] = ([*made[-1][0], *names], _both(made[-1][1], last))
+    return [Block(i, tuple(names), leaf.rows) for i, (names, leaf) in enumerate(made)]
+
+
+def _both(one: Leaf, other: Leaf) -> Leaf:
+    """Two leaves as one; no person is in both."""
+    return Leaf(
+        one.name, one.rows + other.rows, one.persons + other.persons, max(one.most, other.most)
+    )
+
+
+def block_call(
+    request: Request, call: GroupingCall, scales: Mapping[str, Any], relation: Relation, rows: int,
+    name: str,
+) -> GroupingCall:
+    """The call over one block.
+
+    Args:
+        request: what is asked.
+        call: the call over all rows, its hierarchies those of all rows.
+        scales: of the columns, as they were learned from all rows.
+        relation: the rows of the block.
+        rows: how many rows it has.
+        name: the name under which its facts are kept.
+    """
+    sensitive = {caseless(name) for name in call.roles.sensitive}
+    other = tuple(name for name in request.passing if caseless(name) not in sensitive)
+    dropped = () if request.entity is None else (request.entity,)
+    roles = replace(call.roles, identifiers=dropped, rest="error", other=other)
+    size = call.task.block_size()
+    # a block that came out a little larger than asked isn't cut again
+    task = replace(call.task, scales=scales, block_rows=rows if size < rows < 2 * size else size)
+    return replace(
+        call, source=relation, roles=roles, task=task, role_table=None, seen=(), progress=False,
+        block=name,
+    )
+
+
+def block_sql(call: GroupingCall) -> str:
+    """SQL of the released rows of one block."""
+    return statement(
+        "blocks.block",
+        pipeline=pipeline_sql(call),
+        dropped=listed((*ROW, *call.roles.identifiers)),
+        passing=passing(call),
+        seed=call.task.seed,
+        quasi=f"*{quasi(call.roles, ())}",
+    )

@@ -1,0 +1,152 @@
+"""The first pass: what all rows have in common, by sums and counts that no order changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from kanon_sql.blocks.identifier_check import refuse_identifiers
+from kanon_sql.blocks.source import Ends, Source, levels_of
+from kanon_sql.call.call import GroupingCall
+from kanon_sql.encode.attributes import Attribute, Categorical, NumberTotals, Numeric
+from kanon_sql.encode.cells import refuse_counts
+from kanon_sql.encode.scales import told_scale
+from kanon_sql.errors import DataError
+from kanon_sql.names import caseless
+from kanon_sql.plan.persons import OF_NOBODY
+
+PARTS = 40
+"""Values are summed as multiples of 2 ** -PARTS of the range of their column."""
+
+LEAST_EXPONENT = -1021
+"""Smaller numbers are divided by 2 ** LEAST_EXPONENT: 2 to the power of its negative is a double.
+"""
+
+FEW = (
+    "There are {} rows to anonymize, fewer than k = {}. Lower k, or release nothing."
+)
+NONE = "There are no rows to anonymize. Check the {}."
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What was learned of all rows.
+
+    Attributes:
+        rows: how many take part.
+        suppressed: how many nulls 'suppress' leaves out.
+        call: the call, its hierarchies those of all rows.
+        scales: of the quasi-identifiers, by their names in lower case.
+        attributes: how each lies in the geometries.
+        counts: how many rows have each category, None a NULL, by the names of such columns.
+    """
+
+    rows: int
+    suppressed: int
+    call: GroupingCall
+    scales: Mapping[str, Any]
+    attributes: tuple[Attribute, ...]
+    counts: Mapping[str, Mapping[str | None, int]]
+
+
+def learn(source: Source) -> Learned:
+    """Learns the scales, and makes the hierarchies.
+
+    Raises:
+        DataError: no rows, too few, or values that can't be encoded.
+    """
+    request = source.request
+    spots = [i for i, is_number in enumerate(request.numeric) if is_number]
+    count, ends = source.ends(spots)
+    everything = source.rows_in()
+    _refuse_few(source, count)
+    if request.entity is not None and source.of_nobody():
+        raise DataError(OF_NOBODY.format(entity=request.entity))
+    refuse_identifiers(source)
+    totals = _number_totals(source, count, dict(zip(spots, ends, strict=True)))
+    call, trees = _hierarchies(source)
+    task = request.call.task
+    weights = {caseless(name): weight for name, weight in task.weights.items()}
+    distance, counts, attributes = task.distance or "sse", {}, []
+    for i, name in enumerate(request.quasi):
+        weight = weights.get(caseless(name), 1.0)
+        if i in totals:
+            attribute: Attribute = Numeric.of_totals(name, weight, totals[i], distance)
+            missing = round((1.0 - totals[i].share) * count)
+        else:
+            attribute, counts[name] = _categorical(
+                source, i, weight, trees.get(caseless(name)), distance
+            )
+            missing = counts[name].get(None, 0)
+        refuse_counts(name, 0, missing, task.nulls)
+        attributes.append(attribute)
+    scales = {caseless(a.name): told_scale(a) for a in attributes}
+    return Learned(count, everything - count, call, scales, tuple(attributes), counts)
+
+
+def _refuse_few(source: Source, count: int) -> None:
+    least = source.request.call.task.least_size
+    if count == 0:
+        raise DataError(NONE.format(source.named))
+    if count < least:
+        raise DataError(FEW.format(count, least))
+
+
+def _hierarchies(source: Source) -> tuple[GroupingCall, dict[str, Sequence[pa.Array]]]:
+    """The call with the hierarchies of all rows, and their levels by column in lower case."""
+    call = source.request.call
+    trees: dict[str, Sequence[pa.Array]] = {}
+    for i, spec in enumerate(call.hierarchies):
+        levels = levels_of(source, i)
+        trees[caseless(spec.column)] = levels
+        table = pa.table({f"level{j}": level for j, level in enumerate(levels)})
+        own = replace(spec, levels=source.keep_levels(i, table), table=None)
+        call = replace(call, hierarchies=(*call.hierarchies[:i], own, *call.hierarchies[i + 1:]))
+    return call, trees
+
+
+def _categorical(
+    source: Source, spot: int, weight: float, tree: Sequence[pa.Array] | None, distance: str
+) -> tuple[Attribute, dict[str | None, int]]:
+    """A column of categories, and how many rows have each."""
+    table = source.categories(spot)
+    values = table.column(0).combine_chunks().cast(pa.string())
+    sizes = table.column(1).to_numpy().astype(np.int64)
+    counts = dict(zip(values.to_pylist(), sizes.tolist(), strict=True))
+    plain = Categorical.fit(
+        source.request.quasi[spot], weight, values.drop_null(), tree, distance
+    )
+    return plain.counted(values, sizes, distance), counts
+
+
+def _number_totals(source: Source, count: int, ends: Mapping[int, Ends]) -> dict[int, NumberTotals]:
+    """The totals of the columns of numbers, by their places among the quasi-identifiers."""
+    request, found = source.request, {}
+    for i, end in ends.items():
+        refuse_counts(request.quasi[i], end.infinite, 0, request.call.task.nulls)
+        found[i] = _begun(end, count)
+    places = {i: totals for i, totals in found.items() if totals.span > 0.0}
+    for i, (total, squares) in (source.sums(places) if places else {}).items():
+        known = ends[i].known
+        # in whole numbers, so that nothing cancels
+        variance = (known * squares - total * total) / known**2
+        scale = found[i].span / 2.0**PARTS
+        found[i] = replace(
+            found[i], mean=total / known * scale, deviation=float(np.sqrt(variance)) * scale
+        )
+    return found
+
+
+def _begun(end: Ends, count: int) -> NumberTotals:
+    """The range of a column of numbers; of one number, or none, only how many rows have it."""
+    share = end.known / count
+    if end.low is None or end.high is None or end.low == end.high:
+        return NumberTotals(share)
+    exponent = max(int(np.frexp(max(abs(end.low), abs(end.high)))[1]), LEAST_EXPONENT)
+    low = float(np.ldexp(end.low + 0.0, -exponent))
+    span = float(np.ldexp(end.high + 0.0, -exponent)) - low
+    return NumberTotals(share, exponent, low, 0.0, span)
