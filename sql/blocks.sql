@@ -4,13 +4,52 @@
 {'values': count(${column}), 'about': approx_count_distinct(${column})}
 
 -- name: file
--- Writes one file of a release, of the rows whose values have hashes in a range, whatever block they
--- come from, for kanon_sql.anonymize_files.
+-- Writes one file of a release: of the rows whose values have hashes in a range, or whose places are,
+-- whatever block they come from, for kanon_sql.anonymize_files.
 COPY (
-    SELECT * EXCLUDE (__kanon_of_values, __kanon_of_all) FROM ${pieces}
-    WHERE __kanon_of_values >= ${first}::UBIGINT AND __kanon_of_values <= ${last}::UBIGINT
-    ORDER BY __kanon_of_values, __kanon_of_all
+    SELECT * EXCLUDE (${helpers})${class_id} FROM ${pieces}
+    WHERE ${at} >= ${first} AND ${at} <= ${last}
+    ORDER BY ${order}
 ) TO ${path} (FORMAT parquet, COMPRESSION zstd, PRESERVE_ORDER true, USE_TMP_FILE false)
+
+-- name: class_id
+-- The number of the class of each row, where so many stand in the files before, for
+-- kanon_sql.anonymize_files(..., class_id=True).
+, ${before} + dense_rank() OVER (ORDER BY __kanon_of_values ASC, ${quasi}) AS class_id
+
+-- name: classes
+-- How many combinations of released values a file will hold, for
+-- kanon_sql.anonymize_files(..., class_id=True).
+SELECT count(*) FROM (
+    SELECT DISTINCT __kanon_of_values, ${quasi} FROM ${pieces}
+    WHERE __kanon_of_values >= ${first} AND __kanon_of_values <= ${last}
+)
+
+-- name: parts
+-- The parts of all rows, and what becomes of them, for kanon_sql.anonymize_files(..., within=['day']).
+CREATE OR REPLACE TEMP TABLE __kanon_parts AS
+WITH __kanon_taking AS NOT MATERIALIZED (
+    SELECT NULL::BIGINT AS __kanon_part, __kanon.* FROM ${rows} AS __kanon
+),
+${stages}__kanon_accounted AS MATERIALIZED (SELECT CASE
+${refusals}        ELSE true END AS passed)
+SELECT * FROM __kanon_parts WHERE (SELECT passed FROM __kanon_accounted)
+
+-- name: part_sizes
+-- How many rows each part has, those that are put together as one, for
+-- kanon_sql.anonymize_files(..., within=['day']).
+SELECT number, sum("rows")::BIGINT, bool_or(joined), count(*) FROM __kanon_parts
+GROUP BY number ORDER BY number
+
+-- name: spool_parts
+-- Writes each row to the folder of its part, or of several small ones, for
+-- kanon_sql.anonymize_files(..., within=['day']).
+COPY (
+    SELECT __kanon_taking.*${replaced}, __kanon_folder
+    FROM ${rows} AS __kanon_taking
+    JOIN __kanon_parts ON ${same}
+    JOIN __kanon_folders USING (number)
+) TO ${folder} (FORMAT parquet, PARTITION_BY (__kanon_folder), COMPRESSION lz4, WRITE_PARTITION_COLUMNS false)
 
 -- name: verify
 -- What a written file holds: rows, combinations of released values, and the rows of the smallest,

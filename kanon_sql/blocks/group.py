@@ -12,7 +12,7 @@ from kanon_sql.call.relation import Relation
 from kanon_sql.errors import ReleaseError
 from kanon_sql.methods import GroupTask
 from kanon_sql.names import caseless
-from kanon_sql.plan.fragments import ROW, listed, quasi
+from kanon_sql.plan.fragments import helpers, listed, quasi
 from kanon_sql.plan.pipeline import passing, pipeline_sql
 from kanon_sql.sql import statement
 
@@ -47,14 +47,22 @@ class Block:
     """Leaves that are grouped as one.
 
     Attributes:
-        number: from 0.
+        part: the number of what is cut by itself.
+        first, last: where the leaves stand among those of the part.
         leaves: their names.
         rows: how many they have.
     """
 
-    number: int
+    part: int
+    first: int
+    last: int
     leaves: tuple[str, ...]
     rows: int
+
+    @property
+    def name(self) -> str:
+        """A name that no other block of the release has."""
+        return f"{self.part:06}-{self.first:06}-{self.last:06}"
 
 
 @dataclass(frozen=True)
@@ -94,7 +102,7 @@ class BlockFacts:
         return BlockFacts(rows, released, **{n: float(facts[n]) for n in names if n in facts})
 
 
-def blocks_of(leaves: Sequence[Leaf], task: GroupTask) -> list[Block]:
+def blocks_of(leaves: Sequence[Leaf], task: GroupTask, part: int = 0) -> list[Block]:
     """Leaves as blocks that are large enough: one that is too small joins its neighbour, from which
     it was cut last.
 
@@ -116,7 +124,11 @@ def blocks_of(leaves: Sequence[Leaf], task: GroupTask) -> list[Block]:
     if len(made) > 1 and small(made[-1][1]):
         names, last = made.pop()
         made[-1] = ([*made[-1][0], *names], _both(made[-1][1], last))
-    return [Block(i, tuple(names), leaf.rows) for i, (names, leaf) in enumerate(made)]
+    blocks, first = [], 0
+    for names, leaf in made:
+        blocks.append(Block(part, first, first + len(names) - 1, tuple(names), leaf.rows))
+        first += len(names)
+    return blocks
 
 
 def _both(one: Leaf, other: Leaf) -> Leaf:
@@ -127,29 +139,32 @@ def _both(one: Leaf, other: Leaf) -> Leaf:
 
 
 def block_call(
-    request: Request, call: GroupingCall, scales: Mapping[str, Any], relation: Relation, rows: int,
-    name: str,
+    request: Request, call: GroupingCall, scales: Mapping[str, Any] | None, relation: Relation,
+    rows: int, name: str,
 ) -> GroupingCall:
     """The call over one block.
 
     Args:
         request: what is asked.
         call: the call over all rows, its hierarchies those of all rows.
-        scales: of the columns, as they were learned from all rows.
+        scales: of the columns, as they were learned from all rows; None where the rows are in
+            parts, each with its own.
         relation: the rows of the block.
         rows: how many rows it has.
         name: the name under which its facts are kept.
     """
     sensitive = {caseless(name) for name in call.roles.sensitive}
     other = tuple(name for name in request.passing if caseless(name) not in sensitive)
+    uncounted = () if request.place is None else (request.place,)
     dropped = () if request.entity is None else (request.entity,)
-    roles = replace(call.roles, identifiers=dropped, rest="error", other=other)
+    roles = replace(call.roles, identifiers=dropped, rest="error", other=(*other, *uncounted))
     size = call.task.block_size()
     # a block that came out a little larger than asked isn't cut again
     task = replace(call.task, scales=scales, block_rows=rows if size < rows < 2 * size else size)
     return replace(
         call, source=relation, roles=roles, task=task, role_table=None, seen=(), progress=False,
-        block=name,
+        release=replace(call.release, class_id=False, keep_order=False), uncounted=uncounted,
+        small_parts="error", block=name,
     )
 
 
@@ -158,7 +173,7 @@ def block_sql(call: GroupingCall) -> str:
     return statement(
         "blocks.block",
         pipeline=pipeline_sql(call),
-        dropped=listed((*ROW, *call.roles.identifiers)),
+        dropped=listed((*helpers(call.roles), *call.roles.identifiers)),
         passing=passing(call),
         seed=call.task.seed,
         quasi=f"*{quasi(call.roles, ())}",

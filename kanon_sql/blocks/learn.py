@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from kanon_sql.blocks.identifier_check import refuse_identifiers
+from kanon_sql.blocks.request import Request
 from kanon_sql.blocks.source import Ends, Source, levels_of
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.encode.attributes import Attribute, Categorical, NumberTotals, Numeric
 from kanon_sql.encode.cells import refuse_counts
 from kanon_sql.encode.scales import told_scale
 from kanon_sql.errors import DataError
+from kanon_sql.methods import METHODS, GroupTask
+from kanon_sql.methods.auto import AUTO, Table, settle
 from kanon_sql.names import caseless
 from kanon_sql.plan.persons import OF_NOBODY
 
@@ -34,44 +37,76 @@ NONE = "There are no rows to anonymize. Check the {}."
 
 @dataclass(frozen=True)
 class Learned:
-    """What was learned of all rows.
+    """What was learned of all rows, or of those of one part.
 
     Attributes:
         rows: how many take part.
-        suppressed: how many nulls 'suppress' leaves out.
-        call: the call, its hierarchies those of all rows.
-        scales: of the quasi-identifiers, by their names in lower case.
+        call: the call, its hierarchies those of all rows, its method chosen.
+        scales: of the quasi-identifiers, by their names in lower case; None where each part of the
+            rows has its own.
         attributes: how each lies in the geometries.
         counts: how many rows have each category, None a NULL, by the names of such columns.
+        chosen: what is told of the method, where it was left to kanon_sql.methods.auto.
     """
 
     rows: int
-    suppressed: int
     call: GroupingCall
-    scales: Mapping[str, Any]
-    attributes: tuple[Attribute, ...]
-    counts: Mapping[str, Mapping[str | None, int]]
+    scales: Mapping[str, Any] | None = None
+    attributes: tuple[Attribute, ...] = ()
+    counts: Mapping[str, Mapping[str | None, int]] = field(default_factory=dict)
+    chosen: str | None = None
 
 
-def learn(source: Source) -> Learned:
-    """Learns the scales, and makes the hierarchies.
+@dataclass(frozen=True)
+class Common:
+    """What all rows have in common, whatever parts they are in.
+
+    Attributes:
+        request: what is asked of them.
+        rows: how many take part.
+        rows_in: how many there are with those that nulls 'suppress' leaves out.
+        ends: of the columns of numbers, by their places among the quasi-identifiers.
+        call: the call, its hierarchies those of all rows.
+        trees: their levels, by column in lower case.
+    """
+
+    request: Request
+    rows: int
+    rows_in: int
+    ends: Mapping[int, Ends]
+    call: GroupingCall
+    trees: Mapping[str, Sequence[pa.Array]]
+
+
+def survey(source: Source) -> Common:
+    """Counts the rows and makes the hierarchies.
 
     Raises:
-        DataError: no rows, too few, or values that can't be encoded.
+        DataError: no rows, too few, rows of nobody, or a column that may be one of identifiers.
     """
-    request = source.request
-    spots = [i for i, is_number in enumerate(request.numeric) if is_number]
-    count, ends = source.ends(spots)
-    everything = source.rows_in()
+    count, ends = _ends(source)
+    rows_in = source.rows_in()
     _refuse_few(source, count)
-    if request.entity is not None and source.of_nobody():
-        raise DataError(OF_NOBODY.format(entity=request.entity))
+    entity = source.request.entity
+    if entity is not None and source.of_nobody():
+        raise DataError(OF_NOBODY.format(entity=entity))
     refuse_identifiers(source)
-    totals = _number_totals(source, count, dict(zip(spots, ends, strict=True)))
-    call, trees = _hierarchies(source)
-    task = request.call.task
+    return Common(source.request, count, rows_in, ends, *_hierarchies(source))
+
+
+def learn(source: Source, common: Common) -> Learned:
+    """Learns the scales; ``source`` has all rows, or those of a part of them.
+
+    Raises:
+        DataError: values that can't be encoded.
+    """
+    request, task = source.request, common.call.task
+    count, ends = common.rows, common.ends
+    if source.request is not common.request:
+        count, ends = _ends(source)
+    totals = _number_totals(source, count, ends)
     weights = {caseless(name): weight for name, weight in task.weights.items()}
-    distance, counts, attributes = task.distance or "sse", {}, []
+    distance, counts, attributes, gaps = task.distance or "sse", {}, [], False
     for i, name in enumerate(request.quasi):
         weight = weights.get(caseless(name), 1.0)
         if i in totals:
@@ -79,13 +114,37 @@ def learn(source: Source) -> Learned:
             missing = round((1.0 - totals[i].share) * count)
         else:
             attribute, counts[name] = _categorical(
-                source, i, weight, trees.get(caseless(name)), distance
+                source, i, weight, common.trees.get(caseless(name)), distance
             )
             missing = counts[name].get(None, 0)
         refuse_counts(name, 0, missing, task.nulls)
         attributes.append(attribute)
+        gaps = gaps or missing > 0
+    task, chosen = _settled(source, task, count, gaps)
+    call = replace(common.call, task=task, roles=request.call.roles)
     scales = {caseless(a.name): told_scale(a) for a in attributes}
-    return Learned(count, everything - count, call, scales, tuple(attributes), counts)
+    return Learned(count, call, scales, tuple(attributes), counts, chosen)
+
+
+def _settled(
+    source: Source, task: GroupTask, rows: int, gaps: bool
+) -> tuple[GroupTask, str | None]:
+    """The task of the method that it asks for, and what is told of the choice."""
+    if task.method is not AUTO:
+        return task, None
+    numeric = source.request.numeric
+    count = source.persons() if task.persons else rows
+    if task.block_rows is None and rows > task.block_size():
+        # methods that group all rows as one are not for so many
+        task = replace(task, block_rows=task.block_size())
+    looked = Table(count, sum(numeric), len(numeric) - sum(numeric), gaps)
+    return settle(task, looked, METHODS)
+
+
+def _ends(source: Source) -> tuple[int, dict[int, Ends]]:
+    spots = [i for i, is_number in enumerate(source.request.numeric) if is_number]
+    count, ends = source.ends(spots)
+    return count, dict(zip(spots, ends, strict=True))
 
 
 def _refuse_few(source: Source, count: int) -> None:

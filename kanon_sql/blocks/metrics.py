@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from kanon_sql.blocks.group import BlockFacts
-from kanon_sql.blocks.learn import Learned
+from kanon_sql.blocks.learn import Common, Learned
 from kanon_sql.blocks.request import Request
 from kanon_sql.encode.attributes import Attribute, Categorical
 from kanon_sql.errors import ReleaseError
@@ -36,14 +36,15 @@ class Output(NamedTuple):
 
 
 def release_metrics(
-    request: Request, learned: Learned, sizes: Sequence[int], facts: Sequence[BlockFacts],
-    output: Output,
+    request: Request, common: Common, parts: Sequence[Learned], sizes: Sequence[int],
+    facts: Sequence[BlockFacts], output: Output,
 ) -> dict[str, Any]:
     """What was asked and reached, by name.
 
     Args:
         request: what was asked.
-        learned: of all rows.
+        common: of all rows.
+        parts: what was learned of them, or of each of their parts.
         sizes: the rows of each block.
         facts: of each block, in an order that doesn't depend on who was first.
         output: all that came out.
@@ -51,27 +52,30 @@ def release_metrics(
     Raises:
         ReleaseError: rows are lost, or a combination of released values has fewer than k.
     """
-    task = request.call.task
+    task, taking = parts[0].call.task, sum(each.rows for each in parts)
     released = sum(block.rows_released for block in facts)
-    if output.rows != released or sum(block.rows for block in facts) != learned.rows:
-        raise ReleaseError(LOST.format(learned.rows, learned.rows - released, output.rows))
+    if output.rows != released or sum(block.rows for block in facts) != taking:
+        raise ReleaseError(LOST.format(taking, taking - released, output.rows))
     if output.least is not None and output.least < task.k:
         raise ReleaseError(SMALL.format(output.least, task.k, task.method.name))
-    rows_in = learned.rows + learned.suppressed
     found: dict[str, Any] = {
         "k_requested": task.k, "k_reached": output.least, "method": task.method.name,
-        "rows": rows_in, "rows_released": released, "rows_suppressed": rows_in - released,
+        "rows": common.rows_in, "rows_released": released,
+        "rows_suppressed": common.rows_in - released,
         "classes": output.classes, "blocks": len(sizes), "block_rows_min": min(sizes),
         "block_rows_max": max(sizes),
     }
+    chosen = dict.fromkeys(each.chosen for each in parts if each.chosen is not None)
+    if chosen:
+        found["notices"] = list(chosen)
     for name in ("sse", "total_il"):
         losses = [getattr(block, name) for block in facts]
-        if None not in losses:
+        if None not in losses and not request.within:  # each part has scales of its own
             found[name] = float(sum(losses))
     if request.entity is not None:
         found["persons"] = int(sum(block.records for block in facts))
-    elif "sse" in found and released == learned.rows:
-        total = released * sum(a.weight for a in learned.attributes if _varies(a))
+    elif "sse" in found and released == taking:
+        total = released * sum(a.weight for a in parts[0].attributes if _varies(a))
         found["information_loss"] = 100.0 * found["sse"] / total if total else 0.0
     return found
 

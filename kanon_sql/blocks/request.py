@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import count
 from typing import Any
 
 from kanon_sql.call.call import GroupingCall, read_call
@@ -46,6 +47,8 @@ class Request:
         passing: those that pass unchanged.
         questioned: those of them that nobody named, so that they may be identifiers.
         entity: the column that says whose row a row is, if there is one.
+        within: those that divide the rows into parts.
+        carried: whether the rows of the source carry their places already.
     """
 
     source: Relation
@@ -54,6 +57,8 @@ class Request:
     passing: tuple[str, ...]
     questioned: tuple[str, ...]
     entity: str | None = None
+    within: tuple[str, ...] = ()
+    carried: bool = False
 
     @property
     def quasi(self) -> tuple[str, ...]:
@@ -87,6 +92,28 @@ class Request:
         """The columns that a block needs, in the order of the files."""
         return tuple(self.types)
 
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """The columns by whose released values k is counted."""
+        return (*self.quasi, *self.within)
+
+    @property
+    def place(self) -> str | None:
+        """The column in which each row carries its place among all, where it is released there: a
+        name that no other column has."""
+        if not self.call.release.keep_order:
+            return None
+        taken = set(map(caseless, self.source.columns or self.types))
+        return next(name for i in count() if (name := f"place_{i}") not in taken)
+
+    def of_part(self, part: Relation, kinds: Mapping[str, str]) -> Request:
+        """The same of the rows of one part of its own, whose columns have these types."""
+        call = replace(self.call, roles=replace(self.call.roles, within=()))
+        return replace(
+            self, source=part, call=call, passing=(*self.passing, *self.within), questioned=(),
+            within=(), carried=True, types={name: kinds[name] for name in self.types},
+        )
+
 
 def read_request(session: Session, data: Any, options: Mapping[str, Any]) -> Request:
     """What is asked.
@@ -115,29 +142,35 @@ def read_request(session: Session, data: Any, options: Mapping[str, Any]) -> Req
     questioned = unnamed if roles.rest == "release" else ()
     passing = (*(by_name[caseless(name)] for name in roles.passing), *questioned)
     entity = None if roles.entity is None else by_name[caseless(roles.entity)]
-    wanted = {caseless(name) for name in (*roles.quasi_identifiers, *passing, entity or "")}
+    within = tuple(by_name[caseless(name)] for name in roles.within)
+    wanted = {
+        caseless(name) for name in (*roles.quasi_identifiers, *passing, entity or "", *within)
+    }
     types = {name: kind for name, kind in known.items() if caseless(name) in wanted}
-    return Request(source, call, types, passing, questioned, entity)
+    return Request(source, call, types, passing, questioned, entity, within)
 
 
 def _refuse(call: GroupingCall) -> None:
-    task, method = call.task, call.task.method
     if call.roles.open:
         raise OptionError(UNNAMED)
-    if not method.in_blocks or method is AUTO:
-        raise OptionError(WHOLE.format(f"The method {method.name!r}"))
+    for said in _of_all_rows(call):
+        raise OptionError(WHOLE.format(said))
+
+
+def _of_all_rows(call: GroupingCall) -> Iterator[str]:
+    """What of a call blocks can't keep, in words: all that is refused here."""
+    task, release = call.task, call.release
+    if not task.method.in_blocks and task.method is not AUTO:
+        yield f"The method {task.method.name!r}"
     if task.own.needs_all_rows is not None:
-        raise OptionError(WHOLE.format(task.own.needs_all_rows))
+        yield task.own.needs_all_rows
     for model in task.models:
         if isinstance(model, OF_SHARES):
-            raise OptionError(WHOLE.format(f"The privacy model {model.option!r}"))
-    refused = {
-        "ledger": call.ledger is not None,
-        "class_id": call.release.class_id, "keep_order": call.release.keep_order,
-        "facility_cost": task.own.cost_column is not None, "refine_seconds": bool(
-            task.refine_seconds), "release": bool(call.release.of_method),
-        "within": bool(call.roles.within),
+            yield f"The privacy model {model.option!r}"
+    given = {
+        "ledger": call.ledger is not None, "refine_seconds": bool(task.refine_seconds),
+        "release": bool(release.of_method),
     }
-    for name, given in refused.items():
-        if given:
-            raise OptionError(WHOLE.format(f"The option {name!r}"))
+    yield from (f"The option {name!r}" for name, is_given in given.items() if is_given)
+    if release.class_id and release.keep_order:
+        yield "The option 'class_id' beside keep_order"

@@ -60,6 +60,9 @@ class Source(Protocol):
     def rows_in(self) -> int:
         """How many rows there are with those that nulls 'suppress' leaves out."""
 
+    def persons(self) -> int:
+        """Whose rows they are."""
+
     def of_nobody(self) -> bool:
         """Whether a row says of no person whose it is."""
 
@@ -127,12 +130,15 @@ def rows_sql(request: Request, relation: Relation | None = None, keyed: bool = T
         keyed: whether categories are the texts that they are known by.
     """
     columns = ", ".join(map(quoted, request.columns))
-    without = ""
+    known, without = (relation or request.source).sql, ""
+    if request.place is not None:
+        columns += f", {quoted(request.place)}"
+        if relation is None and not request.carried:
+            known = f"(SELECT *, row_number() OVER () AS {quoted(request.place)} FROM {known})"
     if request.call.task.nulls == "suppress":
         names = ", ".join(map(literal, request.quasi))
         without = f" WHERE __kanon_value(COLUMNS([{names}])) IS NOT NULL"
     rows = expression(
-        "blocks.rows", columns=columns, relation=(relation or request.source).sql,
-        without_nulls=without,
+        "blocks.rows", columns=columns, relation=known, without_nulls=without
     )
     return trees_of(request.call).keyed(rows) if keyed else rows

@@ -111,6 +111,7 @@ class GroupingCall(Call):
         ledger: how it goes on from earlier releases, if it does.
         block: the name under which facts are kept, where the rows are a block of many.
         small_parts: what becomes of parts that are too small.
+        uncounted: columns that pass, and have no say in which rows are alike.
     """
 
     task: GroupTask
@@ -123,6 +124,7 @@ class GroupingCall(Call):
     ledger: Ledger | None = None
     block: str | None = None
     small_parts: str = "error"
+    uncounted: tuple[str, ...] = ()
 
     @property
     def least(self) -> int:

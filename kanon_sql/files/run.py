@@ -16,12 +16,12 @@ from typing import Any
 import duckdb
 
 from kanon_sql.blocks.group import OF_BLOCK, Block, BlockFacts, Leaf, blocks_of
-from kanon_sql.blocks.learn import Learned, learn
+from kanon_sql.blocks.learn import Common, Learned, learn, survey
 from kanon_sql.blocks.metrics import Output, release_metrics
 from kanon_sql.blocks.request import Request, read_request
 from kanon_sql.call.relation import literal
 from kanon_sql.duckdb.register import register
-from kanon_sql.duckdb.session import Session, reads_of
+from kanon_sql.duckdb.session import Session, bound, reads_of
 from kanon_sql.errors import LITTLE, DataError, KanonError, OptionError
 from kanon_sql.files.draft import (
     OUT,
@@ -33,12 +33,13 @@ from kanon_sql.files.draft import (
     removed,
     target_of,
 )
-from kanon_sql.files.finish import write_file
+from kanon_sql.files.finish import Files
+from kanon_sql.files.parts import Divided, Folder, divide
 from kanon_sql.files.piece import release_block
 from kanon_sql.files.progress import Passes
 from kanon_sql.files.released import ReleasedFiles
 from kanon_sql.files.source import FileRows
-from kanon_sql.files.spool import spool
+from kanon_sql.files.spool import read_of, spool
 from kanon_sql.files.state import NAME, State, digest, input_digest
 from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.kernel.parallel import cores
@@ -200,6 +201,21 @@ def _refused(work: Path, begun: bool = False) -> Iterator[None]:
         raise
 
 
+@dataclass(frozen=True)
+class _Part:
+    """Rows that are cut into blocks by themselves: all rows, one large part, or several small ones.
+
+    Attributes:
+        request: what is asked of them.
+        learned: what was learned of them.
+        blocks: in which they lie.
+    """
+
+    request: Request
+    learned: Learned
+    blocks: Sequence[Block]
+
+
 @dataclass
 class _Run:
     """A run, pass by pass; what is done already is not done again."""
@@ -214,67 +230,122 @@ class _Run:
 
     def run(self) -> dict[str, Any]:
         """All passes; the metrics of the release."""
-        learned = self._learned()
-        blocks = blocks_of(self._spooled(learned), self.request.call.task)
-        facts = self._blocks(learned, blocks)
+        common = self._surveyed()
+        parts, more = self._parts(common)
+        blocks = [(part, block) for part in parts for block in part.blocks]
+        facts = self._grouped(blocks)
         released = sum(block.rows_released for block in facts)
-        written = self._written(blocks, max(1, -(-released // FILE_ROWS)))
-        least = [file.least for file in written if file.least is not None]
-        output = Output(
-            sum(file.rows for file in written), sum(file.classes for file in written),
-            min(least, default=None),
+        files = Files(
+            self.request, [self._piece(part, block) for part, block in blocks],
+            max(1, -(-released // FILE_ROWS)), common.rows_in,
         )
-        sizes = [block.rows for block in blocks]
-        metrics = release_metrics(self.request, learned, sizes, facts, output)
-        return {**metrics, "files": len(written)}
+        output = self._written(files)
+        metrics = release_metrics(
+            self.request, common, [part.learned for part in parts],
+            [block.rows for _, block in blocks], facts, output,
+        )
+        return {**metrics, **more, "files": files.many}
 
-    def _learned(self) -> Learned:
+    def _rows(self, request: Request) -> FileRows:
+        return FileRows(self.session, request, self.work)
+
+    def _surveyed(self) -> Common:
         with self.passes.of("learning scales", 1):
-            learned = learn(FileRows(self.session, self.request, self.work))
+            common = survey(self._rows(self.request))
         # they are read anew, and what is done rests on those that were there
         levels = [path.read_bytes() for path in sorted(self.work.glob("levels_*.parquet"))]
         self.levels = digest([sha256(each).hexdigest() for each in levels])
         self.state.refuse_other(LEVELS, self.levels)
-        return learned
+        return common
 
-    def _spooled(self, learned: Learned) -> list[Leaf]:
-        found = self.state.found("spool")
+    def _parts(self, common: Common) -> tuple[list[_Part], dict[str, Any]]:
+        """What is cut by itself, and the metrics of parts; one of all rows without any."""
+        if not self.request.within:
+            return [self._cut(self.request, common, 0)], {}
+        divided = self._divided()
+        found = []
+        for number, folder in enumerate(divided.folders):
+            rows = read_of([folder.path])
+            if folder.large:
+                kinds = bound(self.session.con, f"FROM {rows.sql}")
+                types = dict(zip(kinds.columns, map(str, kinds.types), strict=True))
+                found.append(self._cut(self.request.of_part(rows, types), common, number))
+            else:
+                learned = Learned(folder.rows, common.call)
+                block = Block(number, 0, 0, (folder.path,), folder.rows)
+                found.append(_Part(self.request, learned, [block]))
+        return found, {
+            "parts": divided.parts, "parts_joined": divided.joined,
+            "parts_suppressed": divided.suppressed, "part_rows_min": divided.least,
+        }
+
+    def _divided(self) -> Divided:
+        found = self.state.found("parts")
         if found is None:
             size = self.request.call.task.block_size()
-            # a spool has no order, and to keep one would take memory
-            self.session.con.execute("SET preserve_insertion_order = false")
-            with self.passes.of("cutting into blocks", 1):
-                leaves = spool(self.session, self.request, learned, size, self.work / "spool")
-            self.session.con.execute("SET preserve_insertion_order = true")
+            with self._without_order(), self.passes.of("cutting into parts", 1):
+                made = divide(self.session, self.request, size, self.work / "parts")
             self.state.done(LEVELS, self.levels)
-            found = self.state.done("spool", [astuple(leaf) for leaf in leaves])
-        return [Leaf(*leaf) for leaf in found]
+            found = self.state.done("parts", list(made))
+        folders, *rest = found
+        return Divided(tuple(Folder(*folder) for folder in folders), *rest)
 
-    def _blocks(self, learned: Learned, blocks: Sequence[Block]) -> list[BlockFacts]:
-        folder = self.work / "pieces"
-        folder.mkdir(exist_ok=True)
+    def _cut(self, request: Request, common: Common, number: int) -> _Part:
+        """Rows in blocks, by what they have in common."""
+        learned = learn(self._rows(request), common)
+        task, step = learned.call.task, f"spool {number}"
+        found = self.state.found(step)
+        if found is None:
+            with self._without_order(), self.passes.of("cutting into blocks", 1):
+                leaves = spool(
+                    self.session, request, learned, task.block_size(),
+                    self.work / "spool" / str(number),
+                )
+            self.state.done(LEVELS, self.levels)
+            found = self.state.done(step, [astuple(leaf) for leaf in leaves])
+        return _Part(request, learned, blocks_of([Leaf(*leaf) for leaf in found], task, number))
+
+    @contextmanager
+    def _without_order(self) -> Iterator[None]:
+        """A spool has no order, and to keep one would take memory; unless rows are told apart by
+        their places."""
+        self.session.con.execute(f"SET preserve_insertion_order = {self.request.place is not None}")
+        yield
+        self.session.con.execute("SET preserve_insertion_order = true")
+
+    def _piece(self, part: _Part, block: Block) -> Path:
+        return self.work / "pieces" / f"{block.name}.parquet"
+
+    def _grouped(self, blocks: Sequence[tuple[_Part, Block]]) -> list[BlockFacts]:
+        (self.work / "pieces").mkdir(exist_ok=True)
         # the threads are taken by blocks; one of a single block takes them all
         threads = max(1, self.many // max(1, min(self.many, len(blocks))))
-        call = replace(learned.call, threads=threads)
 
-        def one(con: duckdb.DuckDBPyConnection, block: Block) -> BlockFacts:
-            step = f"block {block.number}"
+        def one(con: duckdb.DuckDBPyConnection, given: tuple[_Part, Block]) -> BlockFacts:
+            part, block = given
+            step = f"block {block.name}"
             found = self.state.found(step)
             if found is None:
-                target = folder / f"{block.number:06}.parquet"
+                call = replace(part.learned.call, threads=threads)
                 with _of_block(len(blocks)), self.session.refusals():
-                    facts = release_block(con, self.request, call, learned, block, target)
+                    facts = release_block(
+                        con, part.request, call, part.learned, block, self._piece(part, block)
+                    )
                 found = self.state.done(step, asdict(facts))
                 for gone in block.leaves:
                     shutil.rmtree(gone, ignore_errors=True)
             return BlockFacts(**found)
 
-        return self._at_once("grouping", one, blocks, lambda block: block.rows)
+        return self._at_once("grouping", one, blocks, lambda given: given[1].rows)
 
-    def _written(self, blocks: Sequence[Block], files: int) -> list[Output]:
+    def _written(self, files: Files) -> Output:
+        """Writes all files; what they hold together."""
         folder = self.work / OUT
         folder.mkdir(exist_ok=True)
-        pieces = [self.work / "pieces" / f"{block.number:06}.parquet" for block in blocks]
+        before = [0] * files.many
+        if self.request.call.release.class_id:
+            classes = self._at_once("numbering", files.classes, range(files.many), lambda _: 1)
+            before = [sum(classes[:number]) for number in range(files.many)]
 
         def one(con: duckdb.DuckDBPyConnection, number: int) -> Output:
             step = f"file {number}"
@@ -282,11 +353,20 @@ class _Run:
             # one is gone where the output had its name already and the draft was being taken away
             if found is None or not target.exists():
                 with self.session.refusals():
-                    found = write_file(con, self.request, pieces, number, files, target)
+                    found = files.write(con, number, before[number], target)
                 self.state.done(step, list(found))
             return Output(*found)
 
-        return self._at_once("writing", one, range(files), lambda _: 1)
+        written = self._at_once("writing", one, range(files.many), lambda _: 1)
+        if self.request.place and files.many > 1:  # a combination may be in several
+            return files.held(
+                self.session.con, [folder / PART.format(number) for number in range(files.many)]
+            )
+        least = [file.least for file in written if file.least is not None]
+        return Output(
+            sum(file.rows for file in written), sum(file.classes for file in written),
+            min(least, default=None),
+        )
 
     def _at_once(
         self, told: str, work: Callable[[duckdb.DuckDBPyConnection, Any], Any],

@@ -58,6 +58,12 @@ class FileRows:
         read = f"bit_xor(hash({', '.join(dropped)}))" if dropped else "0"
         return int(self._one(f"SELECT count(*), {read} FROM {source.sql}")[0])
 
+    def persons(self) -> int:
+        """One scan."""
+        assert self.request.entity is not None
+        rows, entity = rows_sql(self.request), quoted(self.request.entity)
+        return int(self._one(f"SELECT count(DISTINCT {entity}) FROM {rows}")[0])
+
     def of_nobody(self) -> bool:
         """One scan."""
         assert self.request.entity is not None

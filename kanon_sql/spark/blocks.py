@@ -190,7 +190,7 @@ def cut(session: Session, spark: Any, request: Request, learned: Learned, rows: 
         learned: of all rows.
         rows: those that take part, with their cells.
     """
-    task = request.call.task
+    task = learned.call.task
     size = task.block_size()
     ranks = ranks_of(learned.attributes, learned.counts)
     cutting = _Cutting(
@@ -201,7 +201,7 @@ def cut(session: Session, spark: Any, request: Request, learned: Learned, rows: 
     tree, counts = cutting.grown(learned.rows)
     leaves = cutting.leaves(tree, counts)
     blocks = blocks_of(leaves, task)
-    numbers = {int(leaf): block.number for block in blocks for leaf in block.leaves}
+    numbers = {int(leaf): i for i, block in enumerate(blocks) for leaf in block.leaves}
     # a leaf that no row is in has no block
     return Blocks(
         cutting.placed(_renamed(tree, {leaf: numbers.get(leaf, 0) for leaf in tree.leaves})),

@@ -15,7 +15,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import DoubleType, LongType, StringType, StructField, StructType
 
 from kanon_sql.blocks.group import OF_BLOCK, BlockFacts
-from kanon_sql.blocks.learn import Learned, learn
+from kanon_sql.blocks.learn import Common, Learned, learn, survey
 from kanon_sql.blocks.metrics import release_metrics
 from kanon_sql.blocks.source import cell_of, number_of
 from kanon_sql.call.relation import literal
@@ -115,7 +115,8 @@ class _Run:
     def run(self, df: Any, started: float) -> ReleasedFrame:
         """All passes."""
         rows = FrameRows(self.session, self.frame.request, self._kept(encoded(df, self.frame)))
-        learned = learn(rows)
+        common = survey(rows)
+        learned = learn(rows, common)
         blocks = cut(self.session, self.spark, self.frame.request, learned, rows.rows)
         # not in the cache: Spark works that out anew when a table is written that it depends on
         made = self._grouped(learned, rows, blocks).localCheckpoint()
@@ -123,7 +124,7 @@ class _Run:
         self._refuse_moved(blocks, facts)
         names = [column(field.name) for field in self.frame.released]
         released = made.filter(F.col(FACTS).isNull()).select(*names)
-        metrics = self._metrics(learned, blocks, facts, released)
+        metrics = self._metrics(common, learned, blocks, facts, released)
         return ReleasedFrame(released, {**metrics, "seconds": perf_counter() - started}, made)
 
     def free(self) -> None:
@@ -177,15 +178,16 @@ class _Run:
             raise DataError(MOVED.format(0, wanted[-1]))
 
     def _metrics(
-        self, learned: Learned, blocks: Blocks, facts: Sequence[BlockFacts], released: Any
+        self, common: Common, learned: Learned, blocks: Blocks, facts: Sequence[BlockFacts],
+        released: Any,
     ) -> dict[str, Any]:
         """What was asked and reached; refuses what isn't what it should be."""
         request = self.frame.request
         quasi = {caseless(name) for name in request.quasi}
         fields = [field for field in self.frame.released if caseless(field.name) in quasi]
         output = count_output(released, fields)
-        metrics = release_metrics(request, learned, blocks.sizes, facts, output)
+        metrics = release_metrics(request, common, [learned], blocks.sizes, facts, output)
         verify_models(
-            self.work, released, self.frame.released, output.rows, request.call.task.method.name
+            self.work, released, self.frame.released, output.rows, learned.call.task.method.name
         )
         return metrics

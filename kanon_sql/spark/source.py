@@ -66,6 +66,11 @@ class FrameRows:
         """One job."""
         return int(self.encoded.count())
 
+    def persons(self) -> int:
+        """One job."""
+        assert self.request.entity is not None
+        return int(self.rows.select(column(self.request.entity)).distinct().count())
+
     def of_nobody(self) -> bool:
         """One job, that ends with the first."""
         assert self.request.entity is not None
