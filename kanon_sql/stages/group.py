@@ -34,7 +34,7 @@ from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.methods.task import Run
 from kanon_sql.names import caseless
 from kanon_sql.points.points import Grouping, Labels, Points
-from kanon_sql.stages.block import keep_facts, totals_of
+from kanon_sql.stages.block import keep_facts, totals_of, with_known
 from kanon_sql.stages.hidden import without_hidden
 from kanon_sql.stages.ledger import Past, group_beside, read_past
 from kanon_sql.stages.parts import InParts, group_parts, without_number
@@ -247,6 +247,8 @@ class Work:
         self._taken, self._columns, self._run = taken, columns, run
         self._trees, self._tables, self._passing = trees, tables, passing
         self._sensitive = sensitive if run.parts is None else sensitive[:-1]
+        if run.block is not None:
+            self._sensitive = with_known(run.block, self._sensitive)
         self._begun = 0.0
         self._suspects = Suspects()
         self._prepared: Prepared | InParts | None = None
