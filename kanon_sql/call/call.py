@@ -28,9 +28,9 @@ from kanon_sql.call.rules import Release, refuse_models, resolve
 from kanon_sql.constraints import PrivacyModel
 from kanon_sql.errors import OptionError
 from kanon_sql.methods import GroupTask
-from kanon_sql.methods.option import options_of
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.names import caseless
+from kanon_sql.option import options_of
 
 TAKEN = (
     "The relation has a column '{}', a name that the query needs for itself. Rename it first."

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kanon_sql.call.choices import BETA_KINDS, CLOSENESS, DIVERSITY_KINDS, SENSITIVE_NULLS
-from kanon_sql.methods.option import GROUPING_CALLS, option
+from kanon_sql.option import GROUPING_CALLS, option
 from kanon_sql.validators import (
     limit_by_column,
     limits_by_value,

@@ -26,13 +26,13 @@ from kanon_sql.call.run_options import RunOptions
 from kanon_sql.call.wishes import WISHED_METHODS, option_hint
 from kanon_sql.errors import OptionError
 from kanon_sql.methods import CHOICES, METHODS
-from kanon_sql.methods.option import (
+from kanon_sql.methods.option import MethodOptions
+from kanon_sql.option import (
     ALL_CALLS,
     AUDITS,
     GROUPING_CALLS,
     LEDGER_CHECK,
     MEASURED_CALLS,
-    MethodOptions,
     Option,
     option,
     options_of,

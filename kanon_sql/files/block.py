@@ -11,12 +11,12 @@ from typing import Any
 import duckdb
 
 from kanon_sql.call.call import GroupingCall
-from kanon_sql.call.relation import literal
 from kanon_sql.duckdb.refused import telling
 from kanon_sql.errors import ReleaseError
 from kanon_sql.files.asked import Asked, block_call
 from kanon_sql.files.spool import Leaf, read_of
 from kanon_sql.methods import GroupTask
+from kanon_sql.names import literal
 from kanon_sql.plan.fragments import ROW, listed, quasi
 from kanon_sql.plan.pipeline import passing, pipeline_sql
 from kanon_sql.sql import statement

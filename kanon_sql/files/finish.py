@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import duckdb
 
-from kanon_sql.call.relation import literal
 from kanon_sql.duckdb.refused import telling
 from kanon_sql.files.asked import Asked
+from kanon_sql.names import literal
 from kanon_sql.plan.fragments import chosen, seen
 from kanon_sql.sql import statement
 

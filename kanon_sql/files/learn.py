@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from kanon_sql.call.call import GroupingCall
-from kanon_sql.call.relation import Relation, literal, quoted
+from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.session import Session
 from kanon_sql.encode.arrow import Column
 from kanon_sql.encode.attributes import Attribute, Categorical, NumberTotals, Numeric, is_numeric
@@ -20,7 +20,7 @@ from kanon_sql.encode.scales import told_scale
 from kanon_sql.errors import DataError
 from kanon_sql.files.asked import Asked
 from kanon_sql.files.questioned import refuse_identifiers
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.persons import OF_NOBODY
 from kanon_sql.plan.pipeline import trees_of

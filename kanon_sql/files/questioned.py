@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from kanon_sql.call.relation import quoted
 from kanon_sql.duckdb.session import Session
 from kanon_sql.encode.looks import Profile, judge
 from kanon_sql.errors import DataError
 from kanon_sql.files.asked import Asked
+from kanon_sql.names import quoted
 from kanon_sql.sql import expression, statement
 
 NEARLY = 0.8

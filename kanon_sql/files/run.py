@@ -16,7 +16,6 @@ from typing import Any
 import duckdb
 
 from kanon_sql.call.call import GroupingCall
-from kanon_sql.call.relation import literal
 from kanon_sql.duckdb.register import register
 from kanon_sql.duckdb.session import Session, reads_of
 from kanon_sql.errors import LITTLE, DataError, KanonError, OptionError, ReleaseError
@@ -40,6 +39,7 @@ from kanon_sql.files.spool import Leaf, spool
 from kanon_sql.files.state import NAME, State, digest, input_digest
 from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.kernel.parallel import cores
+from kanon_sql.names import literal
 from kanon_sql.output.faults import AGAIN, FULL, SPILLED, read_fault, write_fault
 
 PART = "part-{:05}.parquet"

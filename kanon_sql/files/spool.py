@@ -12,14 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kanon_sql.call.relation import Relation, literal, quoted
+from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.refused import telling
 from kanon_sql.duckdb.session import Session
 from kanon_sql.encode.attributes import Attribute, Categorical
 from kanon_sql.files.asked import Asked
 from kanon_sql.files.cuts import BY_HASH, Tree, axis_of, grow, ranks_of
 from kanon_sql.files.learn import Learned, category_of, number_of, rows_sql
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.sql import expression, statement
 
 SAMPLED = 4000

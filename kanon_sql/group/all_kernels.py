@@ -13,7 +13,7 @@ from kanon_sql.errors import KanonError
 from kanon_sql.group.warm_up import compile_for
 from kanon_sql.methods import METHODS, GroupTask
 from kanon_sql.methods.auto import AUTO, CHOSEN
-from kanon_sql.methods.option import options_of
+from kanon_sql.option import options_of
 
 SOME = 0.01
 """A share of rows that may be left out, of a trial run."""

@@ -11,7 +11,7 @@ from kanon_sql.constraints import Closeness
 from kanon_sql.group.run import group_points
 from kanon_sql.kernel.parallel import threads
 from kanon_sql.methods import GroupTask
-from kanon_sql.methods.option import options_of
+from kanon_sql.option import options_of
 from kanon_sql.points.points import Points
 from kanon_sql.points.sensitive import SensitiveColumn
 

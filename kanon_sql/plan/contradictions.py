@@ -22,8 +22,8 @@ from kanon_sql.measure.part_metrics import PARTS
 from kanon_sql.measure.person_metrics import PERSONS
 from kanon_sql.methods import CHOICES
 from kanon_sql.methods.auto import AUTO, BY_SIZE
-from kanon_sql.methods.option import options_of
 from kanon_sql.names import caseless
+from kanon_sql.option import options_of
 from kanon_sql.plan.entries import (
     MADE,
     RELEASE,

@@ -16,7 +16,7 @@ from typing import Any
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.hierarchies import HierarchySpec
 from kanon_sql.call.options import OPTIONS
-from kanon_sql.call.relation import Relation, literal, quoted
+from kanon_sql.call.relation import Relation
 from kanon_sql.constraints import AlphaFrequency
 from kanon_sql.hierarchies.kinds import BY_TYPE, KINDS
 from kanon_sql.measure.ledger_metrics import LEDGER
@@ -34,6 +34,7 @@ from kanon_sql.measure.part_metrics import PARTS
 from kanon_sql.measure.person_metrics import PERSONS
 from kanon_sql.measure.risk_metrics import WEIGHTED
 from kanon_sql.methods.auto import AUTO
+from kanon_sql.names import literal, quoted
 from kanon_sql.plan.fragments import helpers, listed, one_empty_row
 from kanon_sql.plan.measure import facts_and_metrics
 from kanon_sql.plan.pipeline import passing

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kanon_sql.call.call import GroupingCall
-from kanon_sql.call.relation import literal, quoted
 from kanon_sql.constraints import (
     AlphaFrequency,
     BetaLikeness,
@@ -20,7 +19,7 @@ from kanon_sql.constraints import (
     RecursiveDiversity,
 )
 from kanon_sql.constraints.rational import DECIMALS, as_fraction
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.plan.fragments import seen
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.sql import expression, statement

@@ -12,11 +12,11 @@ from typing import Any
 from kanon_sql.call.call import Call
 from kanon_sql.call.model_options import ModelOptions
 from kanon_sql.call.models import OF_MODEL
-from kanon_sql.call.relation import Relation, quoted
+from kanon_sql.call.relation import Relation
 from kanon_sql.measure.metrics import METRICS
 from kanon_sql.measure.model_metrics import REACHED
-from kanon_sql.methods.option import options_of
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, quoted
+from kanon_sql.option import options_of
 from kanon_sql.plan.fragments import chosen, quasi, seen
 from kanon_sql.plan.measure import diversity
 from kanon_sql.plan.shadows import sound_sql

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from kanon_sql.call.call import Call
 from kanon_sql.call.models import measured_models
-from kanon_sql.call.relation import literal, quoted
 from kanon_sql.constraints import Closeness
+from kanon_sql.names import literal, quoted
 from kanon_sql.plan.fragments import quasi, seen, source_rows, where
 from kanon_sql.plan.models import Checked, checked, model_stages, of_part
 from kanon_sql.plan.parts import told_by_part

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from kanon_sql.call.call import GroupingCall
-from kanon_sql.call.relation import literal
 from kanon_sql.constraints import KAnonymity
 from kanon_sql.methods import GroupTask
+from kanon_sql.names import literal
 from kanon_sql.plan.ledger import after_sql, goes_on, verified_ledger
 from kanon_sql.plan.models import combinations, refusals_of_models, released_models
 from kanon_sql.plan.parts import (

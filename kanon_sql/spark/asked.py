@@ -18,14 +18,14 @@ from pyspark.sql.types import (
     YearMonthIntervalType,
 )
 
-from kanon_sql.call.relation import Relation, quoted
+from kanon_sql.call.relation import Relation
 from kanon_sql.constraints import AlphaFrequency
 from kanon_sql.duckdb.session import Session, bound
 from kanon_sql.errors import OptionError
 from kanon_sql.files.asked import WHOLE, Asked, block_call, read_asked
 from kanon_sql.files.block import block_sql
 from kanon_sql.files.learn import rows_sql
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, quoted
 from kanon_sql.sql import statement
 
 TWICE = "The DataFrame has two columns {!r}. Rename one of them."

@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 
 from kanon_sql.call.call import GroupingCall
-from kanon_sql.call.relation import Relation, quoted
+from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.session import Session
 from kanon_sql.encode.attributes import Attribute, Categorical, NumberTotals, Numeric
 from kanon_sql.encode.cells import refuse_counts
@@ -23,7 +23,7 @@ from kanon_sql.encode.scales import told_scale
 from kanon_sql.errors import DataError
 from kanon_sql.files.asked import Asked
 from kanon_sql.files.learn import FEW, LEAST_EXPONENT, PARTS, Learned
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, quoted
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.persons import OF_NOBODY
 from kanon_sql.spark.columns import cell, column

@@ -14,14 +14,13 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import DoubleType, LongType, StringType, StructField, StructType
 
-from kanon_sql.call.relation import literal
 from kanon_sql.duckdb.session import Session
 from kanon_sql.errors import DataError, KanonError, OptionError, ReleaseError
 from kanon_sql.files.block import OF_BLOCK
 from kanon_sql.files.learn import kinds_of, number_of
 from kanon_sql.files.run import SMALL
 from kanon_sql.files.spool import cell_of
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, literal
 from kanon_sql.spark.asked import (
     OF_ALL,
     OF_VALUES,

@@ -9,10 +9,9 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructField, StructType
 
-from kanon_sql.call.relation import quoted
 from kanon_sql.constraints import PrivacyModel
 from kanon_sql.errors import KanonError, OptionError, ReleaseError
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, quoted
 from kanon_sql.plan.fragments import listed
 from kanon_sql.plan.models import checked, model_stages, told
 from kanon_sql.spark.asked import groupable

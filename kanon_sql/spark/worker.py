@@ -12,12 +12,13 @@ import duckdb
 import pyarrow as pa
 
 from kanon_sql.call.call import GroupingCall
-from kanon_sql.call.relation import Relation, literal, quoted
+from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.refused import telling
 from kanon_sql.duckdb.session import Session, bound
 from kanon_sql.errors import DataError, KanonError, ReleaseError
 from kanon_sql.files.asked import Asked, block_call
 from kanon_sql.files.block import LOST, block_sql
+from kanon_sql.names import literal, quoted
 from kanon_sql.sql import statement
 from kanon_sql.stages.block import take_facts
 

@@ -17,7 +17,7 @@ from kanon_sql.methods import METHODS
 
 ROOT = Path(__file__).parents[2]
 
-ERRORS = {"errors", "names", "validators", "version"}
+ERRORS = {"errors", "names", "option", "validators", "version"}
 """What every module may import."""
 
 MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
@@ -41,7 +41,7 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
     "udfs": ({"call", "encode.arrow", "encode.looks", "hierarchies.tree", "jobs",
               "kernel.memory", "kernel.parallel", "kernel.watch", "methods", "plan", "stages"},
              {"numpy", "pyarrow"}),
-    "reporting": ({"call.relation", "plan.fragments", "sql"},
+    "reporting": ({"plan.fragments", "sql"},
                   {"jinja2", "markupsafe", "numpy", "vl_convert"}),
     "stages": ({"audit", "encode", "group", "hierarchies", "kernel.memory", "kernel.parallel",
                 "kernel.watch", "ledger", "measure", "methods", "points"}, {"numpy", "pyarrow"}),
