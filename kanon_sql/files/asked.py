@@ -8,7 +8,6 @@ from typing import Any
 
 from kanon_sql.call.call import GroupingCall, read_call
 from kanon_sql.call.relation import Relation
-from kanon_sql.constraints import BetaLikeness, Closeness, DeltaDisclosure
 from kanon_sql.duckdb.session import Session, asked, bound
 from kanon_sql.errors import OptionError
 from kanon_sql.methods.auto import AUTO
@@ -27,8 +26,6 @@ WHOLE = (
     "{} looks at all rows at once, and here they are released block by block. Use anonymize, or "
     "leave it out."
 )
-OF_SHARES = (Closeness, BetaLikeness, DeltaDisclosure)
-"""Models that hold a class against all rows."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +106,7 @@ def _refuse(call: GroupingCall) -> None:
     if task.own.needs_all_rows is not None:
         raise OptionError(WHOLE.format(task.own.needs_all_rows))
     for model in task.models:
-        if isinstance(model, OF_SHARES):
+        if model.of_all_rows:
             raise OptionError(WHOLE.format(f"The privacy model {model.option!r}"))
     refused = {
         "ledger": call.ledger is not None,

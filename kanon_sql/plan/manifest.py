@@ -17,7 +17,6 @@ from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.hierarchies import HierarchySpec
 from kanon_sql.call.options import OPTIONS
 from kanon_sql.call.relation import Relation
-from kanon_sql.constraints import AlphaFrequency
 from kanon_sql.hierarchies.kinds import BY_TYPE, KINDS
 from kanon_sql.measure.ledger_metrics import LEDGER
 from kanon_sql.measure.metrics import (
@@ -40,6 +39,7 @@ from kanon_sql.plan.measure import facts_and_metrics
 from kanon_sql.plan.pipeline import passing
 from kanon_sql.plan.roles import named_roles
 from kanon_sql.plan.shadows import sound_sql
+from kanon_sql.privacy import MODEL_KINDS
 from kanon_sql.sql import statement
 from kanon_sql.version import __version__
 
@@ -167,11 +167,12 @@ def public_options(call: GroupingCall) -> dict[str, Any]:
             told[name] = "a relation"
     if told.get("sensitive_values"):
         told["sensitive_values"] = _sealed(told["sensitive_values"])
-    if told.get("alpha") is not None:
-        told["alpha"] = {
-            model.column: _sealed(dict(model.by_value)) if model.by_value else model.alpha
-            for model in call.task.models if isinstance(model, AlphaFrequency)
-        }
+    for name in (name for name, kind in MODEL_KINDS.items() if kind.by_value):
+        if told.get(name) is not None:
+            told[name] = {
+                model.column: _sealed(model.of_values) if model.of_values else getattr(model, name)
+                for model in call.task.models if model.option == name
+            }
     return told
 
 

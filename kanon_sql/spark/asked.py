@@ -19,7 +19,6 @@ from pyspark.sql.types import (
 )
 
 from kanon_sql.call.relation import Relation
-from kanon_sql.constraints import AlphaFrequency
 from kanon_sql.duckdb.session import Session, bound
 from kanon_sql.errors import OptionError
 from kanon_sql.files.asked import WHOLE, Asked, block_call, read_asked
@@ -129,7 +128,7 @@ def _refuse_more(asked: Asked) -> None:
         # which rows are of one person, no released value tells
         raise OptionError(WHOLE.format("A privacy model beside entity"))
     for model in asked.call.task.models:
-        if isinstance(model, AlphaFrequency) and model.by_value:
+        if model.of_values:
             raise OptionError(WHOLE.format("The option 'alpha' with a share for each value"))
 
 

@@ -9,11 +9,11 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructField, StructType
 
-from kanon_sql.constraints import PrivacyModel
 from kanon_sql.errors import KanonError, OptionError, ReleaseError
 from kanon_sql.names import caseless, quoted
 from kanon_sql.plan.fragments import listed
-from kanon_sql.plan.models import checked, model_stages, told
+from kanon_sql.plan.models import checked, model_stages
+from kanon_sql.privacy import PrivacyModel
 from kanon_sql.spark.asked import groupable
 from kanon_sql.spark.columns import column
 from kanon_sql.spark.worker import ROWS, Work, asked_of, opened
@@ -96,7 +96,7 @@ def verify_models(
         for j, model in enumerate(models):
             broken = sum(row["broken"] for row in found if row["model"] == j)
             if broken:
-                raise ReleaseError(BROKEN.format(broken, told(model), method))
+                raise ReleaseError(BROKEN.format(broken, model.in_words, method))
 
 
 def _checker(
