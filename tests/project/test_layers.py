@@ -14,6 +14,8 @@ import pytest
 
 from kanon_sql.cli.main import COMMANDS
 from kanon_sql.methods import METHODS
+from kanon_sql.privacy import CONSTRAINTS, MODELS, ModelOptions
+from kanon_sql.privacy.model import NullOptions
 
 ROOT = Path(__file__).parents[2]
 
@@ -187,6 +189,29 @@ def test_nothing_imports_in_a_circle() -> None:
         for name, path in known.items()
     }
     assert list(TopologicalSorter(graph).static_order())
+
+
+NAMED = {
+    # k is no model beside k, and is asked of every task
+    "KAnonymity": {"methods.task", "plan.verify"},
+    # entity_rows asks for it, which is no option of a model
+    "EntityShare": {"call.persons"},
+}
+"""What every class can be asked to keep, and which modules name it outside of its folder."""
+
+
+def test_no_module_names_a_privacy_model() -> None:
+    """All that a stage needs of one, it asks the object: so a new one needs no other file."""
+    kinds = {kind.__name__ for kind in CONSTRAINTS.values()}
+    for name, path in modules().items():
+        words = set(re.findall(r"\w+", path.read_text(encoding="utf-8")))
+        named = {kind for kind in kinds & words if name not in NAMED.get(kind, set())}
+        assert name.partition(".")[0] == "privacy" or not named, f"{name}: {named}"
+
+
+def test_the_options_of_models_stand_in_the_order_of_the_models() -> None:
+    kinds = [*dict.fromkeys(model.options for model in MODELS)]
+    assert ModelOptions.__bases__ == (NullOptions, *reversed(kinds))
 
 
 def test_what_may_be_imported_is() -> None:
