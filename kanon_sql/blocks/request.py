@@ -10,7 +10,6 @@ from typing import Any
 
 from kanon_sql.call.call import GroupingCall, read_call
 from kanon_sql.call.relation import Relation
-from kanon_sql.constraints import BetaLikeness, Closeness, DeltaDisclosure
 from kanon_sql.duckdb.session import Session, asked, bound
 from kanon_sql.encode.arrow import Column
 from kanon_sql.encode.attributes import is_numeric
@@ -32,8 +31,6 @@ WHOLE = (
     "{} looks at all rows at once, and here they are released block by block. Use anonymize, or "
     "leave it out."
 )
-OF_SHARES = (Closeness, BetaLikeness, DeltaDisclosure)
-"""Models that hold a class against all rows."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +162,7 @@ def _of_all_rows(call: GroupingCall) -> Iterator[str]:
     if task.own.needs_all_rows is not None:
         yield task.own.needs_all_rows
     for model in task.models:
-        if isinstance(model, OF_SHARES):
+        if model.of_all_rows:
             yield f"The privacy model {model.option!r}"
     given = {
         "ledger": call.ledger is not None, "refine_seconds": bool(task.refine_seconds),

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, Protocol
 import pyarrow as pa
 
 from kanon_sql.blocks.request import Request
-from kanon_sql.call.relation import Relation, literal, quoted
+from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.session import Session
 from kanon_sql.encode.attributes import NumberTotals
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.pipeline import trees_of
 from kanon_sql.sql import expression

@@ -16,8 +16,8 @@ import duckdb
 
 from kanon_sql.blocks.metrics import Output
 from kanon_sql.blocks.request import Request
-from kanon_sql.call.relation import literal
 from kanon_sql.duckdb.refused import telling
+from kanon_sql.names import literal
 from kanon_sql.plan.fragments import chosen, listed, seen
 from kanon_sql.sql import statement
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from kanon_sql.blocks.request import Request
 from kanon_sql.blocks.source import rows_sql
-from kanon_sql.call.relation import literal
 from kanon_sql.duckdb.refused import telling
 from kanon_sql.duckdb.session import Session
+from kanon_sql.names import literal
 from kanon_sql.plan.parts import parts_sql, refusals_of_parts, same_part, starred
 from kanon_sql.sql import statement
 

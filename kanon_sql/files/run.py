@@ -19,7 +19,6 @@ from kanon_sql.blocks.group import OF_BLOCK, Block, BlockFacts, Leaf, blocks_of
 from kanon_sql.blocks.learn import Common, Learned, learn, survey
 from kanon_sql.blocks.metrics import Output, release_metrics
 from kanon_sql.blocks.request import Request, read_request
-from kanon_sql.call.relation import literal
 from kanon_sql.duckdb.register import register
 from kanon_sql.duckdb.session import Session, bound, reads_of
 from kanon_sql.errors import LITTLE, DataError, KanonError, OptionError
@@ -43,6 +42,7 @@ from kanon_sql.files.spool import read_of, spool
 from kanon_sql.files.state import NAME, State, digest, input_digest
 from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.kernel.parallel import cores
+from kanon_sql.names import literal
 from kanon_sql.output.faults import AGAIN, FULL, SPILLED, read_fault, write_fault
 
 PART = "part-{:05}.parquet"

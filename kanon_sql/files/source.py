@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 from kanon_sql.blocks.learn import PARTS
 from kanon_sql.blocks.request import Request
 from kanon_sql.blocks.source import Ends, Seen, category_of, number_of, rows_sql
-from kanon_sql.call.relation import Relation, literal, quoted
+from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.session import Session
 from kanon_sql.encode.attributes import NumberTotals
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.sql import expression, statement
 
 

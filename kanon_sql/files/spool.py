@@ -26,11 +26,11 @@ from kanon_sql.blocks.group import Leaf
 from kanon_sql.blocks.learn import Learned
 from kanon_sql.blocks.request import Request
 from kanon_sql.blocks.source import category_of, cell_of, number_of, rows_sql
-from kanon_sql.call.relation import Relation, literal, quoted
+from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.refused import telling
 from kanon_sql.duckdb.session import Session
 from kanon_sql.encode.attributes import Attribute, Categorical
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.sql import expression, statement
 
 

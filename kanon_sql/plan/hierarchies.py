@@ -9,10 +9,10 @@ from typing import Any
 
 from kanon_sql.call.catalog import Catalog
 from kanon_sql.call.hierarchies import HierarchySpec, read_hierarchy
-from kanon_sql.call.relation import Relation, literal, quoted
+from kanon_sql.call.relation import Relation
 from kanon_sql.errors import OptionError
 from kanon_sql.hierarchies.kinds import KINDS, level_count
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.plan.fragments import contents, rows_of
 from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.sql import statement

@@ -7,26 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kanon_sql.call.call import GroupingCall
-from kanon_sql.call.relation import literal, quoted
-from kanon_sql.constraints import (
-    AlphaFrequency,
-    BetaLikeness,
-    Closeness,
-    DeltaDisclosure,
-    DistinctDiversity,
-    EntityShare,
-    EntropyDiversity,
-    PrivacyModel,
-    RecursiveDiversity,
-)
-from kanon_sql.constraints.rational import DECIMALS, as_fraction
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.plan.fragments import seen
 from kanon_sql.plan.hierarchies import Hierarchies
+from kanon_sql.privacy import PrivacyModel
+from kanon_sql.privacy.check import Place
 from kanon_sql.sql import expression, statement
-
-KNOWN = " WHERE label IS NOT NULL"
-"""Leaves missing values out."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +41,7 @@ class Checked:
     def worst(self) -> str:
         """The aggregate that gives what the worst combination has; qualified, so that it is one
         whatever macros there are, and gives one row."""
-        low = isinstance(self.model, (DistinctDiversity, EntropyDiversity))
-        return f"system.main.{'min' if low else 'max'}(has)"
+        return f"system.main.{'min' if self.model.more_is_better else 'max'}(has)"
 
 
 def checked(
@@ -120,8 +105,8 @@ def model_stages(
 
 def stages_of(each: Checked, has_tree: bool) -> list[str]:
     """The stages of a model, the last one its own."""
-    before, text = _stage(each, has_tree)
-    return [*before, f"{each.stage} AS MATERIALIZED (\n    {text}\n),"]
+    own = each.model.check(Place(each.i, each.j, has_tree, of_part(each.in_parts)))
+    return [*own.before, f"{each.stage} AS MATERIALIZED (\n    {own.text}\n),"]
 
 
 def secret_trees(call: GroupingCall) -> Hierarchies:
@@ -177,109 +162,9 @@ def refusals_of_models(call: GroupingCall) -> str:
         "        WHEN " + expression(
             "models.refused", j=j,
             said=literal(
-                f" of its classes don't keep {told(model)}. Nothing came out; please report this "
-                f"as a bug of the method {call.task.method.name}."
+                f" of its classes don't keep {model.in_words}. Nothing came out; please report "
+                f"this as a bug of the method {call.task.method.name}."
             ),
         ) + "\n"
         for j, model in enumerate(call.task.models)
     )
-
-
-def told(model: PrivacyModel) -> str:
-    """A model in words, without values of the data."""
-    words = {
-        name: value for name, value in model.told().items()
-        if name not in ("name", "column", "nulls", "by_value") and value is not None
-    }
-    asked = ", ".join(f"{name} = {value}" for name, value in words.items())
-    return f"{model.name} with {asked or 'alpha by value'} for the column {model.column!r}"
-
-
-def _fraction(threshold: float, more: int = 0) -> dict[str, str]:
-    """A threshold, to which a whole number is added, as a fraction that HUGEINT holds."""
-    fraction = as_fraction(threshold) + more
-    return {
-        "over": f"{fraction.numerator}::HUGEINT", "under": f"{fraction.denominator}::HUGEINT"
-    }
-
-
-def _stage(each: Checked, has_tree: bool) -> tuple[list[str], str]:
-    """The stages that a model needs before its own, and this."""
-    model, i, parts = each.model, f"{each.i}", of_part(each.in_parts)
-    worst = model.nulls == "worst"
-    if has_tree and isinstance(model, (DistinctDiversity, EntropyDiversity, RecursiveDiversity)):
-        i = f"{i}_nodes"
-    if isinstance(model, DistinctDiversity):
-        own = "" if worst else " + CASE WHEN missing > 0 THEN 1 ELSE 0 END"
-        return [], statement("models.distinct", i=i, l=model.l, missing=own)
-    if isinstance(model, (EntropyDiversity, RecursiveDiversity)):
-        ranked = statement(
-            "models.ranked", i=i, missing="missing" if worst else "0",
-            known=KNOWN if worst else "",
-        )
-        if isinstance(model, EntropyDiversity):
-            return [], statement("models.entropy", i=i, l=model.l, ranked=ranked)
-        return [], statement(
-            "models.recursive", i=i, l=model.l, ranked=ranked, **_fraction(model.c)
-        )
-    if isinstance(model, AlphaFrequency):
-        return [], statement(
-            "models.alpha", i=i, bound=_bound(model), least=_millionths(model.least_bound),
-            missing="missing" if worst else "0", known=KNOWN if worst else "",
-        )
-    if isinstance(model, EntityShare):
-        return [], statement("models.entity", i=i, k=model.k)
-    if isinstance(model, Closeness):
-        if has_tree and model.distance in (None, "hierarchy"):
-            return [], statement("models.hierarchy", i=i, **_fraction(model.t), **parts)
-        return _closeness(each, model)
-    shares = statement("models.shares", i=i, **parts)
-    if isinstance(model, DeltaDisclosure):
-        return [], statement("models.delta", i=i, delta=model.delta, shares=shares, **parts)
-    if isinstance(model, BetaLikeness):
-        fits = expression(
-            f"models.beta_{model.kind}", beta=model.beta, **_fraction(model.beta, 1)
-        )
-        return [], statement("models.beta", i=i, shares=shares, fits=fits)
-    raise TypeError(f"No SQL checks the model {model.name}.")
-
-
-def _millionths(share: float) -> str:
-    return str(int(as_fraction(share) * 10**DECIMALS))
-
-
-def _bound(model: AlphaFrequency) -> str:
-    """SQL of the bound of a value in millionths, NULL without one."""
-    plain = "NULL::BIGINT" if model.alpha is None else _millionths(model.alpha)
-    cases = " ".join(
-        f"WHEN {literal(value)} THEN {_millionths(share)}" for value, share in model.by_value
-    )
-    return f"CASE label {cases} ELSE {plain} END" if cases else plain
-
-
-def _closeness(each: Checked, model: Closeness) -> tuple[list[str], str]:
-    i, j, parts = each.i, each.j, of_part(each.in_parts)
-    equal = statement("models.equal", i=i, **_fraction(model.t), **parts)
-    if model.distance == "equal":
-        return [], equal
-    by_rank = model.distance != "numeric"
-    as_value = by_rank and model.nulls == "value"
-    known = "" if as_value else KNOWN
-    if model.distance is None:
-        # without an order nothing is moved along a line
-        ordered = f"(SELECT {parts['ordered_of']} FROM __kanon_whole_{i})"
-        known += f"{' AND' if known else ' WHERE'} {ordered}"
-    position = "0" if by_rank else expression("models.position", i=i, **parts)
-    line = statement("models.line", i=i, j=j, known=known, position=position, **parts)
-    ranks = "ranks::DOUBLE / (steps::DOUBLE * (size - missing) * (whole - absent))"
-    text = statement(
-        "models.model_line", i=i, j=j, t=model.t, **_fraction(model.t),
-        exact="absent = 0 AND steps > 0" if by_rank else "false",
-        known=f"CASE WHEN steps > 0 THEN {ranks} END" if by_rank else "gaps",
-        missing="0" if as_value else "missing", absent="0" if as_value else "missing",
-        added=" + CASE WHEN missing > 0 THEN 1 ELSE 0 END" if as_value else "",
-        **parts,
-    )
-    if model.distance is None:
-        text = statement("models.by_type", i=i, ordered=text, equal=equal, **parts)
-    return [line], text

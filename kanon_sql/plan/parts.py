@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kanon_sql.call.call import GroupingCall
-from kanon_sql.call.relation import literal, quoted
 from kanon_sql.call.roles import Roles
+from kanon_sql.names import literal, quoted
 from kanon_sql.plan.fragments import PART
 from kanon_sql.plan.models import checked
 from kanon_sql.sql import expression, statement

@@ -7,10 +7,9 @@ import json
 
 from kanon_sql.call.call import Call, GroupingCall
 from kanon_sql.call.choices import POINTS
-from kanon_sql.call.relation import literal, quoted
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.methods.task import Run
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.plan.centers import centers_sql
 from kanon_sql.plan.fragments import (
     PART,

@@ -21,11 +21,10 @@ from pyspark.sql.types import (
 from kanon_sql.blocks.group import block_call, block_sql
 from kanon_sql.blocks.request import WHOLE, Request, read_request
 from kanon_sql.blocks.source import rows_sql
-from kanon_sql.call.relation import Relation, quoted
-from kanon_sql.constraints import AlphaFrequency
+from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.session import Session, bound
 from kanon_sql.errors import OptionError
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, quoted
 from kanon_sql.sql import statement
 
 TWICE = "The DataFrame has two columns {!r}. Rename one of them."
@@ -129,7 +128,7 @@ def _refuse_more(request: Request) -> None:
         # which rows are of one person, no released value tells
         raise OptionError(WHOLE.format("A privacy model beside entity"))
     for model in request.call.task.models:
-        if isinstance(model, AlphaFrequency) and model.by_value:
+        if model.of_values:
             raise OptionError(WHOLE.format("The option 'alpha' with a share for each value"))
 
 

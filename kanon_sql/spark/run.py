@@ -18,10 +18,9 @@ from kanon_sql.blocks.group import OF_BLOCK, BlockFacts
 from kanon_sql.blocks.learn import Common, Learned, learn, survey
 from kanon_sql.blocks.metrics import release_metrics
 from kanon_sql.blocks.source import cell_of, number_of
-from kanon_sql.call.relation import literal
 from kanon_sql.duckdb.session import Session
 from kanon_sql.errors import DataError, KanonError, OptionError, ReleaseError
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, literal
 from kanon_sql.spark.blocks import BLOCK, Blocks, cut
 from kanon_sql.spark.columns import cell, column
 from kanon_sql.spark.released import ReleasedFrame

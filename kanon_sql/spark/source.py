@@ -12,9 +12,10 @@ from pyspark.sql import functions as F  # noqa: N812
 from kanon_sql.blocks.learn import PARTS
 from kanon_sql.blocks.request import Request
 from kanon_sql.blocks.source import Ends, Seen
-from kanon_sql.call.relation import Relation, quoted
+from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.session import Session
 from kanon_sql.encode.attributes import NumberTotals
+from kanon_sql.names import quoted
 from kanon_sql.spark.columns import cell, column
 from kanon_sql.spark.verify import SIZE
 from kanon_sql.sql import expression

@@ -10,12 +10,11 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructField, StructType
 
 from kanon_sql.blocks.metrics import Output
-from kanon_sql.call.relation import quoted
-from kanon_sql.constraints import PrivacyModel
 from kanon_sql.errors import KanonError, OptionError, ReleaseError
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, quoted
 from kanon_sql.plan.fragments import listed
-from kanon_sql.plan.models import checked, model_stages, told
+from kanon_sql.plan.models import checked, model_stages
+from kanon_sql.privacy import PrivacyModel
 from kanon_sql.spark.columns import column
 from kanon_sql.spark.request import groupable
 from kanon_sql.spark.worker import ROWS, Work, asked_of, opened
@@ -98,7 +97,7 @@ def verify_models(
         for j, model in enumerate(models):
             broken = sum(row["broken"] for row in found if row["model"] == j)
             if broken:
-                raise ReleaseError(BROKEN.format(broken, told(model), method))
+                raise ReleaseError(BROKEN.format(broken, model.in_words, method))
 
 
 def _checker(

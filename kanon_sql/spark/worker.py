@@ -14,10 +14,11 @@ import pyarrow as pa
 from kanon_sql.blocks.group import BlockFacts, block_call, block_sql
 from kanon_sql.blocks.learn import Learned
 from kanon_sql.blocks.request import Request
-from kanon_sql.call.relation import Relation, literal, quoted
+from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.refused import telling
 from kanon_sql.duckdb.session import Session, bound
 from kanon_sql.errors import DataError, KanonError
+from kanon_sql.names import literal, quoted
 from kanon_sql.sql import statement
 from kanon_sql.stages.block import take_facts
 

@@ -21,7 +21,6 @@ from kanon_sql.encode.sensitive import fit_sensitive
 from kanon_sql.encode.single_attribute import Items, read_items
 from kanon_sql.encode.taken import Taken
 from kanon_sql.errors import DataError
-from kanon_sql.group.feasible import refuse_infeasible
 from kanon_sql.group.run import group_points
 from kanon_sql.group.warm_up import warm_up
 from kanon_sql.hierarchies.tree import Tree
@@ -34,6 +33,7 @@ from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.methods.task import Run
 from kanon_sql.names import caseless
 from kanon_sql.points.points import Grouping, Labels, Points
+from kanon_sql.privacy.feasible import refuse_infeasible
 from kanon_sql.stages.block import keep_facts, totals_of, with_known
 from kanon_sql.stages.hidden import without_hidden
 from kanon_sql.stages.ledger import Past, group_beside, read_past

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import kanon_sql
-from kanon_sql.constraints import (
+from kanon_sql.methods import METHODS
+from kanon_sql.privacy import (
     AlphaFrequency,
     BetaLikeness,
     Closeness,
@@ -22,8 +23,7 @@ from kanon_sql.constraints import (
     PrivacyModel,
     RecursiveDiversity,
 )
-from kanon_sql.methods import METHODS
-from tests.constraints.reference import passes
+from tests.privacy.reference import passes
 from tests.support.tables import fetch
 
 Connection = duckdb.DuckDBPyConnection

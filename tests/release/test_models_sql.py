@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kanon_sql
-from kanon_sql.constraints import AlphaFrequency, PrivacyModel
 from kanon_sql.plan.models import checked, model_stages
-from tests.constraints.histograms import (
+from kanon_sql.privacy import AlphaFrequency, PrivacyModel
+from tests.privacy.histograms import (
     KINDS,
     NUMBERS,
     THRESHOLDS,
@@ -27,7 +27,7 @@ from tests.constraints.histograms import (
     models,
     tables,
 )
-from tests.constraints.reference import Levels, passes, value
+from tests.privacy.reference import Levels, passes, value
 from tests.support.thoroughness import examples
 
 Connection = duckdb.DuckDBPyConnection

@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 
 import kanon_sql
-from kanon_sql.constraints import (
+from kanon_sql.methods import METHODS
+from kanon_sql.privacy import (
     AlphaFrequency,
     Closeness,
     DistinctDiversity,
     EntropyDiversity,
     PrivacyModel,
 )
-from kanon_sql.methods import METHODS
-from tests.constraints.reference import passes
+from tests.privacy.reference import passes
 from tests.support.tables import CENTERED, fetch
 from tests.support.tables import METHODS as OF_RECORDS
 from tests.support.visits import Crowds

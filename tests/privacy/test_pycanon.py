@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kanon_sql.constraints import AlphaFrequency, Closeness, DistinctDiversity, PrivacyModel
-from tests.constraints.reference import value
+from kanon_sql.privacy import AlphaFrequency, Closeness, DistinctDiversity, PrivacyModel
+from tests.privacy.reference import value
 
 anonymity = pytest.importorskip("pycanon.anonymity")
 pandas = pytest.importorskip("pandas")

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon_sql.constraints import DeltaDisclosure, PrivacyModel
-from tests.constraints.histograms import KINDS, Table, model_of, tables
-from tests.constraints.reference import shares, value, with_missing
+from kanon_sql.privacy import DeltaDisclosure, PrivacyModel
+from tests.privacy.histograms import KINDS, Table, model_of, tables
+from tests.privacy.reference import shares, value, with_missing
 from tests.support.thoroughness import examples
 
 LEAST = ("distinct", "entropy")

@@ -2,7 +2,7 @@
 
 The violation of a demand is counted in records of the class that would have to have another value,
 so that those of different demands can be added up. It is 0 exactly if the class passes; what passes
-is said in kanon_sql/constraints, and checked of a release in SQL by the same inequalities.
+is said by the models of this folder, and checked of a release in SQL by the same inequalities.
 """
 
 from __future__ import annotations
@@ -13,18 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from kanon_sql.constraints.rational import SURE
 from kanon_sql.kernel.jit import inlined, inner, kernel
 from kanon_sql.points.points import Floats, Labels
-from kanon_sql.violation.demands import (
-    BOUNDED,
-    DISTINCT,
-    ENTROPY,
-    EQUAL,
-    ORDERED,
-    RECURSIVE,
-    Demands,
-)
+from kanon_sql.privacy.demand import BOUNDED, DISTINCT, ENTROPY, EQUAL, ORDERED, RECURSIVE
+from kanon_sql.privacy.demands import Demands
+from kanon_sql.privacy.rational import SURE
 
 NOBODY: Any = np.int64(-1)
 """Stands for no record."""

@@ -5,8 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kanon_sql.constraints.constraint import PrivacyModel
-from kanon_sql.points.sensitive import Counts
+import numpy as np
+
+from kanon_sql.points.points import Codes
+from kanon_sql.points.sensitive import Counts, refuse_strangers
+from kanon_sql.privacy.check import Check, Place
+from kanon_sql.privacy.demand import BOUNDED, Demand, Tables, whole_of
+from kanon_sql.privacy.model import PrivacyModel
+from kanon_sql.sql import statement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +30,7 @@ class EntityShare(PrivacyModel):
 
     name: ClassVar[str] = "entity_share"
     option: ClassVar[str] = "entity_rows"
+    of_entity: ClassVar[bool] = True
 
     k: int
 
@@ -43,3 +50,26 @@ class EntityShare(PrivacyModel):
     def feasible(self, table: Counts) -> bool:
         """Whether nobody has more than one k-th of all rows."""
         return self.most(table) * self.k <= table.rows
+
+    def refuse_table(self, table: Counts) -> None:
+        """Raises DataError for rows of nobody."""
+        refuse_strangers(self.column, table.missing)
+
+    def refusal(self, table: Counts) -> str:
+        """Who has too many rows."""
+        return (
+            f"No release has {self.k} persons in every class, none of them with more than one "
+            f"{self.k}th of its rows: one person of the column {self.column!r} has "
+            f"{self.most(table)} of all {table.rows} rows. Lower k, or use entity_rows "
+            "'together'."
+        )
+
+    def demand(self, codes: Codes, table: Counts, tables: Tables) -> Demand:
+        """An upper bound of one k-th."""
+        whole = whole_of(table)
+        tables.add(codes, whole, upper=np.full(len(whole), 1.0 / self.k))
+        return Demand(BOUNDED, (1.0, 0.0), worst=False)
+
+    def check(self, at: Place) -> Check:
+        """Nobody above one k-th."""
+        return Check(statement("models.entity", i=at.i, k=self.k))

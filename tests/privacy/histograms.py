@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from kanon_sql.constraints import (
+from kanon_sql.points.sensitive import Codes, Counts, SensitiveColumn
+from kanon_sql.privacy import (
     AlphaFrequency,
     BetaLikeness,
     Closeness,
@@ -19,8 +20,7 @@ from kanon_sql.constraints import (
     PrivacyModel,
     RecursiveDiversity,
 )
-from kanon_sql.points.sensitive import Codes, Counts, SensitiveColumn
-from tests.constraints.reference import Levels, passes, value
+from tests.privacy.reference import Levels, passes, value
 
 NUMBERS = (-3.0, -1.5, 0.0, 0.25, 4.0, 4.5, 11.0, 100.0)
 """Values with gaps of all kinds; as hierarchies have them, with nodes of several of them."""

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from kanon_sql.constraints import (
+from kanon_sql.privacy import (
     AlphaFrequency,
     BetaLikeness,
     Closeness,
@@ -16,8 +16,8 @@ from kanon_sql.constraints import (
     EntropyDiversity,
     RecursiveDiversity,
 )
-from tests.constraints.reference import passes, value
-from tests.constraints.transport import in_tree, least_work
+from tests.privacy.reference import passes, value
+from tests.privacy.transport import in_tree, least_work
 
 # Machanavajjhala et al. (TKDD 2007), figure 1: the conditions of twelve inpatients; the classes of
 # the 4-anonymous figure 2, and of the 3-diverse figure 3.

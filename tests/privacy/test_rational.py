@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import pytest
 
-from kanon_sql.constraints.rational import SURE
+from kanon_sql.privacy.rational import SURE
 
 
 @pytest.mark.parametrize("name", ["entropy", "delta", "model_line", "beta_enhanced"])

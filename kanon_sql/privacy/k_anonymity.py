@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kanon_sql.constraints.constraint import Constraint, Measure
+from kanon_sql.privacy.model import Constraint, Measure
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon_sql.constraints import (
+from kanon_sql.encode.arrow import CellColumns, Column, Rows
+from kanon_sql.errors import DataError
+from kanon_sql.group.run import group_points
+from kanon_sql.methods import task_for
+from kanon_sql.points.points import Points
+from kanon_sql.points.sensitive import SensitiveColumn
+from kanon_sql.privacy import (
     AlphaFrequency,
     BetaLikeness,
     Closeness,
@@ -22,13 +28,8 @@ from kanon_sql.constraints import (
     PrivacyModel,
     RecursiveDiversity,
 )
-from kanon_sql.encode.arrow import CellColumns, Column, Rows
-from kanon_sql.errors import DataError
-from kanon_sql.group.feasible import MANY_VALUES, counts_of, refuse_infeasible
-from kanon_sql.group.run import group_points
-from kanon_sql.methods import task_for
-from kanon_sql.points.points import Points
-from kanon_sql.points.sensitive import SensitiveColumn
+from kanon_sql.privacy.feasible import counts_of, refuse_infeasible
+from kanon_sql.privacy.l_diversity import MANY_VALUES
 from kanon_sql.stages.group import prepare
 
 

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon_sql.constraints import (
+from kanon_sql.points.sensitive import Counts, SensitiveColumn
+from kanon_sql.privacy import (
     BetaLikeness,
     Closeness,
     DeltaDisclosure,
     PrivacyModel,
     read_constraint,
 )
-from kanon_sql.points.sensitive import Counts, SensitiveColumn
-from tests.constraints.histograms import KINDS, NUMBERS, Table, model_of, models, tables
-from tests.constraints.reference import with_missing
+from tests.privacy.histograms import KINDS, NUMBERS, Table, model_of, models, tables
+from tests.privacy.reference import with_missing
 from tests.support.thoroughness import examples
 
 ZERO_AT_BEST = (Closeness, DeltaDisclosure, BetaLikeness)

@@ -18,7 +18,7 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 from typing import Any
 
-from kanon_sql.constraints import (
+from kanon_sql.privacy import (
     AlphaFrequency,
     BetaLikeness,
     Closeness,

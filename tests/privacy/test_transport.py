@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon_sql.constraints import Closeness
-from tests.constraints.histograms import Table, levels_of, tables
-from tests.constraints.reference import histogram, is_missing, on_numbers, on_ranks, value
-from tests.constraints.transport import (
+from kanon_sql.privacy import Closeness
+from tests.privacy.histograms import Table, levels_of, tables
+from tests.privacy.reference import histogram, is_missing, on_numbers, on_ranks, value
+from tests.privacy.transport import (
     Distance,
     alike,
     from_missing,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
-from tests.constraints.reference import Levels, is_missing, shares, with_missing
+from tests.privacy.reference import Levels, is_missing, shares, with_missing
 
 Distance = Callable[[Any, Any], Fraction | float]
 

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon_sql.constraints import PrivacyModel
 from kanon_sql.points.points import Codes, Labels, Points
 from kanon_sql.points.sensitive import SensitiveColumn
-from kanon_sql.violation import violation
-from kanon_sql.violation.demands import demands_of
-from kanon_sql.violation.violation import NOBODY, SOME, violations
-from tests.constraints.histograms import (
+from kanon_sql.privacy import PrivacyModel
+from kanon_sql.privacy import kernels as violation
+from kanon_sql.privacy.demands import demands_of
+from kanon_sql.privacy.kernels import NOBODY, SOME, violations
+from tests.privacy.histograms import (
     KINDS,
     NUMBERS,
     THRESHOLDS,
