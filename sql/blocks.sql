@@ -176,3 +176,30 @@ round((${number} * ${unit} - ${low}) / ${span} * ${parts})::HUGEINT
 -- Sums of a column and of its squares in whole numbers, which no order of the rows changes, for
 -- kanon_sql.anonymize_files: its values as parts of 2^40 of its range.
 {'sum': sum(${part})::VARCHAR, 'squares': sum(${part} * ${part})::VARCHAR}
+
+-- name: nodes
+-- The rows of all blocks at a node, for kanon_sql.anonymize_files(..., t=0.2,
+-- hierarchies={'disease': 'groups'}).
+(SELECT system.main.sum(many)
+    FROM __kanon_domain_${i} LEFT JOIN __kanon_paths_${i} ON label = leaf
+    WHERE path[depth] IS NOT DISTINCT FROM node)
+
+-- name: values
+-- The values of a sensitive column of all rows in their order, and how many rows have each, for
+-- kanon_sql.anonymize_files(..., t=0.2, sensitive=['disease']).
+SELECT * FROM (${domain}) ORDER BY place
+
+-- name: counted
+-- What privacy models look at of the values of a sensitive column, and how many rows have each, for
+-- kanon_sql.anonymize_files(..., t=0.2, sensitive=['disease']).
+(SELECT decode(encode(__kanon_key(${column}))) AS label, __kanon_value(${column}) AS sorted,
+        (__kanon_cell(${column})).number AS number, ${size} AS size
+ FROM ${rows})
+
+-- name: values_of_persons
+-- Whose each row is, and what models look at, for
+-- kanon_sql.anonymize_files(..., t=0.2, sensitive=['disease'], entity='patient_id').
+SELECT 0 AS combination, decode(encode(__kanon_key(${entity}))) AS entity,
+       decode(encode(__kanon_key(${column}))) AS label, __kanon_value(${column}) AS sorted,
+       (__kanon_cell(${column})).number AS number
+FROM ${rows}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -135,6 +135,42 @@ def _both(one: Leaf, other: Leaf) -> Leaf:
     """Two leaves as one; no person is in both."""
     return Leaf(
         one.name, one.rows + other.rows, one.persons + other.persons, max(one.most, other.most)
+    )
+
+
+LARGEST = 8
+"""Times the rows that a block should have: blocks that can't keep a model join up to so many."""
+
+
+def join_refused(blocks: Sequence[Block], refused: Collection[Block], size: int) -> list[Block]:
+    """Blocks in which each one that was refused has joined its neighbour: the one before, or the
+    first the one after. The same blocks where one has none, or there would be too many rows.
+
+    Args:
+        blocks: of one part, in their order.
+        refused: those of them that can't keep a model by themselves.
+        size: how many rows a block should have.
+    """
+    made: list[Block] = []
+    waiting: Block | None = None
+    for block in blocks:
+        whole = block if waiting is None else _joined(waiting, block)
+        waiting = None
+        if block not in refused or whole is not block:
+            made.append(whole)
+        elif made:
+            made[-1] = _joined(made[-1], whole)
+        else:
+            waiting = whole
+    if waiting is not None:
+        made.append(waiting)
+    return list(blocks) if max(block.rows for block in made) > LARGEST * size else made
+
+
+def _joined(one: Block, other: Block) -> Block:
+    """Two neighbours as one."""
+    return Block(
+        one.part, one.first, other.last, (*one.leaves, *other.leaves), one.rows + other.rows
     )
 
 

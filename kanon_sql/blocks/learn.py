@@ -12,7 +12,9 @@ import pyarrow as pa
 from kanon_sql.blocks.identifier_check import refuse_identifiers
 from kanon_sql.blocks.request import Request
 from kanon_sql.blocks.source import Ends, Source, levels_of
+from kanon_sql.blocks.values import learn_values
 from kanon_sql.call.call import GroupingCall
+from kanon_sql.call.hierarchies import HierarchySpec
 from kanon_sql.encode.attributes import Attribute, Categorical, NumberTotals, Numeric
 from kanon_sql.encode.cells import refuse_counts
 from kanon_sql.encode.scales import told_scale
@@ -21,6 +23,7 @@ from kanon_sql.methods import METHODS, GroupTask
 from kanon_sql.methods.auto import AUTO, Table, settle
 from kanon_sql.names import caseless
 from kanon_sql.plan.persons import OF_NOBODY
+from kanon_sql.points.sensitive import SensitiveColumn
 
 PARTS = 40
 """Values are summed as multiples of 2 ** -PARTS of the range of their column."""
@@ -46,6 +49,8 @@ class Learned:
             rows has its own.
         attributes: how each lies in the geometries.
         counts: how many rows have each category, None a NULL, by the names of such columns.
+        known: the sensitive columns that models hold against all rows, or by a hierarchy, by their
+            names in lower case.
         chosen: what is told of the method, where it was left to kanon_sql.methods.auto.
     """
 
@@ -54,6 +59,7 @@ class Learned:
     scales: Mapping[str, Any] | None = None
     attributes: tuple[Attribute, ...] = ()
     counts: Mapping[str, Mapping[str | None, int]] = field(default_factory=dict)
+    known: Mapping[str, SensitiveColumn] = field(default_factory=dict)
     chosen: str | None = None
 
 
@@ -94,8 +100,13 @@ def survey(source: Source) -> Common:
     return Common(source.request, count, rows_in, ends, *_hierarchies(source))
 
 
-def learn(source: Source, common: Common) -> Learned:
-    """Learns the scales; ``source`` has all rows, or those of a part of them.
+def learn(source: Source, common: Common, part: int = 0) -> Learned:
+    """Learns the scales, and how sensitive values are spread.
+
+    Args:
+        source: all rows, or those of a part of them.
+        common: what all of them have in common.
+        part: the number of the part.
 
     Raises:
         DataError: values that can't be encoded.
@@ -121,9 +132,10 @@ def learn(source: Source, common: Common) -> Learned:
         attributes.append(attribute)
         gaps = gaps or missing > 0
     task, chosen = _settled(source, task, count, gaps)
-    call = replace(common.call, task=task, roles=request.call.roles)
+    known, domains = learn_values(source, task.models, common.trees, part)
+    call = replace(common.call, task=task, roles=request.call.roles, domains=domains)
     scales = {caseless(a.name): told_scale(a) for a in attributes}
-    return Learned(count, call, scales, tuple(attributes), counts, chosen)
+    return Learned(count, call, scales, tuple(attributes), counts, known, chosen)
 
 
 def _settled(
@@ -159,13 +171,16 @@ def _hierarchies(source: Source) -> tuple[GroupingCall, dict[str, Sequence[pa.Ar
     """The call with the hierarchies of all rows, and their levels by column in lower case."""
     call = source.request.call
     trees: dict[str, Sequence[pa.Array]] = {}
-    for i, spec in enumerate(call.hierarchies):
-        levels = levels_of(source, i)
+    kept: list[HierarchySpec] = []
+    for i, spec in enumerate((*call.hierarchies, *call.of_sensitive)):
+        levels = levels_of(source, spec)
         trees[caseless(spec.column)] = levels
         table = pa.table({f"level{j}": level for j, level in enumerate(levels)})
-        own = replace(spec, levels=source.keep_levels(i, table), table=None)
-        call = replace(call, hierarchies=(*call.hierarchies[:i], own, *call.hierarchies[i + 1:]))
-    return call, trees
+        kept.append(replace(spec, levels=source.keep(f"levels_{i}", table), table=None))
+    many = len(call.hierarchies)
+    return replace(
+        call, hierarchies=tuple(kept[:many]), of_sensitive=tuple(kept[many:])
+    ), trees
 
 
 def _categorical(

@@ -162,8 +162,9 @@ def _of_all_rows(call: GroupingCall) -> Iterator[str]:
     if task.own.needs_all_rows is not None:
         yield task.own.needs_all_rows
     for model in task.models:
-        if model.of_all_rows:
-            yield f"The privacy model {model.option!r}"
+        if model.of_all_rows and task.left_out[1] > 0.0:
+            # the shares that count are of what comes out, which is known when all blocks are done
+            yield f"The privacy model {model.option!r} beside {task.left_out[0]}"
     given = {
         "ledger": call.ledger is not None, "refine_seconds": bool(task.refine_seconds),
         "release": bool(release.of_method),

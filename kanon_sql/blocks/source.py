@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import pyarrow as pa
 
 from kanon_sql.blocks.request import Request
+from kanon_sql.call.hierarchies import HierarchySpec
 from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.session import Session
 from kanon_sql.encode.attributes import NumberTotals
@@ -76,8 +77,13 @@ class Source(Protocol):
         """SQL over the session of a relation in which a column has the values of all rows, as
         often as they have them, under its own name."""
 
-    def keep_levels(self, i: int, levels: pa.Table) -> Relation:
-        """The levels of a hierarchy as a relation that each block reads."""
+    def counted(self, column: str, of_persons: bool) -> str:
+        """SQL over the session of a relation in which values of a sensitive column stand as privacy
+        models look at them, with the number of rows that have them: label, sorted, number, size.
+        ``of_persons``: of one value for each person, NULL where the rows of the person differ."""
+
+    def keep(self, name: str, table: pa.Table) -> Relation:
+        """A table as a relation that each block reads."""
 
     def look(self, names: Sequence[str]) -> tuple[list[Seen], int]:
         """What columns look like, and about how many persons there are; 0 where rows are those."""
@@ -88,10 +94,9 @@ class Source(Protocol):
         numbers. ``of_persons``: of one row for each person whose rows agree."""
 
 
-def levels_of(source: Source, i: int) -> list[pa.Array]:
+def levels_of(source: Source, spec: HierarchySpec) -> list[pa.Array]:
     """The labels of the leaves of a hierarchy, level by level, root last, over all rows."""
     call = source.request.call
-    spec = call.hierarchies[i]
     tree = Hierarchies([spec], call.show_values, "__kanon_values").stages().rstrip(",\n")
     paths = source.session.rows(
         f"WITH __kanon_values AS {source.values_of(spec.column)}, {tree} "

@@ -111,6 +111,8 @@ class GroupingCall(Call):
         block: the name under which facts are kept, where the rows are a block of many.
         small_parts: what becomes of parts that are too small.
         uncounted: columns that pass, and have no say in which rows are alike.
+        domains: where the rows are a block of many, relations of the values of all rows and how
+            many have each, by sensitive columns in lower case.
     """
 
     task: GroupTask
@@ -124,6 +126,7 @@ class GroupingCall(Call):
     block: str | None = None
     small_parts: str = "error"
     uncounted: tuple[str, ...] = ()
+    domains: Mapping[str, Relation] = field(default_factory=dict)
 
     @property
     def least(self) -> int:

@@ -15,7 +15,7 @@ from kanon_sql.duckdb.refused import telling
 from kanon_sql.files.spool import read_of
 from kanon_sql.names import literal
 from kanon_sql.sql import statement
-from kanon_sql.stages.block import take_facts
+from kanon_sql.stages.block import hand_over, take_facts
 
 ROW_GROUP = 40_960
 """Rows of a piece that are read together: files take their part of each piece."""
@@ -45,6 +45,7 @@ def release_block(
     text = statement(
         "blocks.piece", rows=block_sql(own), path=literal(str(draft)), group=ROW_GROUP
     )
+    hand_over(name, learned.known)
     try:
         written = con.execute(telling(text)).fetchall()[0][0]
         facts = BlockFacts.of(request, take_facts(name), block.rows, written)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass, replace
@@ -15,7 +15,7 @@ from typing import Any
 
 import duckdb
 
-from kanon_sql.blocks.group import OF_BLOCK, Block, BlockFacts, Leaf, blocks_of
+from kanon_sql.blocks.group import OF_BLOCK, Block, BlockFacts, Leaf, blocks_of, join_refused
 from kanon_sql.blocks.learn import Common, Learned, learn, survey
 from kanon_sql.blocks.metrics import Output, release_metrics
 from kanon_sql.blocks.request import Request, read_request
@@ -143,17 +143,6 @@ def _told(request: Request) -> dict[str, Any]:
     return {"used": request.call.used, "columns": dict(request.types), "passing": request.passing}
 
 
-@contextmanager
-def _of_block(blocks: int) -> Iterator[None]:
-    """What a block can't keep is said of the block, since all rows may keep it."""
-    try:
-        yield
-    except DataError as refusal:
-        if blocks > 1 and str(refusal) not in (LITTLE, SPILLED):
-            raise DataError(OF_BLOCK.format(refusal, blocks)) from None
-        raise
-
-
 def _unmoved(run: Callable[[], dict[str, Any]], same: Callable[[], bool]) -> dict[str, Any]:
     """What a run gives whose input is the ``same`` when it ends. If it is not, that is what is
     said, whatever came of it."""
@@ -232,11 +221,11 @@ class _Run:
         """All passes; the metrics of the release."""
         common = self._surveyed()
         parts, more = self._parts(common)
+        parts, facts = self._grouped(parts)
         blocks = [(part, block) for part in parts for block in part.blocks]
-        facts = self._grouped(blocks)
         released = sum(block.rows_released for block in facts)
         files = Files(
-            self.request, [self._piece(part, block) for part, block in blocks],
+            self.request, [self._piece(block) for _, block in blocks],
             max(1, -(-released // FILE_ROWS)), common.rows_in,
         )
         output = self._written(files)
@@ -292,7 +281,7 @@ class _Run:
 
     def _cut(self, request: Request, common: Common, number: int) -> _Part:
         """Rows in blocks, by what they have in common."""
-        learned = learn(self._rows(request), common)
+        learned = learn(self._rows(request), common, number)
         task, step = learned.call.task, f"spool {number}"
         found = self.state.found(step)
         if found is None:
@@ -313,30 +302,66 @@ class _Run:
         yield
         self.session.con.execute("SET preserve_insertion_order = true")
 
-    def _piece(self, part: _Part, block: Block) -> Path:
+    def _piece(self, block: Block) -> Path:
         return self.work / "pieces" / f"{block.name}.parquet"
 
-    def _grouped(self, blocks: Sequence[tuple[_Part, Block]]) -> list[BlockFacts]:
+    def _grouped(self, parts: Sequence[_Part]) -> tuple[list[_Part], list[BlockFacts]]:
+        """Groups all blocks; those that can't keep a model join a neighbour, which is grouped anew.
+        The parts with the blocks that came of it, and the facts of these."""
         (self.work / "pieces").mkdir(exist_ok=True)
-        # the threads are taken by blocks; one of a single block takes them all
-        threads = max(1, self.many // max(1, min(self.many, len(blocks))))
+        while True:
+            blocks = [(part, block) for part in parts for block in part.blocks]
+            done = self._at_once(
+                "grouping", self._on_threads(len(blocks)), blocks, lambda given: given[1].rows
+            )
+            refused = {
+                block: each for (_, block), each in zip(blocks, done, strict=True)
+                if isinstance(each, DataError)
+            }
+            if not refused:
+                return list(parts), done
+            parts = [self._joined(part, refused) for part in parts]
+            if [block for part in parts for block in part.blocks] == [b for _, b in blocks]:
+                raise DataError(OF_BLOCK.format(next(iter(refused.values())), len(blocks)))
 
-        def one(con: duckdb.DuckDBPyConnection, given: tuple[_Part, Block]) -> BlockFacts:
+    def _joined(self, part: _Part, refused: Collection[Block]) -> _Part:
+        size = part.learned.call.task.block_size()
+        return replace(part, blocks=join_refused(part.blocks, refused, size))
+
+    def _on_threads(
+        self, blocks: int
+    ) -> Callable[[duckdb.DuckDBPyConnection, tuple[_Part, Block]], BlockFacts | DataError]:
+        """What groups a block: its facts, or why it can't keep a model by itself."""
+        # the threads are taken by blocks; one of a single block takes them all
+        threads = max(1, self.many // max(1, min(self.many, blocks)))
+
+        def one(
+            con: duckdb.DuckDBPyConnection, given: tuple[_Part, Block]
+        ) -> BlockFacts | DataError:
             part, block = given
             step = f"block {block.name}"
             found = self.state.found(step)
-            if found is None:
-                call = replace(part.learned.call, threads=threads)
-                with _of_block(len(blocks)), self.session.refusals():
+            if found is not None:
+                return BlockFacts(**found)
+            call = replace(part.learned.call, threads=threads)
+            try:
+                with self.session.refusals():
                     facts = release_block(
-                        con, part.request, call, part.learned, block, self._piece(part, block)
+                        con, part.request, call, part.learned, block, self._piece(block)
                     )
-                found = self.state.done(step, asdict(facts))
+            except DataError as refusal:
+                if str(refusal) in (LITTLE, SPILLED) or blocks < 2:
+                    raise
+                if not call.task.beside_k:
+                    raise DataError(OF_BLOCK.format(refusal, blocks)) from None
+                return refusal
+            self.state.done(step, asdict(facts))
+            if not call.task.beside_k:  # else a neighbour may need the rows yet
                 for gone in block.leaves:
                     shutil.rmtree(gone, ignore_errors=True)
-            return BlockFacts(**found)
+            return facts
 
-        return self._at_once("grouping", one, blocks, lambda given: given[1].rows)
+        return one
 
     def _written(self, files: Files) -> Output:
         """Writes all files; what they hold together."""

@@ -27,7 +27,7 @@ class FileRows:
     Attributes:
         session: over a connection of our own.
         request: what is asked of them.
-        folder: where the levels of hierarchies are written.
+        folder: where what all blocks read is written.
     """
 
     session: Session
@@ -98,10 +98,21 @@ class FileRows:
         """The rows themselves."""
         return rows_sql(self.request, keyed=False)
 
-    def keep_levels(self, i: int, levels: pa.Table) -> Relation:
+    def counted(self, column: str, of_persons: bool) -> str:
+        """The rows themselves, or one for each value of persons."""
+        rows, name = rows_sql(self.request, keyed=False), quoted(column)
+        if not of_persons:
+            return expression("blocks.counted", column=name, size=1, rows=rows)
+        assert self.request.entity is not None
+        values = statement(
+            "blocks.values_of_persons", entity=quoted(self.request.entity), column=name, rows=rows
+        )
+        return f"({statement('models.histogram_of_persons', rows=values, part='')})"
+
+    def keep(self, name: str, table: pa.Table) -> Relation:
         """A file."""
-        path = self.folder / f"levels_{i}.parquet"
-        pq.write_table(levels, path)
+        path = self.folder / f"{name}.parquet"
+        pq.write_table(table, path)
         text = f"read_parquet({literal(str(path))}, hive_partitioning = false)"
         return Relation(text, (str(path),))
 

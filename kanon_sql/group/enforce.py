@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from kanon_sql.errors import DataError
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import GroupTask
 from kanon_sql.points.points import Floats, Grouping, ItemPoints, Labels, Points
@@ -64,6 +65,7 @@ def enforce(
         return grouping
     kept = np.flatnonzero(grouping.labels >= 0)
     part = points if len(kept) == len(points) else points.part(kept)
+    _refuse_block(part, models)
     before = grouping.labels[kept]
     facts = facts_before(part, before, models)
     if task.geometry.searched:
@@ -99,6 +101,7 @@ def merged_if_few(
 
     kept = np.flatnonzero(grouping.labels >= 0)
     part = points if len(kept) == len(points) else points.part(kept)
+    _refuse_block(part, models)
     demands = demands_of(part, models, np.arange(len(part)))
     breaking = int((violations(demands, grouping.labels[kept]) > 0.0).sum())
     if not 0 < breaking <= MERGED:
@@ -136,6 +139,23 @@ def facts_before(
         facts[f"least_size {j}"] = float(least_class(points, (model,), everybody)[0])
         facts[f"violating {j}"] = float((_violations(points, labels, (model,)) > 0.0).sum())
     return facts
+
+
+def _refuse_block(points: Points, models: Sequence[PrivacyModel]) -> None:
+    """Raises DataError where these records are a block of many, and not even one class of them all
+    has the shares of all rows that a model asks for."""
+    for model in models:
+        column = points.sensitive_columns[
+            spot_of(model.column, [each.name for each in points.sensitive_columns])
+        ]
+        if model.of_all_rows and column.table is not None and (
+            _violations(points, np.zeros(len(points), np.int64), (model,))[0] > 0.0
+        ):
+            raise DataError(
+                f"A block of {len(points)} rows can't keep {model.in_words}: their values are "
+                "spread too differently from those of all rows. Ask for less, or for larger blocks "
+                "by block_rows."
+            )
 
 
 def _violations(points: Points, labels: Labels, models: Sequence[PrivacyModel]) -> Floats:

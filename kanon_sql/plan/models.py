@@ -3,10 +3,11 @@ what it has on the scale of each threshold. Whole numbers where the threshold is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kanon_sql.call.call import GroupingCall
+from kanon_sql.call.relation import Relation
 from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.plan.fragments import seen
 from kanon_sql.plan.hierarchies import Hierarchies
@@ -24,12 +25,14 @@ class Checked:
         i: of its column among those that are looked at.
         j: its own.
         in_parts: whether each part is held against its own rows, not against those of all.
+        in_block: whether the rows are a block of many, and the values of all are known.
     """
 
     model: PrivacyModel
     i: int | str
     j: int | str
     in_parts: bool = False
+    in_block: bool = False
 
     @property
     def stage(self) -> str:
@@ -45,12 +48,22 @@ class Checked:
 
 
 def checked(
-    models: Iterable[PrivacyModel], columns: Sequence[str], in_parts: bool = False
+    models: Iterable[PrivacyModel], columns: Sequence[str], in_parts: bool = False,
+    domains: Collection[str] = (),
 ) -> list[Checked]:
-    """The models with their places; ``columns`` are those that are looked at."""
+    """The models with their places.
+
+    Args:
+        models: each has its own.
+        columns: those that are looked at.
+        in_parts: as in Checked.
+        domains: the columns, in lower case, of which the values of all rows are known.
+    """
     spots = {caseless(column): i for i, column in enumerate(columns)}
     return [
-        Checked(model, spots[caseless(model.column)], j, in_parts) for j, model in enumerate(models)
+        Checked(
+            model, spots[caseless(model.column)], j, in_parts, caseless(model.column) in domains
+        ) for j, model in enumerate(models)
     ]
 
 
@@ -67,12 +80,21 @@ def of_part(in_parts: bool) -> dict[str, str]:
     }
 
 
-def _histogram_stage(i: int | str, histogram: str, in_parts: bool) -> str:
-    """The stages of what models look at, of one column."""
+def _histogram_stage(
+    i: int | str, histogram: str, in_parts: bool, domain: Relation | None = None
+) -> str:
+    """The stages of what models look at, of one column; ``domain``: the values of all rows, where
+    these are a block of them."""
+    if domain is None:
+        values = statement(
+            "models.domain", histogram=f"__kanon_histogram_{i}", **of_part(in_parts)
+        )
+    else:
+        values = f"SELECT label, many, number, place FROM {domain.sql}"
     placed = f"__kanon_histogram_{i}.part, " if in_parts else ""
     alike = f"\n        AND __kanon_histogram_{i}.part = __kanon_domain_{i}.part"
     return statement(
-        "models.histogram", i=i, histogram=histogram, placed=placed,
+        "models.histogram", i=i, histogram=histogram, placed=placed, domain=values,
         alike=alike if in_parts else "", **of_part(in_parts),
     )
 
@@ -80,6 +102,7 @@ def _histogram_stage(i: int | str, histogram: str, in_parts: bool) -> str:
 def model_stages(
     models: Sequence[Checked], columns: Sequence[str], histogram: Callable[[int, str], str],
     trees: Mapping[str, int] | None = None, in_parts: bool = False,
+    domains: Mapping[str, Relation] | None = None,
 ) -> str:
     """The stages of the models and of what they look at.
 
@@ -90,10 +113,13 @@ def model_stages(
             and its name in quotes.
         trees: the numbers of the hierarchies of columns in lower case.
         in_parts: as in Checked; the histograms tell the part, too.
+        domains: the values of all rows, where these are a block of them, by columns in lower case.
     """
-    trees, stages = trees or {}, []
+    trees, domains, stages = trees or {}, domains or {}, []
     for i, column in enumerate(columns):
-        stages.append(_histogram_stage(i, histogram(i, quoted(column)), in_parts))
+        stages.append(_histogram_stage(
+            i, histogram(i, quoted(column)), in_parts, domains.get(caseless(column))
+        ))
         if caseless(column) in trees:
             stages.append(statement("models.paths", i=i, tree=trees[caseless(column)]))
             nodes = statement("models.histogram_of_nodes", i=i, **of_part(in_parts))
@@ -103,9 +129,18 @@ def model_stages(
     return "".join(f"{stage}\n" for stage in stages)
 
 
+def domain_sql(histogram: str) -> str:
+    """SQL of the values of all rows in their order, over what counts them."""
+    return statement(
+        "blocks.values", domain=statement("models.domain", histogram=histogram, **of_part(False))
+    )
+
+
 def stages_of(each: Checked, has_tree: bool) -> list[str]:
     """The stages of a model, the last one its own."""
-    own = each.model.check(Place(each.i, each.j, has_tree, of_part(each.in_parts)))
+    own = each.model.check(
+        Place(each.i, each.j, has_tree, of_part(each.in_parts), each.in_block)
+    )
     return [*own.before, f"{each.stage} AS MATERIALIZED (\n    {own.text}\n),"]
 
 
@@ -113,7 +148,8 @@ def secret_trees(call: GroupingCall) -> Hierarchies:
     """The stages of the hierarchies of sensitive columns; their numbers follow those of the
     others."""
     return Hierarchies(
-        call.of_sensitive, call.show_values, "__kanon_kept", first=len(call.hierarchies) + 1
+        call.of_sensitive, call.show_values, "__kanon_kept", first=len(call.hierarchies) + 1,
+        domains=call.domains,
     )
 
 
@@ -124,10 +160,11 @@ def released_models(call: GroupingCall) -> str:
         return ""
     columns = call.task.sensitive
     in_parts = bool(call.roles.within)
-    places = checked(models, columns, in_parts)
+    places = checked(models, columns, in_parts, call.domains)
     stages = model_stages(
         places, columns, lambda i, column: _histogram(call, column),
         {caseless(name): number for number, name in secret_trees(call).numbered()}, in_parts,
+        call.domains,
     )
     broken = "\n    UNION ALL\n    ".join(
         statement("models.broken", j=each.j, worst=each.worst, stage=each.stage)

@@ -71,8 +71,8 @@ class Counts:
 
     @staticmethod
     def overall(column: SensitiveColumn, codes: Codes) -> Counts:
-        """How often each value is among all rows, against which shares are held: those of the
-        codes, unless these are of a block of many."""
+        """How often each value is among all rows: those of the codes, unless these are of a block
+        of many."""
         if column.table is None:
             return Counts.of(column, codes)
         return Counts(column, column.table[:-1], int(column.table[-1]))

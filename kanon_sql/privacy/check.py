@@ -21,12 +21,14 @@ class Place:
         j: its own.
         has_tree: whether there are stages of a hierarchy of the column.
         parts: what fills the holes by which a stage keeps parts from each other.
+        in_block: whether the rows are a block of many, and the values of all are known.
     """
 
     i: int | str
     j: int | str
     has_tree: bool
     parts: Mapping[str, str]
+    in_block: bool = False
 
 
 class Check(NamedTuple):

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from kanon_sql.points.points import Codes, Floats, Labels, Points
-from kanon_sql.points.sensitive import Counts
 from kanon_sql.privacy.demand import EQUAL, Demand, Tables
 from kanon_sql.privacy.model import PrivacyModel, spot_of
 
@@ -93,7 +92,7 @@ def demands_of(points: Points, models: Sequence[PrivacyModel], kept: Labels) -> 
     for model in models:
         spot = spot_of(model.column, names)
         codes = np.ascontiguousarray(points.sensitive[:, spot])
-        counts = Counts.of(points.sensitive_columns[spot], codes[kept])
+        counts = model.counts(points.sensitive_columns[spot], codes[kept])
         made.append(model.demand(codes, counts, tables))
         column.append(len(tables.codes))
         table_rows.append(counts.rows)

@@ -29,7 +29,8 @@ def counts_of(
     for model in models:
         spot = spot_of(model.column, names)
         codes = points.sensitive[:, spot]
-        table = Counts.of(points.sensitive_columns[spot], codes if kept is None else codes[kept])
+        column = points.sensitive_columns[spot]
+        table = model.counts(column, codes if kept is None else codes[kept])
         found.append((model, table))
     return found
 

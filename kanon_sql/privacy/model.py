@@ -242,6 +242,15 @@ class PrivacyModel(Constraint):
 
     # --- of the whole table ---------------------------------------------------------------------
 
+    def counts(self, column: SensitiveColumn, codes: Codes) -> Counts:
+        """What it is held against: how often each value is among all rows, or among these.
+
+        Args:
+            column: its column.
+            codes: int32, shape (n,); of the rows that are released, or of those of a block.
+        """
+        return (Counts.overall if self.of_all_rows else Counts.of)(column, codes)
+
     def best(self, table: Counts) -> float:
         """The best value that one class of all rows of the table has, on the scale of the
         threshold; where it isn't good enough, no release is."""

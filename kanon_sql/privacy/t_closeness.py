@@ -315,7 +315,14 @@ class Closeness(PrivacyModel):
     def check(self, at: Place) -> Check:
         """The distance, by the type of the column where none was said."""
         if at.has_tree and self.goes_by_hierarchy:
-            return Check(statement("models.hierarchy", i=at.i, **fraction(self.t), **at.parts))
+            of_all = (
+                f"system.main.sum(rows_of) OVER (PARTITION BY {at.parts['part']}depth, node)"
+            )
+            if at.in_block:
+                of_all = expression("blocks.nodes", i=at.i)
+            return Check(statement(
+                "models.hierarchy", i=at.i, of_all=of_all, **fraction(self.t), **at.parts
+            ))
         equal = statement("models.equal", i=at.i, **fraction(self.t), **at.parts)
         return Check(equal) if self.distance == "equal" else self._along_line(at, equal)
 

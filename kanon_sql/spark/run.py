@@ -142,7 +142,7 @@ class _Run:
         stands there, follows from hashes of what is released of it."""
         schema = beside(self.frame.released)
         own = replace(learned, attributes=(), counts={})  # workers need no more
-        group = grouper(self.work, own, source.levels, to_arrow_schema(schema, timezone=ZONE))
+        group = grouper(self.work, own, source.tables, to_arrow_schema(schema, timezone=ZONE))
         names = [column(field.name) for field in self.frame.fields]
         # so many partitions that Spark doesn't join them by their size in bytes
         rows = blocks.rows.select(*names, BLOCK).repartition(len(blocks.sizes), BLOCK)

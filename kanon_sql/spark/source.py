@@ -31,13 +31,13 @@ class FrameRows:
         session: over a connection of our own.
         request: what is asked of them.
         encoded: the rows with their cells, those that nulls 'suppress' leaves out among them.
-        levels: of hierarchies, by the names under which the call over all rows knows them.
+        tables: that all blocks read, by name.
     """
 
     session: Session
     request: Request
     encoded: Any
-    levels: dict[str, pa.Table] = field(default_factory=dict)
+    tables: dict[str, pa.Table] = field(default_factory=dict)
     named: str = "DataFrame"
 
     @property
@@ -102,11 +102,23 @@ class FrameRows:
         self.session.con.register(VALUES, found.rename_columns([name, SIZE]))
         return expression("spark.expanded", column=quoted(name), rows=VALUES)
 
-    def keep_levels(self, i: int, levels: pa.Table) -> Relation:
+    def counted(self, name: str, of_persons: bool) -> str:
+        """What Spark counted."""
+        value, rows = column(name), self.rows
+        if of_persons:
+            assert self.request.entity is not None
+            alike = (F.count_distinct(value) == 1) & (F.count(value) == F.count(F.lit(1)))
+            rows = rows.groupBy(column(self.request.entity)).agg(
+                F.when(alike, F.any_value(value)).alias(name)
+            )
+        found = rows.groupBy(column(name)).agg(F.count(F.lit(1)).alias(SIZE)).toArrow()
+        self.session.con.register(VALUES, found.rename_columns([name, SIZE]))
+        return expression("blocks.counted", column=quoted(name), size=SIZE, rows=VALUES)
+
+    def keep(self, name: str, table: pa.Table) -> Relation:
         """A table that goes to each worker."""
-        name = f"kanon_levels_{i}"
-        self.levels[name] = levels
-        return Relation(quoted(name), (name,))
+        self.tables[f"kanon_{name}"] = table
+        return Relation(quoted(f"kanon_{name}"), (f"kanon_{name}",))
 
     def look(self, names: Sequence[str]) -> tuple[list[Seen], int]:
         """One job."""

@@ -20,7 +20,7 @@ from kanon_sql.duckdb.session import Session, bound
 from kanon_sql.errors import DataError, KanonError
 from kanon_sql.names import literal, quoted
 from kanon_sql.sql import statement
-from kanon_sql.stages.block import take_facts
+from kanon_sql.stages.block import hand_over, take_facts
 
 BATCH = 65_536
 """Rows that are encoded at a time, about."""
@@ -125,7 +125,7 @@ def _together(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 def grouper(
-    work: Work, learned: Learned, levels: Mapping[str, pa.Table], target: pa.Schema
+    work: Work, learned: Learned, tables: Mapping[str, pa.Table], target: pa.Schema
 ) -> Callable[[pa.Table], pa.Table]:
     """A function for applyInArrow: the released rows of a block, and last a row with its facts, or
     with why there is no release.
@@ -133,14 +133,14 @@ def grouper(
     Args:
         work: what workers need to know.
         learned: of all rows.
-        levels: of hierarchies, by the names under which the call knows them.
+        tables: that the query of a block reads, by name.
         target: the columns that come out; after the released ones two hashes and the facts.
     """
 
     def group(rows: pa.Table) -> pa.Table:
         try:
             session = opened(work.zone, work.threads)
-            for name, table in levels.items():
+            for name, table in tables.items():
                 session.con.register(name, table)
             found, facts = _released(session, work, learned, rows)
             told: dict[str, Any] = asdict(facts)
@@ -171,6 +171,7 @@ def _released(
     own = block_call(
         request, learned.call, learned.scales, Relation(quoted(ROWS), (ROWS,)), part.num_rows, name
     )
+    hand_over(name, learned.known)
     try:
         found = asked_of(session, block_sql(own), part)
     finally:
