@@ -67,10 +67,11 @@ MODELS: tuple[type[PrivacyModel], ...] = (
 
 @dataclass(frozen=True)
 class ModelOptions(
-    NullOptions, BetaOptions, DeltaOptions, AlphaOptions, ClosenessOptions, DiversityOptions
+    NullOptions,
+    BetaOptions, DeltaOptions, AlphaOptions, ClosenessOptions, DiversityOptions,
 ):
-    """What every class must keep beside k; each is checked on the released values. Fields stand in
-    the order of the classes, from the last to the first."""
+    """What every class must keep beside k; each is checked on the released values. The fields of
+    the last class come first, as Python has it."""
 
 
 MODEL_KINDS: dict[str, type[KindOptions]] = {model.option: model.options for model in MODELS}
