@@ -1,13 +1,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
 
-import duckdb
 import pytest
 from hypothesis import settings
 
-import kanon_sql
+from tests.support.connections import registered
 
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
@@ -21,14 +19,8 @@ PATIENTS = """
 """
 
 
-@pytest.fixture
-def con() -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection with kanon_sql registered and a table of sixty patients."""
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false")
-    connection.execute(PATIENTS)
-    yield connection
-    connection.close()
+con = registered(PATIENTS, scope="function")
+"""A connection with kanon_sql registered and a table of sixty patients."""
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest leaves out what is marked slow

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
@@ -12,6 +12,7 @@ import pytest
 import kanon_sql
 from kanon_sql.call.options import GROUPING_CALLS, OPTIONS
 from tests.call.test_spelling import refusal
+from tests.support.connections import registered
 
 Connection = duckdb.DuckDBPyConnection
 QUASI = "quasi_identifiers := ['age', 'zip']"
@@ -25,15 +26,10 @@ PEOPLE = """
 """
 
 
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Connection]:
-    """One connection for many tests: registering costs more than a query."""
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false")
-    connection.execute(f"CREATE TABLE people AS {PEOPLE}; CREATE VIEW seen AS FROM people")
-    connection.execute(f"CREATE TEMP TABLE passing AS {PEOPLE}; SET VARIABLE nothing = NULL")
-    yield connection
-    connection.close()
+shared = registered(
+    f"CREATE TABLE people AS {PEOPLE}; CREATE VIEW seen AS FROM people",
+    f"CREATE TEMP TABLE passing AS {PEOPLE}; SET VARIABLE nothing = NULL",
+)
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from typing import Any
 import duckdb
 import pytest
 
-import kanon_sql
 from kanon_sql.methods import Grouping, Method, Points
 from kanon_sql.stages import remembered
 from tests.support.broken import CALL, stopped
+from tests.support.connections import registered
 
 Connection = duckdb.DuckDBPyConnection
 Labels = Callable[[int, int], Any]
@@ -21,13 +21,7 @@ SECRETS = ("Zaphod", "Trillian", "987654321", "42.4242", "1969-07-20")
 STOPPED = "The release was stopped"
 
 
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Connection]:
-    """One connection for many tests: registering costs more than a query."""
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false")
-    yield connection
-    connection.close()
+shared = registered()
 
 
 @pytest.fixture

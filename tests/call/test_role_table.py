@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,27 +11,23 @@ import pytest
 
 import kanon_sql
 from tests.call.test_spelling import refusal
+from tests.support.connections import registered
 
 Connection = duckdb.DuckDBPyConnection
 ALL = "('name', 'identifier'), ('AGE', 'qi'), ('zip', 'Quasi-Identifier'), ('flu', 'sensitive')"
 
 
-@pytest.fixture
-def con() -> Iterator[Connection]:
-    """A connection with thirty people, and a relation r that gives all their columns a role."""
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false")
-    connection.execute(
-        "CREATE TABLE p AS SELECT 'n' || i AS name, i % 7 AS age, i % 5 AS zip, i % 3 AS flu "
-        "FROM range(30) AS r(i)"
-    )
-    say(connection, ALL)
-    yield connection
-    connection.close()
-
-
 def say(con: Connection, rows: str, columns: str = "column_name, role", name: str = "r") -> None:
     con.execute(f"CREATE OR REPLACE TABLE {name} AS FROM (VALUES {rows}) AS t({columns})")
+
+
+con = registered(
+    "CREATE TABLE p AS SELECT 'n' || i AS name, i % 7 AS age, i % 5 AS zip, i % 3 AS flu "
+    "FROM range(30) AS r(i)",
+    lambda con: say(con, ALL),
+    scope="function",
+)
+"""A connection with thirty people, and a relation r that gives all their columns a role."""
 
 
 def columns(con: Connection, options: str = "roles := 'r'", call: str = "anonymize") -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import duckdb
@@ -20,6 +20,7 @@ from kanon_sql.encode.looks import LEAST_ROWS, Looks, look, notices_of
 from kanon_sql.methods import METHODS
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from tests.call.test_spelling import refusal
+from tests.support.connections import registered
 
 Connection = duckdb.DuckDBPyConnection
 ROWS = 60
@@ -49,15 +50,8 @@ OTHERS = {
 }
 
 
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Connection]:
-    """One connection for many tests: registering costs more than a query."""
-    connection = kanon_sql.register(duckdb.connect())
-    names = ", ".join(f"'n{i}'" for i in range(ROWS))
-    connection.execute("SET enable_progress_bar = false")
-    connection.execute(f"CREATE TYPE person AS ENUM ({names})")
-    yield connection
-    connection.close()
+NAMES = ", ".join(f"'n{i}'" for i in range(ROWS))
+shared = registered(f"CREATE TYPE person AS ENUM ({NAMES})")
 
 
 def fill(con: Connection, x: str, rows: int = ROWS) -> None:

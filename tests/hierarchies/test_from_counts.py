@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -12,21 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import kanon_sql
 from tests.call.test_spelling import refusal
 from tests.methods.single_attribute.test_regions_sql import connected
+from tests.support.connections import registered
 from tests.support.thoroughness import examples
 
 Connection = duckdb.DuckDBPyConnection
 Rows = list[tuple[str, ...]]
 
 
-@pytest.fixture(scope="module")
-def con() -> Iterator[Connection]:
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false; SET threads = 2")
-    yield connection
-    connection.close()
+con = registered("SET threads = 2")
 
 
 def tree(con: Connection, column: str, more: str) -> Rows:

@@ -6,7 +6,6 @@ The two share no code for it: one measures classes of encoded rows, the other re
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import duckdb
@@ -14,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-import kanon_sql
 from tests.support import tables
+from tests.support.connections import registered
 from tests.support.tables import Column
 from tests.support.thoroughness import examples
 
@@ -30,12 +29,7 @@ KINDS = ("tinyint", "integer", "double", "float", "decimal", "date", "timestamp"
 SHARED = ("total_il", "ncp", "entropy_loss")
 
 
-@pytest.fixture(scope="module")
-def base() -> Iterator[duckdb.DuckDBPyConnection]:
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false; SET TimeZone = 'Europe/Berlin'")
-    yield connection
-    connection.close()
+base = registered("SET TimeZone = 'Europe/Berlin'")
 
 
 def told(con: duckdb.DuckDBPyConnection, call: str) -> Found:

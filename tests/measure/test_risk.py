@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -17,18 +17,14 @@ from scipy.special import hyp2f1
 import kanon_sql
 from kanon_sql.errors import DataError, OptionError
 from tests.support import tables
+from tests.support.connections import registered
 
 QUASI = ["age", "zip", "job"]
 Connection = duckdb.DuckDBPyConnection
 Row = tuple[Any, ...]
 
 
-@pytest.fixture
-def con() -> Iterator[Connection]:
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false")
-    yield connection
-    connection.close()
+con = registered(scope="function")
 
 
 def made(seed: int, count: int = 60) -> list[Row]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import duckdb
 import pytest
 
-import kanon_sql
 from kanon_sql.plan.query import plan
 from tests.support.catalogs import MadeUp
+from tests.support.connections import registered
 
 LOOK_ALIKE = {  # they are equal to GROUP BY, and a reader tells them apart
     "DOUBLE": ("'0.0'", "'-0.0'"),
@@ -44,12 +43,7 @@ APART = {  # these differ in any case
 }
 
 
-@pytest.fixture
-def bare() -> Iterator[duckdb.DuckDBPyConnection]:
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false; SET TimeZone = 'Europe/Berlin'")
-    yield connection
-    connection.close()
+bare = registered("SET TimeZone = 'Europe/Berlin'", scope="function")
 
 
 def two_looks(con: duckdb.DuckDBPyConnection, sql_type: str, values: tuple[str, str]) -> None:

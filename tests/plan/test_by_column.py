@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import duckdb
 import pytest
 
-import kanon_sql
 from kanon_sql.methods import METHODS
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from tests.call.test_spelling import refusal
+from tests.support.connections import registered
 
 Connection = duckdb.DuckDBPyConnection
 SHOWN = ("centroid", "median", "interval", "bounds", "suppress")
 COLUMNS = ["age", "zip", "job", "day"]
 
 
-@pytest.fixture(scope="module")
-def con() -> Iterator[Connection]:
-    """One connection for many tests: registering costs more than a query."""
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false")
-    connection.execute(
-        "CREATE TABLE p AS SELECT i % 7 AS age, 100 + i * i % 5 AS zip, "
-        "['a', 'b', 'c'][1 + i % 3] AS job, DATE '2020-01-01' + (i % 9)::INTEGER AS day, "
-        "i % 2 AS flu FROM range(40) AS r(i)"
-    )
-    connection.execute("CREATE TABLE texts AS SELECT * REPLACE (zip::VARCHAR AS zip) FROM p")
-    yield connection
-    connection.close()
+con = registered(
+    "CREATE TABLE p AS SELECT i % 7 AS age, 100 + i * i % 5 AS zip, "
+    "['a', 'b', 'c'][1 + i % 3] AS job, DATE '2020-01-01' + (i % 9)::INTEGER AS day, "
+    "i % 2 AS flu FROM range(40) AS r(i)",
+    "CREATE TABLE texts AS SELECT * REPLACE (zip::VARCHAR AS zip) FROM p",
+)
 
 
 def released(

@@ -17,19 +17,14 @@ import kanon_sql
 from kanon_sql.methods import METHODS as REGISTRY
 from kanon_sql.methods import Grouping, Method
 from kanon_sql.stages import remembered
+from tests.support.connections import registered
 from tests.support.tables import CENTERED, METHODS, REPRESENTATIONS, arrow_bytes, fetch
 from tests.support.thoroughness import thorough
 
 Connection = duckdb.DuckDBPyConnection
 
 
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Connection]:
-    """One connection for many tests: registering costs more than a query."""
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false")
-    yield connection
-    connection.close()
+shared = registered()
 
 
 @pytest.fixture

@@ -4,14 +4,13 @@ reference on the released rows; or nothing comes out, with a sentence that says 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import duckdb
 import numpy as np
 import pytest
 
-import kanon_sql
 from kanon_sql.constraints import (
     AlphaFrequency,
     BetaLikeness,
@@ -24,6 +23,7 @@ from kanon_sql.constraints import (
 )
 from kanon_sql.methods import METHODS
 from tests.constraints.reference import passes
+from tests.support.connections import registered
 from tests.support.tables import fetch
 
 Connection = duckdb.DuckDBPyConnection
@@ -119,13 +119,7 @@ def fill(con: Connection) -> None:
                 "format('c{:02}', i + 1) AS b FROM range(11) AS r(i)")
 
 
-@pytest.fixture(scope="module")
-def con() -> Iterator[Connection]:
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false; SET threads = 1")
-    fill(connection)
-    yield connection
-    connection.close()
+con = registered("SET threads = 1", fill)
 
 
 def call_of(method: str, *options: str, name: str = "anonymize") -> str:

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 
 import duckdb
 import numpy as np
 import pytest
 
-import kanon_sql
 from tests.ledger.lives import lives
 from tests.ledger.reference import CROWDS, Exposure, shown_against_presence
+from tests.support.connections import registered
 from tests.support.thoroughness import examples
 
 QUASI = "entity='id', quasi_identifiers=['age', 'zip', 'job'], sensitive=['ill']"
 
 
-@pytest.fixture
-def con() -> Iterator[duckdb.DuckDBPyConnection]:
-    connection = kanon_sql.register(duckdb.connect())
-    yield connection
-    connection.close()
+con = registered(scope="function")
 
 
 def fill(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +10,12 @@ import duckdb
 import numpy as np
 import pytest
 
-import kanon_sql
 from kanon_sql.data import adult
 from kanon_sql.encode.arrow import Labelled
 from kanon_sql.methods import METHODS
 from kanon_sql.stages import group as stages
 from kanon_sql.stages import parts, remembered
+from tests.support.connections import registered
 
 Connection = duckdb.DuckDBPyConnection
 QUASI = ("age", "zip")
@@ -35,23 +35,17 @@ METHODS_OF_RECORDS = (
 )
 
 
-@pytest.fixture(scope="module")
-def con() -> Iterator[Connection]:
-    """One connection for all tests: registering costs more than a query."""
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false; SET threads = 2")
-    connection.execute(f"CREATE TABLE visits AS {VISITS}")
-    connection.execute(
-        """
+con = registered(
+    "SET threads = 2",
+    f"CREATE TABLE visits AS {VISITS}",
+    """
         CREATE TABLE uneven AS FROM visits WHERE day < DATE '2026-11-02' UNION ALL
         SELECT * EXCLUDE (i)
                REPLACE (CASE WHEN i < 3 THEN 'east' ELSE 'west' END AS site,
                         1000 + i % 2 AS patient, DATE '2026-11-01' AS day)
         FROM (FROM visits LIMIT 4) POSITIONAL JOIN range(4) AS r(i)
-        """
-    )
-    yield connection
-    connection.close()
+        """,
+)
 
 
 def rows_of(con: Connection, query: str) -> list[tuple[Any, ...]]:

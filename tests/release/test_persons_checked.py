@@ -20,19 +20,14 @@ from kanon_sql.stages import group as stages
 from kanon_sql.stages import remembered
 from tests.support import tables
 from tests.support.broken import broken, pairs
+from tests.support.connections import registered
 from tests.support.thoroughness import examples
 from tests.support.visits import VISIT, WHO, Crowds, Visits, classes_of, refusal, visits
 
 Connection = duckdb.DuckDBPyConnection
 
 
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Connection]:
-    """One connection for many tests: registering costs more than a query."""
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false; SET threads = 1")
-    yield connection
-    connection.close()
+shared = registered("SET threads = 1")
 
 
 @pytest.fixture

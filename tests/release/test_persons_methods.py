@@ -5,14 +5,13 @@ name."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import duckdb
 import numpy as np
 import pytest
 
-import kanon_sql
 from kanon_sql.constraints import (
     AlphaFrequency,
     Closeness,
@@ -22,6 +21,7 @@ from kanon_sql.constraints import (
 )
 from kanon_sql.methods import METHODS
 from tests.constraints.reference import passes
+from tests.support.connections import registered
 from tests.support.tables import CENTERED, fetch
 from tests.support.tables import METHODS as OF_RECORDS
 from tests.support.visits import Crowds
@@ -70,13 +70,7 @@ def fill(con: Connection) -> None:
                 "format('c{:02}', i + 1) AS b FROM range(7) AS r(i)")
 
 
-@pytest.fixture(scope="module")
-def con() -> Iterator[Connection]:
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false; SET threads = 1")
-    fill(connection)
-    yield connection
-    connection.close()
+con = registered("SET threads = 1", fill)
 
 
 def call_of(method: str, *options: str, name: str = "anonymize") -> str:

@@ -11,21 +11,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import kanon_sql
 from kanon_sql.stages import remembered
 from tests.support import tables
+from tests.support.connections import registered
 from tests.support.tables import CENTERED, METHODS, arrow_bytes, fetch
 
 Connection = duckdb.DuckDBPyConnection
 
 
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Connection]:
-    """One connection for many tests: registering costs more than a query."""
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false")
-    yield connection
-    connection.close()
+shared = registered()
 
 
 @pytest.fixture

@@ -18,21 +18,15 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-import kanon_sql
 from kanon_sql.methods import METHODS
 from kanon_sql.stages import remembered
+from tests.support.connections import registered
 from tests.support.tables import fetch
 
 Connection = duckdb.DuckDBPyConnection
 
 
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Connection]:
-    """One connection for many tests: registering costs more than a query."""
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false")
-    yield connection
-    connection.close()
+shared = registered()
 
 
 @pytest.fixture

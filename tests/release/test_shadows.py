@@ -16,6 +16,7 @@ import pytest
 import kanon_sql
 from kanon_sql.errors import OptionError
 from kanon_sql.plan.shadows import FUNCTIONS, NAMED, OURS
+from tests.support.connections import registered
 from tests.support.strangers import (
     CALLS,
     GUARDED,
@@ -28,14 +29,7 @@ from tests.support.strangers import (
     shadow,
 )
 
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Connection]:
-    """One connection for many tests: registering costs more than a query."""
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false")
-    yield connection
-    connection.close()
+shared = registered()
 
 
 @pytest.fixture

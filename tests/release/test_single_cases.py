@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -13,29 +12,15 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, Phase, settings
 
-import kanon_sql
 from tests.support import tables
+from tests.support.connections import registered
 from tests.support.tables import CENTERED, METHODS, REPRESENTATIONS
 
 Connection = duckdb.DuckDBPyConnection
 
 
-@pytest.fixture(scope="module")
-def base() -> Iterator[Connection]:
-    """One connection for all examples: registering costs more than a query."""
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false; SET TimeZone = 'UTC'; SET threads = 1")
-    yield connection
-    connection.close()
-
-
-def often(examples: int, shrink: bool = True) -> Callable[[Any], Any]:
-    """That many examples, no time limit for each."""
-    slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-    phases = [phase for phase in Phase if shrink or phase is not Phase.shrink]
-    return settings(max_examples=examples, deadline=None, suppress_health_check=slow, phases=phases)
+base = registered("SET TimeZone = 'UTC'; SET threads = 1")
 
 
 def close_to(value: float) -> Any:

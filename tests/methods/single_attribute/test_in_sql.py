@@ -4,35 +4,25 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import duckdb
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-import kanon_sql
 from kanon_sql.methods import METHODS
 from kanon_sql.stages import remembered
 from tests.call.test_spelling import refusal
 from tests.support.broken import broken, last_group_is_one_short
-from tests.support.thoroughness import examples
+from tests.support.connections import registered
+from tests.support.thoroughness import often
 
 Connection = duckdb.DuckDBPyConnection
 LABELS = ("fold", "spread", "five_halves", "bin_cover", "ordered")
 
 
-@pytest.fixture(scope="module")
-def con() -> Iterator[Connection]:
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false; SET threads = 2")
-    yield connection
-    connection.close()
-
-
-def often(most: int) -> settings:
-    return settings(max_examples=examples(most), deadline=None)
+con = registered("SET threads = 2")
 
 
 def metrics(con: Connection, call: str) -> dict[str, Any]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
 from typing import Any
 
 import duckdb
 import pytest
 
-import kanon_sql
+from tests.support.connections import registered
 
 Connection = duckdb.DuckDBPyConnection
 GPS = "'t', k := 4, method := 'gps_rectangles', quasi_identifiers := ['lat', 'lon']"
@@ -17,18 +16,13 @@ ZIP = "'z', k := 3, method := 'zip_regions', adjacency := 'pairs', quasi_identif
 ILL = "sensitive := ['ill'], seed := 1"
 
 
-@pytest.fixture(scope="module")
-def con() -> Iterator[Connection]:
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false; SET threads = 1")
+con = registered(
+    "SET threads = 1",
     # the illness leans to the south, so that rectangles alone break most models
-    connection.execute(
-        "CREATE TABLE t AS SELECT i % 13 / 4.0 AS lat, i * 7 % 17 / 4.0 AS lon, "
-        "CASE WHEN i % 13 < 9 AND i % 7 > 0 THEN 'flu' WHEN i % 3 = 0 THEN 'cold' ELSE 'hiv' END "
-        "AS ill FROM range(160) AS r(i)"
-    )
-    yield connection
-    connection.close()
+    "CREATE TABLE t AS SELECT i % 13 / 4.0 AS lat, i * 7 % 17 / 4.0 AS lon, "
+    "CASE WHEN i % 13 < 9 AND i % 7 > 0 THEN 'flu' WHEN i % 3 = 0 THEN 'cold' ELSE 'hiv' END "
+    "AS ill FROM range(160) AS r(i)",
+)
 
 
 def refusal(con: Connection, query: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import duckdb
@@ -13,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import kanon_sql
 from kanon_sql.stages import remembered
 from tests.call.test_spelling import refusal
+from tests.support.connections import registered
 from tests.support.thoroughness import examples
 
 Connection = duckdb.DuckDBPyConnection
@@ -24,12 +23,7 @@ METHOD = "method := 'gps_rectangles', quasi_identifiers := ['lat', 'lon'], other
 ID = "sensitive := ['id']"
 
 
-@pytest.fixture(scope="module")
-def con() -> Iterator[Connection]:
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false; SET threads = 2")
-    yield connection
-    connection.close()
+con = registered("SET threads = 2")
 
 
 def fill(con: Connection, places: list[tuple[Any, Any]]) -> None:

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import duckdb
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-import kanon_sql
 from tests.call.test_spelling import refusal
-from tests.support.thoroughness import examples
+from tests.support.connections import registered
+from tests.support.thoroughness import often
 
 Connection = duckdb.DuckDBPyConnection
 
 
-@pytest.fixture(scope="module")
-def con() -> Iterator[Connection]:
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false; SET threads = 2")
-    yield connection
-    connection.close()
-
-
-def often(most: int) -> settings:
-    return settings(max_examples=examples(most), deadline=None)
+con = registered("SET threads = 2")
 
 
 def metrics(con: Connection, call: str) -> dict[str, Any]:
