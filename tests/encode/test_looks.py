@@ -19,8 +19,8 @@ from kanon_sql.encode.attributes import is_numeric
 from kanon_sql.encode.looks import LEAST_ROWS, Looks, look, notices_of
 from kanon_sql.methods import METHODS
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
-from tests.call.test_spelling import refusal
 from tests.support.connections import registered
+from tests.support.queries import refusal_of
 
 Connection = duckdb.DuckDBPyConnection
 ROWS = 60
@@ -128,7 +128,7 @@ def test_types_that_can_be_no_quasi_identifier_are_refused_and_not_hidden(
     for x in ("[i]", "{'a': i}"):
         fill(shared, x)
         assert not seen_by_sql(shared) and not seen_by_python(shared)
-        said = refusal(shared, "FROM anonymize('t', k := 3)")
+        said = refusal_of(shared, "FROM anonymize('t', k := 3)")
         assert said.startswith("The quasi-identifier 'x' has the type ")
 
 
@@ -277,14 +277,14 @@ def test_several_are_hidden_and_none_is_left_is_refused(shared: Connection) -> N
     assert min(rows.count(row) for row in rows) >= 3
     shared.execute("ALTER TABLE t DROP COLUMN z")
     for name in ("anonymize", "anonymize_clusters", "anonymize_metrics"):
-        assert refusal(shared, f"FROM {name}('t', k := 3)") == (
+        assert refusal_of(shared, f"FROM {name}('t', k := 3)") == (
             "No column is left as a quasi-identifier: 'x', 'y' look like identifiers. Name the "
             "quasi-identifiers in quasi_identifiers=[...]."
         )
-    assert "'y' looks like an identifier" in refusal(
+    assert "'y' looks like an identifier" in refusal_of(
         shared, "FROM anonymize('t', k := 3, sensitive := ['x'])"
     )
-    assert "'x' looks like an identifier" in refusal(
+    assert "'x' looks like an identifier" in refusal_of(
         shared, "FROM anonymize('t', k := 3, method := 'optimal_1d', identifiers := ['y'])"
     )
 

@@ -10,6 +10,7 @@ import pytest
 from kanon_sql.plan.query import plan
 from tests.support.catalogs import MadeUp
 from tests.support.connections import registered
+from tests.support.queries import metrics_of
 
 LOOK_ALIKE = {  # they are equal to GROUP BY, and a reader tells them apart
     "DOUBLE": ("'0.0'", "'-0.0'"),
@@ -67,8 +68,7 @@ def test_what_looks_different_is_counted_apart(
     assert bare.execute(query).fetchall() == [(3, 2, 7, 0)]
     named = query.replace("'s'", "'s', quasi_identifiers=['x', 'b']")
     assert bare.execute(named).fetchall() == [(3, 2, 7, 0)]
-    found = bare.execute("SELECT metric, value FROM anonymize_audit('s', release='s', k=4)")
-    audited = dict(found.fetchall())
+    audited = metrics_of(bare, "anonymize_audit('s', release='s', k=4)")
     assert [audited[name] for name in ("classes", "k_reached", "rows_below_k")] == [2.0, 3.0, 3.0]
 
 

@@ -9,6 +9,7 @@ import duckdb
 import pytest
 
 from tests.support.connections import registered
+from tests.support.queries import metrics_of
 
 Connection = duckdb.DuckDBPyConnection
 CALL = (
@@ -18,7 +19,6 @@ CALL = (
 ALONE = """
     CASE WHEN visit % 97 = 0 THEN 10000000 * (1 + visit) ELSE 1000 * (hash(visit) % 40) END::BIGINT
 """
-
 
 con = registered(
     "SET threads = 2",
@@ -39,9 +39,7 @@ others, and a site has few."""
 
 def told(con: Connection, table: str, options: str) -> dict[str, Any]:
     """The metrics, by name."""
-    return dict(con.execute(
-        f"SELECT metric, value FROM anonymize_metrics('{table}', {CALL}{options})"
-    ).fetchall())
+    return metrics_of(con, f"anonymize_metrics('{table}', {CALL}{options})")
 
 
 COUNTED = """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import duckdb
@@ -13,21 +13,14 @@ import pytest
 
 from kanon_sql.stages import remembered
 from tests.support import tables
-from tests.support.connections import registered
-from tests.support.tables import CENTERED, METHODS, arrow_bytes, fetch
+from tests.support.connections import borrowed, registered
+from tests.support.tables import METHODS, OF_RECORDS, arrow_bytes, fetch
 
 Connection = duckdb.DuckDBPyConnection
 
 
 shared = registered()
-
-
-@pytest.fixture
-def con(shared: Connection) -> Iterator[Connection]:
-    """The shared connection without a table t, and nothing remembered."""
-    shared.execute("DROP TABLE IF EXISTS t; SET TimeZone = 'UTC'; SET threads = 1")
-    remembered.forget()
-    yield shared
+con = borrowed("DROP TABLE IF EXISTS t; SET TimeZone = 'UTC'; SET threads = 1")
 
 
 # quasi-identifiers without ties, so that the groups depend on nothing else
@@ -71,7 +64,7 @@ def swap(con: Connection, columns: Sequence[str], seed: int, within: Sequence[An
 
 
 @pytest.mark.sample(2)
-@pytest.mark.parametrize("method", (*METHODS, *CENTERED))
+@pytest.mark.parametrize("method", OF_RECORDS)
 def test_the_order_tells_nothing_about_the_dropped_identifiers(
     con: Connection, method: str
 ) -> None:
@@ -83,7 +76,7 @@ def test_the_order_tells_nothing_about_the_dropped_identifiers(
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("class_id", [False, True])
-@pytest.mark.parametrize("method", (*METHODS, *CENTERED))
+@pytest.mark.parametrize("method", OF_RECORDS)
 def test_who_in_a_class_has_which_sensitive_value_can_not_be_told_even_with_the_seed(
     con: Connection, method: str, class_id: bool
 ) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Iterator
 from typing import Any
 
 import duckdb
@@ -20,20 +19,14 @@ import pytest
 
 from kanon_sql.methods import METHODS
 from kanon_sql.stages import remembered
-from tests.support.connections import registered
+from tests.support.connections import borrowed, registered
 from tests.support.tables import fetch
 
 Connection = duckdb.DuckDBPyConnection
 
 
 shared = registered()
-
-
-@pytest.fixture
-def con(shared: Connection) -> Iterator[Connection]:
-    shared.execute("DROP TABLE IF EXISTS t; SET threads = 1")
-    remembered.forget()
-    yield shared
+con = borrowed("DROP TABLE IF EXISTS t; SET threads = 1")
 
 
 COLUMNS = {

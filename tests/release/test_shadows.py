@@ -6,7 +6,7 @@ first shown to work on plain SQL.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import pytest
 import kanon_sql
 from kanon_sql.errors import OptionError
 from kanon_sql.plan.shadows import FUNCTIONS, NAMED, OURS
-from tests.support.connections import registered
+from tests.support.connections import borrowed, registered
 from tests.support.strangers import (
     CALLS,
     GUARDED,
@@ -31,13 +31,11 @@ from tests.support.strangers import (
 
 shared = registered()
 
-
-@pytest.fixture
-def con(shared: Connection) -> Iterator[Connection]:
-    """A stranger's database, current, with a table of twenty-four patients."""
-    shared.execute(f"ATTACH ':memory:' AS file; USE file; CREATE TABLE patients AS {ROWS}")
-    yield shared
-    shared.execute("USE memory; DETACH file")
+con = borrowed(
+    f"ATTACH ':memory:' AS file; USE file; CREATE TABLE patients AS {ROWS}",
+    end="USE memory; DETACH file",
+)
+"""A stranger's database, current, with a table of twenty-four patients."""
 
 
 @pytest.fixture(scope="module")

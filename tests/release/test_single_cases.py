@@ -7,7 +7,6 @@ import subprocess
 import sys
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -15,7 +14,7 @@ import pytest
 
 from tests.support import tables
 from tests.support.connections import registered
-from tests.support.tables import CENTERED, METHODS, REPRESENTATIONS
+from tests.support.tables import OF_RECORDS, REPRESENTATIONS
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -23,13 +22,8 @@ Connection = duckdb.DuckDBPyConnection
 base = registered("SET TimeZone = 'UTC'; SET threads = 1")
 
 
-def close_to(value: float) -> Any:
-    """Equal to 1e-9 relative, or both nothing."""
-    return pytest.approx(value, rel=1e-9, abs=1e-11)
-
-
 @pytest.mark.sample(1)
-@pytest.mark.parametrize("method", (*METHODS, *CENTERED))
+@pytest.mark.parametrize("method", OF_RECORDS)
 def test_k_of_one_releases_every_number_as_it_is(base: Connection, method: str) -> None:
     base.execute(
         "CREATE OR REPLACE TABLE t AS SELECT x::DOUBLE AS x, 'w' || i AS w FROM "
@@ -74,7 +68,7 @@ def test_tables_may_have_hundreds_of_columns(base: Connection, named: str) -> No
 
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
-@pytest.mark.parametrize("method", (*METHODS, *CENTERED))
+@pytest.mark.parametrize("method", OF_RECORDS)
 def test_identical_rows_are_one_class_that_releases_them(
     base: Connection, method: str, representation: str
 ) -> None:

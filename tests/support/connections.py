@@ -9,6 +9,7 @@ import duckdb
 import pytest
 
 import kanon_sql
+from kanon_sql.stages.remembered import forget
 
 Connection = duckdb.DuckDBPyConnection
 Step = str | Callable[[Connection], Any]
@@ -28,5 +29,22 @@ def registered(*steps: Step, scope: Literal["function", "module"] = "module") ->
                 else:
                     step(con)
             yield con
+
+    return connection
+
+
+def borrowed(*statements: str, end: str = "") -> Any:
+    """A fixture: the connection ``shared`` of a module for one test, after some statements, with no
+    labels remembered."""
+
+    @pytest.fixture
+    def connection(shared: Connection) -> Iterator[Connection]:
+        for statement in statements:
+            shared.execute(statement)
+        forget()
+        yield shared
+        forget()
+        if end:
+            shared.execute(end)
 
     return connection
