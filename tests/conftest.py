@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from pathlib import Path
 
-import duckdb
 import pytest
 from hypothesis import settings
 
-import kanon_sql
+from tests.support.connections import registered
+from tests.support.shell import Shell
 
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
@@ -20,15 +20,17 @@ PATIENTS = """
     FROM range(60) AS r(i)
 """
 
+con = registered(PATIENTS, scope="function")
+"""A connection with kanon_sql registered and a table of sixty patients."""
+
 
 @pytest.fixture
-def con() -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection with kanon_sql registered and a table of sixty patients."""
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false")
-    connection.execute(PATIENTS)
-    yield connection
-    connection.close()
+def shell(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Shell:
+    """``kanon``, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return Shell(capsys, monkeypatch)
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest leaves out what is marked slow

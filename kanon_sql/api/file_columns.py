@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kanon_sql.api.verification import Finding
-from kanon_sql.call.relation import quoted
 from kanon_sql.duckdb.session import Connection
+from kanon_sql.names import quoted
 from kanon_sql.plan.entries import added_columns, resembles
 from kanon_sql.plan.manifest import KEY, file_relation
 from kanon_sql.plan.proof import numbers_sql

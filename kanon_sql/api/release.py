@@ -18,11 +18,12 @@ import duckdb
 from kanon_sql.api.entry import enter, entry_of, unmoved
 from kanon_sql.api.private import is_json, open_table, refuse_private, write_private
 from kanon_sql.call.call import GroupingCall, read_call
-from kanon_sql.call.relation import Relation, is_url, literal, quoted
+from kanon_sql.call.relation import Relation, is_url
 from kanon_sql.duckdb.refused import telling
 from kanon_sql.duckdb.session import Session, asked, bound, reads_of
 from kanon_sql.errors import DataError, OptionError, ReleaseError
 from kanon_sql.jobs.forks import refuse_forked
+from kanon_sql.names import literal, quoted
 from kanon_sql.output.faults import writing
 from kanon_sql.output.whole import beside
 from kanon_sql.plan.manifest import (

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from kanon_sql.call.catalog import Catalog, Entry
 from kanon_sql.call.options import OPTIONS
-from kanon_sql.call.relation import Relation, find_relation, is_url, quoted
+from kanon_sql.call.relation import Relation, find_relation, is_url
 from kanon_sql.call.sought import Sought
 from kanon_sql.duckdb.catalog import ConnectionCatalog
 from kanon_sql.duckdb.frames import (
@@ -40,7 +40,7 @@ from kanon_sql.errors import (
 )
 from kanon_sql.hierarchies.kinds import KINDS as OF_HIERARCHIES
 from kanon_sql.jobs.forks import refuse_forked
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, quoted
 from kanon_sql.output.reads import Reads
 from kanon_sql.plan.query import methods_sql, plan
 

@@ -21,7 +21,6 @@ from kanon_sql.encode.sensitive import fit_sensitive
 from kanon_sql.encode.single_attribute import Items, read_items
 from kanon_sql.encode.taken import Taken
 from kanon_sql.errors import DataError
-from kanon_sql.group.feasible import refuse_infeasible
 from kanon_sql.group.run import group_points
 from kanon_sql.group.warm_up import warm_up
 from kanon_sql.hierarchies.tree import Tree
@@ -34,7 +33,8 @@ from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.methods.task import Run
 from kanon_sql.names import caseless
 from kanon_sql.points.points import Grouping, Labels, Points
-from kanon_sql.stages.block import keep_facts, totals_of
+from kanon_sql.privacy.feasible import refuse_infeasible
+from kanon_sql.stages.block import keep_facts, totals_of, with_known
 from kanon_sql.stages.hidden import without_hidden
 from kanon_sql.stages.ledger import Past, group_beside, read_past
 from kanon_sql.stages.parts import InParts, group_parts, without_number
@@ -178,12 +178,16 @@ def prepare(
     )
 
 
-def group_rows(prepared: Prepared, watch: Watch | None = None) -> tuple[Labelled, dict[str, Any]]:
+def group_rows(
+    prepared: Prepared, watch: Watch | None = None, in_block: bool = False
+) -> tuple[Labelled, dict[str, Any]]:
     """Groups the rows as the task says; labels and the facts of the run.
 
     Args:
         prepared: the rows, encoded.
         watch: told how far it is; may stop it.
+        in_block: whether the rows are a block of many: nobody asks for their labels again, and
+            sums are told of which those of all blocks follow.
 
     Raises:
         StoppedError: the watch was asked to stop.
@@ -194,7 +198,7 @@ def group_rows(prepared: Prepared, watch: Watch | None = None) -> tuple[Labelled
     if prepared.past is not None:
         grouping, beside, made = group_beside(prepared.past, points, task, watch or Watch())
         recalled = made or Recalled(grouping, 0.0, False)
-    elif task.scales is not None:  # nobody asks for a block again
+    elif in_block:
         started = perf_counter()
         grouping = _grouped(points, task, records, watch)
         beside = totals_of(points, grouping)
@@ -243,6 +247,8 @@ class Work:
         self._taken, self._columns, self._run = taken, columns, run
         self._trees, self._tables, self._passing = trees, tables, passing
         self._sensitive = sensitive if run.parts is None else sensitive[:-1]
+        if run.block is not None:
+            self._sensitive = with_known(run.block, self._sensitive)
         self._begun = 0.0
         self._suspects = Suspects()
         self._prepared: Prepared | InParts | None = None
@@ -271,7 +277,7 @@ class Work:
 
             def group(part: Rows, task: GroupTask, watch: Watch) -> Any:
                 prepared = prepare(part, columns, task, trees, None, self._sensitive)
-                return group_rows(prepared, watch)
+                return group_rows(prepared, watch, run.block is not None)
 
             return InParts(kept, numbers, group, run.task, run.parts == "by_part")
         return prepare(kept, columns, run.task, trees, self._tables, self._sensitive, run.ledger)
@@ -285,7 +291,7 @@ class Work:
         if isinstance(self._prepared, InParts):
             found, facts = group_parts(self._prepared, watch)
         else:
-            found, facts = group_rows(self._prepared, watch)
+            found, facts = group_rows(self._prepared, watch, self._run.block is not None)
             chosen = self._prepared.chosen
         facts["notices"] = [
             *([] if chosen is None else [chosen]), *notices(self._run.task, self._suspects)

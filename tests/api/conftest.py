@@ -9,15 +9,6 @@ from tests.support.shell import Shell
 
 
 @pytest.fixture
-def shell(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Shell:
-    """``kanon``, in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    return Shell(capsys, monkeypatch)
-
-
-@pytest.fixture
 def patients(con: duckdb.DuckDBPyConnection, shell: Shell) -> Path:
     """The patients in a file of that folder."""
     con.sql("FROM patients").write_parquet("patients.parquet")

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 import kanon_sql
-from tests.call.test_spelling import refusal
+from tests.support.queries import refusal_of
 
 Connection = duckdb.DuckDBPyConnection
 ROWS = """
@@ -64,7 +64,7 @@ def test_a_table_of_an_attached_database(con: Connection) -> None:
     con.execute("USE memory")
     con.execute("DROP TABLE p")
     assert columns(con, "oth.p") == ["age", "name", "flu"]
-    assert "does not exist" in refusal(con, "FROM anonymize('p', k := 3)")
+    assert "does not exist" in refusal_of(con, "FROM anonymize('p', k := 3)")
 
 
 @pytest.mark.slow
@@ -77,14 +77,14 @@ def test_the_search_path_decides_among_schemas(con: Connection) -> None:
         assert columns(con, "q") == [name for name in ALL if name != away]
         assert columns(con, "one.q") == [name for name in ALL if name != "zip"]
     con.execute("SET search_path = 'main'")
-    assert "does not exist" in refusal(con, "FROM anonymize('q', k := 3)")
+    assert "does not exist" in refusal_of(con, "FROM anonymize('q', k := 3)")
 
 
 def test_a_schema_named_as_a_database_is_refused(con: Connection) -> None:
     people(con, "oth.p")
     con.execute("CREATE SCHEMA memory.oth")
     people(con, "memory.oth.p", flu="identifier")
-    assert refusal(con, "FROM anonymize('oth.p', k := 3)") == (
+    assert refusal_of(con, "FROM anonymize('oth.p', k := 3)") == (
         "The relation 'oth.p' may mean a schema or a database. Write it with its database and its "
         "schema."
     )
@@ -96,7 +96,7 @@ def test_a_schema_named_as_a_database_is_refused(con: Connection) -> None:
 def test_a_temporary_table_that_hides_declared_roles_is_refused(con: Connection) -> None:
     con.execute("CREATE TEMP TABLE p AS SELECT * FROM p")
     for options in ("", ", sensitive := ['flu']"):
-        assert refusal(con, f"FROM anonymize('p', k := 3{options})") == (
+        assert refusal_of(con, f"FROM anonymize('p', k := 3{options})") == (
             "A temporary relation hides the table \"p\", whose column comments declare roles. "
             "Write the name with its schema."
         )
@@ -104,14 +104,14 @@ def test_a_temporary_table_that_hides_declared_roles_is_refused(con: Connection)
     assert columns(con, "temp.p") == ALL
     # the temporary table's own comments are none that the planner sees
     declare(con, "temp.p", age="sensitive")
-    assert "not committed yet" in refusal(con, "FROM anonymize('temp.p', k := 3)")
+    assert "not committed yet" in refusal_of(con, "FROM anonymize('temp.p', k := 3)")
 
 
 @pytest.mark.slow
 def test_a_cte_has_the_roles_of_the_table_that_it_hides_and_no_others(con: Connection) -> None:
     assert columns(con, "p", before="WITH p AS (FROM main.p) ") == ["age", "zip", "flu"]
     fewer = "WITH p AS (SELECT age, zip, flu FROM main.p) "
-    said = refusal(con, f"{fewer}FROM anonymize('p', k := 3)")
+    said = refusal_of(con, f"{fewer}FROM anonymize('p', k := 3)")
     assert said.splitlines()[0].startswith('Column "name" was selected but was not found')
     assert columns(con, "c", before="WITH c AS (FROM p) ") == ALL
     named = ", quasi_identifiers := ['age', 'zip', 'flu'], identifiers := ['name']"
@@ -126,7 +126,7 @@ def test_a_cte_has_the_roles_of_the_table_that_it_hides_and_no_others(con: Conne
                                      "The age. kanon: quasi_identifier."])
 def test_a_declared_quasi_identifier_closes_the_world(con: Connection, comment: str) -> None:
     con.execute(f"COMMENT ON COLUMN p.age IS '{comment}'")
-    assert refusal(con, "FROM anonymize('p', k := 3)").startswith(
+    assert refusal_of(con, "FROM anonymize('p', k := 3)").startswith(
         "2 columns have no role: 'zip', 'flu'."
     )
     assert columns(con, "p", ", others := 'drop'") == ["age"]
@@ -146,9 +146,10 @@ def test_a_comment_that_can_not_be_read_is_refused(
 ) -> None:
     con.execute(f"COMMENT ON COLUMN p.flu IS '{comment}'")
     query = f"FROM {call}('p', k := 3{{}})"
-    assert refusal(con, query.format("")).startswith("The comment on column 'flu' ")
+    assert refusal_of(con, query.format("")).startswith("The comment on column 'flu' ")
     # also where the call gives that column a role: who wrote it should know
-    assert refusal(con, query.format(", sensitive := ['flu']")).startswith("The comment on column")
+    said = refusal_of(con, query.format(", sensitive := ['flu']"))
+    assert said.startswith("The comment on column")
 
 
 @pytest.mark.slow
@@ -156,7 +157,7 @@ def test_a_comment_that_is_not_committed_is_refused(con: Connection) -> None:
     con.execute("BEGIN")
     declare(con, "p", flu="identifier")
     for call in ("anonymize", "anonymize_clusters", "anonymize_metrics", "k_anonymity"):
-        assert refusal(con, f"FROM {call}('p', k := 3)") == (
+        assert refusal_of(con, f"FROM {call}('p', k := 3)") == (
             'The column comments of "p" declare roles that are not committed yet. Commit first, or '
             "give these columns their roles in the call."
         )
@@ -171,7 +172,7 @@ def test_a_prepared_call_and_a_text_that_was_kept_notice_a_new_role(con: Connect
     ((text,),) = con.execute("FROM anonymize_sql('p', k := 3)").fetchall()
     assert len(con.execute(text).fetchall()) == 30
     declare(con, "p", flu="identifier")
-    assert "not committed yet" in refusal(con, text)
+    assert "not committed yet" in refusal_of(con, text)
     assert columns(con, "p") == ["age", "zip"]
 
 
@@ -185,7 +186,7 @@ def test_a_table_that_is_made_anew_has_no_comments(con: Connection) -> None:
                 "('zip', 'qi'), ('flu', 'sensitive')) AS t(column_name, role)")
     assert columns(con, "p", ", roles := 'decided'") == ["age", "zip", "flu"]
     con.execute("CREATE OR REPLACE TABLE p AS SELECT *, 'x' AS ssn FROM p")
-    assert refusal(con, "FROM anonymize('p', k := 3, roles := 'decided')").startswith(
+    assert refusal_of(con, "FROM anonymize('p', k := 3, roles := 'decided')").startswith(
         "1 column has no role: 'ssn'."
     )
 
@@ -221,7 +222,7 @@ def test_comments_on_a_view_win_and_are_inherited_by_views_above(con: Connection
     declare(con, "over_p", name="other")
     assert columns(con, "over_p") == ALL
     con.execute("CREATE VIEW above AS FROM over_p")
-    assert refusal(con, "FROM anonymize('above', k := 3)") == (
+    assert refusal_of(con, "FROM anonymize('above', k := 3)") == (
         "The column 'name' of the view is declared as identifier in memory.main.p and as other in "
         "memory.main.over_p. Give it a role in the call."
     )
@@ -249,7 +250,7 @@ def test_a_view_that_may_rename_an_identifier_is_refused(con: Connection, shown:
     every = [c[0] for c in con.execute("FROM v").description or ()]
     some = ", quasi_identifiers := ['age', 'zip']"
     for options in ("", some, some + ", others := 'release'", some + ", others := 'error'"):
-        assert refusal(con, f"FROM anonymize('v', k := 3{options})") == said
+        assert refusal_of(con, f"FROM anonymize('v', k := 3{options})") == said
     assert columns(con, "v", some + ", others := 'drop'") == ["age", "zip"]
     rest = [name for name in every if name not in ("age", "zip")]
     assert columns(con, "v", f"{some}, identifiers := {rest}") == ["age", "zip"]
@@ -322,9 +323,9 @@ def test_a_view_that_shows_an_identifier_once_more_is_refused(views: Connection)
             "another name. Give 'who' a role in the call, or say others='drop'."
         )
         for options in ("", ", others := 'release'" + some):
-            assert refusal(views, f"FROM anonymize('v', k := 3{options})") == said, shown
+            assert refusal_of(views, f"FROM anonymize('v', k := 3{options})") == said, shown
     # also where the table itself has a column that shows another one
-    assert refusal(views, f"FROM anonymize('generated', k := 3{options})") == said
+    assert refusal_of(views, f"FROM anonymize('generated', k := 3{options})") == said
     assert columns(views, "twice", some + ", others := 'drop'") == ["age", "flu"]
     assert columns(views, "twice", some + ", identifiers := ['who', 'zip']") == ["age", "flu"]
     assert columns(views, "twice", some + ", others := 'release', sensitive := ['who']") == [
@@ -338,11 +339,12 @@ def test_a_view_that_is_not_understood_is_refused(views: Connection) -> None:
     some = ", quasi_identifiers := ['age', 'flu'], others := 'release'"
     for shown in NOT_UNDERSTOOD:
         views.execute(f"CREATE OR REPLACE VIEW v AS {shown}")
-        assert refusal(views, f"FROM anonymize('v', k := 3{some})") == (
+        assert refusal_of(views, f"FROM anonymize('v', k := 3{some})") == (
             "It can't be told what the column 'who' shows, and the column 'name' is declared as "
             "identifier. Give 'who' a role in the call, or say others='drop'."
         ), shown
-        assert refusal(views, "FROM anonymize('v', k := 3)").startswith("It can't be told"), shown
+        said = refusal_of(views, "FROM anonymize('v', k := 3)")
+        assert said.startswith("It can't be told"), shown
 
 
 @pytest.mark.slow
@@ -355,10 +357,10 @@ def test_a_role_in_the_call_holds_for_what_a_view_shows_once_more(con: Connectio
         con.execute(f"CREATE OR REPLACE VIEW v AS SELECT age, {shown} FROM bare")
         for options in (", roles := 'told', others := 'release'",
                         f"{some}, identifiers := ['name']", f"{some}, sensitive := ['name']"):
-            said = refusal(con, f"FROM anonymize('v', k := 3{options})")
+            said = refusal_of(con, f"FROM anonymize('v', k := 3{options})")
             assert said.startswith("The column 'who' shows the column 'name', which is"), shown
     con.execute("CREATE OR REPLACE VIEW v AS SELECT *, age + 1 AS next FROM bare")
-    assert "'next' shows the column 'age', which is declared as quasi_identifier" in refusal(
+    assert "'next' shows the column 'age', which is declared as quasi_identifier" in refusal_of(
         con, f"FROM anonymize('v', k := 3{some})"
     )
     assert columns(con, "v", ", identifiers := ['name']") == ["age", "zip", "flu", "next"]
@@ -387,10 +389,10 @@ def test_views_over_files(con: Connection, tmp_path: Path) -> None:
                   "WITH c AS (FROM v) SELECT age, flu, name, name AS who FROM c",
                   "SELECT age, flu, name, v AS who FROM v"):
         con.execute(f"CREATE OR REPLACE VIEW x AS {shown}")
-        said = refusal(con, f"FROM anonymize('x', k := 3{some})")
+        said = refusal_of(con, f"FROM anonymize('x', k := 3{some})")
         assert "'who' shows" in said and "'name'" in said and "declared as identifier" in said
     con.execute("CREATE OR REPLACE VIEW x(age, flu, who) AS SELECT age, flu, name FROM v")
-    assert "may show it under another name" in refusal(con, f"FROM anonymize('x', k := 3{some})")
+    assert "may show it under another name" in refusal_of(con, f"FROM anonymize('x', k := 3{some})")
     con.execute("CREATE OR REPLACE VIEW x AS SELECT Age, flu, name FROM v WHERE zip > 0")
     assert columns(con, "x", some) == ["age", "flu"]
     # a join of a file and a table has the roles of the table
@@ -404,7 +406,7 @@ def test_a_union_with_conflicting_roles_is_refused(con: Connection) -> None:
     people(con, "q", name="sensitive")
     con.execute("CREATE VIEW u AS FROM p UNION ALL FROM q LIMIT 30")
     for options in ("", ", quasi_identifiers := ['age'], others := 'drop'"):
-        assert refusal(con, f"FROM anonymize('u', k := 3{options})") == (
+        assert refusal_of(con, f"FROM anonymize('u', k := 3{options})") == (
             "The column 'name' of the view is declared as identifier in memory.main.p and as "
             "sensitive in memory.main.q. Give it a role in the call."
         )
@@ -414,7 +416,7 @@ def test_a_union_with_conflicting_roles_is_refused(con: Connection) -> None:
 def test_a_new_comment_below_a_view_is_noticed(con: Connection) -> None:
     con.execute("CREATE VIEW v AS FROM p; BEGIN")
     declare(con, "p", flu="identifier")
-    assert "not committed yet" in refusal(con, "FROM anonymize('v', k := 3)")
+    assert "not committed yet" in refusal_of(con, "FROM anonymize('v', k := 3)")
     con.execute("ROLLBACK")
     assert columns(con, "v") == ["age", "zip", "flu"]
 
@@ -424,7 +426,7 @@ def test_a_temporary_view_declares_and_inherits_nothing(con: Connection) -> None
     con.execute("CREATE TEMP VIEW v AS FROM p")
     assert columns(con, "v") == ALL
     named = ", quasi_identifiers := ['age', 'zip']"
-    assert "2 columns have no role: 'name', 'flu'" in refusal(
+    assert "2 columns have no role: 'name', 'flu'" in refusal_of(
         con, f"FROM anonymize('v', k := 3{named})"
     )
     assert columns(con, "v", ", identifiers := ['name']") == ["age", "zip", "flu"]

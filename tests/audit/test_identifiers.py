@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import duckdb
 import pytest
 
-import kanon_sql
+from tests.support.connections import registered
 
 Found = tuple[float | None, str | None]
 AUDIT = (
@@ -21,20 +20,17 @@ ROLES = (
 )
 
 
-@pytest.fixture
-def con() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Forty people: an email each, several visits, households of two, a note for some."""
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false")
-    connection.execute("""
+con = registered(
+    """
         CREATE TABLE people AS
         SELECT i // 2 AS id, 'p' || (i // 2) || '@example.org' AS email, i AS visit,
                i // 4 AS household, 20 + i % 30 AS age, i % 3 = 0 AS flu,
                CASE WHEN i % 8 = 0 THEN 'note ' || i END AS noted
         FROM range(80) AS r(i)
-    """)
-    yield connection
-    connection.close()
+    """,
+    scope="function",
+)
+"""Forty people: an email each, several visits, households of two, a note for some."""
 
 
 def audited(con: duckdb.DuckDBPyConnection, release: str, roles: str = ROLES) -> dict[str, Found]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import duckdb
@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-import kanon_sql
 from kanon_sql.audit.published import ColumnAudit, Domain, Published, Reader, audit_column
 from kanon_sql.hierarchies.tree import Tree
+from tests.support.connections import registered
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 Row = dict[str | None, int]
@@ -255,12 +255,7 @@ def braces(texts: Sequence[str]) -> str:
     return "{" + ", ".join(sorted(texts)) + "}"
 
 
-@pytest.fixture(scope="module")
-def base() -> Iterator[duckdb.DuckDBPyConnection]:
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false; SET TimeZone = 'UTC'")
-    yield connection
-    connection.close()
+base = registered("SET TimeZone = 'UTC'")
 
 
 def subsets(texts: Sequence[str]) -> list[list[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
@@ -11,7 +11,8 @@ import pytest
 
 import kanon_sql
 from kanon_sql.call.options import GROUPING_CALLS, OPTIONS
-from tests.call.test_spelling import refusal
+from tests.support.connections import registered
+from tests.support.queries import refusal_of
 
 Connection = duckdb.DuckDBPyConnection
 QUASI = "quasi_identifiers := ['age', 'zip']"
@@ -24,16 +25,10 @@ PEOPLE = """
     FROM range(30) AS r(i)
 """
 
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Connection]:
-    """One connection for many tests: registering costs more than a query."""
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false")
-    connection.execute(f"CREATE TABLE people AS {PEOPLE}; CREATE VIEW seen AS FROM people")
-    connection.execute(f"CREATE TEMP TABLE passing AS {PEOPLE}; SET VARIABLE nothing = NULL")
-    yield connection
-    connection.close()
+shared = registered(
+    f"CREATE TABLE people AS {PEOPLE}; CREATE VIEW seen AS FROM people",
+    f"CREATE TEMP TABLE passing AS {PEOPLE}; SET VARIABLE nothing = NULL",
+)
 
 
 @pytest.fixture
@@ -136,7 +131,7 @@ def test_the_option_others_decides(
 
 def test_the_text_of_a_call_refuses_what_the_call_does(con: Connection) -> None:
     ((text,),) = con.execute(f"FROM anonymize_sql('people', k := 3, {QUASI})").fetchall()
-    assert refusal(con, text).startswith("2 columns have no role: 'name', 'flu'.")
+    assert refusal_of(con, text).startswith("2 columns have no role: 'name', 'flu'.")
 
 
 def test_a_column_that_is_added_later_is_noticed_by_what_was_kept(con: Connection) -> None:
@@ -148,7 +143,7 @@ def test_a_column_that_is_added_later_is_noticed_by_what_was_kept(con: Connectio
     ((text,),) = con.execute(f"SELECT sql FROM anonymize_sql{call[9:]}").fetchall()
     con.execute("ALTER TABLE growing ADD COLUMN ssn VARCHAR")
     for query in (text, f"FROM {call}"):
-        assert refusal(con, query) == f"1 column has no role: 'ssn'. {ADVICE}"
+        assert refusal_of(con, query) == f"1 column has no role: 'ssn'. {ADVICE}"
     for query in ("FROM released", "EXECUTE again"):
         with pytest.raises(duckdb.Error):
             con.execute(query).fetchall()
@@ -167,7 +162,7 @@ def test_ten_columns_are_named_and_the_others_counted(
     columns = ", ".join(f"range AS c{j}" for j in range(count))
     con.execute(f"CREATE OR REPLACE TABLE wide AS SELECT range % 2 AS age, {columns} FROM range(9)")
     call = "FROM anonymize('wide', k := 3, quasi_identifiers := ['age'])"
-    assert refusal(con, call) == f"{said} {ADVICE}"
+    assert refusal_of(con, call) == f"{said} {ADVICE}"
 
 
 def test_where_nobody_names_a_quasi_identifier_every_other_column_is_one(con: Connection) -> None:
@@ -175,7 +170,7 @@ def test_where_nobody_names_a_quasi_identifier_every_other_column_is_one(con: Co
     generalized = [row[:3] for row in rows]
     assert min(generalized.count(row) for row in generalized) >= 3
     options = "k := 3, sensitive := ['flu'], others := 'error'"
-    assert refusal(con, f"FROM anonymize('people', {options})") == (
+    assert refusal_of(con, f"FROM anonymize('people', {options})") == (
         "others is 'error', and no column is a quasi-identifier. Name at least one in "
         "quasi_identifiers."
     )
@@ -199,7 +194,7 @@ def test_columns_that_options_use_need_no_other_role(con: Connection) -> None:
 def test_an_audit_asks_for_nothing(con: Connection, call: str) -> None:
     release = ", release := 'people'" if call == "anonymize_audit" else ""
     assert con.execute(f"FROM {call}('people', {QUASI}{release})").fetchall()
-    said = refusal(con, f"FROM {call}('people', others='drop', {QUASI}{release})")
+    said = refusal_of(con, f"FROM {call}('people', others='drop', {QUASI}{release})")
     assert said.startswith(f"{call} has no option 'others'.")
 
 
@@ -254,12 +249,12 @@ def test_an_option_that_is_null_is_refused(con: Connection, form: str) -> None:
                                   "anonymize_risk"])
 def test_every_call_refuses_null(con: Connection, call: str) -> None:
     for text in ("sensitive := NULL", "k=NULL"):
-        assert "is NULL. Leave it out" in refusal(con, f"FROM {call}('people', {text})")
+        assert "is NULL. Leave it out" in refusal_of(con, f"FROM {call}('people', {text})")
 
 
 def test_a_null_inside_a_value_is_no_option_that_is_null(con: Connection) -> None:
-    assert "quasi_identifiers must be a list of column names" in refusal(
+    assert "quasi_identifiers must be a list of column names" in refusal_of(
         con, "FROM anonymize('people', k := 3, quasi_identifiers := [NULL])"
     )
-    said = refusal(con, "FROM anonymize('people', k := 3, weights := {'age': NULL})")
+    said = refusal_of(con, "FROM anonymize('people', k := 3, weights := {'age': NULL})")
     assert said.startswith("weights must map column names to numbers")

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-from collections.abc import Iterator
 from typing import Any
 
 import duckdb
 import pytest
 
-import kanon_sql
 from kanon_sql.call.call import GroupingCall, read_call
 from kanon_sql.call.models import secret_seed
-from kanon_sql.constraints import (
+from kanon_sql.errors import OptionError
+from kanon_sql.methods import METHODS
+from kanon_sql.methods.task import Run
+from kanon_sql.privacy import (
     AlphaFrequency,
     BetaLikeness,
     Closeness,
@@ -23,10 +24,8 @@ from kanon_sql.constraints import (
     PrivacyModel,
     RecursiveDiversity,
 )
-from kanon_sql.errors import OptionError
-from kanon_sql.methods import METHODS
-from kanon_sql.methods.task import Run
 from tests.support.catalogs import MadeUp
+from tests.support.connections import registered
 
 COLUMNS = dict.fromkeys(["age", "zip", "Disease", "salary"])
 TWO = {"sensitive": ["Disease", "salary"]}
@@ -181,15 +180,10 @@ def test_a_fork_draws_anew() -> None:
     assert told != drawn == secret_seed()
 
 
-@pytest.fixture(scope="module")
-def con() -> Iterator[duckdb.DuckDBPyConnection]:
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute(
-        "CREATE TABLE patients AS SELECT i % 7 AS age, i % 5 AS zip, 'd' || i % 3 AS disease, "
-        "i % 4 AS salary FROM range(60) AS r(i)"
-    )
-    yield connection
-    connection.close()
+con = registered(
+    "CREATE TABLE patients AS SELECT i % 7 AS age, i % 5 AS zip, 'd' || i % 3 AS disease, "
+    "i % 4 AS salary FROM range(60) AS r(i)",
+)
 
 
 @pytest.mark.parametrize("given", ["", ", seed=77"])

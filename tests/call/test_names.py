@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -14,8 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import kanon_sql
-from kanon_sql.call.relation import literal, quoted
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, literal, quoted
+from tests.support.connections import registered
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -38,12 +37,7 @@ def names() -> st.SearchStrategy[tuple[str, str]]:
     )
 
 
-@pytest.fixture(scope="module")
-def con() -> Iterator[Connection]:
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false")
-    yield connection
-    connection.close()
+con = registered()
 
 
 def people(con: Connection, one: str, other: str) -> None:

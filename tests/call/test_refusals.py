@@ -3,50 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import duckdb
 import pytest
 
-import kanon_sql
 from kanon_sql.methods import Grouping, Method, Points
 from kanon_sql.stages import remembered
-from tests.support.broken import CALL, stopped
+from tests.support.broken import CALL, SECRETS, database, stopped
+from tests.support.connections import registered
 
 Connection = duckdb.DuckDBPyConnection
 Labels = Callable[[int, int], Any]
-K = 4
-SECRETS = ("Zaphod", "Trillian", "987654321", "42.4242", "1969-07-20")
-STOPPED = "The release was stopped"
 
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Connection]:
-    """One connection for many tests: registering costs more than a query."""
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false")
-    yield connection
-    connection.close()
-
-
-@pytest.fixture
-def con(shared: Connection) -> Iterator[Connection]:
-    """A database of its own with forty rows of secrets, all different."""
-    shared.execute("ATTACH ':memory:' AS fresh; USE fresh; SET threads = 2")
-    shared.execute(
-        """
-        CREATE TABLE patients AS
-        SELECT ['Zaphod', 'Trillian'][1 + i % 2] || i AS name, 987654321 + i * i AS number,
-               42.4242::DOUBLE + i AS x, DATE '1969-07-20' + i::INTEGER AS day,
-               'disease ' || i % 3 AS disease
-        FROM range(40) AS r(i)
-        """
-    )
-    remembered.forget()
-    yield shared
-    remembered.forget()
-    shared.execute("USE memory; DETACH fresh")
+shared, con = registered(), database
 
 
 SENTENCES = re.compile(r"\S[^\n]*[.] [A-Z][^\n]*[.?]")

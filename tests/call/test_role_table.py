@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,28 +10,23 @@ import duckdb
 import pytest
 
 import kanon_sql
-from tests.call.test_spelling import refusal
+from tests.support.connections import registered
+from tests.support.queries import refusal_of
 
 Connection = duckdb.DuckDBPyConnection
 ALL = "('name', 'identifier'), ('AGE', 'qi'), ('zip', 'Quasi-Identifier'), ('flu', 'sensitive')"
 
 
-@pytest.fixture
-def con() -> Iterator[Connection]:
-    """A connection with thirty people, and a relation r that gives all their columns a role."""
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false")
-    connection.execute(
-        "CREATE TABLE p AS SELECT 'n' || i AS name, i % 7 AS age, i % 5 AS zip, i % 3 AS flu "
-        "FROM range(30) AS r(i)"
-    )
-    say(connection, ALL)
-    yield connection
-    connection.close()
-
-
 def say(con: Connection, rows: str, columns: str = "column_name, role", name: str = "r") -> None:
     con.execute(f"CREATE OR REPLACE TABLE {name} AS FROM (VALUES {rows}) AS t({columns})")
+
+con = registered(
+    "CREATE TABLE p AS SELECT 'n' || i AS name, i % 7 AS age, i % 5 AS zip, i % 3 AS flu "
+    "FROM range(30) AS r(i)",
+    lambda con: say(con, ALL),
+    scope="function",
+)
+"""A connection with thirty people, and a relation r that gives all their columns a role."""
 
 
 def columns(con: Connection, options: str = "roles := 'r'", call: str = "anonymize") -> list[str]:
@@ -80,7 +74,7 @@ def test_a_relation_without_a_quasi_identifier_leaves_all_others_to_be_one(
 
 def test_a_column_that_it_leaves_out_is_refused(con: Connection) -> None:
     con.execute("DELETE FROM r WHERE column_name IN ('name', 'flu')")
-    assert refusal(con, "FROM anonymize('p', k := 3, roles := 'r')").startswith(
+    assert refusal_of(con, "FROM anonymize('p', k := 3, roles := 'r')").startswith(
         "2 columns have no role: 'name', 'flu'."
     )
     assert columns(con, "roles := 'r', others := 'drop'") == ["age", "zip"]
@@ -222,7 +216,7 @@ WRONG = {
 def test_what_can_not_be_understood_is_refused(con: Connection, call: str, wrong: str) -> None:
     rows, names, sentence = WRONG[wrong]
     say(con, rows, names)
-    said = refusal(con, f"FROM {call}('p', k := 3, roles := 'r')")
+    said = refusal_of(con, f"FROM {call}('p', k := 3, roles := 'r')")
     assert sentence in said
     assert said.endswith((".", "?"))
 
@@ -237,7 +231,7 @@ def test_what_can_not_be_understood_is_refused(con: Connection, call: str, wrong
 ])
 def test_a_relation_that_the_planner_can_not_read(con: Connection, name: str, said: str) -> None:
     con.execute("CREATE TEMP TABLE here AS FROM r; BEGIN; CREATE TABLE fresh AS FROM r")
-    assert refusal(con, f"FROM anonymize('p', k := 3, roles := '{name}')").startswith(said)
+    assert refusal_of(con, f"FROM anonymize('p', k := 3, roles := '{name}')").startswith(said)
 
 
 CHANGES = (
@@ -255,7 +249,7 @@ def test_a_change_that_is_not_committed_is_refused(
     con: Connection, call: str, change: str
 ) -> None:
     con.execute(f"BEGIN; {change}")
-    said = refusal(con, f"FROM {call}('p', k := 3, roles := 'r')")
+    said = refusal_of(con, f"FROM {call}('p', k := 3, roles := 'r')")
     assert said == (
         'The relation of roles "r" has changes that are not committed yet. Commit first.'
     )
@@ -267,4 +261,4 @@ def test_a_text_that_was_kept_notices_another_decision(con: Connection) -> None:
     ((text,),) = con.execute("FROM anonymize_sql('p', k := 3, roles := 'r')").fetchall()
     assert len(con.execute(text).fetchall()) == 30
     con.execute("UPDATE r SET role = 'identifier' WHERE column_name = 'flu'")
-    assert "not committed" in refusal(con, text)
+    assert "not committed" in refusal_of(con, text)

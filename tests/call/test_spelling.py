@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import kanon_sql
+from tests.support.queries import refusal_of
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -21,16 +22,6 @@ def rows_of(con: Connection, relation: str, options: str = "k=5") -> int:
     found = con.execute(f"SELECT * FROM anonymize({relation}, {options})").fetchall()
     assert min(Counter(found).values()) >= 5
     return len(found)
-
-
-def refusal(con: Connection, sql: str) -> str:
-    """The sentence with which a query is refused, without DuckDB's prefix and pointer."""
-    with pytest.raises(duckdb.Error) as caught:
-        con.execute(sql).fetchall()
-    text = str(caught.value)
-    assert "Traceback" not in text
-    assert "UDF" not in text
-    return text.partition(": ")[2].partition("\n\nLINE")[0]
 
 
 @pytest.mark.sample(2)
@@ -207,7 +198,7 @@ def test_prepared_parameters(con: Connection) -> None:
 def test_a_prepared_statement_takes_its_values_later(con: Connection) -> None:
     con.execute("PREPARE later AS SELECT * FROM anonymize($1, k := $2)")
     assert len(con.execute("EXECUTE later('patients', 5)").fetchall()) == 60
-    assert refusal(con, "EXECUTE later('patients', 61)").startswith("There are 60 rows")
+    assert refusal_of(con, "EXECUTE later('patients', 61)").startswith("There are 60 rows")
 
 
 @pytest.mark.slow
@@ -284,7 +275,7 @@ REFUSED = {
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("arguments", REFUSED)
 def test_what_is_wrong_is_said_in_one_line(con: Connection, arguments: str) -> None:
-    said = refusal(con, f"SELECT * FROM anonymize({arguments})")
+    said = refusal_of(con, f"SELECT * FROM anonymize({arguments})")
     expected = REFUSED[arguments]
     assert said == expected if expected else said.endswith((".", "?"))
     assert "person" not in said
@@ -299,7 +290,7 @@ def test_a_role_for_a_missing_column_names_the_nearest(
     con.execute("CREATE TEMP TABLE temporary AS FROM patients; BEGIN")
     con.execute("CREATE TABLE fresh AS FROM patients")
     prefix = "WITH cte AS (FROM patients) " if relation == "cte" else ""
-    said = refusal(con, f"{prefix}SELECT * FROM anonymize('{relation}', k=5, {role}=['agge'])")
+    said = refusal_of(con, f"{prefix}SELECT * FROM anonymize('{relation}', k=5, {role}=['agge'])")
     assert said.splitlines()[0] == 'Referenced column "agge" not found in FROM clause!'
     assert '"age"' in said.splitlines()[1]
 
@@ -324,7 +315,7 @@ def test_any_missing_column_is_refused_by_its_name(
     con.execute("ALTER TABLE lacking RENAME COLUMN zip TO zpi")
     relation = "'here'" if prefix else "'lacking'"
     quasi = "quasi_identifiers=['age'], "
-    said = refusal(con, f"{prefix}FROM " + (
+    said = refusal_of(con, f"{prefix}FROM " + (
         call.format("quasi_identifiers=['age', 'zip'], ", relation) if "population" in call
         else call.format(relation, quasi)
     ))
@@ -337,7 +328,7 @@ def test_any_missing_column_is_refused_by_its_name(
 
 def test_an_empty_relation(con: Connection) -> None:
     con.execute("CREATE TABLE nobody AS FROM patients LIMIT 0")
-    assert refusal(con, "FROM anonymize('nobody', k=5)").startswith("There are no rows")
+    assert refusal_of(con, "FROM anonymize('nobody', k=5)").startswith("There are no rows")
     assert con.execute("SELECT k, \"rows\", classes FROM k_anonymity('nobody')").fetchall() == [
         (None, 0, 0)
     ]
@@ -351,7 +342,7 @@ def test_infinite_values_are_counted_not_shown(con: Connection) -> None:
             f"CREATE OR REPLACE TABLE far AS SELECT CASE WHEN i < 2 THEN 'infinity' ELSE {value} "
             f"END::{kind} AS x, i AS y FROM range(9) r(i)"
         )
-        said = refusal(con, "FROM anonymize('far', k=2)")
+        said = refusal_of(con, "FROM anonymize('far', k=2)")
         assert said == (
             "The quasi-identifier 'x' has 2 infinite values. Replace them by NULL or by a finite "
             "value first."
@@ -369,7 +360,7 @@ def test_types_without_order_or_single_values_are_refused_but_pass(
     con: Connection, value: str
 ) -> None:
     con.execute(f"CREATE TABLE nested AS SELECT i % 3 AS a, {value} AS x FROM range(12) r(i)")
-    said = refusal(con, "FROM anonymize('nested', k=3)")
+    said = refusal_of(con, "FROM anonymize('nested', k=3)")
     assert said.startswith("The quasi-identifier 'x' has the type ")
     passed = con.execute("SELECT x FROM anonymize('nested', k=3, sensitive=['x'])").fetchall()
     assert sorted(map(str, passed)) == sorted(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -15,17 +16,12 @@ from kanon_sql.call.options import OPTIONS
 from kanon_sql.call.wishes import NOT_BUILT, OPTION_NAMES, option_hint
 from kanon_sql.methods import METHODS
 from kanon_sql.validators import folded
+from tests.support.queries import refusal_of
 
 Connection = duckdb.DuckDBPyConnection
+refusal = partial(refusal_of, kind=duckdb.InvalidInputException)
 ROLES = "sensitive=['disease'], identifiers=['name']"
 CALL = f"k=5, {ROLES}"
-
-
-def refusal(con: Connection, sql: str) -> str:
-    """The sentence with which a query is refused, without DuckDB's prefix and pointer."""
-    with pytest.raises(duckdb.InvalidInputException) as caught:
-        con.execute(sql).fetchall()
-    return str(caught.value).partition(": ")[2].partition("\n\nLINE")[0]
 
 
 # --- spellings --------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import duckdb
@@ -19,7 +19,8 @@ from kanon_sql.encode.attributes import is_numeric
 from kanon_sql.encode.looks import LEAST_ROWS, Looks, look, notices_of
 from kanon_sql.methods import METHODS
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
-from tests.call.test_spelling import refusal
+from tests.support.connections import registered
+from tests.support.queries import refusal_of
 
 Connection = duckdb.DuckDBPyConnection
 ROWS = 60
@@ -49,15 +50,8 @@ OTHERS = {
 }
 
 
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Connection]:
-    """One connection for many tests: registering costs more than a query."""
-    connection = kanon_sql.register(duckdb.connect())
-    names = ", ".join(f"'n{i}'" for i in range(ROWS))
-    connection.execute("SET enable_progress_bar = false")
-    connection.execute(f"CREATE TYPE person AS ENUM ({names})")
-    yield connection
-    connection.close()
+NAMES = ", ".join(f"'n{i}'" for i in range(ROWS))
+shared = registered(f"CREATE TYPE person AS ENUM ({NAMES})")
 
 
 def fill(con: Connection, x: str, rows: int = ROWS) -> None:
@@ -134,7 +128,7 @@ def test_types_that_can_be_no_quasi_identifier_are_refused_and_not_hidden(
     for x in ("[i]", "{'a': i}"):
         fill(shared, x)
         assert not seen_by_sql(shared) and not seen_by_python(shared)
-        said = refusal(shared, "FROM anonymize('t', k := 3)")
+        said = refusal_of(shared, "FROM anonymize('t', k := 3)")
         assert said.startswith("The quasi-identifier 'x' has the type ")
 
 
@@ -283,14 +277,14 @@ def test_several_are_hidden_and_none_is_left_is_refused(shared: Connection) -> N
     assert min(rows.count(row) for row in rows) >= 3
     shared.execute("ALTER TABLE t DROP COLUMN z")
     for name in ("anonymize", "anonymize_clusters", "anonymize_metrics"):
-        assert refusal(shared, f"FROM {name}('t', k := 3)") == (
+        assert refusal_of(shared, f"FROM {name}('t', k := 3)") == (
             "No column is left as a quasi-identifier: 'x', 'y' look like identifiers. Name the "
             "quasi-identifiers in quasi_identifiers=[...]."
         )
-    assert "'y' looks like an identifier" in refusal(
+    assert "'y' looks like an identifier" in refusal_of(
         shared, "FROM anonymize('t', k := 3, sensitive := ['x'])"
     )
-    assert "'x' looks like an identifier" in refusal(
+    assert "'x' looks like an identifier" in refusal_of(
         shared, "FROM anonymize('t', k := 3, method := 'optimal_1d', identifiers := ['y'])"
     )
 

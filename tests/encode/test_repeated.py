@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import duckdb
 import pytest
 
 import kanon_sql
+from tests.support.connections import registered
 
 Connection = duckdb.DuckDBPyConnection
 SAID = (
@@ -17,23 +16,15 @@ SAID = (
 NAMED = "quasi_identifiers=['sex', 'zip', 'birth_date', 'dose']"
 
 
-@pytest.fixture(scope="module")
-def con() -> Iterator[Connection]:
-    """Six hundred visits of two hundred patients, and houses in towns of states."""
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false")
-    connection.execute(
-        "CREATE TABLE visits AS SELECT p AS patient_id, i AS visit, p % 2 AS sex, "
-        "'z' || hash(p) % 9 AS zip, DATE '1950-01-01' + (hash(p + 1) % 40 * 365)::INTEGER "
-        "AS birth_date, hash(i) % 30 AS dose "
-        "FROM (SELECT i, 7000 + 13 * (i % 200) AS p FROM range(600) AS r(i))"
-    )
-    connection.execute(
-        "CREATE TABLE houses AS SELECT 'z' || i % 90 AS zip, 't' || i % 90 % 18 AS town, "
-        "'s' || i % 90 % 6 AS state, hash(i) % 50 AS price FROM range(600) AS r(i)"
-    )
-    yield connection
-    connection.close()
+con = registered(
+    "CREATE TABLE visits AS SELECT p AS patient_id, i AS visit, p % 2 AS sex, "
+    "'z' || hash(p) % 9 AS zip, DATE '1950-01-01' + (hash(p + 1) % 40 * 365)::INTEGER "
+    "AS birth_date, hash(i) % 30 AS dose "
+    "FROM (SELECT i, 7000 + 13 * (i % 200) AS p FROM range(600) AS r(i))",
+    "CREATE TABLE houses AS SELECT 'z' || i % 90 AS zip, 't' || i % 90 % 18 AS town, "
+    "'s' || i % 90 % 6 AS state, hash(i) % 50 AS price FROM range(600) AS r(i)",
+)
+"""Six hundred visits of two hundred patients, and houses in towns of states."""
 
 
 def notices(con: Connection, table: str, options: str) -> list[str]:

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
 
 import duckdb
 import polars as pl
 import pytest
 
 import kanon_sql
+from tests.support.queries import metrics_of, refusal_of
 
 Connection = duckdb.DuckDBPyConnection
-
-
-def refusal(con: Connection, query: str) -> str:
-    with pytest.raises(duckdb.Error) as caught:
-        con.sql(query).fetchall()
-    return str(caught.value)
 
 
 @pytest.mark.sample(1)
@@ -61,7 +55,7 @@ def test_columns_of_nothing_but_null_and_tables_of_nothing(con: Connection) -> N
         assert found == [(None,)] * 6
     con.execute("CREATE TABLE empty AS FROM n LIMIT 0")
     for relation, nulls in (("empty", "value"), ("n", "suppress")):
-        text = refusal(con, f"FROM anonymize('{relation}', k := 3, nulls := '{nulls}', "
+        text = refusal_of(con, f"FROM anonymize('{relation}', k := 3, nulls := '{nulls}', "
                             "hierarchies := {'zip': 'flat'})")
         assert "There are no rows to anonymize" in text
 
@@ -78,10 +72,10 @@ def test_null_is_not_published_as_the_only_value(con: Connection) -> None:
 def test_level_tables_are_never_stages_of_the_query(con: Connection, table: str) -> None:
     con.execute(f"CREATE TABLE _{table} AS FROM hierarchy('patients', 'job', kind := 'flat')")
     call = "FROM anonymize('patients', k=4, sensitive=['disease'], hierarchies := {{'job': '{}'}})"
-    assert "starts with '__kanon_'" in refusal(con, call.format(f"__kanon_{table}"))
+    assert "starts with '__kanon_'" in refusal_of(con, call.format(f"__kanon_{table}"))
     con.execute(f"FROM ({call.format('_' + table)})")
     audit = f"FROM anonymize_audit('patients', release := '__kanon_{table}')"
-    assert "starts with '__kanon_'" in refusal(con, audit)
+    assert "starts with '__kanon_'" in refusal_of(con, audit)
 
 
 @pytest.mark.slow
@@ -114,12 +108,8 @@ def test_a_table_named_like_a_kind_is_written_with_its_schema(con: Connection) -
 def test_an_option_without_effect_is_refused(con: Connection, options: str, text: str) -> None:
     sensitive = "" if "class_label" in options else "sensitive := ['disease'], "
     query = f"FROM anonymize('patients', k := 4, identifiers := ['name'], {sensitive}{options})"
-    found = refusal(con, query)
+    found = refusal_of(con, query)
     assert text in found and "Flu" not in found
-
-
-def metrics(con: Connection, call: str) -> dict[str, Any]:
-    return dict(con.sql(f"SELECT metric, value FROM {call}").fetchall())
 
 
 @pytest.mark.slow
@@ -143,8 +133,8 @@ def test_metrics_and_audit_agree(con: Connection, options: str) -> None:
     told = ", ".join(o for o in (options,) if "suppress :=" not in o and "nulls" not in o)
     kept = [part for part in ("'zip': 'prefix'", "'age': 'bins'") if part in options]
     told = told or f"hierarchies := {{{kept[0]}}}"
-    measured = metrics(con, f"anonymize_metrics{call}")
-    audited = metrics(con, f"anonymize_audit('patients', release := 'r', {shared}, {told})")
+    measured = metrics_of(con, f"anonymize_metrics{call}")
+    audited = metrics_of(con, f"anonymize_audit('patients', release := 'r', {shared}, {told})")
     shared_names = {n for n in measured if n.startswith("ncp (")} | {
         "total_il", "ncp", "rows_suppressed", "discernibility"
     }
@@ -154,7 +144,7 @@ def test_metrics_and_audit_agree(con: Connection, options: str) -> None:
 
 
 def test_a_dollar_sign_in_a_value_is_a_dollar_sign(con: Connection) -> None:
-    found = metrics(con, "anonymize_metrics('patients', k := 4, sensitive := ['disease'], "
+    found = metrics_of(con, "anonymize_metrics('patients', k := 4, sensitive := ['disease'], "
                          "sensitive_values := ['${seed}', '${k}'])")
     assert found["sensitive_diversity"] == 0
 
@@ -163,7 +153,7 @@ def test_a_dollar_sign_in_a_value_is_a_dollar_sign(con: Connection) -> None:
 def test_numbers_among_sensitive_values(con: Connection) -> None:
     con.execute("CREATE TABLE d AS SELECT i // 5 AS a, 1.0::DOUBLE AS s FROM range(20) AS r(i)")
     for value in ("1", "1.0", "'1'"):
-        found = metrics(con, "anonymize_metrics('d', k := 4, sensitive := ['s'], "
+        found = metrics_of(con, "anonymize_metrics('d', k := 4, sensitive := ['s'], "
                              f"sensitive_values := [{value}])")
         assert found["sensitive_diversity"] == 20
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -12,21 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import kanon_sql
-from tests.call.test_spelling import refusal
 from tests.methods.single_attribute.test_regions_sql import connected
+from tests.support.connections import registered
+from tests.support.queries import metrics_of, refusal_of
 from tests.support.thoroughness import examples
 
 Connection = duckdb.DuckDBPyConnection
 Rows = list[tuple[str, ...]]
 
-
-@pytest.fixture(scope="module")
-def con() -> Iterator[Connection]:
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false; SET threads = 2")
-    yield connection
-    connection.close()
+con = registered("SET threads = 2")
 
 
 def tree(con: Connection, column: str, more: str) -> Rows:
@@ -104,7 +97,7 @@ def test_a_table_with_a_zip_column_and_others(con: Connection) -> None:
         assert all(connected(codes, links) for codes in below(levels, level).values())
     con.execute(f"CREATE OR REPLACE TABLE released AS FROM anonymize({call})")
     shown, audited = (
-        dict(con.execute(f"SELECT metric, value FROM {name}").fetchall())
+        metrics_of(con, name)
         for name in (f"anonymize_metrics({call})", "anonymize_audit('t', release := 'released', "
                      "quasi_identifiers := ['zip', 'age'], hierarchies := {'zip': {'kind': "
                      "'adjacency', 'adjacency': 'pairs'}})")
@@ -203,7 +196,7 @@ def test_places_in_a_table_with_others(con: Connection) -> None:
 def test_what_can_not_be_is_refused(con: Connection, more: str, expected: str) -> None:
     con.execute("CREATE OR REPLACE TABLE t AS FROM (VALUES ('secret'), ('b')) AS s(zip)")
     con.execute("CREATE OR REPLACE TABLE pairs AS FROM (VALUES ('secret', 'b')) AS s(a, b)")
-    said = refusal(con, f"FROM hierarchy('t', 'zip', {more})")
+    said = refusal_of(con, f"FROM hierarchy('t', 'zip', {more})")
     assert expected in said
     assert "secret" not in said
 

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import kanon_sql
+from tests.support.queries import refusal_of
 from tests.support.thoroughness import examples as thorough
 
 Connection = duckdb.DuckDBPyConnection
@@ -36,12 +37,6 @@ def ancestor(jobs: Sequence[str | None]) -> str | None:
         return jobs[0]
     parents = {ANCESTORS.get(job or "", "Any") for job in jobs}
     return parents.pop() if len(parents) == 1 else "Any"
-
-
-def refusal(con: Connection, query: str) -> str:
-    with pytest.raises(duckdb.Error) as caught:
-        con.sql(query).fetchall()
-    return str(caught.value)
 
 
 def jobs_by_class(con: Connection, options: str) -> list[tuple[Any, ...]]:
@@ -155,7 +150,7 @@ def test_representations_given_and_default(con: Connection) -> None:
     assert types(f"representation='hierarchy', {with_tree}") == types(with_tree)
     assert types(f"representation='median', {with_tree}")["age"] == "BIGINT"
     assert types(f"method='k_member', {with_tree}")["zip"] == "VARCHAR"
-    assert "needs hierarchies" in refusal(con, call.format("representation='hierarchy'"))
+    assert "needs hierarchies" in refusal_of(con, call.format("representation='hierarchy'"))
 
 
 @pytest.mark.slow
@@ -164,20 +159,20 @@ def test_what_is_wrong_is_said_without_a_value(con: Connection) -> None:
     call = "FROM anonymize('patients', k=4, sensitive=['disease'], identifiers=['name'], " \
            "hierarchies := {{{}}})"
     con.execute("DELETE FROM job_levels WHERE level0 = 'State-gov'")
-    text = refusal(con, call.format("'job': 'job_levels'"))
+    text = refusal_of(con, call.format("'job': 'job_levels'"))
     assert "'job'" in text and "1 " in text and "State-gov" not in text
-    shown = refusal(con, call.format("'job': 'job_levels'")[:-1] + ", show_values := true)")
+    shown = refusal_of(con, call.format("'job': 'job_levels'")[:-1] + ", show_values := true)")
     assert "State-gov" in shown
-    passing = refusal(con, call.format("'disease': 'flat'"))
+    passing = refusal_of(con, call.format("'disease': 'flat'"))
     assert "'disease', which is no quasi-identifier" in passing
-    assert "jobb" in refusal(con, call.format("'jobb': 'flat'"))
-    assert "Did you mean 'prefix'" in refusal(con, call.format("'zip': {'kind': 'prefx'}"))
-    assert "prefx" in refusal(con, call.format("'zip': 'prefx'"))
+    assert "jobb" in refusal_of(con, call.format("'jobb': 'flat'"))
+    assert "Did you mean 'prefix'" in refusal_of(con, call.format("'zip': {'kind': 'prefx'}"))
+    assert "prefx" in refusal_of(con, call.format("'zip': 'prefx'"))
     con.execute("CREATE TABLE nothing (level0 VARCHAR, level1 VARCHAR)")
-    assert "'job'" in refusal(con, call.format("'job': 'nothing'"))
-    assert "column is missing" in refusal(con, "FROM hierarchy('patients')")
-    assert "kind is not given" in refusal(con, "FROM hierarchy('patients', 'zip')")
-    assert "width" in refusal(con, "FROM hierarchy('patients', 'zip', kind='bins', width=-1)")
+    assert "'job'" in refusal_of(con, call.format("'job': 'nothing'"))
+    assert "column is missing" in refusal_of(con, "FROM hierarchy('patients')")
+    assert "kind is not given" in refusal_of(con, "FROM hierarchy('patients', 'zip')")
+    assert "width" in refusal_of(con, "FROM hierarchy('patients', 'zip', kind='bins', width=-1)")
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import duckdb
@@ -12,14 +11,10 @@ import pytest
 import kanon_sql
 from kanon_sql.errors import OptionError
 from tests.ledger.reference import Exposure, crowds_of_absence, crowds_of_presence
+from tests.support.connections import registered
 from tests.support.thoroughness import examples
 
-
-@pytest.fixture(scope="module")
-def con() -> Iterator[duckdb.DuckDBPyConnection]:
-    connection = kanon_sql.register(duckdb.connect())
-    yield connection
-    connection.close()
+con = registered()
 
 
 def check(con: duckdb.DuckDBPyConnection, rows: list[Any], k: int | None = None) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from typing import Any
 import duckdb
 import pytest
 
+from tests.support.queries import metrics_of, refusal_of
+
 Connection = duckdb.DuckDBPyConnection
 K = 4
 CALL = f"'patients', k := {K}, identifiers := ['name']"
@@ -22,8 +24,7 @@ def people(con: Connection) -> Connection:
 
 
 def metrics(con: Connection, options: str, call: str = "anonymize_metrics") -> dict[str, Any]:
-    found = con.sql(f"SELECT metric, value FROM {call}({CALL}, {options})").fetchall()
-    return dict(found)
+    return metrics_of(con, f"{call}({CALL}, {options})")
 
 
 def classes(con: Connection, options: str, column: str) -> list[list[Any]]:
@@ -86,9 +87,7 @@ def test_the_variants_of_k_member_do_what_they_are_for(people: Connection) -> No
 
 def test_options_that_need_each_other(people: Connection) -> None:
     def refused(options: str) -> str:
-        with pytest.raises(duckdb.Error) as caught:
-            people.sql(f"FROM anonymize({CALL}, {options})")
-        return str(caught.value)
+        return refusal_of(people, f"FROM anonymize({CALL}, {options})")
 
     assert "takes no diversity" in refused("method := 'mdav', diversity := 'equal'")
     assert "needs to know which values" in refused(
@@ -125,9 +124,7 @@ def test_the_audit_agrees_with_the_metrics(people: Connection) -> None:
 @pytest.mark.slow
 def test_what_can_not_be_audited(people: Connection) -> None:
     def refused(source: str, options: str) -> str:
-        with pytest.raises(duckdb.Error) as caught:
-            people.sql(f"FROM anonymize_audit('{source}', {options})").fetchall()
-        return str(caught.value)
+        return refusal_of(people, f"FROM anonymize_audit('{source}', {options})")
 
     assert "release is not given" in refused("patients", "k := 2")
     people.execute("CREATE TABLE twice AS FROM patients UNION ALL FROM patients")

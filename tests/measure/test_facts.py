@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any, get_args
 
 import duckdb
@@ -15,6 +14,7 @@ from kanon_sql.measure.metrics import AuditedFact, MeasuredFact
 from kanon_sql.plan.query import plan
 from kanon_sql.points.points import Fact
 from tests.support.catalogs import MadeUp
+from tests.support.connections import registered
 
 TABLES = """
     CREATE TABLE people AS
@@ -38,13 +38,7 @@ RUNS: tuple[dict[str, Any], ...] = (
 """Between them these report whatever there is."""
 
 
-@pytest.fixture(scope="module")
-def con() -> Iterator[duckdb.DuckDBPyConnection]:
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false")
-    connection.execute(TABLES)
-    yield connection
-    connection.close()
+con = registered(TABLES)
 
 
 def reported(

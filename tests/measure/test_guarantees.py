@@ -9,6 +9,7 @@ import pytest
 
 from kanon_sql.methods import METHODS
 from kanon_sql.methods.centers.geometry import RADIUS
+from tests.support.queries import metrics_of
 
 Connection = duckdb.DuckDBPyConnection
 ROLES = "quasi_identifiers := ['age', 'edu', 'lat'], others := 'release'"
@@ -218,11 +219,8 @@ def test_cells_are_suppressed_where_a_class_differs(con: Connection) -> None:
     ).fetchall()
     day = con.execute("SELECT DISTINCT day FROM t ORDER BY day").fetchall()
     assert rows == [(1, "*", *day[0], None)] * 2 + [(None, None, *day[1], False)] * 2
-    audit = dict(con.execute(
-        "SELECT metric, value FROM anonymize_audit('t', k := 2, release := 'released')"
-    ).fetchall()) if con.execute(
-        "CREATE TABLE released AS FROM anonymize('t', k := 2, method := 'pairs')"
-    ) else {}
+    con.execute("CREATE TABLE released AS FROM anonymize('t', k := 2, method := 'pairs')")
+    audit = metrics_of(con, "anonymize_audit('t', k := 2, release := 'released')")
     assert audit["rows_below_k"] == 0 and audit["cells_unread"] == 0
 
 

@@ -14,6 +14,8 @@ from typing import Any
 import duckdb
 import pytest
 
+from tests.support.queries import metrics_of
+
 Connection = duckdb.DuckDBPyConnection
 Cells = Sequence[Any]
 
@@ -69,7 +71,7 @@ def test_a_hidden_null_counts_for_all_rows_of_a_released_class(
             f"representation := '{representation}', keep_order := true, class_id := true"
         )
         rows = con.execute(f"SELECT x, y, w FROM anonymize({call})").fetchall()
-        told = dict(con.execute(f"SELECT metric, value FROM anonymize_metrics({call})").fetchall())
+        told = metrics_of(con, f"anonymize_metrics({call})")
         total, distinct = lost(source, rows)
         cells = len(source) * 3
         assert told["total_il"] == pytest.approx(total), seed

@@ -6,7 +6,6 @@ The two share no code for it: one measures classes of encoded rows, the other re
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import duckdb
@@ -14,8 +13,9 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-import kanon_sql
 from tests.support import tables
+from tests.support.connections import registered
+from tests.support.queries import metrics_of
 from tests.support.tables import Column
 from tests.support.thoroughness import examples
 
@@ -29,17 +29,7 @@ KINDS = ("tinyint", "integer", "double", "float", "decimal", "date", "timestamp"
          "time", "boolean", "text", "enum", "uuid", "blob")
 SHARED = ("total_il", "ncp", "entropy_loss")
 
-
-@pytest.fixture(scope="module")
-def base() -> Iterator[duckdb.DuckDBPyConnection]:
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false; SET TimeZone = 'Europe/Berlin'")
-    yield connection
-    connection.close()
-
-
-def told(con: duckdb.DuckDBPyConnection, call: str) -> Found:
-    return dict(con.execute(f"SELECT metric, value FROM {call}").fetchall())
+base = registered("SET TimeZone = 'Europe/Berlin'")
 
 
 def both(
@@ -51,8 +41,8 @@ def both(
     except duckdb.Error as error:
         assume("rows to anonymize" not in str(error))
         raise
-    measured = told(con, f"anonymize_metrics('t', {options}, {roles})")
-    return measured, told(con, f"anonymize_audit('t', release='released', {roles}{audit})")
+    measured = metrics_of(con, f"anonymize_metrics('t', {options}, {roles})")
+    return measured, metrics_of(con, f"anonymize_audit('t', release='released', {roles}{audit})")
 
 
 def agree(measured: Found, audited: Found) -> int:
@@ -243,12 +233,12 @@ def test_a_median_that_could_be_unchanged_by_its_counts_is_found_by_what_passes(
                  "a, s, flu FROM t")
     counts = [Counter(base.execute(f"SELECT a FROM {t}").fetchall()) for t in ("t", "released")]
     assert counts[0] == counts[1]
-    with_key = told(base, "anonymize_audit('t', release='released', quasi_identifiers=['a'], "
+    with_key = metrics_of(base, "anonymize_audit('t', release='released', quasi_identifiers=['a'], "
                           "sensitive=['s', 'flu'])")
     assert with_key["ncp"] is None and with_key["ncp_at_least"] == 0.0
     # without anything to tell rows apart it is the source, as far as anybody can see
     base.execute("ALTER TABLE t DROP s; ALTER TABLE released DROP s")
-    without = told(base, "anonymize_audit('t', release='released', quasi_identifiers=['a'], "
+    without = metrics_of(base, "anonymize_audit('t', release='released', quasi_identifiers=['a'], "
                          "sensitive=['flu'])")
     assert without["ncp"] == 0.0
 
@@ -272,7 +262,7 @@ def test_an_audit_without_the_hierarchies_tells_bounds(
         assert audited["ncp"] is None and audited["cells_unread"]
         assert least is not None and true is not None and most is not None
         assert least - 1e-9 <= true <= most + 1e-9 < 1.0
-        with_tree = told(
+        with_tree = metrics_of(
             base, f"anonymize_audit('t', release='released', {roles}, hierarchies := {tree})"
         )
         assert with_tree["ncp"] == pytest.approx(true)

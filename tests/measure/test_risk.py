@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -17,18 +17,14 @@ from scipy.special import hyp2f1
 import kanon_sql
 from kanon_sql.errors import DataError, OptionError
 from tests.support import tables
+from tests.support.connections import registered
+from tests.support.queries import metrics_of
 
 QUASI = ["age", "zip", "job"]
 Connection = duckdb.DuckDBPyConnection
 Row = tuple[Any, ...]
 
-
-@pytest.fixture
-def con() -> Iterator[Connection]:
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false")
-    yield connection
-    connection.close()
+con = registered(scope="function")
 
 
 def made(seed: int, count: int = 60) -> list[Row]:
@@ -231,7 +227,7 @@ def test_metrics_of_a_release_tell_k_by_weights(con: Connection) -> None:
     options = {"quasi_identifiers": QUASI, "sensitive": ["w"], "k": 4, "method": "mdav"}
     con.execute(f"CREATE TABLE r AS FROM {tables.call('anonymize', 't', **options)}")
     call = tables.call("anonymize_metrics", "t", weight="w", **options)
-    metrics = dict(con.execute(f"SELECT metric, value FROM {call}").fetchall())
+    metrics = metrics_of(con, call)
     classes = con.execute("SELECT count(*), sum(w) FROM r GROUP BY age, zip, job").fetchall()
     assert metrics["k_weighted"] == pytest.approx(min(size for _, size in classes))
     assert metrics["risk_weighted_max"] == 1 / metrics["k_weighted"]
@@ -267,7 +263,7 @@ def test_values_are_told_apart_as_a_reader_does(con: Connection) -> None:
         "CREATE TABLE z AS FROM (VALUES (0.0::DOUBLE, 'a'), ('-0.0', 'a'), (1, 'A')) AS z(x, y)"
     )
     con.execute("ALTER TABLE z ALTER y TYPE VARCHAR COLLATE NOCASE")
-    found = dict(con.execute("SELECT metric, value FROM anonymize_risk('z')").fetchall())
+    found = metrics_of(con, "anonymize_risk('z')")
     assert (found["classes"], found["distinctness (y)"]) == (3, 2 / 3)
     assert found["distinctness (x)"] == 2 / 3 and found["msu_rows"] == 1
 
@@ -279,9 +275,7 @@ def test_columns_may_have_any_name(con: Connection, name: str) -> None:
     con.execute(f"CREATE TABLE odd AS SELECT i % 3 AS {quoted}, i % 4 AS b FROM range(10) r(i)")
     given = tables.literal([name.lower() if name == "MiXed" else name, "b"])
     for roles in ("", f", quasi_identifiers := {given}"):
-        found = dict(con.execute(
-            f"SELECT metric, value FROM anonymize_risk('odd', population := 'odd'{roles})"
-        ).fetchall())
+        found = metrics_of(con, f"anonymize_risk('odd', population := 'odd'{roles})")
         assert found[f"distinctness ({name})"] == 0.3
         assert found["journalist_mean"] == found["prosecutor_mean"] == 1
 
@@ -298,15 +292,12 @@ def test_of_no_rows_nothing_is_told(con: Connection) -> None:
 def test_of_very_many_columns_sets_are_not_looked_at(con: Connection) -> None:
     bits = ", ".join(f"(i >> {j % 5}) % 2 AS c{j}" for j in range(64))
     con.execute(f"CREATE TABLE wide AS SELECT {bits} FROM range(20) r(i)")
-    found = dict(con.execute("SELECT metric, value FROM anonymize_risk('wide')").fetchall())
+    found = metrics_of(con, "anonymize_risk('wide')")
     assert found["classes"] == 20 and found["minimal_sample_uniques"] is None
     for width, most in ((12, 12), (13, 4), (31, 3)):
         names = tables.literal([f"c{j}" for j in range(width)])
         found, same, fewer = (
-            con.execute(
-                "SELECT metric, value FROM anonymize_risk('wide', "
-                f"quasi_identifiers := {names}{more})"
-            ).fetchall()
+            metrics_of(con, f"anonymize_risk('wide', quasi_identifiers := {names}{more})")
             for more in ("", f", msu_columns := {most}", f", msu_columns := {most - 1}")
         )
         assert found == same and (found == fewer) == (width == 12)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import duckdb
 import pytest
 
-import kanon_sql
 from kanon_sql.plan.query import plan
 from tests.support.catalogs import MadeUp
+from tests.support.connections import registered
+from tests.support.queries import metrics_of
 
 LOOK_ALIKE = {  # they are equal to GROUP BY, and a reader tells them apart
     "DOUBLE": ("'0.0'", "'-0.0'"),
@@ -44,12 +44,7 @@ APART = {  # these differ in any case
 }
 
 
-@pytest.fixture
-def bare() -> Iterator[duckdb.DuckDBPyConnection]:
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false; SET TimeZone = 'Europe/Berlin'")
-    yield connection
-    connection.close()
+bare = registered("SET TimeZone = 'Europe/Berlin'", scope="function")
 
 
 def two_looks(con: duckdb.DuckDBPyConnection, sql_type: str, values: tuple[str, str]) -> None:
@@ -73,8 +68,7 @@ def test_what_looks_different_is_counted_apart(
     assert bare.execute(query).fetchall() == [(3, 2, 7, 0)]
     named = query.replace("'s'", "'s', quasi_identifiers=['x', 'b']")
     assert bare.execute(named).fetchall() == [(3, 2, 7, 0)]
-    found = bare.execute("SELECT metric, value FROM anonymize_audit('s', release='s', k=4)")
-    audited = dict(found.fetchall())
+    audited = metrics_of(bare, "anonymize_audit('s', release='s', k=4)")
     assert [audited[name] for name in ("classes", "k_reached", "rows_below_k")] == [2.0, 3.0, 3.0]
 
 

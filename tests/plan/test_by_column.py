@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import duckdb
 import pytest
 
-import kanon_sql
 from kanon_sql.methods import METHODS
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
-from tests.call.test_spelling import refusal
+from tests.support.connections import registered
+from tests.support.queries import refusal_of
 
 Connection = duckdb.DuckDBPyConnection
 SHOWN = ("centroid", "median", "interval", "bounds", "suppress")
 COLUMNS = ["age", "zip", "job", "day"]
 
-
-@pytest.fixture(scope="module")
-def con() -> Iterator[Connection]:
-    """One connection for many tests: registering costs more than a query."""
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false")
-    connection.execute(
-        "CREATE TABLE p AS SELECT i % 7 AS age, 100 + i * i % 5 AS zip, "
-        "['a', 'b', 'c'][1 + i % 3] AS job, DATE '2020-01-01' + (i % 9)::INTEGER AS day, "
-        "i % 2 AS flu FROM range(40) AS r(i)"
-    )
-    connection.execute("CREATE TABLE texts AS SELECT * REPLACE (zip::VARCHAR AS zip) FROM p")
-    yield connection
-    connection.close()
+con = registered(
+    "CREATE TABLE p AS SELECT i % 7 AS age, 100 + i * i % 5 AS zip, "
+    "['a', 'b', 'c'][1 + i % 3] AS job, DATE '2020-01-01' + (i % 9)::INTEGER AS day, "
+    "i % 2 AS flu FROM range(40) AS r(i)",
+    "CREATE TABLE texts AS SELECT * REPLACE (zip::VARCHAR AS zip) FROM p",
+)
 
 
 def released(
@@ -172,7 +163,7 @@ WRONG = {
 @pytest.mark.parametrize("wrong", WRONG)
 def test_what_can_not_be_is_refused(con: Connection, wrong: str) -> None:
     for call in ("anonymize", "anonymize_metrics"):
-        said = refusal(con, f"FROM {call}('p', k := 4, sensitive := ['flu'], {wrong})")
+        said = refusal_of(con, f"FROM {call}('p', k := 4, sensitive := ['flu'], {wrong})")
         assert WRONG[wrong] in said
 
 
@@ -186,7 +177,7 @@ def test_methods_of_one_attribute_have_neither(con: Connection, method: str) -> 
     base += ", adjacency := 'p'" if method == "zip_regions" else ""
     for more, name in (("representation := {'zip': 'interval'}", "representation by column"),
                        ("categorical := ['zip']", "categorical")):
-        said = refusal(con, f"FROM anonymize('p', {base}, {more})")
+        said = refusal_of(con, f"FROM anonymize('p', {base}, {more})")
         assert f"where {name} has no meaning. Leave it out." in said
 
 
@@ -274,6 +265,6 @@ def test_the_audit_reads_what_is_categorical(con: Connection, shown: str) -> Non
 
 
 def test_an_audit_refuses_what_is_no_quasi_identifier(con: Connection) -> None:
-    said = refusal(con, "FROM anonymize_audit('p', release := 'p', sensitive := ['flu'], "
+    said = refusal_of(con, "FROM anonymize_audit('p', release := 'p', sensitive := ['flu'], "
                         "categorical := ['flu'])")
     assert said.startswith("categorical names the column 'flu', which is no quasi-identifier.")

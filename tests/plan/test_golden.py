@@ -1,7 +1,8 @@
 """The SQL that is run, as a person would review it.
 
-Each file in golden/ is a call and the text it plans. After an intended change, run
-``GOLDEN=write pytest tests/plan/test_golden.py`` and read the difference.
+Each file NAME.sql in golden/ is a call and the text it plans; NAME.diff is that text by its
+differences from another (AS_IN), to the last byte (tests/support/differences.py). After an intended
+change, run ``GOLDEN=write pytest tests/plan/test_golden.py`` and read the difference.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import kanon_sql.sql
 from kanon_sql.errors import KanonError
 from kanon_sql.plan.query import plan
 from tests.support.catalogs import MadeUp
+from tests.support.differences import applied, differences
 
 GOLDEN = Path(__file__).parent / "golden"
 COLUMNS = dict.fromkeys(["name", "age", "zip", "job", "disease"])
@@ -145,20 +147,79 @@ CASES: dict[str, tuple[str, dict[str, object]]] = {
 }
 
 
+AS_IN = {
+    **dict.fromkeys(["every_column", "others_released", "others_dropped"], "roles_by_name"),
+    **dict.fromkeys(["all_but_sensitive", "centers", "same_levels", "suppressed"], "hierarchies"),
+    **dict.fromkeys(["ledger", "ledger_begun", "models", "persons_apart"], "ledger_models"),
+    **dict.fromkeys(["clusters", "metrics", "metrics_by_part", "parts_of_persons"], "persons"),
+    **dict.fromkeys(["parts_with_centers"], "parts"),
+    **dict.fromkeys(["audit", "audit_by_part", "audit_parts", "audit_persons", "audit_sensitive"],
+                    "audit_both"),
+    **dict.fromkeys(["pair"], "risk"),
+}
+"""The texts that are recorded by their differences from another, which is recorded whole."""
+
+
 def planned(case: str) -> str:
     call, options = CASES[case]
     return plan(call, "patients", options, MadeUp({"patients": COLUMNS})).text
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_the_planned_text_is_the_reviewed_one(case: str) -> None:
+def called(case: str) -> str:
     call, options = CASES[case]
     given = ", ".join(f"{name} := {value!r}" for name, value in options.items())
-    text = f"-- {call}('patients', {given})\n{planned(case)}\n"
-    path = GOLDEN / f"{case}.sql"
+    return f"{call}('patients', {given})"
+
+
+def text_of(case: str) -> str:
+    return f"-- {called(case)}\n{planned(case)}\n"
+
+
+def place_of(case: str) -> Path:
+    return GOLDEN / f"{case}.{'diff' if case in AS_IN else 'sql'}"
+
+
+def write(case: str) -> None:
+    text = text_of(case)
+    if case in AS_IN:
+        write(AS_IN[case])
+        text = differences(text, text_of(AS_IN[case]))
+    place_of(case).write_text(text, encoding="utf-8")
+
+
+def reviewed(case: str) -> str:
+    recorded = place_of(case).read_text(encoding="utf-8")
+    return applied(recorded, reviewed(AS_IN[case])) if case in AS_IN else recorded
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_planned_text_is_the_reviewed_one(case: str) -> None:
     if os.environ.get("GOLDEN") == "write":
-        path.write_text(text, encoding="utf-8")
-    assert path.read_text(encoding="utf-8") == text
+        write(case)
+    assert reviewed(case) == text_of(case)
+
+
+def test_every_record_is_of_a_case() -> None:
+    assert {path.name for path in GOLDEN.iterdir()} == {place_of(case).name for case in CASES}
+
+
+@pytest.mark.parametrize(
+    ("record", "text"),
+    [
+        ("", "a\nb\nc\n"),
+        ("@@ 1 as there, 1 not @@\n", "a\nc\n"),
+        ("@@ 1 as there, 1 not @@\nd\ne\n@@ 1 as there, 0 not @@\nf\n", "a\nd\ne\nc\nf\n"),
+    ],
+)
+def test_a_record_of_differences_is_exact(record: str, text: str) -> None:
+    assert differences(text, "a\nb\nc\n") == record
+    assert applied(record, "a\nb\nc\n") == text
+
+
+@pytest.mark.parametrize("record", ["a\n", "@@ 3 as there, 1 not @@\n"])
+def test_what_is_no_record_is_refused(record: str) -> None:
+    with pytest.raises(ValueError, match="The record"):
+        applied(record, "a\nb\nc\n")
 
 
 @pytest.mark.sample(3)
@@ -169,11 +230,8 @@ def test_the_planned_text_is_the_reviewed_one(case: str) -> None:
 def test_the_reviewed_text_gives_what_the_call_gives(
     con: duckdb.DuckDBPyConnection, case: str
 ) -> None:
-    call, options = CASES[case]
-    given = ", ".join(f"{name} := {value!r}" for name, value in options.items())
-    reviewed = (GOLDEN / f"{case}.sql").read_text(encoding="utf-8")
-    expected = con.execute(f"FROM {call}('patients', {given})").fetchall()
-    assert con.execute(reviewed).fetchall() == expected
+    expected = con.execute(f"FROM {called(case)}").fetchall()
+    assert con.execute(reviewed(case)).fetchall() == expected
     assert expected
 
 

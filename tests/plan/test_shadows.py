@@ -11,7 +11,6 @@ from typing import Any
 import duckdb
 import pytest
 
-import kanon_sql
 from kanon_sql import sql
 from kanon_sql.call.call import read_call
 from kanon_sql.plan.found import found_sql
@@ -40,6 +39,7 @@ from kanon_sql.plan.shadows import (
 from kanon_sql.udfs import FUNCTIONS as SIGNATURES
 from tests.plan.test_golden import CASES, COLUMNS, planned
 from tests.support.catalogs import MadeUp
+from tests.support.connections import registered
 
 Names = set[str]
 BY_OPERATOR = {
@@ -107,11 +107,7 @@ MORE: tuple[tuple[str, dict[str, object]], ...] = (
 )
 
 
-@pytest.fixture(scope="module")
-def con() -> Iterator[duckdb.DuckDBPyConnection]:
-    connection = kanon_sql.register(duckdb.connect())
-    yield connection
-    connection.close()
+con = registered()
 
 
 def called(con: duckdb.DuckDBPyConnection, text: str) -> Names:

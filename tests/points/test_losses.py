@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
@@ -25,16 +25,10 @@ from kanon_sql.methods.recoding.ranks import attribute_orders, table_of
 from kanon_sql.points.losses import class_losses, sse, total_il
 from kanon_sql.points.points import Labels, LossPoints, Points
 from kanon_sql.search.box_tree import LEAF
-from tests.support.thoroughness import examples as thorough
+from tests.support.thoroughness import often
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 Task = tuple[LossPoints, Labels]
-
-
-def often(examples: int) -> Callable[[Any], Any]:
-    return settings(
-        max_examples=thorough(examples), deadline=None, suppress_health_check=list(HealthCheck)
-    )
 
 
 @st.composite

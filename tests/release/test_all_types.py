@@ -5,28 +5,21 @@ test_all_types() has a column of each, with its least and greatest value and NUL
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import duckdb
 import pytest
 
-import kanon_sql
+from tests.support.connections import registered
 
 Connection = duckdb.DuckDBPyConnection
 FORMS = ("centroid", "median", "rounded", "interval", "bounds", "suppress")
 NO_QUASI = "which has neither an order nor single values"
 
 
-@pytest.fixture(scope="module")
-def con() -> Iterator[Connection]:
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute(
-        "SET enable_progress_bar = false; SET TimeZone = 'UTC'; CREATE TABLE all_types AS "
-        "SELECT * REPLACE (CASE WHEN i % 2 = 0 THEN hugeint END AS hugeint), i AS number "
-        "FROM test_all_types() CROSS JOIN range(40) AS r(i)"
-    )
-    yield connection
-    connection.close()
+con = registered(
+    "SET TimeZone = 'UTC'; CREATE TABLE all_types AS "
+    "SELECT * REPLACE (CASE WHEN i % 2 = 0 THEN hugeint END AS hugeint), i AS number "
+    "FROM test_all_types() CROSS JOIN range(40) AS r(i)",
+)
 
 
 def columns(con: Connection) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -17,27 +17,15 @@ import kanon_sql
 from kanon_sql.methods import METHODS as REGISTRY
 from kanon_sql.methods import Grouping, Method
 from kanon_sql.stages import remembered
-from tests.support.tables import CENTERED, METHODS, REPRESENTATIONS, arrow_bytes, fetch
+from tests.support.connections import borrowed, registered
+from tests.support.tables import OF_RECORDS, REPRESENTATIONS, arrow_bytes, fetch
 from tests.support.thoroughness import thorough
 
 Connection = duckdb.DuckDBPyConnection
 
 
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Connection]:
-    """One connection for many tests: registering costs more than a query."""
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false")
-    yield connection
-    connection.close()
-
-
-@pytest.fixture
-def con(shared: Connection) -> Iterator[Connection]:
-    """The shared connection without a table t, and nothing remembered."""
-    shared.execute("DROP TABLE IF EXISTS t; SET TimeZone = 'UTC'; SET threads = 1")
-    remembered.forget()
-    yield shared
+shared = registered()
+con = borrowed("DROP TABLE IF EXISTS t; SET TimeZone = 'UTC'; SET threads = 1")
 
 
 # --- tables with ties ---------------------------------------------------------------------------
@@ -94,7 +82,7 @@ def same_in_any_order(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", (*METHODS, *CENTERED))
+@pytest.mark.parametrize("method", OF_RECORDS)
 def test_the_release_has_the_same_bytes_over_threads_runs_and_orders(
     con: Connection, method: str
 ) -> None:

@@ -4,15 +4,15 @@ reference on the released rows; or nothing comes out, with a sentence that says 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import duckdb
 import numpy as np
 import pytest
 
-import kanon_sql
-from kanon_sql.constraints import (
+from kanon_sql.methods import METHODS
+from kanon_sql.privacy import (
     AlphaFrequency,
     BetaLikeness,
     Closeness,
@@ -22,8 +22,9 @@ from kanon_sql.constraints import (
     PrivacyModel,
     RecursiveDiversity,
 )
-from kanon_sql.methods import METHODS
-from tests.constraints.reference import passes
+from tests.privacy.reference import passes
+from tests.support.connections import registered
+from tests.support.each_method import call_of, create_borders, least_of, names_of
 from tests.support.tables import fetch
 
 Connection = duckdb.DuckDBPyConnection
@@ -84,20 +85,6 @@ MODELS: dict[str, tuple[str, tuple[PrivacyModel, ...]]] = {
 }
 """Options, and what they ask for."""
 
-NAMES = {
-    "gps_rectangles": ("lat", "lon"), "zip_regions": ("code",), "optimal_1d": ("age",),
-    "ordered": ("age",), **dict.fromkeys(("fold", "spread", "five_halves"), ("code",)),
-    "bin_cover": ("job",), "full_domain": ("age", "job"),
-}
-"""The quasi-identifiers of methods that don't take any."""
-
-MORE = {
-    "zip_regions": "adjacency := 'borders'", "full_domain": "recoding := 'global'",
-    "best": "refine_steps := 2000",
-}
-"""Options of single methods."""
-
-
 def fill(con: Connection) -> None:
     """A table with skewed sensitive values, some of them missing, which lean towards places."""
     rng = np.random.default_rng(5)
@@ -115,30 +102,9 @@ def fill(con: Connection) -> None:
         in enumerate(zip(age, code, lat, lon, ill, pay, strict=True))
     ]
     con.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
-    con.execute("CREATE TABLE borders AS SELECT format('c{:02}', i) AS a, "
-                "format('c{:02}', i + 1) AS b FROM range(11) AS r(i)")
+    create_borders(con, 12)
 
-
-@pytest.fixture(scope="module")
-def con() -> Iterator[Connection]:
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false; SET threads = 1")
-    fill(connection)
-    yield connection
-    connection.close()
-
-
-def call_of(method: str, *options: str, name: str = "anonymize") -> str:
-    """A call with options as they stand in SQL."""
-    names = list(NAMES.get(method, ("age", "job", "lat")))
-    others = [c for c in ("age", "code", "lat", "lon", "job") if c not in names]
-    k = METHODS[method].only_k or 4
-    given = [
-        f"method := '{method}'" if method != "full_domain" else "", f"k := {k}",
-        f"quasi_identifiers := {names}", f"identifiers := {others}", "sensitive := ['ill', 'pay']",
-        MORE.get(method, ""), "seed := 3", *options,
-    ]
-    return f"{name}('people', {', '.join(filter(None, given))})"
+con = registered("SET threads = 1", fill)
 
 
 def merged_options(method: str, options: str) -> str:
@@ -180,14 +146,14 @@ PROMISING = [name for name, method in METHODS.items() if method.promises_k]
 def check(con: Connection, method: str, model: str, *options: str) -> list[dict[str, Any]]:
     """Releases, and holds what comes out to the reference; the released rows."""
     asked, models = MODELS[model]
-    query = call_of(method, merged_options(method, asked), *options)
+    query = call_of("people", method, merged_options(method, asked), *options)
     rows: list[dict[str, Any]] = fetch(con, f"FROM {query}").to_pylist()
-    names = NAMES.get(method, ("age", "job", "lat"))
+    names = names_of(method)
     assert not broken(rows, names, models)
     sizes: dict[str, int] = defaultdict(int)
     for row in rows:
         sizes[repr([row[name] for name in names])] += 1
-    assert min(sizes.values()) >= (METHODS[method].only_k or 4)
+    assert min(sizes.values()) >= (least_of(method))
     return rows
 
 
@@ -232,10 +198,10 @@ def test_what_a_method_can_not_keep_is_refused(con: Connection) -> None:
     asked = merged_options("full_domain", MODELS["distinct"][0])
     refused = {
         "'full_domain' can't suppress rows and keep l": call_of(
-            "full_domain", asked, "suppress := 0.1"
+            "people", "full_domain", asked, "suppress := 0.1"
         ),
         "'cellular' promises no class size, and nothing that l asks": call_of(
-            "cellular", MODELS["distinct"][0], name="anonymize_clusters"
+            "people", "cellular", MODELS["distinct"][0], name="anonymize_clusters"
         ).replace("k := 4, ", ""),
     }
     for said, query in refused.items():

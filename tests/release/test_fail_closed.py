@@ -6,7 +6,7 @@ leave nothing behind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,40 +30,16 @@ from tests.support.broken import (
     Connection,
     K,
     broken,
+    database,
     last_group_is_one_short,
     one_row_alone,
     pairs,
     singletons,
     stopped,
 )
+from tests.support.connections import registered
 
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Connection]:
-    """One connection for many tests: registering costs more than a query."""
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false")
-    yield connection
-    connection.close()
-
-
-@pytest.fixture
-def con(shared: Connection) -> Iterator[Connection]:
-    """A database of its own with forty rows of secrets, all different."""
-    shared.execute("ATTACH ':memory:' AS fresh; USE fresh; SET threads = 2")
-    shared.execute(
-        """
-        CREATE TABLE patients AS
-        SELECT ['Zaphod', 'Trillian'][1 + i % 2] || i AS name, 987654321 + i * i AS number,
-               42.4242::DOUBLE + i AS x, DATE '1969-07-20' + i::INTEGER AS day,
-               'disease ' || i % 3 AS disease
-        FROM range(40) AS r(i)
-        """
-    )
-    remembered.forget()
-    yield shared
-    remembered.forget()
-    shared.execute("USE memory; DETACH fresh")
+shared, con = registered(), database
 
 
 def tables_of(con: Connection) -> list[str]:

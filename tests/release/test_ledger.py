@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 
 import duckdb
 import numpy as np
 import pytest
 
-import kanon_sql
 from tests.ledger.lives import lives
 from tests.ledger.reference import CROWDS, Exposure, shown_against_presence
+from tests.support.connections import registered
+from tests.support.queries import metrics_of
 from tests.support.thoroughness import examples
 
 QUASI = "entity='id', quasi_identifiers=['age', 'zip', 'job'], sensitive=['ill']"
 
-
-@pytest.fixture
-def con() -> Iterator[duckdb.DuckDBPyConnection]:
-    connection = kanon_sql.register(duckdb.connect())
-    yield connection
-    connection.close()
+con = registered(scope="function")
 
 
 def fill(
@@ -98,10 +93,6 @@ def test_both_promises_hold_over_random_lives(con: duckdb.DuckDBPyConnection) ->
         assert classes == published
 
 
-def metrics(con: duckdb.DuckDBPyConnection, call: str) -> dict[str, float]:
-    return dict(con.execute(f"SELECT metric, value FROM anonymize_metrics({call})").fetchall())
-
-
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("against", ["presence", "absence"])
 def test_every_row_is_accounted_for(con: duckdb.DuckDBPyConnection, against: str) -> None:
@@ -109,7 +100,7 @@ def test_every_row_is_accounted_for(con: duckdb.DuckDBPyConnection, against: str
     release(con, 1, 4, against, 1)
     fill(con, list(range(9, 63)), 1, moved=20)
     call = f"'now', {options(4, against, 1, 2)}"
-    found = metrics(con, call)
+    found = metrics_of(con, f"anonymize_metrics({call})")
     left = dict(con.execute(
         f"SELECT reason, count(*) FROM anonymize_suppressed({call}) GROUP BY ALL"
     ).fetchall())
@@ -124,7 +115,7 @@ def test_every_row_is_accounted_for(con: duckdb.DuckDBPyConnection, against: str
     # who changed back is shown again
     con.execute("DELETE FROM now")
     fill(con, list(range(9, 63)), 1)
-    assert metrics(con, call)["rows_stale"] == 0
+    assert metrics_of(con, f"anonymize_metrics({call})")["rows_stale"] == 0
 
 
 @pytest.mark.slow
@@ -136,7 +127,7 @@ def test_the_loss_is_measured_from_the_frozen_values(con: duckdb.DuckDBPyConnect
     call = "k=4, entity='id', quasi_identifiers=['x']"
     con.execute(f"CREATE TABLE releases AS FROM anonymize_ledger('line', {call}, headroom=0)")
     con.execute("INSERT INTO line VALUES (12, 21), (13, 23)")
-    found = metrics(con, f"'line', {call}, ledger='releases'")
+    found = metrics_of(con, f"anonymize_metrics('line', {call}, ledger='releases')")
     values = np.array([0.0] * 4 + [10.0] * 4 + [20.0] * 4 + [21.0, 23.0])
     expected = 100.0 * (1.0 + 9.0) / np.sum((values - values.mean()) ** 2)
     assert found["rows_joining"] == 2
@@ -177,7 +168,7 @@ def test_in_every_form(con: duckdb.DuckDBPyConnection, more: str) -> None:
         shown = release(con, number, 3, "presence", 1, more)
         assert sum(shown.values()) > 40
         assert min(CROWDS["presence"](ledger_of(con)).values()) >= 3
-    found = metrics(con, f"'now', {options(3, 'presence', 1, 4, more)}")
+    found = metrics_of(con, f"anonymize_metrics('now', {options(3, 'presence', 1, 4, more)})")
     assert found["crowd_min"] >= 3
     # of ranges and labels from the ledger, rows don't say how wide they are
     assert found["total_il"] is None
@@ -200,7 +191,7 @@ def test_newcomers_join_only_what_covers_them(con: duckdb.DuckDBPyConnection, fo
         "CREATE OR REPLACE VIEW now AS SELECT * REPLACE (CASE WHEN id IN (127, 128) THEN 90 ELSE "
         "age END AS age, CASE WHEN id = 129 THEN 'c' ELSE job END AS job) FROM people"
     )
-    found = metrics(con, f"'now', {options(4, 'presence', 0, 2, more)}")
+    found = metrics_of(con, f"anonymize_metrics('now', {options(4, 'presence', 0, 2, more)})")
     release(con, 2, 4, "presence", 0, more)
     assert found["rows_joining"] > 5
     if form == "bounds":

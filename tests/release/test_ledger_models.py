@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 
 import duckdb
 import numpy as np
 import pytest
 
-import kanon_sql
 from kanon_sql.stages import ledger as stage
 from kanon_sql.stages import remembered
 from tests.ledger.lives import lives
 from tests.ledger.reference import histories
+from tests.support.connections import registered
 from tests.support.thoroughness import examples
 
 K = 3
@@ -30,11 +30,7 @@ KEEPS: dict[str, Callable[[Shares, Shares], bool]] = {
 }
 
 
-@pytest.fixture
-def con() -> Iterator[duckdb.DuckDBPyConnection]:
-    connection = kanon_sql.register(duckdb.connect())
-    yield connection
-    connection.close()
+con = registered(scope="function")
 
 
 def fill(con: duckdb.DuckDBPyConnection, there: list[int], seed: int) -> dict[int, str]:

@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import duckdb
 import pytest
 
 import kanon_sql
 from kanon_sql.errors import DataError, OptionError
+from tests.support.connections import registered
+from tests.support.queries import refusal_of
 
 QUASI = "entity='id', quasi_identifiers=['age', 'zip'], sensitive=['ill']"
 FIRST = f"k=4, {QUASI}"
 
-
-@pytest.fixture
-def con() -> Iterator[duckdb.DuckDBPyConnection]:
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute(
-        "CREATE TABLE people AS SELECT i AS id, 20 + i * 7 % 50 AS age, "
-        "(12345 + i % 6)::VARCHAR AS zip, 'ill ' || i % 5 AS ill FROM range(60) AS r(i)"
-    )
-    connection.execute("CREATE VIEW now AS FROM people WHERE id < 40")
-    connection.execute(f"CREATE TABLE releases AS FROM anonymize_ledger('now', {FIRST})")
-    connection.execute("CREATE OR REPLACE VIEW now AS FROM people WHERE id >= 10")
-    yield connection
-    connection.close()
+con = registered(
+    "CREATE TABLE people AS SELECT i AS id, 20 + i * 7 % 50 AS age, "
+    "(12345 + i % 6)::VARCHAR AS zip, 'ill ' || i % 5 AS ill FROM range(60) AS r(i)",
+    "CREATE VIEW now AS FROM people WHERE id < 40",
+    f"CREATE TABLE releases AS FROM anonymize_ledger('now', {FIRST})",
+    "CREATE OR REPLACE VIEW now AS FROM people WHERE id >= 10",
+    scope="function",
+)
 
 
 def refusal(con: duckdb.DuckDBPyConnection, call: str) -> str:
-    with pytest.raises(duckdb.Error) as caught:
-        con.execute(f"FROM {call}").fetchall()
-    said = str(caught.value)
+    said = refusal_of(con, f"FROM {call}")
     assert "12345" not in said
     return said.partition("\n")[0]
 

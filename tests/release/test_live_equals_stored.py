@@ -7,12 +7,11 @@ planner knows of a column of the source (statistics, estimates) must show in nei
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import duckdb
 import pytest
 
-import kanon_sql
+from tests.support.connections import registered
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -59,16 +58,12 @@ def call(form: str) -> str:
     return f"anonymize('people', {OPTIONS}{more})"
 
 
-@pytest.fixture(scope="module")
-def con() -> Iterator[Connection]:
-    """Each release as a view and as a table."""
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute(f"SET enable_progress_bar = false; {TABLES}")
-    for form in FORMS:
-        connection.execute(f"CREATE VIEW live_{form} AS FROM {call(form)}")
-        connection.execute(f"CREATE TABLE stored_{form} AS FROM {call(form)}")
-    yield connection
-    connection.close()
+con = registered(
+    TABLES,
+    *(f"CREATE VIEW live_{form} AS FROM {call(form)}" for form in FORMS),
+    *(f"CREATE TABLE stored_{form} AS FROM {call(form)}" for form in FORMS),
+)
+"""Each release as a view and as a table."""
 
 
 def functions(con: Connection) -> list[str]:

@@ -13,6 +13,7 @@ import kanon_sql
 from kanon_sql.measure.metrics import Metric
 from kanon_sql.plan.manifest import OF_WHOLE, PUBLIC
 from tests.support.manifests import PLAIN, manifest_of, plain_digest, reference_digest
+from tests.support.queries import metrics_of
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -135,9 +136,7 @@ CALL = (
 def test_metrics_are_those_of_anonymize_metrics(con: Connection) -> None:
     call = CALL.format(seed=3)
     told = manifest_of(con, f"anonymize_manifest({call})")["metrics"]
-    metrics = dict(con.execute(
-        f"SELECT metric, value FROM anonymize_metrics({call})"
-    ).fetchall())
+    metrics = metrics_of(con, f"anonymize_metrics({call})")
     assert set(told) == {name for name in metrics if name.partition(" (")[0] in PUBLIC}
     assert {"k_requested", "k_reached", "rows_suppressed", "information_loss", "ratio"} - set(
         told

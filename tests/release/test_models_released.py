@@ -17,20 +17,21 @@ import pytest
 
 import kanon_sql
 from kanon_sql.call.models import measured_models
-from kanon_sql.call.options import ModelOptions
-from kanon_sql.constraints import (
+from kanon_sql.group import run
+from kanon_sql.privacy import (
     AlphaFrequency,
     BetaLikeness,
     Closeness,
     DeltaDisclosure,
     DistinctDiversity,
     EntropyDiversity,
+    ModelOptions,
     PrivacyModel,
     RecursiveDiversity,
 )
-from kanon_sql.group import run
 from kanon_sql.stages import remembered
-from tests.constraints.reference import passes, value
+from tests.privacy.reference import passes, value
+from tests.support.queries import metrics_of
 
 Connection = duckdb.DuckDBPyConnection
 K = 3
@@ -135,9 +136,7 @@ def test_metrics_tell_what_was_asked_and_what_the_worst_class_has(
     own = classes(con, call(options), model.column)
     everything = [v for values in own for v in values]
     assert all(passes(model, values, everything) for values in own)
-    told = dict(con.execute(
-        f"SELECT metric, value FROM {call(options, 'anonymize_metrics')}"
-    ).fetchall())
+    told = metrics_of(con, call(options, "anonymize_metrics"))
     named, of = ("c" if asked == "recursive" else model.option), f" ({model.column})"
     worst = min if asked in ("distinct", "entropy") else max
     expected = float(worst(value(model, values, everything) for values in own))
@@ -166,9 +165,7 @@ def test_a_hierarchy_of_a_sensitive_column_says_what_is_near(con: Connection) ->
     levels = ({leaf: leaf for leaf in groups}, groups)
     found = [value(Closeness(t=0.4, distance="hierarchy", **D), values, everything, levels)
              for values in own]
-    told = dict(con.execute(
-        f"SELECT metric, value FROM {call(options, 'anonymize_metrics')}"
-    ).fetchall())
+    told = metrics_of(con, call(options, "anonymize_metrics"))
     assert math.isclose(told["t_reached (disease)"], max(found)) and max(found) <= 0.4
     bins = [{int(v) // 200 for v in values if v is not None}
             for values in classes(con, call(options), "salary")]

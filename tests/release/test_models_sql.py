@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -13,10 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import kanon_sql
-from kanon_sql.constraints import AlphaFrequency, PrivacyModel
 from kanon_sql.plan.models import checked, model_stages
-from tests.constraints.histograms import (
+from kanon_sql.privacy import AlphaFrequency, PrivacyModel
+from tests.privacy.histograms import (
     KINDS,
     NUMBERS,
     THRESHOLDS,
@@ -27,7 +25,8 @@ from tests.constraints.histograms import (
     models,
     tables,
 )
-from tests.constraints.reference import Levels, passes, value
+from tests.privacy.reference import Levels, passes, value
+from tests.support.connections import registered
 from tests.support.thoroughness import examples
 
 Connection = duckdb.DuckDBPyConnection
@@ -37,12 +36,7 @@ HISTOGRAM = """SELECT class AS combination, __kanon_key({0}) AS label,
     FROM rows GROUP BY class, __kanon_key({0})"""
 
 
-@pytest.fixture(scope="module")
-def con() -> Iterator[Connection]:
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false; SET threads = 1")
-    yield connection
-    connection.close()
+con = registered("SET threads = 1")
 
 
 def word_of(number: float) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
 import pytest
 
-import kanon_sql
 from kanon_sql.stages.remarks import DIVIDED
+from tests.support.connections import registered
 
 Connection = duckdb.DuckDBPyConnection
 CALL = "anonymize('visits', k := 5, quasi_identifiers := ['age'], {} := ['site'])"
@@ -17,17 +16,12 @@ WHOLE, IN_PARTS = CALL.format("sensitive"), CALL.format("within")
 PARTED = "(FORMAT parquet, PARTITION_BY (site))"
 
 
-@pytest.fixture(scope="module")
-def con() -> Iterator[Connection]:
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false; SET threads = 2")
-    connection.execute(
-        "CREATE TABLE visits AS SELECT 20 + i % 50 AS age, ['north', 'south'][1 + i % 2] AS site "
-        "FROM range(200) AS r(i)"
-    )
-    connection.execute(f"CREATE TEMP VIEW released AS FROM {WHOLE}")
-    yield connection
-    connection.close()
+con = registered(
+    "SET threads = 2",
+    "CREATE TABLE visits AS SELECT 20 + i % 50 AS age, ['north', 'south'][1 + i % 2] AS site "
+    "FROM range(200) AS r(i)",
+    f"CREATE TEMP VIEW released AS FROM {WHOLE}",
+)
 
 
 @pytest.mark.parametrize("rows", [f"(FROM {WHOLE})", "released", f"(sElEcT * FROM {WHOLE})"])

@@ -4,22 +4,23 @@ rows that went in, each known again by a number that passes."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-import kanon_sql
 from kanon_sql.stages import remembered
 from tests.support import tables
+from tests.support.connections import registered
 from tests.support.partitions import partitions
+from tests.support.queries import metrics_of, refusal_of
 from tests.support.tables import KINDS
-from tests.support.thoroughness import examples
+from tests.support.thoroughness import often
 from tests.support.visits import (
     ILL,
     VISIT,
@@ -35,19 +36,7 @@ from tests.support.visits import (
 Connection = duckdb.DuckDBPyConnection
 
 
-@pytest.fixture(scope="module")
-def base() -> Iterator[Connection]:
-    """One connection for all examples: registering costs more than a query."""
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false; SET TimeZone = 'UTC'; SET threads = 1")
-    yield connection
-    connection.close()
-
-
-def often(most: int) -> Any:
-    """That many examples, no time limit for each."""
-    slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-    return settings(max_examples=examples(most), deadline=None, suppress_health_check=slow)
+base = registered("SET TimeZone = 'UTC'; SET threads = 1")
 
 
 def released(con: Connection, case: Visits) -> pa.Table | None:
@@ -58,9 +47,7 @@ def released(con: Connection, case: Visits) -> pa.Table | None:
     expected = refusal(case)
     if not expected:
         return tables.fetch(con, query)
-    with pytest.raises(duckdb.Error) as caught:
-        con.execute(query).fetchall()
-    assert expected in str(caught.value)
+    assert expected in refusal_of(con, query)
     return None
 
 
@@ -208,7 +195,7 @@ def test_what_can_be_released_is_and_is_one_of_all_ways(
         with pytest.raises(duckdb.Error, match=r"fewer than k|persons in every class"):
             base.execute(f"FROM {call}").fetchall()
         return
-    found = dict(base.execute(f"SELECT metric, value FROM {call}").fetchall())
+    found = metrics_of(base, call)
     total = squared([x for _, x in rows])
     if total == 0:
         return

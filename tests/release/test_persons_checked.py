@@ -20,19 +20,15 @@ from kanon_sql.stages import group as stages
 from kanon_sql.stages import remembered
 from tests.support import tables
 from tests.support.broken import broken, pairs
+from tests.support.connections import registered
+from tests.support.queries import metrics_of, refusal_of
 from tests.support.thoroughness import examples
 from tests.support.visits import VISIT, WHO, Crowds, Visits, classes_of, refusal, visits
 
 Connection = duckdb.DuckDBPyConnection
 
 
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Connection]:
-    """One connection for many tests: registering costs more than a query."""
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false; SET threads = 1")
-    yield connection
-    connection.close()
+shared = registered("SET threads = 1")
 
 
 @pytest.fixture
@@ -52,9 +48,7 @@ def con(shared: Connection) -> Iterator[Connection]:
 
 
 def refused(con: Connection, query: str, said: str) -> None:
-    with pytest.raises(duckdb.Error) as caught:
-        con.execute(query).fetchall()
-    assert said in str(caught.value)
+    assert said in refusal_of(con, query)
 
 
 QUASI = "quasi_identifiers := ['age', 'job']"
@@ -277,7 +271,7 @@ def test_the_metrics_count_persons(con: Connection, reading: str) -> None:
     options = f"{CALL[9:].replace('drop', 'release')}, entity_rows := '{reading}'"
     con.execute("ALTER TABLE visits ADD COLUMN n INTEGER DEFAULT 0")
     con.execute("UPDATE visits SET n = rowid % 7")
-    found = dict(con.execute(f"SELECT metric, value FROM anonymize_metrics{options})").fetchall())
+    found = metrics_of(con, f"anonymize_metrics{options})")
     rows = con.execute(f"SELECT age, job FROM anonymize{options}, keep_order := true)").fetchall()
     whose = [w for (w,) in con.execute("SELECT patient FROM visits").fetchall()]
     crowds = Crowds.of(rows, whose)

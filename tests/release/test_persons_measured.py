@@ -3,13 +3,13 @@ number that passes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import duckdb
 import pytest
 
-import kanon_sql
+from tests.support.connections import registered
+from tests.support.queries import metrics_of
 
 Connection = duckdb.DuckDBPyConnection
 CALL = (
@@ -20,14 +20,9 @@ ALONE = """
     CASE WHEN visit % 97 = 0 THEN 10000000 * (1 + visit) ELSE 1000 * (hash(visit) % 40) END::BIGINT
 """
 
-
-@pytest.fixture(scope="module")
-def con() -> Iterator[Connection]:
-    """250 patients with up to three visits each: some visits lack an age, some lie far from all
-    others, and a site has few."""
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false; SET threads = 2")
-    connection.execute(f"""
+con = registered(
+    "SET threads = 2",
+    f"""
         CREATE TABLE visits AS
         SELECT CASE WHEN visit < 500 THEN visit // 2 ELSE visit - 500 END AS patient, visit,
                CASE WHEN visit % 20 > 1 THEN 20 + (hash(visit * 3) % 50)::INTEGER END AS age,
@@ -35,17 +30,16 @@ def con() -> Iterator[Connection]:
                CASE WHEN visit IN (4, 5) THEN 'west' ELSE ['north', 'south'][1 + visit % 3 // 2]
                END AS site
         FROM range(600) AS r(visit)
-    """)
-    connection.execute("CREATE TABLE whole AS FROM visits WHERE age IS NOT NULL")
-    yield connection
-    connection.close()
+    """,
+    "CREATE TABLE whole AS FROM visits WHERE age IS NOT NULL",
+)
+"""250 patients with up to three visits each: some visits lack an age, some lie far from all
+others, and a site has few."""
 
 
 def told(con: Connection, table: str, options: str) -> dict[str, Any]:
     """The metrics, by name."""
-    return dict(con.execute(
-        f"SELECT metric, value FROM anonymize_metrics('{table}', {CALL}{options})"
-    ).fetchall())
+    return metrics_of(con, f"anonymize_metrics('{table}', {CALL}{options})")
 
 
 COUNTED = """

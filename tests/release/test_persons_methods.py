@@ -5,40 +5,32 @@ name."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import duckdb
 import numpy as np
 import pytest
 
-import kanon_sql
-from kanon_sql.constraints import (
+from kanon_sql.methods import METHODS
+from kanon_sql.privacy import (
     AlphaFrequency,
     Closeness,
     DistinctDiversity,
     EntropyDiversity,
     PrivacyModel,
 )
-from kanon_sql.methods import METHODS
-from tests.constraints.reference import passes
-from tests.support.tables import CENTERED, fetch
-from tests.support.tables import METHODS as OF_RECORDS
+from tests.privacy.reference import passes
+from tests.support import each_method
+from tests.support.connections import registered
+from tests.support.each_method import create_borders, least_of, names_of
+from tests.support.queries import metrics_of
+from tests.support.tables import CENTERED, OF_RECORDS, fetch
 from tests.support.visits import Crowds
 
 Connection = duckdb.DuckDBPyConnection
 PERSONS = 60
-K = 4
-NAMES = {
-    "gps_rectangles": ("lat", "lon"), "zip_regions": ("code",), "optimal_1d": ("age",),
-    "ordered": ("age",), **dict.fromkeys(("fold", "spread", "five_halves"), ("code",)),
-    "bin_cover": ("job",), "full_domain": ("age", "job"),
-}
-MORE = {
-    "zip_regions": "adjacency := 'borders'",
-    "full_domain": "recoding := 'global', hierarchies := {'age': 'bins', 'job': 'flat'}",
-    "best": "refine_steps := 2000",
-}
+LEVELS = "hierarchies := {'age': 'bins', 'job': 'flat'}"
 PLACES = ("gps_rectangles", "zip_regions")
 PROMISING = [name for name, method in METHODS.items() if method.promises_k]
 WHOLE = [name for name in PROMISING if name not in (*PLACES, "full_domain")]
@@ -66,30 +58,15 @@ def fill(con: Connection) -> None:
                 "lat DOUBLE, lon DOUBLE, job VARCHAR, ill VARCHAR, pay INTEGER)")
     con.executemany(f"INSERT INTO visits VALUES ({', '.join('?' * 9)})", rows)
     con.execute("COMMENT ON COLUMN visits.visit IS 'kanon: other'")
-    con.execute("CREATE TABLE borders AS SELECT format('c{:02}', i) AS a, "
-                "format('c{:02}', i + 1) AS b FROM range(7) AS r(i)")
+    create_borders(con, 8)
 
-
-@pytest.fixture(scope="module")
-def con() -> Iterator[Connection]:
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false; SET threads = 1")
-    fill(connection)
-    yield connection
-    connection.close()
+con = registered("SET threads = 1", fill)
 
 
 def call_of(method: str, *options: str, name: str = "anonymize") -> str:
-    """A call with options as they stand in SQL."""
-    names = list(NAMES.get(method, ("age", "job", "lat")))
-    others = [c for c in ("age", "code", "lat", "lon", "job") if c not in names]
-    k = METHODS[method].only_k or K
-    given = [
-        f"method := '{method}'" if method != "full_domain" else "", f"k := {k}", "entity := 'who'",
-        f"quasi_identifiers := {names}", f"identifiers := {others}", "sensitive := ['ill', 'pay']",
-        MORE.get(method, ""), "seed := 3", *options,
-    ]
-    return f"{name}('visits', {', '.join(filter(None, given))})"
+    """A call about persons."""
+    more = (LEVELS, *options) if method == "full_domain" else options
+    return each_method.call_of("visits", method, "entity := 'who'", *more, name=name)
 
 
 def check(
@@ -99,11 +76,11 @@ def check(
     apart = "entity_rows := 'apart'" in options
     rows: list[dict[str, Any]] = fetch(con, f"FROM {call_of(method, *options)}").to_pylist()
     source = {row["visit"]: row for row in fetch(con, "FROM visits").to_pylist()}
-    names = NAMES.get(method, ("age", "job", "lat"))
+    names = names_of(method)
     whose = [source[row["visit"]]["who"] for row in rows]
     assert "who" not in rows[0] and len({row["visit"] for row in rows}) == len(rows)
     crowds = Crowds.of([repr([row[name] for name in names]) for row in rows], whose)
-    k = METHODS[method].only_k or K
+    k = least_of(method)
     assert crowds.persons >= k
     if apart:
         assert crowds.apart >= k
@@ -139,7 +116,7 @@ def test_every_method_keeps_persons(con: Connection, method: str, reading: str) 
 
 
 def test_a_method_that_promises_no_class_size_is_refused(con: Connection) -> None:
-    query = call_of("cellular", name="anonymize_clusters").replace(f"k := {K}, ", "")
+    query = call_of("cellular", name="anonymize_clusters").replace("k := 4, ", "")
     with pytest.raises(duckdb.Error, match="'cellular' promises no class size, so it promises"):
         con.execute(f"FROM {query}")
 
@@ -179,9 +156,7 @@ def test_persons_are_left_out_whole(con: Connection) -> None:
     out = query.replace("anonymize(", "anonymize_suppressed(")
     (told,) = con.execute(f"SELECT count(*) FROM {out}").fetchall()
     assert told == (9,)
-    metrics = dict(con.execute(
-        f"SELECT metric, value FROM {query.replace('anonymize(', 'anonymize_metrics(')}"
-    ).fetchall())
+    metrics = metrics_of(con, query.replace("anonymize(", "anonymize_metrics("))
     assert metrics["persons_suppressed"] == 1 and metrics["rows_suppressed"] == 9
     assert metrics["persons"] == PERSONS
 
@@ -238,7 +213,7 @@ def test_whoever_has_several_values_counts_as_one_without(con: Connection) -> No
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("option", ["", "refine := 'local', refine_steps := 3000",
                                     "suppress := 0.1", "distance := 'loss'"])
-@pytest.mark.parametrize("method", [*OF_RECORDS, *CENTERED])
+@pytest.mark.parametrize("method", OF_RECORDS)
 def test_persons_are_grouped_as_a_table_of_them_is(
     con: Connection, method: str, option: str
 ) -> None:

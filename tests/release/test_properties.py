@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 from unittest import mock
@@ -11,37 +11,23 @@ from unittest import mock
 import duckdb
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-import kanon_sql
 from kanon_sql.stages import group as stages
 from kanon_sql.stages import remembered
 from tests.support import embedding, tables
 from tests.support.broken import broken, singletons
+from tests.support.connections import registered
 from tests.support.embedding import Attribute
+from tests.support.queries import refusal_of
 from tests.support.tables import KINDS, Case
-from tests.support.thoroughness import examples as thorough
+from tests.support.thoroughness import often
 
 Connection = duckdb.DuckDBPyConnection
 
 
-@pytest.fixture(scope="module")
-def base() -> Iterator[Connection]:
-    """One connection for all examples: registering costs more than a query."""
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false; SET TimeZone = 'UTC'; SET threads = 1")
-    yield connection
-    connection.close()
-
-
-def often(examples: int, shrink: bool = True) -> Callable[[Any], Any]:
-    """That many examples, no time limit for each."""
-    slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-    phases = [phase for phase in Phase if shrink or phase is not Phase.shrink]
-    return settings(
-        max_examples=thorough(examples), deadline=None, suppress_health_check=slow, phases=phases
-    )
+base = registered("SET TimeZone = 'UTC'; SET threads = 1")
 
 
 def close_to(value: float) -> Any:
@@ -80,9 +66,8 @@ def refusal(case: Case, table: pa.Table) -> str | None:
 
 def refused(con: Connection, query: str, *expected: str) -> None:
     """The query fails with one of the expected texts, and gives no row."""
-    with pytest.raises(duckdb.Error) as caught:
-        con.execute(query).fetchall()
-    assert any(text in str(caught.value) for text in expected)
+    said = refusal_of(con, query)
+    assert any(text in said for text in expected)
 
 
 def case_call(case: Case, name: str = "anonymize", **more: Any) -> str:

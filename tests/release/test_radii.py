@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from decimal import Decimal
-from typing import Any
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-import kanon_sql
-from tests.support.thoroughness import examples as thorough
+from tests.support.connections import registered
+from tests.support.thoroughness import often
 
 Connection = duckdb.DuckDBPyConnection
 
 
-def often(examples: int) -> Callable[[Any], Any]:
-    return settings(
-        max_examples=thorough(examples), deadline=None, suppress_health_check=list(HealthCheck)
-    )
-
-
-@pytest.fixture(scope="module")
-def rounding() -> Iterator[Connection]:
-    connection = kanon_sql.register(duckdb.connect())
-    yield connection
-    connection.close()
+rounding = registered()
 
 
 @often(300)

@@ -6,13 +6,12 @@ recorded/refusals.json holds both. A sentence that is meant to change is changed
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
 import pytest
 
-import kanon_sql
+from tests.support.connections import registered
 
 RECORDED: dict[str, str] = json.loads(
     (Path(__file__).parent / "recorded" / "refusals.json").read_text(encoding="utf-8")
@@ -33,13 +32,7 @@ TABLES = """
 """
 
 
-@pytest.fixture(scope="module")
-def con() -> Iterator[duckdb.DuckDBPyConnection]:
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false")
-    connection.execute(TABLES)
-    yield connection
-    connection.close()
+con = registered(TABLES)
 
 
 @pytest.mark.parametrize("call", RECORDED)

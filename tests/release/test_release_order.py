@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import duckdb
@@ -11,29 +11,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import kanon_sql
 from kanon_sql.stages import remembered
 from tests.support import tables
-from tests.support.tables import CENTERED, METHODS, arrow_bytes, fetch
+from tests.support.connections import borrowed, registered
+from tests.support.tables import METHODS, OF_RECORDS, arrow_bytes, fetch
 
 Connection = duckdb.DuckDBPyConnection
 
 
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Connection]:
-    """One connection for many tests: registering costs more than a query."""
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false")
-    yield connection
-    connection.close()
-
-
-@pytest.fixture
-def con(shared: Connection) -> Iterator[Connection]:
-    """The shared connection without a table t, and nothing remembered."""
-    shared.execute("DROP TABLE IF EXISTS t; SET TimeZone = 'UTC'; SET threads = 1")
-    remembered.forget()
-    yield shared
+shared = registered()
+con = borrowed("DROP TABLE IF EXISTS t; SET TimeZone = 'UTC'; SET threads = 1")
 
 
 # quasi-identifiers without ties, so that the groups depend on nothing else
@@ -77,7 +64,7 @@ def swap(con: Connection, columns: Sequence[str], seed: int, within: Sequence[An
 
 
 @pytest.mark.sample(2)
-@pytest.mark.parametrize("method", (*METHODS, *CENTERED))
+@pytest.mark.parametrize("method", OF_RECORDS)
 def test_the_order_tells_nothing_about_the_dropped_identifiers(
     con: Connection, method: str
 ) -> None:
@@ -89,7 +76,7 @@ def test_the_order_tells_nothing_about_the_dropped_identifiers(
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("class_id", [False, True])
-@pytest.mark.parametrize("method", (*METHODS, *CENTERED))
+@pytest.mark.parametrize("method", OF_RECORDS)
 def test_who_in_a_class_has_which_sensitive_value_can_not_be_told_even_with_the_seed(
     con: Connection, method: str, class_id: bool
 ) -> None:

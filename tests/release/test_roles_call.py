@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import duckdb
@@ -14,23 +13,19 @@ from hypothesis import strategies as st
 import kanon_sql
 from kanon_sql.data import adult
 from kanon_sql.stages.roles import determined
+from tests.support.connections import registered
 
-
-@pytest.fixture(scope="module")
-def con() -> Iterator[duckdb.DuckDBPyConnection]:
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false")
-    connection.execute("""
+con = registered(
+    f"""
         CREATE TABLE p AS SELECT i AS id, 'n' || i AS name, i % 7 AS age, i % 3 AS sex,
             'c' || (i % 7 // 2) AS city, 1 AS one, i % 2 = 0 AS flag,
             CASE WHEN i % 4 > 0 THEN 2.5 * (i % 30) END AS pay, [i % 2] AS tags,
             'e' || (i % 95) AS mail
         FROM range(100) AS r(i);
         COMMENT ON COLUMN p.pay IS 'kanon: sensitive';
-    """)
-    connection.execute("CREATE TABLE adult AS FROM read_parquet(?)", [adult()])
-    yield connection
-    connection.close()
+        CREATE TABLE adult AS FROM '{adult()}';
+    """
+)
 
 
 def described(con: duckdb.DuckDBPyConnection, call: str) -> dict[str, dict[str, Any]]:

@@ -11,35 +11,22 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Iterator
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 import pytest
 
-import kanon_sql
 from kanon_sql.methods import METHODS
 from kanon_sql.stages import remembered
+from tests.support.connections import borrowed, registered
 from tests.support.tables import fetch
 
 Connection = duckdb.DuckDBPyConnection
 
 
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Connection]:
-    """One connection for many tests: registering costs more than a query."""
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false")
-    yield connection
-    connection.close()
-
-
-@pytest.fixture
-def con(shared: Connection) -> Iterator[Connection]:
-    shared.execute("DROP TABLE IF EXISTS t; SET threads = 1")
-    remembered.forget()
-    yield shared
+shared = registered()
+con = borrowed("DROP TABLE IF EXISTS t; SET threads = 1")
 
 
 COLUMNS = {

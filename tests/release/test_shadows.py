@@ -6,7 +6,7 @@ first shown to work on plain SQL.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import pytest
 import kanon_sql
 from kanon_sql.errors import OptionError
 from kanon_sql.plan.shadows import FUNCTIONS, NAMED, OURS
+from tests.support.connections import borrowed, registered
 from tests.support.strangers import (
     CALLS,
     GUARDED,
@@ -28,22 +29,13 @@ from tests.support.strangers import (
     shadow,
 )
 
+shared = registered()
 
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Connection]:
-    """One connection for many tests: registering costs more than a query."""
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false")
-    yield connection
-    connection.close()
-
-
-@pytest.fixture
-def con(shared: Connection) -> Iterator[Connection]:
-    """A stranger's database, current, with a table of twenty-four patients."""
-    shared.execute(f"ATTACH ':memory:' AS file; USE file; CREATE TABLE patients AS {ROWS}")
-    yield shared
-    shared.execute("USE memory; DETACH file")
+con = borrowed(
+    f"ATTACH ':memory:' AS file; USE file; CREATE TABLE patients AS {ROWS}",
+    end="USE memory; DETACH file",
+)
+"""A stranger's database, current, with a table of twenty-four patients."""
 
 
 @pytest.fixture(scope="module")

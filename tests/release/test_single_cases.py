@@ -5,46 +5,25 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, Phase, settings
 
-import kanon_sql
 from tests.support import tables
-from tests.support.tables import CENTERED, METHODS, REPRESENTATIONS
+from tests.support.connections import registered
+from tests.support.tables import OF_RECORDS, REPRESENTATIONS
 
 Connection = duckdb.DuckDBPyConnection
 
 
-@pytest.fixture(scope="module")
-def base() -> Iterator[Connection]:
-    """One connection for all examples: registering costs more than a query."""
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false; SET TimeZone = 'UTC'; SET threads = 1")
-    yield connection
-    connection.close()
-
-
-def often(examples: int, shrink: bool = True) -> Callable[[Any], Any]:
-    """That many examples, no time limit for each."""
-    slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-    phases = [phase for phase in Phase if shrink or phase is not Phase.shrink]
-    return settings(max_examples=examples, deadline=None, suppress_health_check=slow, phases=phases)
-
-
-def close_to(value: float) -> Any:
-    """Equal to 1e-9 relative, or both nothing."""
-    return pytest.approx(value, rel=1e-9, abs=1e-11)
+base = registered("SET TimeZone = 'UTC'; SET threads = 1")
 
 
 @pytest.mark.sample(1)
-@pytest.mark.parametrize("method", (*METHODS, *CENTERED))
+@pytest.mark.parametrize("method", OF_RECORDS)
 def test_k_of_one_releases_every_number_as_it_is(base: Connection, method: str) -> None:
     base.execute(
         "CREATE OR REPLACE TABLE t AS SELECT x::DOUBLE AS x, 'w' || i AS w FROM "
@@ -89,7 +68,7 @@ def test_tables_may_have_hundreds_of_columns(base: Connection, named: str) -> No
 
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
-@pytest.mark.parametrize("method", (*METHODS, *CENTERED))
+@pytest.mark.parametrize("method", OF_RECORDS)
 def test_identical_rows_are_one_class_that_releases_them(
     base: Connection, method: str, representation: str
 ) -> None:

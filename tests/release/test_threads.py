@@ -8,24 +8,21 @@ from contextlib import contextmanager
 import duckdb
 import pytest
 
-import kanon_sql
 from kanon_sql.stages import remembered
 from kanon_sql.udfs import group
+from tests.support.connections import registered
 
 Connection = duckdb.DuckDBPyConnection
 
 
-@pytest.fixture(scope="module")
-def con() -> Iterator[Connection]:
-    """A table of 22,000 rows, more than one thread would be left alone with."""
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false; SELECT setseed(0.5)")
-    connection.execute("""
+con = registered(
+    "SELECT setseed(0.5)",
+    """
         CREATE TABLE t AS SELECT random() * 70 AS age, random() * random() * 1e5 AS income,
             'z' || (random() * 40)::INTEGER AS zip FROM range(22000)
-    """)
-    yield connection
-    connection.close()
+    """,
+)
+"""A table of 22,000 rows, more than one thread would be left alone with."""
 
 
 @pytest.mark.slow

@@ -11,15 +11,14 @@ the files then show which cases changed. The SQL text has a file of its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
 import pytest
 
-import kanon_sql
 from kanon_sql.data import adult
 from kanon_sql.methods import METHODS as REGISTRY
+from tests.support.connections import registered
 from tests.support.digests import MEASURED_ANEW, digest, held
 
 DATA = Path(__file__).parents[1] / "data"
@@ -196,15 +195,11 @@ AUDITS = {
 }
 
 
-@pytest.fixture(scope="module")
-def con() -> Iterator[duckdb.DuckDBPyConnection]:
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false")
-    connection.execute(TABLES)
-    connection.execute(f"CREATE TABLE released AS FROM anonymize('people', {PEOPLE} k := 5, "
-                       "method := 'k_member')")
-    yield connection
-    connection.close()
+con = registered(
+    TABLES,
+    f"CREATE TABLE released AS FROM anonymize('people', {PEOPLE} k := 5, "
+    "method := 'k_member')",
+)
 
 
 def test_every_method_is_in_the_matrix() -> None:

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
 from scipy.stats.contingency import association
 
-import kanon_sql
 from kanon_sql.reporting.distributions import CRAMER, PEARSON, associations, read_column
 from kanon_sql.reporting.facts import Distribution
 from kanon_sql.reporting.readings import RELEASE, SOURCE, Reader
+from tests.support.connections import registered
 
-
-@pytest.fixture
-def own() -> Iterator[duckdb.DuckDBPyConnection]:
-    con = kanon_sql.register(duckdb.connect())
-    yield con
-    con.close()
+own = registered(scope="function")
 
 
 def reader(con: duckdb.DuckDBPyConnection, source: pa.Table, release: pa.Table) -> Reader:

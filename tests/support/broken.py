@@ -13,11 +13,27 @@ import pytest
 
 from kanon_sql.methods import CHOICES, METHODS, Grouping, Method
 from kanon_sql.stages import remembered
+from tests.support.connections import borrowed
 
 Connection = duckdb.DuckDBPyConnection
 Labels = Callable[[int, int], Any]
 K = 4
 SECRETS = ("Zaphod", "Trillian", "987654321", "42.4242", "1969-07-20")
+
+database = borrowed(
+    "ATTACH ':memory:' AS fresh; USE fresh; SET threads = 2",
+    """
+    CREATE TABLE patients AS
+    SELECT ['Zaphod', 'Trillian'][1 + i % 2] || i AS name, 987654321 + i * i AS number,
+           42.4242::DOUBLE + i AS x, DATE '1969-07-20' + i::INTEGER AS day,
+           'disease ' || i % 3 AS disease
+    FROM range(40) AS r(i)
+    """,
+    end="USE memory; DETACH fresh",
+)
+"""The fixture ``con`` of a module that has ``shared``: a database of its own with forty rows of
+secrets, all different."""
+
 STOPPED = "The release was stopped"
 
 

@@ -44,13 +44,21 @@ def recorded(name: str) -> dict[str, Any]:
     return found
 
 
+def by_line(found: dict[str, Any]) -> str:
+    """JSON with a line for each case, so that a difference shows which cases changed."""
+    lines = (
+        f" {json.dumps(case)}: {json.dumps(value, sort_keys=True)}"
+        for case, value in sorted(found.items())
+    )
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
 def held(name: str, case: str, found: Any) -> None:
     """Holds what was found against what was recorded; with RECORD=1 records it."""
     before = recorded(name)
     if WRITE and before.get(case) != found:
         RECORDED.mkdir(exist_ok=True)
-        text = json.dumps({**before, case: found}, indent=1, sort_keys=True)
-        (RECORDED / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+        (RECORDED / f"{name}.json").write_text(by_line({**before, case: found}), encoding="utf-8")
         before = recorded(name)
     assert found == before.get(case)
 

@@ -22,9 +22,9 @@ from kanon_sql.measure.part_metrics import PARTS
 from kanon_sql.measure.person_metrics import PERSONS
 from kanon_sql.measure.risk_metrics import BY_SUBSET, DRIVES, RISK, WEIGHTED
 from kanon_sql.methods import METHODS
-from kanon_sql.methods.option import Option, options_of
+from kanon_sql.option import Option, options_of
 from tests.project.test_layers import EXCEPTIONS, MAY_IMPORT
-from tests.support import docs_calls, looked_at, recipes
+from tests.support import docs_calls, looked_at, one_call, recipes
 
 ROOT = Path(__file__).parents[2]
 
@@ -198,6 +198,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "exceptions": exceptions,
     "looked at": looked_at.shown,
     **docs_calls.BLOCKS,
+    **one_call.BLOCKS,
     **{f"file: {name}": partial(file, name) for name in FILES},
     **{f"recipe: {name}": partial(recipes.shown, name) for name in recipes.MOST_FILES},
 }

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import duckdb
-import pytest
 
 from kanon_sql.stages import remembered
+from tests.support.queries import refusal_of
 
 Connection = duckdb.DuckDBPyConnection
 ROWS = """
@@ -60,6 +60,4 @@ def shadow(con: Connection, name: str, body: str = "'shadow'", kind: str = "MACR
 
 
 def refused(con: Connection, call: str, said: str) -> None:
-    with pytest.raises(duckdb.InvalidInputException) as caught:
-        con.execute(call).fetchall()
-    assert said in str(caught.value) and "Traceback" not in str(caught.value)
+    assert said in refusal_of(con, call, duckdb.InvalidInputException)

@@ -27,6 +27,8 @@ METHODS = (
 )
 CENTERED = ("r_gather", "r_cellular")
 """Methods that publish centers of their own where those have a smaller radius than the centroid."""
+OF_RECORDS = (*METHODS, *CENTERED)
+"""Methods that take any columns, and any number of rows that is k or more."""
 REPRESENTATIONS = ("centroid", "median", "interval", "bounds", "suppress")
 EPOCH = dt.datetime(1970, 1, 1)
 EPOCH_UTC = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kanon_sql.kernel.watch import StoppedError, Watch
@@ -25,16 +25,10 @@ from kanon_sql.points.points import Labels, LossPoints
 from kanon_sql.search.nearest_lists import nearest_lists
 from tests.methods.cell_generalization import reference_forest as reference
 from tests.methods.cell_generalization.reference_forest import Cells
-from tests.support.thoroughness import examples as thorough
+from tests.support.thoroughness import often
 
 SLACK = 1 + 1e-12
 """What rounding may add to a sum."""
-
-
-def often(examples: int) -> Callable[[Any], Any]:
-    return settings(
-        max_examples=thorough(examples), deadline=None, suppress_health_check=list(HealthCheck)
-    )
 
 
 def most(k: int) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_sql.errors import DataError, OptionError
@@ -32,15 +32,9 @@ from kanon_sql.methods.cell_generalization.triples import triples
 from kanon_sql.points.losses import generalized_cells as cost
 from kanon_sql.points.points import LossPoints
 from tests.support.partitions import partitions
-from tests.support.thoroughness import examples as thorough
+from tests.support.thoroughness import often
 
 METHODS: dict[int, Callable[..., Any]] = {2: pairs, 3: triples}
-
-
-def often(examples: int) -> Any:
-    return settings(
-        max_examples=thorough(examples), deadline=None, suppress_health_check=list(HealthCheck)
-    )
 
 
 @st.composite

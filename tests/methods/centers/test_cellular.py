@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
@@ -24,17 +23,11 @@ from kanon_sql.search import axes
 from tests.methods.centers import reference_cellular as reference
 from tests.support.kernels import from_python
 from tests.support.partitions import partitions
-from tests.support.thoroughness import examples as thorough
+from tests.support.thoroughness import often
 
 distance_of, key_within = map(from_python, (of_points.distance_of, of_points.key_within))
 
 KINDS = ("normal", "tails", "grid", "line", "hamming", "weights", "few", "sphere")
-
-
-def often(examples: int) -> Callable[[Any], Any]:
-    return settings(
-        max_examples=thorough(examples), deadline=None, suppress_health_check=list(HealthCheck)
-    )
 
 
 def metric_points(kind: str, n: int, seed: int) -> MetricPoints:

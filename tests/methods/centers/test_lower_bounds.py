@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_sql.methods import task_for
@@ -23,15 +22,9 @@ from kanon_sql.points.points import Floats, MetricPoints
 from tests.methods.centers import reference_cellular as reference
 from tests.methods.centers.test_cellular import metric_points
 from tests.support.partitions import partitions
-from tests.support.thoroughness import examples as thorough
+from tests.support.thoroughness import often
 
 ROUNDED = 1.0 + 1e-9
-
-
-def often(examples: int) -> Callable[[Any], Any]:
-    return settings(
-        max_examples=thorough(examples), deadline=None, suppress_health_check=list(HealthCheck)
-    )
 
 
 # --- around any points, on a line, where the best of them is half way -----------------------------

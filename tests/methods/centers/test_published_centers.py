@@ -10,18 +10,16 @@ import duckdb
 import numpy as np
 import pytest
 
-from tests.support.tables import fetch
+from tests.support.queries import metrics_of
+from tests.support.tables import CENTERED, fetch
 
 Connection = duckdb.DuckDBPyConnection
-CENTERED = ("r_gather", "r_cellular")
 
 
 def facts(con: Connection, relation: str, options: str) -> dict[str, float | None]:
     """anonymize_metrics as name to value."""
-    rows = con.execute(
-        f"SELECT metric, value FROM anonymize_metrics('{relation}', {options})"
-    ).fetchall()
-    return {name: value for name, value in rows if not name.startswith("ncp (")}
+    told = metrics_of(con, f"anonymize_metrics('{relation}', {options})")
+    return {name: value for name, value in told.items() if not name.startswith("ncp (")}
 
 
 @pytest.fixture

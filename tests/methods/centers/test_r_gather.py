@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_sql.errors import DataError
@@ -24,13 +24,7 @@ from kanon_sql.search import axes
 from kanon_sql.search.marked_counts import ball_sizes, new_marked_tree
 from tests.methods.centers import reference_gather as reference
 from tests.support.partitions import partitions
-from tests.support.thoroughness import examples as thorough
-
-
-def often(examples: int) -> Callable[[Any], Any]:
-    return settings(
-        max_examples=thorough(examples), deadline=None, suppress_health_check=list(HealthCheck)
-    )
+from tests.support.thoroughness import often
 
 
 def keys_of(points: MetricPoints) -> reference.Keys:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
@@ -25,7 +25,7 @@ from kanon_sql.points.points import Labels, LossPoints
 from tests.methods.k_member import reference_loss as reference
 from tests.methods.k_member.reference_loss import LossRecords, Variant
 from tests.support.records import loss_points_of
-from tests.support.thoroughness import examples as thorough
+from tests.support.thoroughness import often
 
 VARIANTS: tuple[Mapping[str, Any], ...] = (
     {},
@@ -37,12 +37,6 @@ VARIANTS: tuple[Mapping[str, Any], ...] = (
     {"diversity": "equal", "diversity_penalty": 0.3, "class_label": True, "start": "seed"},
     {"diversity": "sensitive", "class_label": True, "class_penalty": 7.0},
 )
-
-
-def often(examples: int) -> Callable[[Any], Any]:
-    return settings(
-        max_examples=thorough(examples), deadline=None, suppress_health_check=list(HealthCheck)
-    )
 
 
 def records_of(points: LossPoints) -> LossRecords:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_sql.errors import DataError
@@ -16,18 +16,12 @@ from kanon_sql.methods.local_search.merger_costs import Costs
 from kanon_sql.methods.local_search.merging import AROUND, merge_allowed, merge_rest
 from kanon_sql.methods.single_attribute.neighbours import TOGETHER
 from kanon_sql.points.points import ItemPoints, LossPoints, Points
-from kanon_sql.violation.demands import demands_of
-from kanon_sql.violation.violation import violations
+from kanon_sql.privacy.demands import demands_of
+from kanon_sql.privacy.kernels import violations
 from tests.methods.local_search import reference_merging as reference
 from tests.methods.local_search.reference_merging import Classes
 from tests.support.held import MODELS, as_sets, with_sensitive
-from tests.support.thoroughness import examples
-
-
-def often(many: int) -> settings:
-    return settings(
-        max_examples=examples(many), deadline=None, suppress_health_check=list(HealthCheck)
-    )
+from tests.support.thoroughness import often
 
 
 def demanded(points: Any, name: str) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_sql.kernel.watch import StoppedError, Watch
@@ -26,7 +26,7 @@ from kanon_sql.points.points import Labels, Points
 from kanon_sql.search.nearest_lists import nearest_lists
 from tests.methods.microaggregation import reference
 from tests.methods.microaggregation.reference import Records
-from tests.support.thoroughness import examples as thorough
+from tests.support.thoroughness import often
 
 SEARCH_STEPS = 100_000_000
 
@@ -54,12 +54,6 @@ class Task:
     def refined(self, labels: Labels | None = None, seconds: float | None = None) -> Refined:
         start = self.labels if labels is None else labels
         return refine(self.points, start, self.k, self.steps, seconds, Watch())
-
-
-def often(examples: int) -> Callable[[Any], Any]:
-    return settings(
-        max_examples=thorough(examples), deadline=None, suppress_health_check=list(HealthCheck)
-    )
 
 
 @st.composite

@@ -15,6 +15,7 @@ from kanon_sql.kernel.watch import StoppedError, Watch
 from kanon_sql.methods.local_search.row_suppression import charge_of, suppress_rows
 from kanon_sql.points.losses import sse, total_il
 from kanon_sql.points.points import Labels, LossPoints, Points
+from tests.support.queries import metrics_of
 
 Connection = duckdb.DuckDBPyConnection
 Draw = Callable[[st.SearchStrategy[Any]], Any]
@@ -112,11 +113,10 @@ def test_rows_in_are_rows_released_and_rows_suppressed(outliers: Connection, met
     call += "sensitive := ['secret']"
     if method == "full_domain":
         call += ", hierarchies := {'b': 'flat', 'a': {'kind': 'bins', 'width': 5}}"
-    def metrics(options: str) -> dict[str, float]:
-        found = outliers.sql(f"SELECT metric, value FROM anonymize_metrics({options})").fetchall()
-        return dict(found)
-
-    plain, found = metrics(call), metrics(f"{call}, suppress := 0.02")
+    plain, found = (
+        metrics_of(outliers, f"anonymize_metrics({call}{more})")
+        for more in ("", ", suppress := 0.02")
+    )
     assert 0 < found["rows_suppressed"] <= 4 and found["rows_in"] == 200
     assert found["rows_released"] == 200 - found["rows_suppressed"]
     assert found["k_reached"] >= 4 and plain["rows_suppressed"] == 0

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_sql.methods import Points, task_for
@@ -21,7 +21,7 @@ from kanon_sql.points.losses import information_loss, sse, sst
 from tests.methods.microaggregation import reference
 from tests.methods.microaggregation.reference import Records
 from tests.support.tasks import task_of
-from tests.support.thoroughness import examples as thorough
+from tests.support.thoroughness import often
 
 DATA = Path(__file__).parents[2] / "data"
 NAMES = ("mdav", "mdav_plus", "v_mdav", "mdav_star")
@@ -97,11 +97,6 @@ def cases(draw: st.DrawFn, most: int = 40, largest_k: int = 6) -> tuple[Records,
     d = draw(st.integers(0 if c else 1, 4))
     kind, distinct = draw(st.sampled_from(KINDS)), draw(st.sampled_from((n, n, n, 15, 3)))
     return random_records(n, d, c, kind, distinct, draw(st.integers(0, 10**6))), k
-
-
-def often(examples: int) -> settings:
-    """Settings for slow references: that many examples, no time limit for each."""
-    return settings(max_examples=thorough(examples), deadline=None)
 
 
 # --- kernels and reference --------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kanon_sql.data import adult
@@ -23,7 +23,7 @@ from kanon_sql.methods.recoding.full_domain import full_domain
 from kanon_sql.points.points import Grouping, LossPoints
 from tests.methods.recoding import reference_full_domain as reference
 from tests.methods.recoding.reference_full_domain import Attribute, Node
-from tests.support.thoroughness import examples as thorough
+from tests.support.thoroughness import often
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 HIERARCHIES = Path(__file__).parents[2] / "data" / "hierarchies"
@@ -91,12 +91,6 @@ def tasks(draw: Draw) -> Task:
     suppress = draw(st.sampled_from([0.0, 0.0, 0.05, 0.1, 0.25, 0.5]))
     even = draw(st.booleans())
     return Task([random_attribute(rng, n, height, even) for height in heights], n, k, suppress)
-
-
-def often(examples: int) -> Callable[[Any], Any]:
-    return settings(
-        max_examples=thorough(examples), deadline=None, suppress_health_check=list(HealthCheck)
-    )
 
 
 THIRDS = Task(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_sql.data import adult
@@ -21,7 +21,7 @@ from kanon_sql.methods.recoding.ranks import attribute_orders
 from kanon_sql.points.points import Labels, LossPoints
 from tests.methods.recoding import reference_mondrian as reference
 from tests.support.kernels import from_python
-from tests.support.thoroughness import examples as thorough
+from tests.support.thoroughness import often
 
 MODES = ("strict", "relaxed")
 
@@ -98,10 +98,6 @@ def cases(draw: Callable[[st.SearchStrategy[Any]], Any], most: int = 90) -> tupl
     d, flat, trees = (draw(st.integers(0, 2)) for _ in range(3))
     distinct = draw(st.sampled_from((n, n, 12, 3)))
     return random_points(n, d, flat, trees, distinct, draw(st.integers(0, 10**6))), k
-
-
-def often(examples: int) -> settings:
-    return settings(max_examples=thorough(examples), deadline=None)
 
 
 def hold(points: LossPoints, labels: Labels, k: int, mode: str) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kanon_sql.errors import DataError, OptionError
@@ -23,15 +23,9 @@ from kanon_sql.methods.single_attribute.packing_types import Instance, class_sta
 from kanon_sql.points.points import ItemPoints, Labels
 from tests.methods.single_attribute import reference_covering as reference
 from tests.support.partitions import partitions
-from tests.support.thoroughness import examples as thorough
+from tests.support.thoroughness import often
 
 EPSILONS = (1.0, 0.75, 0.5, 0.3, 0.1, 0.01)
-
-
-def often(examples: int) -> Callable[[Any], Any]:
-    return settings(
-        max_examples=thorough(examples), deadline=None, suppress_health_check=list(HealthCheck)
-    )
 
 
 def covered(sizes: Sequence[int], k: int, **options: Any) -> Labels:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_sql.errors import DataError
@@ -28,7 +28,7 @@ from kanon_sql.methods.single_attribute.spread import spread
 from kanon_sql.points.points import ItemPoints
 from tests.methods.single_attribute import reference_covering as reference
 from tests.support.partitions import partitions
-from tests.support.thoroughness import examples as thorough
+from tests.support.thoroughness import often
 
 METHODS: dict[str, Any] = {"fold": fold, "spread": spread, "five_halves": five_halves}
 REFERENCES: dict[str, Callable[..., reference.Packing]] = {
@@ -36,12 +36,6 @@ REFERENCES: dict[str, Callable[..., reference.Packing]] = {
     "spread": reference.spread,
 }
 WAYS = tuple(METHODS)
-
-
-def often(examples: int) -> Callable[[Any], Any]:
-    return settings(
-        max_examples=thorough(examples), deadline=None, suppress_health_check=list(HealthCheck)
-    )
 
 
 def packed(sizes: Sequence[int], k: int, way: str, sequence: str = "sorted") -> list[int]:

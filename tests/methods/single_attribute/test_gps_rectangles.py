@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_sql.errors import DataError
@@ -18,15 +18,9 @@ from kanon_sql.methods import task_for
 from kanon_sql.points.points import Floats, Grouping, ItemPoints, Labels
 from tests.methods.single_attribute.reference_rectangles import rectangles
 from tests.support.partitions import partitions
-from tests.support.thoroughness import examples as thorough
+from tests.support.thoroughness import often
 
 Place = tuple[float, float]
-
-
-def often(examples: int) -> Callable[[Any], Any]:
-    return settings(
-        max_examples=thorough(examples), deadline=None, suppress_health_check=list(HealthCheck)
-    )
 
 
 def grouped(

@@ -4,40 +4,24 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import duckdb
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-import kanon_sql
 from kanon_sql.methods import METHODS
 from kanon_sql.stages import remembered
-from tests.call.test_spelling import refusal
 from tests.support.broken import broken, last_group_is_one_short
-from tests.support.thoroughness import examples
+from tests.support.connections import registered
+from tests.support.queries import metrics_of, refusal_of
+from tests.support.thoroughness import often
 
 Connection = duckdb.DuckDBPyConnection
 LABELS = ("fold", "spread", "five_halves", "bin_cover", "ordered")
 
-
-@pytest.fixture(scope="module")
-def con() -> Iterator[Connection]:
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false; SET threads = 2")
-    yield connection
-    connection.close()
-
-
-def often(most: int) -> settings:
-    return settings(max_examples=examples(most), deadline=None)
-
-
-def metrics(con: Connection, call: str) -> dict[str, Any]:
-    rows = con.execute(f"SELECT metric, value FROM anonymize_metrics({call})").fetchall()
-    return dict(rows)
+con = registered("SET threads = 2")
 
 
 def fill(con: Connection, kind: str, values: list[Any]) -> None:
@@ -91,7 +75,7 @@ def test_a_class_releases_its_values_and_has_k_rows(
         texts = ["0.0" if row[3] == "-0.0" else row[3] for row in members]
         interval = method == "ordered" and kind not in ("VARCHAR", "BOOLEAN")
         assert {row[1] for row in members} == {shown(texts, interval)}
-    found = metrics(con, call)
+    found = metrics_of(con, f"anonymize_metrics({call})")
     sizes = Counter(row[1] for row in rows)
     assert found["class_size_max"] == max(sizes.values())
     assert found["overfull_ratio"] == max(sizes.values()) / k
@@ -156,7 +140,9 @@ def test_ordered_keeps_its_two_promises(con: Connection) -> None:
         "(5, 2), (6, 9)) AS s(i, n), range(n)"
     )
     largest, quadratic = (
-        metrics(con, f"'t', k := 4, method := 'ordered', objective := '{name}'")
+        metrics_of(
+            con, f"anonymize_metrics('t', k := 4, method := 'ordered', objective := '{name}')"
+        )
         for name in ("largest", "quadratic")
     )
     assert largest["cost"] == largest["lower_bound"] == largest["class_size_max"] == 9
@@ -177,7 +163,7 @@ def test_other_quasi_identifiers_are_never_left_as_they_are(con: Connection, met
     for relation in ("'t'", "'c'", "'t', quasi_identifiers := ['zip', 'age', 'z']"):
         query = f"WITH c AS (FROM t) FROM anonymize({relation}, k := 3, method := '{method}'"
         more = ", adjacency := 'pairs')" if method == "zip_regions" else ")"
-        said = refusal(con, query + more)
+        said = refusal_of(con, query + more)
         if relation != "'c'" or method != "gps_rectangles":
             assert "there are 3: zip, age, z" in said
             assert "hierarchies={" in said
@@ -191,7 +177,7 @@ def test_a_broken_method_releases_nothing(
     broken(monkeypatch, last_group_is_one_short, method)
     own = "['x', 'y']" if method == "gps_rectangles" else "['x']"
     more = ", tight := true" if method == "gps_rectangles" else ""
-    said = refusal(con, f"FROM anonymize('t', k := 4, method := '{method}', "
+    said = refusal_of(con, f"FROM anonymize('t', k := 4, method := '{method}', "
                         f"quasi_identifiers := {own}, others := 'release'{more})")
     assert "The release was stopped" in said
     remembered.forget()
@@ -220,14 +206,15 @@ def test_values_that_a_double_does_not_tell_apart(con: Connection, kind: str, va
                 "(SELECT v, dense_rank() OVER (ORDER BY v) AS n FROM (SELECT DISTINCT v FROM t)) "
                 "AS b ON a.n + 1 = b.n")
     for method in (*LABELS[:3], "ordered"):
-        found = metrics(con, f"'t', k := 10, method := '{method}'")
+        found = metrics_of(con, f"anonymize_metrics('t', k := 10, method := '{method}')")
         assert (found["classes"], found["lower_bound"], found["ratio"]) == (8, 10, 1)
     sizes = con.execute(
         "SELECT count(*) FROM anonymize('t', k := 20, method := 'ordered', representation := "
         "'number') GROUP BY v"
     ).fetchall()
     assert sizes == [(20,)] * 4
-    found = metrics(con, "'t', k := 20, method := 'zip_regions', adjacency := 'pairs'")
+    found = metrics_of(con, "anonymize_metrics('t', k := 20, method := 'zip_regions', "
+                            "adjacency := 'pairs')")
     assert (found["codes_unknown"], found["classes"], found["class_size_max"]) == (0, 4, 20)
 
 
@@ -243,7 +230,9 @@ def test_cost_is_that_of_the_released_classes(con: Connection) -> None:
     con.execute("CREATE OR REPLACE TABLE t AS SELECT chr(97 + i::INTEGER % 6) AS v "
                 "FROM range(60) AS r(i)")
     for more in ("method := 'fold'", "method := 'ordered', objective := 'quadratic'"):
-        found = metrics(con, f"'t', k := 15, {more}, representation := 'suppress'")
+        found = metrics_of(
+            con, f"anonymize_metrics('t', k := 15, {more}, representation := 'suppress')"
+        )
         squared = "quadratic" in more
         assert found["class_size_max"] == 60
         assert found["cost"] == (60 * 45 if squared else 60)
@@ -258,9 +247,7 @@ def test_a_release_by_ordered_is_audited_as_it_was_measured(con: Connection) -> 
     for representation in ("interval", "bounds"):
         call = f"'t', k := 30, method := 'ordered', representation := '{representation}'"
         con.execute(f"CREATE OR REPLACE TABLE released AS FROM anonymize({call})")
-        audited = dict(con.execute(
-            "SELECT metric, value FROM anonymize_audit('t', release := 'released')"
-        ).fetchall())
-        shown = metrics(con, call)
+        audited = metrics_of(con, "anonymize_audit('t', release := 'released')")
+        shown = metrics_of(con, f"anonymize_metrics({call})")
         assert audited["cells_unread"] == 0
         assert audited["entropy_loss"] == pytest.approx(shown["entropy_loss"])

@@ -3,42 +3,25 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
-from typing import Any
 
 import duckdb
 import pytest
 
-import kanon_sql
+from tests.support.connections import registered
+from tests.support.queries import metrics_of, refusal_of
 
 Connection = duckdb.DuckDBPyConnection
 GPS = "'t', k := 4, method := 'gps_rectangles', quasi_identifiers := ['lat', 'lon']"
 ZIP = "'z', k := 3, method := 'zip_regions', adjacency := 'pairs', quasi_identifiers := ['zip']"
 ILL = "sensitive := ['ill'], seed := 1"
 
-
-@pytest.fixture(scope="module")
-def con() -> Iterator[Connection]:
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false; SET threads = 1")
+con = registered(
+    "SET threads = 1",
     # the illness leans to the south, so that rectangles alone break most models
-    connection.execute(
-        "CREATE TABLE t AS SELECT i % 13 / 4.0 AS lat, i * 7 % 17 / 4.0 AS lon, "
-        "CASE WHEN i % 13 < 9 AND i % 7 > 0 THEN 'flu' WHEN i % 3 = 0 THEN 'cold' ELSE 'hiv' END "
-        "AS ill FROM range(160) AS r(i)"
-    )
-    yield connection
-    connection.close()
-
-
-def refusal(con: Connection, query: str) -> str:
-    with pytest.raises(duckdb.Error) as caught:
-        con.execute(query).fetchall()
-    return str(caught.value)
-
-
-def metrics(con: Connection, call: str) -> dict[str, Any]:
-    return dict(con.execute(f"SELECT metric, value FROM anonymize_metrics({call})").fetchall())
+    "CREATE TABLE t AS SELECT i % 13 / 4.0 AS lat, i * 7 % 17 / 4.0 AS lon, "
+    "CASE WHEN i % 13 < 9 AND i % 7 > 0 THEN 'flu' WHEN i % 3 = 0 THEN 'cold' ELSE 'hiv' END "
+    "AS ill FROM range(160) AS r(i)",
+)
 
 
 def rectangles(con: Connection, more: str) -> dict[tuple[float, ...], list[str]]:
@@ -93,7 +76,7 @@ def test_rows_without_a_place_are_left_out_or_refused(con: Connection) -> None:
     con.execute("CREATE OR REPLACE TABLE gone AS FROM t UNION ALL "
                 "SELECT NULL, 1.0, 'hiv' FROM range(5)")
     call = GPS.replace("'t'", "'gone'") + f", {ILL}, l := 2"
-    assert "5 rows have no place" in refusal(con, f"FROM anonymize({call})")
+    assert "5 rows have no place" in refusal_of(con, f"FROM anonymize({call})")
     rows = con.execute(f"FROM anonymize({call}, nulls := 'suppress')").fetchall()
     assert len(rows) == 160
 
@@ -122,11 +105,11 @@ def regions(con: Connection, more: str) -> list[tuple[str, int]]:
 def test_a_part_of_the_graph_that_breaks_a_model_is_an_island(con: Connection) -> None:
     graph(con)
     assert [zips for zips, _ in regions(con, "")] == ["a", "b", "c", "d", "x", "y"]
-    said = refusal(con, f"FROM anonymize({ZIP}, {ILL}, l := 2)")
+    said = refusal_of(con, f"FROM anonymize({ZIP}, {ILL}, l := 2)")
     assert "A connected part of the graph breaks a privacy model" in said
     left = ", l := 2, islands := 'suppress'"
     assert regions(con, left) == [("{a, b}", 6), ("{c, d}", 7)]
-    told = metrics(con, f"{ZIP}, {ILL}{left}")
+    told = metrics_of(con, f"anonymize_metrics({ZIP}, {ILL}{left})")
     assert (told["rows_suppressed"], told["islands"], told["island_rows"]) == (7, 1, 7)
     assert told["guaranteed_ratio"] is None and told["ratio"] >= 1.0
     # of the part that is joined x is nearest to d
@@ -140,7 +123,9 @@ def test_metrics_tell_no_guarantee_of_merged_classes(con: Connection, method: st
     con.execute("CREATE OR REPLACE TABLE s AS SELECT i % 9 AS code, "
                 "CASE WHEN i % 9 < 6 THEN 'flu' ELSE 'cold' END AS ill FROM range(60) AS r(i)")
     call = f"'s', k := 6, method := '{method}', quasi_identifiers := ['code'], {ILL}"
-    plain, told = metrics(con, call), metrics(con, f"{call}, l := 2")
+    plain, told = (
+        metrics_of(con, f"anonymize_metrics({call}{more})") for more in ("", ", l := 2")
+    )
     assert plain["guaranteed_ratio"] is not None and told["guaranteed_ratio"] is None
     assert told["classes"] < plain["classes"] and told["ratio"] >= 1.0
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import duckdb
@@ -13,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import kanon_sql
 from kanon_sql.stages import remembered
-from tests.call.test_spelling import refusal
+from tests.support.connections import registered
+from tests.support.queries import metrics_of, refusal_of
 from tests.support.thoroughness import examples
 
 Connection = duckdb.DuckDBPyConnection
@@ -23,13 +22,7 @@ Box = tuple[float, float, float, float]
 METHOD = "method := 'gps_rectangles', quasi_identifiers := ['lat', 'lon'], others := 'release'"
 ID = "sensitive := ['id']"
 
-
-@pytest.fixture(scope="module")
-def con() -> Iterator[Connection]:
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false; SET threads = 2")
-    yield connection
-    connection.close()
+con = registered("SET threads = 2")
 
 
 def fill(con: Connection, places: list[tuple[Any, Any]]) -> None:
@@ -97,7 +90,7 @@ def test_an_extent_is_covered_instead_of_the_box_of_the_data(con: Connection) ->
     own = [{low for low, *_ in distinct}, {box[2] for box in distinct}]
     assert all(any(value != int(value) for value in values) for values in own)
     small = "extent := {'lat': [0, 3], 'lon': [0, 9]}"
-    said = refusal(con, f"FROM anonymize('t', k := 5, {METHOD}, {small})")
+    said = refusal_of(con, f"FROM anonymize('t', k := 5, {METHOD}, {small})")
     assert "outside the extent" in said
 
 
@@ -155,11 +148,9 @@ def test_rows_without_a_place_are_a_class_of_their_own(con: Connection) -> None:
         "WHERE lat IS NULL GROUP BY ALL"
     ).fetchall()
     assert rows == [(None, None, None, 3)]
-    told = dict(con.execute(
-        f"SELECT metric, value FROM anonymize_metrics('t', k := 3, {METHOD})"
-    ).fetchall())
+    told = metrics_of(con, f"anonymize_metrics('t', k := 3, {METHOD})")
     assert (told["rows_in"], told["rows_released"], told["class_size_min"]) == (23, 23, 3)
-    said = refusal(con, f"FROM anonymize('t', k := 4, {METHOD})")
+    said = refusal_of(con, f"FROM anonymize('t', k := 4, {METHOD})")
     assert "20 rows with a place and 3 without" in said
     left = f"FROM anonymize('t', k := 4, {METHOD}, nulls := 'suppress')"
     assert con.execute(f"SELECT count(*) {left}").fetchall() == [(20,)]
@@ -170,9 +161,7 @@ def test_the_worst_case_of_the_paper(con: Connection) -> None:
     corners = [(0.0, 1.0), (0.0, -1.0), (1.0, 0.0), (-1.0, 0.0)]
     fill(con, [place for place in corners for _ in range(k - 1)] + [(0.0, 0.0)] * k)
     assert len({box for box, _, _ in boxes(con, k)}) == 1
-    told = dict(con.execute(
-        f"SELECT metric, value FROM anonymize_metrics('t', k := {k}, {METHOD})"
-    ).fetchall())
+    told = metrics_of(con, f"anonymize_metrics('t', k := {k}, {METHOD})")
     assert told["class_size_max"] == told["cost"] == 5 * k - 4
     assert told["ratio"] <= told["guaranteed_ratio"] <= 5
 
@@ -209,7 +198,7 @@ def test_what_can_not_be_is_refused(
 ) -> None:
     con.execute(f"CREATE OR REPLACE TABLE t AS SELECT {columns} FROM range(20) AS r(i)")
     given = f", {more}" if more else ""
-    assert expected in refusal(con, f"FROM anonymize('t', k := 3, {METHOD}{given})")
+    assert expected in refusal_of(con, f"FROM anonymize('t', k := 3, {METHOD}{given})")
 
 
 def test_rows_with_and_without_a_place_are_remembered_apart(con: Connection) -> None:
@@ -234,15 +223,11 @@ def test_rows_with_and_without_a_place_are_remembered_apart(con: Connection) -> 
 
 def test_a_class_without_a_place_counts_in_the_bounds(con: Connection) -> None:
     fill(con, [(None, 0.0)] * 60 + [(40 + i / 100, -75 + i * 7 % 40 / 50) for i in range(40)])
-    told = dict(con.execute(
-        f"SELECT metric, value FROM anonymize_metrics('t', k := 10, {METHOD})"
-    ).fetchall())
+    told = metrics_of(con, f"anonymize_metrics('t', k := 10, {METHOD})")
     assert told["rows_without_place"] == told["cost"] == told["lower_bound"] == 60
     assert told["ratio"] == told["guaranteed_ratio"] == 1
     fill(con, [(None, 0.0)] * 60)
-    told = dict(con.execute(
-        f"SELECT metric, value FROM anonymize_metrics('t', k := 10, {METHOD})"
-    ).fetchall())
+    told = metrics_of(con, f"anonymize_metrics('t', k := 10, {METHOD})")
     assert (told["classes"], told["cost"], told["ratio"]) == (1, 60, 1)
 
 
@@ -259,7 +244,7 @@ def test_only_numbers_are_places(con: Connection, kind: str) -> None:
         kind, "TIMESTAMP '2024-01-01' + INTERVAL (i) SECOND")
     con.execute(f"CREATE OR REPLACE TABLE t AS SELECT ({value})::{kind} AS lat, i AS lon "
                 "FROM range(40) AS r(i)")
-    assert "two columns of numbers" in refusal(con, f"FROM anonymize('t', k := 5, {METHOD})")
+    assert "two columns of numbers" in refusal_of(con, f"FROM anonymize('t', k := 5, {METHOD})")
 
 
 @pytest.mark.parametrize(("extent", "expected"), [
@@ -269,5 +254,5 @@ def test_only_numbers_are_places(con: Connection, kind: str) -> None:
 ])
 def test_an_extent_that_can_not_be(con: Connection, extent: str, expected: str) -> None:
     fill(con, [(i, i) for i in range(40)])
-    said = refusal(con, f"FROM anonymize('t', k := 5, {METHOD}, extent := {extent})")
+    said = refusal_of(con, f"FROM anonymize('t', k := 5, {METHOD}, extent := {extent})")
     assert expected in said

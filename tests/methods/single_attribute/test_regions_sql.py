@@ -2,36 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import duckdb
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-import kanon_sql
-from tests.call.test_spelling import refusal
-from tests.support.thoroughness import examples
+from tests.support.connections import registered
+from tests.support.queries import metrics_of, refusal_of
+from tests.support.thoroughness import often
 
 Connection = duckdb.DuckDBPyConnection
 
 
-@pytest.fixture(scope="module")
-def con() -> Iterator[Connection]:
-    connection = kanon_sql.register(duckdb.connect())
-    connection.execute("SET enable_progress_bar = false; SET threads = 2")
-    yield connection
-    connection.close()
-
-
-def often(most: int) -> settings:
-    return settings(max_examples=examples(most), deadline=None)
-
-
-def metrics(con: Connection, call: str) -> dict[str, Any]:
-    rows = con.execute(f"SELECT metric, value FROM anonymize_metrics({call})").fetchall()
-    return dict(rows)
+con = registered("SET threads = 2")
 
 
 def graph(con: Connection, rows: str, pairs: str) -> None:
@@ -90,7 +75,7 @@ def test_regions_are_connected_and_have_k_rows(con: Connection, data: st.DataObj
         nobodys = {code for code in codes if size[code] == 0}
         assert connected(region | _reached(region, nobodys, both), both)
     assert sorted(code for region in members for code in region) == [c for c in codes if size[c]]
-    told = metrics(con, ZIP)
+    told = metrics_of(con, f"anonymize_metrics({ZIP})")
     kappa, degree = max(5, *size.values()), told["spanning_degree"]
     assert told["class_size_max"] <= kappa + degree * 4
     assert told["class_size_max"] >= told["lower_bound"] >= kappa
@@ -121,20 +106,20 @@ def test_codes_are_found_whatever_the_type_of_their_column(con: Connection) -> N
 def test_islands_are_refused_left_out_or_joined(con: Connection) -> None:
     graph(con, "('a', 3), ('b', 4), ('c', 2), ('d', 1), ('x', 1), (NULL, 2)",
           "('a', 'b'), ('c', 'd'), ('d', 'c'), ('q', 'a')")
-    said = refusal(con, f"FROM anonymize({ZIP})")
+    said = refusal_of(con, f"FROM anonymize({ZIP})")
     assert "4 codes with 6 rows" in said
     assert "islands='suppress'" in said
     assert released(con, ", islands := 'suppress'") == [("{a, b}", 7)]
-    told = metrics(con, f"{ZIP}, islands := 'suppress'")
+    told = metrics_of(con, f"anonymize_metrics({ZIP}, islands := 'suppress')")
     assert (told["rows_in"], told["rows_released"], told["rows_suppressed"]) == (13, 7, 6)
     assert (told["islands"], told["island_rows"], told["codes_unknown"]) == (3, 6, 2)
     con.execute("CREATE OR REPLACE TABLE spots AS FROM (VALUES ('a', 1.0, 1.0), ('b', 2.0, 1.0), "
                 "('c', 2.0, 3.0), ('x', 9.0, 9.0)) AS s(code, lat, lon)")
     joined = ", islands := 'nearest', places := 'spots'"
-    assert "places" in refusal(con, f"FROM anonymize({ZIP}{joined})")
+    assert "places" in refusal_of(con, f"FROM anonymize({ZIP}{joined})")
     con.execute("DELETE FROM t WHERE zip IS NULL")
     assert released(con, joined) == [("{a, b, c, d, x}", 11)]
-    told = metrics(con, f"{ZIP}{joined}")
+    told = metrics_of(con, f"anonymize_metrics({ZIP}{joined})")
     assert told["guaranteed_ratio"] is None
     assert told["rows_suppressed"] == 0
 
@@ -156,7 +141,8 @@ def test_neighbours_follow_from_places(con: Connection) -> None:
     query = f"SELECT count(*) FROM anonymize({call}) GROUP BY zip ORDER BY ALL"
     sizes = con.execute(query).fetchall()
     assert sum(n for (n,) in sizes) == 108
-    assert 9 <= min(sizes)[0] <= max(sizes)[0] <= metrics(con, call)["guaranteed_ratio"] * 9
+    told = metrics_of(con, f"anonymize_metrics({call})")
+    assert 9 <= min(sizes)[0] <= max(sizes)[0] <= told["guaranteed_ratio"] * 9
     con.execute("INSERT INTO spots VALUES ('c1', 'nan', 3.0), (NULL, 1.0, 1.0)")
     assert sizes == con.execute(query).fetchall()
 
@@ -184,7 +170,7 @@ def test_what_can_not_be_is_refused_in_a_sentence(
     con.execute("CREATE OR REPLACE TABLE empty AS SELECT 1 AS a, 2 AS b LIMIT 0")
     con.execute("CREATE OR REPLACE TABLE words AS SELECT 'c' AS code, 'secret' AS lat, '1' AS lon")
     given = f", {more}" if more else ""
-    said = refusal(con, f"FROM anonymize('t', k := 5, method := 'zip_regions'{given})")
+    said = refusal_of(con, f"FROM anonymize('t', k := 5, method := 'zip_regions'{given})")
     assert expected in said
     assert "secret" not in said
 
@@ -200,11 +186,11 @@ def test_a_graph_that_knows_no_code_is_refused(con: Connection) -> None:
         "'adjacency': 'pairs'}}",
     )
     for call in calls:
-        said = refusal(con, f"FROM anonymize({call})")
+        said = refusal_of(con, f"FROM anonymize({call})")
         assert "doesn't know any of the 2 codes" in said
         assert "'01001' and not 1001" in said  # an example, whatever the data
     con.execute("INSERT INTO pairs VALUES (5, 6); UPDATE t SET zip = '5' WHERE age < 3")
-    said = refusal(con, f"FROM anonymize({calls[0].replace('5,', '30,', 1)})")
+    said = refusal_of(con, f"FROM anonymize({calls[0].replace('5,', '30,', 1)})")
     assert "2 codes of the data are unknown to the graph" in said
 
 
@@ -213,6 +199,6 @@ def test_a_relation_with_a_name_of_the_query_is_refused(con: Connection, name: s
     graph(con, "('a', 3), ('b', 4)", "('a', 'b')")
     con.execute(f"CREATE OR REPLACE TABLE _{name} AS FROM pairs")
     call = "FROM anonymize('t', k := 5, method := 'zip_regions', adjacency := "
-    assert "starts with '__kanon_'" in refusal(con, f"{call}'__kanon_{name}')")
+    assert "starts with '__kanon_'" in refusal_of(con, f"{call}'__kanon_{name}')")
     assert con.execute(f"{call}'_{name}')").fetchall() == [("{a, b}",)] * 7
     con.execute(f"DROP TABLE _{name}")

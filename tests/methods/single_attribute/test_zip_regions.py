@@ -6,12 +6,12 @@ The trees and links that they are made from are tested in test_nested_regions.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kanon_sql.encode.delaunay import delaunay_links
@@ -25,13 +25,7 @@ from kanon_sql.points.points import Grouping, ItemPoints
 from tests.methods.single_attribute import reference_regions as reference
 from tests.methods.single_attribute.reference_regions import Link
 from tests.support.partitions import partitions
-from tests.support.thoroughness import examples as thorough
-
-
-def often(examples: int) -> Callable[[Any], Any]:
-    return settings(
-        max_examples=thorough(examples), deadline=None, suppress_health_check=list(HealthCheck)
-    )
+from tests.support.thoroughness import often
 
 
 def nobody() -> Any:
