@@ -110,21 +110,6 @@ def test_models_hold_in_the_whole_release(frame: Any, options: dict[str, Any]) -
     released.unpersist()
 
 
-@pytest.mark.parametrize(("options", "said"), [
-    ({"t": 0.2}, "'t' looks at all rows"),
-    ({"beta": 2.0}, "'beta' looks at all rows"),
-    ({"class_id": True}, "'class_id' looks at all rows"),
-    ({"recoding": "global"}, "looks at all rows"),
-    ({"alpha": {"Flu": 0.3}}, "share for each value"),
-    ({"kk": 5}, "has no option 'kk'"),
-])
-def test_what_blocks_cannot_keep_is_refused_by_name(
-    frame: Any, options: dict[str, Any], said: str
-) -> None:
-    with pytest.raises(OptionError, match=said):
-        kanon_spark.release(frame, k=5, **ROLES, **options)
-
-
 def test_refusals_are_those_of_anonymize(spark: Any, frame: Any) -> None:
     with pytest.raises(OptionError, match="no DataFrame of Spark"):
         kanon_spark.release("people", k=5)

@@ -12,6 +12,7 @@ import pytest
 
 from kanon_sql import OptionError, ReleaseError
 from kanon_sql import spark as kanon_spark
+from kanon_sql.blocks.learn import learn, survey
 from kanon_sql.blocks.metrics import Output
 from kanon_sql.duckdb.session import Session
 
@@ -25,13 +26,20 @@ ROLES: dict[str, Any] = {"quasi_identifiers": ["age", "zip"], "sensitive": ["dis
 
 def verified(spark: Any, rows: Any, **options: Any) -> Output:
     from kanon_sql.spark.request import read_frame
+    from kanon_sql.spark.run import encoded
+    from kanon_sql.spark.source import FrameRows
     from kanon_sql.spark.verify import count_output, verify_models
-    from kanon_sql.spark.worker import Work
+    from kanon_sql.spark.worker import Cut, Work
 
     with Session(None) as session:
         frame = read_frame(session, rows, "UTC", {**ROLES, **options})
-    counted = count_output(rows, [rows.schema["age"], rows.schema["zip"]])
-    verify_models(Work(frame.request, "UTC", 1), rows, rows.schema, 15, "a method")
+        source = FrameRows(session, frame.request, encoded(rows, frame))
+        learned = learn(source, survey(source))
+    names = ["age", "zip"]
+    counted = count_output(rows, names)
+    released = rows.selectExpr("*", "0L AS __kanon_block")
+    parts = [Cut(frame.request, learned)]
+    verify_models(Work(frame.request, "UTC", 1), released, parts, source.tables, 15, names)
     return counted
 
 
@@ -45,6 +53,11 @@ def test_the_smallest_class_is_counted(spark: Any) -> None:
     ({"alpha": 0.4}, "1 of its classes don't keep alpha_k_anonymity"),
     ({"l": 2.5, "diversity_kind": "entropy"}, "1 of its classes don't keep entropy"),
     ({"l": 3, "diversity_kind": "recursive", "c": 2}, "1 of its classes don't keep recursive"),
+    ({"t": 0.1}, "2 of its classes don't keep t_closeness"),
+    ({"t": 0.05, "hierarchies": {"disease": "prefix"}}, "2 of its classes don't keep t_closeness"),
+    ({"beta": 0.1}, "2 of its classes don't keep beta_likeness"),
+    ({"delta": 5.0}, "1 of its classes don't keep delta"),
+    ({"alpha": {"d0": 0.45}}, "1 of its classes don't keep alpha_k_anonymity"),
 ])
 def test_a_broken_model_stops_the_release(
     spark: Any, options: dict[str, Any], broken: str
