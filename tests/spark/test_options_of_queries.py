@@ -292,7 +292,9 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "joined parts beside entity": (
         {**WITHIN, "small_parts": "join", "entity": "patient"}, "Spark counts those of each"
     ),
-    "no quasi-identifiers": ({"quasi_identifiers": None, "others": "error"}, "quasi_identifiers is not given"),
+    "no quasi-identifiers": (
+        {"quasi_identifiers": None, "others": "error"}, "quasi_identifiers is not given"
+    ),
     "an unknown option": ({"kk": 5}, "has no option 'kk'"),
 }
 
