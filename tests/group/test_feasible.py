@@ -29,7 +29,7 @@ from kanon_sql.group.run import group_points
 from kanon_sql.methods import task_for
 from kanon_sql.points.points import Points
 from kanon_sql.points.sensitive import SensitiveColumn
-from kanon_sql.stages.group import prepare
+from kanon_sql.stages.prepare import prepare
 
 
 def table(values: Sequence[Any], **more: Any) -> Points:
