@@ -1,4 +1,5 @@
-"""How names of columns are compared: as DuckDB compares them."""
+"""How names of columns are compared, as DuckDB compares them, and how names and texts stand in its
+SQL."""
 
 from __future__ import annotations
 
@@ -15,3 +16,13 @@ def caseless(name: object) -> str:
     role of one is lost. In SQL it is __kanon_caseless (see sql/macros/columns.sql).
     """
     return str(name).translate(_SMALL)
+
+
+def quoted(name: str) -> str:
+    """An identifier in double quotes."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """A text in single quotes."""
+    return "'" + text.replace("'", "''") + "'"

@@ -4,13 +4,52 @@
 {'values': count(${column}), 'about': approx_count_distinct(${column})}
 
 -- name: file
--- Writes one file of a release, of the rows whose values have hashes in a range, whatever block they
--- come from, for kanon_sql.anonymize_files.
+-- Writes one file of a release: of the rows whose values have hashes in a range, or whose places are,
+-- whatever block they come from, for kanon_sql.anonymize_files.
 COPY (
-    SELECT * EXCLUDE (__kanon_of_values, __kanon_of_all) FROM ${pieces}
-    WHERE __kanon_of_values >= ${first}::UBIGINT AND __kanon_of_values <= ${last}::UBIGINT
-    ORDER BY __kanon_of_values, __kanon_of_all
+    SELECT * EXCLUDE (${helpers})${class_id} FROM ${pieces}
+    WHERE ${at} >= ${first} AND ${at} <= ${last}
+    ORDER BY ${order}
 ) TO ${path} (FORMAT parquet, COMPRESSION zstd, PRESERVE_ORDER true, USE_TMP_FILE false)
+
+-- name: class_id
+-- The number of the class of each row, where so many stand in the files before, for
+-- kanon_sql.anonymize_files(..., class_id=True).
+, ${before} + dense_rank() OVER (ORDER BY __kanon_of_values ASC, ${quasi}) AS class_id
+
+-- name: classes
+-- How many combinations of released values a file will hold, for
+-- kanon_sql.anonymize_files(..., class_id=True).
+SELECT count(*) FROM (
+    SELECT DISTINCT __kanon_of_values, ${quasi} FROM ${pieces}
+    WHERE __kanon_of_values >= ${first} AND __kanon_of_values <= ${last}
+)
+
+-- name: parts
+-- The parts of all rows, and what becomes of them, for kanon_sql.anonymize_files(..., within=['day']).
+CREATE OR REPLACE TEMP TABLE __kanon_parts AS
+WITH __kanon_taking AS NOT MATERIALIZED (
+    SELECT NULL::BIGINT AS __kanon_part, __kanon.* FROM ${rows} AS __kanon
+),
+${stages}__kanon_accounted AS MATERIALIZED (SELECT CASE
+${refusals}        ELSE true END AS passed)
+SELECT * FROM __kanon_parts WHERE (SELECT passed FROM __kanon_accounted)
+
+-- name: part_sizes
+-- How many rows each part has, those that are put together as one, for
+-- kanon_sql.anonymize_files(..., within=['day']).
+SELECT number, sum("rows")::BIGINT, bool_or(joined), count(*) FROM __kanon_parts
+GROUP BY number ORDER BY number
+
+-- name: spool_parts
+-- Writes each row to the folder of its part, or of several small ones, for
+-- kanon_sql.anonymize_files(..., within=['day']).
+COPY (
+    SELECT __kanon_taking.*${replaced}, __kanon_folder
+    FROM ${rows} AS __kanon_taking
+    JOIN __kanon_parts ON ${same}
+    JOIN __kanon_folders USING (number)
+) TO ${folder} (FORMAT parquet, PARTITION_BY (__kanon_folder), COMPRESSION lz4, WRITE_PARTITION_COLUMNS false)
 
 -- name: verify
 -- What a written file holds: rows, combinations of released values, and the rows of the smallest,
@@ -24,6 +63,12 @@ SELECT coalesce(sum(n), 0)::BIGINT, count(value), coalesce(sum(n) FILTER (WHERE 
        min(TRY_CAST(value AS HUGEINT)), max(TRY_CAST(value AS HUGEINT))
 FROM (SELECT ${column}::VARCHAR AS value, count(*) AS n FROM ${rows}
       WHERE ${column} IS NOT NULL GROUP BY value)
+
+-- name: one_of_each
+-- The value of each person in a column, where all rows of the person have it, for
+-- kanon_sql.anonymize_files.
+(SELECT ${entity}, any_value(${column}) AS ${column} FROM ${rows}
+ GROUP BY ${entity} HAVING count(DISTINCT ${column}) = 1)
 
 -- name: rows
 -- The rows of files that take part, with the columns that a release needs: the first pass of
@@ -125,9 +170,36 @@ COPY (
 
 -- name: part
 -- A value as a part of the range of its column, for kanon_sql.anonymize_files.
-round((${number} * ${unit} - ${low}) / ${span} * 1099511627776)::HUGEINT
+round((${number} * ${unit} - ${low}) / ${span} * ${parts})::HUGEINT
 
 -- name: sums
 -- Sums of a column and of its squares in whole numbers, which no order of the rows changes, for
 -- kanon_sql.anonymize_files: its values as parts of 2^40 of its range.
 {'sum': sum(${part})::VARCHAR, 'squares': sum(${part} * ${part})::VARCHAR}
+
+-- name: nodes
+-- The rows of all blocks at a node, for kanon_sql.anonymize_files(..., t=0.2,
+-- hierarchies={'disease': 'groups'}).
+(SELECT system.main.sum(many)
+    FROM __kanon_domain_${i} LEFT JOIN __kanon_paths_${i} ON label = leaf
+    WHERE path[depth] IS NOT DISTINCT FROM node)
+
+-- name: values
+-- The values of a sensitive column of all rows in their order, and how many rows have each, for
+-- kanon_sql.anonymize_files(..., t=0.2, sensitive=['disease']).
+SELECT * FROM (${domain}) ORDER BY place
+
+-- name: counted
+-- What privacy models look at of the values of a sensitive column, and how many rows have each, for
+-- kanon_sql.anonymize_files(..., t=0.2, sensitive=['disease']).
+(SELECT decode(encode(__kanon_key(${column}))) AS label, __kanon_value(${column}) AS sorted,
+        (__kanon_cell(${column})).number AS number, ${size} AS size
+ FROM ${rows})
+
+-- name: values_of_persons
+-- Whose each row is, and what models look at, for
+-- kanon_sql.anonymize_files(..., t=0.2, sensitive=['disease'], entity='patient_id').
+SELECT 0 AS combination, decode(encode(__kanon_key(${entity}))) AS entity,
+       decode(encode(__kanon_key(${column}))) AS label, __kanon_value(${column}) AS sorted,
+       (__kanon_cell(${column})).number AS number
+FROM ${rows}

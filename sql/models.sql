@@ -5,10 +5,7 @@ __kanon_histogram_${i} AS MATERIALIZED (  -- rows of each value in each combinat
     ${histogram}
 ),
 __kanon_domain_${i} AS MATERIALIZED (  -- the values of all rows in their order, a missing one last
-    SELECT ${part}label, sum(size)::BIGINT AS many, any_value(number) AS number,
-           row_number() OVER (${window}ORDER BY label IS NULL ASC, min(sorted) ASC NULLS LAST,
-                                       encode(label) ASC NULLS LAST) - 1 AS place
-    FROM __kanon_histogram_${i} GROUP BY ${part}label
+    ${domain}
 ),
 __kanon_whole_${i} AS MATERIALIZED (  -- all rows
     SELECT ${part}coalesce(sum(many), 0)::BIGINT AS many, count(label) AS different,
@@ -26,6 +23,14 @@ __kanon_placed_${i} AS (  -- rows of each value in each combination, and among a
     FROM __kanon_histogram_${i} JOIN __kanon_domain_${i}
         ON __kanon_histogram_${i}.label IS NOT DISTINCT FROM __kanon_domain_${i}.label${alike}
 ),
+
+-- name: domain
+-- The values of rows in their order, and how many rows have each: a part of
+-- anonymize('t', k=5, l=3, sensitive=['disease']).
+SELECT ${part}label, sum(size)::BIGINT AS many, any_value(number) AS number,
+           row_number() OVER (${window}ORDER BY label IS NULL ASC, min(sorted) ASC NULLS LAST,
+                                       encode(label) ASC NULLS LAST) - 1 AS place
+    FROM ${histogram} GROUP BY ${part}label
 
 -- name: paths
 -- The nodes above each value of a sensitive column with a hierarchy: a part of
@@ -181,7 +186,7 @@ SELECT combination, size, above * ${under} <= ${over} * height * size * many AS 
           ${join} (SELECT ${part}many::HUGEINT AS many FROM __kanon_whole_${i})${using}
           CROSS JOIN (SELECT coalesce(max(len(path)) - 1, 0) AS height FROM __kanon_paths_${i})
           LEFT JOIN (
-              SELECT combination, rows_of, system.main.sum(rows_of) OVER (PARTITION BY ${part}depth, node) AS rows_of_all
+              SELECT combination, rows_of, ${of_all} AS rows_of_all
               FROM (SELECT ${part}combination, depth, node, sum(size) AS rows_of
                     FROM (SELECT ${part}combination, size, depth, path[depth] AS node
                           FROM (SELECT ${part}combination, size, path FROM __kanon_histogram_${i}

@@ -9,9 +9,9 @@ from typing import Any
 
 from kanon_sql.call.arguments import read_arguments
 from kanon_sql.call.catalog import Catalog
-from kanon_sql.call.relation import literal
 from kanon_sql.errors import KanonError
 from kanon_sql.jobs.forks import refuse_forked
+from kanon_sql.names import literal
 from kanon_sql.plan.found import found_sql
 from kanon_sql.plan.macros import FIRST, at_home, parameters
 from kanon_sql.plan.query import plan

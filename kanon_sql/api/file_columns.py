@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kanon_sql.api.verification import Finding
-from kanon_sql.call.relation import quoted
 from kanon_sql.duckdb.session import Connection
+from kanon_sql.names import quoted
 from kanon_sql.plan.entries import added_columns, resembles
 from kanon_sql.plan.manifest import KEY, file_relation
 from kanon_sql.plan.proof import numbers_sql
@@ -38,13 +38,14 @@ def of_columns(columns: Mapping[str, str], manifest: Json) -> Iterator[Finding]:
                 f"The column {name!r} of the file is none of the release.",
             )
     for name, kept in told.items():
-        said = ""
+        said, taken_for = "", None
         near = next((other for other in away if resembles(name, other)), None)
         if name not in columns:
             said = f"The file lacks the column {name!r} of the release."
         elif columns[name] != kept:
             said = f"The column {name!r} has the type {columns[name]}, and was released as {kept}."
         elif near is not None and near != name:
+            taken_for = near if name in roles else None
             said = f"The column {name!r} is in the file, and {near!r} has the role {roles[near]}."
         elif name not in roles and name not in added:
             said = f"The column {name!r} of the file has no role in the manifest."
@@ -52,7 +53,7 @@ def of_columns(columns: Mapping[str, str], manifest: Json) -> Iterator[Finding]:
             said = f"The column {name!r} is of the relation, and of the release."
         elif [*columns] != [*told] and set(columns) == set(told):
             said = "The columns of the file stand in another order than they were released in."
-        yield Finding(f"columns.{name}", "wrong" if said else "proven", said)
+        yield Finding(f"columns.{name}", "wrong" if said else "proven", said, taken_for)
     for name in sorted(added - set(told)):
         yield Finding(f"options.{name}", "wrong", f"The file lacks the column {name!r}.")
 

@@ -18,11 +18,12 @@ import duckdb
 from kanon_sql.api.entry import enter, entry_of, unmoved
 from kanon_sql.api.private import is_json, open_table, refuse_private, write_private
 from kanon_sql.call.call import GroupingCall, read_call
-from kanon_sql.call.relation import Relation, is_url, literal, quoted
+from kanon_sql.call.relation import Relation, is_url
 from kanon_sql.duckdb.refused import telling
 from kanon_sql.duckdb.session import Session, asked, bound, reads_of
 from kanon_sql.errors import DataError, OptionError, ReleaseError
 from kanon_sql.jobs.forks import refuse_forked
+from kanon_sql.names import literal, quoted
 from kanon_sql.output.faults import writing
 from kanon_sql.output.whole import beside
 from kanon_sql.plan.manifest import (
@@ -79,7 +80,8 @@ class Written:
 
 
 def write_release(
-    con: Any, data: Any, options: Mapping[str, Any], to: Any, private: Any = None
+    con: Any, data: Any, options: Mapping[str, Any], to: Any, private: Any = None,
+    read: Sequence[str] = (),
 ) -> Written:
     """Runs a release and writes it: beside the file, and renamed when it is whole, so that whatever
     happens there is the old file or the new one.
@@ -90,6 +92,7 @@ def write_release(
         options: those of anonymize that were given.
         to: the file.
         private: where the private part goes, or None.
+        read: files and queries that a frame was read from, as texts.
 
     Raises:
         OptionError, DataError, ReleaseError: as anonymize, or where the file can't be written.
@@ -99,6 +102,7 @@ def write_release(
     refuse_private(private, con, path)
     with Session(con) as session:
         source, held = asked(session, data, options)
+        session.read += read
         reads = reads_of(session, source, held)
         reads.refuse_file("to", path)
         if is_json(private):

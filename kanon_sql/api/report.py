@@ -15,7 +15,7 @@ from kanon_sql.api.report_wish import Wish, read_wish
 from kanon_sql.call.call import GroupingCall, read_call
 from kanon_sql.call.hierarchies import HierarchySpec
 from kanon_sql.call.options import SPECIAL
-from kanon_sql.call.relation import Relation, quoted
+from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.frames import plain
 from kanon_sql.duckdb.session import (
     Session,
@@ -26,7 +26,7 @@ from kanon_sql.duckdb.session import (
 )
 from kanon_sql.errors import DataError, KanonError, OptionError
 from kanon_sql.jobs.forks import refuse_forked
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, quoted
 from kanon_sql.output.whole import beside
 from kanon_sql.plan.hierarchies import hierarchy_sql
 from kanon_sql.plan.manifest import as_told

@@ -28,7 +28,7 @@ from kanon_sql.api.release import (
 from kanon_sql.api.report import Report, write_report
 from kanon_sql.api.report_wish import read_wish
 from kanon_sql.call.relation import Relation
-from kanon_sql.duckdb.frames import Kept, count_of, lasting, way_back
+from kanon_sql.duckdb.frames import Kept, count_of, files_of, lasting, way_back
 from kanon_sql.duckdb.session import Connection, Session, asked, bound, given
 from kanon_sql.errors import DataError, OptionError, ReleaseError
 from kanon_sql.jobs.forks import refuse_forked
@@ -92,7 +92,7 @@ class Release(Generic[Kept]):
         if to is None:
             self._hold(private)
         else:
-            self._write(to, private)
+            self._write(to, private, files_of(data))
 
     def _hold(self, private: Any) -> None:
         """Makes the release in memory."""
@@ -112,10 +112,10 @@ class Release(Generic[Kept]):
                 self.data = session.run("anonymize", source, held, self._like)
         self.rows = count_of(self.data)
 
-    def _write(self, to: Any, private: Any) -> None:
-        """Makes the release in a file."""
+    def _write(self, to: Any, private: Any, read: Sequence[str] = ()) -> None:
+        """Makes the release in a file; ``read`` are the files that the relation was read from."""
         with notices_once():
-            written = write_release(self._con, self._source, self._options, to, private)
+            written = write_release(self._con, self._source, self._options, to, private, read)
         self.path, self.private = written.path, written.private
         self._marks, self.manifest = written.marks, written.manifest
         self.rows = written.manifest["metrics"]["rows_released"]

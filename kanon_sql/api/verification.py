@@ -20,11 +20,13 @@ class Finding:
         verdict: 'proven'; 'not provable' by what was given, and so not checked, but for whether the
             manifest contradicts itself; 'wrong'.
         sentence: why, for who reads it.
+        resembles: the identifier that a column is taken for, if that is why.
     """
 
     entry: str
     verdict: Verdict
     sentence: str = ""
+    resembles: str | None = None
 
 
 @dataclass(frozen=True)

@@ -335,17 +335,10 @@ def _parts(own: Session, path: str, by_role: Mapping[str, list[str]]) -> dict[st
     return {"parts": parts, "part_rows_min": least}
 
 
-OF_SHARES = ("t", "delta", "beta")
-"""The options of models that hold a class against all rows; in parts these are those of a part."""
-
-
 def _models(own: Session, path: str, asked: Json, manifest: Json) -> dict[str, float | None]:
     """What the file shows of privacy models."""
     by_tree = [caseless(name) for name in manifest.get("hierarchies", {})]
-    options = manifest["options"]
-    if options.get("within"):
-        options = {name: value for name, value in options.items() if name not in OF_SHARES}
-    models = model_options(options, by_tree)
+    models = model_options(manifest["options"], by_tree)
     if not models:
         return {}
     given = {**asked, **models}

@@ -10,11 +10,10 @@ from kanon_sql.call.catalog import Catalog
 from kanon_sql.call.choices import POINTS
 from kanon_sql.call.hierarchies import HierarchySpec, read_hierarchies, read_hierarchy
 from kanon_sql.call.ledger import Ledger, read_ledger, told_options
-from kanon_sql.call.models import THRESHOLDS, read_models, secret_seed, used_hierarchies
+from kanon_sql.call.models import read_models, secret_seed, used_hierarchies
 from kanon_sql.call.options import (
     GROUPING_CALLS,
     MeasureOptions,
-    ModelOptions,
     Options,
     read_options,
 )
@@ -25,12 +24,12 @@ from kanon_sql.call.risk_options import RiskOptions
 from kanon_sql.call.role_table import RoleTable, read_role_table, with_table
 from kanon_sql.call.roles import Roles, resolve_roles
 from kanon_sql.call.rules import Release, refuse_models, resolve
-from kanon_sql.constraints import PrivacyModel
 from kanon_sql.errors import OptionError
 from kanon_sql.methods import GroupTask
-from kanon_sql.methods.option import options_of
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.names import caseless
+from kanon_sql.option import options_of
+from kanon_sql.privacy import MODEL_KINDS, ModelOptions, PrivacyModel
 
 TAKEN = (
     "The relation has a column '{}', a name that the query needs for itself. Rename it first."
@@ -111,6 +110,9 @@ class GroupingCall(Call):
         ledger: how it goes on from earlier releases, if it does.
         block: the name under which facts are kept, where the rows are a block of many.
         small_parts: what becomes of parts that are too small.
+        uncounted: columns that pass, and have no say in which rows are alike.
+        domains: where the rows are a block of many, relations of the values of all rows and how
+            many have each, by sensitive columns in lower case.
     """
 
     task: GroupTask
@@ -123,6 +125,8 @@ class GroupingCall(Call):
     ledger: Ledger | None = None
     block: str | None = None
     small_parts: str = "error"
+    uncounted: tuple[str, ...] = ()
+    domains: Mapping[str, Relation] = field(default_factory=dict)
 
     @property
     def least(self) -> int:
@@ -314,7 +318,7 @@ def _without_sensitive(
 ) -> tuple[Options, dict[str, Any]]:
     """The options without the hierarchies of sensitive columns, by which nothing is generalized,
     and these."""
-    if options.given.isdisjoint(THRESHOLDS):
+    if options.given.isdisjoint(MODEL_KINDS):
         return options, {}
     roles = resolve_roles(
         options.roles, source, table.roles if table else None, options.own.cost_column,

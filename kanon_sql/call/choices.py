@@ -45,25 +45,3 @@ LOSSES = {
     "range_distinct": "they lose (values - 1) / (values of the column - 1), of the class or below "
     "its ancestor (each level of a hierarchy counts what its nodes have on average)",
 }
-
-DIVERSITY_KINDS = {
-    "distinct": "that many different values",
-    "entropy": "the entropy of that many equally frequent ones",
-    "recursive": "the most frequent value less often than c times the l-th most frequent and all "
-    "rarer ones together",
-}
-CLOSENESS = {
-    "equal": "1, whatever the values",
-    "ordered": "the ranks between the two, over all ranks",
-    "numeric": "their difference, over that of the smallest and the largest",
-    "hierarchy": "the height of their lowest common ancestor, over that of the hierarchy",
-}
-BETA_KINDS = {
-    "enhanced": "a gain of beta at most, and for a value with the share p of all rows of -ln p",
-    "basic": "a gain of beta at most",
-}
-SENSITIVE_NULLS = {
-    "worst": "counts as the most frequent value of its class (l, alpha), or is as far from every "
-    "other as can be (t)",
-    "value": "is a value as any other",
-}

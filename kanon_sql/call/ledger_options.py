@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kanon_sql.methods.option import GROUPING_CALLS, option
+from kanon_sql.option import GROUPING_CALLS, option
 from kanon_sql.validators import name_like, one_of, whole
 
 AGAINST = {

@@ -19,24 +19,24 @@ from kanon_sql.call.choices import (
     REPRESENTATIONS,
 )
 from kanon_sql.call.ledger_options import LedgerOptions
-from kanon_sql.call.model_options import ModelOptions
 from kanon_sql.call.part_options import PartOptions
 from kanon_sql.call.risk_options import RiskOptions, k_of, refuse_together
 from kanon_sql.call.run_options import RunOptions
 from kanon_sql.call.wishes import WISHED_METHODS, option_hint
 from kanon_sql.errors import OptionError
 from kanon_sql.methods import CHOICES, METHODS
-from kanon_sql.methods.option import (
+from kanon_sql.methods.option import MethodOptions
+from kanon_sql.option import (
     ALL_CALLS,
     AUDITS,
     GROUPING_CALLS,
     LEDGER_CHECK,
     MEASURED_CALLS,
-    MethodOptions,
     Option,
     option,
     options_of,
 )
+from kanon_sql.privacy import ModelOptions
 from kanon_sql.validators import (
     flag,
     hierarchies,
@@ -53,7 +53,7 @@ from kanon_sql.validators import (
 
 __all__ = [
     "ALL_CALLS", "AUDITS", "GROUPING_CALLS", "GROUPS", "MEASURED_CALLS", "OPTIONS", "SPECIAL",
-    "GroupOptions", "LedgerOptions", "MeasureOptions", "ModelOptions", "Options", "PartOptions",
+    "GroupOptions", "LedgerOptions", "MeasureOptions", "Options", "PartOptions",
     "ReleaseOptions", "RiskOptions", "RoleOptions", "RunOptions", "read_options",
 ]
 

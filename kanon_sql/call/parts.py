@@ -10,9 +10,9 @@ from kanon_sql.call.roles import Roles
 from kanon_sql.errors import OptionError
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.auto import AUTO
-from kanon_sql.methods.option import options_of
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.names import caseless
+from kanon_sql.option import options_of
 
 TOLD = ("metric", "value", "text", "unit", "description")
 """The columns of metrics, beside which by_part puts those of within."""

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from kanon_sql.call.options import Options
 from kanon_sql.call.roles import Roles
-from kanon_sql.constraints import EntityShare
 from kanon_sql.errors import OptionError
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
+from kanon_sql.privacy import EntityShare
 
 
 def of_persons(task: GroupTask, roles: Roles, options: Options) -> GroupTask:

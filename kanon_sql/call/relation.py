@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from kanon_sql.call.catalog import Catalog, Entry
 from kanon_sql.errors import OptionError
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, literal, quoted
 
 PART = r'"(?:[^"]|"")+"|[^".]+'
 QUALIFIED = re.compile(rf"(?:{PART})(?:\.(?:{PART})){{0,2}}")
@@ -33,16 +33,6 @@ class Relation:
     def columns(self) -> Mapping[str, str | None] | None:
         """Column names and their comments, as far as the catalog shows them."""
         return None if self.entry is None else self.entry.columns
-
-
-def quoted(name: str) -> str:
-    """An identifier in double quotes."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def literal(text: str) -> str:
-    """A text in single quotes."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _parts(name: str) -> tuple[str, ...] | None:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from kanon_sql.errors import OptionError
-from kanon_sql.methods.option import ALL_CALLS, GROUPING_CALLS, option
+from kanon_sql.option import ALL_CALLS, GROUPING_CALLS, option
 from kanon_sql.validators import name_like, risk, spelled, whole
 
 RISK_CALLS = ("anonymize_risk",)

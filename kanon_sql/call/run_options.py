@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kanon_sql.methods.option import MEASURED_CALLS, option
+from kanon_sql.option import MEASURED_CALLS, option
 from kanon_sql.validators import flag, whole
 
 

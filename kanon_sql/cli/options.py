@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 
 from kanon_sql.call.options import GROUPS, OPTIONS, SPECIAL
 from kanon_sql.errors import OptionError
-from kanon_sql.methods.option import Option, options_of
+from kanon_sql.option import Option, options_of
 from kanon_sql.validators import words_of
 
 SHORT = {

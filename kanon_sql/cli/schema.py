@@ -14,7 +14,7 @@ from kanon_sql.call.options import OPTIONS
 from kanon_sql.cli.config import OF_FILE, OF_RELEASE, OF_TABLE
 from kanon_sql.cli.targets import FORMATS
 from kanon_sql.hierarchies.kinds import KINDS
-from kanon_sql.methods.option import Option
+from kanon_sql.option import Option
 from kanon_sql.validators import words_of
 
 TEXT: dict[str, Any] = {"type": "string"}

@@ -14,10 +14,11 @@ from typing import IO
 
 import duckdb
 
-from kanon_sql.call.relation import READERS, find_relation, is_file, is_url, literal
+from kanon_sql.call.relation import READERS, find_relation, is_file, is_url
 from kanon_sql.cli.stopping import stoppable
 from kanon_sql.duckdb.catalog import ConnectionCatalog
 from kanon_sql.errors import DataError, OptionError, did_you_mean
+from kanon_sql.names import literal
 
 STDIN = "-"
 STDIN_TABLE = "stdin"

@@ -15,11 +15,11 @@ from pathlib import Path
 import duckdb
 
 from kanon_sql.api.release import refuse_unkept, transaction
-from kanon_sql.call.relation import is_url, literal, quoted
+from kanon_sql.call.relation import is_url
 from kanon_sql.cli.sources import INSIDE, Source, is_database, split_inside
 from kanon_sql.duckdb.session import ENUM, Session, bound
 from kanon_sql.errors import OptionError, did_you_mean
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.output.faults import write_fault, writing
 from kanon_sql.output.reads import Reads
 from kanon_sql.output.whole import beside, folder_beside

@@ -18,10 +18,10 @@ import duckdb
 
 from kanon_sql.call.catalog import Base, Content, Entry, Place, Shown
 from kanon_sql.call.declarations import may_declare
-from kanon_sql.call.relation import is_file, quoted
+from kanon_sql.call.relation import is_file
 from kanon_sql.duckdb.lineage import nodes, shown_by, shown_by_text
 from kanon_sql.errors import OptionError
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, quoted
 from kanon_sql.plan.shadows import UNLISTED
 
 LETTERS = f"'{ascii_uppercase}', '{ascii_lowercase}'"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Protocol
@@ -48,6 +50,9 @@ ADVICE = {
     "NoneType": f"The data is missing. {TAKEN}",
 }
 """What is said of some types that are no table."""
+
+SCAN = re.compile(r"SCAN \[([^\]]*)\]")
+"""What a lazy frame of Polars says of the files that it will read."""
 
 OBJECTS = "DuckDB can't read the frame. Give each column values of one type that SQL has."
 
@@ -130,6 +135,20 @@ def table_of(data: Any) -> Any:
         raise OptionError(f"A value of type {kind} is no table. {TAKEN}")
     _check_names(_names_of(frame))
     return frame
+
+
+def files_of(data: Any) -> list[str]:
+    """What a frame that isn't read yet will read: paths of files, and queries of DuckDB."""
+    found = library(data)
+    with suppress(Exception):  # what can't be told is no reason to refuse the frame
+        if found == "duckdb":
+            return [str(data.sql_query())]
+        if found == "pyarrow" and hasattr(data, "to_table"):
+            return [str(path) for path in getattr(data, "files", ())]
+        if found == "polars" and hasattr(data, "explain"):
+            scans = SCAN.findall(data.explain(optimized=False))
+            return [path.strip() for scan in scans for path in scan.split(",")]
+    return []
 
 
 def _names_of(frame: Any) -> list[Any]:

@@ -17,13 +17,14 @@ import pyarrow as pa
 
 from kanon_sql.call.catalog import Catalog, Entry
 from kanon_sql.call.options import OPTIONS
-from kanon_sql.call.relation import Relation, find_relation, is_url, quoted
+from kanon_sql.call.relation import Relation, find_relation, is_url
 from kanon_sql.call.sought import Sought
 from kanon_sql.duckdb.catalog import ConnectionCatalog
 from kanon_sql.duckdb.frames import (
     OBJECTS,
     Frame,
     Named,
+    files_of,
     plain,
     relation_name,
     table_of,
@@ -39,7 +40,7 @@ from kanon_sql.errors import (
 )
 from kanon_sql.hierarchies.kinds import KINDS as OF_HIERARCHIES
 from kanon_sql.jobs.forks import refuse_forked
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, quoted
 from kanon_sql.output.reads import Reads
 from kanon_sql.plan.query import methods_sql, plan
 
@@ -83,6 +84,7 @@ class Session:
 
     Attributes:
         con: the caller's connection, or one of our own, which ends with the session.
+        read: files and queries that its frames read, as texts.
     """
 
     def __init__(self, given: Any) -> None:
@@ -93,6 +95,7 @@ class Session:
             )
         self._own = given is None
         self._held: list[str] = []
+        self.read: list[str] = []
         try:
             self.con = register(duckdb.connect() if given is None else given)
             if self._own:
@@ -128,6 +131,7 @@ class Session:
         Raises:
             OptionError, DataError: it is none that can be taken.
         """
+        self.read += files_of(frame)
         frame = table_of(frame)
         taken = {name for (name,) in self.con.sql(NAMES).fetchall()} | set(self._held)
         name, number = wanted, 1
@@ -246,12 +250,12 @@ def _without_lists_of_values(relation: str, found: duckdb.DuckDBPyRelation) -> s
 
 
 def reads_of(session: Session, source: Relation, options: Mapping[str, Any]) -> Reads:
-    """What a call reads: its relation, and those that its options name."""
+    """What a call reads: its relation, those that its options name, and the files of frames."""
     named = {
         name: given for name, given in options.items()
         if name in RELATIONS or name == "hierarchies"
     }
-    return Reads(session.con, source.sql, named)
+    return Reads(session.con, source.sql, {**named, FRAME: session.read})
 
 
 def _hold(session: Session, name: str, given: Any) -> Any:

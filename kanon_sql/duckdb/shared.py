@@ -8,8 +8,8 @@ import threading
 
 import duckdb
 
-from kanon_sql.call.relation import literal, quoted
 from kanon_sql.errors import OptionError
+from kanon_sql.names import literal, quoted
 from kanon_sql.plan.macros import HOME, macros
 
 MARK = "__kanon_home"

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from kanon_sql.points.points import Floats, Labels
+from kanon_sql.points.sensitive import SensitiveColumn
 
 FLAT = (pa.Int64Array, pa.UInt64Array, pa.DoubleArray, pa.StringArray, pa.LargeStringArray)
 """What a field is that holds one value per row; all others are lists of some kind."""
@@ -97,11 +98,14 @@ class Column:
         sql_type: its SQL type, as DuckDB writes it.
         alike: of the column that says whose row a row is: the columns that pass unchanged and tell
             persons apart as it does.
+        known: of a sensitive column: what was learned of it from all rows, where these are a block
+            of them.
     """
 
     name: str
     sql_type: str
     alike: tuple[str, ...] = ()
+    known: SensitiveColumn | None = None
 
 
 def read_columns(argument: Any) -> list[Column]:

@@ -7,6 +7,7 @@ doubles round large integers, decimals and late microseconds.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any
@@ -20,7 +21,7 @@ from kanon_sql.encode.attributes import Taxonomy, is_numeric
 from kanon_sql.errors import DataError
 from kanon_sql.names import caseless
 from kanon_sql.points.points import Codes, Floats
-from kanon_sql.points.sensitive import SensitiveColumn
+from kanon_sql.points.sensitive import Numbers, SensitiveColumn
 
 
 def fit_sensitive(
@@ -36,8 +37,29 @@ def fit_sensitive(
     """
     cells = rows.fields.get("secrets")
     return () if cells is None else tuple(
-        _fit(column, cells, j, trees.get(caseless(column.name))) for j, column in enumerate(columns)
+        column.known or _fit(column, cells, j, trees.get(caseless(column.name)))
+        for j, column in enumerate(columns)
     )
+
+
+def learned_column(
+    column: Column, words: Sequence[str], numbers: Floats, rows: Numbers, missing: int,
+    tree: Taxonomy | None,
+) -> SensitiveColumn:
+    """A sensitive column as it was learned from all rows, for a block of them.
+
+    Args:
+        column: its name and type.
+        words: its m values as texts, in any order.
+        numbers: float64, shape (m,); as numbers, where the type has an order.
+        rows: int64, shape (m,); how many rows have each.
+        missing: how many have none.
+        tree: its hierarchy, if it has one.
+    """
+    found = _of_values(column, words, numbers, tree)
+    spots = {word: i for i, word in enumerate(words)}
+    counts = rows[np.array([spots[word] for word in found.words], np.int64)]
+    return replace(found, table=np.append(counts, missing).astype(np.int64))
 
 
 def sensitive_codes(rows: Rows, columns: Sequence[SensitiveColumn]) -> Codes:
@@ -73,13 +95,19 @@ def _encoded(words: pa.Array) -> pa.DictionaryArray:
 def _fit(column: Column, cells: CellColumns, j: int, tree: Taxonomy | None) -> SensitiveColumn:
     given = _encoded(cells.words[j])
     known: list[str] = given.dictionary.to_pylist()
-    ordered = is_numeric(column.sql_type)
-    if not ordered:
+    numbers = np.zeros(len(known))
+    if is_numeric(column.sql_type):
+        valid = given.indices.is_valid().to_numpy(zero_copy_only=False)
+        numbers[given.indices.drop_null().to_numpy()] = cells.numbers[j][valid]
+    return _of_values(column, known, numbers, tree)
+
+
+def _of_values(
+    column: Column, known: Sequence[str], numbers: Floats, tree: Taxonomy | None
+) -> SensitiveColumn:
+    if not is_numeric(column.sql_type):
         words = sorted(known)
         return SensitiveColumn(column.name, tuple(words), levels=_levels(words, tree))
-    valid = given.indices.is_valid().to_numpy(zero_copy_only=False)
-    numbers = np.zeros(len(known))
-    numbers[given.indices.drop_null().to_numpy()] = cells.numbers[j][valid]
     order = _by_size(known, numbers, column.sql_type)
     words = [known[spot] for spot in order]
     return SensitiveColumn(

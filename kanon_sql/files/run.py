@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from hashlib import sha256
 from os import PathLike, fspath
 from pathlib import Path
@@ -15,13 +15,13 @@ from typing import Any
 
 import duckdb
 
-from kanon_sql.call.call import GroupingCall
-from kanon_sql.call.relation import literal
+from kanon_sql.blocks.group import OF_BLOCK, Block, BlockFacts, Leaf, blocks_of, join_refused
+from kanon_sql.blocks.learn import Common, Learned, learn, survey
+from kanon_sql.blocks.metrics import Output, release_metrics
+from kanon_sql.blocks.request import Request, read_request
 from kanon_sql.duckdb.register import register
-from kanon_sql.duckdb.session import Session, reads_of
-from kanon_sql.errors import LITTLE, DataError, KanonError, OptionError, ReleaseError
-from kanon_sql.files.asked import Asked, read_asked
-from kanon_sql.files.block import OF_BLOCK, Block, blocks_of, release_block
+from kanon_sql.duckdb.session import Session, bound, reads_of
+from kanon_sql.errors import LITTLE, DataError, KanonError, OptionError
 from kanon_sql.files.draft import (
     OUT,
     emptied,
@@ -32,14 +32,17 @@ from kanon_sql.files.draft import (
     removed,
     target_of,
 )
-from kanon_sql.files.finish import Written, write_file
-from kanon_sql.files.learn import Learned, learn
+from kanon_sql.files.finish import Files
+from kanon_sql.files.parts import Divided, Folder, divide
+from kanon_sql.files.piece import release_block
 from kanon_sql.files.progress import Passes
 from kanon_sql.files.released import ReleasedFiles
-from kanon_sql.files.spool import Leaf, spool
+from kanon_sql.files.source import FileRows
+from kanon_sql.files.spool import read_of, spool
 from kanon_sql.files.state import NAME, State, digest, input_digest
 from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.kernel.parallel import cores
+from kanon_sql.names import literal
 from kanon_sql.output.faults import AGAIN, FULL, SPILLED, read_fault, write_fault
 
 PART = "part-{:05}.parquet"
@@ -47,14 +50,6 @@ PART = "part-{:05}.parquet"
 FILE_ROWS = 2_500_000
 """Rows of an output file, about."""
 
-SMALL = (
-    "The release was stopped: a combination of released values has {} rows, fewer than k = {}. "
-    "Nothing was written; please report this as a bug of the method {}."
-)
-LOST = (
-    "The release was stopped: {} rows take part, {} were left out, and the files hold {}. Nothing "
-    "was written; please report this as a bug."
-)
 MOVED = (
     "The files of the input changed while they were read. Nothing was written; run it again when "
     "nobody writes them."
@@ -95,19 +90,19 @@ def release_files(
                 emptied(work)
             with _refused(work, begun=(work / NAME).exists()):
                 _set_up(session.con, work, many, memory)
-                asked = read_asked(session, _paths(source), options)
-                names = names_of(asked.source)
+                request = read_request(session, _paths(source), options)
+                names = names_of(request.source)
                 paths = files_of(session, names)
-                reads_of(session, asked.source, options).refuse_folder(
+                reads_of(session, request.source, options).refuse_folder(
                     target, [folder / PART.format(0) for folder in (target, work, work / OUT)]
                 )
                 seen = input_digest(session.con, paths)
-            state = State(work, {"the input": seen, "the options": digest(_told(asked))})
+            state = State(work, {"the input": seen, "the options": digest(_told(request))})
             if not state.begun:
                 emptied(work)
             with _refused(work), _said(target):
                 released = _unmoved(
-                    _Run(session, asked, state, work, many, Passes(progress)).run,
+                    _Run(session, request, state, work, many, Passes(progress)).run,
                     lambda: input_digest(session.con, files_of(session, names)) == seen,
                 )
             metrics = {**released, "seconds": perf_counter() - started}
@@ -143,20 +138,9 @@ def _set_up(con: duckdb.DuckDBPyConnection, work: Path, many: int, memory: str) 
     con.execute(f"SET temp_directory = {literal(str(work / 'temp'))}")
 
 
-def _told(asked: Asked) -> dict[str, Any]:
+def _told(request: Request) -> dict[str, Any]:
     """What of the options decides the release."""
-    return {"used": asked.call.used, "columns": dict(asked.types), "passing": asked.passing}
-
-
-@contextmanager
-def _of_block(blocks: int) -> Iterator[None]:
-    """What a block can't keep is said of the block, since all rows may keep it."""
-    try:
-        yield
-    except DataError as refusal:
-        if blocks > 1 and str(refusal) not in (LITTLE, SPILLED):
-            raise DataError(OF_BLOCK.format(refusal, blocks)) from None
-        raise
+    return {"used": request.call.used, "columns": dict(request.types), "passing": request.passing}
 
 
 def _unmoved(run: Callable[[], dict[str, Any]], same: Callable[[], bool]) -> dict[str, Any]:
@@ -206,12 +190,27 @@ def _refused(work: Path, begun: bool = False) -> Iterator[None]:
         raise
 
 
+@dataclass(frozen=True)
+class _Part:
+    """Rows that are cut into blocks by themselves: all rows, one large part, or several small ones.
+
+    Attributes:
+        request: what is asked of them.
+        learned: what was learned of them.
+        blocks: in which they lie.
+    """
+
+    request: Request
+    learned: Learned
+    blocks: Sequence[Block]
+
+
 @dataclass
 class _Run:
     """A run, pass by pass; what is done already is not done again."""
 
     session: Session
-    asked: Asked
+    request: Request
     state: State
     work: Path
     many: int
@@ -220,75 +219,179 @@ class _Run:
 
     def run(self) -> dict[str, Any]:
         """All passes; the metrics of the release."""
-        learned, call = self._learned()
-        leaves = self._spooled(learned)
-        blocks = blocks_of(leaves, self.asked.call.task)
-        sums = self._blocks(call, learned, blocks)
-        released = int(sum(block["rows_released"] for block in sums))
-        files = max(1, -(-released // FILE_ROWS))
-        written = self._written(blocks, files)
-        return self._metrics(learned, blocks, sums, written)
+        common = self._surveyed()
+        parts, more = self._parts(common)
+        parts, facts = self._grouped(parts)
+        blocks = [(part, block) for part in parts for block in part.blocks]
+        released = sum(block.rows_released for block in facts)
+        files = Files(
+            self.request, [self._piece(block) for _, block in blocks],
+            max(1, -(-released // FILE_ROWS)), common.rows_in,
+        )
+        output = self._written(files)
+        metrics = release_metrics(
+            self.request, common, [part.learned for part in parts],
+            [block.rows for _, block in blocks], facts, output,
+        )
+        return {**metrics, **more, "files": files.many}
 
-    def _learned(self) -> tuple[Learned, GroupingCall]:
+    def _rows(self, request: Request) -> FileRows:
+        return FileRows(self.session, request, self.work)
+
+    def _surveyed(self) -> Common:
         with self.passes.of("learning scales", 1):
-            learned, call = learn(self.session, self.asked, self.work)
+            common = survey(self._rows(self.request))
         # they are read anew, and what is done rests on those that were there
         levels = [path.read_bytes() for path in sorted(self.work.glob("levels_*.parquet"))]
         self.levels = digest([sha256(each).hexdigest() for each in levels])
         self.state.refuse_other(LEVELS, self.levels)
-        return learned, call
+        return common
 
-    def _spooled(self, learned: Learned) -> list[Leaf]:
-        found = self.state.found("spool")
+    def _parts(self, common: Common) -> tuple[list[_Part], dict[str, Any]]:
+        """What is cut by itself, and the metrics of parts; one of all rows without any."""
+        if not self.request.within:
+            return [self._cut(self.request, common, 0)], {}
+        divided = self._divided()
+        found = []
+        for number, folder in enumerate(divided.folders):
+            rows = read_of([folder.path])
+            if folder.large:
+                kinds = bound(self.session.con, f"FROM {rows.sql}")
+                types = dict(zip(kinds.columns, map(str, kinds.types), strict=True))
+                found.append(self._cut(self.request.of_part(rows, types), common, number))
+            else:
+                learned = Learned(folder.rows, common.call)
+                block = Block(number, 0, 0, (folder.path,), folder.rows)
+                found.append(_Part(self.request, learned, [block]))
+        return found, {
+            "parts": divided.parts, "parts_joined": divided.joined,
+            "parts_suppressed": divided.suppressed, "part_rows_min": divided.least,
+        }
+
+    def _divided(self) -> Divided:
+        found = self.state.found("parts")
         if found is None:
-            size = self.asked.call.task.block_size()
-            # a spool has no order, and to keep one would take memory
-            self.session.con.execute("SET preserve_insertion_order = false")
-            with self.passes.of("cutting into blocks", 1):
-                leaves = spool(self.session, self.asked, learned, size, self.work / "spool")
-            self.session.con.execute("SET preserve_insertion_order = true")
+            size = self.request.call.task.block_size()
+            with self._without_order(), self.passes.of("cutting into parts", 1):
+                made = divide(self.session, self.request, size, self.work / "parts")
             self.state.done(LEVELS, self.levels)
-            found = self.state.done("spool", [astuple(leaf) for leaf in leaves])
-        return [Leaf(*leaf) for leaf in found]
+            found = self.state.done("parts", list(made))
+        folders, *rest = found
+        return Divided(tuple(Folder(*folder) for folder in folders), *rest)
 
-    def _blocks(
-        self, call: GroupingCall, learned: Learned, blocks: Sequence[Block]
-    ) -> list[dict[str, float]]:
-        folder = self.work / "pieces"
-        folder.mkdir(exist_ok=True)
+    def _cut(self, request: Request, common: Common, number: int) -> _Part:
+        """Rows in blocks, by what they have in common."""
+        learned = learn(self._rows(request), common, number)
+        task, step = learned.call.task, f"spool {number}"
+        found = self.state.found(step)
+        if found is None:
+            with self._without_order(), self.passes.of("cutting into blocks", 1):
+                leaves = spool(
+                    self.session, request, learned, task.block_size(),
+                    self.work / "spool" / str(number),
+                )
+            self.state.done(LEVELS, self.levels)
+            found = self.state.done(step, [astuple(leaf) for leaf in leaves])
+        return _Part(request, learned, blocks_of([Leaf(*leaf) for leaf in found], task, number))
+
+    @contextmanager
+    def _without_order(self) -> Iterator[None]:
+        """A spool has no order, and to keep one would take memory; unless rows are told apart by
+        their places."""
+        self.session.con.execute(f"SET preserve_insertion_order = {self.request.place is not None}")
+        yield
+        self.session.con.execute("SET preserve_insertion_order = true")
+
+    def _piece(self, block: Block) -> Path:
+        return self.work / "pieces" / f"{block.name}.parquet"
+
+    def _grouped(self, parts: Sequence[_Part]) -> tuple[list[_Part], list[BlockFacts]]:
+        """Groups all blocks; those that can't keep a model join a neighbour, which is grouped anew.
+        The parts with the blocks that came of it, and the facts of these."""
+        (self.work / "pieces").mkdir(exist_ok=True)
+        while True:
+            blocks = [(part, block) for part in parts for block in part.blocks]
+            done = self._at_once(
+                "grouping", self._on_threads(len(blocks)), blocks, lambda given: given[1].rows
+            )
+            refused = {
+                block: each for (_, block), each in zip(blocks, done, strict=True)
+                if isinstance(each, DataError)
+            }
+            if not refused:
+                return list(parts), done
+            parts = [self._joined(part, refused) for part in parts]
+            if [block for part in parts for block in part.blocks] == [b for _, b in blocks]:
+                raise DataError(OF_BLOCK.format(next(iter(refused.values())), len(blocks)))
+
+    def _joined(self, part: _Part, refused: Collection[Block]) -> _Part:
+        size = part.learned.call.task.block_size()
+        return replace(part, blocks=join_refused(part.blocks, refused, size))
+
+    def _on_threads(
+        self, blocks: int
+    ) -> Callable[[duckdb.DuckDBPyConnection, tuple[_Part, Block]], BlockFacts | DataError]:
+        """What groups a block: its facts, or why it can't keep a model by itself."""
         # the threads are taken by blocks; one of a single block takes them all
-        own = replace(call, threads=max(1, self.many // max(1, min(self.many, len(blocks)))))
+        threads = max(1, self.many // max(1, min(self.many, blocks)))
 
-        def one(con: duckdb.DuckDBPyConnection, block: Block) -> dict[str, float]:
-            step = f"block {block.number}"
-            found: dict[str, float] | None = self.state.found(step)
-            if found is None:
-                target = folder / f"{block.number:06}.parquet"
-                with _of_block(len(blocks)), self.session.refusals():
-                    found = release_block(con, own, self.asked, learned.scales, block, target)
-                self.state.done(step, found)
-                for gone in block.folders:
+        def one(
+            con: duckdb.DuckDBPyConnection, given: tuple[_Part, Block]
+        ) -> BlockFacts | DataError:
+            part, block = given
+            step = f"block {block.name}"
+            found = self.state.found(step)
+            if found is not None:
+                return BlockFacts(**found)
+            call = replace(part.learned.call, threads=threads)
+            try:
+                with self.session.refusals():
+                    facts = release_block(
+                        con, part.request, call, part.learned, block, self._piece(block)
+                    )
+            except DataError as refusal:
+                if str(refusal) in (LITTLE, SPILLED) or blocks < 2:
+                    raise
+                if not call.task.beside_k:
+                    raise DataError(OF_BLOCK.format(refusal, blocks)) from None
+                return refusal
+            self.state.done(step, asdict(facts))
+            if not call.task.beside_k:  # else a neighbour may need the rows yet
+                for gone in block.leaves:
                     shutil.rmtree(gone, ignore_errors=True)
-            return found
+            return facts
 
-        return self._at_once("grouping", one, blocks, lambda block: block.rows)
+        return one
 
-    def _written(self, blocks: Sequence[Block], files: int) -> list[Written]:
+    def _written(self, files: Files) -> Output:
+        """Writes all files; what they hold together."""
         folder = self.work / OUT
         folder.mkdir(exist_ok=True)
-        pieces = [self.work / "pieces" / f"{block.number:06}.parquet" for block in blocks]
+        before = [0] * files.many
+        if self.request.call.release.class_id:
+            classes = self._at_once("numbering", files.classes, range(files.many), lambda _: 1)
+            before = [sum(classes[:number]) for number in range(files.many)]
 
-        def one(con: duckdb.DuckDBPyConnection, number: int) -> Written:
+        def one(con: duckdb.DuckDBPyConnection, number: int) -> Output:
             step = f"file {number}"
             found, target = self.state.found(step), folder / PART.format(number)
             # one is gone where the output had its name already and the draft was being taken away
             if found is None or not target.exists():
                 with self.session.refusals():
-                    found = write_file(con, self.asked, pieces, number, files, target)
+                    found = files.write(con, number, before[number], target)
                 self.state.done(step, list(found))
-            return Written(*found)
+            return Output(*found)
 
-        return self._at_once("writing", one, range(files), lambda _: 1)
+        written = self._at_once("writing", one, range(files.many), lambda _: 1)
+        if self.request.place and files.many > 1:  # a combination may be in several
+            return files.held(
+                self.session.con, [folder / PART.format(number) for number in range(files.many)]
+            )
+        least = [file.least for file in written if file.least is not None]
+        return Output(
+            sum(file.rows for file in written), sum(file.classes for file in written),
+            min(least, default=None),
+        )
 
     def _at_once(
         self, told: str, work: Callable[[duckdb.DuckDBPyConnection, Any], Any],
@@ -319,41 +422,3 @@ class _Run:
                 for con in list(open_now):
                     con.interrupt()
                 raise
-
-    def _metrics(
-        self, learned: Learned, blocks: Sequence[Block], sums: Sequence[Mapping[str, float]],
-        written: Sequence[Written],
-    ) -> dict[str, Any]:
-        """What was asked and reached; refuses what isn't what it should be."""
-        task = self.asked.call.task
-        held = sum(file.rows for file in written)
-        released = int(sum(block["rows_released"] for block in sums))
-        if held != released or sum(block["rows"] for block in sums) != learned.rows:
-            raise ReleaseError(LOST.format(learned.rows, learned.rows - released, held))
-        least = min((file.least for file in written if file.least is not None), default=None)
-        if least is not None and least < task.k:
-            raise ReleaseError(SMALL.format(least, task.k, task.method.name))
-        found: dict[str, Any] = {
-            "k_requested": task.k, "k_reached": least, "method": task.method.name,
-            "rows": learned.rows + learned.suppressed, "rows_released": released,
-            "rows_suppressed": learned.rows + learned.suppressed - released,
-            "classes": sum(file.classes for file in written), "files": len(written),
-            "blocks": len(blocks), "block_rows_min": min(block.rows for block in blocks),
-            "block_rows_max": max(block.rows for block in blocks),
-        }
-        for loss in ("sse", "total_il"):
-            if all(loss in block for block in sums):
-                found[loss] = float(sum(block[loss] for block in sums))
-        if self.asked.entity is not None:
-            found["persons"] = int(sum(block["records"] for block in sums))
-        elif "sse" in found and released == learned.rows:
-            total = released * sum(a.weight for a in learned.attributes if _varies(a))
-            found["information_loss"] = 100.0 * found["sse"] / total if total else 0.0
-        return found
-
-
-def _varies(attribute: Any) -> bool:
-    """Whether a column has a part in the squared errors."""
-    if hasattr(attribute, "factor"):
-        return bool(attribute.factor > 0.0 or attribute.indicator > 0.0)
-    return bool(attribute.squared.any())

@@ -8,17 +8,17 @@ from itertools import product
 from time import perf_counter
 from typing import NamedTuple
 
-from kanon_sql.constraints import DistinctDiversity
 from kanon_sql.errors import KanonError
 from kanon_sql.group.warm_up import compile_for
 from kanon_sql.methods import METHODS, GroupTask
 from kanon_sql.methods.auto import AUTO, CHOSEN
-from kanon_sql.methods.option import options_of
+from kanon_sql.option import options_of
+from kanon_sql.privacy import for_trial
 
 SOME = 0.01
 """A share of rows that may be left out, of a trial run."""
 
-SOME_MODEL = DistinctDiversity(column="any", l=2)
+SOME_MODEL = for_trial("any")
 """Any privacy model: a trial run brings one of its own."""
 
 

@@ -12,12 +12,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from kanon_sql.constraints import Closeness, PrivacyModel
-from kanon_sql.constraints.constraint import spot_of
-from kanon_sql.group.feasible import counts_of, refuse_infeasible
+from kanon_sql.errors import DataError
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import GroupTask
 from kanon_sql.points.points import Floats, Grouping, ItemPoints, Labels, Points
+from kanon_sql.privacy import PrivacyModel
+from kanon_sql.privacy.feasible import counts_of, refuse_infeasible
+from kanon_sql.privacy.model import spot_of
 
 GUARANTEED = ("guaranteed_ratio",)
 """What doesn't hold any more of classes that were changed: less than the bound is still impossible,
@@ -64,6 +65,7 @@ def enforce(
         return grouping
     kept = np.flatnonzero(grouping.labels >= 0)
     part = points if len(kept) == len(points) else points.part(kept)
+    _refuse_block(part, models)
     before = grouping.labels[kept]
     facts = facts_before(part, before, models)
     if task.geometry.searched:
@@ -94,11 +96,12 @@ def merged_if_few(
     too many break one. Arguments as in ``enforce``."""
     # here, since they load the compiler
     from kanon_sql.methods.local_search.merging import cheapest_merge
-    from kanon_sql.violation.demands import demands_of
-    from kanon_sql.violation.violation import violations
+    from kanon_sql.privacy.demands import demands_of
+    from kanon_sql.privacy.kernels import violations
 
     kept = np.flatnonzero(grouping.labels >= 0)
     part = points if len(kept) == len(points) else points.part(kept)
+    _refuse_block(part, models)
     demands = demands_of(part, models, np.arange(len(part)))
     breaking = int((violations(demands, grouping.labels[kept]) > 0.0).sum())
     if not 0 < breaking <= MERGED:
@@ -138,10 +141,27 @@ def facts_before(
     return facts
 
 
+def _refuse_block(points: Points, models: Sequence[PrivacyModel]) -> None:
+    """Raises DataError where these records are a block of many, and not even one class of them all
+    has the shares of all rows that a model asks for."""
+    for model in models:
+        column = points.sensitive_columns[
+            spot_of(model.column, [each.name for each in points.sensitive_columns])
+        ]
+        if model.of_all_rows and column.table is not None and (
+            _violations(points, np.zeros(len(points), np.int64), (model,))[0] > 0.0
+        ):
+            raise DataError(
+                f"A block of {len(points)} rows can't keep {model.in_words}: their values are "
+                "spread too differently from those of all rows. Ask for less, or for larger blocks "
+                "by block_rows."
+            )
+
+
 def _violations(points: Points, labels: Labels, models: Sequence[PrivacyModel]) -> Floats:
     # here, since they load the compiler
-    from kanon_sql.violation.demands import demands_of
-    from kanon_sql.violation.violation import violations
+    from kanon_sql.privacy.demands import demands_of
+    from kanon_sql.privacy.kernels import violations
 
     return violations(demands_of(points, models, np.arange(len(points))), labels)
 
@@ -153,7 +173,7 @@ def _merged(
     """Classes that were merged whole, with the centers and the bounds that they have then; -1 where
     a class can be merged with no other and is left out."""
     from kanon_sql.methods.local_search.merging import merge_allowed, merge_rest
-    from kanon_sql.violation.demands import demands_of
+    from kanon_sql.privacy.demands import demands_of
 
     demands = demands_of(points, models, np.arange(len(points)))
     mergers = task.geometry.mergers(points, grouping, task)
@@ -184,8 +204,8 @@ def _searched(
         REFINE_STEPS,
         default_steps,
     )
-    from kanon_sql.violation.demands import demands_of
-    from kanon_sql.violation.violation import violations
+    from kanon_sql.privacy.demands import demands_of
+    from kanon_sql.privacy.kernels import violations
 
     n, everybody = len(points), np.arange(len(points))
     demands = demands_of(points, models, everybody)
@@ -201,26 +221,17 @@ def _searched(
     watch.begin("repairing", 2 * steps)
     # where an order makes values stand for their neighbours it wins seldom, and is tried if cheap
     cheap = 2 * PROBE * n * CHEAP <= steps
-    spot = next((j for j, model in enumerate(models) if _by_slices(points, model, cheap)), None)
     names = [column.name for column in points.sensitive_columns]
-    ranked = spot_of(models[spot or 0].column, names)
+    spots = [spot_of(model.column, names) for model in models]
+    sliced = [
+        spot for model, spot in zip(models, spots, strict=True)
+        if model.by_slices(points.sensitive_columns[spot], cheap)
+    ]
+    ranked = next(iter(sliced or spots))
     search = Models(
         points, demands, min(k, n), points.sensitive[:, ranked].astype(np.int64), task.seed, watch
     )
-    found = keep_models(search, labels, steps, task.refine_seconds, spot is not None)
+    found = keep_models(search, labels, steps, task.refine_seconds, bool(sliced))
     return found.labels, {
         "refine_steps": float(found.steps), "refine_stopped": float(found.stopped)
     }
-
-
-def _by_slices(points: Points, model: PrivacyModel, cheap: bool) -> bool:
-    """Whether it is tried to begin by a record of each slice of the sensitive values: if a model
-    wants values in every class that may be far from each other, where no order makes one stand for
-    its neighbours; of every model of closeness where it is ``cheap``."""
-    if not isinstance(model, Closeness):
-        return False
-    if cheap:
-        return True
-    names = [column.name for column in points.sensitive_columns]
-    column = points.sensitive_columns[spot_of(model.column, names)]
-    return model.distance_of(column) in ("equal", "hierarchy")

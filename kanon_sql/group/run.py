@@ -8,10 +8,10 @@ from time import perf_counter
 import numpy as np
 
 from kanon_sql.group.enforce import enforce, facts_before, least_class, merged_if_few
-from kanon_sql.group.feasible import refuse_infeasible
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import GroupTask
 from kanon_sql.points.points import Grouping, LossPoints, Points
+from kanon_sql.privacy.feasible import refuse_infeasible
 
 
 def group_points(points: Points, task: GroupTask, watch: Watch | None = None) -> Grouping:

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from kanon_sql.constraints import Closeness
 from kanon_sql.group.run import group_points
 from kanon_sql.kernel.parallel import threads
 from kanon_sql.methods import GroupTask
-from kanon_sql.methods.option import options_of
+from kanon_sql.option import options_of
 from kanon_sql.points.points import Points
 from kanon_sql.points.sensitive import SensitiveColumn
+from kanon_sql.privacy import for_trial
 
 TRIAL_BLOCK = 500
 """The records of a block in a trial run, fewer than a trial run has."""
@@ -43,7 +43,7 @@ def _trial(task: GroupTask, in_blocks: bool) -> GroupTask:
         own=task.own.for_trial(in_blocks),
         refine_steps=1,
         block_rows=TRIAL_BLOCK if in_blocks else None,
-        beside_k=(Closeness(column=TRIAL_COLUMN.name, t=0.1),) if task.models else (),
+        beside_k=(for_trial(TRIAL_COLUMN.name),) if task.models else (),
     )
 
 

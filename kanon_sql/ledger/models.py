@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kanon_sql.constraints import PrivacyModel
 from kanon_sql.ledger.histories import NEWCOMER, Histories
 from kanon_sql.points.points import Labels, Points
+from kanon_sql.privacy import PrivacyModel
 
 
 class Crowd(NamedTuple):
@@ -80,8 +80,8 @@ def keep_models(
         models: at least one.
     """
     # here, since they load the compiler
-    from kanon_sql.violation.demands import demands_of
-    from kanon_sql.violation.violation import violations_of_sets
+    from kanon_sql.privacy.demands import demands_of
+    from kanon_sql.privacy.kernels import violations_of_sets
 
     labels = labels.copy()
     while (labels >= 0).any():

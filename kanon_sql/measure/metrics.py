@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from string import Template
 from typing import Any, Literal, get_args
 
-from kanon_sql.constraints import CONSTRAINTS
 from kanon_sql.points.points import Fact
+from kanon_sql.privacy import CONSTRAINTS
 
 MeasuredFact = Literal[
     "rows", "weights", "sse", "sse_released", "sst", "information_loss", "max_radius",

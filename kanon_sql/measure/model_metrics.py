@@ -6,48 +6,37 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from kanon_sql.constraints import AlphaFrequency, EntityShare, PrivacyModel, RecursiveDiversity
 from kanon_sql.measure.metrics import Metric, filled
-
-UNITS = {"l": "values", "c": "ratio", "t": "share", "alpha": "share", "delta": "", "beta": "ratio"}
-
-WORST = {
-    "l": "the smallest number of values of a class, as diversity_kind counts them (of 'recursive' "
-    "see c_reached); at least l_requested",
-    "c": "the largest share of the most frequent value of a class over that of the l-th most "
-    "frequent and all rarer ones; below c_requested",
-    "t": "the largest distance of a class from all released rows; at most t_requested",
-    "alpha": "the largest share of a bounded value of a class; at most alpha_requested",
-    "delta": "the largest logarithm of a share of a class over that of all released rows; at most "
-    "delta_requested",
-    "beta": "the largest gain of a share in a class over that of all released rows; at most "
-    "beta_requested",
-}
+from kanon_sql.privacy import MODEL_KINDS, THRESHOLDS, PrivacyModel
 
 REQUESTED = {
-    name: Metric(f"{name}_requested", "", unit, f"the {name} that was asked for", public="yes")
-    for name, unit in UNITS.items()
-}
-REACHED = {
-    name: Metric(
-        f"{name}_reached", "", unit, f"{WORST[name]}; counted on the released values",
+    each.name: Metric(
+        f"{each.name}_requested", "", each.unit, f"the {each.name} that was asked for",
         public="yes",
     )
-    for name, unit in UNITS.items()
+    for each in THRESHOLDS
+}
+REACHED = {
+    each.name: Metric(
+        f"{each.name}_reached", "", each.unit,
+        f"{each.reached}; {each.bound} {each.name}_requested; counted on the released values",
+        public="yes",
+    )
+    for each in THRESHOLDS
 }
 LEAST = {
     name: Metric(
         f"{name}_least_class_size", "", "rows",
         f"no class of fewer rows keeps {name}, given what all rows have",
     )
-    for name in UNITS if name != "c"
+    for name in MODEL_KINDS
 }
 BEFORE = {
     name: Metric(
         f"{name}_violating_before", "", "classes",
         f"classes of the method that didn't keep {name}, before they were changed",
     )
-    for name in UNITS if name != "c"
+    for name in MODEL_KINDS
 }
 LOSS = Metric(
     "constraint_loss", "", "${constraint_unit}",
@@ -73,23 +62,19 @@ def _of(column: str, metric: Metric, expression: str, beside: str = "NULL") -> M
 def model_metrics(models: Sequence[PrivacyModel]) -> Iterator[Metric]:
     """The metrics of the models of a call, over the columns of ``_facts`` and __kanon_models."""
     for j, model in enumerate(models):
-        if isinstance(model, EntityShare):
+        if not model.thresholds:
             continue  # see kanon_sql/measure/person_metrics.py
-        option, of = model.option, partial(_of, model.column)
-        limit = getattr(model, option)
-        by_value = isinstance(model, AlphaFrequency) and bool(model.by_value)
-        yield of(
-            REQUESTED[option], "NULL" if limit is None else str(limit),
-            "'by value'" if by_value else "NULL",
-        )
-        measured = option
-        if isinstance(model, RecursiveDiversity):
-            measured = "c"
-            yield of(REQUESTED["c"], str(model.c))
+        of = partial(_of, model.column)
+        for name in (each.name for each in model.thresholds):
+            limit = getattr(model, name)
+            yield of(
+                REQUESTED[name], "NULL" if limit is None else str(limit),
+                "'by value'" if model.of_values else "NULL",
+            )
         has = filled("(SELECT has FROM __kanon_models${of_models} model = ${j})", j=str(j))
-        yield of(REACHED[measured], has)
-        yield of(LEAST[option], _fact(f"least_size {j}"))
-        yield of(BEFORE[option], _fact(f"violating {j}"))
+        yield of(REACHED[model.thresholds[-1].name], has)
+        yield of(LEAST[model.option], _fact(f"least_size {j}"))
+        yield of(BEFORE[model.option], _fact(f"violating {j}"))
     if models:
         yield replace(
             LOSS, expression=f"{_fact('loss_with')} - {_fact('loss_without')}"

@@ -9,7 +9,8 @@ from typing import Any
 
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods.geometry import SQUARED, Geometry, Trial
-from kanon_sql.methods.option import MethodOptions, options_of
+from kanon_sql.methods.option import MethodOptions
+from kanon_sql.option import options_of
 from kanon_sql.points.points import Grouping
 
 SEARCH_OPTIONS = ("refine_steps", "refine_seconds")

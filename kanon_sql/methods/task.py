@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from kanon_sql.constraints import Constraint, EntityShare, KAnonymity, PrivacyModel, read_constraint
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods.geometry import Geometry
 from kanon_sql.methods.method import Method
 from kanon_sql.methods.option import MethodOptions
 from kanon_sql.names import caseless
 from kanon_sql.points.points import Grouping, Points
+from kanon_sql.privacy import Constraint, KAnonymity, PrivacyModel, read_constraint
 
 
 @dataclass(frozen=True)
@@ -118,13 +118,12 @@ class GroupTask:
     @property
     def secret(self) -> bool:
         """Whether sensitive values have a part in the labels."""
-        return any(not isinstance(model, EntityShare) for model in self.models)
+        return any(not model.of_entity for model in self.models)
 
     @property
     def apart(self) -> str | None:
         """The column that says whose row each is, where these may be in several classes."""
-        shares = (model.column for model in self.models if isinstance(model, EntityShare))
-        return next(shares, None)
+        return next((model.column for model in self.models if model.of_entity), None)
 
     @property
     def promised(self) -> int | None:

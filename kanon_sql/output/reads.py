@@ -11,8 +11,9 @@ from typing import Any
 
 import duckdb
 
-from kanon_sql.call.relation import is_url, literal
+from kanon_sql.call.relation import is_url
 from kanon_sql.errors import OptionError
+from kanon_sql.names import literal
 
 TOKEN = re.compile(r"'((?:[^']|'')*)'|\"((?:[^\"]|\"\")*)\"|(\w+)")
 WILD = re.compile(r"[*?\[]")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kanon_sql.call.call import GroupingCall
-from kanon_sql.call.relation import quoted
+from kanon_sql.names import quoted
 from kanon_sql.plan.fragments import helpers, quasi
 from kanon_sql.plan.generalize import class_rows
 from kanon_sql.plan.hierarchies import Hierarchies

@@ -22,19 +22,20 @@ from kanon_sql.measure.part_metrics import PARTS
 from kanon_sql.measure.person_metrics import PERSONS
 from kanon_sql.methods import CHOICES
 from kanon_sql.methods.auto import AUTO, BY_SIZE
-from kanon_sql.methods.option import options_of
 from kanon_sql.names import caseless
+from kanon_sql.option import options_of
 from kanon_sql.plan.entries import (
     MADE,
     RELEASE,
     Json,
     is_number,
-    is_recursive,
     metric_names,
+    model_asked,
     models_of,
     of_column,
     option_names,
 )
+from kanon_sql.privacy import MODEL_KINDS
 
 ROLES = {
     "quasi_identifier": "quasi_identifiers", "sensitive": "sensitive", "identifier": "identifiers",
@@ -42,8 +43,8 @@ ROLES = {
 }
 """The roles of columns, and which option names those of a role."""
 
-AT_LEAST, BELOW = ("l",), ("c",)
-"""The models where more is better, and those where what is reached must not be what was asked."""
+BY_VALUE = {name for name, kind in MODEL_KINDS.items() if kind.by_value}
+"""The options that may hold values of the data."""
 
 Said = Iterator[tuple[str, str]]
 """Entries, and what is wrong with each."""
@@ -153,7 +154,7 @@ def _is_told_otherwise(name: str, is_relation: bool, value: Any) -> bool:
         )
     if name == "sensitive_values":
         return _is_sealed(value)
-    if name == "alpha" and isinstance(value, Mapping):
+    if name in BY_VALUE and isinstance(value, Mapping):
         return all(_is_sealed(limit) or is_number(limit) for limit in value.values())
     return False
 
@@ -298,21 +299,21 @@ def _models(manifest: Json) -> Said:
         if is_number(k) and is_number(value) and value < k and told.get("rows_released"):
             yield f"metrics.{name}", f"The manifest asks for k = {k}, and says {name} = {value}."
     for option, column, limit in models_of(options):
-        asked = [(option, limit)]
-        measured = option
-        if is_recursive(options, option, column):
-            measured = "c"
-            asked.append(("c", of_column(options.get("c"), column, None)))
+        thresholds = model_asked(options, option, column).thresholds
+        asked = [(option, limit), *(
+            (each.name, of_column(options.get(each.name), column, None)) for each in thresholds[1:]
+        )]
         for name, threshold in asked:
             entry = f"{name}_requested ({column})"
             number = None if isinstance(threshold, Mapping) else threshold
             if told.get(entry) != number or (number is not None and not is_number(number)):
                 yield f"metrics.{entry}", f"The manifest says another {entry} than the option."
-        threshold, entry = asked[-1][1], f"{measured}_reached ({column})"
+        (measured, threshold), bound = asked[-1], thresholds[-1].bound
+        entry = f"{measured}_reached ({column})"
         has = told.get(entry)
         if isinstance(threshold, Mapping) or not is_number(threshold):
             continue
-        if not _keeps(measured, has, threshold) and told.get("rows_released"):
+        if not _keeps(bound, has, threshold) and told.get("rows_released"):
             yield (
                 f"metrics.{entry}",
                 f"The manifest asks for {measured} = {threshold:g} of {column!r}, and says that "
@@ -320,12 +321,12 @@ def _models(manifest: Json) -> Said:
             )
 
 
-def _keeps(model: str, has: Any, threshold: float) -> bool:
+def _keeps(bound: str, has: Any, threshold: float) -> bool:
     """Whether what was reached is what was asked for."""
     if not is_number(has):
         return False
-    if model in AT_LEAST:
+    if bound == "at least":
         return bool(has >= threshold * (1 - 1e-9))
-    if model in BELOW:
+    if bound == "below":
         return bool(has < threshold)
     return bool(has <= threshold * (1 + 1e-9) + 1e-12)

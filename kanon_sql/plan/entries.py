@@ -10,12 +10,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from unicodedata import normalize
 
-from kanon_sql.call.models import THRESHOLDS
 from kanon_sql.call.options import (
     GroupOptions,
     LedgerOptions,
     MeasureOptions,
-    ModelOptions,
     PartOptions,
     ReleaseOptions,
     RoleOptions,
@@ -27,8 +25,9 @@ from kanon_sql.measure.model_metrics import REACHED, REQUESTED
 from kanon_sql.measure.part_metrics import PARTS
 from kanon_sql.measure.person_metrics import PERSONS
 from kanon_sql.methods import CHOICES
-from kanon_sql.methods.option import options_of
 from kanon_sql.names import caseless
+from kanon_sql.option import options_of
+from kanon_sql.privacy import MODEL_KINDS, ModelOptions, PrivacyModel, model_of
 
 Json = Mapping[str, Any]
 
@@ -48,7 +47,7 @@ def models_of(options: Json) -> Iterator[tuple[str, str, Any]]:
     as ``sensitive`` has it."""
     columns = options.get("sensitive") or []
     known = {caseless(name): name for name in columns}
-    for option in THRESHOLDS:
+    for option in MODEL_KINDS:
         given = options.get(option)
         if given is None:
             continue
@@ -64,10 +63,12 @@ def of_column(given: Any, column: str, default: Any) -> Any:
     return given
 
 
-def is_recursive(options: Json, option: str, column: str) -> bool:
-    """Whether a model is recursive diversity, which has a c beside l."""
-    kind = of_column(options.get("diversity_kind"), column, "distinct")
-    return option == "l" and kind == "recursive"
+def model_asked(options: Json, option: str, column: str) -> type[PrivacyModel]:
+    """The model that options ask for by a threshold of a column."""
+    return model_of(option, {
+        name: of_column(options.get(name), column, known.default)
+        for name, known in options_of(MODEL_KINDS[option]).items()
+    })
 
 
 def option_names(options: Json) -> tuple[set[str], set[str]]:
@@ -108,10 +109,10 @@ def metric_names(manifest: Json) -> set[str]:
             else {metric.name} if sensitive else set()
         )
     for option, column, _ in models_of(options):
-        measured = "c" if is_recursive(options, option, column) else option
+        asked = [each.name for each in model_asked(options, option, column).thresholds]
         found |= {
             f"{metric.name} ({column})"
-            for metric in (REQUESTED[option], REQUESTED[measured], REACHED[measured])
+            for metric in (*(REQUESTED[name] for name in asked), REACHED[asked[-1]])
         }
     of_each = [name for name, role in roles.items() if role == "quasi_identifier"]
     return found | {

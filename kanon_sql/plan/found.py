@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kanon_sql.call.relation import literal
 from kanon_sql.call.sought import Sought
+from kanon_sql.names import literal
 from kanon_sql.sql import expression, statement
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kanon_sql.call.call import Call
-from kanon_sql.call.relation import Relation, literal, quoted
+from kanon_sql.call.relation import Relation
 from kanon_sql.call.roles import Roles
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.sql import expression
 
 ROW = ("__kanon_row", "__kanon_hash")

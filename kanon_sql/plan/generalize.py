@@ -7,9 +7,8 @@ from typing import Any
 
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.choices import MEANS, REPRESENTATIONS
-from kanon_sql.call.relation import literal, quoted
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.plan.fragments import chosen, classes_sql, helpers, listed, quasi, represented
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.ledger import classes_after, goes_on

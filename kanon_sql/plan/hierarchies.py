@@ -9,10 +9,10 @@ from typing import Any
 
 from kanon_sql.call.catalog import Catalog
 from kanon_sql.call.hierarchies import HierarchySpec, read_hierarchy
-from kanon_sql.call.relation import Relation, literal, quoted
+from kanon_sql.call.relation import Relation
 from kanon_sql.errors import OptionError
 from kanon_sql.hierarchies.kinds import KINDS, level_count
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.plan.fragments import contents, rows_of
 from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.sql import statement
@@ -39,10 +39,12 @@ class Hierarchies:
     def __init__(
         self, specs: Sequence[HierarchySpec], show_values: bool, values: str,
         categorical: tuple[str, ...] = (), labelled: tuple[str, ...] = (), first: int = 1,
+        domains: Mapping[str, Relation] | None = None,
     ) -> None:
         """``values``: the stage that holds the values of the columns; ``categorical``: the columns
         that are taken as text without having a hierarchy; ``first``: the number of the first
-        column."""
+        column; ``domains``: the values of columns, in lower case, of which the stage has some."""
+        self._domains = domains or {}
         self.columns = tuple(spec.column for spec in specs)
         with_tree = {caseless(name) for name in self.columns}
         self._texts = (*self.columns, *(c for c in categorical if caseless(c) not in with_tree))
@@ -69,8 +71,11 @@ class Hierarchies:
         read = spec.levels or spec.table
         names, rows = contents(read) if read is not None else ("NULL", "NULL")
         told = {"column": spec.column, "show_values": self._show_values, **spec.spec}
+        domain, values = self._domains.get(caseless(spec.column)), self._values
+        if domain is not None:
+            values = f"(SELECT label AS {quoted(spec.column)} FROM {domain.sql})"
         return statement(
-            "hierarchies.hierarchy", i=i, column=quoted(spec.column), values=self._values,
+            "hierarchies.hierarchy", i=i, column=quoted(spec.column), values=values,
             names=names, rows=rows, spec=literal(json.dumps(told, sort_keys=True, default=_plain)),
         )
 

@@ -7,9 +7,9 @@ from functools import cache
 
 from kanon_sql.call.arguments import NOT_GIVEN
 from kanon_sql.call.options import ALL_CALLS, OPTIONS
-from kanon_sql.call.relation import literal, quoted
 from kanon_sql.hierarchies.kinds import KINDS
-from kanon_sql.methods.option import LEDGER_CHECK
+from kanon_sql.names import literal, quoted
+from kanon_sql.option import LEDGER_CHECK
 from kanon_sql.plan.query import HIERARCHY, methods_sql
 from kanon_sql.sql import statement, statements
 

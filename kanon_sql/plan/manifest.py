@@ -16,8 +16,7 @@ from typing import Any
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.hierarchies import HierarchySpec
 from kanon_sql.call.options import OPTIONS
-from kanon_sql.call.relation import Relation, literal, quoted
-from kanon_sql.constraints import AlphaFrequency
+from kanon_sql.call.relation import Relation
 from kanon_sql.hierarchies.kinds import BY_TYPE, KINDS
 from kanon_sql.measure.ledger_metrics import LEDGER
 from kanon_sql.measure.metrics import (
@@ -34,11 +33,13 @@ from kanon_sql.measure.part_metrics import PARTS
 from kanon_sql.measure.person_metrics import PERSONS
 from kanon_sql.measure.risk_metrics import WEIGHTED
 from kanon_sql.methods.auto import AUTO
+from kanon_sql.names import literal, quoted
 from kanon_sql.plan.fragments import helpers, listed, one_empty_row
 from kanon_sql.plan.measure import facts_and_metrics
 from kanon_sql.plan.pipeline import passing
 from kanon_sql.plan.roles import named_roles
 from kanon_sql.plan.shadows import sound_sql
+from kanon_sql.privacy import MODEL_KINDS
 from kanon_sql.sql import statement
 from kanon_sql.version import __version__
 
@@ -166,11 +167,12 @@ def public_options(call: GroupingCall) -> dict[str, Any]:
             told[name] = "a relation"
     if told.get("sensitive_values"):
         told["sensitive_values"] = _sealed(told["sensitive_values"])
-    if told.get("alpha") is not None:
-        told["alpha"] = {
-            model.column: _sealed(dict(model.by_value)) if model.by_value else model.alpha
-            for model in call.task.models if isinstance(model, AlphaFrequency)
-        }
+    for name in (name for name, kind in MODEL_KINDS.items() if kind.by_value):
+        if told.get(name) is not None:
+            told[name] = {
+                model.column: _sealed(model.of_values) if model.of_values else getattr(model, name)
+                for model in call.task.models if model.option == name
+            }
     return told
 
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from kanon_sql.call.call import Call, GroupingCall
 from kanon_sql.call.choices import POINTS
-from kanon_sql.call.relation import literal, quoted
 from kanon_sql.call.roles import Roles
 from kanon_sql.measure.ledger_metrics import LEDGER
 from kanon_sql.measure.metrics import (
@@ -33,7 +32,7 @@ from kanon_sql.methods import GroupTask
 from kanon_sql.methods.auto import AUTO
 from kanon_sql.methods.centers.geometry import UNITS
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.plan.fragments import (
     chosen,
     helpers,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from kanon_sql.call.relation import literal
 from kanon_sql.measure.metrics import Metric
+from kanon_sql.names import literal
 from kanon_sql.sql import expression
 
 

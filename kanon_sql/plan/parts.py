@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kanon_sql.call.call import GroupingCall
-from kanon_sql.call.relation import literal, quoted
 from kanon_sql.call.roles import Roles
+from kanon_sql.names import literal, quoted
 from kanon_sql.plan.fragments import PART
 from kanon_sql.plan.models import checked
 from kanon_sql.sql import expression, statement
@@ -25,7 +25,7 @@ STRAYED = (
     "The release was stopped: {{}} rows are in a class of another part. Nothing came out; please "
     "report this as a bug of the method {method}."
 )
-STARRED = "__kanon_starred(__kanon_taking.{name}, __kanon_parts.joined) AS {name}"
+_STARRED = "__kanon_starred(__kanon_taking.{name}, __kanon_parts.joined) AS {name}"
 
 
 def _small(call: GroupingCall) -> str:
@@ -47,7 +47,7 @@ def _least(call: GroupingCall) -> str:
     return f"{call.task.k} persons, or than {call.task.least_size} rows"
 
 
-def _same(call: GroupingCall, left: str, right: str | None = None) -> str:
+def same_part(call: GroupingCall, left: str, right: str | None = None) -> str:
     """SQL that says whether a row of one stage has the values of another, or the keys of a part, as
     a reader tells them apart."""
     found = []
@@ -77,9 +77,7 @@ def parts_sql(call: GroupingCall) -> str:
         *(f"__kanon_of_{i} ASC NULLS LAST" for i, _ in columns),
         *(f"encode(__kanon_of_{i}::VARCHAR) ASC NULLS LAST" for i, _ in columns),
     ))
-    replaced = [f"__kanon_parts.number AS {PART}"]
-    if call.small_parts == "join":
-        replaced += [STARRED.replace("{name}", name) for _, name in columns]
+    replaced = [f"__kanon_parts.number AS {PART}", *starred(call)]
     whose = None if roles.entity is None else f"decode(encode(__kanon_key({quoted(roles.entity)})))"
     return statement(
         "parts.stages",
@@ -90,8 +88,16 @@ def parts_sql(call: GroupingCall) -> str:
         joining=_joining(call, whose),
         parts=statement(f"parts.{call.small_parts}"),
         replaced=", ".join(replaced),
-        same=_same(call, "__kanon_taking"),
+        same=same_part(call, "__kanon_taking"),
     ) + "\n"
+
+
+def starred(call: GroupingCall) -> list[str]:
+    """What the columns of within are released as, over __kanon_taking and __kanon_parts, each with
+    its name, where they aren't released as they are."""
+    if call.small_parts != "join":
+        return []
+    return [_STARRED.replace("{name}", name) for name in map(quoted, call.roles.within)]
 
 
 def _joining(call: GroupingCall, whose: str | None) -> str:
@@ -102,7 +108,7 @@ def _joining(call: GroupingCall, whose: str | None) -> str:
         f"__kanon_is_starred(__kanon_of_{i})" for i in range(len(call.roles.within))
     )
     people = "" if whose is None else " " + statement(
-        "parts.joining_people", entity=whose, same=_same(call, "__kanon_taking")
+        "parts.joining_people", entity=whose, same=same_part(call, "__kanon_taking")
     )
     return statement(
         "parts.joining",
@@ -152,7 +158,7 @@ def stages_of_left(call: GroupingCall) -> str:
         "parts.left",
         persons="" if roles.entity is None else persons,
         entity=entity,
-        same=_same(call, "__kanon_labelled", "__kanon_classes"),
+        same=same_part(call, "__kanon_labelled", "__kanon_classes"),
     ) + "\n"
 
 

@@ -6,9 +6,8 @@ from __future__ import annotations
 import json
 
 from kanon_sql.call.call import Call, GroupingCall
-from kanon_sql.call.relation import literal, quoted
 from kanon_sql.call.roles import Roles
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.plan.fragments import PART, helpers, listed
 from kanon_sql.sql import expression, statement
 

@@ -7,10 +7,9 @@ import json
 
 from kanon_sql.call.call import Call, GroupingCall
 from kanon_sql.call.choices import POINTS
-from kanon_sql.call.relation import literal, quoted
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.methods.task import Run
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.plan.centers import centers_sql
 from kanon_sql.plan.fragments import (
     PART,
@@ -201,7 +200,8 @@ def _ties(call: GroupingCall) -> dict[str, str]:
     part is what its rows alone give.
     """
     seed, task, roles = call.task.seed, call.task, call.roles
-    whole = f"row(*COLUMNS(__kanon.*{_without(roles.within)}))"
+    uncounted = (*roles.within, *call.uncounted)
+    whole = f"row(*COLUMNS(__kanon.*{_without(uncounted)}))"
     hashed = _hashed(seed, whole)
     here = {
         "hash": hashed, "tie": "__kanon_hash", "apart": "NULL::UBIGINT", "whole": "", "beside": "",
@@ -209,7 +209,7 @@ def _ties(call: GroupingCall) -> dict[str, str]:
     }
     secrets = (*roles.sensitive, *(() if roles.entity is None else (roles.entity,)))
     if secrets and (roles.identifiers or roles.other or roles.rest in ("release", "drop")):
-        public = _without((*secrets, *roles.within))
+        public = _without((*secrets, *uncounted))
         apart = _hashed(seed, f"row(*COLUMNS(__kanon.*{public}))")
         secret = ", ".join(f"__kanon.{name}" for name in map(quoted, secrets))
         both = _hashed(seed, f"row({apart}, {secret})")

@@ -10,20 +10,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kanon_sql.call.call import Call
-from kanon_sql.call.model_options import ModelOptions
-from kanon_sql.call.models import OF_MODEL
-from kanon_sql.call.relation import Relation, quoted
+from kanon_sql.call.relation import Relation
 from kanon_sql.measure.metrics import METRICS
 from kanon_sql.measure.model_metrics import REACHED
-from kanon_sql.methods.option import options_of
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, quoted
+from kanon_sql.option import options_of
+from kanon_sql.plan.entries import model_asked
 from kanon_sql.plan.fragments import chosen, quasi, seen
 from kanon_sql.plan.measure import diversity
 from kanon_sql.plan.shadows import sound_sql
+from kanon_sql.privacy import MODEL_KINDS, MODELS, OF_MODEL, ModelOptions
 from kanon_sql.sql import statement
 
-OF_KIND = {"distinct": ("l", "l_distinct"), "entropy": ("l", "l_entropy"), "recursive": ("c", "c")}
-"""By diversity_kind: whose metric is reached, and which column of k_anonymity says it."""
+OF_ALL_ROWS = {model.option for model in MODELS if model.of_all_rows}
+"""The options of models that hold a class against all rows; in parts these are those of a part."""
 
 
 def facts_sql(call: Call, passing: Sequence[str], counts: Mapping[str, int | None]) -> str:
@@ -81,7 +81,9 @@ def model_options(options: Mapping[str, Any], hidden: Sequence[str]) -> dict[str
     found: dict[str, Any] = {}
     for name in options_of(ModelOptions):
         given = options.get(name)
-        if given is None or name == "sensitive_nulls":
+        if given is None or name == "sensitive_nulls" or (
+            options.get("within") and name in OF_ALL_ROWS
+        ):
             continue
         by_column = given if isinstance(given, Mapping) else dict.fromkeys(columns, given)
         kept = {
@@ -109,13 +111,10 @@ def reached(options: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, flo
         row: the row.
     """
     column, found = str(row["sensitive"]), {}
-    for option in ("l", "t", "alpha", "delta", "beta"):
+    for option in MODEL_KINDS:
         limits = {caseless(name): limit for name, limit in options.get(option, {}).items()}
-        if caseless(column) not in limits:
-            continue
-        measured, told = option, option
-        if option == "l":
-            kinds = {caseless(n): kind for n, kind in options.get("diversity_kind", {}).items()}
-            measured, told = OF_KIND[kinds.get(caseless(column), "distinct")]
-        found[f"{REACHED[measured].name} ({column})"] = row[told]
+        if caseless(column) in limits:
+            model = model_asked(options, option, column)
+            metric = REACHED[model.thresholds[-1].name]
+            found[f"{metric.name} ({column})"] = row[model.audited_as]
     return found

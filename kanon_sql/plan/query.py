@@ -13,10 +13,11 @@ from typing import Any
 
 from kanon_sql.call.call import Call, GroupingCall, read_call
 from kanon_sql.call.catalog import Catalog
-from kanon_sql.call.relation import find_relation, literal
+from kanon_sql.call.relation import find_relation
 from kanon_sql.call.sought import Sought, relations_of, relations_of_hierarchy, relations_of_ledger
 from kanon_sql.methods import METHODS
-from kanon_sql.methods.option import LEDGER_CHECK
+from kanon_sql.names import literal
+from kanon_sql.option import LEDGER_CHECK
 from kanon_sql.plan.fragments import helpers, listed
 from kanon_sql.plan.hierarchies import hierarchy_spec, hierarchy_sql
 from kanon_sql.plan.ledger import goes_on, ledger_check_sql, ledger_sql

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from kanon_sql.call.call import Call
-from kanon_sql.call.relation import literal, quoted
 from kanon_sql.measure.risk_metrics import BY_SUBSET, DRIVES, RISK
+from kanon_sql.names import literal, quoted
 from kanon_sql.plan.fragments import one_empty_row, quasi, rows_of, seen, source_rows, where
 from kanon_sql.plan.metric_rows import metric_rows
 from kanon_sql.plan.shadows import sound_sql

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 
 from kanon_sql.call.call import GroupingCall
-from kanon_sql.call.relation import literal
 from kanon_sql.call.roles import Roles
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, literal
 from kanon_sql.plan.fragments import one_empty_row, quasi, represented, source_rows, where
 from kanon_sql.plan.generalize import released_values
 from kanon_sql.plan.persons import told_of_all

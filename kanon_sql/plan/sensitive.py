@@ -5,17 +5,19 @@ whose the rows are."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from string import Template
+from textwrap import wrap
 
 from kanon_sql.call.call import Call
 from kanon_sql.call.models import measured_models
-from kanon_sql.call.relation import literal, quoted
-from kanon_sql.constraints import Closeness
+from kanon_sql.names import literal, quoted
 from kanon_sql.plan.fragments import quasi, seen, source_rows, where
 from kanon_sql.plan.models import Checked, checked, model_stages, of_part
 from kanon_sql.plan.parts import told_by_part
 from kanon_sql.plan.persons import measured_persons
 from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.plan.unseen import refusals
+from kanon_sql.privacy import MODELS
 from kanon_sql.sql import expression, statement
 
 NO_DEMAND = "(SELECT NULL::BIGINT AS classes_violating, NULL::BIGINT AS {}_violating)"
@@ -25,11 +27,6 @@ UNORDERED_IN = {
     True: "EXISTS (SELECT 1 FROM __kanon_whole_{} WHERE different > 0 AND NOT ordered)",
 }
 """SQL of whether values have no order, in any of some parts."""
-
-UNORDERED = (
-    "The closeness {!r} needs an order of the values, and the column {!r} has none: it holds no "
-    "numbers, dates or times. Choose 'equal'."
-)
 
 
 def sensitive_sql(call: Call) -> str:
@@ -70,10 +67,7 @@ def sensitive_sql(call: Call) -> str:
             violating=_violating([
                 places[model] for model in call.models if places[model].i == i
             ], "rows" if entity is None else "persons"),
-            **{
-                name: f"{places[model].worst} FROM {places[model].stage}"
-                for name, model in models.items()
-            },
+            measured=_measured([places[model] for model in models.values()]),
         )
         for i, (column, models) in enumerate(zip(columns, measured, strict=True))
     )
@@ -81,6 +75,9 @@ def sensitive_sql(call: Call) -> str:
         "sound": sound_sql(),
         "stages": f"{sets}\n{stages}",
         "found": found,
+        "measured": ",\n       ".join(
+            f"any_value({model.audited_as}) AS {model.audited_as}" for model in MODELS
+        ),
         "k": "NULL" if call.k is None else call.k,
         "refusals": refusals(call) + "".join(_unordered([*places.values()])),
     }
@@ -99,8 +96,23 @@ def sensitive_sql(call: Call) -> str:
 NUMBERED = ", dense_rank() OVER (ORDER BY __kanon_part ASC NULLS LAST) AS part"
 """SQL of the number of the part that a combination is in."""
 
+INDENT, UNBROKEN = " " * 11, "\xa0"
+"""Before a line, and in place of a blank where no line ends."""
+
 SET = "unnest(cells).whose"
 """SQL of whose the rows of a combination are."""
+
+
+def _measured(models: Sequence[Checked]) -> str:
+    """SQL of what the worst class has on the scale of each model, as many in a line as people
+    write there."""
+    holes = {each.model.audited_as: f"{each.worst} FROM {each.stage}" for each in models}
+    found = [
+        f"(SELECT ${{{each.model.audited_as}}}){'::BIGINT' * each.model.whole} "
+        f"AS {each.model.audited_as}".replace(" ", UNBROKEN) for each in models
+    ]
+    lines = wrap(", ".join(found), 100 - len(INDENT), break_long_words=False)
+    return Template(f"\n{INDENT}".join(lines).replace(UNBROKEN, " ")).substitute(holes)
 
 
 def _violating(asked: Sequence[Checked], counted: str) -> str:
@@ -117,10 +129,8 @@ def _violating(asked: Sequence[Checked], counted: str) -> str:
 def _unordered(models: Sequence[Checked]) -> Iterator[str]:
     """What refuses a distance by an order that the values don't have, one WHEN for each."""
     for each in models:
-        distance = each.model.distance if isinstance(each.model, Closeness) else None
-        if distance in ("ordered", "numeric"):
-            said = literal(UNORDERED.format(distance, each.model.column))
+        if each.model.unordered is not None:
             yield (
                 f"        WHEN {UNORDERED_IN[each.in_parts].format(each.i)}\n"
-                f"            THEN __kanon_refuse('DataError', {said})\n"
+                f"            THEN __kanon_refuse('DataError', {literal(each.model.unordered)})\n"
             )

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from textwrap import fill
 
-from kanon_sql.call.relation import literal, quoted
 from kanon_sql.errors import OptionError
+from kanon_sql.names import literal, quoted
 from kanon_sql.sql import statement
 
 NAMED = (

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kanon_sql.call.call import GroupingCall
-from kanon_sql.call.relation import Relation, literal, quoted
+from kanon_sql.call.relation import Relation
 from kanon_sql.call.rules import Release
 from kanon_sql.encode.coordinates import geographic
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
+from kanon_sql.names import literal, quoted
 from kanon_sql.plan.fragments import classes_sql, contents, helpers, quasi, represented
 from kanon_sql.sql import expression, statement
 

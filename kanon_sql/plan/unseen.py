@@ -8,8 +8,7 @@ from collections.abc import Iterable
 
 from kanon_sql.call.call import TAKEN, Call, GroupingCall
 from kanon_sql.call.declarations import MEANT
-from kanon_sql.call.relation import literal
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, literal
 from kanon_sql.sql import expression
 
 UNDECLARED = (

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from kanon_sql.call.call import GroupingCall
-from kanon_sql.call.relation import literal
-from kanon_sql.constraints import KAnonymity
 from kanon_sql.methods import GroupTask
+from kanon_sql.names import literal
 from kanon_sql.plan.ledger import after_sql, goes_on, verified_ledger
 from kanon_sql.plan.models import combinations, refusals_of_models, released_models
 from kanon_sql.plan.parts import (
@@ -14,6 +13,7 @@ from kanon_sql.plan.parts import (
     stages_of_left,
 )
 from kanon_sql.plan.persons import persons_stages, refusals_of_persons, too_many_out
+from kanon_sql.privacy import KAnonymity
 
 LOST = (
     "The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing came "
@@ -43,17 +43,12 @@ def too_small(task: GroupTask) -> tuple[str, str]:
 
 
 def constraints_sql(task: GroupTask) -> str:
-    """What refuses a release that breaks a constraint, one WHEN for each."""
-    checks = []
-    for constraint in task.constraints:
-        if not isinstance(constraint, KAnonymity):
-            continue  # see plan/models.py
-        kind, said = too_small(task)
-        checks.append(
-            f"        WHEN {constraint.broken_sql}\n            THEN __kanon_refuse("
-            f"{literal(kind)}, format({literal(said)}, {constraint.found_sql}))\n"
-        )
-    return "".join(checks)
+    """What refuses a release that breaks k; that it keeps the models, refusals_of_models says."""
+    kept, (kind, said) = KAnonymity(task.k), too_small(task)
+    return (
+        f"        WHEN {kept.broken_sql}\n            THEN __kanon_refuse("
+        f"{literal(kind)}, format({literal(said)}, {kept.found_sql}))\n"
+    )
 
 
 def verify_holes(call: GroupingCall) -> dict[str, object]:

@@ -27,6 +27,8 @@ class SensitiveColumn:
             else shape (0,).
         levels: int32, shape (height, m); with a hierarchy, the node of each value at every level
             below the root, the leaves first; else shape (0, m).
+        table: int64, shape (m + 1,); where the records are a block of many, the rows of all blocks
+            that have each value, and last those that have none; else None.
     """
 
     name: str
@@ -34,6 +36,7 @@ class SensitiveColumn:
     ordered: bool = False
     numbers: Floats = field(default_factory=lambda: np.zeros(0))
     levels: Codes = field(default_factory=lambda: np.zeros((0, 0), np.int32))
+    table: Numbers | None = None
 
     @property
     def values(self) -> int:
@@ -65,6 +68,14 @@ class Counts:
         """How often each value is among the codes: int32, shape (n,), as in SensitiveColumn."""
         found = np.bincount(codes, minlength=column.values + 1).astype(np.int64)
         return Counts(column, found[:-1], int(found[-1]))
+
+    @staticmethod
+    def overall(column: SensitiveColumn, codes: Codes) -> Counts:
+        """How often each value is among all rows: those of the codes, unless these are of a block
+        of many."""
+        if column.table is None:
+            return Counts.of(column, codes)
+        return Counts(column, column.table[:-1], int(column.table[-1]))
 
 
 def refuse_strangers(entity: str, rows: int) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kanon_sql.call.relation import quoted
+from kanon_sql.names import quoted
 from kanon_sql.plan.fragments import chosen, seen
 from kanon_sql.sql import statement, statements
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from kanon_sql.privacy import THRESHOLDS
 from kanon_sql.reporting.facts import Told
-
-MODELS = ("l", "c", "t", "alpha", "delta", "beta")
-"""The metrics of the privacy models: each has NAME_requested and NAME_reached."""
 
 
 @dataclass(frozen=True)
@@ -107,14 +105,14 @@ def cards(told: Told) -> Cards:
 
 def _demands(told: Told) -> Iterator[Demand]:
     yield Demand("k", told.value("k_requested"), told.value("k_reached"), "k_reached")
-    for model in MODELS:
+    for model in THRESHOLDS:
         for name, asked in told.metrics.items():
-            if name.partition(" (")[0] != f"{model}_requested":
+            if name.partition(" (")[0] != f"{model.name}_requested":
                 continue
             reached = name.replace("_requested", "_reached", 1)
             yield Demand(
                 name.replace("_requested", "", 1), asked.value, told.value(reached), reached,
-                at_least=model == "l",
+                at_least=model.bound == "at least",
             )
 
 

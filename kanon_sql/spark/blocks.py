@@ -8,18 +8,26 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
+from kanon_sql.blocks.cuts import (
+    AGAIN,
+    BUCKETS,
+    BY_HASH,
+    CROWD,
+    MOST,
+    SAMPLED,
+    Tree,
+    cut_sample,
+    ranks_of,
+)
+from kanon_sql.blocks.group import Leaf, blocks_of
+from kanon_sql.blocks.learn import Learned
+from kanon_sql.blocks.request import Request
 from kanon_sql.duckdb.session import Session, bound
 from kanon_sql.encode.attributes import Attribute, Categorical
-from kanon_sql.files.asked import Asked
-from kanon_sql.files.block import blocks_of
-from kanon_sql.files.cuts import BY_HASH, Tree, axis_of, grow, ranks_of
-from kanon_sql.files.learn import Learned
-from kanon_sql.files.spool import AGAIN, BUCKETS, CROWD, MOST, SAMPLED, Leaf
 from kanon_sql.spark.columns import cell, column
 from kanon_sql.spark.verify import SIZE
 from kanon_sql.spark.worker import MIX, OF_ROW
@@ -106,11 +114,7 @@ class _Cutting:
             self.session.con.unregister(SAMPLE)
 
     def _tree(self, found: pa.Table, rows: int, blocks: int) -> Tree:
-        axes = [
-            axis_of(a, _values(found[cell(i)], a), self.ranks.get(a.name, {}))
-            for i, a in enumerate(self.attributes)
-        ]
-        return grow(axes, found.num_rows, rows, blocks, self.k)
+        return cut_sample(found, self.attributes, self.ranks, rows, blocks, self.k)
 
     def _again(self, tree: Tree, large: Mapping[int, int]) -> Tree:
         """The tree with these leaves cut."""
@@ -150,7 +154,7 @@ class _Cutting:
 
     def placed(self, tree: Tree) -> Any:
         """The rows with their leaf in the column BLOCK."""
-        rows, used, names = self.rows, _columns_of(tree), self.rows.columns
+        rows, used, names = self.rows, tree.columns, self.rows.columns
         places = {BY_HASH: F.col(MIX)}
         for i, attribute in enumerate(self.attributes):
             if attribute.name not in used:
@@ -176,49 +180,33 @@ class _Cutting:
         return placed.drop(BLOCK).join(leaves, own == F.col(name), "left").drop(name)
 
 
-def cut(session: Session, spark: Any, asked: Asked, learned: Learned, rows: Any) -> Blocks:
+def cut(session: Session, spark: Any, request: Request, learned: Learned, rows: Any) -> Blocks:
     """Cuts all rows into blocks.
 
     Args:
         session: over a connection of our own.
         spark: the Spark session.
-        asked: what is asked.
+        request: what is asked.
         learned: of all rows.
         rows: those that take part, with their cells.
     """
-    task = asked.call.task
+    task = learned.call.task
     size = task.block_size()
-    ranks = {
-        a.name: ranks_of(a, learned.counts[a.name]) for a in learned.attributes
-        if isinstance(a, Categorical)
-    }
+    ranks = ranks_of(learned.attributes, learned.counts)
     cutting = _Cutting(
-        session, spark, learned.attributes, ranks, rows, size, task.least_size, asked.entity
+        session, spark, learned.attributes, ranks, rows, size, task.least_size, request.entity
     )
     if learned.rows > size:
         cutting = cutting.dealt(learned.rows)
     tree, counts = cutting.grown(learned.rows)
     leaves = cutting.leaves(tree, counts)
     blocks = blocks_of(leaves, task)
-    numbers = {int(leaf): block.number for block in blocks for leaf in block.folders}
+    numbers = {int(leaf): i for i, block in enumerate(blocks) for leaf in block.leaves}
     # a leaf that no row is in has no block
     return Blocks(
         cutting.placed(_renamed(tree, {leaf: numbers.get(leaf, 0) for leaf in tree.leaves})),
         [block.rows for block in blocks],
     )
-
-
-def _values(found: Any, attribute: Attribute) -> Any:
-    values = found.combine_chunks()
-    if isinstance(attribute, Categorical):
-        return values.cast(pa.string())
-    return values.cast(pa.float64()).to_numpy(zero_copy_only=False) + np.float64(0.0)
-
-
-def _columns_of(tree: Tree) -> set[str]:
-    if not tree.sides:
-        return set()
-    return {tree.column}.union(*map(_columns_of, tree.sides))
 
 
 def _leaf(tree: Tree, places: Mapping[str, Any]) -> Any:

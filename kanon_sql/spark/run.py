@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -14,29 +14,28 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import DoubleType, LongType, StringType, StructField, StructType
 
-from kanon_sql.call.relation import literal
+from kanon_sql.blocks.group import OF_BLOCK, BlockFacts
+from kanon_sql.blocks.learn import Common, Learned, learn, survey
+from kanon_sql.blocks.metrics import release_metrics
+from kanon_sql.blocks.source import cell_of, number_of
 from kanon_sql.duckdb.session import Session
 from kanon_sql.errors import DataError, KanonError, OptionError, ReleaseError
-from kanon_sql.files.block import OF_BLOCK
-from kanon_sql.files.learn import kinds_of, number_of
-from kanon_sql.files.run import SMALL
-from kanon_sql.files.spool import cell_of
-from kanon_sql.names import caseless
-from kanon_sql.spark.asked import (
+from kanon_sql.names import caseless, literal
+from kanon_sql.spark.blocks import BLOCK, Blocks, cut
+from kanon_sql.spark.columns import cell, column
+from kanon_sql.spark.released import ReleasedFrame
+from kanon_sql.spark.request import (
+    FACTS,
     OF_ALL,
     OF_VALUES,
-    SUMS,
     ZONE,
-    AskedFrame,
+    FrameRequest,
     beside,
     read_frame,
     refuse_no_frame,
 )
-from kanon_sql.spark.blocks import BLOCK, Blocks, cut
-from kanon_sql.spark.columns import cell, column
-from kanon_sql.spark.learn import Common, learn, taking_part
-from kanon_sql.spark.released import ReleasedFrame
-from kanon_sql.spark.verify import smallest, verify_models
+from kanon_sql.spark.source import FrameRows
+from kanon_sql.spark.verify import count_output, verify_models
 from kanon_sql.spark.worker import MIX, OF_ROW, Work, encoder, grouper
 
 PART_ROWS = 250_000
@@ -44,10 +43,6 @@ PART_ROWS = 250_000
 
 KINDS = {kind.__name__: kind for kind in (DataError, KanonError, OptionError, ReleaseError)}
 
-LOST = (
-    "The release was stopped: {} rows take part, {} were left out, and {} came out. Nothing was "
-    "handed out; please report this as a bug."
-)
 MOVED = (
     "The release was stopped: a block has {} rows where {} were counted before, so the DataFrame "
     "changes while it is read. Write it to a table first."
@@ -68,8 +63,7 @@ def release_frame(df: Any, options: Mapping[str, Any]) -> ReleasedFrame:
     with Session(None) as session:
         # labels of times are made here, and by the workers
         session.con.execute(f"SET TimeZone = {literal(zone)}")
-        asked = read_frame(session, df, zone, options)
-        run = _Run(session, spark, asked)
+        run = _Run(session, spark, read_frame(session, df, zone, options))
         try:
             return run.run(df, started)
         except PySparkException as error:
@@ -82,13 +76,13 @@ def release_frame(df: Any, options: Mapping[str, Any]) -> ReleasedFrame:
             run.free()
 
 
-def encoded(df: Any, frame: AskedFrame) -> Any:
+def encoded(df: Any, frame: FrameRequest) -> Any:
     """The rows of a DataFrame with the cells of their quasi-identifiers and two hashes of
     each."""
-    asked, numeric = frame.asked, kinds_of(frame.asked)
+    request, numeric = frame.request, frame.request.numeric
     cells = ", ".join(
-        f"{number_of(name) if is_number else cell_of(asked, name)} AS {cell(i)}"
-        for i, (name, is_number) in enumerate(zip(asked.quasi, numeric, strict=True))
+        f"{number_of(name) if is_number else cell_of(request, name)} AS {cell(i)}"
+        for i, (name, is_number) in enumerate(zip(request.quasi, numeric, strict=True))
     )
     schema = StructType([
         *(StructField(f.name, f.dataType, True, f.metadata) for f in frame.fields),
@@ -100,7 +94,7 @@ def encoded(df: Any, frame: AskedFrame) -> Any:
         StructField(OF_ROW, LongType()),
     ])
     chosen = df.select(*(column(field.name) for field in frame.fields))
-    encode = encoder(Work(asked, frame.zone, 1), cells, to_arrow_schema(schema, timezone=ZONE))
+    encode = encoder(Work(request, frame.zone, 1), cells, to_arrow_schema(schema, timezone=ZONE))
     return chosen.mapInArrow(encode, schema)
 
 
@@ -110,28 +104,26 @@ class _Run:
 
     session: Session
     spark: Any
-    frame: AskedFrame
+    frame: FrameRequest
 
     def __post_init__(self) -> None:
-        call = self.frame.asked.call
-        self.work = Work(self.frame.asked, self.frame.zone, call.threads or 1)
+        request = self.frame.request
+        self.work = Work(request, self.frame.zone, request.call.threads or 1)
         self.cached: list[Any] = []
 
     def run(self, df: Any, started: float) -> ReleasedFrame:
         """All passes."""
-        asked = self.frame.asked
-        rows = self._kept(encoded(df, self.frame))
-        common = learn(self.session, asked, rows, kinds_of(asked))
-        blocks = cut(
-            self.session, self.spark, asked, common.learned, taking_part(asked, rows)
-        )
+        rows = FrameRows(self.session, self.frame.request, self._kept(encoded(df, self.frame)))
+        common = survey(rows)
+        learned = learn(rows, common)
+        blocks = cut(self.session, self.spark, self.frame.request, learned, rows.rows)
         # not in the cache: Spark works that out anew when a table is written that it depends on
-        made = self._grouped(common, blocks).localCheckpoint()
-        sums = self._sums(made)
-        self._refuse_moved(blocks, sums)
+        made = self._grouped(learned, rows, blocks).localCheckpoint()
+        facts = self._facts(made)
+        self._refuse_moved(blocks, facts)
         names = [column(field.name) for field in self.frame.released]
-        released = made.filter(F.col(SUMS).isNull()).select(*names)
-        metrics = self._metrics(common, blocks, sums, released)
+        released = made.filter(F.col(FACTS).isNull()).select(*names)
+        metrics = self._metrics(common, learned, blocks, facts, released)
         return ReleasedFrame(released, {**metrics, "seconds": perf_counter() - started}, made)
 
     def free(self) -> None:
@@ -145,36 +137,38 @@ class _Run:
         self.cached.append(found)
         return found
 
-    def _grouped(self, common: Common, blocks: Blocks) -> Any:
-        """The released rows and the sums of all blocks. Which partition a row is in, and where it
+    def _grouped(self, learned: Learned, source: FrameRows, blocks: Blocks) -> Any:
+        """The released rows and the facts of all blocks. Which partition a row is in, and where it
         stands there, follows from hashes of what is released of it."""
         schema = beside(self.frame.released)
-        group = grouper(
-            self.work, common.call, common.learned.scales, common.levels,
-            to_arrow_schema(schema, timezone=ZONE),
-        )
+        own = replace(learned, attributes=(), counts={})  # workers need no more
+        group = grouper(self.work, own, source.tables, to_arrow_schema(schema, timezone=ZONE))
         names = [column(field.name) for field in self.frame.fields]
         # so many partitions that Spark doesn't join them by their size in bytes
         rows = blocks.rows.select(*names, BLOCK).repartition(len(blocks.sizes), BLOCK)
-        parts = max(1, -(-common.learned.rows // PART_ROWS))
+        parts = max(1, -(-learned.rows // PART_ROWS))
         made = rows.groupBy(BLOCK).applyInArrow(group, schema)
         return made.repartition(parts, OF_VALUES).sortWithinPartitions(OF_VALUES, OF_ALL)
 
-    def _sums(self, made: Any) -> list[dict[str, Any]]:
-        """The sums of all blocks; refuses what one of them refused."""
-        rows = made.filter(F.col(SUMS).isNotNull()).select(SUMS).collect()
-        sums = [json.loads(row[SUMS]) for row in rows]
-        refused = sorted(tuple(each["error"]) for each in sums if "error" in each)
+    def _facts(self, made: Any) -> list[BlockFacts]:
+        """The facts of all blocks, in an order of their own; refuses what one of them refused."""
+        rows = made.filter(F.col(FACTS).isNotNull()).select(FACTS).collect()
+        told = [json.loads(row[FACTS]) for row in rows]
+        refused = sorted(tuple(each["error"]) for each in told if "error" in each)
         if refused:
             kind, sentence = refused[0]
-            if KINDS.get(kind, DataError) is DataError and len(sums) > 1:
-                sentence = OF_BLOCK.format(sentence, len(sums))
+            if KINDS.get(kind, DataError) is DataError and len(told) > 1:
+                sentence = OF_BLOCK.format(sentence, len(told))
             raise KINDS.get(kind, DataError)(sentence)
-        return sums
+        # the order of the blocks is Spark's, and no sum may depend on it
+        return sorted(
+            (BlockFacts(**each) for each in told),
+            key=lambda facts: (facts.sse or 0.0, facts.total_il or 0.0),
+        )
 
-    def _refuse_moved(self, blocks: Blocks, sums: Sequence[Mapping[str, Any]]) -> None:
+    def _refuse_moved(self, blocks: Blocks, facts: Sequence[BlockFacts]) -> None:
         """Raises DataError where the rows are others than those that were counted."""
-        found = sorted(int(each["rows"]) for each in sums)
+        found = sorted(each.rows for each in facts)
         wanted = sorted(blocks.sizes)
         for have, counted in zip(found, wanted, strict=False):
             if have != counted:
@@ -183,40 +177,16 @@ class _Run:
             raise DataError(MOVED.format(0, wanted[-1]))
 
     def _metrics(
-        self, common: Common, blocks: Blocks, sums: Sequence[Mapping[str, Any]], released: Any
+        self, common: Common, learned: Learned, blocks: Blocks, facts: Sequence[BlockFacts],
+        released: Any,
     ) -> dict[str, Any]:
         """What was asked and reached; refuses what isn't what it should be."""
-        task, learned = self.frame.asked.call.task, common.learned
-        quasi = {caseless(name) for name in self.frame.asked.quasi}
+        request = self.frame.request
+        quasi = {caseless(name) for name in request.quasi}
         fields = [field for field in self.frame.released if caseless(field.name) in quasi]
-        rows, classes, least = smallest(released, fields)
-        out = int(sum(each["rows_released"] for each in sums))
-        if rows != out or sum(each["rows"] for each in sums) != learned.rows:
-            raise ReleaseError(LOST.format(learned.rows, learned.rows - out, rows))
-        if least is not None and least < task.k:
-            raise ReleaseError(SMALL.format(least, task.k, task.method.name))
-        verify_models(self.work, released, self.frame.released, rows, task.method.name)
-        everything = learned.rows + learned.suppressed
-        found: dict[str, Any] = {
-            "k_requested": task.k, "k_reached": least, "method": task.method.name,
-            "rows": everything, "rows_released": rows, "rows_suppressed": everything - rows,
-            "classes": classes, "blocks": len(blocks.sizes),
-            "block_rows_min": min(blocks.sizes), "block_rows_max": max(blocks.sizes),
-        }
-        for loss in ("sse", "total_il"):
-            if all(loss in each for each in sums):
-                # the order of the blocks is Spark's, and no sum may depend on it
-                found[loss] = float(sum(sorted(each[loss] for each in sums)))
-        if self.frame.asked.entity is not None:
-            found["persons"] = int(sum(each["records"] for each in sums))
-        elif "sse" in found and rows == learned.rows:
-            total = rows * sum(a.weight for a in learned.attributes if _varies(a))
-            found["information_loss"] = 100.0 * found["sse"] / total if total else 0.0
-        return found
-
-
-def _varies(attribute: Any) -> bool:
-    """Whether a column has a part in the squared errors."""
-    if hasattr(attribute, "factor"):
-        return bool(attribute.factor > 0.0 or attribute.indicator > 0.0)
-    return bool(attribute.squared.any())
+        output = count_output(released, fields)
+        metrics = release_metrics(request, common, [learned], blocks.sizes, facts, output)
+        verify_models(
+            self.work, released, self.frame.released, output.rows, learned.call.task.method.name
+        )
+        return metrics

@@ -24,11 +24,10 @@ from pyspark.sql.udtf import AnalyzeResult, PartitioningColumn
 
 from kanon_sql.call.call import GroupingCall, read_call
 from kanon_sql.call.models import secret_seed
-from kanon_sql.call.relation import literal
 from kanon_sql.duckdb.session import Session, asked, bound
 from kanon_sql.errors import KanonError, OptionError, did_you_mean
-from kanon_sql.names import caseless
-from kanon_sql.spark.asked import empty, released_fields
+from kanon_sql.names import caseless, literal
+from kanon_sql.spark.request import empty, released_fields
 from kanon_sql.spark.worker import asked_whole
 
 BATCH = 65_536

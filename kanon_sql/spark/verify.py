@@ -9,14 +9,14 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructField, StructType
 
-from kanon_sql.call.relation import quoted
-from kanon_sql.constraints import PrivacyModel
+from kanon_sql.blocks.metrics import Output
 from kanon_sql.errors import KanonError, OptionError, ReleaseError
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, quoted
 from kanon_sql.plan.fragments import listed
-from kanon_sql.plan.models import checked, model_stages, told
-from kanon_sql.spark.asked import groupable
+from kanon_sql.plan.models import checked, model_stages
+from kanon_sql.privacy import PrivacyModel
 from kanon_sql.spark.columns import column
+from kanon_sql.spark.request import groupable
 from kanon_sql.spark.worker import ROWS, Work, asked_of, opened
 from kanon_sql.sql import statement
 
@@ -39,7 +39,7 @@ UNCOUNTED = (
 )
 
 
-def smallest(released: Any, quasi: Sequence[StructField]) -> tuple[int, int, int | None]:
+def count_output(released: Any, quasi: Sequence[StructField]) -> Output:
     """How many rows are released, in how many combinations of released values, and how many the
     smallest of them has; None without rows."""
     for field in quasi:
@@ -51,7 +51,7 @@ def smallest(released: Any, quasi: Sequence[StructField]) -> tuple[int, int, int
         F.coalesce(F.sum(SIZE), F.lit(0)).alias("rows"), F.count(F.lit(1)).alias("classes"),
         F.min(SIZE).alias("least"),
     ).collect()
-    return found["rows"], found["classes"], found["least"]
+    return Output(found["rows"], found["classes"], found["least"])
 
 
 def refuse_uncounted(field: StructField) -> None:
@@ -75,9 +75,9 @@ def verify_models(
     Raises:
         ReleaseError: a combination of released values doesn't keep a model.
     """
-    call = work.asked.call
+    call = work.request.call
     by_name = {caseless(field.name): field for field in schema}
-    names = [by_name[caseless(name)].name for name in work.asked.quasi]
+    names = [by_name[caseless(name)].name for name in work.request.quasi]
     by_column: dict[str, list[PrivacyModel]] = {}
     for model in call.task.models:
         by_column.setdefault(by_name[caseless(model.column)].name, []).append(model)
@@ -97,7 +97,7 @@ def verify_models(
         for j, model in enumerate(models):
             broken = sum(row["broken"] for row in found if row["model"] == j)
             if broken:
-                raise ReleaseError(BROKEN.format(broken, told(model), method))
+                raise ReleaseError(BROKEN.format(broken, model.in_words, method))
 
 
 def _checker(

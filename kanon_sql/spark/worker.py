@@ -5,21 +5,22 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
-from kanon_sql.call.call import GroupingCall
-from kanon_sql.call.relation import Relation, literal, quoted
+from kanon_sql.blocks.group import BlockFacts, block_call, block_sql
+from kanon_sql.blocks.learn import Learned
+from kanon_sql.blocks.request import Request
+from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.refused import telling
 from kanon_sql.duckdb.session import Session, bound
-from kanon_sql.errors import DataError, KanonError, ReleaseError
-from kanon_sql.files.asked import Asked, block_call
-from kanon_sql.files.block import LOST, block_sql
+from kanon_sql.errors import DataError, KanonError
+from kanon_sql.names import literal, quoted
 from kanon_sql.sql import statement
-from kanon_sql.stages.block import take_facts
+from kanon_sql.stages.block import hand_over, take_facts
 
 BATCH = 65_536
 """Rows that are encoded at a time, about."""
@@ -28,7 +29,6 @@ ROWS = "kanon_rows"
 MIX, OF_ROW = "__kanon_mix", "__kanon_all"
 """Hashes of a row: of what isn't sensitive, and of all."""
 
-KEPT = ("records", "classes", "sse", "total_il", "seconds_group")
 MEMORY = (
     "A block of {} rows doesn't fit into the memory of a Spark worker. Set block_rows lower, or "
     "give workers more memory."
@@ -41,12 +41,12 @@ class Work:
     """What workers need to know.
 
     Attributes:
-        asked: the call over the DataFrame.
+        request: the call over the DataFrame.
         zone: the time zone of the Spark session.
         threads: how many a worker takes.
     """
 
-    asked: Asked
+    request: Request
     zone: str
     threads: int
 
@@ -99,9 +99,9 @@ def encoder(
 
     def encode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         session = opened(work.zone, 1)
-        asked = work.asked
+        request = work.request
         open_columns = ", ".join(map(quoted, (
-            name for name in asked.columns if name not in asked.sensitive
+            name for name in request.columns if name not in request.sensitive
         )))
         text = statement("spark.cells", cells=cells, rows=quoted(ROWS), open=open_columns)
         for rows in _together(batches):
@@ -125,29 +125,28 @@ def _together(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 def grouper(
-    work: Work, call: GroupingCall, scales: Mapping[str, Any], levels: Mapping[str, pa.Table],
-    target: pa.Schema,
+    work: Work, learned: Learned, tables: Mapping[str, pa.Table], target: pa.Schema
 ) -> Callable[[pa.Table], pa.Table]:
-    """A function for applyInArrow: the released rows of a block, and last a row with its sums, or
+    """A function for applyInArrow: the released rows of a block, and last a row with its facts, or
     with why there is no release.
 
     Args:
         work: what workers need to know.
-        call: over all rows.
-        scales: of all rows.
-        levels: of hierarchies, by the names under which the call knows them.
-        target: the columns that come out; after the released ones two hashes and the sums.
+        learned: of all rows.
+        tables: that the query of a block reads, by name.
+        target: the columns that come out; after the released ones two hashes and the facts.
     """
 
     def group(rows: pa.Table) -> pa.Table:
         try:
             session = opened(work.zone, work.threads)
-            for name, table in levels.items():
+            for name, table in tables.items():
                 session.con.register(name, table)
-            found, sums = _released(session, work, call, scales, rows)
+            found, facts = _released(session, work, learned, rows)
+            told: dict[str, Any] = asdict(facts)
         except KanonError as error:
-            found, sums = None, {"error": [type(error).__name__, str(error)]}
-        last = pa.Table.from_pylist([{target.names[-1]: json.dumps(sums)}], schema=target)
+            found, told = None, {"error": [type(error).__name__, str(error)]}
+        last = pa.Table.from_pylist([{target.names[-1]: json.dumps(told)}], schema=target)
         if found is None:
             return last
         # the hashes are of 64 bits without a sign, which Spark has no type for
@@ -165,23 +164,16 @@ def grouper(
 
 
 def _released(
-    session: Session, work: Work, call: GroupingCall, scales: Mapping[str, Any], rows: pa.Table
-) -> tuple[pa.Table, dict[str, Any]]:
-    name = uuid.uuid4().hex
-    part = rows.select(list(work.asked.columns))
+    session: Session, work: Work, learned: Learned, rows: pa.Table
+) -> tuple[pa.Table, BlockFacts]:
+    name, request = uuid.uuid4().hex, work.request
+    part = rows.select(list(request.columns))
     own = block_call(
-        call, work.asked, Relation(quoted(ROWS), (ROWS,)), scales, part.num_rows, name
+        request, learned.call, learned.scales, Relation(quoted(ROWS), (ROWS,)), part.num_rows, name
     )
+    hand_over(name, learned.known)
     try:
         found = asked_of(session, block_sql(own), part)
     finally:
         facts = take_facts(name)
-    kept, held = part.num_rows, found.num_rows
-    # of persons the query has counted the rows
-    counted = work.asked.entity is not None or (
-        facts.get("records_released") == held and facts.get("records") == kept
-    )
-    if not counted or held > kept:
-        raise ReleaseError(LOST.format(kept, held, kept - held))
-    sums = {fact: float(facts[fact]) for fact in KEPT if fact in facts}
-    return found, {**sums, "rows": kept, "rows_released": held}
+    return found, BlockFacts.of(request, facts, part.num_rows, found.num_rows)

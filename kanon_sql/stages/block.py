@@ -1,17 +1,38 @@
-"""What is kept of a block beside its rows: sums, of which those of all blocks follow."""
+"""What goes with a block beside its rows: what was learned of its sensitive columns from all rows
+into the query, and sums out of it, of which those of all blocks follow."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from kanon_sql.encode.arrow import Column
+from kanon_sql.names import caseless
 from kanon_sql.points.losses import sse, total_il
 from kanon_sql.points.points import Grouping, LossPoints, Points
+from kanon_sql.points.sensitive import SensitiveColumn
 
 _lock = threading.Lock()
 _kept: dict[str, dict[str, Any]] = {}
+_known: dict[str, Mapping[str, SensitiveColumn]] = {}
+
+
+def hand_over(name: str, known: Mapping[str, SensitiveColumn]) -> None:
+    """Keeps what was learned of sensitive columns for the query of a block, until its facts are
+    taken; ``known``: by their names in lower case."""
+    with _lock:
+        _known[name] = known
+
+
+def with_known(name: str, columns: Sequence[Column]) -> list[Column]:
+    """The sensitive columns of a block, with what was learned of them from all rows."""
+    with _lock:
+        known = _known.get(name, {})
+    return [replace(column, known=known.get(caseless(column.name))) for column in columns]
 
 
 def keep_facts(name: str, facts: dict[str, Any]) -> None:
@@ -23,6 +44,7 @@ def keep_facts(name: str, facts: dict[str, Any]) -> None:
 def take_facts(name: str) -> dict[str, Any]:
     """The facts of a block, which nobody asks for again; none where it was never grouped."""
     with _lock:
+        _known.pop(name, None)
         return _kept.pop(name, {})
 
 

@@ -25,7 +25,7 @@ from kanon_sql.methods import GroupTask
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.methods.task import Run
 from kanon_sql.points.points import Grouping, Points
-from kanon_sql.stages.block import keep_facts, totals_of
+from kanon_sql.stages.block import keep_facts, totals_of, with_known
 from kanon_sql.stages.facts import facts_of
 from kanon_sql.stages.hidden import look_at, without_hidden
 from kanon_sql.stages.ledger import group_beside
@@ -64,12 +64,16 @@ def room_for(
     )
 
 
-def group_rows(prepared: Prepared, watch: Watch | None = None) -> tuple[Labelled, dict[str, Any]]:
+def group_rows(
+    prepared: Prepared, watch: Watch | None = None, in_block: bool = False
+) -> tuple[Labelled, dict[str, Any]]:
     """Groups the rows as the task says; labels and the facts of the run.
 
     Args:
         prepared: the rows, encoded.
         watch: told how far it is; may stop it.
+        in_block: whether the rows are a block of many: nobody asks for their labels again, and
+            sums are told of which those of all blocks follow.
 
     Raises:
         StoppedError: the watch was asked to stop.
@@ -80,7 +84,7 @@ def group_rows(prepared: Prepared, watch: Watch | None = None) -> tuple[Labelled
     if prepared.past is not None:
         grouping, beside, made = group_beside(prepared.past, points, task, watch or Watch())
         recalled = made or Recalled(grouping, 0.0, False)
-    elif task.scales is not None:  # nobody asks for a block again
+    elif in_block:
         started = perf_counter()
         grouping = _grouped(points, task, records, watch)
         beside = totals_of(points, grouping)
@@ -118,6 +122,8 @@ class Work:
         self._taken, self._columns, self._run = taken, columns, run
         self._trees, self._tables, self._passing = trees, tables, passing
         self._sensitive = sensitive if run.parts is None else sensitive[:-1]
+        if run.block is not None:
+            self._sensitive = with_known(run.block, self._sensitive)
         self._begun = 0.0
         self._suspects = Suspects()
         self._prepared: Prepared | InParts | None = None
@@ -139,7 +145,7 @@ class Work:
 
             def group(part: Rows, task: GroupTask, watch: Watch) -> Any:
                 prepared = prepare(part, columns, task, trees, None, self._sensitive)
-                return group_rows(prepared, watch)
+                return group_rows(prepared, watch, run.block is not None)
 
             return InParts(kept, numbers, group, run.task, run.parts == "by_part")
         return prepare(
@@ -156,7 +162,7 @@ class Work:
         if isinstance(self._prepared, InParts):
             found, facts = group_parts(self._prepared, watch)
         else:
-            found, facts = group_rows(self._prepared, watch)
+            found, facts = group_rows(self._prepared, watch, self._run.block is not None)
             chosen = self._prepared.chosen
         facts["notices"] = [
             *([] if chosen is None else [chosen]), *notices(self._run.task, self._suspects)

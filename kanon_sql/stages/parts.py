@@ -19,7 +19,7 @@ from kanon_sql.kernel.watch import DONE, Watch
 from kanon_sql.methods import GroupTask
 from kanon_sql.points.points import Labels
 
-SUMS = ("blocks", "refine_steps", "violating")
+SUMS = ("blocks", "records", "classes", "refine_steps", "violating")
 LEAST = ("least_size",)
 MOST = ("refine_stopped",)
 """The facts of parts that say something of the whole, by how: those whose names begin so. Others,

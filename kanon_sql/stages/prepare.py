@@ -17,7 +17,6 @@ from kanon_sql.encode.persons import Persons, numbered_anew, of_persons, persons
 from kanon_sql.encode.sensitive import fit_sensitive
 from kanon_sql.encode.single_attribute import Items, read_items
 from kanon_sql.errors import DataError
-from kanon_sql.group.feasible import refuse_infeasible
 from kanon_sql.hierarchies.tree import Tree
 from kanon_sql.methods import METHODS, GroupTask
 from kanon_sql.methods.auto import Table as Looked
@@ -25,6 +24,7 @@ from kanon_sql.methods.auto import settle
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.names import caseless
 from kanon_sql.points.points import Grouping, Labels, Points
+from kanon_sql.privacy.feasible import refuse_infeasible
 from kanon_sql.stages.ledger import Past, read_past
 
 

@@ -126,3 +126,18 @@ def test_the_releases_of_a_ledger_are_never_wrong(tmp_path: Path) -> None:
             kanon_sql.release(con, source, to=file, **call, **begun)
             found = kanon_sql.verify(file)
             assert found.ok, found
+
+
+def test_two_names_that_resemble_each_other_are_told_apart_by_the_source(tmp_path: Path) -> None:
+    file, private = tmp_path / "twins.parquet", tmp_path / "private.json"
+    rows = {
+        "\u00c9": [f"person {i}" for i in range(60)], "age": [i % 9 for i in range(60)],
+        "\u00e9": [i % 4 for i in range(60)],
+    }
+    kanon_sql.release(
+        rows, to=file, private=private, k=4, identifiers=["\u00c9"], sensitive=["\u00e9"],
+        quasi_identifiers=["age"],
+    )
+    assert "has the role identifier" in kanon_sql.verify(file).sentence
+    found = kanon_sql.verify(file, source=rows, private=private)
+    assert found.ok, found.sentence

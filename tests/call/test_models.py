@@ -11,7 +11,10 @@ import pytest
 
 from kanon_sql.call.call import GroupingCall, read_call
 from kanon_sql.call.models import secret_seed
-from kanon_sql.constraints import (
+from kanon_sql.errors import OptionError
+from kanon_sql.methods import METHODS
+from kanon_sql.methods.task import Run
+from kanon_sql.privacy import (
     AlphaFrequency,
     BetaLikeness,
     Closeness,
@@ -21,9 +24,6 @@ from kanon_sql.constraints import (
     PrivacyModel,
     RecursiveDiversity,
 )
-from kanon_sql.errors import OptionError
-from kanon_sql.methods import METHODS
-from kanon_sql.methods.task import Run
 from tests.support.catalogs import MadeUp
 from tests.support.connections import registered
 

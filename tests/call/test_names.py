@@ -13,8 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import kanon_sql
-from kanon_sql.call.relation import literal, quoted
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, literal, quoted
 from tests.support.connections import registered
 
 Connection = duckdb.DuckDBPyConnection

@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from kanon_sql.constraints import DistinctDiversity
 from kanon_sql.encode.arrow import CellColumns, Column, Rows
 from kanon_sql.encode.attributes import is_numeric
 from kanon_sql.encode.encoding import encode, fit
@@ -22,6 +21,7 @@ from kanon_sql.encode.taken import Taken
 from kanon_sql.errors import DataError
 from kanon_sql.hierarchies.tree import Tree
 from kanon_sql.methods import task_for
+from kanon_sql.privacy import DistinctDiversity
 from kanon_sql.stages.hidden import without_hidden
 
 Connection = duckdb.DuckDBPyConnection

@@ -218,10 +218,10 @@ def test_too_little_memory_is_one_sentence_and_its_draft_is_gone_on_with(
 ) -> None:
     real = run.release_block
 
-    def short(con: Any, call: Any, asked: Any, scales: Any, block: Any, to: Path) -> Any:
+    def short(con: Any, request: Any, call: Any, learned: Any, block: Any, to: Path) -> Any:
         if block.number == 2:
             raise duckdb.OutOfMemoryException("Out of Memory Error: 'a value'\n\nPossible ...")
-        return real(con, call, asked, scales, block, to)
+        return real(con, request, call, learned, block, to)
 
     with monkeypatch.context() as patch:
         patch.setattr(run, "release_block", short)

@@ -188,9 +188,9 @@ def test_the_folder_is_there_whole_or_not_at_all(
     before = bytes_of(out)
     with pytest.raises(OptionError, match=r"is not empty\. Name another, or say overwrite=True"):
         kanon_sql.anonymize_files(lake, out, **OPTIONS)
-    broken = finish.Written(1, 1, 1)
+    broken = finish.Output(1, 1, 1)
     monkeypatch.setattr(run, "write_file", lambda *_: broken)
-    with pytest.raises(ReleaseError, match="the files hold 1"):
+    with pytest.raises(ReleaseError, match="and 1 came out"):
         kanon_sql.anonymize_files(lake, out, overwrite=True, **OPTIONS)
     assert bytes_of(out) == before
     monkeypatch.undo()
@@ -206,10 +206,10 @@ def test_a_release_below_k_is_stopped_by_what_is_read_from_the_files(
     """As if the query had let it pass: its check, and the method, are told another k."""
     real = run.release_block
 
-    def careless(con: Any, call: Any, *rest: Any) -> Any:
+    def careless(con: Any, request: Any, call: Any, *rest: Any) -> Any:
         from dataclasses import replace
 
-        return real(con, replace(call, task=replace(call.task, k=2)), *rest)
+        return real(con, request, replace(call, task=replace(call.task, k=2)), *rest)
 
     monkeypatch.setattr(run, "release_block", careless)
     with pytest.raises(ReleaseError, match=r"has [2-4] rows, fewer than k = 5"):
@@ -222,7 +222,7 @@ def test_a_lost_row_is_missed(
     lake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = spool.read_of
-    monkeypatch.setattr("kanon_sql.files.block.read_of", lambda folders: real(folders).__class__(
+    monkeypatch.setattr("kanon_sql.files.piece.read_of", lambda folders: real(folders).__class__(
         f"(FROM {real(folders).sql} OFFSET 1)", (folders[0],)
     ))
     with pytest.raises(ReleaseError, match="a block has"):

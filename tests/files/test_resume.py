@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 import kanon_sql
+from kanon_sql.blocks.group import Block
 from kanon_sql.errors import DataError, OptionError
-from kanon_sql.files import block, finish, run, spool, state
+from kanon_sql.files import finish, run, spool, state
 from kanon_sql.files.state import State
 from tests.files.lakes import OPTIONS, bytes_of, make_lake
 
@@ -75,20 +76,20 @@ def test_blocks_that_are_done_are_not_done_again(
 ) -> None:
     real, made = run.release_block, []
 
-    def counting(con: Any, call: Any, asked: Any, scales: Any, one: block.Block, to: Path) -> Any:
+    def counting(con: Any, request: Any, call: Any, learned: Any, one: Block, to: Path) -> Any:
         if len(made) == 3:
             raise Stopped
         made.append(one.number)
-        return real(con, call, asked, scales, one, to)
+        return real(con, request, call, learned, one, to)
 
     monkeypatch.setattr(run, "release_block", counting)
     with pytest.raises(Stopped):
         kanon_sql.anonymize_files(lake, tmp_path / "out", **GIVEN)
     again: list[int] = []
 
-    def noting(con: Any, call: Any, asked: Any, scales: Any, one: block.Block, to: Path) -> Any:
+    def noting(con: Any, request: Any, call: Any, learned: Any, one: Block, to: Path) -> Any:
         again.append(one.number)
-        return real(con, call, asked, scales, one, to)
+        return real(con, request, call, learned, one, to)
 
     monkeypatch.setattr(run, "release_block", noting)
     monkeypatch.setattr(run, "spool", lambda *_: pytest.fail("the rows were cut again"))
@@ -144,7 +145,7 @@ def test_a_full_disk_is_one_sentence_and_the_old_output_stays(
     def full(*_: Any) -> Any:
         raise OSError(28, "No space left on device")
 
-    for place, name in ((spool.pq, "read_metadata"), (state, "write_whole"), (finish, "Written")):
+    for place, name in ((spool.pq, "read_metadata"), (state, "write_whole"), (finish, "Output")):
         with monkeypatch.context() as patch:
             patch.setattr(place, name, full)
             with pytest.raises(DataError, match=r"The disk of .* is full") as refused:
@@ -200,11 +201,11 @@ import os, signal
 import kanon_sql
 from kanon_sql.files import run
 real = run.release_block
-def stopping(con, call, asked, scales, one, to):
+def stopping(con, request, call, learned, one, to):
     if one.number == 2 and not to.with_name('once').exists():
         to.with_name('once').write_text('')
         os.kill(os.getpid(), signal.SIGINT)
-    return real(con, call, asked, scales, one, to)
+    return real(con, request, call, learned, one, to)
 run.release_block = stopping
 """)
     command = [sys.executable, "-c", program, lake, str(out), json.dumps(GIVEN)]

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kanon_sql.constraints import AlphaFrequency, Closeness, DistinctDiversity, KAnonymity
 from kanon_sql.group.enforce import enforce
 from kanon_sql.group.run import group_points
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import METHODS, Grouping, GroupTask, task_for
 from kanon_sql.points.points import ItemPoints, LossPoints, MetricPoints, Points
-from kanon_sql.violation.demands import demands_of
-from kanon_sql.violation.violation import violations
+from kanon_sql.privacy import AlphaFrequency, Closeness, DistinctDiversity, KAnonymity
+from kanon_sql.privacy.demands import demands_of
+from kanon_sql.privacy.kernels import violations
 from tests.support.held import MODELS, as_sets, with_sensitive
 
 

@@ -15,10 +15,10 @@ from kanon_sql.methods import task_for
 from kanon_sql.methods.local_search.merging import cheapest_merge
 from kanon_sql.methods.local_search.refine import loss_of
 from kanon_sql.points.points import LossPoints, Points
-from kanon_sql.violation.demands import demands_of
-from tests.constraints.histograms import KINDS, NUMBERS, THRESHOLDS, T, Table, model_of
+from kanon_sql.privacy.demands import demands_of
 from tests.group.test_small_tables import MANY, renamed
 from tests.methods.local_search.reference_merging import Classes, loss, merged, violation
+from tests.privacy.histograms import KINDS, NUMBERS, THRESHOLDS, T, Table, model_of
 from tests.support.thoroughness import examples
 
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kanon_sql.constraints import PrivacyModel
 from kanon_sql.errors import DataError
 from kanon_sql.group.run import group_points
 from kanon_sql.methods import task_for
 from kanon_sql.points.points import LossPoints, Points
 from kanon_sql.points.sensitive import SensitiveColumn
-from tests.constraints.histograms import KINDS, NUMBERS, THRESHOLDS, T, Table, model_of
+from kanon_sql.privacy import PrivacyModel
+from tests.privacy.histograms import KINDS, NUMBERS, THRESHOLDS, T, Table, model_of
 from tests.support.least_loss import information_loss, least_loss, squared_error
 from tests.support.thoroughness import examples
 

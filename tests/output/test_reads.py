@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import polars as pl
+import pyarrow.dataset as pads
 import pytest
 
 import kanon_sql
@@ -78,6 +81,18 @@ def test_a_file_that_a_view_reads(
     before = state()
     with pytest.raises(OptionError, match="among the files that are read"):
         kanon_sql.release("shown", con=con, to="lake/a.parquet", **CALL)
+    assert state() == before
+
+
+@pytest.mark.parametrize("frame", [
+    lambda: pl.scan_parquet("lake/*.parquet").filter(pl.col("age") > 3),
+    lambda: pads.dataset("lake/a.parquet"),
+    lambda: duckdb.sql("FROM 'lake/a.parquet'").filter("age > 3"),
+], ids=["polars", "pyarrow", "duckdb"])
+def test_a_file_that_a_frame_reads_later(lake: Path, frame: Callable[[], Any]) -> None:
+    before = state()
+    with pytest.raises(OptionError, match=r"^to names"):
+        kanon_sql.release(frame(), to="lake/a.parquet", **CALL)
     assert state() == before
 
 

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon_sql.constraints import Closeness
-from tests.constraints.reference import passes, value
+from kanon_sql.privacy import Closeness
+from tests.privacy.reference import passes, value
 from tests.support.thoroughness import examples
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

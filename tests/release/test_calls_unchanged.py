@@ -16,7 +16,7 @@ import pytest
 
 import kanon_sql
 from kanon_sql.call.options import ALL_CALLS
-from kanon_sql.methods.option import LEDGER_CHECK
+from kanon_sql.option import LEDGER_CHECK
 from kanon_sql.stages import remembered
 from tests.support.digests import MEASURED_ANEW, digest, held, recorded, told
 

@@ -11,7 +11,8 @@ import duckdb
 import numpy as np
 import pytest
 
-from kanon_sql.constraints import (
+from kanon_sql.methods import METHODS
+from kanon_sql.privacy import (
     AlphaFrequency,
     BetaLikeness,
     Closeness,
@@ -21,8 +22,7 @@ from kanon_sql.constraints import (
     PrivacyModel,
     RecursiveDiversity,
 )
-from kanon_sql.methods import METHODS
-from tests.constraints.reference import passes
+from tests.privacy.reference import passes
 from tests.support.connections import registered
 from tests.support.each_method import call_of, create_borders, least_of, names_of
 from tests.support.tables import fetch

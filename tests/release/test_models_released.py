@@ -17,20 +17,20 @@ import pytest
 
 import kanon_sql
 from kanon_sql.call.models import measured_models
-from kanon_sql.call.options import ModelOptions
-from kanon_sql.constraints import (
+from kanon_sql.group import run
+from kanon_sql.privacy import (
     AlphaFrequency,
     BetaLikeness,
     Closeness,
     DeltaDisclosure,
     DistinctDiversity,
     EntropyDiversity,
+    ModelOptions,
     PrivacyModel,
     RecursiveDiversity,
 )
-from kanon_sql.group import run
 from kanon_sql.stages import remembered
-from tests.constraints.reference import passes, value
+from tests.privacy.reference import passes, value
 from tests.support.queries import metrics_of
 
 Connection = duckdb.DuckDBPyConnection

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon_sql.constraints import AlphaFrequency, PrivacyModel
 from kanon_sql.plan.models import checked, model_stages
-from tests.constraints.histograms import (
+from kanon_sql.privacy import AlphaFrequency, PrivacyModel
+from tests.privacy.histograms import (
     KINDS,
     NUMBERS,
     THRESHOLDS,
@@ -25,7 +25,7 @@ from tests.constraints.histograms import (
     models,
     tables,
 )
-from tests.constraints.reference import Levels, passes, value
+from tests.privacy.reference import Levels, passes, value
 from tests.support.connections import registered
 from tests.support.thoroughness import examples
 

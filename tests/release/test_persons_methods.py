@@ -12,15 +12,15 @@ import duckdb
 import numpy as np
 import pytest
 
-from kanon_sql.constraints import (
+from kanon_sql.methods import METHODS
+from kanon_sql.privacy import (
     AlphaFrequency,
     Closeness,
     DistinctDiversity,
     EntropyDiversity,
     PrivacyModel,
 )
-from kanon_sql.methods import METHODS
-from tests.constraints.reference import passes
+from tests.privacy.reference import passes
 from tests.support import each_method
 from tests.support.connections import registered
 from tests.support.each_method import create_borders, least_of, names_of

@@ -9,11 +9,11 @@ import pytest
 
 from kanon_sql import DataError
 from kanon_sql import spark as kanon_spark
+from kanon_sql.blocks.learn import learn
+from kanon_sql.blocks.request import read_request
 from kanon_sql.duckdb.session import Session
 from kanon_sql.encode.scales import told_scale
-from kanon_sql.files.asked import read_asked
-from kanon_sql.files.learn import kinds_of
-from kanon_sql.files.learn import learn as learn_files
+from kanon_sql.files.source import FileRows
 
 WIDE = """
     SELECT CAST(id % 5 AS TINYINT) AS tiny, id % 7 = 0 AS flag,
@@ -59,18 +59,17 @@ def test_columns_that_pass_come_out_as_they_went_in(wide: Any) -> None:
 def test_scales_are_those_that_files_learn(
     spark: Any, wide: Any, tmp_path: Any, options: dict[str, Any]
 ) -> None:
-    from kanon_sql.spark.asked import read_frame
-    from kanon_sql.spark.learn import learn
+    from kanon_sql.spark.request import read_frame
     from kanon_sql.spark.run import encoded
+    from kanon_sql.spark.source import FrameRows
 
     asked = {"k": 4, "quasi_identifiers": QUASI, "others": "drop", **options}
     with Session(None) as session:
-        of_files = read_asked(session, wide.select(*QUASI).toArrow(), asked)
-        known, _ = learn_files(session, of_files, tmp_path)
+        of_files = read_request(session, wide.select(*QUASI).toArrow(), asked)
+        known = learn(FileRows(session, of_files, tmp_path))
     with Session(None) as session:
         frame = read_frame(session, wide, "America/New_York", asked)
-        rows = encoded(wide, frame)
-        found = learn(session, frame.asked, rows, kinds_of(frame.asked)).learned
+        found = learn(FrameRows(session, frame.request, encoded(wide, frame)))
     assert (found.rows, found.suppressed) == (known.rows, known.suppressed)
     assert found.counts == known.counts
     for one, other in zip(found.attributes, known.attributes, strict=True):

@@ -12,6 +12,7 @@ import pytest
 
 from kanon_sql import OptionError, ReleaseError
 from kanon_sql import spark as kanon_spark
+from kanon_sql.blocks.metrics import Output
 from kanon_sql.duckdb.session import Session
 
 ROWS = """
@@ -22,15 +23,15 @@ ROWS = """
 ROLES: dict[str, Any] = {"quasi_identifiers": ["age", "zip"], "sensitive": ["disease"]}
 
 
-def verified(spark: Any, rows: Any, **options: Any) -> tuple[int, int, int | None]:
-    from kanon_sql.spark.asked import read_frame
-    from kanon_sql.spark.verify import smallest, verify_models
+def verified(spark: Any, rows: Any, **options: Any) -> Output:
+    from kanon_sql.spark.request import read_frame
+    from kanon_sql.spark.verify import count_output, verify_models
     from kanon_sql.spark.worker import Work
 
     with Session(None) as session:
         frame = read_frame(session, rows, "UTC", {**ROLES, **options})
-    counted = smallest(rows, [rows.schema["age"], rows.schema["zip"]])
-    verify_models(Work(frame.asked, "UTC", 1), rows, rows.schema, 15, "a method")
+    counted = count_output(rows, [rows.schema["age"], rows.schema["zip"]])
+    verify_models(Work(frame.request, "UTC", 1), rows, rows.schema, 15, "a method")
     return counted
 
 
@@ -60,10 +61,10 @@ def test_a_model_that_holds_passes(spark: Any) -> None:
 def test_a_class_below_k_stops_the_release(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from kanon_sql.spark import run
 
-    monkeypatch.setattr(run, "smallest", lambda released, quasi: (15, 3, 4))
+    monkeypatch.setattr(run, "count_output", lambda released, quasi: Output(15, 3, 4))
     with pytest.raises(ReleaseError, match="has 4 rows, fewer than k = 5"):
         kanon_spark.release(spark.sql(ROWS), k=5, **ROLES)
-    monkeypatch.setattr(run, "smallest", lambda released, quasi: (14, 2, 6))
+    monkeypatch.setattr(run, "count_output", lambda released, quasi: Output(14, 2, 6))
     with pytest.raises(ReleaseError, match="14 came out"):
         kanon_spark.release(spark.sql(ROWS), k=5, **ROLES)
 

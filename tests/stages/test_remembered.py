@@ -10,11 +10,11 @@ import duckdb
 import numpy as np
 import pytest
 
-from kanon_sql.constraints import KAnonymity
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import METHODS, Grouping, GroupTask, Method, Points, task_for
-from kanon_sql.methods.option import options_of
+from kanon_sql.option import options_of
 from kanon_sql.points.sensitive import SensitiveColumn
+from kanon_sql.privacy import KAnonymity
 from kanon_sql.stages import remembered
 
 

@@ -14,7 +14,7 @@ import kanon_sql
 from kanon_sql.api.documented import CON, DATA, RETURNS
 from kanon_sql.call.options import ALL_CALLS, GROUPS, OPTIONS
 from kanon_sql.hierarchies.kinds import KINDS
-from kanon_sql.methods.option import options_of
+from kanon_sql.option import options_of
 
 CLASSES = ("Release", "Report", "Verification", "Finding", "ReleasedFiles")
 ERRORS = ("KanonError", "OptionError", "DataError", "ReleaseError")

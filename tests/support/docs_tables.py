@@ -22,7 +22,7 @@ from kanon_sql.measure.part_metrics import PARTS
 from kanon_sql.measure.person_metrics import PERSONS
 from kanon_sql.measure.risk_metrics import BY_SUBSET, DRIVES, RISK, WEIGHTED
 from kanon_sql.methods import METHODS
-from kanon_sql.methods.option import Option, options_of
+from kanon_sql.option import Option, options_of
 from tests.project.test_layers import EXCEPTIONS, MAY_IMPORT
 from tests.support import docs_calls, looked_at, one_call, recipes
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from kanon_sql.constraints import (
+from kanon_sql.points.points import Labels
+from kanon_sql.points.sensitive import SensitiveColumn
+from kanon_sql.privacy import (
     AlphaFrequency,
     BetaLikeness,
     Closeness,
     DistinctDiversity,
     PrivacyModel,
 )
-from kanon_sql.points.points import Labels
-from kanon_sql.points.sensitive import SensitiveColumn
 
 COLUMNS = (
     SensitiveColumn("ill", ("a", "b", "c", "d"), False, np.zeros(0)),

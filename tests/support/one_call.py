@@ -72,7 +72,7 @@ GROUPED = (
     "encode.encoding:encode",
     "encode.cells:Cells.order",
     "methods.geometry:SquaredGeometry.points",
-    "group.feasible:refuse_infeasible",
+    "privacy.feasible:refuse_infeasible",
     "stages.group:group_rows",
     "group.warm_up:warm_up",
     "stages.remembered:recall",

@@ -13,7 +13,7 @@ from typing import Any
 from kanon_sql.api.comparison import VARIED
 from kanon_sql.call.options import ALL_CALLS, OPTIONS
 from kanon_sql.hierarchies.kinds import KINDS
-from kanon_sql.methods.option import LEDGER_CHECK
+from kanon_sql.option import LEDGER_CHECK
 from kanon_sql.validators import number_or_best, ranking, relation, texts, words_of
 
 HEADING = '''"""The options of the Python functions, each set of them as a TypedDict.

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from kanon_sql.methods.cell_generalization.geometry import CELLS
 from kanon_sql.methods.geometry import Trial
 from kanon_sql.methods.method import Method
-from kanon_sql.methods.option import MethodOptions, option
+from kanon_sql.methods.option import MethodOptions
+from kanon_sql.option import option
 from kanon_sql.validators import whole
 
 

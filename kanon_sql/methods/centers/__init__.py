@@ -14,8 +14,8 @@ from kanon_sql.methods.centers.geometry import (
     CenterOptions,
 )
 from kanon_sql.methods.method import Method
-from kanon_sql.methods.option import option
 from kanon_sql.methods.task_view import TaskView
+from kanon_sql.option import option
 from kanon_sql.validators import flag, number_or_column, positive, share, whole
 
 __all__ = [

@@ -18,8 +18,9 @@ from kanon_sql.methods.geometry import (
     cellular_cost,
     spread_numbers,
 )
-from kanon_sql.methods.option import MethodOptions, option
+from kanon_sql.methods.option import MethodOptions
 from kanon_sql.methods.task_view import TaskView
+from kanon_sql.option import option
 from kanon_sql.points.points import Floats, Grouping, Labels, MetricPoints, Points
 from kanon_sql.validators import one_of
 

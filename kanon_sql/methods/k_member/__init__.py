@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from kanon_sql.errors import OptionError
 from kanon_sql.methods.geometry import LOSS
 from kanon_sql.methods.method import Method
-from kanon_sql.methods.option import MethodOptions, option
+from kanon_sql.methods.option import MethodOptions
 from kanon_sql.methods.task_view import TaskView
+from kanon_sql.option import option
 from kanon_sql.validators import number, one_of
 
 STARTS = ("last", "seed")

@@ -5,7 +5,7 @@ a kernel means is decided when it is compiled, by the type that it is given: so 
 the steps of a search without models.
 
 A change costs what it adds to the loss, and ``price`` for each row of violation that it adds: see
-kanon_sql/violation. At the price HARD no change adds any.
+kanon_sql/privacy/kernels.py. At the price HARD no change adds any.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from numba.extending import overload
 
 from kanon_sql.kernel.jit import CHOSEN, inlined, inner
 from kanon_sql.points.points import Codes, Floats
-from kanon_sql.violation.demands import Demands
-from kanon_sql.violation.violation import NOBODY, count_codes, violation_of
+from kanon_sql.privacy.demands import Demands
+from kanon_sql.privacy.kernels import NOBODY, count_codes, violation_of
 
 MANY = 40
 """Groups that change at once from which on it is noted of all which did: these are few then."""

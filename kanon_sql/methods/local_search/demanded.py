@@ -29,9 +29,9 @@ from kanon_sql.methods.local_search.refine import (
 from kanon_sql.methods.local_search.state import Cycle, Search, Sites, no_changes
 from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Labels, LossPoints, Points
+from kanon_sql.privacy.demands import Demands
+from kanon_sql.privacy.kernels import violations
 from kanon_sql.search.nearest_lists import nearest_among
-from kanon_sql.violation.demands import Demands
-from kanon_sql.violation.violation import violations
 
 PRICES = (20.0, 320.0, 5000.0)
 """What a row of violation costs in the first cycles, in losses per record."""

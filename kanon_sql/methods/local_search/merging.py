@@ -20,8 +20,8 @@ from kanon_sql.methods.local_search.merger_costs import Costs
 from kanon_sql.methods.local_search.refine import loss_of
 from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Floats, ItemPoints, Labels, Points
-from kanon_sql.violation.demands import Demands
-from kanon_sql.violation.violation import NOBODY, violation_of, violations
+from kanon_sql.privacy.demands import Demands
+from kanon_sql.privacy.kernels import NOBODY, violation_of, violations
 
 INFEASIBLE = (
     "All rows together break a privacy model, so no release of them keeps it. Ask for less, or "

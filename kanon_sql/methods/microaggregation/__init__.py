@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from kanon_sql.methods.geometry import SQUARED, Trial
 from kanon_sql.methods.method import BOTH, Method
-from kanon_sql.methods.option import MethodOptions, option
+from kanon_sql.methods.option import MethodOptions
+from kanon_sql.option import option
 from kanon_sql.validators import number_or_best
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from kanon_sql.methods.geometry import LOSS, Trial
 from kanon_sql.methods.method import Method
-from kanon_sql.methods.option import MethodOptions, option
+from kanon_sql.methods.option import MethodOptions
+from kanon_sql.option import option
 from kanon_sql.validators import one_of
 
 PARTITIONINGS = ("strict", "relaxed")

@@ -53,8 +53,8 @@ from kanon_sql.methods.recoding.lattice import (
 )
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Codes, Floats, Grouping, Labels, LossPoints
-from kanon_sql.violation.demands import Demands, demands_of
-from kanon_sql.violation.violation import violations
+from kanon_sql.privacy.demands import Demands, demands_of
+from kanon_sql.privacy.kernels import violations
 
 MOST_NODES = 50_000_000
 """The largest lattice that is searched; a node takes a byte."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from kanon_sql.errors import OptionError
 from kanon_sql.methods.geometry import Trial
 from kanon_sql.methods.method import Method
-from kanon_sql.methods.option import MethodOptions, option
+from kanon_sql.methods.option import MethodOptions
 from kanon_sql.methods.single_attribute.geometry import (
     LABELS,
     NODES,
@@ -17,6 +17,7 @@ from kanon_sql.methods.single_attribute.geometry import (
     OrderedOptions,
 )
 from kanon_sql.methods.task_view import TaskView
+from kanon_sql.option import option
 from kanon_sql.validators import extent, flag, name_like, one_of, share
 
 __all__ = [

@@ -10,8 +10,9 @@ import numpy as np
 
 from kanon_sql.errors import OptionError
 from kanon_sql.methods.geometry import Classes, Geometry, Mergers, Trial
-from kanon_sql.methods.option import MethodOptions, option
+from kanon_sql.methods.option import MethodOptions
 from kanon_sql.methods.task_view import TaskView
+from kanon_sql.option import option
 from kanon_sql.points.points import Grouping, ItemPoints, Points
 from kanon_sql.validators import one_of
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from kanon_sql.points.losses import sse, total_il
 from kanon_sql.points.points import ItemPoints, LossPoints
-from kanon_sql.violation.violation import violations
+from kanon_sql.privacy.kernels import violations
 
 Classes = dict[int, list[int]]
 """The records of each class, by its number."""

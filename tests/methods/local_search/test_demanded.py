@@ -17,8 +17,8 @@ from kanon_sql.methods.local_search.burden import HARD
 from kanon_sql.methods.local_search.demanded import Held, Models, keep_models, kept_codes
 from kanon_sql.methods.local_search.refine import Ground
 from kanon_sql.points.points import LossPoints, Points
-from kanon_sql.violation.demands import demands_of
-from kanon_sql.violation.violation import violations
+from kanon_sql.privacy.demands import demands_of
+from kanon_sql.privacy.kernels import violations
 from tests.support.held import MODELS, with_sensitive
 
 N, K = 400, 5

@@ -16,8 +16,8 @@ from kanon_sql.methods.local_search.merger_costs import Costs
 from kanon_sql.methods.local_search.merging import AROUND, merge_allowed, merge_rest
 from kanon_sql.methods.single_attribute.neighbours import TOGETHER
 from kanon_sql.points.points import ItemPoints, LossPoints, Points
-from kanon_sql.violation.demands import demands_of
-from kanon_sql.violation.violation import violations
+from kanon_sql.privacy.demands import demands_of
+from kanon_sql.privacy.kernels import violations
 from tests.methods.local_search import reference_merging as reference
 from tests.methods.local_search.reference_merging import Classes
 from tests.support.held import MODELS, as_sets, with_sensitive

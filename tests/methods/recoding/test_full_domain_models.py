@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from kanon_sql.group.run import group_points
 from kanon_sql.methods import task_for
 from kanon_sql.points.points import LossPoints
-from tests.constraints.reference import passes
 from tests.methods.recoding.reference_full_domain import (
     Attribute,
     Node,
@@ -21,6 +20,7 @@ from tests.methods.recoding.reference_full_domain import (
     cost_of,
     suppressed_at,
 )
+from tests.privacy.reference import passes
 from tests.support.held import MODELS, values_of, with_sensitive
 from tests.support.thoroughness import examples
 

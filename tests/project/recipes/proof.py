@@ -153,3 +153,85 @@ def test_the_kind_generalizes_a_release(
 def test_the_option_of_the_kind_is_checked(words: duckdb.DuckDBPyConnection) -> None:
     with pytest.raises(duckdb.Error, match=r"'joined' of the hierarchy of 'word' must be a whole "):
         rows_of(words, "FROM hierarchy('words', 'word', kind := 'length', joined := 0)")
+
+
+# --- the privacy model ------------------------------------------------------------------------
+
+GAPS = "identifiers := ['name'], sensitive := ['disease']"
+
+
+@pytest.fixture
+def gaps(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    """A connection with a table of sixty people, of whom the thirteen youngest have no disease."""
+    con.execute("""
+        CREATE TABLE gaps AS
+        SELECT * REPLACE (CASE WHEN age >= 30 THEN disease END AS disease) FROM patients
+    """)
+    return con
+
+
+def worst_of(con: duckdb.DuckDBPyConnection, call: str) -> tuple[int, float]:
+    """The rows of the smallest class of what a call releases, and the largest share that is
+    missing."""
+    con.execute(f"CREATE OR REPLACE TABLE given AS FROM {call}")
+    ((k, missing),) = rows_of(
+        con, "SELECT k, missing FROM k_anonymity("
+        "'given', quasi_identifiers := ['age', 'zip', 'job'], sensitive := ['disease'])"
+    )
+    return k, missing
+
+
+def test_the_model_is_enforced_the_same_in_sql_and_in_python(
+    gaps: duckdb.DuckDBPyConnection,
+) -> None:
+    call = f"anonymize('gaps', k := 5, {GAPS}{{}})"
+    assert worst_of(gaps, call.format(""))[1] > 0.25
+    assert worst_of(gaps, call.format(", max_missing := 0.25"))[1] <= 0.25
+    assert worst_of(gaps, call.format(", max_missing := 0.25"))[0] >= 5
+    rows = rows_of(gaps, f"FROM {call.format(', max_missing := 0.25')}")
+    made = kanon_sql.anonymize(
+        gaps.sql("FROM gaps").pl(), k=5, identifiers=["name"], sensitive=["disease"],
+        max_missing=0.25,
+    )
+    assert isinstance(made, pl.DataFrame)
+    assert made.rows() == rows
+
+
+def test_the_model_is_checked_in_sql(gaps: duckdb.DuckDBPyConnection) -> None:
+    call = f"anonymize_sql('gaps', k := 5, {GAPS}, max_missing := 0.25)"
+    ((text,),) = rows_of(gaps, f"SELECT sql FROM {call}")
+    assert "missing * 4::HUGEINT <= 1::HUGEINT * size AS passes" in text
+    assert "missing_share with max_missing = 0.25 for the column ''disease''" in text
+
+
+def test_the_model_is_measured(gaps: duckdb.DuckDBPyConnection) -> None:
+    told = dict(rows_of(
+        gaps, "SELECT metric, value FROM anonymize_metrics('gaps', k := 5, "
+        f"{GAPS}, max_missing := {{'disease': 0.25}})",
+    ))
+    assert told["max_missing_requested (disease)"] == 0.25
+    assert 0.0 < told["max_missing_reached (disease)"] <= 0.25
+    assert told["max_missing_violating_before (disease)"] >= 1
+
+
+def test_the_model_is_refused_where_no_release_keeps_it(gaps: duckdb.DuckDBPyConnection) -> None:
+    said = r"No release keeps missing_share with max_missing = 0\.1 for the column 'disease': "\
+        r"one class of all 60 rows has max_missing = 0\.216666667, .* Ask for less by max_missing"
+    with pytest.raises(duckdb.Error, match=said):
+        rows_of(gaps, f"FROM anonymize('gaps', k := 5, {GAPS}, max_missing := 0.1)")
+    with pytest.raises(duckdb.Error, match=r"max_missing must be a number from 0 to 1\. Got 2"):
+        rows_of(gaps, f"FROM anonymize('gaps', k := 5, {GAPS}, max_missing := 2)")
+    with pytest.raises(kanon_sql.OptionError, match="max_missing is given, and there is no"):
+        kanon_sql.anonymize({"age": [1]}, k=1, max_missing=0.5)
+
+
+def test_the_model_is_verified_from_a_file(
+    gaps: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    file = tmp_path / "given.parquet"
+    kanon_sql.release(
+        gaps.sql("FROM gaps").pl(), to=file, k=5, identifiers=["name"], sensitive=["disease"],
+        max_missing=0.25,
+    )
+    found = {each.entry: each.verdict for each in kanon_sql.verify(file).findings}
+    assert found["metrics.max_missing_reached (disease)"] == "proven"

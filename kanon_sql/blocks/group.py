@@ -1,0 +1,216 @@
+"""The blocks of a release, and each of them through the query that ``anonymize`` runs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kanon_sql.blocks.request import Request
+from kanon_sql.call.call import GroupingCall
+from kanon_sql.call.relation import Relation
+from kanon_sql.errors import ReleaseError
+from kanon_sql.methods import GroupTask
+from kanon_sql.names import caseless
+from kanon_sql.plan.fragments import helpers, listed, quasi
+from kanon_sql.plan.pipeline import passing, pipeline_sql
+from kanon_sql.sql import statement
+
+OF_BLOCK = (
+    "{} That was said of one of {} blocks: a larger block_rows may allow what this block doesn't."
+)
+LOST = (
+    "The release was stopped: a block has {} rows, and {} came out with {} left out. Nothing was "
+    "written; please report this as a bug."
+)
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """The rows of one leaf of the cuts.
+
+    Attributes:
+        name: by which the engine knows them.
+        rows: how many there are.
+        persons: whose they are; each row is a person where nothing says whose it is.
+        most: the rows of the person who has the most.
+    """
+
+    name: str
+    rows: int
+    persons: int
+    most: int = 1
+
+
+@dataclass(frozen=True)
+class Block:
+    """Leaves that are grouped as one.
+
+    Attributes:
+        part: the number of what is cut by itself.
+        first, last: where the leaves stand among those of the part.
+        leaves: their names.
+        rows: how many they have.
+    """
+
+    part: int
+    first: int
+    last: int
+    leaves: tuple[str, ...]
+    rows: int
+
+    @property
+    def name(self) -> str:
+        """A name that no other block of the release has."""
+        return f"{self.part:06}-{self.first:06}-{self.last:06}"
+
+
+@dataclass(frozen=True)
+class BlockFacts:
+    """What is kept of a block beside its rows: sums, of which those of all blocks follow.
+
+    Attributes:
+        rows, rows_released: those that went in, and that came out.
+        records: rows or, where these are of persons, persons.
+        classes: how many there are.
+        seconds_group: how long the grouping took.
+        sse, total_il: what the classes lose in the geometry in which they were made, if it is that.
+    """
+
+    rows: int
+    rows_released: int
+    records: float = 0.0
+    classes: float = 0.0
+    seconds_group: float = 0.0
+    sse: float | None = None
+    total_il: float | None = None
+
+    @staticmethod
+    def of(request: Request, facts: Mapping[str, Any], rows: int, released: int) -> BlockFacts:
+        """From the facts of a query over so many rows, of which so many came out.
+
+        Raises:
+            ReleaseError: rows came out that didn't go in, or the other way round.
+        """
+        # of persons the query has counted the rows
+        counted = request.entity is not None or (
+            facts.get("records_released") == released and facts.get("records") == rows
+        )
+        if not counted or released > rows:
+            raise ReleaseError(LOST.format(rows, released, rows - released))
+        names = ("records", "classes", "seconds_group", "sse", "total_il")
+        return BlockFacts(rows, released, **{n: float(facts[n]) for n in names if n in facts})
+
+
+def blocks_of(leaves: Sequence[Leaf], task: GroupTask, part: int = 0) -> list[Block]:
+    """Leaves as blocks that are large enough: one that is too small joins its neighbour, from which
+    it was cut last.
+
+    Large enough are a fourth of the rows that a block should have, two classes of persons, and
+    where the rows of a person are kept apart, a class for the person who has the most.
+    """
+    least = max(task.block_size() // 4, 2 * task.least_size)
+
+    def small(leaf: Leaf) -> bool:
+        apart = not task.persons and leaf.rows < task.least_size * leaf.most
+        return leaf.rows < least or leaf.persons < 2 * task.least_size or apart
+
+    made: list[tuple[list[str], Leaf]] = []
+    for leaf in leaves:
+        if made and small(made[-1][1]):
+            made[-1] = ([*made[-1][0], leaf.name], _both(made[-1][1], leaf))
+        else:
+            made.append(([leaf.name], leaf))
+    if len(made) > 1 and small(made[-1][1]):
+        names, last = made.pop()
+        made[-1] = ([*made[-1][0], *names], _both(made[-1][1], last))
+    blocks, first = [], 0
+    for names, leaf in made:
+        blocks.append(Block(part, first, first + len(names) - 1, tuple(names), leaf.rows))
+        first += len(names)
+    return blocks
+
+
+def _both(one: Leaf, other: Leaf) -> Leaf:
+    """Two leaves as one; no person is in both."""
+    return Leaf(
+        one.name, one.rows + other.rows, one.persons + other.persons, max(one.most, other.most)
+    )
+
+
+LARGEST = 8
+"""Times the rows that a block should have: blocks that can't keep a model join up to so many."""
+
+
+def join_refused(blocks: Sequence[Block], refused: Collection[Block], size: int) -> list[Block]:
+    """Blocks in which each one that was refused has joined its neighbour: the one before, or the
+    first the one after. The same blocks where one has none, or there would be too many rows.
+
+    Args:
+        blocks: of one part, in their order.
+        refused: those of them that can't keep a model by themselves.
+        size: how many rows a block should have.
+    """
+    made: list[Block] = []
+    waiting: Block | None = None
+    for block in blocks:
+        whole = block if waiting is None else _joined(waiting, block)
+        waiting = None
+        if block not in refused or whole is not block:
+            made.append(whole)
+        elif made:
+            made[-1] = _joined(made[-1], whole)
+        else:
+            waiting = whole
+    if waiting is not None:
+        made.append(waiting)
+    return list(blocks) if max(block.rows for block in made) > LARGEST * size else made
+
+
+def _joined(one: Block, other: Block) -> Block:
+    """Two neighbours as one."""
+    return Block(
+        one.part, one.first, other.last, (*one.leaves, *other.leaves), one.rows + other.rows
+    )
+
+
+def block_call(
+    request: Request, call: GroupingCall, scales: Mapping[str, Any] | None, relation: Relation,
+    rows: int, name: str,
+) -> GroupingCall:
+    """The call over one block.
+
+    Args:
+        request: what is asked.
+        call: the call over all rows, its hierarchies those of all rows.
+        scales: of the columns, as they were learned from all rows; None where the rows are in
+            parts, each with its own.
+        relation: the rows of the block.
+        rows: how many rows it has.
+        name: the name under which its facts are kept.
+    """
+    sensitive = {caseless(name) for name in call.roles.sensitive}
+    other = tuple(name for name in request.passing if caseless(name) not in sensitive)
+    uncounted = () if request.place is None else (request.place,)
+    dropped = () if request.entity is None else (request.entity,)
+    roles = replace(call.roles, identifiers=dropped, rest="error", other=(*other, *uncounted))
+    size = call.task.block_size()
+    # a block that came out a little larger than asked isn't cut again
+    task = replace(call.task, scales=scales, block_rows=rows if size < rows < 2 * size else size)
+    return replace(
+        call, source=relation, roles=roles, task=task, role_table=None, seen=(), progress=False,
+        release=replace(call.release, class_id=False, keep_order=False), uncounted=uncounted,
+        small_parts="error", block=name,
+    )
+
+
+def block_sql(call: GroupingCall) -> str:
+    """SQL of the released rows of one block."""
+    return statement(
+        "blocks.block",
+        pipeline=pipeline_sql(call),
+        dropped=listed((*helpers(call.roles), *call.roles.identifiers)),
+        passing=passing(call),
+        seed=call.task.seed,
+        quasi=f"*{quasi(call.roles, ())}",
+    )

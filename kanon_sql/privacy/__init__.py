@@ -1,0 +1,121 @@
+"""What every class of a release must keep: k-anonymity, and the privacy models beside it.
+
+Each of these is kept by the union of two classes that keep it, so that merging always repairs and
+never breaks. A model is one class of one module, and stands here in MODELS, its options in
+ModelOptions; see model.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kanon_sql.option import options_of
+from kanon_sql.privacy.beta import BetaLikeness, BetaOptions
+from kanon_sql.privacy.delta import DeltaDisclosure, DeltaOptions
+from kanon_sql.privacy.entity import EntityShare
+from kanon_sql.privacy.frequency import AlphaFrequency, AlphaOptions
+from kanon_sql.privacy.k_anonymity import KAnonymity
+from kanon_sql.privacy.l_diversity import (
+    DistinctDiversity,
+    DiversityOptions,
+    EntropyDiversity,
+    RecursiveDiversity,
+)
+from kanon_sql.privacy.model import (
+    NULLS,
+    Constraint,
+    KindOptions,
+    NullOptions,
+    PrivacyModel,
+    Threshold,
+)
+from kanon_sql.privacy.t_closeness import Closeness, ClosenessOptions
+
+__all__ = [
+    "CONSTRAINTS",
+    "MODELS",
+    "MODEL_KINDS",
+    "NULLS",
+    "OF_MODEL",
+    "THRESHOLDS",
+    "AlphaFrequency",
+    "BetaLikeness",
+    "Closeness",
+    "Constraint",
+    "DeltaDisclosure",
+    "DistinctDiversity",
+    "EntityShare",
+    "EntropyDiversity",
+    "KAnonymity",
+    "ModelOptions",
+    "PrivacyModel",
+    "RecursiveDiversity",
+    "Threshold",
+    "for_trial",
+    "model_of",
+    "read_constraint",
+]
+
+MODELS: tuple[type[PrivacyModel], ...] = (
+    DistinctDiversity, EntropyDiversity, RecursiveDiversity, Closeness, AlphaFrequency,
+    DeltaDisclosure, BetaLikeness,
+)
+"""Those that options ask for, in the order of a column's models."""
+
+
+@dataclass(frozen=True)
+class ModelOptions(
+    NullOptions,
+    BetaOptions, DeltaOptions, AlphaOptions, ClosenessOptions, DiversityOptions,
+):
+    """What every class must keep beside k; each is checked on the released values. The fields of
+    the last class come first, as Python has it."""
+
+
+MODEL_KINDS: dict[str, type[KindOptions]] = {model.option: model.options for model in MODELS}
+"""The kinds of models, by the option that asks for each."""
+
+OF_MODEL = {
+    name: threshold for threshold, kind in MODEL_KINDS.items() for name in options_of(kind)
+    if name != threshold
+}
+"""The options that say more of a model, and that which asks for it."""
+
+THRESHOLDS = tuple({
+    threshold.name: threshold for model in MODELS for threshold in model.thresholds
+}.values())
+"""What can be asked of the models, each once."""
+
+_KINDS: tuple[type[Constraint], ...] = (KAnonymity, EntityShare, *MODELS)
+CONSTRAINTS: dict[str, type[Constraint]] = {kind.name: kind for kind in _KINDS}
+"""By its word, all that classes can be asked to keep."""
+
+
+def model_of(option: str, said: Mapping[str, Any]) -> type[PrivacyModel]:
+    """The model that an option asks for.
+
+    Args:
+        option: one of MODEL_KINDS.
+        said: what the other options of the kind say; where that is nothing that one could say,
+            the first of its models.
+    """
+    kind = [model for model in MODELS if model.option == option]
+    return next((model for model in kind if model.is_meant(said)), kind[0])
+
+
+def for_trial(column: str) -> PrivacyModel:
+    """A model for a trial run: kernels are the same for all of them."""
+    return Closeness(column=column, t=0.1)
+
+
+def read_constraint(told: Mapping[str, Any]) -> Constraint:
+    """The constraint that ``Constraint.told`` wrote."""
+    values = {name: _tuples(value) for name, value in told.items() if name != "name"}
+    return CONSTRAINTS[told["name"]](**values)
+
+
+def _tuples(value: Any) -> Any:
+    """The value with tuples where JSON has lists."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value

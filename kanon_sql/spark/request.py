@@ -1,0 +1,208 @@
+"""What is asked of a DataFrame: its columns as DuckDB sees them, and the call over them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.types import (
+    DayTimeIntervalType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+    YearMonthIntervalType,
+)
+
+from kanon_sql.blocks.group import block_call, block_sql
+from kanon_sql.blocks.request import WHOLE, Request, read_request
+from kanon_sql.blocks.source import rows_sql
+from kanon_sql.call.relation import Relation
+from kanon_sql.duckdb.session import Session, bound
+from kanon_sql.errors import OptionError
+from kanon_sql.names import caseless, quoted
+from kanon_sql.sql import statement
+
+TWICE = "The DataFrame has two columns {!r}. Rename one of them."
+NO_FRAME = (
+    "df is a {}, no DataFrame of Spark. Give one, such as spark.table('patients') or "
+    "spark.read.parquet('lake/')."
+)
+UNKNOWN = "The column {!r} has the type {}, which can't be carried to DuckDB and back. {}"
+CAST = "Cast it first, or leave it out."
+BINARY = "UTF8_BINARY"
+COLLATED = (
+    "The column {!r} has the type {}, by which texts are alike that DuckDB takes for different. "
+    "Cast it to STRING first."
+)
+UNRELEASED = (
+    "The column {!r} would be released as {}, which Spark doesn't have. Choose another "
+    "representation, or cast it first."
+)
+DOTTED = (
+    "The name of the column {!r} has a dot or a backtick, by which Spark takes it for another on "
+    "its way to Python. Rename it first, by withColumnRenamed."
+)
+ZONE = "UTC"
+"""How Spark labels timestamps on their way to and from Python."""
+
+OF_VALUES, OF_ALL, FACTS = "__kanon_of_values", "__kanon_of_all", "__kanon_facts"
+"""The columns beside the released ones: hashes that give the order, and the facts of a block."""
+
+
+@dataclass(frozen=True)
+class FrameRequest:
+    """What is asked of a DataFrame.
+
+    Attributes:
+        request: the call, as files read it.
+        fields: the columns of the DataFrame that have a part in the release.
+        released: those that come out.
+        zone: the time zone of the Spark session.
+    """
+
+    request: Request
+    fields: StructType
+    released: StructType
+    zone: str
+
+def refuse_no_frame(df: Any) -> None:
+    """Raises OptionError for what is no DataFrame of Spark."""
+    if not (hasattr(df, "mapInArrow") and hasattr(df, "schema")):
+        raise OptionError(NO_FRAME.format(type(df).__name__))
+
+
+def empty(fields: StructType) -> pa.Table:
+    """A table without rows of these columns."""
+    seen: set[str] = set()
+    for field in fields:
+        # Spark ignores the case of every letter, DuckDB that of A to Z
+        if field.name.lower() in seen:
+            raise OptionError(TWICE.format(field.name))
+        seen.add(field.name.lower())
+    found = []
+    for field in fields:
+        try:
+            found.append(to_arrow_schema(StructType([field]), timezone=ZONE).field(0))
+        except Exception:
+            # a type that Arrow lacks is refused where the column has a part
+            found.append(pa.field(field.name, pa.null()))
+    return pa.schema(found).empty_table()
+
+
+def read_frame(session: Session, df: Any, zone: str, options: Mapping[str, Any]) -> FrameRequest:
+    """What is asked of a DataFrame.
+
+    Args:
+        session: over a connection of our own.
+        df: the DataFrame; only its schema is looked at.
+        zone: the time zone of the Spark session.
+        options: those of anonymize.
+
+    Raises:
+        OptionError: what anonymize refuses, and what can't be kept block by block.
+    """
+    request = read_request(session, empty(df.schema), options)
+    _refuse_more(request)
+    by_name = {caseless(field.name): field for field in df.schema}
+    fields = StructType([by_name[caseless(name)] for name in request.columns])
+    models = {caseless(model.column) for model in request.call.task.models}
+    compared = models | {caseless(name) for name in request.quasi}
+    for field in fields:
+        _refuse_type(field)
+        if caseless(field.name) in compared:
+            _refuse_collation(field)
+    return FrameRequest(request, fields, _released(session, request, fields), zone)
+
+
+def _refuse_more(request: Request) -> None:
+    """Raises OptionError for what can be kept block by block in other ways only."""
+    if request.call.of_sensitive:
+        name = request.call.of_sensitive[0].column
+        raise OptionError(WHOLE.format(f"The hierarchy of the sensitive column {name!r}"))
+    if request.entity is not None and request.call.task.models:
+        # which rows are of one person, no released value tells
+        raise OptionError(WHOLE.format("A privacy model beside entity"))
+    for model in request.call.task.models:
+        if model.of_values:
+            raise OptionError(WHOLE.format("The option 'alpha' with a share for each value"))
+
+
+def _refuse_type(field: StructField) -> None:
+    if "." in field.name or "`" in field.name:
+        raise OptionError(DOTTED.format(field.name))
+    told = field.dataType.simpleString()
+    if isinstance(field.dataType, (DayTimeIntervalType, YearMonthIntervalType)):
+        raise OptionError(UNKNOWN.format(field.name, told, CAST))
+    try:
+        to_arrow_schema(StructType([field]), timezone=ZONE)
+    except Exception:
+        raise OptionError(UNKNOWN.format(field.name, told, CAST)) from None
+
+
+def _refuse_collation(field: StructField) -> None:
+    if getattr(field.dataType, "collation", BINARY) != BINARY:
+        raise OptionError(COLLATED.format(field.name, field.dataType.simpleString()))
+
+
+def _released(session: Session, request: Request, fields: StructType) -> StructType:
+    """The columns that come out, as Spark has them."""
+    rows = Relation(rows_sql(request, keyed=False), request.source.parts)
+    own = block_call(request, request.call, {}, rows, 1, "schema")
+    block = session.query(block_sql(own), lambda relation: relation)
+    passing = {caseless(name) for name in request.passing}
+    return released_fields(session, block, fields, request.types, passing)
+
+
+def released_fields(
+    session: Session, block: duckdb.DuckDBPyRelation, fields: StructType,
+    types: Mapping[str, str], passing: Collection[str],
+) -> StructType:
+    """The columns of a release as Spark has them: those that kept their type have it yet.
+
+    Args:
+        session: over a connection of our own.
+        block: the release as a relation.
+        fields: the columns that go in.
+        types: of these in DuckDB.
+        passing: those that pass unchanged, in lower case.
+    """
+    before = {caseless(name): kind for name, kind in types.items()}
+    by_name = {caseless(field.name): field for field in fields}
+    found = []
+    for name, kind in zip(block.columns, map(str, block.types), strict=True):
+        if name in (OF_VALUES, OF_ALL):
+            continue
+        if before.get(caseless(name)) == kind:
+            kept = by_name[caseless(name)]
+            # what is told of a column tells of the values that it had, such as how long they were
+            told = kept.metadata if caseless(name) in passing else None
+            found.append(StructField(kept.name, kept.dataType, True, told))
+            continue
+        text = statement("spark.nothing", columns=f"NULL::{kind} AS {quoted(name)}")
+        try:
+            schema = bound(session.con, text).to_arrow_table().schema
+            (field,) = from_arrow_schema(schema, prefer_timestamp_ntz=True)
+        except Exception:
+            raise OptionError(UNRELEASED.format(name, kind)) from None
+        found.append(StructField(name, field.dataType, True))
+    return StructType(found)
+
+
+def beside(released: StructType) -> StructType:
+    """The released columns, and those beside them."""
+    from pyspark.sql.types import LongType
+
+    return StructType([
+        *released, StructField(OF_VALUES, LongType()), StructField(OF_ALL, LongType()),
+        StructField(FACTS, StringType()),
+    ])
+
+
+def groupable(field: StructField) -> bool:
+    """Whether Spark counts by values of this type."""
+    return not isinstance(field.dataType, MapType)

@@ -1,0 +1,157 @@
+"""Rows of a DataFrame as Spark counts them; see kanon_sql.blocks.source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import functions as F  # noqa: N812
+
+from kanon_sql.blocks.learn import PARTS
+from kanon_sql.blocks.request import Request
+from kanon_sql.blocks.source import Ends, Seen
+from kanon_sql.call.relation import Relation
+from kanon_sql.duckdb.session import Session
+from kanon_sql.encode.attributes import NumberTotals
+from kanon_sql.names import quoted
+from kanon_sql.spark.columns import cell, column
+from kanon_sql.spark.verify import SIZE
+from kanon_sql.sql import expression
+
+VALUES = "kanon_values"
+
+
+@dataclass(frozen=True)
+class FrameRows:
+    """The rows of a DataFrame that take part; see kanon_sql.blocks.source.
+
+    Attributes:
+        session: over a connection of our own.
+        request: what is asked of them.
+        encoded: the rows with their cells, those that nulls 'suppress' leaves out among them.
+        tables: that all blocks read, by name.
+    """
+
+    session: Session
+    request: Request
+    encoded: Any
+    tables: dict[str, pa.Table] = field(default_factory=dict)
+    named: str = "DataFrame"
+
+    @property
+    def rows(self) -> Any:
+        """Those that take part."""
+        rows = self.encoded
+        if self.request.call.task.nulls == "suppress":
+            for i in range(len(self.request.quasi)):
+                rows = rows.filter(F.col(cell(i)).isNotNull())
+        return rows
+
+    def ends(self, spots: Sequence[int]) -> tuple[int, list[Ends]]:
+        """One job."""
+        asked = [F.count(F.lit(1))]
+        for i in spots:
+            value = F.col(cell(i))
+            infinite = F.abs(value) == F.lit(float("inf"))
+            asked += [F.count(value), F.count_if(infinite), F.min(value), F.max(value)]
+        names = [f"a{i}" for i in range(len(asked))]
+        ((count, *ends),) = self.rows.agg(
+            *(each.alias(name) for each, name in zip(asked, names, strict=True))
+        ).collect()
+        width = len(Ends._fields)
+        return count, [Ends(*ends[width * i:width * (i + 1)]) for i in range(len(spots))]
+
+    def rows_in(self) -> int:
+        """One job."""
+        return int(self.encoded.count())
+
+    def persons(self) -> int:
+        """One job."""
+        assert self.request.entity is not None
+        return int(self.rows.select(column(self.request.entity)).distinct().count())
+
+    def of_nobody(self) -> bool:
+        """One job, that ends with the first."""
+        assert self.request.entity is not None
+        return bool(self.rows.filter(column(self.request.entity).isNull()).limit(1).count())
+
+    def sums(self, places: Mapping[int, NumberTotals]) -> dict[int, tuple[int, int]]:
+        """One job."""
+        asked = []
+        for i, at in places.items():
+            place = (F.col(cell(i)) * F.lit(2.0**-at.exponent) - F.lit(at.low)) / F.lit(at.span)
+            # 2^40 has 13 digits, so that a square has 27, and the sum of 10^11 of them 38
+            part = F.round(place * F.lit(2.0**PARTS)).cast("decimal(13,0)")
+            asked += [
+                F.sum(part).cast("decimal(38,0)").alias(f"sum{i}"),
+                F.sum((part * part).cast("decimal(28,0)")).alias(f"squares{i}"),
+            ]
+        (found,) = self.rows.agg(*asked).collect()
+        return {i: (int(found[f"sum{i}"]), int(found[f"squares{i}"])) for i in places}
+
+    def categories(self, spot: int) -> pa.Table:
+        """One job."""
+        found = self.rows.groupBy(cell(spot)).agg(F.count(F.lit(1)).alias(SIZE))
+        return found.toArrow()
+
+    def values_of(self, name: str) -> str:
+        """What Spark counted, spread out again."""
+        found = self.rows.groupBy(column(name)).agg(F.count(F.lit(1)).alias(SIZE)).toArrow()
+        self.session.con.register(VALUES, found.rename_columns([name, SIZE]))
+        return expression("spark.expanded", column=quoted(name), rows=VALUES)
+
+    def counted(self, name: str, of_persons: bool) -> str:
+        """What Spark counted."""
+        value, rows = column(name), self.rows
+        if of_persons:
+            assert self.request.entity is not None
+            alike = (F.count_distinct(value) == 1) & (F.count(value) == F.count(F.lit(1)))
+            rows = rows.groupBy(column(self.request.entity)).agg(
+                F.when(alike, F.any_value(value)).alias(name)
+            )
+        found = rows.groupBy(column(name)).agg(F.count(F.lit(1)).alias(SIZE)).toArrow()
+        self.session.con.register(VALUES, found.rename_columns([name, SIZE]))
+        return expression("blocks.counted", column=quoted(name), size=SIZE, rows=VALUES)
+
+    def keep(self, name: str, table: pa.Table) -> Relation:
+        """A table that goes to each worker."""
+        self.tables[f"kanon_{name}"] = table
+        return Relation(quoted(f"kanon_{name}"), (f"kanon_{name}",))
+
+    def look(self, names: Sequence[str]) -> tuple[list[Seen], int]:
+        """One job."""
+        entity = self.request.entity
+        asked = [
+            F.lit(0) if entity is None else F.approx_count_distinct(column(entity))
+        ]
+        for name in names:
+            text = column(name).cast("string")
+            asked += [F.count(text), F.approx_count_distinct(text)]
+        ((people, *found),) = self.rows.agg(
+            *(each.alias(f"a{i}") for i, each in enumerate(asked))
+        ).collect()
+        return [Seen(*found[2 * i:2 * i + 2]) for i in range(len(names))], people
+
+    def look_closely(self, name: str, of_persons: bool) -> tuple[Any, ...]:
+        """One job."""
+        text = column(name).cast("string").alias("value")
+        values = self.rows.select(text)
+        if of_persons:  # one row of each person, where all its rows agree
+            assert self.request.entity is not None
+            person = column(self.request.entity).alias("person")
+            values = self.rows.select(person, text).groupBy("person").agg(
+                F.count_distinct("value").alias("different"), F.max("value").alias("value")
+            ).filter("different = 1")
+        common = F.when(F.col("n") >= self.request.call.least, F.col("n"))
+        whole = F.expr("try_cast(value AS decimal(38, 0))")
+        (found,) = values.filter("value IS NOT NULL").groupBy("value").agg(
+            F.count("value").alias("n")
+        ).agg(
+            F.coalesce(F.sum("n"), F.lit(0)).alias("values"), F.count("value").alias("distinct"),
+            F.coalesce(F.sum(common), F.lit(0)).alias("common"),
+            F.min(whole).alias("low"), F.max(whole).alias("high"),
+        ).collect()
+        low, high = (None if each is None else int(each) for each in (found["low"], found["high"]))
+        return found["values"], found["distinct"], found["common"], low, high

@@ -1,1 +1,0 @@
-"""How far classes are from what the privacy models demand."""

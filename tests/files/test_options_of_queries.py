@@ -1,0 +1,153 @@
+"""What a query can, files can: parts, places, numbers of classes, a method that is chosen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import kanon_sql
+from kanon_sql import DataError
+from tests.files.lakes import OPTIONS, QUASI, bytes_of, make_lake
+
+ROWS = 6_000
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return make_lake(tmp_path_factory.mktemp("lake"), ROWS)
+
+
+def rows_of(text: str) -> list[Any]:
+    with duckdb.connect() as con:
+        return con.sql(text).fetchall()
+
+
+def released(lake: str, to: Path, **options: Any) -> tuple[str, dict[str, Any]]:
+    """The files of a release as they stand in FROM, and its metrics."""
+    found = kanon_sql.anonymize_files(lake, to, **{**OPTIONS, **options})
+    return f"'{found.path}/*.parquet'", dict(found.metrics)
+
+
+def smallest(files: str, *within: str) -> int:
+    names = ", ".join((*QUASI, *within))
+    counted = f"SELECT count(*) AS n FROM {files} GROUP BY {names}"
+    return int(rows_of(f"SELECT min(n) FROM ({counted})")[0][0])
+
+
+WITHIN: dict[str, Any] = {"sensitive": ["occupation"], "within": ["note"]}
+SKEWED: dict[str, Any] = {"sensitive": ["note"], "within": ["occupation"]}
+"""Parts of about as many rows each, and of 2 to 900."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block_rows", [270, 2000, 10_000])
+def test_each_part_is_a_release_of_its_own(lake: str, tmp_path: Path, block_rows: int) -> None:
+    files, metrics = released(lake, tmp_path / "out", block_rows=block_rows, **WITHIN)
+    sizes = rows_of(f"SELECT note, count(*) FROM '{lake}' GROUP BY ALL ORDER BY ALL")
+    assert sizes == rows_of(f"SELECT note, count(*) FROM {files} GROUP BY ALL ORDER BY ALL")
+    assert smallest(files, "note") == metrics["k_reached"] >= 5
+    assert metrics["parts"] == len(sizes)
+    assert metrics["part_rows_min"] == min(rows for _, rows in sizes)
+    notes = "SELECT occupation, note, count(*) FROM {} GROUP BY ALL ORDER BY ALL"
+    assert rows_of(notes.format(f"'{lake}'")) == rows_of(notes.format(files))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("small", ["error", "join", "suppress"])
+def test_small_parts_of_one_folder_are_what_a_query_makes_of_them(
+    lake: str, tmp_path: Path, small: str
+) -> None:
+    options = {**WITHIN} if small == "error" else {**SKEWED, "small_parts": small, "k": 450}
+    files, metrics = released(lake, tmp_path / "out", **options)
+    plain = kanon_sql.anonymize(lake, **{**OPTIONS, **options})
+    with duckdb.connect() as con:
+        con.register("plain", plain)
+        ordered = "SELECT * FROM {} ORDER BY ALL"
+        assert con.sql(ordered.format(files)).fetchall() == con.sql(
+            ordered.format("plain")
+        ).fetchall()
+    told = kanon_sql.anonymize_metrics(lake, **{**OPTIONS, **options})
+    known = dict(zip(told["metric"].to_pylist(), told["value"].to_pylist(), strict=True))
+    for name in ("parts", "parts_joined", "parts_suppressed", "part_rows_min", "k_reached"):
+        assert metrics[name] == known[name], name
+    if small != "error":
+        assert metrics["parts_joined"] + metrics["parts_suppressed"] > 0
+
+
+def test_parts_that_are_too_small_are_refused_as_a_query_refuses_them(
+    lake: str, tmp_path: Path
+) -> None:
+    with pytest.raises(DataError) as refused:
+        released(lake, tmp_path / "out", **SKEWED)
+    with pytest.raises(DataError) as plain:
+        kanon_sql.anonymize(lake, **{**OPTIONS, **SKEWED})
+    assert str(refused.value) == str(plain.value)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+def test_rows_of_parts_come_out_in_any_order_of_the_input(lake: str, tmp_path: Path) -> None:
+    other = make_lake(tmp_path / "lake", ROWS, order="hash(i)")
+    found = [
+        released(each, tmp_path / name, block_rows=300, threads=many, **WITHIN)
+        for each, name, many in ((lake, "one", 1), (other, "two", 2))
+    ]
+    assert bytes_of(tmp_path / "one") == bytes_of(tmp_path / "two")
+    assert found[0][1]["blocks"] > found[0][1]["parts"]
+
+
+@pytest.mark.slow
+def test_rows_stand_where_they_stood(lake: str, tmp_path: Path) -> None:
+    files, metrics = released(lake, tmp_path / "out", block_rows=1500, keep_order=True)
+    placed = "SELECT occupation, note FROM read_parquet({}, file_row_number = true)"
+    before, after = placed.format(f"'{lake}'"), placed.format(files)
+    assert rows_of(before) == rows_of(after)
+    plain, others = released(lake, tmp_path / "plain", block_rows=1500)
+    assert rows_of(f"FROM {plain} ORDER BY ALL") == rows_of(f"FROM {files} ORDER BY ALL")
+    assert {**metrics, "seconds": 0} == {**others, "seconds": 0}
+
+
+@pytest.mark.slow
+def test_places_go_on_from_file_to_file(
+    lake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kanon_sql.files.run.FILE_ROWS", 1000)
+    files, metrics = released(
+        lake, tmp_path / "out", block_rows=1500, keep_order=True, suppress=0.03
+    )
+    assert metrics["files"] > 3 and metrics["rows_suppressed"] > 0
+    assert smallest(files) == metrics["k_reached"] >= 5
+    left = rows_of(f"SELECT note FROM {files}")
+    every = iter(rows_of(f"SELECT note FROM '{lake}'"))
+    assert all(any(one == other for other in every) for one in left)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("more", [{}, WITHIN])
+def test_classes_are_numbered_over_all_files(
+    lake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: dict[str, Any]
+) -> None:
+    monkeypatch.setattr("kanon_sql.files.run.FILE_ROWS", 1000)
+    files, metrics = released(lake, tmp_path / "out", block_rows=1500, class_id=True, **more)
+    assert metrics["files"] > 3
+    names = ", ".join((*QUASI, *more.get("within", ())))
+    ((least, most, many),) = rows_of(
+        f"SELECT min(class_id), max(class_id), count(DISTINCT class_id) FROM {files}"
+    )
+    assert (least, most, many) == (1, metrics["classes"], metrics["classes"])
+    assert rows_of(f"SELECT count(*) FROM (SELECT DISTINCT {names}, class_id FROM {files})") == [
+        (many,)
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("more", [{}, {"effort": "balanced"}, {"representation": "interval"}])
+def test_auto_chooses_as_in_a_query(lake: str, tmp_path: Path, more: dict[str, Any]) -> None:
+    _, metrics = released(lake, tmp_path / "out", method="auto", **more)
+    told = kanon_sql.anonymize_metrics(lake, **{**OPTIONS, "method": "auto", **more})
+    texts = dict(zip(told["metric"].to_pylist(), told["text"].to_pylist(), strict=True))
+    assert metrics["method"] == texts["method"]
+    assert metrics["notices"] == [texts["notice"]]

@@ -1,0 +1,193 @@
+"""What no release of a table keeps is refused before anything is grouped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kanon_sql.encode.arrow import CellColumns, Column, Rows
+from kanon_sql.errors import DataError
+from kanon_sql.group.run import group_points
+from kanon_sql.methods import task_for
+from kanon_sql.points.points import Points
+from kanon_sql.points.sensitive import SensitiveColumn
+from kanon_sql.privacy import (
+    AlphaFrequency,
+    BetaLikeness,
+    Closeness,
+    DeltaDisclosure,
+    DistinctDiversity,
+    EntropyDiversity,
+    PrivacyModel,
+    RecursiveDiversity,
+)
+from kanon_sql.privacy.feasible import counts_of, refuse_infeasible
+from kanon_sql.privacy.l_diversity import MANY_VALUES
+from kanon_sql.stages.prepare import prepare
+
+
+def table(values: Sequence[Any], **more: Any) -> Points:
+    """Records with one sensitive column 'Illness' of texts or numbers; None is missing."""
+    known = sorted({value for value in values if value is not None})
+    codes = [len(known) if value is None else known.index(value) for value in values]
+    numbers = not isinstance(known[0], str) if known else False
+    column = SensitiveColumn(
+        "Illness", tuple(map(str, known)), numbers,
+        np.array(known, np.float64) if numbers else np.zeros(0), **more,
+    )
+    points = Points.of(np.arange(len(values))[:, None], sensitive=np.array(codes)[:, None])
+    return replace(points, sensitive_columns=(column,))
+
+
+SICK = ["flu"] * 6 + ["hiv"] * 3 + ["cold"]
+REFUSED: dict[str, tuple[PrivacyModel, Sequence[Any], tuple[str, ...]]] = {
+    "too few values": (
+        DistinctDiversity(column="illness", l=4), SICK,
+        ("distinct_l_diversity with l = 4", "'illness'", "has l = 3", "fewer than 4 rows"),
+    ),
+    "a missing value is none": (
+        DistinctDiversity(column="illness", l=4), [*SICK, None], ("has l = 3",),
+    ),
+    "nothing is known": (
+        DistinctDiversity(column="illness", l=1), [None, None], ("all 2 rows has l = 0",),
+    ),
+    # 6, 3 and 1 of 10: exp(0.89795...)
+    "too little entropy": (
+        EntropyDiversity(column="illness", l=2.5), SICK,
+        ("entropy_l_diversity with l = 2.5", "has l = 2.45", "fewer than 3 rows"),
+    ),
+    # 6 < c (3 + 1) from 1.5 on
+    "c is too low": (
+        RecursiveDiversity(column="illness", l=2, c=1.5), SICK,
+        ("l = 2, c = 1.5", "needs c above 1.5,", "Ask for less by l and c"),
+    ),
+    "no c would do": (
+        RecursiveDiversity(column="illness", l=4, c=100.0), SICK, ("too few values for any c",),
+    ),
+    "too frequent": (
+        AlphaFrequency(column="illness", alpha=0.5), SICK,
+        ("alpha = 0.5", "has alpha = 0.6,", "fewer than 2 rows"),
+    ),
+    "one value is too frequent": (
+        AlphaFrequency(column="illness", by_value=(("hiv", 0.2),)), SICK,
+        ("alpha_k_anonymity with alpha by value", "has alpha = 0.3,"),
+    ),
+    "missing ones count against it": (
+        AlphaFrequency(column="illness", alpha=0.6), [*SICK, None, None, None, None, None],
+        ("all 15 rows has alpha = 0.733333333,",),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_all_rows_as_one_class_break_is_refused_and_told(case: str) -> None:
+    model, values, parts = REFUSED[case]
+    with pytest.raises(DataError) as caught:
+        refuse_infeasible(table(values), (model,))
+    said = str(caught.value)
+    assert said.startswith("No release keeps") and all(part in said for part in parts), said
+    assert not any(f"{value}" in said for value in values if isinstance(value, str))
+
+
+KEPT: tuple[tuple[PrivacyModel, Sequence[Any]], ...] = (
+    (DistinctDiversity(column="ILLNESS", l=3), SICK),
+    (DistinctDiversity(column="illness", l=4, nulls="value"), [*SICK, None]),
+    (EntropyDiversity(column="illness", l=2.4), SICK),
+    (EntropyDiversity(column="illness", l=3), ["a", "b", "c"] * 7),
+    (RecursiveDiversity(column="illness", l=2, c=1.500001), SICK),
+    (AlphaFrequency(column="illness", alpha=0.6), SICK),
+    (AlphaFrequency(column="illness", by_value=(("hiv", 0.3),)), SICK),
+    (Closeness(column="illness", t=0.0), SICK),
+    (Closeness(column="illness", t=0.000001), [1.0, 5.0, None]),
+    (DeltaDisclosure(column="illness", delta=0.001), SICK),
+    (BetaLikeness(column="illness", beta=0.001), SICK),
+)
+
+
+@pytest.mark.parametrize(("model", "values"), KEPT)
+def test_what_they_keep_is_not_refused(model: PrivacyModel, values: Sequence[Any]) -> None:
+    points = table(values)
+    refuse_infeasible(points, (model,))
+    ((_, counts),) = counts_of(points, (model,))
+    assert counts.rows == len(values) >= model.least_class(counts)
+
+
+def test_l_says_nothing_about_many_numbers() -> None:
+    many = [float(i % (MANY_VALUES + 1)) for i in range(200)]
+    with pytest.raises(DataError, match=f"has {MANY_VALUES + 1} distinct .*Ask for t .*'bins'"):
+        refuse_infeasible(table(many), (DistinctDiversity(column="illness", l=2),))
+    refuse_infeasible(table(many[:MANY_VALUES]), (DistinctDiversity(column="illness", l=2),))
+    refuse_infeasible(table(many), (Closeness(column="illness", t=0.1),))
+    refuse_infeasible(
+        table([f"v{x}" for x in many]), (DistinctDiversity(column="illness", l=2),)
+    )
+    bins = np.array([np.arange(51), np.arange(51) // 10], np.int32)
+    refuse_infeasible(table(many, levels=bins), (DistinctDiversity(column="illness", l=2),))
+    # six bins, and a hierarchy that has no more than its leaves
+    with pytest.raises(DataError, match="has l = 6,"):
+        refuse_infeasible(table(many, levels=bins), (DistinctDiversity(column="illness", l=7),))
+    with pytest.raises(DataError, match="l says nothing"):
+        refuse_infeasible(table(many, levels=bins[:1]), (DistinctDiversity(column="illness", l=2),))
+
+
+@pytest.mark.parametrize(("distance", "values", "said"), [
+    ("ordered", SICK, "has none: it holds no numbers"),
+    ("numeric", SICK, "has none: it holds no numbers"),
+    ("hierarchy", SICK, "needs a hierarchy"),
+    ("numeric", [1.0, 2.0, np.inf], "infinite"),
+])
+def test_a_distance_that_the_column_does_not_have_is_refused(
+    distance: str, values: Sequence[Any], said: str
+) -> None:
+    with pytest.raises(DataError, match=said):
+        refuse_infeasible(table(values), (Closeness(column="illness", t=0.5, distance=distance),))
+
+
+@given(st.lists(st.sampled_from(["a", "b", "c", "d"]), min_size=1, max_size=14), st.integers(2, 4))
+def test_no_release_keeps_what_one_class_of_all_rows_breaks(values: list[str], least: int) -> None:
+    """Of no cut of the rows in two do both parts keep what the whole breaks."""
+    model = DistinctDiversity(column="illness", l=least)
+    refused = False
+    try:
+        refuse_infeasible(table(values), (model,))
+    except DataError:
+        refused = True
+    assert refused == (len(set(values)) < least)
+    for cut in range(1, len(values)):
+        parts = [np.arange(cut), np.arange(cut, len(values))]
+        kept = []
+        for part in parts:
+            ((_, counts),) = counts_of(table(values), (model,), part)
+            kept.append(model.feasible(counts))
+        assert not (all(kept) and refused)
+
+
+def test_the_rows_are_refused_before_they_are_grouped() -> None:
+    values = ["flu"] * 9 + ["hiv"]
+    rows = Rows({
+        "row": np.arange(10),
+        "cells": CellColumns({0: np.arange(10.0)}, {}),
+        "secrets": CellColumns({}, {0: pa.array(values)}),
+    }, 10)
+    task = replace(task_for("mdav", 2), beside_k=(DistinctDiversity(column="x", l=3),))
+    with pytest.raises(DataError, match=r"for the column 'x'.* has l = 2"):
+        prepare(rows, [Column("a", "DOUBLE")], task, sensitive=[Column("x", "VARCHAR")])
+
+
+def test_what_the_rows_that_are_kept_can_not_keep_is_refused_after_suppression() -> None:
+    # the only one of its kind lies far away, and is left out
+    points = table(["a", "b"] * 20 + ["c"])
+    points.numeric[-1] = 1e6
+    task = replace(
+        task_for("mdav", 2), suppress=0.05, beside_k=(DistinctDiversity(column="illness", l=3),)
+    )
+    refuse_infeasible(points, task.models)
+    with pytest.raises(DataError, match=r"one class of all (39|40) rows has l = 2"):
+        group_points(points, task)
