@@ -6,8 +6,8 @@ from __future__ import annotations
 from tests.support.engine_cases import BASE, CASES
 
 NOT_IN_FILES = {
-    "t beside suppress": "the shares that count are of the rows that come out, which are known when "
-    "all blocks are done",
+    "t beside suppress": "the shares that count are of the rows that come out, which are known "
+    "when all blocks are done",
     "refine_seconds": "a run that is gone on with would end with other bytes",
     "mondrian": "the method groups all rows as one",
     "full_domain": "the method groups all rows as one",
