@@ -23,7 +23,7 @@ from kanon_sql.plan.shadows import HERE, UNLISTED, bound_sql, refuse_changed, sh
 from kanon_sql.udfs import FUNCTIONS, Signature, planner
 from kanon_sql.udfs.planner import PARAMETERS, CatalogOf, ShadowOf
 
-OLDEST = "1.4"
+OLDEST = "1.4.4"
 """The oldest DuckDB that runs our SQL, as pyproject.toml says."""
 
 TOO_OLD = (
