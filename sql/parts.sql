@@ -3,7 +3,7 @@
 -- with its rows; and the rows that take part, each with the number of its part. A part of
 -- anonymize('t', k=5, within=['day']).
 __kanon_found AS MATERIALIZED (  -- the combinations that are there
-    SELECT count(*) AS "rows", ${persons} AS persons, ${found}
+    SELECT ${rows} AS "rows", ${persons} AS persons, ${found}
     FROM __kanon_taking GROUP BY ALL
 ),
 __kanon_numbered AS MATERIALIZED (  -- their numbers, and which of them are too small

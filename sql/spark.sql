@@ -6,6 +6,35 @@ SELECT ${cells}, (hash(row(${open})) >> 1)::BIGINT AS __kanon_mix,
        (hash(row(*COLUMNS(__kanon.*))) >> 1)::BIGINT AS __kanon_all
 FROM ${rows} AS __kanon
 
+-- name: part_key
+-- A text by which the part of a row is told from others, of one column of within, for
+-- kanon_sql.spark.anonymize(df, k=5, within=['day']).
+coalesce(hex(encode(${column}::VARCHAR)) || '.' || hash(${column})::VARCHAR, '-')
+
+-- name: parts
+-- The numbers of the parts that Spark counted, and whether each is put together with others, for
+-- kanon_sql.spark.anonymize(df, k=5, within=['day']).
+SELECT ${key}, number, joined FROM ${rows} AS __kanon_taking JOIN __kanon_parts ON ${same}
+WHERE number >= 0
+
+-- name: rows
+-- The rows of a block, with the columns of within as they come out, for kanon_sql.spark.anonymize.
+(SELECT *${without}${replaced} FROM (SELECT ${columns}${joined} FROM ${rows}) AS __kanon_taking)
+
+-- name: none_joined
+-- Rows of no part that is put together with others, for kanon_sql.spark.anonymize(df, k=5,
+-- within=['day'], small_parts='join').
+(SELECT *, false AS ${joined} FROM ${rows})
+
+-- name: places
+-- How many combinations of released values a partition has, for
+-- kanon_sql.spark.anonymize(df, k=5, class_id=True).
+SELECT count(*)::BIGINT AS classes FROM (SELECT DISTINCT ${columns} FROM ${rows})
+
+-- name: class_ids
+-- The numbers of the classes of a partition, for kanon_sql.spark.anonymize(df, k=5, class_id=True).
+SELECT *${class_id} FROM ${rows} ORDER BY ${order}
+
 -- name: ordered
 -- A sample of rows in an order of their own, for kanon_sql.spark.anonymize.
 SELECT COLUMNS(*) FROM ${rows} ORDER BY ALL
@@ -13,23 +42,24 @@ SELECT COLUMNS(*) FROM ${rows} ORDER BY ALL
 -- name: histogram
 -- How often each sensitive value is in each combination, of what Spark counted, for
 -- kanon_sql.spark.anonymize.
-SELECT __kanon_combination AS combination, decode(encode(__kanon_key(__kanon_secret))) AS label,
+SELECT ${part}__kanon_combination AS combination, decode(encode(__kanon_key(__kanon_secret))) AS label,
            min(__kanon_value(__kanon_secret)) AS sorted,
            min((__kanon_cell(__kanon_secret)).number) AS number, sum(__kanon_size)::BIGINT AS size
-    FROM __kanon_counted GROUP BY __kanon_combination, decode(encode(__kanon_key(__kanon_secret)))
+    FROM __kanon_counted GROUP BY ${part}__kanon_combination, decode(encode(__kanon_key(__kanon_secret)))
 
 -- name: models
 -- How many combinations of released values don't keep each model, and what the worst of them has,
 -- over the values that Spark counted, for kanon_sql.spark.anonymize.
 WITH __kanon_counted AS MATERIALIZED (
-    SELECT dense_rank() OVER (ORDER BY ${quasi}) AS __kanon_combination,
-           ${column} AS __kanon_secret, __kanon_size
+    SELECT dense_rank() OVER (ORDER BY ${counted}) AS __kanon_combination,
+           ${column} AS __kanon_secret, __kanon_size${part}
     FROM ${rows}
 ),
 __kanon_sizes AS MATERIALIZED (
     SELECT DISTINCT __kanon_combination AS combination FROM __kanon_counted
 ),
-${stages}
+__kanon_kept AS NOT MATERIALIZED (SELECT __kanon_secret AS ${column} FROM __kanon_counted),
+${trees}${stages}
 __kanon_found AS (
     ${broken}
 )

@@ -16,15 +16,14 @@ import duckdb
 from kanon_sql.blocks.group import OF_BLOCK, Block, BlockFacts, Leaf, blocks_of, join_refused
 from kanon_sql.blocks.learn import Common, Learned, learn, survey
 from kanon_sql.blocks.metrics import Output, release_metrics
+from kanon_sql.blocks.parts import Divided, Pack
 from kanon_sql.blocks.request import Request
 from kanon_sql.duckdb.register import register
 from kanon_sql.duckdb.session import Session, bound
 from kanon_sql.errors import LITTLE, DataError
-from kanon_sql.files.draft import (
-    OUT,
-)
+from kanon_sql.files.draft import OUT
 from kanon_sql.files.finish import Files
-from kanon_sql.files.parts import Divided, Folder, divide
+from kanon_sql.files.parts import divide, folder_of
 from kanon_sql.files.piece import release_block
 from kanon_sql.files.progress import Passes
 from kanon_sql.files.source import FileRows
@@ -114,20 +113,18 @@ class Run:
             return [self._cut(self.request, common, 0)], {}
         divided = self._divided()
         found = []
-        for number, folder in enumerate(divided.folders):
-            rows = read_of([folder.path])
-            if folder.large:
+        for number, pack in enumerate(divided.packs):
+            folder = folder_of(self.work / "parts", number)
+            if pack.large:
+                rows = read_of([folder])
                 kinds = bound(self.session.con, f"FROM {rows.sql}")
                 types = dict(zip(kinds.columns, map(str, kinds.types), strict=True))
                 found.append(self._cut(self.request.of_part(rows, types), common, number))
             else:
-                learned = Learned(folder.rows, common.call)
-                block = Block(number, 0, 0, (folder.path,), folder.rows)
+                learned = Learned(pack.rows, common.call)
+                block = Block(number, 0, 0, (folder,), pack.rows)
                 found.append(_Part(self.request, learned, [block]))
-        return found, {
-            "parts": divided.parts, "parts_joined": divided.joined,
-            "parts_suppressed": divided.suppressed, "part_rows_min": divided.least,
-        }
+        return found, divided.metrics
 
     def _divided(self) -> Divided:
         found = self.state.found("parts")
@@ -137,8 +134,8 @@ class Run:
                 made = divide(self.session, self.request, size, self.work / "parts")
             self.state.done(LEVELS, self.levels)
             found = self.state.done("parts", list(made))
-        folders, *rest = found
-        return Divided(tuple(Folder(*folder) for folder in folders), *rest)
+        packs, *rest = found
+        return Divided(tuple(Pack(*pack) for pack in packs), *rest)
 
     def _cut(self, request: Request, common: Common, number: int) -> _Part:
         """Rows in blocks, by what they have in common."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.roles import Roles
 from kanon_sql.names import literal, quoted
@@ -25,7 +27,6 @@ STRAYED = (
     "The release was stopped: {{}} rows are in a class of another part. Nothing came out; please "
     "report this as a bug of the method {method}."
 )
-_STARRED = "__kanon_starred(__kanon_taking.{name}, __kanon_parts.joined) AS {name}"
 
 
 def _small(call: GroupingCall) -> str:
@@ -63,8 +64,14 @@ def same_part(call: GroupingCall, left: str, right: str | None = None) -> str:
     return " AND ".join(found)
 
 
-def parts_sql(call: GroupingCall) -> str:
-    """The stages from the rows that take part to __kanon_kept; nothing without parts."""
+def parts_sql(call: GroupingCall, counted: Mapping[str, str] | None = None) -> str:
+    """The stages from the rows that take part to __kanon_kept; nothing without parts.
+
+    Args:
+        call: the call.
+        counted: where each row of __kanon_taking stands for several, SQL of how many "rows" there
+            are, and "persons".
+    """
     roles = call.roles
     if not roles.within:
         return ""
@@ -81,7 +88,10 @@ def parts_sql(call: GroupingCall) -> str:
     whose = None if roles.entity is None else f"decode(encode(__kanon_key({quoted(roles.entity)})))"
     return statement(
         "parts.stages",
-        persons="NULL::BIGINT" if whose is None else f"count(DISTINCT {whose})",
+        **(counted or {
+            "rows": "count(*)",
+            "persons": "NULL::BIGINT" if whose is None else f"count(DISTINCT {whose})",
+        }),
         found=found,
         order=order,
         small=_small(call),
@@ -92,12 +102,23 @@ def parts_sql(call: GroupingCall) -> str:
     ) + "\n"
 
 
-def starred(call: GroupingCall) -> list[str]:
-    """What the columns of within are released as, over __kanon_taking and __kanon_parts, each with
-    its name, where they aren't released as they are."""
+def starred(
+    call: GroupingCall, rows: str = "__kanon_taking", joined: str = "__kanon_parts.joined"
+) -> list[str]:
+    """What the columns of within are released as, each with its name, where they aren't released
+    as they are.
+
+    Args:
+        call: the call.
+        rows: the stage of the rows.
+        joined: SQL of whether the part of a row is put together with others.
+    """
     if call.small_parts != "join":
         return []
-    return [_STARRED.replace("{name}", name) for name in map(quoted, call.roles.within)]
+    return [
+        f"__kanon_starred({rows}.{name}, {joined}) AS {name}"
+        for name in map(quoted, call.roles.within)
+    ]
 
 
 def _joining(call: GroupingCall, whose: str | None) -> str:

@@ -23,33 +23,21 @@ from kanon_sql.blocks.cuts import (
     cut_sample,
     ranks_of,
 )
-from kanon_sql.blocks.group import Leaf, blocks_of
+from kanon_sql.blocks.group import Leaf
 from kanon_sql.blocks.learn import Learned
 from kanon_sql.blocks.request import Request
 from kanon_sql.duckdb.session import Session, bound
 from kanon_sql.encode.attributes import Attribute, Categorical
-from kanon_sql.spark.columns import cell, column
-from kanon_sql.spark.verify import SIZE
+from kanon_sql.spark.columns import BLOCK, SIZE, cell, column
 from kanon_sql.spark.worker import MIX, OF_ROW
 from kanon_sql.sql import statement
 
-BLOCK = "__kanon_block"
+NOWHERE = -1
+"""Stands for the block of rows that nobody asks for."""
+
 SAMPLE = "kanon_sample"
 BUCKET = 47
 """The bits of a hash after its bucket, of which there are 65,536."""
-
-
-@dataclass(frozen=True)
-class Blocks:
-    """The blocks of all rows.
-
-    Attributes:
-        rows: the encoded rows with their block in the column BLOCK.
-        sizes: how many rows each has.
-    """
-
-    rows: Any
-    sizes: Sequence[int]
 
 
 @dataclass(frozen=True)
@@ -180,14 +168,36 @@ class _Cutting:
         return placed.drop(BLOCK).join(leaves, own == F.col(name), "left").drop(name)
 
 
-def cut(session: Session, spark: Any, request: Request, learned: Learned, rows: Any) -> Blocks:
-    """Cuts all rows into blocks.
+@dataclass(frozen=True)
+class Cuts:
+    """Rows, and where they are cut.
+
+    Attributes:
+        leaves: those that have rows, in the order of the cuts, so that neighbours stand side by
+            side.
+    """
+
+    leaves: Sequence[Leaf]
+    _cutting: _Cutting
+    _tree: Tree
+
+    def rows(self, numbers: Mapping[str, int]) -> Any:
+        """The rows of these leaves, with a number for each in the column BLOCK."""
+        placed = self._cutting.placed(_renamed(
+            self._tree, {leaf: numbers.get(str(leaf), NOWHERE) for leaf in self._tree.leaves}
+        ))
+        every = all(leaf.name in numbers for leaf in self.leaves)
+        return placed if every else placed.filter(F.col(BLOCK) != NOWHERE)
+
+
+def cut(session: Session, spark: Any, request: Request, learned: Learned, rows: Any) -> Cuts:
+    """Cuts rows into leaves of blocks.
 
     Args:
         session: over a connection of our own.
         spark: the Spark session.
         request: what is asked.
-        learned: of all rows.
+        learned: of these rows.
         rows: those that take part, with their cells.
     """
     task = learned.call.task
@@ -199,14 +209,7 @@ def cut(session: Session, spark: Any, request: Request, learned: Learned, rows: 
     if learned.rows > size:
         cutting = cutting.dealt(learned.rows)
     tree, counts = cutting.grown(learned.rows)
-    leaves = cutting.leaves(tree, counts)
-    blocks = blocks_of(leaves, task)
-    numbers = {int(leaf): i for i, block in enumerate(blocks) for leaf in block.leaves}
-    # a leaf that no row is in has no block
-    return Blocks(
-        cutting.placed(_renamed(tree, {leaf: numbers.get(leaf, 0) for leaf in tree.leaves})),
-        [block.rows for block in blocks],
-    )
+    return Cuts(cutting.leaves(tree, counts), cutting, tree)
 
 
 def _leaf(tree: Tree, places: Mapping[str, Any]) -> Any:

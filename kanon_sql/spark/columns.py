@@ -6,6 +6,29 @@ from typing import Any
 
 from pyspark.sql import functions as F  # noqa: N812
 
+SIZE = "__kanon_size"
+"""How many rows a row of a table that Spark counted stands for."""
+
+BLOCK = "__kanon_block"
+"""The number of the block of a row, see ``number_of_block``."""
+
+KEY, PACK, JOINED = "__kanon_part_key", "__kanon_pack", "__kanon_joined"
+"""Of a row in parts: a text by which its part is told from others, the number of the parts that lie
+side by side with it, and whether its part is put together with others."""
+
+SHIFT = 32
+"""The bits of the number of a block among those of what is cut by itself."""
+
+
+def number_of_block(part: int, i: int) -> int:
+    """The number of a block, of what is cut by itself and of its place among all blocks."""
+    return (part << SHIFT) + i
+
+
+def part_of_block(number: int) -> int:
+    """The number of what is cut by itself, of that of a block."""
+    return number >> SHIFT
+
 
 def column(name: str) -> Any:
     """A column of a DataFrame by its name, whatever is in it."""

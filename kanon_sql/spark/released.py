@@ -7,6 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 
+def free(frame: Any) -> None:
+    """Frees a checkpoint of Spark."""
+    # Spark Connect frees it when nobody holds the DataFrame any more
+    plan = getattr(frame, "_jdf", None)
+    if plan is not None:
+        plan.queryExecution().analyzed().rdd().unpersist(False)
+
+
 @dataclass(frozen=True)
 class ReleasedFrame:
     """A release in Spark.
@@ -23,10 +31,7 @@ class ReleasedFrame:
 
     def unpersist(self) -> None:
         """Frees what Spark keeps, when the release is written: the rows can't be read any more."""
-        # Spark Connect frees it when nobody holds the DataFrame any more
-        plan = getattr(self.kept, "_jdf", None)
-        if plan is not None:
-            plan.queryExecution().analyzed().rdd().unpersist(False)
+        free(self.kept)
 
     def __repr__(self) -> str:
         return (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ import pyarrow as pa
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import (
     DayTimeIntervalType,
+    LongType,
     MapType,
     StringType,
     StructField,
@@ -19,13 +20,13 @@ from pyspark.sql.types import (
 )
 
 from kanon_sql.blocks.group import block_call, block_sql
-from kanon_sql.blocks.request import WHOLE, Request, read_request
-from kanon_sql.blocks.source import rows_sql
-from kanon_sql.call.relation import Relation
+from kanon_sql.blocks.request import Request, read_request
 from kanon_sql.duckdb.session import Session, bound
 from kanon_sql.errors import OptionError
 from kanon_sql.names import caseless, quoted
-from kanon_sql.sql import statement
+from kanon_sql.spark.columns import BLOCK, JOINED
+from kanon_sql.spark.worker import block_rows
+from kanon_sql.sql import expression, statement
 
 TWICE = "The DataFrame has two columns {!r}. Rename one of them."
 NO_FRAME = (
@@ -38,6 +39,18 @@ BINARY = "UTF8_BINARY"
 COLLATED = (
     "The column {!r} has the type {}, by which texts are alike that DuckDB takes for different. "
     "Cast it to STRING first."
+)
+UNCOUNTED = (
+    "The column {!r} has the type {}, by which Spark doesn't count. Cast it first, choose another "
+    "representation, or leave the column out."
+)
+UNORDERED = (
+    "keep_order asks for the places that rows had, and the rows of a DataFrame have none. Leave it "
+    "out, and order by a column that tells the order."
+)
+UNJOINED = (
+    "small_parts 'join' beside entity looks at the persons of all parts together, and Spark counts "
+    "those of each. Say small_parts='suppress', or name fewer columns in within."
 )
 UNRELEASED = (
     "The column {!r} would be released as {}, which Spark doesn't have. Choose another "
@@ -63,12 +76,21 @@ class FrameRequest:
         fields: the columns of the DataFrame that have a part in the release.
         released: those that come out.
         zone: the time zone of the Spark session.
+        in_parts: what is asked of one part, if there are any.
     """
 
     request: Request
     fields: StructType
     released: StructType
     zone: str
+    in_parts: Request | None = None
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """The released columns by which k is counted, by their names in the DataFrame."""
+        by_name = {caseless(field.name): field.name for field in self.released}
+        return tuple(by_name[caseless(name)] for name in self.request.counted)
+
 
 def refuse_no_frame(df: Any) -> None:
     """Raises OptionError for what is no DataFrame of Spark."""
@@ -107,29 +129,36 @@ def read_frame(session: Session, df: Any, zone: str, options: Mapping[str, Any])
         OptionError: what anonymize refuses, and what can't be kept block by block.
     """
     request = read_request(session, empty(df.schema), options)
-    _refuse_more(request)
+    for said in _refused(request):
+        raise OptionError(said)
     by_name = {caseless(field.name): field for field in df.schema}
     fields = StructType([by_name[caseless(name)] for name in request.columns])
     models = {caseless(model.column) for model in request.call.task.models}
-    compared = models | {caseless(name) for name in request.quasi}
+    compared = models | {caseless(name) for name in request.counted}
     for field in fields:
         _refuse_type(field)
         if caseless(field.name) in compared:
             _refuse_collation(field)
-    return FrameRequest(request, fields, _released(session, request, fields), zone)
+    released, types = _released(session, request, fields)
+    for field in released:
+        if caseless(field.name) in compared:
+            _refuse_uncounted(field)
+    own = request.of_part(request.source, {**request.types, **types}) if request.within else None
+    return FrameRequest(request, fields, released, zone, own)
 
 
-def _refuse_more(request: Request) -> None:
-    """Raises OptionError for what can be kept block by block in other ways only."""
-    if request.call.of_sensitive:
-        name = request.call.of_sensitive[0].column
-        raise OptionError(WHOLE.format(f"The hierarchy of the sensitive column {name!r}"))
-    if request.entity is not None and request.call.task.models:
-        # which rows are of one person, no released value tells
-        raise OptionError(WHOLE.format("A privacy model beside entity"))
-    for model in request.call.task.models:
-        if model.of_values:
-            raise OptionError(WHOLE.format("The option 'alpha' with a share for each value"))
+def _refused(request: Request) -> Iterator[str]:
+    """What is refused of a DataFrame and not of files, in sentences: all that is refused here for
+    what is asked."""
+    if request.call.release.keep_order:
+        yield UNORDERED
+    if request.entity is not None and request.within and request.call.small_parts == "join":
+        yield UNJOINED
+
+
+def _refuse_uncounted(field: StructField) -> None:
+    if isinstance(field.dataType, MapType):
+        raise OptionError(UNCOUNTED.format(field.name, field.dataType.simpleString()))
 
 
 def _refuse_type(field: StructField) -> None:
@@ -149,13 +178,21 @@ def _refuse_collation(field: StructField) -> None:
         raise OptionError(COLLATED.format(field.name, field.dataType.simpleString()))
 
 
-def _released(session: Session, request: Request, fields: StructType) -> StructType:
-    """The columns that come out, as Spark has them."""
-    rows = Relation(rows_sql(request, keyed=False), request.source.parts)
-    own = block_call(request, request.call, {}, rows, 1, "schema")
+def _released(
+    session: Session, request: Request, fields: StructType
+) -> tuple[StructType, dict[str, str]]:
+    """The columns that come out, as Spark has them, and the types of those of within."""
+    joined = request.call.small_parts == "join" and bool(request.within)
+    rows = request.source.sql
+    if joined:
+        rows = expression("spark.none_joined", joined=JOINED, rows=rows)
+    relation = block_rows(request, request.within, rows, joined)
+    own = block_call(request, request.call, {}, relation, 1, "schema")
     block = session.query(block_sql(own), lambda relation: relation)
-    passing = {caseless(name) for name in request.passing}
-    return released_fields(session, block, fields, request.types, passing)
+    passing = {caseless(name) for name in (*request.passing, *request.within)}
+    found = released_fields(session, block, fields, request.types, passing)
+    kinds = dict(zip(map(caseless, block.columns), map(str, block.types), strict=True))
+    return found, {name: kinds[caseless(name)] for name in request.within}
 
 
 def released_fields(
@@ -195,14 +232,7 @@ def released_fields(
 
 def beside(released: StructType) -> StructType:
     """The released columns, and those beside them."""
-    from pyspark.sql.types import LongType
-
     return StructType([
         *released, StructField(OF_VALUES, LongType()), StructField(OF_ALL, LongType()),
-        StructField(FACTS, StringType()),
+        StructField(BLOCK, LongType()), StructField(FACTS, StringType()),
     ])
-
-
-def groupable(field: StructField) -> bool:
-    """Whether Spark counts by values of this type."""
-    return not isinstance(field.dataType, MapType)

@@ -16,8 +16,7 @@ from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.session import Session
 from kanon_sql.encode.attributes import NumberTotals
 from kanon_sql.names import quoted
-from kanon_sql.spark.columns import cell, column
-from kanon_sql.spark.verify import SIZE
+from kanon_sql.spark.columns import SIZE, cell, column
 from kanon_sql.sql import expression
 
 VALUES = "kanon_values"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import duckdb
@@ -17,9 +17,13 @@ from kanon_sql.blocks.request import Request
 from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.refused import telling
 from kanon_sql.duckdb.session import Session, bound
-from kanon_sql.errors import DataError, KanonError
+from kanon_sql.errors import LITTLE, DataError, KanonError
 from kanon_sql.names import literal, quoted
-from kanon_sql.sql import statement
+from kanon_sql.output.faults import SPILLED
+from kanon_sql.plan.fragments import listed
+from kanon_sql.plan.parts import starred
+from kanon_sql.spark.columns import BLOCK, JOINED, part_of_block
+from kanon_sql.sql import expression, statement
 from kanon_sql.stages.block import hand_over, take_facts
 
 BATCH = 65_536
@@ -34,6 +38,10 @@ MEMORY = (
     "give workers more memory."
 )
 UNREAD = "DuckDB can't work on the data ({}). Check that each column holds values of one type."
+
+
+class StoppedError(DataError):
+    """What no larger block would make good."""
 
 
 @dataclass(frozen=True)
@@ -81,9 +89,9 @@ def asked_whole(session: Session, relation: duckdb.DuckDBPyRelation, rows: int) 
         with session.refusals():
             return relation.to_arrow_table()
     except duckdb.OutOfMemoryException:
-        raise DataError(MEMORY.format(rows)) from None
+        raise StoppedError(MEMORY.format(rows)) from None
     except duckdb.Error as error:
-        raise DataError(UNREAD.format(type(error).__name__)) from None
+        raise StoppedError(UNREAD.format(type(error).__name__)) from None
 
 
 def encoder(
@@ -124,29 +132,62 @@ def _together(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(waiting)
 
 
+@dataclass(frozen=True)
+class Cut:
+    """Rows that are cut into blocks by themselves: all rows, one large part, or all small parts.
+
+    Attributes:
+        request: what is asked of them.
+        learned: what was learned of them.
+        within: the columns that divide all rows into parts.
+        apart: whether they are small parts, of which each block has some whole.
+    """
+
+    request: Request
+    learned: Learned
+    within: tuple[str, ...] = ()
+    apart: bool = False
+
+    @property
+    def to_workers(self) -> Cut:
+        """The same without what workers don't need."""
+        return replace(self, learned=replace(self.learned, attributes=(), counts={}))
+
+
+def known_to(session: Session, tables: Mapping[str, pa.Table]) -> None:
+    """Lets a session read what all blocks read."""
+    for name, table in tables.items():
+        session.con.register(name, table)
+
+
 def grouper(
-    work: Work, learned: Learned, tables: Mapping[str, pa.Table], target: pa.Schema
+    work: Work, parts: Sequence[Cut], tables: Mapping[str, pa.Table], target: pa.Schema
 ) -> Callable[[pa.Table], pa.Table]:
     """A function for applyInArrow: the released rows of a block, and last a row with its facts, or
     with why there is no release.
 
     Args:
         work: what workers need to know.
-        learned: of all rows.
+        parts: whose blocks they are, by their numbers.
         tables: that the query of a block reads, by name.
-        target: the columns that come out; after the released ones two hashes and the facts.
+        target: the columns that come out; after the released ones two hashes, the number of the
+            block, and the facts.
     """
 
     def group(rows: pa.Table) -> pa.Table:
+        number = rows[BLOCK][0].as_py()
+        part = parts[part_of_block(number)]
         try:
             session = opened(work.zone, work.threads)
-            for name, table in tables.items():
-                session.con.register(name, table)
-            found, facts = _released(session, work, learned, rows)
+            known_to(session, tables)
+            found, facts = _released(session, part, rows)
             told: dict[str, Any] = asdict(facts)
         except KanonError as error:
-            found, told = None, {"error": [type(error).__name__, str(error)]}
-        last = pa.Table.from_pylist([{target.names[-1]: json.dumps(told)}], schema=target)
+            found, told = None, {"error": [type(error).__name__, str(error), _may_join(error)]}
+        facts_name, block_name = target.names[-1], target.names[-2]
+        last = pa.Table.from_pylist(
+            [{facts_name: json.dumps(told), block_name: number}], schema=target
+        )
         if found is None:
             return last
         # the hashes are of 64 bits without a sign, which Spark has no type for
@@ -155,25 +196,49 @@ def grouper(
             name.startswith("__kanon_") else column
             for name, column in zip(found.column_names, found.columns, strict=True)
         ]
+        many = found.num_rows
         whole = pa.table(
-            [*columns, pa.nulls(found.num_rows, pa.string())], names=target.names
+            [*columns, pa.repeat(number, many), pa.nulls(many, pa.string())], names=target.names
         )
         return pa.concat_tables([whole.cast(target), last])
 
     return group
 
 
-def _released(
-    session: Session, work: Work, learned: Learned, rows: pa.Table
-) -> tuple[pa.Table, BlockFacts]:
-    name, request = uuid.uuid4().hex, work.request
-    part = rows.select(list(request.columns))
+def _may_join(error: KanonError) -> bool:
+    """Whether a block that was refused may pass together with its neighbour."""
+    stopped = isinstance(error, StoppedError) or str(error) in (LITTLE, SPILLED)
+    return isinstance(error, DataError) and not stopped
+
+
+def _released(session: Session, part: Cut, rows: pa.Table) -> tuple[pa.Table, BlockFacts]:
+    name, request = uuid.uuid4().hex, part.request
     own = block_call(
-        request, learned.call, learned.scales, Relation(quoted(ROWS), (ROWS,)), part.num_rows, name
+        request, part.learned.call, part.learned.scales,
+        block_rows(request, part.within, ROWS, JOINED in rows.column_names), rows.num_rows, name,
     )
-    hand_over(name, learned.known)
+    hand_over(name, part.learned.known)
     try:
-        found = asked_of(session, block_sql(own), part)
+        found = asked_of(session, block_sql(own), rows)
     finally:
         facts = take_facts(name)
-    return found, BlockFacts.of(request, facts, part.num_rows, found.num_rows)
+    return found, BlockFacts.of(request, facts, rows.num_rows, found.num_rows)
+
+
+def block_rows(request: Request, within: tuple[str, ...], name: str, joined: bool) -> Relation:
+    """The rows of a block as its query reads them.
+
+    Args:
+        request: what is asked of them.
+        within: the columns that divide all rows into parts.
+        name: of a table with its columns, or SQL of one in parentheses.
+        joined: whether that says which of them are of parts that are put together: their columns of
+            within are released as others.
+    """
+    call = replace(request.call, roles=replace(request.call.roles, within=within))
+    replaced = starred(call, "__kanon_taking", JOINED) if joined else []
+    return Relation(expression(
+        "spark.rows", columns=listed(request.columns), rows=name,
+        replaced=f" REPLACE ({', '.join(replaced)})" if replaced else "",
+        joined=f", {JOINED}" if joined else "", without=f" EXCLUDE ({JOINED})" if joined else "",
+    ), (name,))
