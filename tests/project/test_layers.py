@@ -64,7 +64,7 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
     "call": ({"hierarchies.kinds", "methods", "privacy"}, {"duckdb"}),
     "methods": ({"kernel", "points", "privacy", "search"},
                 {"numba", "numpy", "scipy"}),
-    "ledger": ({"points", "privacy"}, {"numpy"}),
+    "ledger": ({"kernel.jit", "points", "privacy"}, {"numpy"}),
     "privacy": ({"kernel.jit", "points", "sql"}, {"numpy"}),
     "search": ({"kernel", "points"}, {"numpy"}),
     "points": ({"kernel"}, {"numpy"}),
