@@ -23,7 +23,7 @@ from kanon_sql.plan.shadows import HERE, UNLISTED, bound_sql, refuse_changed, sh
 from kanon_sql.udfs import FUNCTIONS, Signature, planner
 from kanon_sql.udfs.planner import PARAMETERS, CatalogOf, ShadowOf
 
-OLDEST = "1.4"
+OLDEST = "1.4.4"
 """The oldest DuckDB that runs our SQL, as pyproject.toml says."""
 
 TOO_OLD = (
@@ -223,7 +223,7 @@ def _shadow_of(instance: int) -> ShadowOf:
 
 def refuse_old(version: str = duckdb.__version__) -> None:
     """Raises OptionError where DuckDB is too old for our SQL."""
-    numbers = re.findall(r"\d+", version)[:2]
+    numbers = re.findall(r"\d+", version)[:3]
     if [int(number) for number in numbers] < [int(number) for number in OLDEST.split(".")]:
         raise OptionError(TOO_OLD.format(version, OLDEST))
 

@@ -1,10 +1,6 @@
 """The encoding: from cells to points. With attributes.py the only place that knows about NULLs,
 scaling, codes and hierarchies.
 
-It has two halves. ``fit`` learns scales and codes from rows, ``Encoding.transform`` places rows by
-what was learned, which may have been elsewhere: from all rows, for a block of them. ``encode`` does
-both over the same rows.
-
 Rows come out in canonical order: by their encoded quasi-identifiers, then by a seeded hash, so
 that nothing downstream can depend on the order in which they came in.
 """
@@ -93,27 +89,6 @@ class Encoding:
     sensitive: tuple[SensitiveColumn, ...] = ()
     protected: Mask = field(default_factory=lambda: np.zeros(1, np.bool_))
 
-    def transform(self, rows: Rows) -> Encoded:
-        """The rows, placed by what was learned; the same row always lies in the same place.
-
-        Raises:
-            DataError: a category that was not learned, infinite values, NULLs where nulls is
-                'error'.
-        """
-        cells = Cells.of(rows, self.columns, self.nulls)
-        codes = {}
-        for j, words in cells.words.items():
-            attribute = self.attributes[j]
-            assert isinstance(attribute, Categorical)
-            codes[j] = attribute.codes(words)
-            strange = int(np.sum(codes[j][:, 0] < 0))
-            if strange:
-                raise DataError(
-                    f"The quasi-identifier {attribute.name!r} has {strange} rows with values that "
-                    "the encoding doesn't know. Fit it to all rows first."
-                )
-        return self._placed(rows, cells, codes, cells.order(codes, rows.hashes))
-
     def _placed(
         self, rows: Rows, cells: Cells, codes: Mapping[int, Codes], order: Indices
     ) -> Encoded:
@@ -135,14 +110,6 @@ class Encoding:
             self.protected,
             rows.numbers("extra")[order] if "extra" in rows else np.zeros(0),
         )
-
-
-def fit(
-    rows: Rows, columns: Sequence[Column], task: GroupTask, trees: Mapping[str, Taxonomy],
-    sensitive: Sequence[Column] = (),
-) -> Encoding:
-    """Learns scales and codes from rows, as ``encode`` does."""
-    return _learned(rows, columns, task, trees, sensitive)[0]
 
 
 def encode(

@@ -36,9 +36,11 @@ except kanon_sql.OptionError as error:
 
 
 @pytest.mark.parametrize("version, said", [
-    ("1.3.2", "DuckDB 1.3.2 is too old: kanon_sql needs DuckDB 1.4 or later. Install one: "
+    ("1.3.2", "DuckDB 1.3.2 is too old: kanon_sql needs DuckDB 1.4.4 or later. Install one: "
               "pip install -U duckdb\n"),
-    ("1.10.0.dev3", ""),
+    ("1.4.3", "DuckDB 1.4.3 is too old: kanon_sql needs DuckDB 1.4.4 or later. Install one: "
+              "pip install -U duckdb\n"),
+    ("1.4.4", ""), ("1.5.0", ""), ("1.10.0.dev3", ""),
 ])
 def test_an_old_duckdb_is_named(version: str, said: str) -> None:
     done = subprocess.run(

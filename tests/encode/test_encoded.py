@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from kanon_sql.encode.arrow import Column, Rows
 from kanon_sql.encode.attributes import Numeric
 from kanon_sql.encode.encoded import Encoded
-from kanon_sql.encode.encoding import encode, fit
+from kanon_sql.encode.encoding import encode
 from kanon_sql.errors import DataError
 from kanon_sql.methods import task_for
 from kanon_sql.points.losses import sst
@@ -145,40 +145,3 @@ def test_what_can_not_be_encoded_is_refused() -> None:
         encoded([(NUMBER, [1.0, float("inf")])])
     with pytest.raises(DataError, match="'b' has 2 rows with NULL or NaN"):
         encoded([(NUMBER, [1.0, 2.0]), (TEXT, [None, None])], nulls="error")
-
-
-@given(
-    st.lists(
-        st.tuples(st.none() | st.integers(-9, 9), st.none() | st.sampled_from("abc")),
-        min_size=2, max_size=30,
-    ),
-    st.data(),
-)
-def test_a_block_lies_where_the_whole_table_puts_it(
-    table: list[tuple[int | None, str | None]], data: st.DataObject
-) -> None:
-    """What was learned from all rows places some of them as it places all: fit and transform."""
-    numbers = [None if number is None else float(number) for number, _ in table]
-    columns = [(NUMBER, numbers), (TEXT, [text for _, text in table])]
-    hashes = list(range(len(table)))
-    rows, names = rows_of(columns, hashes)
-    task = task_for("mdav", 2)
-    encoding, whole = fit(rows, names, task, {}), encode(rows, names, task, {})
-    some = sorted(data.draw(st.sets(st.sampled_from(hashes), min_size=1)))
-    block, _ = rows_of([(kind, [values[i] for i in some]) for kind, values in columns], some)
-    part = encoding.transform(block)
-    rank = {row: place for place, row in enumerate(whole.order.tolist())}
-    places = [rank[some[i]] for i in part.order.tolist()]
-    for points in (Encoded.squared, Encoded.losses, Encoded.cells):
-        ours, theirs = points(part), points(whole)
-        assert (ours.numeric == theirs.numeric[places]).all()
-        assert (ours.scale == theirs.scale).all()
-        if points is not Encoded.cells:  # cells number the values of a number as they occur
-            assert (ours.codes == theirs.codes[places]).all()
-
-
-def test_a_category_that_was_not_learned_is_refused() -> None:
-    rows, names = rows_of([(TEXT, ["a", "b"])])
-    encoding = fit(rows, names, task_for("mdav", 2), {})
-    with pytest.raises(DataError, match="1 rows with values that the encoding doesn't know"):
-        encoding.transform(rows_of([(TEXT, ["a", "secret"])])[0])

@@ -14,7 +14,7 @@ import pytest
 
 from kanon_sql.encode.arrow import CellColumns, Column, Rows
 from kanon_sql.encode.attributes import is_numeric
-from kanon_sql.encode.encoding import encode, fit
+from kanon_sql.encode.encoding import encode
 from kanon_sql.encode.sensitive import fit_sensitive, sensitive_codes
 from kanon_sql.encode.single_attribute import read_items
 from kanon_sql.encode.taken import Taken
@@ -206,18 +206,23 @@ def test_every_geometry_carries_the_codes_in_canonical_order(con: Connection) ->
         part = points.part(np.array([5, 2]))
         assert part.sensitive.tolist() == [expected[5], expected[2]]
         assert part.sensitive_columns == points.sensitive_columns
-    # what was learned places other rows as it placed these
-    again = fit(rows, columns, task_for("mdav", 2), {}, secret).transform(rows)
+    # what was learned of all rows places those of a block as it placed these
+    known = [
+        replace(column, known=each)
+        for column, each in zip(secret, made[0].sensitive_columns, strict=True)
+    ]
+    again = encode(rows, columns, task_for("mdav", 2), {}, known)
     assert again.sensitive.tolist() == expected
     assert len(result.bare().sensitive) == 0 and result.bare().sensitive_columns == ()
 
 
 def test_a_value_that_was_not_learned_is_refused(con: Connection) -> None:
     rows, columns, secret = people(con)
-    learned = fit(rows, columns, task_for("mdav", 2), {}, secret)
+    learned = encode(rows, columns, task_for("mdav", 2), {}, secret).sensitive_columns
+    known = [replace(column, known=each) for column, each in zip(secret, learned, strict=True)]
     con.execute("UPDATE t SET x = 'Angina' WHERE x IS NULL")
     with pytest.raises(DataError, match="'x' has values that the encoding doesn't know"):
-        learned.transform(taken(con, "y", "x"))
+        encode(taken(con, "y", "x"), columns, task_for("mdav", 2), {}, known)
 
 
 def test_without_sensitive_columns_points_carry_none(con: Connection) -> None:

@@ -1,0 +1,83 @@
+"""What a query can, files can, in blocks: each case of tests/support/engine_cases.py is released,
+and plain SQL says whether it keeps what it promises."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+import kanon_sql
+from kanon_sql import OptionError
+from kanon_sql.option import options_of
+from kanon_sql.privacy import MODELS
+from tests.support.engine_cases import BASE, CASES, TABLE, refusal_of_release
+from tests.support.engines import NOT_IN_FILES, NOT_IN_SPARK
+
+Connection = duckdb.DuckDBPyConnection
+
+
+@pytest.fixture(scope="module")
+def con() -> Iterator[Connection]:
+    with kanon_sql.register(duckdb.connect()) as connection:
+        connection.execute(f"CREATE TABLE visits AS {TABLE}")
+        yield connection
+
+
+@pytest.fixture(scope="module")
+def lake(con: Connection, tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("engines") / "visits.parquet"
+    con.execute(f"COPY visits TO '{path}'")
+    return str(path)
+
+
+def test_every_model_is_among_the_cases() -> None:
+    asked = {name for options in CASES.values() for name in options}
+    assert asked >= {name for model in MODELS for name in options_of(model.options)}
+
+
+def test_plain_sql_misses_a_release_that_keeps_nothing(con: Connection) -> None:
+    """What no method made: each row its own class, or all rows one with a skewed disease."""
+    raw = con.sql("FROM visits").to_arrow_table().drop_columns(["patient"])
+    assert "a class has 1 rows" in str(refusal_of_release("k alone", raw, 0))
+    halves = con.sql(
+        "SELECT * REPLACE (hash(disease) % 2 AS age, 'z' AS zip, 'j' AS job, flag AS seen) "
+        "FROM visits"
+    ).to_arrow_table().drop_columns(["patient"])
+    for case in ("l", "alpha", "t, all alike", "delta", "beta", "l by entropy"):
+        assert "classes don't keep" in str(refusal_of_release(case, halves, 0)), case
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", [name for name in CASES if name not in ("ledger", "full_domain")])
+def test_a_query_keeps_what_it_promises(con: Connection, case: str) -> None:
+    given = {**BASE, **CASES[case], "progress": False}
+    found = kanon_sql.anonymize("visits", con=con, **given)
+    released = found if isinstance(found, pa.Table) else found.to_arrow_table()
+    assert refusal_of_release(case, released, 900 - released.num_rows) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES)
+def test_files_keep_what_a_query_promises(lake: str, tmp_path: Path, case: str) -> None:
+    given: dict[str, Any] = {**BASE, **CASES[case], "progress": False}
+    size = 400 if "effort" in given else 250
+    if case in NOT_IN_FILES:
+        with pytest.raises(OptionError, match=r"block by block|as one|ledger"):
+            kanon_sql.anonymize_files(lake, tmp_path / "out", block_rows=size, **given)
+        return
+    found = kanon_sql.anonymize_files(lake, tmp_path / "out", block_rows=size, **given)
+    with duckdb.connect() as con:
+        released = con.sql(f"FROM '{found.path}/*.parquet'").to_arrow_table()
+    assert refusal_of_release(case, released, found.metrics["rows_suppressed"]) is None
+    assert found.metrics["rows_released"] == released.num_rows
+    # 50 classes make a block at least, and blocks that can't keep a model join
+    assert found.metrics["blocks"] > 1 or given["k"] > 4 or {"t", "beta"} & given.keys()
+
+
+def test_what_spark_refuses_files_refuse_or_have_an_order_for() -> None:
+    assert set(NOT_IN_FILES) <= set(NOT_IN_SPARK) <= set(CASES)
