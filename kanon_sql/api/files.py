@@ -46,6 +46,6 @@ def anonymize_files(
         DataError: what can't be released, or the disk is full.
         ReleaseError: the release broke its promise, and was stopped.
     """
-    from kanon_sql.files.run import release_files  # here: it takes a while to load
+    from kanon_sql.files.release import release_files  # here: it takes a while to load
 
     return release_files(source, to, threads, memory, resume, progress, overwrite, prepare, options)

@@ -68,7 +68,9 @@ class Persons:
         return len(self.shown) == len(self.of_row)
 
 
-def persons_of(rows: Rows, entity: str, whole_rows: bool) -> Persons:
+def persons_of(
+    rows: Rows, entity: str, whole_rows: bool, of_row: Labels | None = None
+) -> Persons:
     """The persons of rows.
 
     Args:
@@ -77,13 +79,14 @@ def persons_of(rows: Rows, entity: str, whole_rows: bool) -> Persons:
         entity: its name.
         whole_rows: whether the cells of a person are those of one of its rows, the most frequent
             ones together, as methods need that look at whole values.
+        of_row: int64, shape (n,); the person of each row, as of ``whose``, where it is known.
 
     Raises:
         DataError: a row of nobody.
     """
     secrets: CellColumns = rows.fields["secrets"]
     last = max(secrets.words)
-    of_row = whose(rows, last)
+    of_row = whose(rows, last) if of_row is None else of_row
     refuse_strangers(entity, int(np.sum(of_row < 0)))
     people = _People(of_row)
     cells: CellColumns = rows.fields["cells"]

@@ -9,9 +9,6 @@ import numpy.typing as npt
 
 from kanon_sql.points.points import Codes, Floats, Labels, Points
 
-PAIRS = 4_000_000
-"""How many costs are worked out at a time."""
-
 NOWHERE = -1
 """Stands for a class that nobody can join."""
 
@@ -40,22 +37,21 @@ def nearest_class(points: Points, frozen: Frozen) -> tuple[Labels, Floats]:
     """For each record the place of the class whose published values cost it least, the first of
     those that tie, and what they cost; int64 and float64, shape (n,). Without classes nowhere, at
     infinite costs."""
+    from kanon_sql.ledger.nearest import nearest_points  # here: it loads the compiler
+
     count, classes = len(points), len(frozen.numbers)
     found, costs = np.full(count, NOWHERE, np.int64), np.full(count, np.inf)
-    if classes == 0:
+    if classes == 0 or count == 0:
         return found, costs
-    step = max(1, PAIRS // classes)
-    for start in range(0, count, step):
-        some = slice(start, start + step)
-        apart = np.zeros((len(points.numeric[some]), classes))
-        for here, there in zip(points.numeric[some].T, frozen.numeric.T, strict=True):
-            apart += (here[:, None] - there[None, :]) ** 2
-        for here, there, scale in zip(
-            points.codes[some].T, frozen.codes.T, points.scale.tolist(), strict=True
-        ):
-            apart += 2.0 * scale * (here[:, None] != there[None, :])
-        found[some] = apart.argmin(axis=1)
-        costs[some] = apart.min(axis=1)
+    order, axis = np.arange(classes), -1
+    if frozen.numeric.shape[1]:
+        axis = int(np.argmax(frozen.numeric.var(axis=0)))
+        order = np.argsort(frozen.numeric[:, axis], kind="stable")
+    nearest_points(
+        np.ascontiguousarray(points.numeric), np.ascontiguousarray(points.codes), points.scale,
+        np.ascontiguousarray(frozen.numeric[order]),
+        np.ascontiguousarray(frozen.codes[order].astype(np.int32)), order, axis, found, costs,
+    )
     return found, costs
 
 
@@ -126,19 +122,19 @@ def cheapest_cover(values: Labels, covers: Covers) -> tuple[Labels, Floats]:
         values: int64, shape (n, columns); the place of each value among those of its column.
         covers: the classes.
     """
-    count, classes = len(values), len(covers.numbers)
-    found, costs = np.full(count, NOWHERE, np.int64), np.full(count, np.inf)
-    if classes == 0:
+    from kanon_sql.ledger.nearest import first_covers  # here: it loads the compiler
+
+    found, costs = np.full(len(values), NOWHERE, np.int64), np.full(len(values), np.inf)
+    if len(covers.numbers) == 0 or len(values) == 0:
         return found, costs
-    step = max(1, PAIRS // classes)
-    for start in range(0, count, step):
-        some = slice(start, start + step)
-        stands = np.ones((len(values[some]), classes), np.bool_)
-        for own, texts, covered in zip(
-            values[some].T, covers.texts.T, covers.covered, strict=True
-        ):
-            stands &= covered[:, own].T[:, texts]
-        price = np.where(stands, covers.costs, np.inf)
-        costs[some] = price.min(axis=1)
-        found[some] = np.where(np.isfinite(costs[some]), price.argmin(axis=1), NOWHERE)
+    order = np.argsort(covers.costs, kind="stable")
+    sizes = [each.size for each in covers.covered]
+    first_covers(
+        np.ascontiguousarray(values), np.ascontiguousarray(covers.texts[order]),
+        np.concatenate([each.ravel() for each in covers.covered]),
+        np.cumsum([0, *sizes[:-1]]), np.array([each.shape[1] for each in covers.covered]), found,
+    )
+    covering = found >= 0
+    found[covering] = order[found[covering]]
+    costs[covering] = covers.costs[found[covering]]
     return found, costs

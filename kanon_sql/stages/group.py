@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
 from time import perf_counter
 from typing import Any
 
@@ -13,12 +11,9 @@ import numpy as np
 from kanon_sql.encode.arrow import Column, Labelled, Rows, Table
 from kanon_sql.encode.attributes import is_numeric
 from kanon_sql.encode.encoded import Encoded
-from kanon_sql.encode.encoding import encode
-from kanon_sql.encode.looks import Suspects, find_suspects, hidden_notice, key_notice
-from kanon_sql.encode.persons import Persons, numbered_anew, of_persons, persons_of, whose
-from kanon_sql.encode.repeated import repeated_keys, repeated_notice
-from kanon_sql.encode.sensitive import fit_sensitive
-from kanon_sql.encode.single_attribute import Items, read_items
+from kanon_sql.encode.looks import Suspects
+from kanon_sql.encode.persons import of_persons
+from kanon_sql.encode.single_attribute import Items
 from kanon_sql.encode.taken import Taken
 from kanon_sql.errors import DataError
 from kanon_sql.group.run import group_points
@@ -26,18 +21,16 @@ from kanon_sql.group.warm_up import warm_up
 from kanon_sql.hierarchies.tree import Tree
 from kanon_sql.kernel.memory import available, give_back
 from kanon_sql.kernel.watch import Watch
-from kanon_sql.methods import METHODS, GroupTask
-from kanon_sql.methods.auto import Table as Looked
-from kanon_sql.methods.auto import settle
+from kanon_sql.methods import GroupTask
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.methods.task import Run
-from kanon_sql.names import caseless
-from kanon_sql.points.points import Grouping, Labels, Points
-from kanon_sql.privacy.feasible import refuse_infeasible
+from kanon_sql.points.points import Grouping, Points
 from kanon_sql.stages.block import keep_facts, totals_of, with_known
-from kanon_sql.stages.hidden import without_hidden
-from kanon_sql.stages.ledger import Past, group_beside, read_past
+from kanon_sql.stages.facts import facts_of
+from kanon_sql.stages.hidden import look_at, without_hidden
+from kanon_sql.stages.ledger import group_beside
 from kanon_sql.stages.parts import InParts, group_parts, without_number
+from kanon_sql.stages.prepare import Prepared, prepare, refuse_too_few
 from kanon_sql.stages.remarks import notices, remark
 from kanon_sql.stages.remembered import Recalled, digest, recall
 
@@ -68,113 +61,6 @@ def room_for(
         len(columns), numeric, textual, [name for name, needs in asked.items() if needs],
         [is_numeric(column.sql_type) for column in sensitive], available, expected, limit,
         task.method.memory,
-    )
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """Rows that are ready to be grouped: nothing is held of them but this.
-
-    Attributes:
-        points: n records in canonical order.
-        records: what is known of the encoding.
-        numbers: int64, shape (n,); the row number of each record.
-        task: what to group by, and how.
-        chosen: what is told of the method, where it was left to kanon_sql.methods.auto.
-        seconds: how long it took to prepare them.
-        persons: whose rows the records stand for, where they are persons.
-        past: what a ledger says of them, where they go on from earlier releases.
-    """
-
-    points: Points
-    records: Encoded | Items
-    numbers: Labels
-    task: GroupTask
-    seconds: float
-    persons: Persons | None = None
-    past: Past | None = None
-    chosen: str | None = None
-
-    @property
-    def count(self) -> int:
-        """The number of records."""
-        return len(self.points)
-
-    def labelled(self, grouping: Grouping) -> Labelled:
-        """The rows with the labels of their records."""
-        none = np.zeros(0, np.int64)
-        centers = none if grouping.centers is None else self.numbers[grouping.centers]
-        if self.persons is None:
-            return Labelled(self.numbers, grouping.labels, centers, grouping.cells)
-        persons = self.persons
-        of_person = np.full(len(persons.shown), UNLABELLED, np.int64)
-        of_person[self.numbers] = grouping.labels
-        labels = of_person[persons.of_row]
-        known = labels != UNLABELLED
-        return Labelled(
-            persons.numbers[known], labels[known], persons.shown[centers], grouping.cells
-        )
-
-
-UNLABELLED = -2
-"""The label of a person who got none, since the method has no place for it."""
-
-OF_RECORDS = ("guaranteed_ratio", "lower_bound")
-"""Facts of the records that say nothing of rows where these are persons with several."""
-
-
-def prepare(
-    rows: Rows,
-    columns: Sequence[Column],
-    task: GroupTask,
-    trees: Mapping[str, Tree] | None = None,
-    tables: Mapping[str, Table] | None = None,
-    sensitive: Sequence[Column] = (),
-    ledger: Mapping[str, Any] | None = None,
-) -> Prepared:
-    """Encodes the rows.
-
-    Args:
-        rows: their cells, hashes, and what else the task asks for.
-        columns: the quasi-identifiers, in the order of the cells.
-        task: what to group by, and how.
-        trees: hierarchies by column name.
-        tables: the relations beside the one that is anonymized, by the option that names them.
-        sensitive: the sensitive columns that the task asks for, in the order of their cells; where
-            its records are persons, the last column says whose row a row is.
-        ledger: how they go on from earlier releases, as Run has it.
-
-    Raises:
-        DataError: no rows, fewer than k, rows of nobody, values that can't be encoded, or a privacy
-            model that no release of these rows keeps.
-    """
-    started, persons = perf_counter(), None
-    if task.persons and rows.count:
-        whole_rows = isinstance(task.geometry, AttributeGeometry)
-        persons = persons_of(rows, sensitive[-1].name, whole_rows)
-        rows, sensitive = persons.rows, sensitive[:-1]
-    _refuse_too_few(rows.count, task.least_size, "rows" if persons is None else "persons")
-    with of_persons(persons):
-        asked, looked = task, _looked(rows, columns, trees or {})
-        task, chosen = settle(asked, looked, METHODS)
-        records = _encoded(rows, columns, task, trees or {}, tables or {}, sensitive)
-        if chosen is not None and isinstance(records, Encoded) and records.missing.any():
-            # encoded in the same way, whichever method it is
-            task, chosen = settle(asked, looked._replace(gaps=True), METHODS)
-        points = task.geometry.points(records, task)
-    if task.apart is not None:
-        points = numbered_anew(points, task.apart)
-    with of_persons(persons):
-        refuse_infeasible(points, task.models)
-    numbers = records.in_order(rows.numbers("row"))
-    past = None
-    if ledger is not None:
-        assert isinstance(records, Encoded) and persons is not None
-        types = [column.sql_type for column in columns]
-        shown = persons.shown[numbers]
-        past = read_past(ledger, tables or {}, records, shown, trees or {}, types)
-    return Prepared(
-        points, records.bare(), numbers, task, perf_counter() - started, persons, past, chosen
     )
 
 
@@ -209,19 +95,8 @@ def group_rows(
                 digest(points, task), lambda: _grouped(points, task, records, watch)
             )
         grouping = records.whole(recalled.grouping)
-    told = {**records.named(grouping.facts), **beside}
-    if prepared.persons is not None and not prepared.persons.alone:
-        told = {name: value for name, value in told.items() if name not in OF_RECORDS}
-    if prepared.chosen is not None:
-        told["method"] = task.method.name
-    facts = {
-        **told,
-        "labels": "remembered" if recalled.remembered else "computed",
-        "seconds_encode": prepared.seconds,
-        "seconds_group": recalled.seconds,
-        "seconds_remembered": recalled.seconds if recalled.remembered else 0.0,
-    }
-    return prepared.labelled(grouping), facts
+    found = {**records.named(grouping.facts), **beside}
+    return prepared.labelled(grouping), facts_of(prepared, found, recalled)
 
 
 class Work:
@@ -258,29 +133,25 @@ class Work:
         rows, run, numbers = self._taken.rows(), self._run, None
         if run.parts is not None:
             rows, numbers = without_number(rows)
-        said, persons = list(map(hidden_notice, self._passing)), None
-        spot = entity_of(run.task, self._sensitive)
-        if spot is not None:
-            entity, persons = self._sensitive[spot], whose(rows, spot)
-            keys = (name for name in entity.alike if name not in self._passing)
-            said += [key_notice(name, entity.name) for name in keys]
-        elif run.block is None:
-            found = chain(self._repeated, repeated_keys(rows, self._columns, run.named))
-            said += [repeated_notice(key, constant) for key, constant in found]
-        self._suspects = suspects_of(rows, self._columns, run, said, persons)
-        hidden = self._suspects.hidden
+        looked = look_at(
+            rows, self._columns, self._sensitive, run, self._passing, self._repeated
+        )
+        self._suspects, hidden = looked.suspects, looked.suspects.hidden
         if run.progress:
-            remark(run.task, (*map(hidden_notice, hidden), *said))
+            remark(run.task, looked.remarks)
         kept, columns, trees = without_hidden(rows, self._columns, self._trees, hidden)
         if numbers is not None:
-            _refuse_too_few(int(np.sum(numbers >= 0)), 1, "rows")
+            refuse_too_few(int(np.sum(numbers >= 0)), 1, "rows")
 
             def group(part: Rows, task: GroupTask, watch: Watch) -> Any:
                 prepared = prepare(part, columns, task, trees, None, self._sensitive)
                 return group_rows(prepared, watch, run.block is not None)
 
             return InParts(kept, numbers, group, run.task, run.parts == "by_part")
-        return prepare(kept, columns, run.task, trees, self._tables, self._sensitive, run.ledger)
+        return prepare(
+            kept, columns, run.task, trees, self._tables, self._sensitive, run.ledger,
+            looked.of_row,
+        )
 
     def __call__(self, watch: Watch) -> tuple[Labelled, tuple[str, ...], dict[str, Any]]:
         """Labels, the hidden columns, and the facts of the run."""
@@ -302,39 +173,6 @@ class Work:
         return found, self._suspects.hidden, {**facts, **times}
 
 
-def _looked(rows: Rows, columns: Sequence[Column], trees: Mapping[str, Tree]) -> Looked:
-    """What the choice of a method goes by."""
-    by_tree = set(map(caseless, trees))
-    ordered = sum(is_numeric(c.sql_type) and caseless(c.name) not in by_tree for c in columns)
-    return Looked(rows.count, ordered, len(columns) - ordered)
-
-
-def _refuse_too_few(count: int, k: int, what: str) -> None:
-    if count == 0:
-        raise DataError(
-            "There are no rows to anonymize: the relation is empty, or nulls 'suppress' left out "
-            "every row. Check the relation."
-        )
-    if count < k:
-        raise DataError(
-            f"There are {count} {what} to anonymize, fewer than k = {k}. Lower k, or release "
-            "nothing."
-        )
-
-
-def _encoded(
-    rows: Rows, columns: Sequence[Column], task: GroupTask, trees: Mapping[str, Tree],
-    tables: Mapping[str, Table], sensitive: Sequence[Column],
-) -> Encoded | Items:
-    """The records, as the geometry of the task needs them."""
-    if isinstance(task.geometry, AttributeGeometry):
-        given = {caseless(name): tree for name, tree in trees.items()}
-        return read_items(
-            rows, columns, task, tables, fit_sensitive(rows, sensitive, given)
-        )
-    return encode(rows, columns, task, trees, sensitive)
-
-
 def _grouped(
     points: Points, task: GroupTask, records: Encoded | Items, watch: Watch | None
 ) -> Grouping:
@@ -349,40 +187,3 @@ def _grouped(
             raise
         codes = "1 code of the data is" if unknown == 1 else f"{unknown} codes of the data are"
         raise DataError(f"{codes} unknown to the graph. {refusal}") from None
-
-
-def entity_of(task: GroupTask, sensitive: Sequence[Column]) -> int | None:
-    """Where the column that says whose row each is stands among the sensitive ones of the task;
-    None where each row is a person's only one."""
-    if task.persons:
-        return len(sensitive) - 1
-    if task.apart is None:
-        return None
-    return [caseless(column.name) for column in sensitive].index(caseless(task.apart))
-
-
-def suspects_of(
-    rows: Rows, columns: Sequence[Column], run: Run, said: Collection[str] = (),
-    persons: Labels | None = None,
-) -> Suspects:
-    """The columns that take no part since they look like identifiers, and what is said of columns.
-
-    Args:
-        rows: the cells are read.
-        columns: the quasi-identifiers.
-        run: says which of them somebody named, and what of a text is a person's own.
-        said: what is said of columns that pass unchanged.
-        persons: int64, shape (n,); the person of each row, where persons may have several.
-
-    Raises:
-        DataError: no quasi-identifier is left.
-    """
-    found = find_suspects(rows, columns, run.named, persons, run.least)
-    if columns and len(found.hidden) == len(columns):
-        raise DataError(
-            "No column is left as a quasi-identifier: "
-            + ", ".join(map(repr, found.hidden))
-            + (" looks like an identifier" if len(columns) == 1 else " look like identifiers")
-            + ". Name the quasi-identifiers in quasi_identifiers=[...]."
-        )
-    return Suspects(found.hidden, (*found.notices, *said))

@@ -1,9 +1,10 @@
-"""What is left of a relation where columns that look like identifiers take no part."""
+"""Columns that look like identifiers, and what is left of a relation where they take no part."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -12,9 +13,87 @@ import pyarrow.compute as pc
 from kanon_sql.encode.arrow import Column, Rows
 from kanon_sql.encode.attributes import is_numeric
 from kanon_sql.encode.cells import category_column, number_column
-from kanon_sql.encode.looks import without
+from kanon_sql.encode.looks import (
+    Suspects,
+    find_suspects,
+    hidden_notice,
+    key_notice,
+    without,
+)
+from kanon_sql.encode.persons import whose
+from kanon_sql.encode.repeated import repeated_keys, repeated_notice
+from kanon_sql.errors import DataError
 from kanon_sql.hierarchies.tree import Tree
+from kanon_sql.methods import GroupTask
+from kanon_sql.methods.task import Run
+from kanon_sql.names import caseless
 from kanon_sql.points.content_order import mixed
+from kanon_sql.points.points import Labels
+
+
+class Looked(NamedTuple):
+    """What a look at a relation finds.
+
+    Attributes:
+        suspects: the columns that take no part since they look like identifiers, and what is said
+            of columns.
+        remarks: what of that is said before the release is used.
+        of_row: int64, shape (n,); the person of each row, where persons may have several.
+    """
+
+    suspects: Suspects
+    remarks: tuple[str, ...]
+    of_row: Labels | None
+
+
+def look_at(
+    rows: Rows, columns: Sequence[Column], sensitive: Sequence[Column], run: Run,
+    passing: Collection[str], repeated: Sequence[tuple[str, Sequence[str]]],
+) -> Looked:
+    """Looks for columns that tell who somebody is.
+
+    Args:
+        rows: n rows, all that there are.
+        columns: the quasi-identifiers.
+        sensitive: the sensitive columns that the task asks for.
+        run: says which of them somebody named, and what of a text is a person's own.
+        passing: the columns that would pass unchanged, but look like identifiers.
+        repeated: identifiers, and the quasi-identifiers that are the same in all rows of each.
+
+    Raises:
+        DataError: no quasi-identifier is left.
+    """
+    said, of_row = list(map(hidden_notice, passing)), None
+    spot = _entity_of(run.task, sensitive)
+    if spot is not None:
+        entity, of_row = sensitive[spot], whose(rows, spot)
+        keys = (name for name in entity.alike if name not in passing)
+        said += [key_notice(name, entity.name) for name in keys]
+    elif run.block is None:
+        found = chain(repeated, repeated_keys(rows, columns, run.named))
+        said += [repeated_notice(key, constant) for key, constant in found]
+    suspects = find_suspects(rows, columns, run.named, of_row, run.least)
+    if columns and len(suspects.hidden) == len(columns):
+        raise DataError(
+            "No column is left as a quasi-identifier: "
+            + ", ".join(map(repr, suspects.hidden))
+            + (" looks like an identifier" if len(columns) == 1 else " look like identifiers")
+            + ". Name the quasi-identifiers in quasi_identifiers=[...]."
+        )
+    return Looked(
+        Suspects(suspects.hidden, (*suspects.notices, *said)),
+        (*map(hidden_notice, suspects.hidden), *said), of_row,
+    )
+
+
+def _entity_of(task: GroupTask, sensitive: Sequence[Column]) -> int | None:
+    """Where the column that says whose row each is stands among the sensitive ones of the task;
+    None where each row is a person's only one."""
+    if task.persons:
+        return len(sensitive) - 1
+    if task.apart is None:
+        return None
+    return [caseless(column.name) for column in sensitive].index(caseless(task.apart))
 
 
 def without_hidden(

@@ -98,12 +98,12 @@ def _at(step: str) -> Callable[[pytest.MonkeyPatch, BaseException], None]:
     def patch(patching: pytest.MonkeyPatch, failure: BaseException) -> None:
         def fail(*_: Any) -> Any:
             raise failure
-        patching.setattr(run, step, fail)
+        patching.setattr(*((run.Files, "write") if step == "write" else (run, step)), fail)
     return patch
 
 
 @pytest.mark.sample(1)
-@pytest.mark.parametrize("step", ["learn", "spool", "release_block", "write_file"])
+@pytest.mark.parametrize("step", ["survey", "learn", "spool", "release_block", "write"])
 def test_files_that_are_refused_leave_no_draft(
     step: str, long: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,7 +127,7 @@ def test_a_draft_is_kept_where_there_was_no_room(
 ) -> None:
     long.execute("COPY long TO 'long.parquet' (FORMAT parquet)")
     with monkeypatch.context() as patch:
-        _at("write_file")(patch, OSError(28, "No space left on device"))
+        _at("write")(patch, OSError(28, "No space left on device"))
         with pytest.raises(DataError, match=r"The disk of .* is full"):
             kanon_sql.anonymize_files("long.parquet", "out", **FILES)
     assert "out.kanon-draft/state.json" in left()

@@ -19,7 +19,7 @@ import kanon_sql
 from kanon_sql.cli import sources
 from kanon_sql.data import adult
 from kanon_sql.errors import DataError, OptionError
-from kanon_sql.files import run
+from kanon_sql.files import release
 from kanon_sql.files.state import State
 from tests.support.shell import Shell
 
@@ -225,14 +225,14 @@ def test_settings_that_a_function_made_do_not_undo_ours(
     store: tuple[str, Prepare], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[str] = []
-    real = run.read_request
+    real = release.read_request
 
     def looking(session: Any, *rest: Any) -> Any:
         ((found,),) = session.con.execute("SELECT current_setting('memory_limit')").fetchall()
         seen.append(found)
         return real(session, *rest)
 
-    monkeypatch.setattr(run, "read_request", looking)
+    monkeypatch.setattr(release, "read_request", looking)
     kanon_sql.anonymize_files(
         "lake.parquet", "out", memory="1GiB", prepare=lambda con: con.execute(
             "SET memory_limit = '3GiB'"

@@ -81,7 +81,7 @@ def test_no_quasi_identifier_left_is_refused_where_the_catalog_knows_nothing(
 ) -> None:
     con.execute("CREATE OR REPLACE TEMP TABLE here AS SELECT name FROM patients")
     for role in ("identifiers", "sensitive"):
-        with pytest.raises(duckdb.BinderException):
+        with pytest.raises((duckdb.BinderException, duckdb.InvalidInputException)):
             con.execute(f"FROM anonymize('here', k := 3, {role} := ['name'])").fetchall()
     con.execute("DROP TABLE temp.here")
 

@@ -156,7 +156,7 @@ def stopped_at(lake: Any, out: Path, monkeypatch: pytest.MonkeyPatch, **more: An
         raise Stopped
 
     with monkeypatch.context() as patch:
-        patch.setattr(run, "write_file", stopping)
+        patch.setattr(run.Files, "write", stopping)
         with pytest.raises(Stopped):
             kanon_sql.anonymize_files(lake, out, **{**GIVEN, **more})
 
@@ -219,7 +219,7 @@ def test_too_little_memory_is_one_sentence_and_its_draft_is_gone_on_with(
     real = run.release_block
 
     def short(con: Any, request: Any, call: Any, learned: Any, block: Any, to: Path) -> Any:
-        if block.number == 2:
+        if block.first == 2:
             raise duckdb.OutOfMemoryException("Out of Memory Error: 'a value'\n\nPossible ...")
         return real(con, request, call, learned, block, to)
 

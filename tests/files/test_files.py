@@ -162,11 +162,10 @@ def test_numbers_that_all_rows_share_are_no_blocks(tmp_path: Path) -> None:
     ({"quasi_identifiers": None}, "Name the columns to generalize"),
     ({"sensitive": ["occupation"]}, "1 column has no role: 'note'"),
     ({"method": "full_domain", "recoding": "global"}, "The method 'full_domain' looks at all rows"),
-    ({"t": 0.2, "sensitive": ["occupation"], "others": "drop"}, "The privacy model 't' looks"),
+    ({"t": 0.2, "suppress": 0.1, "sensitive": ["occupation"], "others": "drop"},
+     "The privacy model 't' beside suppress looks"),
     ({"method": "mondrian"}, "The method 'mondrian' looks at all rows"),
-    ({"method": "auto"}, "The method 'auto' looks at all rows"),
-    ({"class_id": True}, "The option 'class_id' looks at all rows"),
-    ({"keep_order": True}, "The option 'keep_order' looks"),
+    ({"class_id": True, "keep_order": True}, "The option 'class_id' beside keep_order looks"),
     ({"k": None}, "k is not given"), ({"methud": "x"}, "method"),
     ({"memory": "lots"}, "memory is 'lots'"), ({"threads": 0}, "threads is 0"),
 ])
@@ -189,7 +188,7 @@ def test_the_folder_is_there_whole_or_not_at_all(
     with pytest.raises(OptionError, match=r"is not empty\. Name another, or say overwrite=True"):
         kanon_sql.anonymize_files(lake, out, **OPTIONS)
     broken = finish.Output(1, 1, 1)
-    monkeypatch.setattr(run, "write_file", lambda *_: broken)
+    monkeypatch.setattr(run.Files, "write", lambda *_: broken)
     with pytest.raises(ReleaseError, match="and 1 came out"):
         kanon_sql.anonymize_files(lake, out, overwrite=True, **OPTIONS)
     assert bytes_of(out) == before

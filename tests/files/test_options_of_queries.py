@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 import kanon_sql
-from kanon_sql import DataError
+from kanon_sql import DataError, OptionError
 from tests.files.lakes import OPTIONS, QUASI, bytes_of, make_lake
 
 ROWS = 6_000
@@ -151,3 +151,80 @@ def test_auto_chooses_as_in_a_query(lake: str, tmp_path: Path, more: dict[str, A
     texts = dict(zip(told["metric"].to_pylist(), told["text"].to_pylist(), strict=True))
     assert metrics["method"] == texts["method"]
     assert metrics["notices"] == [texts["notice"]]
+
+
+SHARES = {
+    "t of all alike": {"t": {"occupation": 0.35}},
+    "t of ranks": {"t": {"hours_of": 0.2}},
+    "t of numbers": {"t": {"hours_of": 0.2}, "closeness": {"hours_of": "numeric"}},
+    "t of a hierarchy": {"t": {"occupation": 0.3}, "hierarchies": {"occupation": "prefix"}},
+    "beta": {"beta": {"occupation": 3.0}},
+    "beta basic": {"beta": {"occupation": 3.0}, "beta_kind": "basic"},
+    "delta": {"delta": {"flag": 1.0}},
+}
+"""Models that hold each class against all rows."""
+
+WIDER = """
+    SELECT *, CASE WHEN hash(age, hours) % 11 = 0 THEN NULL ELSE (hash(hours) % 40)::INT END
+           AS hours_of, hash(age, born) % 5 < 2 AS flag
+    FROM {}
+"""
+
+
+@pytest.fixture(scope="module")
+def wider(lake: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("wider") / "t.parquet"
+    with duckdb.connect() as con:
+        con.execute(f"COPY ({WIDER.format(repr(lake))}) TO '{path}'")
+    return str(path)
+
+
+def broken(files: str, model: dict[str, Any], *within: str) -> int:
+    """How many classes don't keep a model, as k_anonymity counts them over the whole release."""
+    column = next(iter(next(iter(model.values()))))
+    names = [*QUASI, *within]
+    with duckdb.connect() as con:
+        table = con.sql(f"FROM {files}").to_arrow_table()
+    found = kanon_sql.k_anonymity(table, quasi_identifiers=names, sensitive=[column], k=5, **model)
+    return int(found["classes_violating"][0].as_py())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block_rows", [400, 1500])
+@pytest.mark.parametrize("model", SHARES)
+def test_a_class_is_held_against_all_rows_and_not_those_of_its_block(
+    wider: str, tmp_path: Path, model: str, block_rows: int
+) -> None:
+    given = {**SHARES[model], "sensitive": ["occupation", "note", "hours_of", "flag"], "seed": 1}
+    files, metrics = released(wider, tmp_path / "out", block_rows=block_rows, **given)
+    assert metrics["rows_suppressed"] == 0 and smallest(files) >= 5
+    if "hierarchies" not in given:  # which k_anonymity doesn't take
+        assert broken(files, SHARES[model]) == 0
+    released(wider, tmp_path / "again", block_rows=block_rows, threads=1, **given)
+    assert bytes_of(tmp_path / "out") == bytes_of(tmp_path / "again")
+
+
+@pytest.mark.slow
+def test_blocks_that_cannot_keep_a_model_join_their_neighbours(
+    wider: str, tmp_path: Path
+) -> None:
+    """The sensitive column follows the ages, so that no block has the values of all rows."""
+    steep = tmp_path / "steep.parquet"
+    with duckdb.connect() as con:
+        con.execute(
+            f"COPY (SELECT *, age // 12 AS decade FROM '{wider}' WHERE age > 0) TO '{steep}'"
+        )
+    given = {"sensitive": ["occupation", "note", "hours_of", "flag", "decade"], "seed": 1}
+    _, free = released(str(steep), tmp_path / "free", block_rows=400, **given)
+    model = {"t": {"decade": 0.25}}
+    files, metrics = released(str(steep), tmp_path / "out", block_rows=1000, **given, **model)
+    assert 1 <= metrics["blocks"] < free["blocks"]
+    assert broken(files, model) == 0
+
+
+def test_shares_can_not_be_kept_where_rows_are_left_out(wider: str, tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="'t' beside suppress"):
+        released(
+            wider, tmp_path / "out", suppress=0.1, t={"flag": 0.3}, sensitive=["flag"],
+            others="drop",
+        )

@@ -79,16 +79,16 @@ def test_blocks_that_are_done_are_not_done_again(
     def counting(con: Any, request: Any, call: Any, learned: Any, one: Block, to: Path) -> Any:
         if len(made) == 3:
             raise Stopped
-        made.append(one.number)
+        made.append(one.name)
         return real(con, request, call, learned, one, to)
 
     monkeypatch.setattr(run, "release_block", counting)
     with pytest.raises(Stopped):
         kanon_sql.anonymize_files(lake, tmp_path / "out", **GIVEN)
-    again: list[int] = []
+    again: list[str] = []
 
     def noting(con: Any, request: Any, call: Any, learned: Any, one: Block, to: Path) -> Any:
-        again.append(one.number)
+        again.append(one.name)
         return real(con, request, call, learned, one, to)
 
     monkeypatch.setattr(run, "release_block", noting)
@@ -126,7 +126,7 @@ def test_an_input_that_changed_is_not_gone_on_with(
     def stopping(*_: Any) -> Any:
         raise Stopped
 
-    monkeypatch.setattr(run, "write_file", stopping)
+    monkeypatch.setattr(run.Files, "write", stopping)
     with pytest.raises(Stopped):
         kanon_sql.anonymize_files(own, tmp_path / "out", **GIVEN)
     make_lake(tmp_path / "lake", 3100)
@@ -202,7 +202,7 @@ import kanon_sql
 from kanon_sql.files import run
 real = run.release_block
 def stopping(con, request, call, learned, one, to):
-    if one.number == 2 and not to.with_name('once').exists():
+    if one.first == 2 and not to.with_name('once').exists():
         to.with_name('once').write_text('')
         os.kill(os.getpid(), signal.SIGINT)
     return real(con, request, call, learned, one, to)

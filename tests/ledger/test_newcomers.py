@@ -36,13 +36,11 @@ def cost(points: Points, i: int, frozen: Frozen, c: int) -> float:
 
 def test_the_nearest_class_is_the_first_of_those_that_cost_least() -> None:
     random = np.random.default_rng(3)
-    for pairs in (newcomers.PAIRS, 7):
-        newcomers.PAIRS, kept = pairs, newcomers.PAIRS
-        try:
-            points, frozen = some(random, 30), frozen_of(random, 9)
-            found, costs = nearest_class(points, frozen)
-        finally:
-            newcomers.PAIRS = kept
+    for width in (2, 1, 0) * 20:
+        points, frozen = some(random, 30), frozen_of(random, 9)
+        points = Points.of(points.numeric[:, :width], points.codes, points.scale)
+        frozen = Frozen(frozen.numbers, frozen.numeric[:, :width], frozen.codes)
+        found, costs = nearest_class(points, frozen)
         for i in range(30):
             all_costs = [cost(points, i, frozen, c) for c in range(9)]
             assert found[i] == int(np.argmin(all_costs))
@@ -79,18 +77,14 @@ def test_a_group_is_made_only_where_joining_costs_more() -> None:
 
 
 def test_the_cheapest_class_that_covers_a_record() -> None:
-    random = np.random.default_rng(6)
-    for pairs in (newcomers.PAIRS, 7):
-        newcomers.PAIRS, kept = pairs, newcomers.PAIRS
-        try:
-            values = random.integers(0, 4, (40, 2))
-            covers = Covers(
-                np.arange(6), random.integers(1, 4, 6).astype(float), random.integers(0, 3, (6, 2)),
-                (random.random((3, 4)) < 0.6, random.random((3, 4)) < 0.6),
-            )
-            found, costs = cheapest_cover(values, covers)
-        finally:
-            newcomers.PAIRS = kept
+    random, nowhere = np.random.default_rng(6), 0
+    for _ in range(20):
+        values = random.integers(0, 4, (40, 2))
+        covers = Covers(
+            np.arange(6), random.integers(1, 4, 6).astype(float), random.integers(0, 3, (6, 2)),
+            (random.random((3, 4)) < 0.6, random.random((3, 4)) < 0.5),
+        )
+        found, costs = cheapest_cover(values, covers)
         for i, own in enumerate(values):
             first, second = covers.covered
             fitting = [
@@ -100,5 +94,6 @@ def test_the_cheapest_class_that_covers_a_record() -> None:
             best = min(fitting, key=lambda c: (covers.costs[c], c), default=newcomers.NOWHERE)
             assert found[i] == best
             assert costs[i] == (covers.costs[best] if fitting else np.inf)
-        assert (found == newcomers.NOWHERE).any() and (found != newcomers.NOWHERE).any()
+        nowhere += int(np.sum(found == newcomers.NOWHERE))
+    assert 0 < nowhere < 800
     assert cheapest_cover(values, covers.part(np.zeros(0, np.int64)))[0].max() == newcomers.NOWHERE

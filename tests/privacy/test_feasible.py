@@ -30,7 +30,7 @@ from kanon_sql.privacy import (
 )
 from kanon_sql.privacy.feasible import counts_of, refuse_infeasible
 from kanon_sql.privacy.l_diversity import MANY_VALUES
-from kanon_sql.stages.group import prepare
+from kanon_sql.stages.prepare import prepare
 
 
 def table(values: Sequence[Any], **more: Any) -> Points:

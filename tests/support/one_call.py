@@ -64,9 +64,10 @@ HANDED_OVER = (
 GROUPED = (
     "stages.group:Work.__call__",
     "encode.taken:Taken.rows",
+    "stages.hidden:look_at",
     "encode.looks:find_suspects",
     "stages.hidden:without_hidden",
-    "stages.group:prepare",
+    "stages.prepare:prepare",
     "methods.auto:settle",
     "encode.encoding:encode",
     "encode.cells:Cells.order",
@@ -78,7 +79,8 @@ GROUPED = (
     "group.run:group_points",
     "group.blocks:group_in_blocks",
     "methods.microaggregation.mdav_star:mdav_star",
-    "stages.group:Prepared.labelled",
+    "stages.prepare:Prepared.labelled",
+    "stages.facts:facts_of",
 )
 """What works in a thread beside the query."""
 
