@@ -15,7 +15,7 @@ import numpy as np
 from kanon_sql.errors import DataError
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import GroupTask
-from kanon_sql.points.points import Floats, Grouping, ItemPoints, Labels, Points
+from kanon_sql.points.points import Codes, Floats, Grouping, ItemPoints, Labels, Points
 from kanon_sql.privacy import PrivacyModel
 from kanon_sql.privacy.feasible import counts_of, refuse_infeasible
 from kanon_sql.privacy.model import spot_of
@@ -198,6 +198,7 @@ def _searched(
     points: Points, labels: Labels, models: Sequence[PrivacyModel], task: GroupTask, watch: Watch
 ) -> tuple[Labels, dict[str, float]]:
     """The labels that a search found, and what it reports."""
+    from kanon_sql.methods.local_search.dealing import dealt
     from kanon_sql.methods.local_search.demanded import PROBE, Models, keep_models
     from kanon_sql.methods.local_search.refine import (
         LOSS_STEPS,
@@ -231,7 +232,25 @@ def _searched(
     search = Models(
         points, demands, min(k, n), points.sensitive[:, ranked].astype(np.int64), task.seed, watch
     )
+    if search.is_hopeless:
+        shares = _in_shares(points, models)
+        if shares is not None:
+            return search.merged(dealt(labels, shares, k)), {
+                "refine_steps": 0.0, "refine_stopped": 0.0
+            }
     found = keep_models(search, labels, steps, task.refine_seconds, bool(sliced))
     return found.labels, {
         "refine_steps": float(found.steps), "refine_stopped": float(found.stopped)
     }
+
+
+def _in_shares(points: Points, models: Sequence[PrivacyModel]) -> Codes | None:
+    """The codes of the columns of which every class must have the shares of all records: int32,
+    shape (n, m); None where there is none. Those of a block are held against other rows."""
+    names = [column.name for column in points.sensitive_columns]
+    spots = {
+        spot_of(model.column, names)
+        for model, table in counts_of(points, models) if model.in_shares(table)
+    }
+    spots = {spot for spot in spots if points.sensitive_columns[spot].table is None}
+    return points.sensitive[:, sorted(spots)] if spots else None

@@ -264,6 +264,10 @@ class PrivacyModel(Constraint):
         """No class of fewer rows passes, given what all rows have."""
         return self.least_size
 
+    def in_shares(self, table: Counts) -> bool:
+        """Whether a class passes exactly if it has the shares of all rows, to the last row."""
+        return False
+
     def refuse_table(self, table: Counts) -> None:
         """Raises DataError where it means nothing in its column."""
 

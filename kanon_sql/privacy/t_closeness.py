@@ -172,11 +172,14 @@ class Closeness(PrivacyModel):
         """Always; but for t = 0 where distances are rounded, so that none is plainly 0."""
         return self.exact(table) or self.t > SURE
 
+    def in_shares(self, table: Counts) -> bool:
+        """Of t = 0; but where distances are rounded."""
+        return self.t == 0.0 and self.exact(table)
+
     def least_class(self, table: Counts) -> int:
         """The size of the least class that passes, or MANY where that is less and t isn't 0; of a
         hierarchy, and where numbers are rounded, a lower bound."""
-        if self.t == 0.0 and self.exact(table):
-            # the shares of all rows, to the last row
+        if self.in_shares(table):
             return table.rows // max(math.gcd(*table.values.tolist(), table.missing), 1)
         sizes = range(1, min(table.rows, MANY) + 1)
         passes = self._in_tree(table) if self._alike(table) else self._on_line(table)

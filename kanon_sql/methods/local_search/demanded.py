@@ -14,6 +14,7 @@ import numpy as np
 
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods.local_search.burden import HARD, Burden
+from kanon_sql.methods.local_search.dealing import is_hopeless
 from kanon_sql.methods.local_search.judging import Judging, helpers_for
 from kanon_sql.methods.local_search.merging import merge_rest
 from kanon_sql.methods.local_search.quota import quota_groups
@@ -94,7 +95,8 @@ class Held:
         n, k, data = len(labels), ground.k, ground.data
         sizes = np.bincount(labels)
         groups_at_most = max(n // k, len(sizes))
-        capacity = max(ROOM * k, int(sizes.max())) + 2
+        # no more than there are: larger ones would have no tallies (see hold_groups)
+        capacity = max(min(ROOM * k, n), int(sizes.max())) + 2
         groups, spare = load_groups(data, labels, groups_at_most, capacity)
         unit = np.full(n, loss_of(ground.points, labels) / n)
         if ground.spread is not None:
@@ -198,7 +200,7 @@ class Models:
         n, points = len(labels), self.points
         held = Held(self._ground, labels, self._demands, self._seed, self._watch)
         unit = loss_of(points, labels) / n
-        steps = self.fewer(min(SOFT * n, max(SOFT_STEPS, 3 * n // 2)))
+        steps = self._softly(n)
         # of equal records none is a neighbour, and nothing is lost
         if self._ground.sites.near.shape[1] > 0:
             for price in PRICES:
@@ -207,6 +209,18 @@ class Models:
             held.cycle(HARD, steps)
         self.steps += held.step
         return self.merged(held.labels())
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether the cycles of ``repaired`` would not end."""
+        n = len(self.points)
+        return is_hopeless(
+            self.points, self.k, self._softly(n), n // self.k, min(ROOM * self.k, n) + 2
+        )
+
+    def _softly(self, n: int) -> int:
+        """The steps of a cycle at a price that can be paid."""
+        return self.fewer(min(SOFT * n, max(SOFT_STEPS, 3 * n // 2)))
 
     def merged(self, labels: Labels) -> Labels:
         """The grouping with every class that breaks a model merged."""

@@ -82,6 +82,12 @@ def squared_records(points: Points) -> SquaredRecords:
     return SquaredRecords(points.numeric, codes, points.scale, first)
 
 
+def has_tallies(points: Points, room: int, capacity: int) -> bool:
+    """Whether so many groups of so many records have tallies: see ``hold_groups``."""
+    width = int(squared_records(points).first[-1])
+    return width > 0 and room * width <= TALLIES and capacity <= LARGEST
+
+
 @inner
 def hold_groups(data: SquaredRecords, room: int, capacity: int) -> SquaredGroups:
     """Room for that many groups of that many records, all empty."""
