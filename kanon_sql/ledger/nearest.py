@@ -8,26 +8,37 @@ stands for a record is its own.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kanon_sql.kernel.jit import inner, kernel
+from kanon_sql.points.points import Codes, Floats
+
+
+class Spots(NamedTuple):
+    """Where records or classes lie.
+
+    Attributes:
+        numeric: float64, shape (n, d).
+        codes: int32, shape (n, m).
+    """
+
+    numeric: Floats
+    codes: Codes
 
 
 @inner
-def _apart(
-    numeric: Any, codes: Any, scale: Any, i: int, of_numeric: Any, of_codes: Any, c: int, best: Any
-) -> Any:
+def _apart(records: Spots, i: int, classes: Spots, c: int, scale: Any, best: Any) -> Any:
     """What a class costs a record; more than ``best`` where it costs more than that. Summed in the
     order of the columns, so that it is the same whoever sums."""
     apart = 0.0
-    for j in range(numeric.shape[1]):
-        apart += (numeric[i, j] - of_numeric[c, j]) ** 2
+    for j in range(records.numeric.shape[1]):
+        apart += (records.numeric[i, j] - classes.numeric[c, j]) ** 2
         if apart > best:
             return apart
-    for j in range(codes.shape[1]):
-        if codes[i, j] != of_codes[c, j]:
+    for j in range(records.codes.shape[1]):
+        if records.codes[i, j] != classes.codes[c, j]:
             apart += 2.0 * scale[j]
             if apart > best:
                 return apart
@@ -36,33 +47,35 @@ def _apart(
 
 @kernel
 def nearest_points(
-    numeric: Any, codes: Any, scale: Any, of_numeric: Any, of_codes: Any, order: Any, axis: int,
-    found: Any, costs: Any,
+    records: Spots, classes: Spots, scale: Any, order: Any, axis: int, found: Any, costs: Any
 ) -> None:
     """Finds the nearest class of each record, the first of those that tie.
 
     Args:
-        numeric: float64, shape (n, d); of the records.
-        codes: int32, shape (n, m); of the records.
+        records: n of them.
+        classes: c of them, in ascending order of the column of numbers ``axis``.
         scale: float64, shape (m,); what half a difference of codes costs.
-        of_numeric, of_codes: of c classes, which stand in ascending order of the column ``axis``.
         order: int64, shape (c,); the place of each class.
         axis: a column of numbers; -1 without one, and then the classes stand in any order.
         found: int64, shape (n,); gets the places.
         costs: float64, shape (n,); gets what they cost.
     """
-    classes = order.shape[0]
+    count = order.shape[0]
     for i in range(found.shape[0]):
         best, place = np.inf, np.int64(-1)
         lo, hi = np.int64(-1), np.int64(0)
         if axis >= 0:
-            hi = np.searchsorted(of_numeric[:, axis], numeric[i, axis])
+            hi = np.searchsorted(classes.numeric[:, axis], records.numeric[i, axis])
             lo = hi - 1
-        while lo >= 0 or hi < classes:
+        while lo >= 0 or hi < count:
             c = hi
             if axis >= 0:
-                below = (numeric[i, axis] - of_numeric[lo, axis]) ** 2 if lo >= 0 else np.inf
-                above = (numeric[i, axis] - of_numeric[hi, axis]) ** 2 if hi < classes else np.inf
+                own, below, above = records.numeric[i, axis], np.inf, np.inf
+                if lo >= 0:
+                    below = (own - classes.numeric[lo, axis]) ** 2
+                if hi < count:
+                    above = (own - classes.numeric[hi, axis]) ** 2
+                # all classes beyond both cost more by this number alone
                 if min(below, above) > best:
                     break
                 if below < above:
@@ -71,7 +84,7 @@ def nearest_points(
                 lo -= 1
             else:
                 hi += 1
-            apart = _apart(numeric, codes, scale, i, of_numeric, of_codes, c, best)
+            apart = _apart(records, i, classes, c, scale, best)
             if apart < best or (apart == best and order[c] < place):
                 best, place = apart, order[c]
         found[i], costs[i] = place, best

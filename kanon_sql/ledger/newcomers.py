@@ -37,7 +37,7 @@ def nearest_class(points: Points, frozen: Frozen) -> tuple[Labels, Floats]:
     """For each record the place of the class whose published values cost it least, the first of
     those that tie, and what they cost; int64 and float64, shape (n,). Without classes nowhere, at
     infinite costs."""
-    from kanon_sql.ledger.nearest import nearest_points  # here: it loads the compiler
+    from kanon_sql.ledger.nearest import Spots, nearest_points  # here: it loads the compiler
 
     count, classes = len(points), len(frozen.numbers)
     found, costs = np.full(count, NOWHERE, np.int64), np.full(count, np.inf)
@@ -47,11 +47,12 @@ def nearest_class(points: Points, frozen: Frozen) -> tuple[Labels, Floats]:
     if frozen.numeric.shape[1]:
         axis = int(np.argmax(frozen.numeric.var(axis=0)))
         order = np.argsort(frozen.numeric[:, axis], kind="stable")
-    nearest_points(
-        np.ascontiguousarray(points.numeric), np.ascontiguousarray(points.codes), points.scale,
+    records = Spots(np.ascontiguousarray(points.numeric), np.ascontiguousarray(points.codes))
+    classes = Spots(
         np.ascontiguousarray(frozen.numeric[order]),
-        np.ascontiguousarray(frozen.codes[order].astype(np.int32)), order, axis, found, costs,
+        np.ascontiguousarray(frozen.codes[order].astype(np.int32)),
     )
+    nearest_points(records, classes, points.scale, order, axis, found, costs)
     return found, costs
 
 
