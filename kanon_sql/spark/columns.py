@@ -5,6 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import (
+    ByteType,
+    DateType,
+    IntegerType,
+    LongType,
+    ShortType,
+    StringType,
+    StructField,
+)
+
+WHOLE = (ByteType, ShortType, IntegerType, LongType)
 
 SIZE = "__kanon_size"
 """How many rows a row of a table that Spark counted stands for."""
@@ -38,3 +49,14 @@ def column(name: str) -> Any:
 def cell(i: int) -> str:
     """The name of the column that holds the cells of a quasi-identifier."""
     return f"__kanon_c{i}"
+
+
+def own_cell(field: StructField, is_number: bool) -> Any | None:
+    """The cell of a column, where Spark works it out as DuckDB would, so that it need not come from
+    Python beside it: whole numbers, days, and texts."""
+    value = column(field.name)
+    if is_number and isinstance(field.dataType, WHOLE):
+        return value.cast("double")
+    if is_number and isinstance(field.dataType, DateType):
+        return F.unix_date(value).cast("double")
+    return value if not is_number and type(field.dataType) is StringType else None

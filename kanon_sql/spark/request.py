@@ -85,6 +85,10 @@ class FrameRequest:
     zone: str
     in_parts: Request | None = None
 
+    def field(self, name: str) -> StructField:
+        """A column by its name, whatever the case of its letters."""
+        return next(field for field in self.fields if caseless(field.name) == caseless(name))
+
     @property
     def counted(self) -> tuple[str, ...]:
         """The released columns by which k is counted, by their names in the DataFrame."""

@@ -35,6 +35,7 @@ from kanon_sql.spark.columns import (
     cell,
     column,
     number_of_block,
+    own_cell,
 )
 from kanon_sql.spark.parts import divide, in_packs
 from kanon_sql.spark.released import ReleasedFrame, free
@@ -91,32 +92,39 @@ def release_frame(df: Any, options: Mapping[str, Any]) -> ReleasedFrame:
             run.free()
 
 
-def encoded(df: Any, frame: FrameRequest) -> Any:
-    """The rows of a DataFrame with the cells of their quasi-identifiers and two hashes of
-    each."""
+def encoded(df: Any, frame: FrameRequest, kept: Callable[[Any], Any] = lambda rows: rows) -> Any:
+    """The rows of a DataFrame with the cells of their quasi-identifiers and two hashes of each.
+
+    Args:
+        df: the DataFrame.
+        frame: what is asked of it.
+        kept: keeps the rows with what Spark doesn't work out itself.
+    """
     request, numeric = frame.request, frame.request.numeric
-    cells = [
-        f"{number_of(name) if is_number else cell_of(request, name)} AS {cell(i)}"
-        for i, (name, is_number) in enumerate(zip(request.quasi, numeric, strict=True))
-    ]
+    found, cells, fields = {}, [], []
+    for i, (name, is_number) in enumerate(zip(request.quasi, numeric, strict=True)):
+        own = own_cell(frame.field(name), is_number)
+        if own is not None:
+            found[cell(i)] = own
+            continue
+        cells.append(
+            f"{number_of(name) if is_number else cell_of(request, name)} AS {cell(i)}, "
+        )
+        fields.append(StructField(cell(i), DoubleType() if is_number else StringType()))
     if request.within:
         keys = (expression("spark.part_key", column=quoted(name)) for name in request.within)
-        cells.append(f"concat_ws(',', {', '.join(keys)}) AS {KEY}")
+        cells.append(f"concat_ws(',', {', '.join(keys)}) AS {KEY}, ")
+        fields.append(StructField(KEY, StringType()))
     schema = StructType([
         *(StructField(f.name, f.dataType, True, f.metadata) for f in frame.fields),
-        *(
-            StructField(cell(i), DoubleType() if is_number else StringType())
-            for i, is_number in enumerate(numeric)
-        ),
-        *([StructField(KEY, StringType())] if request.within else []),
-        StructField(MIX, LongType()),
-        StructField(OF_ROW, LongType()),
+        *fields, StructField(MIX, LongType()), StructField(OF_ROW, LongType()),
     ])
     chosen = df.select(*(column(field.name) for field in frame.fields))
     encode = encoder(
-        Work(request, frame.zone, 1), ", ".join(cells), to_arrow_schema(schema, timezone=ZONE)
+        Work(request, frame.zone, 1), "".join(cells), to_arrow_schema(schema, timezone=ZONE)
     )
-    return chosen.mapInArrow(encode, schema)
+    rows = kept(chosen.mapInArrow(encode, schema))
+    return rows.withColumns(found) if found else rows
 
 
 @dataclass(frozen=True)
@@ -151,7 +159,7 @@ class _Run:
     def run(self, df: Any, started: float) -> ReleasedFrame:
         """All passes."""
         request = self.frame.request
-        rows = FrameRows(self.session, request, self._kept(encoded(df, self.frame)))
+        rows = FrameRows(self.session, request, encoded(df, self.frame, self._kept))
         common = survey(rows)
         cut_apart, more = self._parts(common, rows)
         parts, facts, dropped = self._grouped(cut_apart, rows.tables)

@@ -101,7 +101,7 @@ def encoder(
 
     Args:
         work: what workers need to know.
-        cells: SQL of the cells, each with its name.
+        cells: SQL of the cells, each with its name and a comma after it.
         target: the columns that come out.
     """
 

@@ -281,7 +281,7 @@ def test_auto_chooses_as_in_a_query(
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "a method of all rows": ({"method": "pairs", "k": 2}, "The method 'pairs' looks at all rows"),
-    "global recoding": ({"recoding": "global", "method": "k_member"}, "looks at all rows"),
+    "global recoding": ({"recoding": "global"}, "looks at all rows"),
     "shares beside rows left out": (
         {"t": {"disease": 0.3}, "suppress": 0.01}, "'t' beside suppress looks at all rows"
     ),
@@ -291,9 +291,6 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "keep_order": ({"keep_order": True}, "keep_order asks for the places that rows had"),
     "joined parts beside entity": (
         {**WITHIN, "small_parts": "join", "entity": "patient"}, "Spark counts those of each"
-    ),
-    "no quasi-identifiers": (
-        {"quasi_identifiers": None, "others": "error"}, "quasi_identifiers is not given"
     ),
     "an unknown option": ({"kk": 5}, "has no option 'kk'"),
 }
