@@ -126,22 +126,31 @@ def test_models_are_kept_in_the_whole_release(
     assert worst(plain, what) > limit
 
 
+BINS: dict[str, Any] = {"hierarchies": {"pay": {"kind": "bins", "width": 3}}}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [
-    {"t": {"pay": 0.2}, "hierarchies": {"pay": {"kind": "bins", "width": 3}}},
-    {"l": {"pay": 3}, "hierarchies": {"pay": {"kind": "bins", "width": 3}}},
-    {"t": {"pay": 0.1}, "closeness": "numeric"},
-])
-def test_models_of_numbers_and_hierarchies_are_kept(frame: Any, options: dict[str, Any]) -> None:
-    found, metrics = released(frame, **options)
+def test_models_of_numbers_are_kept(frame: Any) -> None:
+    found, metrics = released(frame, t={"pay": 0.1}, closeness="numeric")
     assert metrics["blocks"] > 3
     (held,) = kanon_sql.k_anonymity(
-        found, quasi_identifiers=QUASI, sensitive=["pay"], **options
+        found, quasi_identifiers=QUASI, sensitive=["pay"], t={"pay": 0.1}, closeness="numeric"
     ).to_pylist()
-    if "l" in options:
-        assert held["distinct_l"] >= 3
-    else:
-        assert held["t"] <= next(iter(options["t"].values())) + 1e-9
+    assert held["t"] <= 0.1 + 1e-9
+
+
+@pytest.mark.slow
+def test_models_go_by_a_hierarchy(frame: Any) -> None:
+    """l counts the bins; the distance is no smaller than that of the last level, of two at least,
+    over their number."""
+    found, metrics = released(frame, l={"pay": 4}, **BINS)
+    assert metrics["blocks"] > 3
+    assert worst(found, "l", "(pay // 3)") <= -4
+    plain, _ = released(frame)
+    assert worst(plain, "l", "(pay // 3)") > -4
+    close, _ = released(frame, t={"pay": 0.15}, **BINS)
+    assert worst(close, "t", "(pay // 3)") < worst(plain, "t", "(pay // 3)")
+    assert smallest(close) >= 4
 
 
 ORDERED = """
@@ -180,7 +189,7 @@ def test_what_no_block_keeps_is_refused(spark: Any) -> None:
         "1.0D AS pay FROM range(3000)"
     )
     with pytest.raises(DataError, match=r"(?s)No release keeps|one of \d+ blocks"):
-        released(alike, l={"disease": 2})
+        released(alike, l={"disease": 2}, block_rows=100)
 
 
 @pytest.mark.slow
@@ -280,8 +289,10 @@ def test_auto_chooses_as_in_a_query(
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
-    "a method of all rows": ({"method": "pairs", "k": 2}, "The method 'pairs' looks at all rows"),
-    "global recoding": ({"recoding": "global"}, "looks at all rows"),
+    "a method of all rows": (
+        {"method": "pairs", "k": 2, "block_rows": None}, "The method 'pairs' looks at all rows"
+    ),
+    "global recoding": ({"recoding": "global", "block_rows": None}, "looks at all rows"),
     "shares beside rows left out": (
         {"t": {"disease": 0.3}, "suppress": 0.01}, "'t' beside suppress looks at all rows"
     ),
