@@ -48,11 +48,11 @@ def nearest_class(points: Points, frozen: Frozen) -> tuple[Labels, Floats]:
         axis = int(np.argmax(frozen.numeric.var(axis=0)))
         order = np.argsort(frozen.numeric[:, axis], kind="stable")
     records = Spots(np.ascontiguousarray(points.numeric), np.ascontiguousarray(points.codes))
-    classes = Spots(
+    places = Spots(
         np.ascontiguousarray(frozen.numeric[order]),
         np.ascontiguousarray(frozen.codes[order].astype(np.int32)),
     )
-    nearest_points(records, classes, points.scale, order, axis, found, costs)
+    nearest_points(records, places, points.scale, order, axis, found, costs)
     return found, costs
 
 

@@ -51,7 +51,7 @@ def _place() -> int:
     """Which partition this is."""
     task = TaskContext.get()
     assert task is not None
-    return task.partitionId()
+    return int(task.partitionId())
 
 
 def _counter(work: Work, columns: tuple[str, ...]) -> Callable[[Batches], Batches]:
