@@ -9,20 +9,21 @@ from typing import Any
 from kanon_sql.blocks.request import Request
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.relation import Relation
-from kanon_sql.errors import ReleaseError
+from kanon_sql.errors import DataError, ReleaseError
 from kanon_sql.methods import GroupTask
 from kanon_sql.names import caseless
 from kanon_sql.plan.fragments import helpers, listed, quasi
 from kanon_sql.plan.pipeline import passing, pipeline_sql
 from kanon_sql.sql import statement
 
-OF_BLOCK = (
-    "{} That was said of one of {} blocks: a larger block_rows may allow what this block doesn't."
-)
 LOST = (
     "The release was stopped: a block has {} rows, and {} came out with {} left out. Nothing was "
     "written; please report this as a bug."
 )
+
+
+class StoppedError(DataError):
+    """What no larger block would make good."""
 
 
 @dataclass(frozen=True)

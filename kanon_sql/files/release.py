@@ -11,6 +11,7 @@ from typing import Any
 
 import duckdb
 
+from kanon_sql.blocks.driver import release_in_blocks
 from kanon_sql.blocks.request import Request, read_request
 from kanon_sql.duckdb.session import Session, reads_of
 from kanon_sql.errors import LITTLE, DataError, KanonError, OptionError
@@ -24,9 +25,9 @@ from kanon_sql.files.draft import (
     removed,
     target_of,
 )
+from kanon_sql.files.engine import PART, FileEngine
 from kanon_sql.files.progress import Passes
 from kanon_sql.files.released import ReleasedFiles
-from kanon_sql.files.run import PART, Run
 from kanon_sql.files.state import NAME, State, digest, input_digest
 from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.kernel.parallel import cores
@@ -82,11 +83,12 @@ def release_files(
             if not state.begun:
                 emptied(work)
             with _refused(work), _said(target):
+                engine = FileEngine(session, request, state, work, many, Passes(progress))
                 released = _unmoved(
-                    Run(session, request, state, work, many, Passes(progress)).run,
+                    lambda: release_in_blocks(engine),
                     lambda: input_digest(session.con, files_of(session, names)) == seen,
                 )
-            metrics = {**released, "seconds": perf_counter() - started}
+            metrics = {**released, "files": engine.files, "seconds": perf_counter() - started}
             named(work, target, metrics)
     return ReleasedFiles(str(target), metrics["files"], metrics["rows_released"], metrics)
 

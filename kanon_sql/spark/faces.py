@@ -37,7 +37,7 @@ def release(df: Any, **options: Any) -> ReleasedFrame:
         ReleaseError: the release broke its promise, and was stopped.
     """
     _refuse_missing()
-    from kanon_sql.spark.run import release_frame  # here: it loads PySpark
+    from kanon_sql.spark.engine import release_frame  # here: it loads PySpark
 
     return release_frame(df, options)
 

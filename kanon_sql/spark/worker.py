@@ -11,13 +11,13 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from kanon_sql.blocks.group import BlockFacts, block_call, block_sql
+from kanon_sql.blocks.group import BlockFacts, StoppedError, block_call, block_sql
 from kanon_sql.blocks.learn import Learned
 from kanon_sql.blocks.request import Request
 from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.refused import telling
 from kanon_sql.duckdb.session import Session, bound
-from kanon_sql.errors import LITTLE, DataError, KanonError
+from kanon_sql.errors import LITTLE, KanonError
 from kanon_sql.names import literal, quoted
 from kanon_sql.output.faults import SPILLED
 from kanon_sql.plan.fragments import listed
@@ -38,10 +38,6 @@ MEMORY = (
     "give workers more memory."
 )
 UNREAD = "DuckDB can't work on the data ({}). Check that each column holds values of one type."
-
-
-class StoppedError(DataError):
-    """What no larger block would make good."""
 
 
 @dataclass(frozen=True)
@@ -183,7 +179,7 @@ def grouper(
             found, facts = _released(session, part, rows)
             told: dict[str, Any] = asdict(facts)
         except KanonError as error:
-            found, told = None, {"error": [type(error).__name__, str(error), _may_join(error)]}
+            found, told = None, {"error": [_kind(error), str(error)]}
         facts_name, block_name = target.names[-1], target.names[-2]
         last = pa.Table.from_pylist(
             [{facts_name: json.dumps(told), block_name: number}], schema=target
@@ -205,10 +201,10 @@ def grouper(
     return group
 
 
-def _may_join(error: KanonError) -> bool:
-    """Whether a block that was refused may pass together with its neighbour."""
-    stopped = isinstance(error, StoppedError) or str(error) in (LITTLE, SPILLED)
-    return isinstance(error, DataError) and not stopped
+def _kind(error: KanonError) -> str:
+    """The name of the kind of an error, by which the driver knows it again."""
+    kind = StoppedError if str(error) in (LITTLE, SPILLED) else type(error)
+    return kind.__name__
 
 
 def _released(session: Session, part: Cut, rows: pa.Table) -> tuple[pa.Table, BlockFacts]:

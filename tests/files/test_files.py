@@ -11,7 +11,7 @@ import pytest
 
 import kanon_sql
 from kanon_sql.errors import DataError, OptionError, ReleaseError
-from kanon_sql.files import finish, run, spool
+from kanon_sql.files import engine, finish, spool
 from kanon_sql.files.state import State
 from tests.files.lakes import OPTIONS, QUASI, SENSITIVE, bytes_of, make_lake
 
@@ -188,7 +188,7 @@ def test_the_folder_is_there_whole_or_not_at_all(
     with pytest.raises(OptionError, match=r"is not empty\. Name another, or say overwrite=True"):
         kanon_sql.anonymize_files(lake, out, **OPTIONS)
     broken = finish.Output(1, 1, 1)
-    monkeypatch.setattr(run.Files, "write", lambda *_: broken)
+    monkeypatch.setattr(engine.Files, "write", lambda *_: broken)
     with pytest.raises(ReleaseError, match="and 1 came out"):
         kanon_sql.anonymize_files(lake, out, overwrite=True, **OPTIONS)
     assert bytes_of(out) == before
@@ -203,14 +203,14 @@ def test_a_release_below_k_is_stopped_by_what_is_read_from_the_files(
     lake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As if the query had let it pass: its check, and the method, are told another k."""
-    real = run.release_block
+    real = engine.release_block
 
     def careless(con: Any, request: Any, call: Any, *rest: Any) -> Any:
         from dataclasses import replace
 
         return real(con, request, replace(call, task=replace(call.task, k=2)), *rest)
 
-    monkeypatch.setattr(run, "release_block", careless)
+    monkeypatch.setattr(engine, "release_block", careless)
     with pytest.raises(ReleaseError, match=r"has [2-4] rows, fewer than k = 5"):
         kanon_sql.anonymize_files(lake, tmp_path / "out", **OPTIONS)
     assert not (tmp_path / "out").exists()

@@ -114,7 +114,7 @@ def test_rows_stand_where_they_stood(lake: str, tmp_path: Path) -> None:
 def test_places_go_on_from_file_to_file(
     lake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kanon_sql.files.run.FILE_ROWS", 1000)
+    monkeypatch.setattr("kanon_sql.files.engine.FILE_ROWS", 1000)
     files, metrics = released(
         lake, tmp_path / "out", block_rows=1500, keep_order=True, suppress=0.03
     )
@@ -130,7 +130,7 @@ def test_places_go_on_from_file_to_file(
 def test_classes_are_numbered_over_all_files(
     lake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: dict[str, Any]
 ) -> None:
-    monkeypatch.setattr("kanon_sql.files.run.FILE_ROWS", 1000)
+    monkeypatch.setattr("kanon_sql.files.engine.FILE_ROWS", 1000)
     files, metrics = released(lake, tmp_path / "out", block_rows=1500, class_id=True, **more)
     assert metrics["files"] > 3
     names = ", ".join((*QUASI, *more.get("within", ())))

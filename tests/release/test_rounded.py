@@ -71,7 +71,10 @@ def test_every_column_keeps_its_type(con: Connection, columns: dict[str, str]) -
             f"SELECT count(*) FROM released WHERE {name} NOT BETWEEN "
             f"(SELECT min({name}) FROM t) AND (SELECT max({name}) FROM t)"
         ).fetchone() or ()
-        assert outside == 0
+        assert outside == 0, con.execute(
+            f"SELECT '{name}', min({name}), max({name}) FROM t UNION ALL "
+            f"SELECT 'released', min({name}), max({name}) FROM released"
+        ).fetchall()
 
 
 def test_means_of_integers_are_rounded_exactly(con: Connection) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 import pyarrow as pa
 from pyspark.sql import SparkSession
 import kanon_sql.spark
-from kanon_sql.spark import run
+from kanon_sql.spark import engine
 
 os.environ["PYSPARK_PYTHON"] = sys.executable
 folder = Path(sys.argv[1])
@@ -32,7 +32,7 @@ spark = builder.getOrCreate()
 spark.sparkContext.setLogLevel("OFF")
 rows = spark.sql("SELECT 18 + id * 7919 % 61 AS age, concat('4', id % 90) AS zip, "
                  "concat('d', xxhash64(id) % 6) AS disease FROM range(2000)").repartition(3)
-grouper = run.grouper
+grouper = engine.grouper
 
 
 def wrapped(*given):
@@ -60,7 +60,7 @@ def read(batches):
         yield batch
 
 
-run.grouper, at = wrapped, str(folder)
+engine.grouper, at = wrapped, str(folder)
 told = []
 for failing in ("", "raises", "dies", "reads"):
     source = rows.mapInArrow(read, rows.schema) if failing == "reads" else rows

@@ -210,7 +210,7 @@ def test_a_model_beside_entity_is_verified_block_by_block(
 def test_classes_are_numbered_over_all_partitions(
     frame: Any, monkeypatch: pytest.MonkeyPatch, more: dict[str, Any]
 ) -> None:
-    monkeypatch.setattr("kanon_sql.spark.run.PART_ROWS", 700)
+    monkeypatch.setattr("kanon_sql.spark.engine.PART_ROWS", 700)
     found, metrics = released(frame, class_id=True, **more)
     names = ", ".join((*QUASI, *more.get("within", ())))
     assert found.column_names[-1] == "class_id"

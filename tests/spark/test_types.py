@@ -66,8 +66,8 @@ def learned_of(source: Source) -> tuple[Learned, int]:
 def test_scales_are_those_that_files_learn(
     spark: Any, wide: Any, tmp_path: Any, options: dict[str, Any]
 ) -> None:
+    from kanon_sql.spark.engine import encoded
     from kanon_sql.spark.request import read_frame
-    from kanon_sql.spark.run import encoded
     from kanon_sql.spark.source import FrameRows
 
     asked = {"k": 4, "quasi_identifiers": QUASI, "others": "drop", **options}

@@ -25,8 +25,8 @@ ROLES: dict[str, Any] = {"quasi_identifiers": ["age", "zip"], "sensitive": ["dis
 
 
 def verified(spark: Any, rows: Any, **options: Any) -> Output:
+    from kanon_sql.spark.engine import encoded
     from kanon_sql.spark.request import read_frame
-    from kanon_sql.spark.run import encoded
     from kanon_sql.spark.source import FrameRows
     from kanon_sql.spark.verify import count_output, verify_models
     from kanon_sql.spark.worker import Cut, Work

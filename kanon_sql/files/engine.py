@@ -1,9 +1,9 @@
-"""The passes of a release in files, over the steps that are done already."""
+"""Files as an engine of blocks: DuckDB places the rows, and threads group the blocks."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass, replace
@@ -13,11 +13,13 @@ from typing import Any
 
 import duckdb
 
-from kanon_sql.blocks.group import OF_BLOCK, Block, BlockFacts, Leaf, blocks_of, join_refused
-from kanon_sql.blocks.learn import Common, Learned, learn, survey
-from kanon_sql.blocks.metrics import Output, release_metrics
+from kanon_sql.blocks.engine import Part
+from kanon_sql.blocks.group import Block, BlockFacts, Leaf, StoppedError
+from kanon_sql.blocks.learn import Common, Learned, survey
+from kanon_sql.blocks.metrics import Output
 from kanon_sql.blocks.parts import Divided, Pack
 from kanon_sql.blocks.request import Request
+from kanon_sql.call.call import GroupingCall
 from kanon_sql.duckdb.register import register
 from kanon_sql.duckdb.session import Session, bound
 from kanon_sql.errors import LITTLE, DataError
@@ -40,117 +42,85 @@ LEVELS = "the hierarchies"
 """A step of the state that holds a digest of them."""
 
 
-@dataclass(frozen=True)
-class _Part:
-    """Rows that are cut into blocks by themselves: all rows, one large part, or several small ones.
-
-    Attributes:
-        request: what is asked of them.
-        learned: what was learned of them.
-        blocks: in which they lie.
-    """
-
-    request: Request
-    learned: Learned
-    blocks: Sequence[Block]
-
-
 @dataclass
-class Run:
-    """A run, pass by pass; what is done already is not done again.
+class FileEngine:
+    """Blocks in files of a draft, on threads; what is done already is not done again. See
+    kanon_sql.blocks.engine.
 
     Attributes:
         session: over a connection of our own.
         request: what is asked.
         state: what is done.
         work: the draft of the output.
-        many: how many blocks are worked on at a time.
+        threads: how many blocks are worked on at a time.
         passes: show how far it is.
         levels: a digest of the hierarchies, once they are known.
+        files: how many are written, once that is known.
     """
 
     session: Session
     request: Request
     state: State
     work: Path
-    many: int
+    threads: int
     passes: Passes
     levels: str = ""
+    files: int = 0
 
-    def run(self) -> dict[str, Any]:
-        """All passes; the metrics of the release."""
-        common = self._surveyed()
-        parts, more = self._parts(common)
-        parts, facts = self._grouped(parts)
-        blocks = [(part, block) for part in parts for block in part.blocks]
-        released = sum(block.rows_released for block in facts)
-        files = Files(
-            self.request, [self._piece(block) for _, block in blocks],
-            max(1, -(-released // FILE_ROWS)), common.rows_in,
-        )
-        output = self._written(files)
-        metrics = release_metrics(
-            self.request, common, [part.learned for part in parts],
-            [block.rows for _, block in blocks], facts, output,
-        )
-        return {**metrics, **more, "files": files.many}
+    def source(self) -> FileRows:
+        """The files of the input."""
+        return FileRows(self.session, self.request, self.work)
 
-    def _rows(self, request: Request) -> FileRows:
-        return FileRows(self.session, request, self.work)
-
-    def _surveyed(self) -> Common:
+    def survey(self) -> Common:
+        """Some scans; refused where the draft rests on other hierarchies."""
         with self.passes.of("learning scales", 1):
-            common = survey(self._rows(self.request))
+            common = survey(self.source())
         # they are read anew, and what is done rests on those that were there
         levels = [path.read_bytes() for path in sorted(self.work.glob("levels_*.parquet"))]
         self.levels = digest([sha256(each).hexdigest() for each in levels])
         self.state.refuse_other(LEVELS, self.levels)
         return common
 
-    def _parts(self, common: Common) -> tuple[list[_Part], dict[str, Any]]:
-        """What is cut by itself, and the metrics of parts; one of all rows without any."""
-        if not self.request.within:
-            return [self._cut(self.request, common, 0)], {}
-        divided = self._divided()
-        found = []
-        for number, pack in enumerate(divided.packs):
-            folder = folder_of(self.work / "parts", number)
-            if pack.large:
-                rows = read_of([folder])
-                kinds = bound(self.session.con, f"FROM {rows.sql}")
-                types = dict(zip(kinds.columns, map(str, kinds.types), strict=True))
-                found.append(self._cut(self.request.of_part(rows, types), common, number))
-            else:
-                learned = Learned(pack.rows, common.call)
-                block = Block(number, 0, 0, (folder,), pack.rows)
-                found.append(_Part(self.request, learned, [block]))
-        return found, divided.metrics
-
-    def _divided(self) -> Divided:
+    def divided(self) -> Divided:
+        """One scan, which writes the rows of each pack into a folder."""
         found = self.state.found("parts")
         if found is None:
             size = self.request.call.task.block_size()
             with self._without_order(), self.passes.of("cutting into parts", 1):
-                made = divide(self.session, self.request, size, self.work / "parts")
+                made = divide(self.session, self.request, size, self._folder_of_parts)
             self.state.done(LEVELS, self.levels)
             found = self.state.done("parts", list(made))
         packs, *rest = found
         return Divided(tuple(Pack(*pack) for pack in packs), *rest)
 
-    def _cut(self, request: Request, common: Common, number: int) -> _Part:
-        """Rows in blocks, by what they have in common."""
-        learned = learn(self._rows(request), common, number)
-        task, step = learned.call.task, f"spool {number}"
+    @property
+    def _folder_of_parts(self) -> Path:
+        return self.work / "parts"
+
+    def source_of(self, number: int) -> FileRows:
+        """The folder of a pack."""
+        rows = read_of([folder_of(self._folder_of_parts, number)])
+        kinds = bound(self.session.con, f"FROM {rows.sql}")
+        types = dict(zip(kinds.columns, map(str, kinds.types), strict=True))
+        return FileRows(self.session, self.request.of_part(rows, types), self.work)
+
+    def leaf_of(self, number: int, pack: Pack) -> Leaf:
+        """The folder of a pack."""
+        return Leaf(folder_of(self._folder_of_parts, number), pack.rows, pack.rows)
+
+    def cut(self, source: FileRows, learned: Learned, number: int) -> list[Leaf]:
+        """One scan, or more where a leaf came out too large."""
+        step = f"spool {number}"
         found = self.state.found(step)
         if found is None:
             with self._without_order(), self.passes.of("cutting into blocks", 1):
                 leaves = spool(
-                    self.session, request, learned, task.block_size(),
+                    self.session, source.request, learned, learned.call.task.block_size(),
                     self.work / "spool" / str(number),
                 )
             self.state.done(LEVELS, self.levels)
             found = self.state.done(step, [astuple(leaf) for leaf in leaves])
-        return _Part(request, learned, blocks_of([Leaf(*leaf) for leaf in found], task, number))
+        return [Leaf(*leaf) for leaf in found]
 
     @contextmanager
     def _without_order(self) -> Iterator[None]:
@@ -163,66 +133,56 @@ class Run:
     def _piece(self, block: Block) -> Path:
         return self.work / "pieces" / f"{block.name}.parquet"
 
-    def _grouped(self, parts: Sequence[_Part]) -> tuple[list[_Part], list[BlockFacts]]:
-        """Groups all blocks; those that can't keep a model join a neighbour, which is grouped anew.
-        The parts with the blocks that came of it, and the facts of these."""
+    def grouped(
+        self, blocks: Sequence[tuple[Part, Block]], many: int, may_join: bool
+    ) -> dict[Block, BlockFacts | DataError]:
+        """Each block into a file, on all threads."""
         (self.work / "pieces").mkdir(exist_ok=True)
-        while True:
-            blocks = [(part, block) for part in parts for block in part.blocks]
-            done = self._at_once(
-                "grouping", self._on_threads(len(blocks)), blocks, lambda given: given[1].rows
-            )
-            refused = {
-                block: each for (_, block), each in zip(blocks, done, strict=True)
-                if isinstance(each, DataError)
-            }
-            if not refused:
-                return list(parts), done
-            parts = [self._joined(part, refused) for part in parts]
-            if [block for part in parts for block in part.blocks] == [b for _, b in blocks]:
-                raise DataError(OF_BLOCK.format(next(iter(refused.values())), len(blocks)))
-
-    def _joined(self, part: _Part, refused: Collection[Block]) -> _Part:
-        size = part.learned.call.task.block_size()
-        return replace(part, blocks=join_refused(part.blocks, refused, size))
-
-    def _on_threads(
-        self, blocks: int
-    ) -> Callable[[duckdb.DuckDBPyConnection, tuple[_Part, Block]], BlockFacts | DataError]:
-        """What groups a block: its facts, or why it can't keep a model by itself."""
         # the threads are taken by blocks; one of a single block takes them all
-        threads = max(1, self.many // max(1, min(self.many, blocks)))
+        threads = max(1, self.threads // max(1, min(self.threads, many)))
 
         def one(
-            con: duckdb.DuckDBPyConnection, given: tuple[_Part, Block]
+            con: duckdb.DuckDBPyConnection, waiting: tuple[Part, Block]
         ) -> BlockFacts | DataError:
-            part, block = given
-            step = f"block {block.name}"
-            found = self.state.found(step)
-            if found is not None:
-                return BlockFacts(**found)
+            part, block = waiting
             call = replace(part.learned.call, threads=threads)
             try:
-                with self.session.refusals():
-                    facts = release_block(
-                        con, part.request, call, part.learned, block, self._piece(block)
-                    )
+                facts = self._block(con, part, call, block)
             except DataError as refusal:
-                if str(refusal) in (LITTLE, SPILLED) or blocks < 2:
+                if str(refusal) in (LITTLE, SPILLED):
+                    raise StoppedError(str(refusal)) from None
+                if not may_join:
                     raise
-                if not call.task.beside_k:
-                    raise DataError(OF_BLOCK.format(refusal, blocks)) from None
                 return refusal
-            self.state.done(step, asdict(facts))
             if not call.task.beside_k:  # else a neighbour may need the rows yet
                 for gone in block.leaves:
                     shutil.rmtree(gone, ignore_errors=True)
             return facts
 
-        return one
+        found = self._at_once("grouping", one, blocks, lambda waiting: waiting[1].rows)
+        return {block: each for (_, block), each in zip(blocks, found, strict=True)}
 
-    def _written(self, files: Files) -> Output:
-        """Writes all files; what they hold together."""
+    def _block(
+        self, con: duckdb.DuckDBPyConnection, part: Part, call: GroupingCall, block: Block
+    ) -> BlockFacts:
+        """The facts of a block, which is grouped unless that is done."""
+        step = f"block {block.name}"
+        found = self.state.found(step)
+        if found is not None:
+            return BlockFacts(**found)
+        with self.session.refusals():
+            facts = release_block(con, part.request, call, part.learned, block, self._piece(block))
+        self.state.done(step, asdict(facts))
+        return facts
+
+    def written(self, parts: Sequence[Part], facts: Sequence[BlockFacts], common: Common) -> Output:
+        """Writes all files, each read again; what they hold together."""
+        released = sum(block.rows_released for block in facts)
+        self.files = max(1, -(-released // FILE_ROWS))
+        files = Files(
+            self.request, [self._piece(block) for part in parts for block in part.blocks],
+            self.files, common.rows_in,
+        )
         folder = self.work / OUT
         folder.mkdir(exist_ok=True)
         before = [0] * files.many
@@ -259,7 +219,7 @@ class Run:
         what has not begun."""
         open_now: set[duckdb.DuckDBPyConnection] = set()
         with self.passes.of(told, sum(map(size, parts))) as seen, ThreadPoolExecutor(
-            self.many, thread_name_prefix="kanon"
+            self.threads, thread_name_prefix="kanon"
         ) as pool:
             def one(part: Any) -> Any:
                 with self.session.con.cursor() as con:

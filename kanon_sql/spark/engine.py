@@ -1,0 +1,338 @@
+"""A DataFrame of Spark as an engine of blocks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+from time import perf_counter
+from typing import Any
+
+from pyspark import StorageLevel
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import DoubleType, LongType, StringType, StructField, StructType
+
+from kanon_sql.blocks.driver import release_in_blocks
+from kanon_sql.blocks.engine import Part
+from kanon_sql.blocks.group import Block, BlockFacts, Leaf, StoppedError
+from kanon_sql.blocks.learn import Common, Learned, survey
+from kanon_sql.blocks.metrics import Output
+from kanon_sql.blocks.parts import Divided, Pack
+from kanon_sql.blocks.request import Request
+from kanon_sql.blocks.source import cell_of, number_of
+from kanon_sql.duckdb.session import Session
+from kanon_sql.errors import DataError, KanonError, OptionError, ReleaseError
+from kanon_sql.names import literal, quoted
+from kanon_sql.spark.blocks import Cuts, cut
+from kanon_sql.spark.class_ids import with_class_ids
+from kanon_sql.spark.columns import (
+    BLOCK,
+    JOINED,
+    KEY,
+    PACK,
+    cell,
+    column,
+    number_of_block,
+    own_cell,
+)
+from kanon_sql.spark.parts import divide, in_packs
+from kanon_sql.spark.released import ReleasedFrame, free
+from kanon_sql.spark.request import (
+    FACTS,
+    OF_ALL,
+    OF_VALUES,
+    ZONE,
+    FrameRequest,
+    beside,
+    read_frame,
+    refuse_no_frame,
+)
+from kanon_sql.spark.source import FrameRows
+from kanon_sql.spark.verify import count_output, verify_models
+from kanon_sql.spark.worker import MIX, OF_ROW, Cut, Work, encoder, grouper
+from kanon_sql.sql import expression
+
+PART_ROWS = 250_000
+"""Rows of a partition of the release, about."""
+
+KINDS = {
+    kind.__name__: kind
+    for kind in (DataError, KanonError, OptionError, ReleaseError, StoppedError)
+}
+
+MOVED = (
+    "The release was stopped: a block has {} rows where {} were counted before, so the DataFrame "
+    "changes while it is read. Write it to a table first."
+)
+ABSENT = (
+    "Spark's Python workers don't find kanon_sql {}. Install it where they run, in the Python that "
+    "PYSPARK_PYTHON names."
+)
+"""Its SQL and its compiled kernels are files, which a zip sent to the workers can't give them."""
+
+
+def release_frame(df: Any, options: Mapping[str, Any]) -> ReleasedFrame:
+    """Releases a DataFrame; see ``kanon_sql.spark.release``."""
+    refuse_no_frame(df)
+    started = perf_counter()
+    spark = df.sparkSession
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    with Session(None) as session:
+        # labels of times are made here, and by the workers
+        session.con.execute(f"SET TimeZone = {literal(zone)}")
+        engine = FrameEngine(session, spark, read_frame(session, df, zone, options), df)
+        try:
+            metrics = release_in_blocks(engine)
+            return engine.hand_out({**metrics, "seconds": perf_counter() - started})
+        except PySparkException as error:
+            if "No module named 'kanon_sql" in str(error):
+                from kanon_sql.version import __version__
+
+                raise OptionError(ABSENT.format(__version__)) from None
+            raise
+        finally:
+            engine.free()
+
+
+def encoded(df: Any, frame: FrameRequest, kept: Callable[[Any], Any] = lambda rows: rows) -> Any:
+    """The rows of a DataFrame with the cells of their quasi-identifiers and two hashes of each.
+
+    Args:
+        df: the DataFrame.
+        frame: what is asked of it.
+        kept: keeps the rows with what Spark doesn't work out itself.
+    """
+    request, numeric = frame.request, frame.request.numeric
+    found, cells, fields = {}, [], []
+    for i, (name, is_number) in enumerate(zip(request.quasi, numeric, strict=True)):
+        own = own_cell(frame.field(name), is_number)
+        if own is not None:
+            found[cell(i)] = own
+            continue
+        cells.append(
+            f"{number_of(name) if is_number else cell_of(request, name)} AS {cell(i)}, "
+        )
+        fields.append(StructField(cell(i), DoubleType() if is_number else StringType()))
+    if request.within:
+        keys = (expression("spark.part_key", column=quoted(name)) for name in request.within)
+        cells.append(f"concat_ws(',', {', '.join(keys)}) AS {KEY}, ")
+        fields.append(StructField(KEY, StringType()))
+    schema = StructType([
+        *(StructField(f.name, f.dataType, True, f.metadata) for f in frame.fields),
+        *fields, StructField(MIX, LongType()), StructField(OF_ROW, LongType()),
+    ])
+    chosen = df.select(*(column(field.name) for field in frame.fields))
+    encode = encoder(
+        Work(request, frame.zone, 1), "".join(cells), to_arrow_schema(schema, timezone=ZONE)
+    )
+    rows = kept(chosen.mapInArrow(encode, schema))
+    return rows.withColumns(found) if found else rows
+
+
+class FrameEngine:
+    """Blocks in Spark: it places the rows, and its Python workers group the blocks. See
+    kanon_sql.blocks.engine.
+
+    Attributes:
+        session: over a connection of our own.
+        spark: the Spark session.
+        frame: what is asked of the DataFrame.
+        rows: those of the DataFrame, with their cells.
+    """
+
+    def __init__(self, session: Session, spark: Any, frame: FrameRequest, df: Any) -> None:
+        self.session, self.spark, self.frame = session, spark, frame
+        self._work = Work(frame.request, frame.zone, frame.request.call.threads or 1)
+        self._cached: list[Any] = []
+        self._checkpoints: list[Any] = []
+        self.rows = FrameRows(session, frame.request, encoded(df, frame, self._kept))
+        self._in_packs: Any = None
+        self._cuts: dict[int, Cuts] = {}
+        # what workers know of parts, in which place there that of each stands, and what blocks are
+        # called there, also those that are no more
+        self._told: list[Cut] = []
+        self._places: dict[int, int] = {}
+        self._numbers: dict[Block, int] = {}
+        self._released: tuple[Any, Any] = (None, None)
+
+    @property
+    def request(self) -> Request:
+        """What is asked of all rows."""
+        return self.frame.request
+
+    def free(self) -> None:
+        """Frees what Spark keeps of the run, but for what was handed out."""
+        for each in self._cached:
+            each.unpersist()
+        for each in self._checkpoints:
+            free(each)
+
+    def hand_out(self, metrics: Mapping[str, Any]) -> ReleasedFrame:
+        """The release, which whoever gets it frees."""
+        frame, kept = self._released
+        self._checkpoints = [each for each in self._checkpoints if each is not kept]
+        return ReleasedFrame(frame, metrics, kept)
+
+    def _kept(self, frame: Any) -> Any:
+        """The DataFrame, which Spark keeps as it was first worked out."""
+        found = frame.persist(StorageLevel.MEMORY_AND_DISK)
+        self._cached.append(found)
+        return found
+
+    def _checkpoint(self, frame: Any) -> Any:
+        """The same, and not in the cache: Spark works that out anew when a table is written that it
+        depends on."""
+        found = frame.localCheckpoint()
+        self._checkpoints.append(found)
+        return found
+
+    def source(self) -> FrameRows:
+        """The rows of the DataFrame."""
+        return self.rows
+
+    def survey(self) -> Common:
+        """Some jobs."""
+        return survey(self.rows)
+
+    def divided(self) -> Divided:
+        """One job."""
+        found, self._in_packs = divide(self.session, self.spark, self.request, self.rows.rows)
+        return found
+
+    def source_of(self, number: int) -> FrameRows:
+        """The rows of a pack."""
+        assert self.frame.in_parts is not None
+        rows = self._in_packs.filter(F.col(PACK) == number)
+        return FrameRows(self.session, self.frame.in_parts, rows, self.rows.tables)
+
+    def leaf_of(self, number: int, pack: Pack) -> Leaf:
+        """The rows of a pack."""
+        return Leaf(str(number), pack.rows, pack.rows)
+
+    def cut(self, source: FrameRows, learned: Learned, number: int) -> Sequence[Leaf]:
+        """Some jobs."""
+        cuts = self._cuts[number] = cut(
+            self.session, self.spark, source.request, learned, source.rows
+        )
+        return cuts.leaves
+
+    def grouped(
+        self, blocks: Sequence[tuple[Part, Block]], many: int, may_join: bool
+    ) -> dict[Block, BlockFacts | DataError]:
+        """One job, in Spark's Python workers."""
+        first = len(self._numbers)
+        numbers = {
+            block: number_of_block(self._place(part), first + j)
+            for j, (part, block) in enumerate(blocks)
+        }
+        self._numbers.update(numbers)
+        made = self._checkpoint(self._ordered(
+            self._by_workers(blocks, numbers), sum(block.rows for _, block in blocks)
+        ))
+        told = {
+            row[BLOCK]: json.loads(row[FACTS])
+            for row in made.filter(F.col(FACTS).isNotNull()).select(BLOCK, FACTS).collect()
+        }
+        found = {block: _read(told.get(number), block) for block, number in numbers.items()}
+        if not may_join:
+            for each in found.values():
+                if isinstance(each, DataError):
+                    raise each
+        return found
+
+    def _place(self, part: Part) -> int:
+        """Where what workers know of a part stands; of all small parts that is one."""
+        known = next((i for i, cut in enumerate(self._told) if cut.apart), None)
+        if part.number not in self._places and part.small and known is not None:
+            self._places[part.number] = known
+        if part.number not in self._places:
+            self._places[part.number] = len(self._told)
+            learned = replace(part.learned, attributes=(), counts={})
+            self._told.append(Cut(part.request, learned, self.request.within, part.small))
+        return self._places[part.number]
+
+    def _rows(
+        self, blocks: Sequence[tuple[Part, Block]], numbers: Mapping[Block, int]
+    ) -> Iterator[Any]:
+        """The rows of blocks, part by part, with the numbers of their blocks as BLOCK."""
+        leaves: dict[int | None, dict[str, int]] = {}  # by their part; None: the small ones
+        for part, block in blocks:
+            own = leaves.setdefault(None if part.small else part.number, {})
+            own.update(dict.fromkeys(block.leaves, numbers[block]))
+        return (
+            in_packs(self.spark, self._in_packs, own) if number is None
+            else self._cuts[number].rows(own)
+            for number, own in leaves.items()
+        )
+
+    def _by_workers(
+        self, blocks: Sequence[tuple[Part, Block]], numbers: Mapping[Block, int]
+    ) -> Any:
+        """The released rows and the facts of blocks."""
+        schema = beside(self.frame.released)
+        group = grouper(
+            self._work, self._told, self.rows.tables, to_arrow_schema(schema, timezone=ZONE)
+        )
+        names = [column(field.name) for field in self.frame.fields]
+        if self.frame.in_parts is not None and self.request.call.small_parts == "join":
+            names.append(F.col(JOINED))
+        rows = reduce(DataFrame.unionByName, (
+            part.select(*names, F.col(BLOCK).cast("long")) for part in self._rows(blocks, numbers)
+        ))
+        # so many partitions that Spark doesn't join them by their size in bytes
+        rows = rows.repartition(len(blocks), BLOCK)
+        return rows.groupBy(BLOCK).applyInArrow(group, schema)
+
+    def _ordered(self, made: Any, rows: int) -> Any:
+        """Which partition a row is in, and where it stands there, follows from hashes of what is
+        released of it."""
+        parts = max(1, -(-rows // PART_ROWS))
+        return made.repartition(parts, OF_VALUES).sortWithinPartitions(OF_VALUES, OF_ALL)
+
+    def written(self, parts: Sequence[Part], facts: Sequence[BlockFacts], common: Common) -> Output:
+        """The release as Spark keeps it, verified there."""
+        blocks = {self._numbers[block] for part in parts for block in part.blocks}
+        kept, made = self._whole({*self._numbers.values()} - blocks, common.rows)
+        counted = self.frame.counted
+        output = count_output(made, counted)
+        if self.request.entity is None:  # whose a row is isn't released: blocks have verified it
+            verify_models(self._work, made, self._told, self.rows.tables, output.rows, counted)
+        names = [column(field.name) for field in self.frame.released]
+        if self.request.call.release.class_id:
+            kept = made = self._checkpoint(with_class_ids(self._work, made, counted))
+            names.append(F.col("class_id"))
+        self._released = made.select(*names), kept
+        return output
+
+    def _whole(self, dropped: Collection[int], rows: int) -> tuple[Any, Any]:
+        """What Spark keeps of the release, and its rows, without those of blocks that are no more.
+        """
+        first, *others = self._checkpoints
+        if not others:
+            return first, first.filter(F.col(FACTS).isNull())
+        found = reduce(DataFrame.unionByName, self._checkpoints)
+        left = found.filter(F.col(FACTS).isNull() & ~F.col(BLOCK).isin(list(dropped)))
+        made = self._checkpoint(self._ordered(left, rows))
+        return made, made
+
+
+def _read(told: Mapping[str, Any] | None, block: Block) -> BlockFacts | DataError:
+    """The facts of a block as a worker told them, or why it was refused.
+
+    Raises:
+        KanonError: what no larger block would make good.
+    """
+    if told is not None and "error" in told:
+        name, sentence = told["error"]
+        refusal = KINDS.get(name, DataError)(sentence)
+        if isinstance(refusal, DataError) and not isinstance(refusal, StoppedError):
+            return refusal
+        raise refusal
+    have = 0 if told is None else told.get("rows", block.rows)
+    if told is None or have != block.rows:
+        raise StoppedError(MOVED.format(have, block.rows))
+    return BlockFacts(**told)
