@@ -15,7 +15,7 @@ import pytest
 import kanon_sql
 from kanon_sql.cli import targets
 from kanon_sql.errors import DataError
-from kanon_sql.files import run
+from kanon_sql.files import engine
 from tests.support.shell import Shell
 
 Connection = duckdb.DuckDBPyConnection
@@ -98,7 +98,7 @@ def _at(step: str) -> Callable[[pytest.MonkeyPatch, BaseException], None]:
     def patch(patching: pytest.MonkeyPatch, failure: BaseException) -> None:
         def fail(*_: Any) -> Any:
             raise failure
-        patching.setattr(*((run.Files, "write") if step == "write" else (run, step)), fail)
+        patching.setattr(*((engine.Files, "write") if step == "write" else (engine, step)), fail)
     return patch
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import kanon_sql
 from kanon_sql.errors import DataError, OptionError
-from kanon_sql.files import draft, run
+from kanon_sql.files import draft, engine
 from tests.files.lakes import OPTIONS, bytes_of, make_lake
 
 GIVEN: dict[str, Any] = {**OPTIONS, "block_rows": 700, "threads": 1}
@@ -119,7 +119,7 @@ def test_the_output_is_never_read_as_input(tmp_path: Path) -> None:
 def test_two_runs_do_not_write_one_output(
     lake: str, whole: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    out, real, tried = tmp_path / "out", run.release_block, []
+    out, real, tried = tmp_path / "out", engine.release_block, []
 
     def meanwhile(*given: Any) -> Any:
         if not tried:
@@ -129,7 +129,7 @@ def test_two_runs_do_not_write_one_output(
                     kanon_sql.anonymize_files(lake, out, **{**GIVEN, **more})
         return real(*given)
 
-    monkeypatch.setattr(run, "release_block", meanwhile)
+    monkeypatch.setattr(engine, "release_block", meanwhile)
     kanon_sql.anonymize_files(lake, out, **GIVEN)
     assert tried and bytes_of(out) == whole
 
@@ -140,8 +140,8 @@ def test_nobody_else_may_read_a_draft(
     lake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = []
-    real = run.release_block
-    monkeypatch.setattr(run, "release_block", lambda *given: (
+    real = engine.release_block
+    monkeypatch.setattr(engine, "release_block", lambda *given: (
         seen.append((tmp_path / "out.kanon-draft").stat().st_mode & 0o777), real(*given)
     )[1])
     kanon_sql.anonymize_files(lake, tmp_path / "out", **GIVEN)
@@ -156,7 +156,7 @@ def stopped_at(lake: Any, out: Path, monkeypatch: pytest.MonkeyPatch, **more: An
         raise Stopped
 
     with monkeypatch.context() as patch:
-        patch.setattr(run.Files, "write", stopping)
+        patch.setattr(engine.Files, "write", stopping)
         with pytest.raises(Stopped):
             kanon_sql.anonymize_files(lake, out, **{**GIVEN, **more})
 
@@ -216,7 +216,7 @@ def test_folders_that_cannot_be_written(
 def test_too_little_memory_is_one_sentence_and_its_draft_is_gone_on_with(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lake: str, whole: dict[str, bytes]
 ) -> None:
-    real = run.release_block
+    real = engine.release_block
 
     def short(con: Any, request: Any, call: Any, learned: Any, block: Any, to: Path) -> Any:
         if block.first == 2:
@@ -224,7 +224,7 @@ def test_too_little_memory_is_one_sentence_and_its_draft_is_gone_on_with(
         return real(con, request, call, learned, block, to)
 
     with monkeypatch.context() as patch:
-        patch.setattr(run, "release_block", short)
+        patch.setattr(engine, "release_block", short)
         with pytest.raises(DataError, match="The memory is too little") as refused:
             kanon_sql.anonymize_files(lake, tmp_path / "out", **GIVEN)
     assert "\n" not in str(refused.value) and "a value" not in str(refused.value)
@@ -249,13 +249,13 @@ def test_a_damaged_file_is_one_sentence_and_leaves_no_draft(tmp_path: Path) -> N
 def test_an_input_that_grows_meanwhile_is_said_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own, real = make_lake(tmp_path / "lake", 3000), run.spool
+    own, real = make_lake(tmp_path / "lake", 3000), engine.spool
 
     def growing(*given: Any) -> Any:
         shutil.copy(tmp_path / "lake" / "part-0.parquet", tmp_path / "lake" / "z.parquet")
         return real(*given)
 
-    monkeypatch.setattr(run, "spool", growing)
+    monkeypatch.setattr(engine, "spool", growing)
     with pytest.raises(DataError, match="changed while they were read"):
         kanon_sql.anonymize_files(own, tmp_path / "out", **GIVEN)
     assert not (tmp_path / "out.kanon-draft").exists()

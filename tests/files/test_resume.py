@@ -16,7 +16,7 @@ import pytest
 import kanon_sql
 from kanon_sql.blocks.group import Block
 from kanon_sql.errors import DataError, OptionError
-from kanon_sql.files import finish, run, spool, state
+from kanon_sql.files import engine, finish, spool, state
 from kanon_sql.files.state import State
 from tests.files.lakes import OPTIONS, bytes_of, make_lake
 
@@ -74,7 +74,7 @@ def test_a_run_that_stops_at_every_step_ends_with_the_same_bytes(
 def test_blocks_that_are_done_are_not_done_again(
     lake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, made = run.release_block, []
+    real, made = engine.release_block, []
 
     def counting(con: Any, request: Any, call: Any, learned: Any, one: Block, to: Path) -> Any:
         if len(made) == 3:
@@ -82,7 +82,7 @@ def test_blocks_that_are_done_are_not_done_again(
         made.append(one.name)
         return real(con, request, call, learned, one, to)
 
-    monkeypatch.setattr(run, "release_block", counting)
+    monkeypatch.setattr(engine, "release_block", counting)
     with pytest.raises(Stopped):
         kanon_sql.anonymize_files(lake, tmp_path / "out", **GIVEN)
     again: list[str] = []
@@ -91,8 +91,8 @@ def test_blocks_that_are_done_are_not_done_again(
         again.append(one.name)
         return real(con, request, call, learned, one, to)
 
-    monkeypatch.setattr(run, "release_block", noting)
-    monkeypatch.setattr(run, "spool", lambda *_: pytest.fail("the rows were cut again"))
+    monkeypatch.setattr(engine, "release_block", noting)
+    monkeypatch.setattr(engine, "spool", lambda *_: pytest.fail("the rows were cut again"))
     kanon_sql.anonymize_files(lake, tmp_path / "out", **GIVEN)
     assert made and not set(made) & set(again)
 
@@ -108,7 +108,7 @@ def test_a_draft_of_another_release_is_not_gone_on_with(
     def stopping(*_: Any) -> Any:
         raise Stopped
 
-    monkeypatch.setattr(run, "release_block", stopping)
+    monkeypatch.setattr(engine, "release_block", stopping)
     with pytest.raises(Stopped):
         kanon_sql.anonymize_files(lake, tmp_path / "out", **GIVEN)
     monkeypatch.undo()
@@ -126,7 +126,7 @@ def test_an_input_that_changed_is_not_gone_on_with(
     def stopping(*_: Any) -> Any:
         raise Stopped
 
-    monkeypatch.setattr(run.Files, "write", stopping)
+    monkeypatch.setattr(engine.Files, "write", stopping)
     with pytest.raises(Stopped):
         kanon_sql.anonymize_files(own, tmp_path / "out", **GIVEN)
     make_lake(tmp_path / "lake", 3100)
@@ -199,14 +199,14 @@ def test_ctrl_c_stops_it_and_it_goes_on(
     program = PROGRAM.replace("import kanon_sql\n", """
 import os, signal
 import kanon_sql
-from kanon_sql.files import run
-real = run.release_block
+from kanon_sql.files import engine
+real = engine.release_block
 def stopping(con, request, call, learned, one, to):
     if one.first == 2 and not to.with_name('once').exists():
         to.with_name('once').write_text('')
         os.kill(os.getpid(), signal.SIGINT)
     return real(con, request, call, learned, one, to)
-run.release_block = stopping
+engine.release_block = stopping
 """)
     command = [sys.executable, "-c", program, lake, str(out), json.dumps(GIVEN)]
     stopped = subprocess.run(command, capture_output=True, text=True, timeout=120)
