@@ -1,4 +1,4 @@
-"""The SQL of the calls that measure: anonymize_metrics, anonymize_audit and k_anonymity."""
+"""The SQL of the calls that measure: anonymize_metrics and anonymize_audit."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ from kanon_sql.methods.centers.geometry import UNITS
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.plan.fragments import (
-    chosen,
     helpers,
     listed,
     one_empty_row,
@@ -47,11 +46,10 @@ from kanon_sql.plan.fragments import (
 from kanon_sql.plan.generalize import publishes_centers
 from kanon_sql.plan.hierarchies import Hierarchies
 from kanon_sql.plan.metric_rows import metric_rows
-from kanon_sql.plan.parts import of_each_part, stages_by_part, told_by_part
-from kanon_sql.plan.persons import measured_persons, persons_lacking
+from kanon_sql.plan.parts import of_each_part, stages_by_part
+from kanon_sql.plan.persons import persons_lacking
 from kanon_sql.plan.pipeline import measured_sql, named_columns, pipeline_sql
 from kanon_sql.plan.risk import WEIGHTLESS
-from kanon_sql.plan.sensitive import sensitive_sql
 from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.plan.unseen import refusals
 from kanon_sql.sql import expression, statement
@@ -283,37 +281,4 @@ def audit_sql(call: Call) -> str:
         attribute_unit=literal(ATTRIBUTE.unit),
         attribute_text=literal(ATTRIBUTE.description),
         refusals=refusals(call),
-    )
-
-
-def k_anonymity_sql(call: Call) -> str:
-    """The SQL of k_anonymity()."""
-    if call.looked_at:
-        return sensitive_sql(call)
-    source, roles = call.source, call.roles
-    if call.by_persons and roles.entity is not None:
-        columns = (quasi(roles, ()), *([chosen(roles.within)] if roles.within else []))
-        return statement(
-            "audit.k_anonymity_persons",
-            sound=sound_sql(),
-            entity=quoted(roles.entity),
-            seen=", ".join(map(seen, columns)),
-            relation=source_rows(call),
-            where=where(source, roles),
-            k="NULL" if call.k is None else call.k,
-            refusals=refusals(call),
-            **measured_persons(call, roles.entity, "unnest(whose)"),
-        )
-    name = "audit.k_anonymity"
-    if roles.within:
-        name += "_by_part" if call.by_part else "_parts"
-    return statement(
-        name,
-        sound=sound_sql(),
-        seen=seen(quasi(roles, ())),
-        relation=source_rows(call),
-        where=where(source, roles),
-        k="NULL" if call.k is None else call.k,
-        refusals=refusals(call),
-        **told_by_part(roles),
     )

@@ -20,9 +20,10 @@ from kanon_sql.names import literal
 from kanon_sql.option import LEDGER_CHECK
 from kanon_sql.plan.fragments import helpers, listed
 from kanon_sql.plan.hierarchies import hierarchy_spec, hierarchy_sql
+from kanon_sql.plan.k_anonymity import k_anonymity_sql
 from kanon_sql.plan.ledger import goes_on, ledger_check_sql, ledger_sql
 from kanon_sql.plan.manifest import manifest_sql, without_seed
-from kanon_sql.plan.measure import audit_sql, k_anonymity_sql, metrics_sql
+from kanon_sql.plan.measure import audit_sql, metrics_sql
 from kanon_sql.plan.pipeline import measured_sql, passing, pipeline_sql
 from kanon_sql.plan.risk import risk_sql
 from kanon_sql.plan.roles import roles_sql

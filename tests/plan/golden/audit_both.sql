@@ -262,7 +262,7 @@ __kanon_persons AS (
            coalesce(max("rows"), 0)::BIGINT AS most_rows
     FROM (SELECT entity, count(*) AS places, sum(size) AS "rows" FROM __kanon_whose GROUP BY entity)
 ),
-__kanon_found AS (  -- what the worst class has
+__kanon_found AS (
     SELECT 0 AS place, 'disease'::VARCHAR AS sensitive,
            (SELECT system.main.min(has) FROM __kanon_model_0)::BIGINT AS l_distinct, (SELECT system.main.min(has) FROM __kanon_model_1) AS l_entropy,
            (SELECT system.main.max(has) FROM __kanon_model_2) AS c, (SELECT system.main.max(has) FROM __kanon_model_3) AS t, (SELECT system.main.max(has) FROM __kanon_model_4) AS alpha,
