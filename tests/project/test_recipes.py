@@ -1,5 +1,5 @@
 """The recipes of docs/contributing.md hold: a toy method, an option of it, a metric, a kind of
-hierarchy and a privacy model each touch as few files as is said, and then work everywhere.
+hierarchy, a privacy model and an engine each touch as few files as is said, and then work everywhere.
 
 Each recipe is a patch in recipes/, applied here to a copy of the repository. Where the code around
 it changed, a patch is made anew: apply it by hand to a clean clone (``git apply --reject``), mend
@@ -69,6 +69,11 @@ def test_the_method_gives_the_labels_of_its_reference(tree: Path) -> None:
 @pytest.mark.slow
 def test_the_model_says_of_classes_what_counting_says(tree: Path) -> None:
     run_tests(tree, "tests/privacy/test_missing.py")
+
+
+@pytest.mark.slow
+def test_the_engine_releases_what_plain_sql_finds_safe(tree: Path) -> None:
+    run_tests(tree, "tests/files/test_tables.py")
 
 
 @pytest.mark.slow
