@@ -62,7 +62,7 @@ def _grouped(engine: Engine[S], parts: list[Part]) -> tuple[list[Part], list[Blo
     """Groups all blocks; those that can't keep a model join a neighbour, which is grouped anew.
     The parts with the blocks that came of it, and the facts of these."""
     done: dict[Block, BlockFacts] = {}
-    beside_k = engine.request.call.task.beside_k
+    beside_k = bool(engine.request.call.task.beside_k)
     while True:
         blocks = [(part, block) for part in parts for block in part.blocks]
         waiting = [(part, block) for part, block in blocks if block not in done]

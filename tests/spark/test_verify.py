@@ -72,12 +72,12 @@ def test_a_model_that_holds_passes(spark: Any) -> None:
 
 
 def test_a_class_below_k_stops_the_release(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kanon_sql.spark import run
+    from kanon_sql.spark import engine
 
-    monkeypatch.setattr(run, "count_output", lambda released, quasi: Output(15, 3, 4))
+    monkeypatch.setattr(engine, "count_output", lambda released, quasi: Output(15, 3, 4))
     with pytest.raises(ReleaseError, match="has 4 rows, fewer than k = 5"):
         kanon_spark.release(spark.sql(ROWS), k=5, **ROLES)
-    monkeypatch.setattr(run, "count_output", lambda released, quasi: Output(14, 2, 6))
+    monkeypatch.setattr(engine, "count_output", lambda released, quasi: Output(14, 2, 6))
     with pytest.raises(ReleaseError, match="14 came out"):
         kanon_spark.release(spark.sql(ROWS), k=5, **ROLES)
 
