@@ -1,5 +1,6 @@
 """The recipes of docs/contributing.md hold: a toy method, an option of it, a metric, a kind of
-hierarchy, a privacy model and an engine each touch as few files as is said, and then work everywhere.
+hierarchy, a privacy model and an engine each touch as few files as is said, and then work
+everywhere.
 
 Each recipe is a patch in recipes/, applied here to a copy of the repository. Where the code around
 it changed, a patch is made anew: apply it by hand to a clean clone (``git apply --reject``), mend
