@@ -1,10 +1,11 @@
 -- name: cells
--- The quasi-identifiers of a batch of rows as numbers and categories, and two hashes of each row, of
--- what isn't sensitive and of all, for kanon_sql.spark.anonymize(df, k=5,
+-- What Spark doesn't work out itself of a batch of rows, for kanon_sql.spark.anonymize(df, k=5,
 -- quasi_identifiers=['age', 'zip']).
-SELECT ${cells}(hash(row(${open})) >> 1)::BIGINT AS __kanon_mix,
-       (hash(row(*COLUMNS(__kanon.*))) >> 1)::BIGINT AS __kanon_all
-FROM ${rows} AS __kanon
+SELECT ${cells} FROM ${rows} AS __kanon
+
+-- name: hash
+-- A hash of some columns, for kanon_sql.spark.anonymize(df, k=5, quasi_identifiers=['age', 'zip']).
+(hash(row(${columns})) >> 1)::BIGINT AS ${name}
 
 -- name: part_key
 -- A text by which the part of a row is told from others, of one column of within, for

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
+from operator import add
 from typing import Any
 
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import (
+    ArrayType,
     ByteType,
     DateType,
+    DoubleType,
+    FloatType,
     IntegerType,
     LongType,
+    MapType,
     ShortType,
     StringType,
     StructField,
+    StructType,
+    VariantType,
 )
 
 WHOLE = (ByteType, ShortType, IntegerType, LongType)
+NESTED = (ArrayType, MapType, StructType, VariantType)
+BITS = 60
+"""So many columns say in one number which of them are missing."""
 
 SIZE = "__kanon_size"
 """How many rows a row of a table that Spark counted stands for."""
@@ -53,10 +65,26 @@ def cell(i: int) -> str:
 
 def own_cell(field: StructField, is_number: bool) -> Any | None:
     """The cell of a column, where Spark works it out as DuckDB would, so that it need not come from
-    Python beside it: whole numbers, days, and texts."""
+    Python: whole numbers, doubles, days, and texts."""
     value = column(field.name)
+    if is_number and isinstance(field.dataType, (DoubleType, FloatType)):
+        return F.when(~F.isnan(value), value.cast("double"))
     if is_number and isinstance(field.dataType, WHOLE):
         return value.cast("double")
     if is_number and isinstance(field.dataType, DateType):
         return F.unix_date(value).cast("double")
     return value if not is_number and type(field.dataType) is StringType else None
+
+
+def own_hash(fields: Sequence[StructField]) -> Any | None:
+    """A hash of these columns, above 0, where Spark tells their values apart as DuckDB would; a
+    value in a value that is missing is passed over there, and so is told from none."""
+    if any(isinstance(field.dataType, NESTED) for field in fields):
+        return None
+    values = [column(field.name) for field in fields]
+    # a missing value is passed over, too: which are missing is hashed beside the others
+    missing = [
+        reduce(add, (F.isnull(value).cast("long") * F.lit(1 << i) for i, value in enumerate(some)))
+        for some in (values[i:i + BITS] for i in range(0, len(values), BITS))
+    ]
+    return F.shiftrightunsigned(F.xxhash64(*values, *missing), 1)

@@ -38,6 +38,7 @@ from kanon_sql.spark.columns import (
     column,
     number_of_block,
     own_cell,
+    own_hash,
 )
 from kanon_sql.spark.parts import divide, in_packs
 from kanon_sql.spark.released import ReleasedFrame, free
@@ -99,7 +100,8 @@ def release_frame(df: Any, options: Mapping[str, Any]) -> ReleasedFrame:
 
 
 def encoded(df: Any, frame: FrameRequest, kept: Callable[[Any], Any] = lambda rows: rows) -> Any:
-    """The rows of a DataFrame with the cells of their quasi-identifiers and two hashes of each.
+    """The rows of a DataFrame with the cells of their quasi-identifiers and two hashes of each: of
+    what isn't sensitive, and of all.
 
     Args:
         df: the DataFrame.
@@ -107,30 +109,38 @@ def encoded(df: Any, frame: FrameRequest, kept: Callable[[Any], Any] = lambda ro
         kept: keeps the rows with what Spark doesn't work out itself.
     """
     request, numeric = frame.request, frame.request.numeric
-    found, cells, fields = {}, [], []
+    own, cells, fields = {}, [], []
     for i, (name, is_number) in enumerate(zip(request.quasi, numeric, strict=True)):
-        own = own_cell(frame.field(name), is_number)
-        if own is not None:
-            found[cell(i)] = own
+        found = own_cell(frame.field(name), is_number)
+        if found is not None:
+            own[cell(i)] = found
             continue
-        cells.append(
-            f"{number_of(name) if is_number else cell_of(request, name)} AS {cell(i)}, "
-        )
+        cells.append(f"{number_of(name) if is_number else cell_of(request, name)} AS {cell(i)}")
         fields.append(StructField(cell(i), DoubleType() if is_number else StringType()))
     if request.within:
         keys = (expression("spark.part_key", column=quoted(name)) for name in request.within)
-        cells.append(f"concat_ws(',', {', '.join(keys)}) AS {KEY}, ")
+        cells.append(f"concat_ws(',', {', '.join(keys)}) AS {KEY}")
         fields.append(StructField(KEY, StringType()))
-    schema = StructType([
-        *(StructField(f.name, f.dataType, True, f.metadata) for f in frame.fields),
-        *fields, StructField(MIX, LongType()), StructField(OF_ROW, LongType()),
-    ])
-    chosen = df.select(*(column(field.name) for field in frame.fields))
-    encode = encoder(
-        Work(request, frame.zone, 1), "".join(cells), to_arrow_schema(schema, timezone=ZONE)
-    )
-    rows = kept(chosen.mapInArrow(encode, schema))
-    return rows.withColumns(found) if found else rows
+    hashed = {
+        MIX: [field for field in frame.fields if field.name not in request.sensitive],
+        OF_ROW: list(frame.fields),
+    }
+    for name, some in hashed.items():
+        found = own_hash(some)
+        if found is not None:
+            own[name] = found
+            continue
+        columns = ", ".join(quoted(field.name) for field in some)
+        cells.append(expression("spark.hash", columns=columns, name=name))
+        fields.append(StructField(name, LongType()))
+    rows = df.select(*(column(field.name) for field in frame.fields))
+    if cells:
+        schema = StructType([
+            *(StructField(f.name, f.dataType, True, f.metadata) for f in frame.fields), *fields
+        ])
+        target = to_arrow_schema(schema, timezone=ZONE)
+        rows = rows.mapInArrow(encoder(Work(request, frame.zone, 1), cells, target), schema)
+    return kept(rows).withColumns(own)
 
 
 class FrameEngine:

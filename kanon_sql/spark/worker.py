@@ -91,23 +91,19 @@ def asked_whole(session: Session, relation: duckdb.DuckDBPyRelation, rows: int) 
 
 
 def encoder(
-    work: Work, cells: str, target: pa.Schema
+    work: Work, cells: Sequence[str], target: pa.Schema
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """A function for mapInArrow: the rows with their cells and two hashes beside them.
+    """A function for mapInArrow: the rows with their cells beside them.
 
     Args:
         work: what workers need to know.
-        cells: SQL of the cells, each with its name and a comma after it.
+        cells: SQL of what comes beside the rows, each with its name.
         target: the columns that come out.
     """
 
     def encode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         session = opened(work.zone, 1)
-        request = work.request
-        open_columns = ", ".join(map(quoted, (
-            name for name in request.columns if name not in request.sensitive
-        )))
-        text = statement("spark.cells", cells=cells, rows=quoted(ROWS), open=open_columns)
+        text = statement("spark.cells", cells=", ".join(cells), rows=quoted(ROWS))
         for rows in _together(batches):
             found = asked_of(session, text, rows)
             columns = [*rows.columns, *found.columns]
