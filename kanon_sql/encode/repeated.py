@@ -101,7 +101,7 @@ def repeated_among(
     that are the same in all its rows.
 
     Args:
-        rows: their numbers, ascending, and the cells are read.
+        rows: their numbers and the cells are read.
         columns: the quasi-identifiers.
         unnamed: of each such column some values, with all their rows.
     """
@@ -109,12 +109,21 @@ def repeated_among(
         _, codes, sizes = np.unique(keys.hashes, return_inverse=True, return_counts=True)
         if not is_repeated(sizes):
             continue
-        numbers = rows.numbers("row")
-        some = np.searchsorted(numbers, keys.rows)
-        taking = np.searchsorted(numbers, keys.rows, side="right") > some  # the others have NULLs
-        constant = _constant(rows, columns, some[taking], codes.reshape(-1)[taking])
+        some, taking = _places(rows, keys.rows)
+        constant = _constant(rows, columns, some, codes.reshape(-1)[taking])
         if independent(list(constant.values())):
             yield keys.name, list(constant)
+
+
+def _places(rows: Rows, wanted: Labels) -> tuple[Labels, Labels]:
+    """Where rows of these numbers are, and which of ``wanted`` they are: the others are left out,
+    since they have a NULL."""
+    numbers = rows.numbers("row")
+    order = np.argsort(numbers, kind="stable")  # pieces of several threads may overlap
+    first = np.searchsorted(numbers, wanted, sorter=order)
+    last = np.searchsorted(numbers, wanted, side="right", sorter=order)
+    taking = np.flatnonzero(last > first)
+    return order[first[taking]], taking
 
 
 def _constant(
