@@ -238,6 +238,7 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
         [{'name': 'ledger', 'names': ['row', 'history', 'stale', 'lot'], 'rows': (SELECT list([persons.__kanon_row::VARCHAR, past.history, CASE WHEN persons.__kanon_row IS NULL THEN NULL ELSE (persons.source <> past.source)::VARCHAR END, ((md5_number(concat('7', ' ', release, ' ', past.person)) >> 64)::UBIGINT)::VARCHAR]) FROM __kanon_past AS past LEFT JOIN __kanon_owners AS persons USING (person) CROSS JOIN __kanon_numbered)}, {'name': 'frozen', 'names': (SELECT list_concat(['class'], *COLUMNS(*)) FROM (SELECT [__kanon_name(COLUMNS(* EXCLUDE (__kanon_class))), ''] FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_published_before WHERE false) AS __kanon_none ON true))), 'rows': (SELECT list(list_concat([__kanon_class::VARCHAR], *COLUMNS(* EXCLUDE (__kanon_class)))) FROM (SELECT __kanon_class, [ (__kanon_cell(COLUMNS(* EXCLUDE (__kanon_class)))).number::VARCHAR, __kanon_key(COLUMNS(* EXCLUDE (__kanon_class)))] FROM __kanon_published_before))}],
         [],
         [],
+        NULL,
         system.main.current_setting('threads'),
         regexp_matches(system.main.current_query(), '(?is)\bcopy\b.*\bpartition_by\b'),
         (SELECT count(*) FROM __kanon_source),

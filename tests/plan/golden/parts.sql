@@ -40,15 +40,17 @@ WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '_
                 OR system.main.contains(path, system.main.concat('.', schema_quoted, ','))
                 OR system.main.contains(path, system.main.concat('."', schema_quoted, '",'))))))
 ),
-__kanon_source AS MATERIALIZED (  -- each row, its number, and what breaks ties
+__kanon_read AS MATERIALIZED (  -- each row, its number, and what breaks ties
     SELECT row_number() OVER () AS __kanon_row,
            {'apart': (md5_number(concat('7 ', row(*COLUMNS(__kanon.* EXCLUDE ("disease", "job")))::VARCHAR)) >> 64)::UBIGINT,
             'whole': (md5_number(concat('7 ', row((md5_number(concat('7 ', row(*COLUMNS(__kanon.* EXCLUDE ("disease", "job")))::VARCHAR)) >> 64)::UBIGINT, __kanon."disease")::VARCHAR)) >> 64)::UBIGINT} AS __kanon_hash,
            NULL::BIGINT AS __kanon_part,
-           COLUMNS(['age', 'zip', 'disease', 'job'])
+           COLUMNS(['age', 'zip', 'disease', 'job']),
+           __kanon_key_hash(COLUMNS(__kanon.* EXCLUDE ("age", "zip", "disease", "job")))
     FROM "patients" AS __kanon
     WHERE __kanon_has(COLUMNS(['age', 'zip', 'disease', 'job']))
 ),
+__kanon_source AS NOT MATERIALIZED (SELECT "__kanon_row", "__kanon_hash", "__kanon_part", COLUMNS(['age', 'zip', 'disease', 'job']) FROM __kanon_read),
 __kanon_taking AS (  -- the rows that take part
     FROM __kanon_source
 ),
@@ -112,6 +114,7 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
         NULL,
         [],
         [],
+        (SELECT [*COLUMNS(*)] FROM (SELECT __kanon_keys(COLUMNS(* EXCLUDE (__kanon_row, __kanon_least)), __kanon_row, __kanon_least) FROM (SELECT __kanon_row, __kanon_least, COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "__kanon_part", "age", "zip", "disease", "job")) FROM (SELECT NULL::UBIGINT AS __kanon_none, * FROM __kanon_read) CROSS JOIN (SELECT 18446744073709551615 - 18446744073709551615 // greatest( 1, count(*) // 10000)::UBIGINT AS __kanon_least FROM __kanon_read)))),
         system.main.current_setting('threads'),
         false,
         (SELECT count(*) FROM __kanon_source),

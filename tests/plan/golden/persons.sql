@@ -103,6 +103,7 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
         NULL,
         [],
         [],
+        NULL,
         system.main.current_setting('threads'),
         false,
         (SELECT count(*) FROM __kanon_source),
