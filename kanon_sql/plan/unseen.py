@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterable
 
 from kanon_sql.call.call import TAKEN, Call, GroupingCall
-from kanon_sql.call.declarations import MEANT
 from kanon_sql.names import caseless, literal
 from kanon_sql.sql import expression
 
@@ -61,8 +60,8 @@ def _unseen(call: Call) -> list[tuple[str, str]]:
     given = [name for name, origin in call.roles.origins.items() if origin == "call"]
     found = [(
         expression(
-            "unseen.undeclared", tables=_texts(names), meant=literal(MEANT),
-            seen=_texts(call.seen), given=_texts(given),
+            "unseen.undeclared", tables=_texts(names), seen=_texts(call.seen),
+            given=_texts(given),
         ),
         literal(UNDECLARED.format(relation=source.sql)),
     )]
