@@ -123,7 +123,7 @@ def declared_role(column: str, comment: str | None) -> str | None:
 def _unread(column: str, text: str) -> str:
     """What is said of a comment that can't be read, from the word on that is meant for us."""
     said = re.match(rf"{WORD}\s*:\s*([\w -]*\w)\s*$", text, re.IGNORECASE)
-    if said:
+    if said and read_role(said[1]) is None:
         return (
             f"The comment on column {column!r} declares the role {said[1]!r}, which doesn't exist. "
             f"{did_you_mean(said[1], ROLES)}"
