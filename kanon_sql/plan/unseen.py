@@ -21,6 +21,11 @@ SHADOWED = (
     "A temporary relation hides the table {relation}, whose column comments declare roles. Write "
     "the name with its schema."
 )
+INHERITED = (
+    "The temporary view {relation} reads a table whose column comments declare roles, and a "
+    "temporary view inherits none. Give these columns their roles in the call, say others='drop', "
+    "or make it by CREATE VIEW."
+)
 UNRULED = (
     "{} no role: {}{}. Name each in sensitive=[...], identifiers=[...] or quasi_identifiers=[...], "
     "or say others='drop', 'quasi_identifier' or 'release'."
@@ -65,6 +70,15 @@ def _unseen(call: Call) -> list[tuple[str, str]]:
         ),
         literal(UNDECLARED.format(relation=source.sql)),
     )]
+    releases = isinstance(call, GroupingCall) and call.name != "anonymize_roles"
+    if releases and entry is None and call.roles.rest in ("release", "quasi_identifier"):
+        found.append((
+            expression(
+                "unseen.inherited", view=literal(caseless(source.parts[-1])),
+                given=_texts(caseless(name) for name in call.roles.named),
+            ),
+            literal(INHERITED.format(relation=source.sql)),
+        ))
     declared = "comment" in call.roles.origins.values()
     place = entry.place if entry is not None else None
     if declared and len(source.parts) == 1 and place is not None and place[0] != "temp":

@@ -100,6 +100,33 @@ def test_roles_of_an_uncommitted_table_are_not_passed_over_in_silence(con: Conne
     assert "name" not in columns_of(con, "anonymize('fresh', k=5)")
 
 
+@pytest.mark.parametrize(("view", "called"), [
+    ("FROM patients", "k=5, quasi_identifiers=['age'], others='release'"),
+    ("SELECT name AS label, age FROM patients", "k=5"),
+    ("SELECT * FROM shown", "k=5"), ("FROM inner_view", "k=5"),
+])
+def test_a_temporary_view_inherits_no_roles_and_so_is_refused(
+    con: Connection, view: str, called: str
+) -> None:
+    con.execute("COMMENT ON COLUMN patients.name IS 'kanon: identifier'")
+    con.execute("CREATE VIEW shown AS FROM patients")
+    con.execute("CREATE TEMP VIEW inner_view AS FROM shown")
+    con.execute(f"CREATE TEMP VIEW chosen AS {view}")
+    with pytest.raises(duckdb.InvalidInputException, match="a temporary view inherits none"):
+        con.execute(f"FROM anonymize('chosen', {called})").fetchall()
+    assert columns_of(con, "anonymize('chosen', k=5, quasi_identifiers=['age'], others='drop')")
+    if "label" not in view:
+        given = "anonymize('chosen', k=5, identifiers=['name'])"
+        assert "name" not in columns_of(con, given)
+
+
+def test_other_temporary_views_are_released(con: Connection) -> None:
+    con.execute("COMMENT ON COLUMN patients.name IS 'kanon: identifier'")
+    con.execute("CREATE TABLE other AS FROM patients")
+    con.execute("CREATE TEMP VIEW chosen AS SELECT *, 1 AS patients_count FROM other")
+    assert "age" in columns_of(con, "anonymize('chosen', k=5)")
+
+
 def test_a_role_that_does_not_exist(con: Connection) -> None:
     con.execute("COMMENT ON COLUMN patients.name IS 'kanon: identifer'")
     with pytest.raises(duckdb.InvalidInputException, match="Did you mean 'identifier'"):
