@@ -24,6 +24,13 @@ CREATE OR REPLACE TEMP MACRO __kanon_name(x) AS alias(x);
 CREATE OR REPLACE TEMP MACRO __kanon_caseless(name) AS
     translate(name, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz');
 
+-- a text in lower case whose words stand between blanks; and whether there is a name in it
+CREATE OR REPLACE TEMP MACRO __kanon_words(text) AS
+    concat(' ', regexp_replace(__kanon_caseless(text), '\W+', ' ', 'g'), ' ');
+
+CREATE OR REPLACE TEMP MACRO __kanon_has_name(text, name) AS
+    contains(__kanon_words(text), __kanon_words(name));
+
 CREATE OR REPLACE TEMP MACRO __kanon_describe(x) AS [alias(x), typeof(x)];
 
 -- NaN is a missing value, as NULL is, and -0.0 is 0.0 (by JSON, which DuckDB casts to any type, and
