@@ -15,6 +15,7 @@ import errno
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from unicodedata import normalize
 
 
 class KanonError(ValueError):
@@ -45,11 +46,17 @@ def printable(text: str) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The hint that follows a name that is not known: the nearest one, or all there are."""
-    by_lower = {candidate.lower(): candidate for candidate in known}
+    """The hint that follows a name that is not known: the nearest other one, or all there are. One
+    that looks the same, as letters and accents can be put together in two ways, is spelled out."""
+    by_lower = {candidate.lower(): candidate for candidate in known if candidate != name}
     near = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
+    for candidate in by_lower.values():
+        if normalize("NFKC", candidate) == normalize("NFKC", name):
+            return f"Did you mean {candidate!a}, which only looks the same?"
     if near:
         return f"Did you mean {by_lower[near[0]]!r}?"
+    if not by_lower:
+        return "There is no other."
     return "There are: " + ", ".join(sorted(by_lower.values())) + "."
 
 

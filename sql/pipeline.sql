@@ -23,17 +23,34 @@ __kanon_withheld AS MATERIALIZED (
                        % greatest(1, (SELECT count(*) FROM __kanon_source) // ${some}) = 0)
              GROUP BY __kanon_whose)))
 
+-- name: unnamed
+-- The columns without a role, which are dropped or pass, any of which may say whose row a row is: a part
+-- of anonymize('visits', k=5, quasi_identifiers=['sex'], others='drop'). Of each of them the hashes of
+-- some values, the largest, with all their rows (see kanon_sql/encode/repeated.py).
+(SELECT [*COLUMNS(*)]
+ FROM (SELECT __kanon_keys(COLUMNS(* EXCLUDE (__kanon_row, __kanon_least)), __kanon_row, __kanon_least)
+       FROM (SELECT __kanon_row, __kanon_least, ${hashes}
+             FROM (SELECT NULL::UBIGINT AS __kanon_none, * FROM ${rows})
+             CROSS JOIN (SELECT 18446744073709551615 - 18446744073709551615 // greatest(
+                                    1, count(*) // ${some})::UBIGINT AS __kanon_least
+                         FROM ${rows}))))
+
+-- name: without_unnamed
+-- Columns that are dropped go no further than the stage that looks at them, and it has their hashes
+-- only: a part of anonymize('visits', k=5, quasi_identifiers=['sex'], others='drop').
+__kanon_source AS NOT MATERIALIZED (SELECT ${row_helpers}, ${columns} FROM __kanon_read),
+
 -- name: stages
 -- From a relation to its verified release; SELECT sql FROM anonymize_sql('patients', k=5) shows it
 -- with the names filled in.
 ${sound},
-__kanon_source AS MATERIALIZED (  -- each row, its number, and what breaks ties
+${source} AS MATERIALIZED (  -- each row, its number, and what breaks ties
     SELECT row_number() OVER () AS __kanon_row,
            ${hash} AS __kanon_hash,
            ${part}${columns}
     FROM ${relation} AS __kanon${clock}${where}
 ),
-${withheld}__kanon_${taking} AS (  -- the rows that take part
+${without_unnamed}${withheld}__kanon_${taking} AS (  -- the rows that take part
     ${kept}${suppress}
 ),
 ${parts}${trees}__kanon_columns AS (  -- name and type of each quasi-identifier
@@ -74,6 +91,7 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
         ${tables},
         ${passing_hidden},
         ${repeated},
+        ${unnamed},
         ${threads},
         ${divided},
         ${expected},

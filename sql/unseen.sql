@@ -21,10 +21,24 @@
 -- to what is temporary: a part of anonymize('t', k=5).
 EXISTS (SELECT 1 FROM duckdb_columns()
     WHERE list_contains(${tables}, __kanon_caseless(table_name))
-    AND regexp_matches(comment, ${meant}, 'i')
+    AND __kanon_declares(comment)
     AND NOT list_contains(${seen}, concat(
         database_name, '.', schema_name, '.', table_name, '.', column_name, ' ', comment))
     AND NOT list_contains(${given}, __kanon_caseless(column_name)))
+
+-- name: inherited
+-- Whether the relation is a temporary view, and one that it reads, by way of other views too, has
+-- comments that declare roles which the call doesn't give: a part of
+-- anonymize('chosen', k=5, quasi_identifiers=['age'], others='release').
+EXISTS (WITH RECURSIVE read(text) AS (
+        SELECT sql FROM duckdb_views()
+        WHERE database_name = 'temp' AND __kanon_caseless(view_name) = ${view}
+    UNION
+        SELECT below.sql FROM read, duckdb_views() AS below
+        WHERE NOT below.internal AND __kanon_has_name(read.text, below.view_name))
+    SELECT 1 FROM read, duckdb_columns() AS named
+    WHERE __kanon_declares(named.comment) AND __kanon_has_name(read.text, named.table_name)
+    AND NOT list_contains(${given}, __kanon_caseless(named.column_name)))
 
 -- name: shadowed
 -- Whether a temporary relation hides the table whose comments declare roles: a part of

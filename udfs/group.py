@@ -28,6 +28,7 @@ from kanon_sql.stages.labels import UNKNOWN, by_row, held, hold
 from kanon_sql.udfs.signature import (
     BOXES,
     CELLS,
+    KEYS,
     REFUSAL,
     TABLES,
     TREES,
@@ -47,12 +48,12 @@ CENTERS_SQL = 'STRUCT("row" BIGINT, "class" BIGINT)[]'
 
 def start(
     columns: Any, secrets: Any, options: Any, hierarchies: Any, tables: Any, passing: Any,
-    repeated: Any, threads: Any, divided: Any, expected: Any, memory: Any,
+    repeated: Any, unnamed: Any, threads: Any, divided: Any, expected: Any, memory: Any,
 ) -> Any:
     """Announces the method that the options name, which will take that many threads; the ticket
     under which its rows come, or one below 0 where the ``expected`` number of them is refused,
     since ``memory`` doesn't suffice. Remarks where the release is ``divided`` into files."""
-    from kanon_sql.encode.arrow import read_columns, read_tables
+    from kanon_sql.encode.arrow import read_columns, read_keys, read_tables
     from kanon_sql.hierarchies.tree import read_trees
 
     # here: it takes a while to load
@@ -65,7 +66,7 @@ def start(
     taken = room_for(names, run.task, sensitive, expected[0].as_py(), limit)
     work = Work(
         taken, names, run, read_trees(hierarchies), read_tables(tables), passing[0].as_py() or [],
-        sensitive, repeated[0].as_py() or [],
+        sensitive, repeated[0].as_py() or [], read_keys(whole(unnamed)),
     )
     if divided[0].as_py() and run.progress:
         say(DIVIDED)
@@ -162,8 +163,8 @@ def class_of(tickets: Any, rows: Any) -> Any:
 START = Signature(
     "__kanon_start",
     start,
-    ("VARCHAR[][]", "VARCHAR[][]", "VARCHAR", TREES, TABLES, "VARCHAR[]", "VARCHAR[][]", "BIGINT",
-     "BOOLEAN", "BIGINT", "VARCHAR"),
+    ("VARCHAR[][]", "VARCHAR[][]", "VARCHAR", TREES, TABLES, "VARCHAR[]", "VARCHAR[][]", KEYS,
+     "BIGINT", "BOOLEAN", "BIGINT", "VARCHAR"),
     "BIGINT",
     side_effects=True,
 )

@@ -12,6 +12,7 @@ CELLS = "STRUCT(number DOUBLE, category VARCHAR)[]"
 BOXES = 'STRUCT("class" BIGINT, number BIGINT, low DOUBLE, high DOUBLE, closed BOOLEAN)[]'
 TREES = "STRUCT(name VARCHAR, paths VARCHAR[][])[]"
 TABLES = "STRUCT(name VARCHAR, names VARCHAR[], rows VARCHAR[][])[]"
+KEYS = 'STRUCT(name VARCHAR, found STRUCT("row" BIGINT, hash UBIGINT)[])[]'
 REFUSAL = "STRUCT(kind VARCHAR, sentence VARCHAR)"
 REFUSED = pa.struct([("kind", pa.string()), ("sentence", pa.string())])
 """How a refusal crosses into SQL, which raises it (see sql/macros/refuse.sql)."""

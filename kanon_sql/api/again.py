@@ -94,13 +94,12 @@ def as_it_was(session: Session, ledger: str, manifest: Json) -> str:
 
 
 def _cleared(found: Finding, relation: Relation) -> Finding:
-    """A finding; but that a column resembles an identifier is nothing wrong where the source has
-    both, as DuckDB tells names apart: the release that is run again has only what may be there."""
-    known = relation.columns or {}
-    alike = found.resembles is not None and found.resembles in known
-    if alike and found.entry.partition(".")[2] in known:
-        return Finding(found.entry, "proven")
-    return found
+    """A finding; but a column that resembles an identifier is proven where the source has both, as
+    DuckDB tells names apart: the release that is run again has only what may be there."""
+    if found.resembles is None:
+        return found
+    both = {found.resembles, found.entry.partition(".")[2]} <= set(relation.columns or ())
+    return Finding(found.entry, "proven") if both else replace(found, verdict="wrong")
 
 
 def _in_order(

@@ -8,12 +8,17 @@ from typing import Any
 from kanon_sql.api.verification import Finding
 from kanon_sql.duckdb.session import Connection
 from kanon_sql.names import quoted
-from kanon_sql.plan.entries import added_columns, resembles
+from kanon_sql.plan.entries import added_columns, are_letters_apart, resembles
 from kanon_sql.plan.manifest import KEY, file_relation
 from kanon_sql.plan.proof import numbers_sql
 
 AWAY = ("identifier", "entity")
 """The roles of columns that no release has."""
+
+TWINS = (
+    "The column {!r} is in the file, and {!r}, which differs in the form of letters only, has the "
+    "role {}: give the source, which shows whether they are two."
+)
 
 Json = Mapping[str, Any]
 
@@ -38,14 +43,13 @@ def of_columns(columns: Mapping[str, str], manifest: Json) -> Iterator[Finding]:
                 f"The column {name!r} of the file is none of the release.",
             )
     for name, kept in told.items():
-        said, taken_for = "", None
+        said = ""
         near = next((other for other in away if resembles(name, other)), None)
         if name not in columns:
             said = f"The file lacks the column {name!r} of the release."
         elif columns[name] != kept:
             said = f"The column {name!r} has the type {columns[name]}, and was released as {kept}."
-        elif near is not None and near != name:
-            taken_for = near if name in roles else None
+        elif near not in (None, name) and not (name in roles and are_letters_apart(name, near)):
             said = f"The column {name!r} is in the file, and {near!r} has the role {roles[near]}."
         elif name not in roles and name not in added:
             said = f"The column {name!r} of the file has no role in the manifest."
@@ -53,7 +57,12 @@ def of_columns(columns: Mapping[str, str], manifest: Json) -> Iterator[Finding]:
             said = f"The column {name!r} is of the relation, and of the release."
         elif [*columns] != [*told] and set(columns) == set(told):
             said = "The columns of the file stand in another order than they were released in."
-        yield Finding(f"columns.{name}", "wrong" if said else "proven", said, taken_for)
+        elif near not in (None, name):
+            yield Finding(
+                f"columns.{name}", "not provable", TWINS.format(name, near, roles[near]), near
+            )
+            continue
+        yield Finding(f"columns.{name}", "wrong" if said else "proven", said)
     for name in sorted(added - set(told)):
         yield Finding(f"options.{name}", "wrong", f"The file lacks the column {name!r}.")
 

@@ -60,7 +60,9 @@ class Verification:
         return (
             f"{len(self.of('proven'))} entries are proven by {by}, "
             f"{len(self.of('not provable'))} are not provable by it and were not checked, and none "
-            "of the others is wrong."
+            "of the others is wrong." + "".join(
+                f" {each.sentence}" for each in self.of("not provable") if each.sentence
+            )
         )
 
     def of(self, verdict: Verdict) -> tuple[Finding, ...]:

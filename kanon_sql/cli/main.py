@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import sys
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ import click
 from click.shell_completion import shell_complete
 
 from kanon_sql.cli.stopping import watching
+from kanon_sql.cli.typed import as_typed, notices_typed
 from kanon_sql.errors import (
     LITTLE,
     DataError,
@@ -68,12 +68,6 @@ NO_SPACE = (
     "A file can't be read or written ({}). Nothing was written; check the path, its rights and the "
     "room on the disk."
 )
-GIVEN = re.compile(
-    r"""(?<![\w=\[])'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|"""  # a name or a path, as it is
-    r"(?<![\w/.-])([a-z]+(?:_[a-z]+)*|k)=(\[\.\.\.\]|\['[^'\]]*'\]|'[^']*'|True|[\d.]+)"
-)
-"""How sentences that all faces share write an option; what is quoted is none."""
-
 TOO_SMALL = (
     "The memory is too small for this table. Nothing was written; give more memory, or anonymize "
     "files into a folder, -o out/, which takes blocks."
@@ -147,9 +141,7 @@ def _told(error: BaseException, typed: Sequence[str], stopped: bool) -> tuple[in
     if isinstance(error, click.ClickException):
         return USAGE, _sentence(error, typed)
     if isinstance(error, KanonError):
-        said = str(error).replace(LITTLE, TOO_SMALL)
-        if typed[:1] != ["run"]:
-            said = _as_typed(said)
+        said = as_typed(str(error).replace(LITTLE, TOO_SMALL), in_file=typed[:1] == ["run"])
         return {OptionError: USAGE, DataError: DATA}.get(type(error), REFUSED), said
     if lacks_memory(error):
         return DATA, TOO_SMALL
@@ -166,18 +158,6 @@ def _of_duckdb(error: BaseException) -> str:
         f"DuckDB can't read the data or write the output ({type(error).__name__}). Nothing was "
         "written; check the files, and the room on the disk."
     )
-
-
-def _as_typed(sentence: str) -> str:
-    """A sentence with its options as a shell has them: others='drop' is --others drop."""
-
-    def typed(found: re.Match[str]) -> str:
-        if found[1] is None:
-            return found[0]
-        value = "" if found[2] == "True" else " " + re.sub(r"[\[\]']", "", found[2])
-        return f"--{found[1].replace('_', '-')}{value}"
-
-    return GIVEN.sub(typed, sentence)
 
 
 def _say(status: int, sentence: str, error: BaseException, as_json: bool) -> None:
@@ -213,7 +193,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     typed = list(sys.argv[1:] if arguments is None else arguments)
     before = heard()
     try:
-        with watching():
+        with watching(), notices_typed(in_file=typed[:1] == ["run"]):
             found = _invoked(typed)
         sys.stdout.flush()
         return found if isinstance(found, int) else DONE

@@ -232,14 +232,22 @@ def _refuse_read(session: Session, source: Source, place: Target, reads: Reads) 
     if place.kind == "folder":
         parted = place.path.joinpath(*(f"{column}=value" for column in place.by))
         reads.refuse_folder(place.path, [parted / f"data_0.{place.format}"])
+        if place.path.exists() and any(place.path.iterdir()):
+            reads.refuse_untold("-o", place.path, "Name a new folder")
     elif place.kind == "file":
         reads.refuse_file("-o", place.path)
     elif source.database != place.path:
         if reads.has(place.path):
             raise OptionError("-o names a DuckDB file that is read. Write the release to another.")
+        reads.refuse_untold("-o", place.path, "Write the release to a new file")
     elif place.table is not None:
         schema, name = _parts(place.table)
         there = session.con.execute(TABLE, [schema, name]).fetchall()
+        if there and reads.untold:
+            raise OptionError(
+                "-o names a table that is there, and it can't be told whether the relation reads "
+                "it. Write the release to a new table."
+            )
         if there and name.lower() in reads.words:
             itself = str(source.data).lower() in (name.lower(), f"{schema}.{name}".lower())
             what = "the relation itself" if itself else "a table that is read"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Protocol
+from warnings import catch_warnings, simplefilter
 
 import duckdb
 import pyarrow as pa
@@ -51,8 +53,12 @@ ADVICE = {
 }
 """What is said of some types that are no table."""
 
-SCAN = re.compile(r"SCAN \[([^\]]*)\]")
+SCAN = re.compile(r"SCAN \[(.*)\]$", re.MULTILINE)
 """What a lazy frame of Polars says of the files that it will read."""
+ELIDED = re.compile(r"\.\.\. \d+ other sources?$")
+"""What it says in place of the paths of many files."""
+UNTOLD = "FROM read_parquet(unknown)"
+"""A query that reads nobody knows what: of a frame whose files can't be told."""
 
 OBJECTS = "DuckDB can't read the frame. Give each column values of one type that SQL has."
 
@@ -146,9 +152,30 @@ def files_of(data: Any) -> list[str]:
         if found == "pyarrow" and hasattr(data, "to_table"):
             return [str(path) for path in getattr(data, "files", ())]
         if found == "polars" and hasattr(data, "explain"):
-            scans = SCAN.findall(data.explain(optimized=False))
-            return [path.strip() for scan in scans for path in scan.split(",")]
+            return _scanned(data)
     return []
+
+
+def _scanned(frame: Any) -> list[str]:
+    """The paths and patterns that a lazy frame of Polars will read."""
+    scans = SCAN.findall(frame.explain(optimized=False))
+    if not any(map(ELIDED.search, scans)):
+        return [path.strip() for scan in scans for path in (scan, *scan.split(","))]
+    with suppress(Exception):  # a part that has no such form, such as a function of Python
+        with catch_warnings():
+            simplefilter("ignore")  # Polars says that this form may change
+            plan = json.loads(frame.serialize(format="json"))
+        return [text for text in _texts_in(plan) if text]
+    return [UNTOLD]
+
+
+def _texts_in(tree: Any) -> Iterator[str]:
+    """All texts in what Polars tells as JSON."""
+    if isinstance(tree, str):
+        yield tree
+    elif isinstance(tree, (dict, list)):
+        for part in tree.values() if isinstance(tree, dict) else tree:
+            yield from _texts_in(part)
 
 
 def _names_of(frame: Any) -> list[Any]:

@@ -186,3 +186,31 @@ def read_tables(argument: Any) -> dict[str, Table]:
         entry["name"].as_py(): Table.of(entry["names"].as_py(), entry["rows"])
         for entry in array.flatten()
     }
+
+
+@dataclass(frozen=True)
+class Keys:
+    """Some values of a column without a role, with all their rows.
+
+    Attributes:
+        name: the column.
+        rows: int64, shape (m,); the numbers of these rows, in any order.
+        hashes: uint64, shape (m,); of the value of each.
+    """
+
+    name: str
+    rows: Labels
+    hashes: npt.NDArray[np.uint64]
+
+
+def read_keys(argument: Any) -> list[Keys]:
+    """Keys as DuckDB hands them over, STRUCT(name VARCHAR, found STRUCT("row" BIGINT, hash
+    UBIGINT)[])[]; columns of which nothing was found are left out, and NULL is none."""
+    array = argument.combine_chunks() if isinstance(argument, pa.ChunkedArray) else argument
+    return [
+        Keys(
+            entry["name"].as_py(), *(
+                entry["found"].values.field(name).to_numpy() for name in ("row", "hash")
+            )
+        ) for entry in array.flatten() if entry["found"].is_valid
+    ]

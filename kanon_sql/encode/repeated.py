@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from kanon_sql.encode.arrow import CellColumns, Column, Rows
+from kanon_sql.encode.arrow import CellColumns, Column, Keys, Rows
 from kanon_sql.encode.attributes import is_categorical, is_numeric
 from kanon_sql.encode.cells import category_column, number_column
 from kanon_sql.encode.looks import INTEGER, LEAST_ROWS, LOOKED_AT, NEARLY
@@ -88,14 +88,63 @@ def repeated_keys(
         if not is_repeated(sizes):
             continue
         some = np.flatnonzero(codes % max(1, count // SOME) == 0)
-        within, size = codes[some], len(sizes)
-        constant = {}
-        for i, other in enumerate(columns):
-            values = _codes(cells, i, columns, some)
-            if i != j and values.max() > 0 and determines(within, values, size):
-                constant[other.name] = values
+        constant = _constant(rows, columns, some, codes[some])
+        constant.pop(column.name, None)
         if independent(list(constant.values())):
             yield column.name, list(constant)
+
+
+def repeated_among(
+    rows: Rows, columns: Sequence[Column], unnamed: Sequence[Keys]
+) -> Iterator[tuple[str, list[str]]]:
+    """The columns without a role that may say whose row a row is, each with the quasi-identifiers
+    that are the same in all its rows.
+
+    Args:
+        rows: their numbers and the cells are read.
+        columns: the quasi-identifiers.
+        unnamed: of each such column some values, with all their rows.
+    """
+    for keys in unnamed:
+        _, codes, sizes = np.unique(keys.hashes, return_inverse=True, return_counts=True)
+        if not is_repeated(sizes):
+            continue
+        some, taking = _places(rows, keys.rows)
+        constant = _constant(rows, columns, some, codes.reshape(-1)[taking])
+        if independent(list(constant.values())):
+            yield keys.name, list(constant)
+
+
+def _places(rows: Rows, wanted: Labels) -> tuple[Labels, Labels]:
+    """Where rows of these numbers are, and which of ``wanted`` they are: the others are left out,
+    since they have a NULL."""
+    numbers = rows.numbers("row")
+    order = np.argsort(numbers, kind="stable")  # pieces of several threads may overlap
+    first = np.searchsorted(numbers, wanted, sorter=order)
+    last = np.searchsorted(numbers, wanted, side="right", sorter=order)
+    taking = np.flatnonzero(last > first)
+    return order[first[taking]], taking
+
+
+def _constant(
+    rows: Rows, columns: Sequence[Column], some: Labels, codes: Labels
+) -> dict[str, Labels]:
+    """The columns that are the same in all rows of a value, though not in all rows: their values,
+    numbered from 0, in some rows.
+
+    Args:
+        rows: the cells are read.
+        columns: the quasi-identifiers.
+        some: int64, shape (m,); where these rows are.
+        codes: int64, shape (m,); the value of each, numbered from 0.
+    """
+    constant = {}
+    for i, column in enumerate(columns):
+        values = _codes(rows.fields["cells"], i, columns, some)
+        different = values.max(initial=0) > 0
+        if different and determines(codes, values, int(codes.max(initial=-1)) + 1):
+            constant[column.name] = values
+    return constant
 
 
 def _codes(

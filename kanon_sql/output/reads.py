@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,26 +15,39 @@ import duckdb
 from kanon_sql.call.relation import is_url
 from kanon_sql.errors import OptionError
 from kanon_sql.names import literal
+from kanon_sql.output.told import tells_all
 
 TOKEN = re.compile(r"'((?:[^']|'')*)'|\"((?:[^\"]|\"\")*)\"|(\w+)")
 WILD = re.compile(r"[*?\[]")
 
 MEANINGS = """
-    SELECT system.main.lower(view_name), sql FROM system.main.duckdb_views() WHERE NOT internal
+    SELECT system.main.lower(view_name), sql, sql[system.main.strpos(sql, ' AS ') + 4:]
+    FROM system.main.duckdb_views() WHERE NOT internal
     UNION ALL
-    SELECT system.main.lower(function_name), macro_definition FROM system.main.duckdb_functions()
+    SELECT system.main.lower(function_name), macro_definition,
+        CASE WHEN system.main.contains(macro_definition, '__kanon_') THEN NULL
+             WHEN function_type = 'macro' THEN 'SELECT ' || macro_definition
+             ELSE macro_definition END
+    FROM system.main.duckdb_functions()
     WHERE NOT internal AND macro_definition IS NOT NULL
         AND NOT system.main.starts_with(function_name, '__kanon_')
     UNION ALL
-    SELECT 'getvariable', '''' || replace(value, '''', '''''') || ''''
+    SELECT 'getvariable', '''' || replace(value, '''', '''''') || '''', NULL
     FROM system.main.duckdb_variables() WHERE value IS NOT NULL
 """
-"""What a word in a query may stand for: a view, a macro, a variable."""
+"""What a word in a query may stand for: a view, a macro, a variable; and the query that it runs,
+unless that is ours, which names in its arguments what it reads."""
+QUERY = re.compile(r"\s*\(*\s*(SELECT|FROM|WITH)\b", re.IGNORECASE)
+QUOTING = re.compile(r"['\"\s]")
 
 DATABASES = "SELECT path FROM system.main.duckdb_databases() WHERE path IS NOT NULL"
 
 ITSELF = "{} names the relation itself. Write {} to another file."
 AMONG = "{} names {!r}, which is among the files that are read. Write {} to another file."
+UNTOLD = (
+    "{} names {!r}, which is there, and it can't be told whether the relation reads it: the names "
+    "of its files are worked out, not written out. {}."
+)
 OPEN = "{} names {!r}, a DuckDB file that is open. Write {} to another file."
 MATCHED = (
     "{} names {!r}, which the pattern {!r} reads, too. Write {} to a file outside of it."
@@ -69,18 +83,37 @@ class Reads:
         self.own = tuple(_names_in(source))
         self.names: list[str] = []
         self.words: set[str] = set()
-        meanings: dict[str, list[str]] = {}
-        for word, text in con.execute(MEANINGS).fetchall():
-            meanings.setdefault(word, []).append(text)
-        waiting = [source, *(f"{literal(text)} {text}" for text in _texts_of(given))]
+        meanings: dict[str, list[tuple[str, str | None]]] = {}
+        for word, text, query in con.execute(MEANINGS).fetchall():
+            meanings.setdefault(word, []).append((text, query))
+        options = list(_texts_of(given))
+        self._asked = [text for text in options if QUERY.match(text)]
+        self._meant = [f"FROM {source}"]
+        waiting = [source, *(f"{literal(text)} {text}" for text in options)]
         while waiting:
             for found in TOKEN.finditer(waiting.pop()):
                 name = _name(found)
                 if found[3] is None and name not in self.names:
                     self.names.append(name)
+                    if QUOTING.search(name):
+                        waiting.append(name)  # it may be a query, as of FROM query('...')
                 if name.lower() not in self.words:
                     self.words.add(name.lower())
-                    waiting += meanings.get(name.lower(), ())
+                    for text, query in meanings.get(name.lower(), ()):
+                        waiting.append(text)
+                        self._meant += [] if query is None else [query]
+
+    @cached_property
+    def untold(self) -> bool:
+        """Whether the relation may read what is named nowhere."""
+        return not all(tells_all(self._con, query) for query in self._meant) or any(
+            tells_all(self._con, query) is False for query in self._asked
+        )
+
+    def refuse_untold(self, said: str, target: Path, instead: str) -> None:
+        """Raises OptionError where what would be written over may be read."""
+        if target.exists() and self.untold:
+            raise OptionError(UNTOLD.format(said, str(target), instead))
 
     def files(self, name: str) -> list[str]:
         """The files of this machine that a name or pattern leads to; none of a name of no file."""
@@ -119,6 +152,7 @@ class Reads:
                 raise OptionError(AMONG.format(said, str(target), what))
             if WILD.search(name) and matches(name, target):
                 raise OptionError(MATCHED.format(said, str(target), name, what))
+        self.refuse_untold(said, target, f"Write {what} to a new file")
 
     def refuse_folder(self, target: Path, written: Sequence[Path]) -> None:
         """Raises OptionError where a folder that is to be written has a file that is read, or would

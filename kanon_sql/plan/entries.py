@@ -134,3 +134,10 @@ def resembles(name: str, other: str) -> bool:
         "".join(normalize("NFKC", each).casefold().split()) for each in (name, other)
     ]
     return plain[0] == plain[1]
+
+
+def are_letters_apart(name: str, other: str) -> bool:
+    """Whether two names that resemble each other are two to DuckDB by other letters, not by blanks:
+    an honest relation may have both, as it may have "É" and "é"."""
+    folded = [caseless("".join(each.split())) for each in (name, other)]
+    return folded[0] != folded[1] and len(name.split()) == len(other.split())

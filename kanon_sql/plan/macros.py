@@ -6,6 +6,8 @@ import re
 from functools import cache
 
 from kanon_sql.call.arguments import NOT_GIVEN
+from kanon_sql.call.declarations import MEANT
+from kanon_sql.call.look_alikes import ALIKE, LETTERS
 from kanon_sql.call.options import ALL_CALLS, OPTIONS
 from kanon_sql.hierarchies.kinds import KINDS
 from kanon_sql.names import literal, quoted
@@ -64,6 +66,8 @@ def macros(home: str = "") -> list[str]:
         home: the database in which the macros are made; without one they are temporary.
     """
     texts = [
+        f"CREATE OR REPLACE TEMP MACRO __kanon_declares(comment) AS regexp_matches("
+        f"translate(comment, {literal(ALIKE)}, {literal(LETTERS)}), {literal(MEANT)}, 'i')",
         *(text for name in MACRO_FILES for text in statements(f"macros/{name}")),
         *(_call_macro(call, home) for call in (*ALL_CALLS, LEDGER_CHECK, HIERARCHY)),
         f"CREATE OR REPLACE TEMP MACRO anonymize_methods() AS TABLE {methods_sql()}",

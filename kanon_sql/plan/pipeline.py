@@ -13,7 +13,6 @@ from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.plan.centers import centers_sql
 from kanon_sql.plan.fragments import (
     PART,
-    chosen,
     helpers,
     listed,
     one_empty_row,
@@ -36,6 +35,7 @@ from kanon_sql.plan.ledger import (
 from kanon_sql.plan.models import secret_trees
 from kanon_sql.plan.parts import parts_sql, refusals_of_parts
 from kanon_sql.plan.persons import described_entity, told_of_persons
+from kanon_sql.plan.repeated import repeated_sql, source_holes, unnamed_sql
 from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.plan.single_attribute import tables_sql
 from kanon_sql.plan.unseen import refusals
@@ -287,25 +287,6 @@ def _withheld(call: GroupingCall) -> str:
     return statement("pipeline.withheld", named=named, least=call.least) + "\n"
 
 
-REPEATED = 50_000
-"""About so many rows of an identifier's values are looked at for what they have in common."""
-
-
-def _repeated(call: GroupingCall, columns: str) -> str:
-    """SQL of a list: of each identifier its name, and the quasi-identifiers that are the same in
-    all its rows, where nobody says whose row a row is."""
-    roles = call.roles
-    if roles.entity is not None or call.block is not None:
-        return "[]"
-    found = [
-        expression(
-            "pipeline.repeated", name=literal(name), column=quoted(name), quasi=columns,
-            some=REPEATED,
-        ) for name in roles.identifiers
-    ]
-    return f"[{', '.join(found)}]"
-
-
 def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
     """All stages up to the verification.
 
@@ -322,7 +303,6 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
         sound=sound_sql(),
         relation=source_rows(call),
         clock=clock,
-        columns=chosen(roles.named) if roles.rest == "drop" else "__kanon.*",
         where=where(call.source, roles, call.checked),
         withheld=_withheld(call),
         row_helpers=", ".join(helpers(roles)),
@@ -333,7 +313,8 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
         passing_hidden=(
             "(SELECT names FROM __kanon_withheld)" if roles.rest == "release" else "[]"
         ),
-        repeated=_repeated(call, columns),
+        repeated=repeated_sql(call, columns),
+        unnamed=unnamed_sql(call),
         suppress=without_nulls if task.nulls == "suppress" else "",
         trees=trees.stages() + secret_trees(call).stages(),
         keyed=trees.keyed("__kanon_kept"),
@@ -354,6 +335,7 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
         classes=released_classes(call, trees),
         seen=seen("COLUMNS(* EXCLUDE (__kanon_class, __kanon_rows))"),
         refusals=refusals(call) + refusals_of_ledger(call) + refusals_of_parts(call),
+        **source_holes(call),
         **_secrets(call),
         **_ties(call),
         **verify_holes(call),

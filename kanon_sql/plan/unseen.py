@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterable
 
 from kanon_sql.call.call import TAKEN, Call, GroupingCall
-from kanon_sql.call.declarations import MEANT
 from kanon_sql.names import caseless, literal
 from kanon_sql.sql import expression
 
@@ -21,6 +20,11 @@ CHANGED = (
 SHADOWED = (
     "A temporary relation hides the table {relation}, whose column comments declare roles. Write "
     "the name with its schema."
+)
+INHERITED = (
+    "The temporary view {relation} reads a table whose column comments declare roles, and a "
+    "temporary view inherits none. Give these columns their roles in the call, say others='drop', "
+    "or make it by CREATE VIEW."
 )
 UNRULED = (
     "{} no role: {}{}. Name each in sensitive=[...], identifiers=[...] or quasi_identifiers=[...], "
@@ -61,11 +65,20 @@ def _unseen(call: Call) -> list[tuple[str, str]]:
     given = [name for name, origin in call.roles.origins.items() if origin == "call"]
     found = [(
         expression(
-            "unseen.undeclared", tables=_texts(names), meant=literal(MEANT),
-            seen=_texts(call.seen), given=_texts(given),
+            "unseen.undeclared", tables=_texts(names), seen=_texts(call.seen),
+            given=_texts(given),
         ),
         literal(UNDECLARED.format(relation=source.sql)),
     )]
+    releases = isinstance(call, GroupingCall) and call.name != "anonymize_roles"
+    if releases and entry is None and call.roles.rest in ("release", "quasi_identifier"):
+        found.append((
+            expression(
+                "unseen.inherited", view=literal(caseless(source.parts[-1])),
+                given=_texts(caseless(name) for name in call.roles.named),
+            ),
+            literal(INHERITED.format(relation=source.sql)),
+        ))
     declared = "comment" in call.roles.origins.values()
     place = entry.place if entry is not None else None
     if declared and len(source.parts) == 1 and place is not None and place[0] != "temp":

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kanon_sql.encode.arrow import Column, Labelled, Rows, Table
+from kanon_sql.encode.arrow import Column, Keys, Labelled, Rows, Table
 from kanon_sql.encode.attributes import is_numeric
 from kanon_sql.encode.encoded import Encoded
 from kanon_sql.encode.looks import Suspects
@@ -106,7 +106,7 @@ class Work:
     def __init__(
         self, taken: Taken, columns: Sequence[Column], run: Run, trees: Mapping[str, Tree],
         tables: Mapping[str, Table], passing: Collection[str], sensitive: Sequence[Column] = (),
-        repeated: Collection[Sequence[str]] = (),
+        repeated: Collection[Sequence[str]] = (), unnamed: Sequence[Keys] = (),
     ) -> None:
         """
         Args:
@@ -117,7 +117,9 @@ class Work:
             passing: the columns that would pass unchanged, but look like identifiers.
             sensitive: the sensitive columns that the task asks for.
             repeated: each identifier, and the quasi-identifiers that are the same in all its rows.
+            unnamed: some values of each column without a role, with all their rows.
         """
+        self._unnamed = unnamed
         self._repeated = [(key, constant) for key, *constant in repeated if constant]
         self._taken, self._columns, self._run = taken, columns, run
         self._trees, self._tables, self._passing = trees, tables, passing
@@ -134,7 +136,7 @@ class Work:
         if run.parts is not None:
             rows, numbers = without_number(rows)
         looked = look_at(
-            rows, self._columns, self._sensitive, run, self._passing, self._repeated
+            rows, self._columns, self._sensitive, run, self._passing, self._repeated, self._unnamed
         )
         self._suspects, hidden = looked.suspects, looked.suspects.hidden
         if run.progress:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kanon_sql.encode.arrow import Column, Rows
+from kanon_sql.encode.arrow import Column, Keys, Rows
 from kanon_sql.encode.attributes import is_numeric
 from kanon_sql.encode.cells import category_column, number_column
 from kanon_sql.encode.looks import (
@@ -21,7 +21,7 @@ from kanon_sql.encode.looks import (
     without,
 )
 from kanon_sql.encode.persons import whose
-from kanon_sql.encode.repeated import repeated_keys, repeated_notice
+from kanon_sql.encode.repeated import repeated_among, repeated_keys, repeated_notice
 from kanon_sql.errors import DataError
 from kanon_sql.hierarchies.tree import Tree
 from kanon_sql.methods import GroupTask
@@ -49,6 +49,7 @@ class Looked(NamedTuple):
 def look_at(
     rows: Rows, columns: Sequence[Column], sensitive: Sequence[Column], run: Run,
     passing: Collection[str], repeated: Sequence[tuple[str, Sequence[str]]],
+    unnamed: Sequence[Keys] = (),
 ) -> Looked:
     """Looks for columns that tell who somebody is.
 
@@ -59,6 +60,7 @@ def look_at(
         run: says which of them somebody named, and what of a text is a person's own.
         passing: the columns that would pass unchanged, but look like identifiers.
         repeated: identifiers, and the quasi-identifiers that are the same in all rows of each.
+        unnamed: some values of each column without a role, with all their rows.
 
     Raises:
         DataError: no quasi-identifier is left.
@@ -70,7 +72,10 @@ def look_at(
         keys = (name for name in entity.alike if name not in passing)
         said += [key_notice(name, entity.name) for name in keys]
     elif run.block is None:
-        found = chain(repeated, repeated_keys(rows, columns, run.named))
+        found = chain(
+            repeated, repeated_keys(rows, columns, run.named),
+            repeated_among(rows, columns, unnamed),
+        )
         said += [repeated_notice(key, constant) for key, constant in found]
     suspects = find_suspects(rows, columns, run.named, of_row, run.least)
     if columns and len(suspects.hidden) == len(columns):

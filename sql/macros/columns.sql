@@ -24,6 +24,13 @@ CREATE OR REPLACE TEMP MACRO __kanon_name(x) AS alias(x);
 CREATE OR REPLACE TEMP MACRO __kanon_caseless(name) AS
     translate(name, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz');
 
+-- a text in lower case whose words stand between blanks; and whether there is a name in it
+CREATE OR REPLACE TEMP MACRO __kanon_words(text) AS
+    concat(' ', regexp_replace(__kanon_caseless(text), '\W+', ' ', 'g'), ' ');
+
+CREATE OR REPLACE TEMP MACRO __kanon_has_name(text, name) AS
+    contains(__kanon_words(text), __kanon_words(name));
+
 CREATE OR REPLACE TEMP MACRO __kanon_describe(x) AS [alias(x), typeof(x)];
 
 -- NaN is a missing value, as NULL is, and -0.0 is 0.0 (by JSON, which DuckDB casts to any type, and
@@ -131,6 +138,16 @@ CREATE OR REPLACE TEMP MACRO __kanon_like_entity(persons, share) AS
 CREATE OR REPLACE TEMP MACRO __kanon_is_constant(persons) AS
     persons.agree AND persons.distinct > 1 AND persons.several >= 50
     AND 10 * persons.several >= persons.persons;
+
+-- the hash of a value that may say whose row a row is; and the rows whose hash is among the largest. The
+-- hash of 0, which many rows may have, is 0
+CREATE OR REPLACE TEMP MACRO __kanon_key_hash(x) AS
+    CASE WHEN x IS NOT NULL AND (__kanon_is_text(typeof(x)) OR __kanon_is_integer(typeof(x)))
+        THEN hash(x) ELSE NULL END;
+
+CREATE OR REPLACE TEMP MACRO __kanon_keys(x, place, least) AS {
+    'name': any_value(alias(x)),
+    'found': list({'row': place, 'hash': x}) FILTER (WHERE x >= least)};
 
 -- numbers may differ between any two persons by themselves, where few have several rows
 CREATE OR REPLACE TEMP MACRO __kanon_is_entity(persons) AS

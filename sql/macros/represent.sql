@@ -125,8 +125,8 @@ CREATE OR REPLACE TEMP MACRO __kanon_weighted_centroid
 -- SELECT __kanon_rounded(COLUMNS(*), min(COLUMNS(*)), max(COLUMNS(*))) FROM patients.
 -- What the centroid is, in the type of the column, which a macro by types gets to see only beside the
 -- values that it casts. Sums of integers are exact, and their mean is rounded to the nearest integer,
--- halves upwards. A mean of huge numbers, which a double rounds, may lie outside of the type: then it
--- is the value at that end.
+-- halves upwards. A mean of huge numbers, which a double rounds, may lie outside of the type, or of the
+-- values: then it is the value at that end.
 -- DuckDB 1.5.0 to 1.5.4 know no parameter of a lambda within TRY, so that it is asked beforehand
 -- whether a value is within a type, as casts to DECIMAL count. Means of all other types are.
 CREATE OR REPLACE TEMP MACRO __kanon_fits(shown, name) AS CASE
@@ -139,13 +139,16 @@ CREATE OR REPLACE TEMP MACRO __kanon_fits(shown, name) AS CASE
         < ('1e' || split_part(name[9:], ',', 1))::DOUBLE
     ELSE true END;
 
-CREATE OR REPLACE TEMP MACRO __kanon_own_type(shown, low, high) AS list_transform(
+CREATE OR REPLACE TEMP MACRO __kanon_own_type(shown, low, high) AS list_transform(list_transform(
     [{'shown': shown, 'low': low, 'high': high}],
-    lambda __kanon_x: CASE WHEN __kanon_x.shown IS NULL THEN NULL
-        WHEN __kanon_fits(__kanon_x.shown, typeof(__kanon_x.low))
-        THEN cast_to_type(__kanon_x.shown, __kanon_x.low)
-        WHEN starts_with(__kanon_x.shown::VARCHAR, '-') THEN __kanon_x.low
-        ELSE __kanon_x.high END)[1];
+    lambda __kanon_x: {'low': __kanon_x.low, 'high': __kanon_x.high,
+        'own': CASE WHEN __kanon_x.shown IS NULL THEN NULL
+            WHEN __kanon_fits(__kanon_x.shown, typeof(__kanon_x.low))
+            THEN cast_to_type(__kanon_x.shown, __kanon_x.low)
+            WHEN starts_with(__kanon_x.shown::VARCHAR, '-') THEN __kanon_x.low
+            ELSE __kanon_x.high END}),
+    lambda __kanon_x: CASE WHEN __kanon_x.own < __kanon_x.low THEN __kanon_x.low
+        WHEN __kanon_x.own > __kanon_x.high THEN __kanon_x.high ELSE __kanon_x.own END)[1];
 
 CREATE OR REPLACE TEMP MACRO __kanon_rounded
     (x BIGINT, low, high) AS __kanon_own_type(

@@ -10,8 +10,8 @@ import click
 import pytest
 
 from kanon_sql.call.options import OPTIONS
-from kanon_sql.cli import main as shell
 from kanon_sql.cli.main import COMMANDS, STATUSES, kanon, main
+from kanon_sql.cli.typed import as_typed
 from tests.support.shell import Shell
 
 COMMANDS_OF_CALLS = {
@@ -184,9 +184,53 @@ def test_ctrl_c_is_a_status(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_sentences_name_options_as_they_are_typed() -> None:
-    assert shell._as_typed("Give others='drop', overwrite=True, categorical=['a'], k=5.") == (
-        "Give --others drop, --overwrite, --categorical a, --k 5."
+    for sentence, wanted in (
+        ("Give others='drop', overwrite=True, categorical=['a'], k=5.",
+         "Give --others drop, --overwrite, --categorical a, --k 5."),
+        ("Give identifiers=['a b', \"it's\"], or quasi_identifiers=['a', ...] and within=[...].",
+         "Give --identifiers 'a b,it'\"'\"'s', or --quasi-identifiers a,... and --within ...."),
+        ("'k=5/a.parquet' is there, or say resume=False, to begin anew.",
+         "'k=5/a.parquet' is there, or say --no-resume, to begin anew."),
+    ):
+        assert as_typed(sentence) == wanted
+    said = "Delete it, or say resume=False, or others='drop' and overwrite=True."
+    assert as_typed(said, in_file=True) == (
+        "Delete it or others = 'drop' and --overwrite."
     )
+
+
+@pytest.mark.slow
+def test_what_is_said_of_a_release_names_options_as_they_are_typed(shell: Shell) -> None:
+    rows = (f"person {i},{i % 30}\n" for i in range(90))
+    Path("people.csv").write_text("".join(["who,age\n", *rows]))
+    Path("kanon.toml").write_text("""
+        [tables.people]
+        input = "people.csv"
+        output = "out.csv"
+        options = {k = 3}
+    """)
+    assert shell("anonymize", "people.csv", "-k", "3", "-o", "out.csv") == 0
+    assert "--identifiers who, or generalize it after all by --quasi-identifiers who" in shell.err
+    assert shell("run") == 0
+    assert "identifiers = ['who'], or generalize it" in shell.err
+    assert shell("roles", "people.csv") == 0
+    assert "Drop it by --identifiers who" in shell.out
+    assert shell("compare", "people.csv", "-k", "3", "--methods", "mdav", "--headroom", "1") == 2
+    assert "Name it in --entity patient_id" in shell.err
+
+
+def test_a_folder_that_is_full_is_told_as_the_command_has_it(shell: Shell) -> None:
+    Path("people.csv").write_text("age\n" + "".join(f"{i % 30}\n" for i in range(90)))
+    Path("out").mkdir()
+    Path("out/old").touch()
+    Path("kanon.toml").write_text("""
+        [tables.people]
+        input = "people.csv"
+        output = "out/"
+        options = {k = 3, quasi_identifiers = ["age"]}
+    """)
+    assert shell("run") == 2
+    assert shell.err.endswith("is not empty. Name another, or say --overwrite.\n")
 
 
 def test_the_version(shell: Shell) -> None:

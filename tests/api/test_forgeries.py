@@ -167,8 +167,10 @@ FORGERIES: dict[str, tuple[Edit | None, str, str]] = {
     "an identifier in capitals": (put("roles", "NAME", "other"), OTHER_SSN.format("NAME"),
                                   "'name' has the role identifier"),
     "an identifier in wide letters": (
+        None, OTHER_SSN.format("\uff4eame"), "'name' has the role identifier"),
+    "an identifier in wide letters, with a role": (
         put("roles", "\uff4eame", "other"), OTHER_SSN.format("\uff4eame"),
-        "'name' has the role identifier"),
+        "columns_passing = 2, and the file shows 3"),
     "a column more": (None, OTHER_SSN.format("more"), "column 'more' of the file has no role"),
     "a column renamed": (None, "SELECT * RENAME (job AS work) FROM file",
                          "column 'work' of the file has no role"),

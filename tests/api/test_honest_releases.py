@@ -128,16 +128,24 @@ def test_the_releases_of_a_ledger_are_never_wrong(tmp_path: Path) -> None:
             assert found.ok, found
 
 
-def test_two_names_that_resemble_each_other_are_told_apart_by_the_source(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("secret", "shown"), [
+    ("\u00c9", "\u00e9"), ("\u212a", "k"), ("e\u0301", "\u00e9"), ("\uff4eame", "name"),
+])
+def test_two_names_that_resemble_each_other_are_told_apart_by_the_source(
+    tmp_path: Path, secret: str, shown: str
+) -> None:
     file, private = tmp_path / "twins.parquet", tmp_path / "private.json"
     rows = {
-        "\u00c9": [f"person {i}" for i in range(60)], "age": [i % 9 for i in range(60)],
-        "\u00e9": [i % 4 for i in range(60)],
+        secret: [f"person {i}" for i in range(60)], "age": [i % 9 for i in range(60)],
+        shown: [i % 4 for i in range(60)],
     }
     kanon_sql.release(
-        rows, to=file, private=private, k=4, identifiers=["\u00c9"], sensitive=["\u00e9"],
+        rows, to=file, private=private, k=4, identifiers=[secret], sensitive=[shown],
         quasi_identifiers=["age"],
     )
-    assert "has the role identifier" in kanon_sql.verify(file).sentence
+    alone = kanon_sql.verify(file)
+    assert alone.ok
+    assert "has the role identifier: give the source" in alone.sentence
+    assert f"columns.{shown}" in [each.entry for each in alone.of("not provable")]
     found = kanon_sql.verify(file, source=rows, private=private)
     assert found.ok, found.sentence

@@ -13,6 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import kanon_sql
+from kanon_sql.errors import did_you_mean
 from kanon_sql.names import caseless, literal, quoted
 from tests.support.connections import registered
 
@@ -184,3 +185,15 @@ def test_a_config_file_keeps_twins_apart(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert sorted(pl.read_parquet(tmp_path / "out.parquet").columns) == ["K", "age"]
+
+
+@pytest.mark.parametrize(("name", "known", "hint"), [
+    ("age", ["age", "wage"], "Did you mean 'wage'?"),
+    ("age", ["age"], "There is no other."),
+    ("age", ["age", "zip"], "There are: zip."),
+    ("\u00e9t\u00e9", ["e\u0301te\u0301", "et"],
+     "Did you mean 'e\\u0301te\\u0301', which only looks the same?"),
+    ("\uff4eame", ["name"], "Did you mean 'name', which only looks the same?"),
+])
+def test_what_was_typed_is_never_suggested(name: str, known: list[str], hint: str) -> None:
+    assert did_you_mean(name, known) == hint

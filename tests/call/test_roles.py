@@ -7,8 +7,9 @@ import re
 import duckdb
 import pytest
 
+import kanon_sql
 from kanon_sql.call.catalog import Base, Entry
-from kanon_sql.call.declarations import MEANT, ROLES, declared_role, may_declare, read_role
+from kanon_sql.call.declarations import ROLES, declared_role, may_declare, read_role
 from kanon_sql.call.options import read_options
 from kanon_sql.call.relation import Relation
 from kanon_sql.call.roles import Roles, resolve_roles
@@ -99,6 +100,33 @@ def test_roles_of_an_uncommitted_table_are_not_passed_over_in_silence(con: Conne
     assert "name" not in columns_of(con, "anonymize('fresh', k=5)")
 
 
+@pytest.mark.parametrize(("view", "called"), [
+    ("FROM patients", "k=5, quasi_identifiers=['age'], others='release'"),
+    ("SELECT name AS label, age FROM patients", "k=5"),
+    ("SELECT * FROM shown", "k=5"), ("FROM inner_view", "k=5"),
+])
+def test_a_temporary_view_inherits_no_roles_and_so_is_refused(
+    con: Connection, view: str, called: str
+) -> None:
+    con.execute("COMMENT ON COLUMN patients.name IS 'kanon: identifier'")
+    con.execute("CREATE VIEW shown AS FROM patients")
+    con.execute("CREATE TEMP VIEW inner_view AS FROM shown")
+    con.execute(f"CREATE TEMP VIEW chosen AS {view}")
+    with pytest.raises(duckdb.InvalidInputException, match="a temporary view inherits none"):
+        con.execute(f"FROM anonymize('chosen', {called})").fetchall()
+    assert columns_of(con, "anonymize('chosen', k=5, quasi_identifiers=['age'], others='drop')")
+    if "label" not in view:
+        given = "anonymize('chosen', k=5, identifiers=['name'])"
+        assert "name" not in columns_of(con, given)
+
+
+def test_other_temporary_views_are_released(con: Connection) -> None:
+    con.execute("COMMENT ON COLUMN patients.name IS 'kanon: identifier'")
+    con.execute("CREATE TABLE other AS FROM patients")
+    con.execute("CREATE TEMP VIEW chosen AS SELECT *, 1 AS patients_count FROM other")
+    assert "age" in columns_of(con, "anonymize('chosen', k=5)")
+
+
 def test_a_role_that_does_not_exist(con: Connection) -> None:
     con.execute("COMMENT ON COLUMN patients.name IS 'kanon: identifer'")
     with pytest.raises(duckdb.InvalidInputException, match="Did you mean 'identifier'"):
@@ -119,14 +147,18 @@ SILENT = (None, "", "An anonymous note", "the canon of 1566", "kanone", "channon
           "read by kanon, too", "Released by kanon_sql since 2020.", "see the pages of kanon-sql",
           "kanon drops what looks like a key", "the kanon sql macros read it",
           "An anon identifier of the clinic", "made for kanon, the identifier is another column",
-          "kanonization", "Kanon's docs say more", "nikanon: x", "k-anon by zip")
+          "kanonization", "Kanon's docs say more", "nikanon: x", "k-anon by zip", "anonymous id",
+          "Kanonstrasse", "the identifier of the canon", "Kanton: zwei Buchstaben",
+          "who the sensitive canon is of", "konan", "person: identifier",
+          "Bacon: sensitive to heat", "\u043a\u0430\u043d\u043e\u043d: 1566",
+          "\u043a\u0430\u043f\u043e\u0442: identifier", "\u043a\u043e\u0434, identifier")
 REFUSED = {
     **dict.fromkeys((
         "kanon_sql: identifier", "kanon identifier", "kanon-sql:identifier", "KANON_SQL:Identifier",
         "kanon.role = identifier", "The name. kanon_sql identifier", "kanon - identifer",
         "the key; kanon identfier of x", "kanon_identifier", "{\"kanon\": \"identifier\"}",
         "dbt_kanon: identifier", "@kanon(identifier)", "kanon: 'identifier'", "[kanon] identifier",
-        "kanon\uff1aidentifier", "2kanon: identifier", "kanon, identifier", "kannon: identifier",
+        "2kanon: identifier", "kanon, identifier", "kannon: identifier",
     ), "can't be read as a role. Write 'kanon: identifier', then a full stop or nothing."),
     **dict.fromkeys((
         "kanon", "Kanon secret", "kanonsql:qi", "kanon sql: entity", "kanon_role: other",
@@ -139,6 +171,20 @@ REFUSED = {
     "the canon: of 1566": "can't be read", "kanon sensitive": "can't be read",
     "kanon: sensitive identifier": "which doesn't exist",
     "kanon: sensitive kanon: other": "can't be read", "kanon:": "can't be read",
+    **dict.fromkeys((
+        "konan: identifier", "knaon: sensitive", "kanton: identifier", "kannan: quasi-identifier",
+        "kan0n: qi", "identifier: kanon", "identifier (kanon)", "sensitive -> kanon_sql",
+        "The key. identifier: kanon, of course", "quasi identifier [kanon]", "identifier kanon",
+        "kanon role identifier", "kanon type: sensitive", "kanon_sql role: identifier",
+        "ka\u00adnon_sql: identifier", "k\u0430non role identifier",
+    ), "can't be read as a role. Write 'kanon: "),
+    **dict.fromkeys((
+        "k\u0430non: identifier", "kan\u03bfn: identifier", "\u03baanon: identifier",
+        "\u043a\u0430n\u043en: identifier", "ka\u00adnon: identifier", "kan\u200bon: identifier",
+        "\uff4b\uff41\uff4e\uff4f\uff4e: identifier", "\U0001d424anon: identifier",
+        "kanon: ident\u0456fier", "kanon: iden\u00adtifier", "kanon\uff1aidentifier",
+        "kanon:\u200b identifier",
+    ), "has letters that only look like 'kanon' or a role, or signs that nobody sees. Type 'k"),
     "kanon: qi. kanon: sensitive": "declares 2 roles: quasi_identifier, sensitive",
     "kanon: identifier; kanon: other": "declares 2 roles: identifier, other",
 }
@@ -169,9 +215,8 @@ def test_python_and_duckdb_agree_on_what_may_declare_a_role() -> None:
         "kanon", "kanon :", "canon:", "kann:", "Kanon\t:", "kanon_sql:", "kanon qi", "kanon-id"
     )
                  for a in ("", "x", "ä", "_", " ", "1") for b in ("", "x", "ß", "_", "é:", ":")]
-    found = duckdb.connect().execute(
-        "SELECT list_transform($1::VARCHAR[], lambda c: regexp_matches(c, $2, 'i'))",
-        [comments, MEANT],
+    found = kanon_sql.register(duckdb.connect()).execute(
+        "SELECT list_transform($1::VARCHAR[], lambda c: __kanon_declares(c))", [comments]
     ).fetchone()
     assert found is not None
     assert dict(zip(comments, found[0], strict=True)) == {c: may_declare(c) for c in comments}

@@ -84,11 +84,87 @@ def test_a_file_that_a_view_reads(
     assert state() == before
 
 
+WORKED_OUT = (
+    "FROM read_parquet('lake/a.par'||'quet')",
+    "FROM query('FROM read_parquet(''lake/a.par'' || ''quet'')')",
+    "FROM query('FROM ''lake/a.par' || 'quet''')",
+    "FROM query('FROM ''lake/a.parquet''')",
+    "FROM query_table('lake/a.par' || 'quet')",
+    "FROM read_parquet(list_transform(['a'], lambda x: 'lake/' || x || '.parquet'))",
+    "SELECT * FROM patients WHERE age > (SELECT count(*) FROM read_text('lake/a.par' || 'quet'))",
+    "FROM of_letter('a')",
+    "SELECT * FROM patients WHERE age > count_of('lake/a')",
+)
+
+
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("view", WORKED_OUT)
+def test_a_file_whose_name_a_view_works_out(
+    con: duckdb.DuckDBPyConnection, lake: Path, view: str
+) -> None:
+    con.execute("CREATE MACRO of_letter(f) AS TABLE FROM read_parquet('lake/' || f || '.parquet')")
+    con.execute("CREATE MACRO count_of(f) AS (SELECT count(*) FROM read_text(f || '.parquet'))")
+    con.execute(f"CREATE VIEW shown AS {view}")
+    before = state()
+    with pytest.raises(OptionError, match=r"^to names '.*/lake/a.parquet', which is "):
+        kanon_sql.release("shown", con=con, to="lake/a.parquet", **CALL)
+    assert state() == before
+    kanon_sql.release(
+        "shown", con=con, to="lake/new.parquet", quasi_identifiers=["age", "zip", "job"], **CALL
+    )
+
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("view", [
+    "FROM read_parquet(['lake/a.parquet'], hive_partitioning := true)",
+    "SELECT * FROM query_table('patients') WHERE age > (SELECT max(range) FROM range(1 + 1))",
+    "FROM query('FROM patients')",
+])
+def test_a_file_that_is_not_read_may_be_written_over(
+    con: duckdb.DuckDBPyConnection, lake: Path, view: str
+) -> None:
+    con.execute(f"CREATE VIEW shown AS {view}")
+    Path("old.parquet").write_text("what was here")
+    kanon_sql.release(
+        "shown", con=con, to="old.parquet", quasi_identifiers=["age", "zip", "job"], **CALL
+    )
+    assert Path("old.parquet").read_bytes().startswith(b"PAR1")
+
+
+def test_one_of_many_files_that_polars_reads_later(lake: Path) -> None:
+    before = state()
+    many = ["lake/day=1/b.parquet", "linked.parquet", "lake/a.parquet", "symbolic.parquet"]
+    for files in (many, "lake/**/*.parquet"):
+        with pytest.raises(OptionError, match=r"^to names .* among the files"):
+            kanon_sql.release(pl.scan_parquet(files), to="lake/a.parquet", **CALL)
+    changed = pl.scan_parquet(many).map_batches(lambda frame: frame)
+    with pytest.raises(OptionError, match=r"^to names .* (among the files|be told whether)"):
+        kanon_sql.release(changed, to="lake/a.parquet", **CALL)
+    assert state() == before
+
+
+def test_tables_and_folders_that_a_view_may_read(lake: Path, shell: Shell) -> None:
+    with duckdb.connect("our.duckdb") as own:
+        own.execute("CREATE TABLE people AS FROM 'lake/a.parquet'")
+        own.execute("CREATE VIEW shown AS FROM query('FROM peo' || 'ple')")
+        Path("parts").mkdir()
+        Path("lake/day=1").rename("parts/disease=Flu")
+        own.execute("CREATE VIEW worked AS FROM read_parquet('parts/disease=' || 'Flu/b.parquet')")
+    before = state()
+    assert shell("anonymize", "our.duckdb::shown", *TYPED, "-o", "our.duckdb::people") == 2
+    assert "a table that is there, and it can't be told" in shell.err
+    parted = ("-q", "age,zip,job", "--partition-by", "disease", "--overwrite")
+    assert shell("anonymize", "our.duckdb::worked", *TYPED, "-o", "parts", *parted) == 2
+    assert "it can't be told whether the relation reads it" in shell.err
+    assert state() == before
+
+
 @pytest.mark.parametrize("frame", [
     lambda: pl.scan_parquet("lake/*.parquet").filter(pl.col("age") > 3),
     lambda: pads.dataset("lake/a.parquet"),
     lambda: duckdb.sql("FROM 'lake/a.parquet'").filter("age > 3"),
-], ids=["polars", "pyarrow", "duckdb"])
+    lambda: duckdb.sql("FROM read_parquet(concat('lake/a.par', 'quet'))").filter("age > 3"),
+], ids=["polars", "pyarrow", "duckdb", "worked out"])
 def test_a_file_that_a_frame_reads_later(lake: Path, frame: Callable[[], Any]) -> None:
     before = state()
     with pytest.raises(OptionError, match=r"^to names"):

@@ -139,6 +139,7 @@ def _cases() -> dict[str, tuple[str, str]]:
         "loss of squares": ("people", MIXED + "k := 5, distance := 'loss'"),
         "best by loss": ("people", MIXED + "k := 5, method := 'best', distance := 'loss', "
                          "loss := 'range_distinct', refine_steps := 3000"),
+        "best effort": ("bare", "k := 3, effort := 'best'"),
         "range_distinct": ("people", MIXED + "k := 5, method := 'k_member', "
                            "loss := 'range_distinct', hierarchies := {'zip': 'prefix'}"),
         "start seed": ("people", MIXED + "k := 5, method := 'k_member', start := 'seed'"),

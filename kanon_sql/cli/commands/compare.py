@@ -17,6 +17,7 @@ from kanon_sql.cli.show import as_json as json_text
 from kanon_sql.cli.show import note
 from kanon_sql.cli.show import table as as_table
 from kanon_sql.cli.sources import opened
+from kanon_sql.cli.typed import as_typed
 from kanon_sql.errors import OptionError
 from kanon_sql.methods import METHODS
 
@@ -55,7 +56,8 @@ def compare(
     with opened(source, database, table) as read:
         for one in compared(read.con, read.data, each_k, chosen_methods, chosen):
             found.append(one)
-            note(f"{one.method}, k = {one.k}: {one.refused or f'{one.seconds:.1f} s'}")
+            said = f"{one.seconds:.1f} s" if one.refused is None else as_typed(one.refused)
+            note(f"{one.method}, k = {one.k}: {said}")
     done = [one for one in found if one.refused is None]
     if as_json:
         print(json_text([

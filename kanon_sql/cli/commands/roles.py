@@ -12,6 +12,7 @@ from kanon_sql.cli.show import as_json as json_text
 from kanon_sql.cli.show import as_objects
 from kanon_sql.cli.show import table as as_table
 from kanon_sql.cli.sources import opened
+from kanon_sql.cli.typed import as_typed
 from kanon_sql.cli.work import rows_of
 
 SHOWN = ("column_name", "column_type", "role", "suggested_role", "distinct_values", "released_as")
@@ -46,4 +47,4 @@ def roles(
     print(as_table(SHOWN, [[row[name] for name in SHOWN] for row in found]))
     remarks = [(row["column_name"], remark) for row in found for remark in row["remarks"]]
     for number, (column, remark) in enumerate(remarks):
-        print(f"{'' if number else chr(10)}  {column}: {remark}")
+        print(f"{'' if number else chr(10)}  {column}: {as_typed(remark)}")

@@ -40,15 +40,17 @@ WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '_
                 OR system.main.contains(path, system.main.concat('.', schema_quoted, ','))
                 OR system.main.contains(path, system.main.concat('."', schema_quoted, '",'))))))
 ),
-__kanon_source AS MATERIALIZED (  -- each row, its number, and what breaks ties
+__kanon_read AS MATERIALIZED (  -- each row, its number, and what breaks ties
     SELECT row_number() OVER () AS __kanon_row,
            {'apart': (md5_number(concat('7 ', row(*COLUMNS(__kanon.* EXCLUDE ("disease", "job")))::VARCHAR)) >> 64)::UBIGINT,
             'whole': (md5_number(concat('7 ', row((md5_number(concat('7 ', row(*COLUMNS(__kanon.* EXCLUDE ("disease", "job")))::VARCHAR)) >> 64)::UBIGINT, __kanon."disease")::VARCHAR)) >> 64)::UBIGINT} AS __kanon_hash,
            NULL::BIGINT AS __kanon_part,
-           COLUMNS(['age', 'zip', 'disease', 'job'])
+           COLUMNS(['age', 'zip', 'disease', 'job']),
+           __kanon_key_hash(COLUMNS(__kanon.* EXCLUDE ("age", "zip", "disease", "job")))
     FROM "patients" AS __kanon
     WHERE __kanon_has(COLUMNS(['age', 'zip', 'disease', 'job']))
 ),
+__kanon_source AS NOT MATERIALIZED (SELECT "__kanon_row", "__kanon_hash", "__kanon_part", COLUMNS(['age', 'zip', 'disease', 'job']) FROM __kanon_read),
 __kanon_taking AS (  -- the rows that take part
     FROM __kanon_source
 ),
@@ -82,7 +84,7 @@ __kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner
     SELECT CASE
         WHEN (SELECT list_filter(names, lambda name: starts_with(__kanon_caseless(name), '__kanon_'))[1] FROM __kanon_names) IS NOT NULL
             THEN __kanon_refuse('OptionError', format('The relation has a column ''{}'', a name that the query needs for itself. Rename it first.', (SELECT list_filter(names, lambda name: starts_with(__kanon_caseless(name), '__kanon_'))[1] FROM __kanon_names)))
-        WHEN EXISTS (SELECT 1 FROM duckdb_columns() WHERE list_contains(from_json('["patients"]', '["VARCHAR"]'), __kanon_caseless(table_name)) AND regexp_matches(comment, '(?:^|[^a-z])((?:kanon(?:[_.-]?[a-z0-9]+(?:[_.-][a-z0-9]+)*|[ ](?:sql|role|type|class|tag))?|(?:kanon|[a-z]kanon|anon|[a-z]anon|aknon|k[a-z]anon|knon|k[a-z]non|knaon|ka[a-z]non|kaon|ka[a-z]on|kaonn|kan[a-z]on|kann|kan[a-z]n|kanno|kano[a-z]n|kano|kano[a-z]|kanon[a-z])(?:[ _.-]?sql)?)[ \t\r\n\"''`)\]*]*(?::|=|->|\x{FF1A})|(?:kanon|k[a-z]anon|knon|k[a-z]non|knaon|ka[a-z]non|kaon|ka[a-z]on|kaonn|kan[a-z]on|kann|kan[a-z]n|kanno|kano[a-z]n|kano|kano[a-z]|kanon[a-z])(?:[ _.-]?sql)?[^a-z0-9,;]*(?:quasi|qi(?:$|[^a-z])|(?:within|others?)[ \t\r\n]*(?:$|[.,;()|\n])|(?:quasi|q[a-z]uasi|qasi|q[a-z]asi|qausi|qu[a-z]asi|qusi|qu[a-z]si|qusai|qua[a-z]si|quai|qua[a-z]i|quais|quas[a-z]i|quas|quas[a-z]|quasi[a-z])|(?:sensitive|s[a-z]ensitive|snsitive|s[a-z]nsitive|snesitive|se[a-z]nsitive|sesitive|se[a-z]sitive|sesnitive|sen[a-z]sitive|senitive|sen[a-z]itive|senistive|sens[a-z]itive|senstive|sens[a-z]tive|senstiive|sensi[a-z]tive|sensiive|sensi[a-z]ive|sensiitve|sensit[a-z]ive|sensitve|sensit[a-z]ve|sensitvie|sensiti[a-z]ve|sensitie|sensiti[a-z]e|sensitiev|sensitiv[a-z]e|sensitiv|sensitiv[a-z]|sensitive[a-z])|(?:identifier|i[a-z]dentifier|ientifier|i[a-z]entifier|iedntifier|id[a-z]entifier|idntifier|id[a-z]ntifier|idnetifier|ide[a-z]ntifier|idetifier|ide[a-z]tifier|idetnifier|iden[a-z]tifier|idenifier|iden[a-z]ifier|idenitfier|ident[a-z]ifier|identfier|ident[a-z]fier|identfiier|identi[a-z]fier|identiier|identi[a-z]ier|identiifer|identif[a-z]ier|identifer|identif[a-z]er|identifeir|identifi[a-z]er|identifir|identifi[a-z]r|identifire|identifie[a-z]r|identifie|identifie[a-z]|identifier[a-z])|(?:entity|e[a-z]ntity|etity|e[a-z]tity|etnity|en[a-z]tity|enity|en[a-z]ity|enitty|ent[a-z]ity|entty|ent[a-z]ty|enttiy|enti[a-z]ty|entiy|enti[a-z]y|entiyt|entit[a-z]y|entit|entit[a-z]|entity[a-z])))|^[^a-z0-9]*(kanon(?:[ _.-]?sql)?(?:[^a-z0-9]+[a-z0-9]+)?[^a-z0-9]*$)', 'i') AND NOT list_contains(from_json('[]', '["VARCHAR"]'), concat( database_name, '.', schema_name, '.', table_name, '.', column_name, ' ', comment)) AND NOT list_contains(from_json('["age", "zip", "disease", "job"]', '["VARCHAR"]'), __kanon_caseless(column_name)))
+        WHEN EXISTS (SELECT 1 FROM duckdb_columns() WHERE list_contains(from_json('["patients"]', '["VARCHAR"]'), __kanon_caseless(table_name)) AND __kanon_declares(comment) AND NOT list_contains(from_json('[]', '["VARCHAR"]'), concat( database_name, '.', schema_name, '.', table_name, '.', column_name, ' ', comment)) AND NOT list_contains(from_json('["age", "zip", "disease", "job"]', '["VARCHAR"]'), __kanon_caseless(column_name)))
             THEN __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give these columns their roles in the call.')
         WHEN (SELECT count(*) > 0 FROM __kanon_parts WHERE small)
             THEN __kanon_refuse('DataError', ( SELECT format('Parts that are too small: {} of {}, with {} rows in all. Each has fewer than 4 rows. Say small_parts=''join'' or ''suppress'', or name fewer columns in within.', count(*) FILTER (WHERE small), count(*), coalesce(sum("rows") FILTER (WHERE small), 0)::BIGINT) FROM __kanon_parts))
@@ -112,6 +114,7 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
         NULL,
         [],
         [],
+        (SELECT [*COLUMNS(*)] FROM (SELECT __kanon_keys(COLUMNS(* EXCLUDE (__kanon_row, __kanon_least)), __kanon_row, __kanon_least) FROM (SELECT __kanon_row, __kanon_least, COLUMNS(* EXCLUDE ("__kanon_row", "__kanon_hash", "__kanon_part", "age", "zip", "disease", "job")) FROM (SELECT NULL::UBIGINT AS __kanon_none, * FROM __kanon_read) CROSS JOIN (SELECT 18446744073709551615 - 18446744073709551615 // greatest( 1, count(*) // 10000)::UBIGINT AS __kanon_least FROM __kanon_read)))),
         system.main.current_setting('threads'),
         false,
         (SELECT count(*) FROM __kanon_source),

@@ -1,0 +1,73 @@
+"""Options as a shell has them, in sentences that all faces share: k=5 is --k 5 there."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr
+from shlex import quote
+from typing import Any
+
+from kanon_sql.api.notices import OURS
+
+TEXT = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+GIVEN = re.compile(
+    rf"(?<![\w=\[]){TEXT}|"  # a name or a path, as it is
+    rf"(?<![\w/.-])([a-z]+(?:_[a-z]+)*|k)=(\[(?:{TEXT}|[^\]'\"])*\]|{TEXT}|True|False|[\d.]*\d)"
+)
+"""How such a sentence writes an option; what is quoted is none."""
+PART = re.compile(rf"{TEXT}|\.\.\.|[\d.]+")
+
+ANEW = ", or say resume=False,"
+"""What kanon run has neither an option nor a key for."""
+
+
+def as_typed(sentence: str, in_file: bool = False) -> str:
+    """A sentence with its options as they are typed.
+
+    Args:
+        sentence: what it is.
+        in_file: whether they stand in kanon.toml, but for those of the command itself.
+    """
+    def typed(found: re.Match[str]) -> str:
+        name, value = found[1], found[2]
+        if name is None:
+            return found[0]
+        if in_file and name != "overwrite":
+            return f"{name} = {value.lower() if value in ('True', 'False') else value}"
+        option = name.replace("_", "-")
+        if value in ("True", "False"):
+            return f"--{option}" if value == "True" else f"--no-{option}"
+        return f"--{option} {_words(value)}"
+
+    return GIVEN.sub(typed, sentence.replace(ANEW, "") if in_file else sentence)
+
+
+def _words(value: str) -> str:
+    """A value, or a list of values, as one word of a shell."""
+    parts = [part[1:-1] if part[0] in "'\"" else part for part in PART.findall(value)]
+    return quote(",".join(parts))
+
+
+class _Typed:
+    """A stream in which what is said of a release has its options as they are typed."""
+
+    def __init__(self, stream: Any, in_file: bool) -> None:
+        self._stream, self._in_file = stream, in_file
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Writes what is said."""
+        ours = text.startswith(OURS)
+        self._stream.write(as_typed(text, self._in_file) if ours else text)
+        return len(text)
+
+
+@contextmanager
+def notices_typed(in_file: bool) -> Iterator[None]:
+    """Says what is said of a release meanwhile with its options as they are typed."""
+    with redirect_stderr(_Typed(sys.stderr, in_file)):
+        yield
