@@ -168,9 +168,8 @@ ${constraints}        WHEN [coalesce(sum(__kanon_size), 0) + any_value(__kanon_o
     LEFT JOIN __kanon_sizes ON true
 )
 
--- name: measured_by_part
--- What the grouping costs in each part, measured there from the released point of each class (its
--- centroid where the representation is no point), and what is lost by what the classes publish.
+-- name: released
+-- What the classes release: a part of anonymize_metrics('t', k=5).
 __kanon_alike AS MATERIALIZED (  -- classes that release the same values, by the first of them
     SELECT unnest(__kanon_members) AS __kanon_class, __kanon_first
     FROM (SELECT list(__kanon_class) AS __kanon_members, min(__kanon_class) AS __kanon_first,
@@ -181,6 +180,11 @@ __kanon_centers AS (
     SELECT __kanon_class, [*COLUMNS(* EXCLUDE (__kanon_class))] AS center
     FROM (SELECT __kanon_class, __kanon_cell(${quasi_classes}) FROM (${centers}))
 ),
+
+-- name: measured_by_part
+-- What the grouping costs in each part, measured there from the released point of each class (its
+-- centroid where the representation is no point), and what is lost by what the classes publish.
+${released}
 __kanon_measured AS MATERIALIZED (
     SELECT part, measured.facts AS measured
     FROM (SELECT part, __kanon_measure(
@@ -207,16 +211,7 @@ __kanon_measured AS MATERIALIZED (
 -- name: measured
 -- What the grouping costs, measured from the released point of each class (its centroid where
 -- the representation is no point), and what is lost by what the classes publish.
-__kanon_alike AS MATERIALIZED (  -- classes that release the same values, by the first of them
-    SELECT unnest(__kanon_members) AS __kanon_class, __kanon_first
-    FROM (SELECT list(__kanon_class) AS __kanon_members, min(__kanon_class) AS __kanon_first,
-                 ${seen_classes}
-          FROM __kanon_classes GROUP BY ALL)
-),
-__kanon_centers AS (
-    SELECT __kanon_class, [*COLUMNS(* EXCLUDE (__kanon_class))] AS center
-    FROM (SELECT __kanon_class, __kanon_cell(${quasi_classes}) FROM (${centers}))
-),
+${released}
 __kanon_measured AS MATERIALIZED (
     SELECT __kanon_measure(
         list({'row': __kanon_row, 'hash': __kanon_hash, 'class': __kanon_class,

@@ -350,12 +350,13 @@ def measured_sql(call: GroupingCall) -> str:
         centers = f"FROM {trees.keyed('__kanon_published')}"
     if goes_on(call) and publishes_points(call):
         centers = f"FROM {trees.keyed(centers_of_ledger(call))}"
+    columns = "COLUMNS(* EXCLUDE (__kanon_class))"
     return statement(
         "pipeline.measured_by_part" if call.by_part else "pipeline.measured",
-        quasi_classes="COLUMNS(* EXCLUDE (__kanon_class))",
-        seen_classes=seen("COLUMNS(* EXCLUDE (__kanon_class))"),
+        released=statement(
+            "pipeline.released", quasi_classes=columns, seen_classes=seen(columns), centers=centers
+        ),
         quasi=quasi(call.roles, helpers(call.roles)),
-        centers=centers,
         options=run_sql(call),
         hierarchies=trees.argument(),
         one_source=one_empty_row("__kanon_source"),
