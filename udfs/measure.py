@@ -22,7 +22,7 @@ def measure(
 ) -> Any:
     """For each list of rows a struct of facts (JSON) and radii (class, radius)."""
     from kanon_sql.encode.arrow import Rows, read_columns
-    from kanon_sql.encode.looks import cells_without
+    from kanon_sql.encode.identifier_detection import cells_without
     from kanon_sql.hierarchies.tree import read_trees
     from kanon_sql.stages.hidden import without_hidden
     from kanon_sql.stages.measure import Published, measure_rows  # here: Polars is slow to load

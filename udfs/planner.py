@@ -13,9 +13,9 @@ from kanon_sql.errors import KanonError
 from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.names import literal
 from kanon_sql.plan.found import found_sql
+from kanon_sql.plan.macro_shadowing import refuse_changed
 from kanon_sql.plan.macros import FIRST, at_home, parameters
 from kanon_sql.plan.query import plan
-from kanon_sql.plan.shadows import refuse_changed
 
 CatalogOf = Callable[[int, str], Catalog]
 ShadowOf = Callable[[int, str, str, bool], "str | None"]

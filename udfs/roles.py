@@ -18,7 +18,7 @@ def roles(
 ) -> Any:
     """One object per column, as JSON."""
     from kanon_sql.encode.arrow import read_columns
-    from kanon_sql.encode.looks import OfPersons, Profile
+    from kanon_sql.encode.identifier_detection import OfPersons, Profile
     from kanon_sql.stages.roles import describe_columns  # here: Polars takes a while to load
 
     array = hashes.combine_chunks() if isinstance(hashes, pa.ChunkedArray) else hashes
@@ -44,7 +44,7 @@ def roles(
 
 def _forms(told: str) -> dict[str, Any]:
     """How the texts of columns are written, by name."""
-    from kanon_sql.encode.looks import Form
+    from kanon_sql.encode.identifier_detection import Form
 
     return {each["name"]: Form(each["codes"], each["places"]) for each in json.loads(told)}
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import duckdb
 
-from kanon_sql.api.entry import enter, entry_of, unmoved
+from kanon_sql.api.ledger_entry import enter, entry_of, unmoved
 from kanon_sql.api.private import is_json, open_table, refuse_private, write_private
 from kanon_sql.call.call import GroupingCall, read_call
 from kanon_sql.call.relation import Relation, is_url

@@ -14,7 +14,6 @@ from typing import Any, Generic, cast
 
 import duckdb
 
-from kanon_sql.api.again import as_it_was
 from kanon_sql.api.display import QUASI, Column, by_name, figure, html
 from kanon_sql.api.notices import notices_once
 from kanon_sql.api.release import (
@@ -27,6 +26,7 @@ from kanon_sql.api.release import (
 )
 from kanon_sql.api.report import Report, write_report
 from kanon_sql.api.report_wish import read_wish
+from kanon_sql.api.rerun import as_it_was
 from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.frames import Kept, count_of, files_of, lasting, way_back
 from kanon_sql.duckdb.session import Connection, Session, asked, bound, given

@@ -14,8 +14,8 @@ from typing import Any
 
 import duckdb
 
-from kanon_sql.api.again import run_again
 from kanon_sql.api.file_columns import footer, of_class_id, of_columns, of_footer, of_roles
+from kanon_sql.api.rerun import run_again
 from kanon_sql.api.verification import Finding, Verdict, Verification
 from kanon_sql.call.call import read_call
 from kanon_sql.call.relation import is_url

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from kanon_sql.encode.attributes import Attribute, Categorical, Numeric
 from kanon_sql.points.points import Codes, Floats
-from kanon_sql.search.harms import SAMPLE, cut_harms
+from kanon_sql.search.cut_cost import SAMPLE, cut_costs
 
 SAMPLED = 4000
 """Rows of the sample for each block."""
@@ -139,13 +139,13 @@ class _Growing:
     density: float
     made: int = 0
 
-    def harms(self, rows: Any) -> list[float]:
+    def costs(self, rows: Any) -> list[float]:
         """About what share more a cut along each axis makes these rows lose."""
         if len(rows) == 0:  # nothing is known of them
             return [float("inf")] * len(self.axes)
         taken = rows[:: max(1, len(rows) // SAMPLE)]
         kinds = [axis for axis in self.axes if axis.nodes is not None]
-        of_numbers, of_kinds = map(iter, cut_harms(
+        of_numbers, of_kinds = map(iter, cut_costs(
             len(taken), np.array([axis.spread(rows) for axis in self.axes if axis.nodes is None]),
             [axis.nodes[taken, 0] for axis in kinds if axis.nodes is not None],
             np.array([float(axis.squared.sum()) for axis in kinds]), self.k,
@@ -161,12 +161,12 @@ class _Growing:
             return Tree(self.made - 1)
         share = (blocks // 2) / blocks
         best: tuple[tuple[float, float], Axis, float] | None = None
-        for axis, harm in zip(self.axes, self.harms(rows), strict=True):
-            found = axis.cut(rows, share) if np.isfinite(harm) else None
+        for axis, cost in zip(self.axes, self.costs(rows), strict=True):
+            found = axis.cut(rows, share) if np.isfinite(cost) else None
             if found is None:
                 continue
-            # of cuts that harm as little, that which is most even
-            rank = round(harm, 3), abs(float(np.mean(axis.place[rows] <= found)) - share)
+            # of cuts that cost as little, that which is most even
+            rank = round(cost, 3), abs(float(np.mean(axis.place[rows] <= found)) - share)
             if best is None or rank < best[0]:
                 best = rank, axis, found
         if best is not None:

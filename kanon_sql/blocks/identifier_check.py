@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kanon_sql.blocks.source import Source
-from kanon_sql.encode.looks import Profile, judge
+from kanon_sql.encode.identifier_detection import Profile, judge
 from kanon_sql.errors import DataError
 
 NEARLY = 0.8

@@ -17,7 +17,7 @@ from kanon_sql.encode.cells import check_types
 from kanon_sql.errors import OptionError
 from kanon_sql.methods.auto import AUTO
 from kanon_sql.names import caseless
-from kanon_sql.plan.unseen import LISTED
+from kanon_sql.plan.bind_checks import LISTED
 
 UNNAMED = (
     "quasi_identifiers is not given. Name the columns to generalize, since no block of the rows "

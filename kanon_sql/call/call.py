@@ -253,7 +253,7 @@ def _refuse_taken(source: Relation, added: tuple[str, ...]) -> None:
 
 def _refuse_beside_clusters(roles: Roles, source: Relation) -> None:
     """Raises OptionError for a column of the clusters with a name that they give to what they tell.
-    Where columns are not known yet, the query itself refuses them (plan/unseen.py)."""
+    Where columns are not known yet, the query itself refuses them (plan/bind_checks.py)."""
     for name in (*roles.known_columns(source), *roles.sensitive):
         if caseless(name) in OF_CLUSTERS:
             raise OptionError(TAKEN.format(name))

@@ -19,10 +19,10 @@ from kanon_sql.call.choices import (
     REPRESENTATIONS,
 )
 from kanon_sql.call.ledger_options import LedgerOptions
+from kanon_sql.call.option_aliases import WISHED_METHODS, option_hint
 from kanon_sql.call.part_options import PartOptions
 from kanon_sql.call.risk_options import RiskOptions, k_of, refuse_together
 from kanon_sql.call.run_options import RunOptions
-from kanon_sql.call.wishes import WISHED_METHODS, option_hint
 from kanon_sql.errors import OptionError
 from kanon_sql.methods import CHOICES, METHODS
 from kanon_sql.methods.option import MethodOptions

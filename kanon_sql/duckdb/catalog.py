@@ -22,7 +22,7 @@ from kanon_sql.call.relation import is_file
 from kanon_sql.duckdb.lineage import nodes, shown_by, shown_by_text
 from kanon_sql.errors import OptionError
 from kanon_sql.names import caseless, quoted
-from kanon_sql.plan.shadows import UNLISTED
+from kanon_sql.plan.macro_shadowing import UNLISTED
 
 LETTERS = f"'{ascii_uppercase}', '{ascii_lowercase}'"
 COLUMNS = f"""

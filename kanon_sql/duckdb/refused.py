@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import duckdb
 
-from kanon_sql.call.sought import Sought
+from kanon_sql.call.referenced_relations import ReferencedRelation
 from kanon_sql.errors import DataError, KanonError, OptionError, ReleaseError, lacks_memory
 from kanon_sql.output.faults import read_fault
 
@@ -55,7 +55,7 @@ def refused(error: duckdb.Error) -> Exception:
 
 
 @contextmanager
-def refusals(missing: Callable[[], Sought | None]) -> Iterator[None]:
+def refusals(missing: Callable[[], ReferencedRelation | None]) -> Iterator[None]:
     """Raises what DuckDB refuses meanwhile as what it is; ``missing`` finds a relation that there
     isn't."""
     try:

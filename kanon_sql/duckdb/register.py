@@ -18,8 +18,8 @@ from kanon_sql.duckdb.shared import share
 from kanon_sql.errors import KanonError, OptionError
 from kanon_sql.jobs.interrupts import listen
 from kanon_sql.names import literal
+from kanon_sql.plan.macro_shadowing import HERE, UNLISTED, bound_sql, refuse_changed, shadows_sql
 from kanon_sql.plan.macros import PLANNER, macros
-from kanon_sql.plan.shadows import HERE, UNLISTED, bound_sql, refuse_changed, shadows_sql
 from kanon_sql.udfs import FUNCTIONS, Signature, planner
 from kanon_sql.udfs.planner import PARAMETERS, CatalogOf, ShadowOf
 

@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from kanon_sql.call.catalog import Catalog, Entry
 from kanon_sql.call.options import OPTIONS
+from kanon_sql.call.referenced_relations import ReferencedRelation
 from kanon_sql.call.relation import Relation, find_relation, is_url
-from kanon_sql.call.sought import Sought
 from kanon_sql.duckdb.catalog import ConnectionCatalog
 from kanon_sql.duckdb.frames import (
     OBJECTS,
@@ -65,7 +65,7 @@ UNREACHED = (
 )
 
 Connection = duckdb.DuckDBPyConnection
-Taken = TypeVar("Taken")
+RowBuffer = TypeVar("RowBuffer")
 
 
 def bound(con: Connection, text: str) -> duckdb.DuckDBPyRelation:
@@ -192,8 +192,8 @@ class Session:
 
     def run(
         self, call: str, source: Relation, options: Mapping[str, Any],
-        taken: Callable[[duckdb.DuckDBPyRelation], Taken],
-    ) -> Taken:
+        taken: Callable[[duckdb.DuckDBPyRelation], RowBuffer],
+    ) -> RowBuffer:
         """What is taken of a call, which runs then.
 
         Args:
@@ -209,9 +209,9 @@ class Session:
         return self.query(planned.text, taken, planned.relations)
 
     def query(
-        self, text: str, taken: Callable[[duckdb.DuckDBPyRelation], Taken],
-        relations: Sequence[Sought] = (),
-    ) -> Taken:
+        self, text: str, taken: Callable[[duckdb.DuckDBPyRelation], RowBuffer],
+        relations: Sequence[ReferencedRelation] = (),
+    ) -> RowBuffer:
         """What is taken of one of our queries, which runs then; ``relations``: those that may be
         missing."""
         with self.refusals(relations):
@@ -222,13 +222,13 @@ class Session:
         return self.query(text, lambda relation: relation.fetchall())
 
     @contextmanager
-    def refusals(self, relations: Sequence[Sought] = ()) -> Iterator[None]:
+    def refusals(self, relations: Sequence[ReferencedRelation] = ()) -> Iterator[None]:
         """Raises what DuckDB refuses meanwhile as what it is; ``relations``: those that may be
         missing."""
         with refusals(lambda: self.missing(relations)):
             yield
 
-    def missing(self, sought: Sequence[Sought]) -> Sought | None:
+    def missing(self, sought: Sequence[ReferencedRelation]) -> ReferencedRelation | None:
         """The first of some relations that DuckDB doesn't find."""
         for one in sought:
             try:

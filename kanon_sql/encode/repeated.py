@@ -10,7 +10,7 @@ import pyarrow as pa
 from kanon_sql.encode.arrow import CellColumns, Column, Keys, Rows
 from kanon_sql.encode.attributes import is_categorical, is_numeric
 from kanon_sql.encode.cells import category_column, number_column
-from kanon_sql.encode.looks import INTEGER, LEAST_ROWS, LOOKED_AT, NEARLY
+from kanon_sql.encode.identifier_detection import INTEGER, LEAST_ROWS, LOOKED_AT, NEARLY
 from kanon_sql.names import caseless
 from kanon_sql.points.points import Labels
 

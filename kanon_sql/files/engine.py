@@ -25,11 +25,11 @@ from kanon_sql.duckdb.session import Session, bound
 from kanon_sql.errors import LITTLE, DataError
 from kanon_sql.files.draft import OUT
 from kanon_sql.files.finish import Files
+from kanon_sql.files.partition import read_of, spool
 from kanon_sql.files.parts import divide, folder_of
 from kanon_sql.files.piece import release_block
 from kanon_sql.files.progress import Passes
 from kanon_sql.files.source import FileRows
-from kanon_sql.files.spool import read_of, spool
 from kanon_sql.files.state import State, digest
 from kanon_sql.output.faults import SPILLED
 

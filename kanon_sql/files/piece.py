@@ -12,7 +12,7 @@ from kanon_sql.blocks.learn import Learned
 from kanon_sql.blocks.request import Request
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.duckdb.refused import telling
-from kanon_sql.files.spool import read_of
+from kanon_sql.files.partition import read_of
 from kanon_sql.names import literal
 from kanon_sql.sql import statement
 from kanon_sql.stages.block import hand_over, take_facts

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanon_sql.points.points import Labels, LossPoints, Points
-from kanon_sql.search.harms import SAMPLE, cut_harms
+from kanon_sql.search.cut_cost import SAMPLE, cut_costs
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class BlockCuts:
         return numbers[rows, column] if column < d else codes[rows, column - d]
 
     def harmless(self, rows: Labels) -> int:
-        """The column along which a cut harms these records least; -1 where all are alike."""
+        """The column along which a cut costs these records least; -1 where all are alike."""
         taken = rows[:: max(1, len(rows) // SAMPLE)]
         points = self.points
         numbers, kinds = points.numeric[taken], list(points.codes[taken].T)
@@ -97,15 +97,15 @@ class BlockCuts:
         varied = np.array(alike) < len(taken)
         # a variance of equal values may be above 0 by rounding
         spreads = np.where(varied[: numbers.shape[1]], np.var(numbers, axis=0), 0.0)
-        harms = np.concatenate(cut_harms(
+        costs = np.concatenate(cut_costs(
             len(taken), spreads, kinds, points.scale, self.k, len(rows) / len(taken),
             isinstance(points, LossPoints),
         ))
-        order = np.lexsort((alike, np.round(harms, 3)))
-        if len(order) and np.isfinite(harms[order[0]]):
+        order = np.lexsort((alike, np.round(costs, 3)))
+        if len(order) and np.isfinite(costs[order[0]]):
             return int(order[0])
         # the sample may be alike where the records are not
-        for column in range(len(harms)):
+        for column in range(len(costs)):
             values = self.values(rows, column)
             if np.any(values != values[0]):
                 return column

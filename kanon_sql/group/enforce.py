@@ -1,8 +1,8 @@
 """Enforcement: classes that break a privacy model are changed until none does.
 
-Most methods are repaired by search (see kanon_sql/methods/local_search/demanded.py), which may put
-any record into another class. What a method makes of places, neighbours, levels or centers would
-not outlive that: such classes are merged whole.
+Most methods are repaired by search (kanon_sql/methods/local_search/constrained_search.py), which
+may put any record into another class. What a method makes of places, neighbours, levels or centers
+would not outlive that: such classes are merged whole.
 """
 
 from __future__ import annotations
@@ -198,8 +198,8 @@ def _searched(
     points: Points, labels: Labels, models: Sequence[PrivacyModel], task: GroupTask, watch: Watch
 ) -> tuple[Labels, dict[str, float]]:
     """The labels that a search found, and what it reports."""
-    from kanon_sql.methods.local_search.dealing import dealt
-    from kanon_sql.methods.local_search.demanded import PROBE, Models, keep_models
+    from kanon_sql.methods.local_search.constrained_search import PROBE, Models, keep_models
+    from kanon_sql.methods.local_search.equal_shares import dealt
     from kanon_sql.methods.local_search.refine import (
         LOSS_STEPS,
         REFINE_STEPS,

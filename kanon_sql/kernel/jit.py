@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from kanon_sql.kernel.cache import keep
-from kanon_sql.kernel.late import INNER, KERNEL, MARK, SMALL, late_compiler
+from kanon_sql.kernel.late_linking import INNER, KERNEL, MARK, SMALL, late_compiler
 
 Compile = Callable[[Callable[..., Any]], Any]
 

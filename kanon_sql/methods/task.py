@@ -189,7 +189,7 @@ class Run:
         task: what to group by, and how.
         progress: whether it is shown how far the grouping is.
         named: the quasi-identifiers that somebody named, in lower case; None: all of them. Others
-            are questioned: see kanon_sql.encode.looks.
+            are questioned: see kanon_sql.encode.identifier_detection.
         ledger: how the classes go on from earlier releases: against whom ('against') and how many
             persons above k new classes get ('headroom'); None where they don't.
         block: the name under which the facts of the run are kept for who made the query, where
@@ -197,7 +197,8 @@ class Run:
         parts: 'whole' where the rows come in parts, of which each is grouped by itself, and the
             last of their sensitive columns is the number of the part; 'by_part' where the facts of
             each are told, too.
-        least: a text that fewer rows have is a person's own: see kanon_sql.encode.looks.
+        least: a text that fewer rows have is a person's own: see
+            kanon_sql.encode.identifier_detection.
     """
 
     task: GroupTask

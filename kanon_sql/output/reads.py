@@ -15,7 +15,7 @@ import duckdb
 from kanon_sql.call.relation import is_url
 from kanon_sql.errors import OptionError
 from kanon_sql.names import literal
-from kanon_sql.output.told import tells_all
+from kanon_sql.output.literal_reads import tells_all
 
 TOKEN = re.compile(r"'((?:[^']|'')*)'|\"((?:[^\"]|\"\")*)\"|(\w+)")
 WILD = re.compile(r"[*?\[]")

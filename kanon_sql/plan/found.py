@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kanon_sql.call.sought import Sought
+from kanon_sql.call.referenced_relations import ReferencedRelation
 from kanon_sql.names import literal
 from kanon_sql.sql import expression, statement
 
 
-def found_sql(text: str, unsure: Sequence[Sought]) -> str:
+def found_sql(text: str, unsure: Sequence[ReferencedRelation]) -> str:
     """The text of a call, or our sentence where DuckDB has no relation of a name.
 
     DuckDB would say what tables have a name like it, and knows nothing of kinds of hierarchies.

@@ -14,7 +14,7 @@ from kanon_sql.errors import OptionError
 from kanon_sql.hierarchies.kinds import KINDS, level_count
 from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.plan.fragments import contents, rows_of
-from kanon_sql.plan.shadows import sound_sql
+from kanon_sql.plan.macro_shadowing import sound_sql
 from kanon_sql.sql import statement
 
 MIXED = (

@@ -12,12 +12,12 @@ from textwrap import wrap
 from kanon_sql.call.call import Call
 from kanon_sql.call.models import measured_models
 from kanon_sql.names import literal, quoted
+from kanon_sql.plan.bind_checks import refusals
 from kanon_sql.plan.fragments import chosen, quasi, seen, source_rows, where
+from kanon_sql.plan.macro_shadowing import sound_sql
 from kanon_sql.plan.models import Checked, checked, model_stages, of_part
 from kanon_sql.plan.parts import told_by_part
 from kanon_sql.plan.persons import measured_persons
-from kanon_sql.plan.shadows import sound_sql
-from kanon_sql.plan.unseen import refusals
 from kanon_sql.privacy import MODELS
 from kanon_sql.sql import expression, statement
 

@@ -10,15 +10,15 @@ from typing import Any
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.choices import POINTS
 from kanon_sql.call.ledger import Ledger, refuse_no_ledger
+from kanon_sql.call.option_aliases import option_hint
 from kanon_sql.call.options import OPTIONS
 from kanon_sql.call.relation import Relation
-from kanon_sql.call.wishes import option_hint
 from kanon_sql.errors import OptionError
 from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.option import LEDGER_CHECK
 from kanon_sql.plan.fragments import one_empty_row
+from kanon_sql.plan.macro_shadowing import sound_sql
 from kanon_sql.plan.models import Checked, checked, stages_of
-from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.sql import expression, statement
 from kanon_sql.version import __version__
 

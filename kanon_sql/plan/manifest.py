@@ -35,10 +35,10 @@ from kanon_sql.measure.risk_metrics import WEIGHTED
 from kanon_sql.methods.auto import AUTO
 from kanon_sql.names import literal, quoted
 from kanon_sql.plan.fragments import helpers, listed, one_empty_row
+from kanon_sql.plan.macro_shadowing import sound_sql
 from kanon_sql.plan.measure import facts_and_metrics
 from kanon_sql.plan.pipeline import passing
 from kanon_sql.plan.roles import named_roles
-from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.privacy import MODEL_KINDS
 from kanon_sql.sql import statement
 from kanon_sql.version import __version__

@@ -33,6 +33,7 @@ from kanon_sql.methods.auto import AUTO
 from kanon_sql.methods.centers.geometry import UNITS
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.names import caseless, literal, quoted
+from kanon_sql.plan.bind_checks import refusals
 from kanon_sql.plan.fragments import (
     helpers,
     listed,
@@ -45,13 +46,12 @@ from kanon_sql.plan.fragments import (
 )
 from kanon_sql.plan.generalize import publishes_centers
 from kanon_sql.plan.hierarchies import Hierarchies
+from kanon_sql.plan.macro_shadowing import sound_sql
 from kanon_sql.plan.metric_rows import metric_rows
 from kanon_sql.plan.parts import of_each_part, stages_by_part
 from kanon_sql.plan.persons import persons_lacking
 from kanon_sql.plan.pipeline import measured_sql, named_columns, pipeline_sql
 from kanon_sql.plan.risk import WEIGHTLESS
-from kanon_sql.plan.shadows import sound_sql
-from kanon_sql.plan.unseen import refusals
 from kanon_sql.sql import expression, statement
 from kanon_sql.version import __version__
 

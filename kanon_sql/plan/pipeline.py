@@ -10,6 +10,7 @@ from kanon_sql.call.choices import POINTS
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.methods.task import Run
 from kanon_sql.names import caseless, literal, quoted
+from kanon_sql.plan.bind_checks import refusals
 from kanon_sql.plan.centers import centers_sql
 from kanon_sql.plan.fragments import (
     PART,
@@ -32,13 +33,12 @@ from kanon_sql.plan.ledger import (
     tables_of_ledger,
     told_of_ledger,
 )
+from kanon_sql.plan.macro_shadowing import sound_sql
 from kanon_sql.plan.models import secret_trees
 from kanon_sql.plan.parts import parts_sql, refusals_of_parts
 from kanon_sql.plan.persons import described_entity, told_of_persons
 from kanon_sql.plan.repeated import repeated_sql, source_holes, unnamed_sql
-from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.plan.single_attribute import tables_sql
-from kanon_sql.plan.unseen import refusals
 from kanon_sql.plan.verify import verify_holes
 from kanon_sql.sql import expression, statement
 

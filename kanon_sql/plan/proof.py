@@ -17,8 +17,8 @@ from kanon_sql.names import caseless, quoted
 from kanon_sql.option import options_of
 from kanon_sql.plan.entries import model_asked
 from kanon_sql.plan.fragments import chosen, quasi, seen
+from kanon_sql.plan.macro_shadowing import sound_sql
 from kanon_sql.plan.measure import diversity
-from kanon_sql.plan.shadows import sound_sql
 from kanon_sql.privacy import MODEL_KINDS, MODELS, OF_MODEL, ModelOptions
 from kanon_sql.sql import statement
 

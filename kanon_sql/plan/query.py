@@ -13,8 +13,13 @@ from typing import Any
 
 from kanon_sql.call.call import Call, GroupingCall, read_call
 from kanon_sql.call.catalog import Catalog
+from kanon_sql.call.referenced_relations import (
+    ReferencedRelation,
+    relations_of,
+    relations_of_hierarchy,
+    relations_of_ledger,
+)
 from kanon_sql.call.relation import find_relation
-from kanon_sql.call.sought import Sought, relations_of, relations_of_hierarchy, relations_of_ledger
 from kanon_sql.methods import METHODS
 from kanon_sql.names import literal
 from kanon_sql.option import LEDGER_CHECK
@@ -43,7 +48,7 @@ class Plan:
     """
 
     text: str
-    relations: tuple[Sought, ...]
+    relations: tuple[ReferencedRelation, ...]
 
 
 def plan(name: str, relation: object, given: Mapping[str, Any], catalog: Catalog) -> Plan:

@@ -7,10 +7,10 @@ import json
 from kanon_sql.call.call import Call
 from kanon_sql.measure.risk_metrics import BY_SUBSET, DRIVES, RISK
 from kanon_sql.names import literal, quoted
+from kanon_sql.plan.bind_checks import refusals
 from kanon_sql.plan.fragments import one_empty_row, quasi, rows_of, seen, source_rows, where
+from kanon_sql.plan.macro_shadowing import sound_sql
 from kanon_sql.plan.metric_rows import metric_rows
-from kanon_sql.plan.shadows import sound_sql
-from kanon_sql.plan.unseen import refusals
 from kanon_sql.sql import expression, statement
 
 WEIGHTLESS = (

@@ -8,11 +8,11 @@ from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.roles import Roles
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.names import caseless, literal
+from kanon_sql.plan.bind_checks import refusals
 from kanon_sql.plan.fragments import one_empty_row, quasi, represented, source_rows, where
 from kanon_sql.plan.generalize import released_values
+from kanon_sql.plan.macro_shadowing import sound_sql
 from kanon_sql.plan.persons import told_of_all
-from kanon_sql.plan.shadows import sound_sql
-from kanon_sql.plan.unseen import refusals
 from kanon_sql.sql import expression, statement
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from kanon_sql.kernel.jit import kernel
 from kanon_sql.points.points import Floats, Points
-from kanon_sql.search.planting import new_pool
+from kanon_sql.search.build_pool import new_pool
 from kanon_sql.search.queries import NOBODY, nearest_in_tree
 from kanon_sql.search.space import Bits, Space, category_sets
 

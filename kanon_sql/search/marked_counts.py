@@ -18,7 +18,7 @@ from kanon_sql.kernel.watch import STOP, Watch
 from kanon_sql.points.points import Labels, MetricPoints
 from kanon_sql.search.axes import make_space
 from kanon_sql.search.box_tree import FAN, LEAF, new_stack
-from kanon_sql.search.planting import new_pool
+from kanon_sql.search.build_pool import new_pool
 from kanon_sql.search.queries import padded
 
 ANY = np.int64(1)

@@ -15,8 +15,8 @@ from kanon_sql.kernel.watch import STOP, Beat
 from kanon_sql.points.points import Labels, Points
 from kanon_sql.search.axes import make_space
 from kanon_sql.search.box_tree import new_stack
+from kanon_sql.search.build_pool import new_pool
 from kanon_sql.search.nearest_alike import Lists, nearest_alike
-from kanon_sql.search.planting import new_pool
 from kanon_sql.search.queries import NOBODY, nearest_in_tree
 from kanon_sql.search.space import Space
 from kanon_sql.search.unassigned import Pool

@@ -13,7 +13,7 @@ from kanon_sql.points.distances import FORMS, distance_of, key_within
 from kanon_sql.points.points import MetricPoints
 from kanon_sql.search.axes import make_space
 from kanon_sql.search.box_tree import FAN, LEAF
-from kanon_sql.search.planting import new_pool
+from kanon_sql.search.build_pool import new_pool
 from kanon_sql.search.queries import padded
 
 

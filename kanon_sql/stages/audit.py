@@ -15,7 +15,7 @@ from kanon_sql.audit.reading import Places
 from kanon_sql.audit.text import values_as_numbers
 from kanon_sql.encode.arrow import Column
 from kanon_sql.encode.attributes import is_numeric
-from kanon_sql.encode.looks import INTEGER, look
+from kanon_sql.encode.identifier_detection import INTEGER, look
 from kanon_sql.errors import DataError, OptionError, did_you_mean
 from kanon_sql.hierarchies.tree import Tree
 from kanon_sql.kernel.watch import Watch

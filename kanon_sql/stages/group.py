@@ -11,10 +11,10 @@ import numpy as np
 from kanon_sql.encode.arrow import Column, Keys, Labelled, Rows, Table
 from kanon_sql.encode.attributes import is_numeric
 from kanon_sql.encode.encoded import Encoded
-from kanon_sql.encode.looks import Suspects
+from kanon_sql.encode.identifier_detection import Suspects
 from kanon_sql.encode.persons import of_persons
+from kanon_sql.encode.row_buffer import RowBuffer
 from kanon_sql.encode.single_attribute import Items
-from kanon_sql.encode.taken import Taken
 from kanon_sql.errors import DataError
 from kanon_sql.group.run import group_points
 from kanon_sql.group.warm_up import warm_up
@@ -38,7 +38,7 @@ from kanon_sql.stages.remembered import Recalled, digest, recall
 def room_for(
     columns: Sequence[Column], task: GroupTask, sensitive: Sequence[Column] = (),
     expected: int | None = None, limit: int | None = None,
-) -> Taken:
+) -> RowBuffer:
     """Where the rows go that a task is about to be given.
 
     Args:
@@ -57,7 +57,7 @@ def room_for(
         "label": task.class_label is not None,
         "extra": ranked or task.own.cost_column is not None,
     }
-    return Taken(
+    return RowBuffer(
         len(columns), numeric, textual, [name for name, needs in asked.items() if needs],
         [is_numeric(column.sql_type) for column in sensitive], available, expected, limit,
         task.method.memory,
@@ -104,7 +104,7 @@ class Work:
     anew after a stop, it goes on from the encoded rows, since it lets go of the others."""
 
     def __init__(
-        self, taken: Taken, columns: Sequence[Column], run: Run, trees: Mapping[str, Tree],
+        self, taken: RowBuffer, columns: Sequence[Column], run: Run, trees: Mapping[str, Tree],
         tables: Mapping[str, Table], passing: Collection[str], sensitive: Sequence[Column] = (),
         repeated: Collection[Sequence[str]] = (), unnamed: Sequence[Keys] = (),
     ) -> None:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from kanon_sql.encode.arrow import Column, Keys, Rows
 from kanon_sql.encode.attributes import is_numeric
 from kanon_sql.encode.cells import category_column, number_column
-from kanon_sql.encode.looks import (
+from kanon_sql.encode.identifier_detection import (
     Suspects,
     find_suspects,
     hidden_notice,

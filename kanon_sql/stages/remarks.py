@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection
 
-from kanon_sql.encode.looks import Suspects
+from kanon_sql.encode.identifier_detection import Suspects
 from kanon_sql.errors import printable
 from kanon_sql.methods import GroupTask
 

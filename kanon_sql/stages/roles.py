@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from kanon_sql.encode.arrow import Column
 from kanon_sql.encode.attributes import is_categorical, is_numeric
-from kanon_sql.encode.looks import (
+from kanon_sql.encode.identifier_detection import (
     FEW,
     NEARLY,
     Form,

@@ -83,7 +83,7 @@ CREATE OR REPLACE TEMP MACRO __kanon_common(hashes, least) AS coalesce(list_sum(
         CASE WHEN three[2] IS NULL OR three[3] IS NULL OR three[2] <> three[3] THEN 0
              WHEN three[1] IS DISTINCT FROM three[2] THEN least ELSE 1 END)), 0);
 
--- what a column looks like, by its values (see kanon_sql/encode/looks.py). count(DISTINCT x) of many
+-- what a column looks like, by its values (see kanon_sql/encode/identifier_detection.py). count(DISTINCT x) of many
 -- columns would be as many joins
 CREATE OR REPLACE TEMP MACRO __kanon_profile(x, least) AS {
     'name': min(alias(x)), 'type': min(typeof(x)), 'rows': count(*), 'values': count(x),

@@ -15,9 +15,9 @@ import pytest
 from kanon_sql.encode.arrow import CellColumns, Column, Rows
 from kanon_sql.encode.attributes import is_numeric
 from kanon_sql.encode.encoding import encode
+from kanon_sql.encode.row_buffer import RowBuffer
 from kanon_sql.encode.sensitive import fit_sensitive, sensitive_codes
 from kanon_sql.encode.single_attribute import read_items
-from kanon_sql.encode.taken import Taken
 from kanon_sql.errors import DataError
 from kanon_sql.hierarchies.tree import Tree
 from kanon_sql.methods import task_for
@@ -71,7 +71,7 @@ def taken(con: Connection, *columns: str, pieces: int = 2) -> Rows:
         f"cells, [{cells}] AS secrets FROM t"
     ).to_arrow_table().combine_chunks()
     kinds = [is_numeric(column.sql_type) for column in described(con, *columns)]
-    room = Taken(1, [0], [], [], kinds)
+    room = RowBuffer(1, [0], [], [], kinds)
     size = -(-table.num_rows // pieces)
     for start in reversed(range(0, table.num_rows, size)):
         piece = table.slice(start, size).combine_chunks()

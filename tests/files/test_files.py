@@ -11,7 +11,7 @@ import pytest
 
 import kanon_sql
 from kanon_sql.errors import DataError, OptionError, ReleaseError
-from kanon_sql.files import engine, finish, spool
+from kanon_sql.files import engine, finish, partition
 from kanon_sql.files.state import State
 from tests.files.lakes import OPTIONS, QUASI, SENSITIVE, bytes_of, make_lake
 
@@ -220,7 +220,7 @@ def test_a_release_below_k_is_stopped_by_what_is_read_from_the_files(
 def test_a_lost_row_is_missed(
     lake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = spool.read_of
+    real = partition.read_of
     monkeypatch.setattr("kanon_sql.files.piece.read_of", lambda folders: real(folders).__class__(
         f"(FROM {real(folders).sql} OFFSET 1)", (folders[0],)
     ))

@@ -16,7 +16,7 @@ import pytest
 import kanon_sql
 from kanon_sql.blocks.group import Block
 from kanon_sql.errors import DataError, OptionError
-from kanon_sql.files import engine, finish, spool, state
+from kanon_sql.files import engine, finish, partition, state
 from kanon_sql.files.state import State
 from tests.files.lakes import OPTIONS, bytes_of, make_lake
 
@@ -145,7 +145,9 @@ def test_a_full_disk_is_one_sentence_and_the_old_output_stays(
     def full(*_: Any) -> Any:
         raise OSError(28, "No space left on device")
 
-    for place, name in ((spool.pq, "read_metadata"), (state, "write_whole"), (finish, "Output")):
+    for place, name in (
+        (partition.pq, "read_metadata"), (state, "write_whole"), (finish, "Output")
+    ):
         with monkeypatch.context() as patch:
             patch.setattr(place, name, full)
             with pytest.raises(DataError, match=r"The disk of .* is full") as refused:

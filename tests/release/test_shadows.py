@@ -15,7 +15,7 @@ import pytest
 
 import kanon_sql
 from kanon_sql.errors import OptionError
-from kanon_sql.plan.shadows import FUNCTIONS, NAMED, OURS
+from kanon_sql.plan.macro_shadowing import FUNCTIONS, NAMED, OURS
 from tests.support.connections import borrowed, registered
 from tests.support.strangers import (
     CALLS,

@@ -13,7 +13,7 @@ from kanon_sql.methods.microaggregation import centroids, group_index, mdav
 from kanon_sql.methods.microaggregation.group_index import OVERFLOWN, new_groups
 from kanon_sql.search import axes as module
 from kanon_sql.search import queries, unassigned
-from kanon_sql.search.planting import new_pool
+from kanon_sql.search.build_pool import new_pool
 from kanon_sql.search.queries import HEAPED, NOBODY
 from kanon_sql.search.unassigned import BUILT, LEFT
 from tests.methods.microaggregation import reference, reference_fast

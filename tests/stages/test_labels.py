@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from kanon_sql.encode.arrow import Rows
-from kanon_sql.encode.taken import Taken
+from kanon_sql.encode.row_buffer import RowBuffer
 from kanon_sql.errors import KanonError
 from kanon_sql.stages import labels
 from kanon_sql.stages.labels import UNKNOWN, by_row, held, hold
@@ -72,7 +72,7 @@ def test_pieces_in_any_order_are_the_rows_in_theirs(sealed: bool) -> None:
         piece([4, 5], [(-0.0, "b"), (2.5, None)], sealed), piece([1], [(None, "a")], sealed)
     ]
     for given in (pieces, pieces[::-1]):
-        taken = Taken(2, [0], [1], ["label"])
+        taken = RowBuffer(2, [0], [1], ["label"])
         for numbers, hashes, cells in given:
             words = pa.array([f"l{i}" for i in numbers.to_pylist()])
             taken.take(numbers, hashes, cells, {"label": words, "secrets": cells})
@@ -97,7 +97,7 @@ def test_rows_that_need_no_hash_have_none_beside_others() -> None:
         (without, [without, some], [[0, 0, 0, 7]]), (zeros, [without, some], [[0, 0, 0, 7]]),
         (some, [without, some], [[0, 7, 0, 7], [0, 0, 0, 7]]),
     ):
-        taken = Taken(2, [0], [1], [])
+        taken = RowBuffer(2, [0], [1], [])
         for i, hashes in enumerate(given):
             numbers = pa.array([2 * i + 1, 2 * i + 2], pa.int64())
             taken.take(numbers, (apart, hashes), cells, {})

@@ -40,10 +40,10 @@ PLANNED = (
     "call.roles:resolve_roles",
     "call.hierarchies:read_hierarchies",
     "plan.pipeline:pipeline_sql",
-    "plan.shadows:sound_sql",
+    "plan.macro_shadowing:sound_sql",
     "plan.fragments:source_rows",
     "plan.generalize:released_classes",
-    "plan.unseen:refusals",
+    "plan.bind_checks:refusals",
     "plan.verify:verify_holes",
     "plan.found:found_sql",
 )
@@ -55,7 +55,7 @@ HANDED_OVER = (
     "jobs.job:start",
     "udfs.group:take",
     "jobs.job:hand_over",
-    "encode.taken:Taken.take",
+    "encode.row_buffer:RowBuffer.take",
     "udfs.group:wait",
     "jobs.job:wait",
 )
@@ -63,9 +63,9 @@ HANDED_OVER = (
 
 GROUPED = (
     "stages.group:Work.__call__",
-    "encode.taken:Taken.rows",
+    "encode.row_buffer:RowBuffer.rows",
     "stages.hidden:look_at",
-    "encode.looks:find_suspects",
+    "encode.identifier_detection:find_suspects",
     "stages.hidden:without_hidden",
     "stages.prepare:prepare",
     "methods.auto:settle",

@@ -46,8 +46,8 @@ from kanon_sql.methods.centers.outliers import (
 from kanon_sql.methods.centers.radius_search import Trial, least_accepted, neighbour_keys
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Floats, Grouping, MetricPoints
+from kanon_sql.search.build_pool import new_pool
 from kanon_sql.search.marked_counts import MarkedTree, ball_sizes, new_marked_tree
-from kanon_sql.search.planting import new_pool
 
 
 @dataclass(frozen=True)

@@ -18,15 +18,6 @@ import numpy as np
 
 from kanon_sql.kernel.jit import inlined, inner, kernel
 from kanon_sql.kernel.watch import DONE, STOP
-from kanon_sql.methods.local_search.burden import (
-    hold,
-    hold_all,
-    largest,
-    number_of,
-    partner,
-    permits,
-    reach,
-)
 from kanon_sql.methods.local_search.moves import (
     choose,
     clear,
@@ -38,6 +29,15 @@ from kanon_sql.methods.local_search.moves import (
     relief,
     settle,
     swap,
+)
+from kanon_sql.methods.local_search.penalty import (
+    hold,
+    hold_all,
+    largest,
+    number_of,
+    partner,
+    permits,
+    reach,
 )
 from kanon_sql.methods.local_search.state import Changes, Cycle, Judged, Moved, Search, Sites
 
@@ -144,27 +144,27 @@ def weigh(search: Search, i: int, bits: Any, limit: float) -> Any:
     The mover is -1 where nothing is to be done, the last -1 where it is to join the other group.
     All follows from the two groups, wherever else they are not changed.
     """
-    data, groups, sites, _, _, k, _, burden = search
+    data, groups, sites, _, _, k, _, penalty = search
     labels, sizes = groups.labels, groups.sizes
     # one of the two is to join the other's group
     mover, stays = i, _neighbour(data, sites, i, bits)
     if _pick(bits, 32, 8, 256) < PULL:
         mover, stays = stays, mover
     a, b, done, other = labels[mover], labels[stays], np.int64(-1), np.int64(-1)
-    if a != b and sizes[a] > k and sizes[b] < largest(burden, k):
+    if a != b and sizes[a] > k and sizes[b] < largest(penalty, k):
         change = growth(data, mover, b, groups) - relief(data, mover, groups)
-        if change < reach(burden, a, b, limit) and permits(
-            burden, groups, mover, b, other, limit - change
+        if change < reach(penalty, a, b, limit) and permits(
+            penalty, groups, mover, b, other, limit - change
         ):
             done = mover
     if a != b and done < 0:
         # one record alone gains nothing or is not allowed: it may still change places with another
         at = _pick(bits, 40, 24, sizes[b])
-        other = np.int64(partner(burden, groups, b, mover, at, (bits >> _COIN) & _COIN_BIT))
+        other = np.int64(partner(penalty, groups, b, mover, at, (bits >> _COIN) & _COIN_BIT))
         if other != stays or mover == i:
-            most = reach(burden, a, b, limit)
+            most = reach(penalty, a, b, limit)
             change = exchange(data, mover, other, groups, most)
-            if change < most and permits(burden, groups, mover, b, other, limit - change):
+            if change < most and permits(penalty, groups, mover, b, other, limit - change):
                 done = mover
     return a, b, done, other
 
@@ -173,12 +173,12 @@ def weigh(search: Search, i: int, bits: Any, limit: float) -> Any:
 def _dissolve(search: Search, g: int, bits: Any, limit: float, room: Moved) -> bool:
     """Puts the members of group g, one by one, into the group nearby that grows least; undone if
     that costs more than the limit."""
-    data, groups, sites, spare, _, k, changes, burden = search
+    data, groups, sites, spare, _, k, changes, penalty = search
     labels, sizes, near = groups.labels, groups.sizes, sites.near
     count, total, done = sizes[g], -cost(data, g, groups), 0
     moved, into = room
     met = changes.met
-    most = reach(burden, g, g, limit)
+    most = reach(penalty, g, g, limit)
     note(changes, g)
     # a copy, since members change their places when one leaves
     for p in range(count):
@@ -192,7 +192,7 @@ def _dissolve(search: Search, g: int, bits: Any, limit: float, room: Moved) -> b
             site = sites.site_of[i] if rank == 0 else near[sites.site_of[i], rank - 1]
             b = labels[_at_site(sites, site, bits)]
             # g itself is to go, and one with the most records is full
-            if b in (g, best) or sizes[b] >= largest(burden, k):
+            if b in (g, best) or sizes[b] >= largest(penalty, k):
                 continue
             if met.shape[0] > 0:
                 # it grows by no less at another look
@@ -213,7 +213,7 @@ def _dissolve(search: Search, g: int, bits: Any, limit: float, room: Moved) -> b
     if done == count:
         for p in range(count):
             into[p] = labels[moved[p]]
-        total += hold(burden, groups, g) + hold_all(burden, groups, into, count)
+        total += hold(penalty, groups, g) + hold_all(penalty, groups, into, count)
         if total < limit:
             spare.numbers[spare.left[0]] = g
             spare.left[0] += 1
@@ -223,8 +223,8 @@ def _dissolve(search: Search, g: int, bits: Any, limit: float, room: Moved) -> b
         leave(data, moved[p], groups)
         join(data, moved[p], g, groups)
     if done == count:  # else nothing was held yet
-        hold_all(burden, groups, into, done)
-        hold(burden, groups, g)
+        hold_all(penalty, groups, into, done)
+        hold(penalty, groups, g)
     return False
 
 
@@ -232,7 +232,7 @@ def _dissolve(search: Search, g: int, bits: Any, limit: float, room: Moved) -> b
 def _create(search: Search, i: int, bits: Any, limit: float, moved: Moved) -> bool:
     """Makes a group of record i and the k-1 nearest that other groups can do without; undone if
     that costs more than the limit."""
-    data, groups, sites, spare, _, k, changes, burden = search
+    data, groups, sites, spare, _, k, changes, penalty = search
     labels, sizes = groups.labels, groups.sizes
     site_of, start, order, near = sites
     record, origin = moved
@@ -276,7 +276,7 @@ def _create(search: Search, i: int, bits: Any, limit: float, moved: Moved) -> bo
         total += cost(data, new, groups)
         if total < limit:
             held = True
-            total += hold(burden, groups, new) + hold_all(burden, groups, origin, count)
+            total += hold(penalty, groups, new) + hold_all(penalty, groups, origin, count)
             if total < limit:
                 spare.left[0] -= 1
                 return True
@@ -284,8 +284,8 @@ def _create(search: Search, i: int, bits: Any, limit: float, moved: Moved) -> bo
     for p in range(count - 1, -1, -1):
         join(data, record[p], origin[p], groups)
     if held:
-        hold_all(burden, groups, origin, count)
-        hold(burden, groups, new)
+        hold_all(penalty, groups, origin, count)
+        hold(penalty, groups, new)
     return False
 
 
@@ -295,9 +295,9 @@ def anneal(
 ) -> None:
     """Steps first .. last - 1, all within the cycle; of those that were judged before, what was
     found is taken where neither group was changed since."""
-    data, groups, _, _, unit, k, changes, burden = search
+    data, groups, _, _, unit, k, changes, penalty = search
     labels, sizes, n = groups.labels, groups.sizes, groups.labels.shape[0]
-    known, seen, most = judged.found, changes.last, largest(burden, k) + 1
+    known, seen, most = judged.found, changes.last, largest(penalty, k) + 1
     moved = Moved(np.empty(most, np.int64), np.empty(most, np.int64))
     warmth = 0.0
     changes.turn[0] += 1
@@ -315,7 +315,7 @@ def anneal(
             mover, other = np.int64(known[at, 2]), np.int64(known[at, 3])
         else:
             i = step % n
-            bits = scramble(number_of(burden, step))
+            bits = scramble(number_of(penalty, step))
             limit = limit_of(unit[i], bits, warmth)
             if is_rare(bits):
                 if sizes[labels[i]] == k:
@@ -333,8 +333,8 @@ def anneal(
             join(data, mover, b, groups)
         else:
             swap(data, mover, other, groups)
-        hold(burden, groups, a)
-        hold(burden, groups, b)
+        hold(penalty, groups, a)
+        hold(penalty, groups, b)
     # others read the groups while the next steps are made, in which nothing else may be written
     if known.shape[0] > 0:
         for p in range(changes.many[0]):

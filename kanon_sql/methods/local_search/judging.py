@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from kanon_sql.kernel.claim import claim
+from kanon_sql.kernel.atomic_counter import claim
 from kanon_sql.kernel.jit import kernel
 from kanon_sql.kernel.parallel import Helpers, threads
 from kanon_sql.kernel.watch import STOP, Beat
@@ -32,8 +32,8 @@ from kanon_sql.methods.local_search.annealing import (
     warmth_at,
     weigh,
 )
-from kanon_sql.methods.local_search.burden import number_of
 from kanon_sql.methods.local_search.moves import frozen
+from kanon_sql.methods.local_search.penalty import number_of
 from kanon_sql.methods.local_search.state import Cycle, Judged, Search
 
 FEW = 50_000
@@ -56,7 +56,7 @@ groups change before their turn."""
 def _judge(search: Search, cycle: Cycle, judged: Judged) -> None:
     """Weighs steps until all are taken."""
     begin, steps, _, found, turns = judged
-    unit, burden = search.unit, search.burden
+    unit, penalty = search.unit, search.penalty
     n = search.groups.labels.shape[0]
     lo = claim(turns, SHARE)
     while lo < steps:
@@ -65,7 +65,7 @@ def _judge(search: Search, cycle: Cycle, judged: Judged) -> None:
             step = begin + at
             if (step - cycle.begin) % BLOCK == 0:
                 warmth = warmth_at(cycle, step)
-            bits = scramble(number_of(burden, step))
+            bits = scramble(number_of(penalty, step))
             a = b = mover = other = np.int64(-1)
             if not is_rare(bits):
                 i = step % n

@@ -15,11 +15,11 @@ from kanon_sql.kernel.jit import kernel
 from kanon_sql.kernel.parallel import Helpers
 from kanon_sql.kernel.sort import sort_stably
 from kanon_sql.kernel.watch import DONE, Watch
-from kanon_sql.methods.local_search.burden import Free
 from kanon_sql.methods.local_search.judging import Judging, helpers_for
 from kanon_sql.methods.local_search.moves import distance, hold_groups, join, settle
 from kanon_sql.methods.local_search.moves_by_information_loss import pack_records
 from kanon_sql.methods.local_search.moves_by_squared_error import squared_records
+from kanon_sql.methods.local_search.penalty import Free
 from kanon_sql.methods.local_search.state import Cycle, Search, Sites, Spare, no_changes
 from kanon_sql.points.losses import sse, total_il
 from kanon_sql.points.numbering import number_by_first

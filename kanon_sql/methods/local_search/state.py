@@ -89,7 +89,7 @@ class Search(NamedTuple):
         unit: float64, shape (n,); what an allowance counts at temperature 1, per record.
         k: the least group size.
         changes: which groups were changed.
-        burden: what the groups are held to beside their least size: Free, or a Burden.
+        penalty: what the groups are held to beside their least size: Free, or a Penalty.
     """
 
     data: Any
@@ -99,7 +99,7 @@ class Search(NamedTuple):
     unit: Floats
     k: int
     changes: Changes
-    burden: Any
+    penalty: Any
 
 
 class Judged(NamedTuple):

@@ -16,8 +16,8 @@ import numpy as np
 from kanon_sql.kernel.jit import inlined, inner
 from kanon_sql.kernel.parallel import in_parallel
 from kanon_sql.points.points import Codes, Floats, Labels, Points
-from kanon_sql.search.ahead import FEW
 from kanon_sql.search.axes import make_space
+from kanon_sql.search.prefetch import FEW
 from kanon_sql.search.space import Space
 
 PAIRS = 32

@@ -12,7 +12,7 @@ from kanon_sql.methods.microaggregation.centroids import category_counts
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Floats, Grouping, Labels, Points
 from kanon_sql.search.axes import make_space
-from kanon_sql.search.planting import new_pool, replant
+from kanon_sql.search.build_pool import new_pool, replant
 from kanon_sql.search.queries import NOBODY
 from kanon_sql.search.space import Space
 from kanon_sql.search.unassigned import Pool, find_furthest, find_nearest, take_away

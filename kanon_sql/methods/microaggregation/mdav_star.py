@@ -22,7 +22,8 @@ from kanon_sql.methods.microaggregation.group_index import (
 )
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Floats, Grouping, Labels, Points
-from kanon_sql.search.ahead import (
+from kanon_sql.search.build_pool import new_pool, replant
+from kanon_sql.search.prefetch import (
     AGAIN,
     COUNT,
     NEXT,
@@ -32,7 +33,6 @@ from kanon_sql.search.ahead import (
     unasked,
     visit_all,
 )
-from kanon_sql.search.planting import new_pool, replant
 from kanon_sql.search.queries import NOBODY
 from kanon_sql.search.space import Space
 from kanon_sql.search.unassigned import LEFT, Pool, find_nearest, take_away

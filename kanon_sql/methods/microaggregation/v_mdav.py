@@ -21,7 +21,7 @@ from kanon_sql.methods.microaggregation.centroids import (
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.losses import sse
 from kanon_sql.points.points import Grouping, Labels, Points
-from kanon_sql.search.planting import new_pool, replant
+from kanon_sql.search.build_pool import new_pool, replant
 from kanon_sql.search.queries import NOBODY
 from kanon_sql.search.space import Space
 from kanon_sql.search.unassigned import Pool, find_nearest, list_left, take_away

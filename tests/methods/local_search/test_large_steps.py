@@ -10,12 +10,12 @@ import pytest
 
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods.local_search import moves, state
-from kanon_sql.methods.local_search.burden import HARD
-from kanon_sql.methods.local_search.demanded import Held
+from kanon_sql.methods.local_search.constrained_search import Held
+from kanon_sql.methods.local_search.penalty import HARD
 from kanon_sql.methods.local_search.refine import Ground, data_of, load_groups, refine
 from kanon_sql.methods.local_search.state import NOTED
 from kanon_sql.points.points import LossPoints, Points
-from tests.methods.local_search.test_demanded import demanded, records
+from tests.methods.local_search.test_constrained_search import demanded, records
 from tests.support.kernels import from_python
 
 N, K = 400, NOTED + 2

@@ -18,7 +18,7 @@ NEAR = 0.7
 
 
 @dataclass(frozen=True)
-class Sought:
+class ReferencedRelation:
     """A relation that a call names.
 
     Attributes:
@@ -54,26 +54,26 @@ def _told(relation: Relation) -> str:
     return repr(".".join(relation.parts))
 
 
-def _of_source(relation: Relation) -> Sought:
+def _of_source(relation: Relation) -> ReferencedRelation:
     said = f"The relation {_told(relation)} is no table, view, file or variable here."
     if is_file(relation.parts[-1]):
-        return Sought(relation, f"There is no file {_told(relation)}. Check the path.")
-    return Sought(relation, f"{said} Check its name.")
+        return ReferencedRelation(relation, f"There is no file {_told(relation)}. Check the path.")
+    return ReferencedRelation(relation, f"{said} Check its name.")
 
 
-def _of_option(option: str, relation: Relation) -> Sought:
-    return Sought(
+def _of_option(option: str, relation: Relation) -> ReferencedRelation:
+    return ReferencedRelation(
         relation,
         f"{option} names {_told(relation)}, which is no table, view, file or variable here. Check "
         "its name.",
     )
 
 
-def _of_hierarchy(spec: HierarchySpec) -> Iterator[Sought]:
+def _of_hierarchy(spec: HierarchySpec) -> Iterator[ReferencedRelation]:
     if spec.table is not None:
         yield _of_option(f"The hierarchy of {spec.column!r}", spec.table)
     if spec.levels is not None:
-        yield Sought(
+        yield ReferencedRelation(
             spec.levels,
             f"The hierarchy of {spec.column!r} is given as {_told(spec.levels)}, which is neither "
             f"a kind nor a table, view or file here. {did_you_mean(spec.levels.parts[-1], KINDS)}",
@@ -81,7 +81,7 @@ def _of_hierarchy(spec: HierarchySpec) -> Iterator[Sought]:
         )
 
 
-def relations_of(call: Call) -> tuple[Sought, ...]:
+def relations_of(call: Call) -> tuple[ReferencedRelation, ...]:
     """Every relation that a call names, in the order in which it says them."""
     tables: Mapping[str, Relation] = call.tables if isinstance(call, GroupingCall) else {}
     trees = call.hierarchies
@@ -101,11 +101,11 @@ def relations_of(call: Call) -> tuple[Sought, ...]:
     )
 
 
-def relations_of_hierarchy(source: Relation, spec: HierarchySpec) -> tuple[Sought, ...]:
+def relations_of_hierarchy(source: Relation, spec: HierarchySpec) -> tuple[ReferencedRelation, ...]:
     """The same of a call of hierarchy()."""
     return (_of_source(source), *_of_hierarchy(spec))
 
 
-def relations_of_ledger(ledger: Relation) -> tuple[Sought, ...]:
+def relations_of_ledger(ledger: Relation) -> tuple[ReferencedRelation, ...]:
     """The same of a call of ledger_check()."""
     return (_of_source(ledger),)

@@ -79,7 +79,7 @@ def _size(size: float) -> str:
     return f"{size / 1e9:.1f} GB" if size >= 0.05e9 else f"{size / 1e6:.1f} MB"
 
 
-class Taken:
+class RowBuffer:
     """Rows that are being handed over; ``rows`` gives them when all are there."""
 
     def __init__(

@@ -3,7 +3,7 @@
 A macro in a schema of the search path hides the built-in function of its name, operators and
 [brackets] among them; with ``CREATE MACRO min(x) AS 99`` in a file, every k that is counted there
 is 99. Operators can't be qualified, so macros of such names are refused. The check itself
-(sql/shadows.sql) has nothing in it but qualified names, comparisons, CASE and the like,
+(sql/macro_shadowing.sql) has nothing in it but qualified names, comparisons, CASE and the like,
 which no macro hides.
 """
 
@@ -132,7 +132,7 @@ def shadows_sql(database: str, path: str) -> str:
     functions = fill(
         ", ".join(map(literal, FUNCTIONS)), 96, subsequent_indent=" " * 8, break_on_hyphens=False
     )
-    return statement("shadows.stages", database=database, path=path, functions=functions)
+    return statement("macro_shadowing.stages", database=database, path=path, functions=functions)
 
 
 def bound_sql() -> str:
@@ -149,7 +149,7 @@ def sound_sql() -> str:
     """The stage __kanon_sound, first of every query: it refuses what would change the meaning of
     the others, also what no other connection sees, such as temporary macros."""
     return statement(
-        "shadows.sound",
+        "macro_shadowing.sound",
         shadow=shadows_sql(*HERE),
         shadowed=literal(SHADOWED),
         collated=literal(COLLATED),

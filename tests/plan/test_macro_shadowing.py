@@ -14,17 +14,7 @@ import pytest
 from kanon_sql import sql
 from kanon_sql.call.call import read_call
 from kanon_sql.plan.found import found_sql
-from kanon_sql.plan.macros import MACRO_FILES, macros
-from kanon_sql.plan.manifest import (
-    class_sizes_sql,
-    copy_sql,
-    digest_sql,
-    file_relation,
-    fingerprint_sql,
-)
-from kanon_sql.plan.proof import facts_sql, numbers_sql
-from kanon_sql.plan.query import plan
-from kanon_sql.plan.shadows import (
+from kanon_sql.plan.macro_shadowing import (
     BOUND,
     FUNCTIONS,
     NAMED,
@@ -36,6 +26,16 @@ from kanon_sql.plan.shadows import (
     bound_sql,
     sound_sql,
 )
+from kanon_sql.plan.macros import MACRO_FILES, macros
+from kanon_sql.plan.manifest import (
+    class_sizes_sql,
+    copy_sql,
+    digest_sql,
+    file_relation,
+    fingerprint_sql,
+)
+from kanon_sql.plan.proof import facts_sql, numbers_sql
+from kanon_sql.plan.query import plan
 from kanon_sql.udfs import FUNCTIONS as SIGNATURES
 from tests.plan.test_golden import CASES, COLUMNS, planned
 from tests.support.catalogs import MadeUp

@@ -48,11 +48,11 @@ def _named(call: Call) -> list[tuple[str, str]]:
     if not isinstance(call, GroupingCall) or call.name == "anonymize_roles":
         return []
     reserved = "".join(f" OR __kanon_caseless(name) = {literal(name)}" for name in call.reserved)
-    taken = expression("unseen.taken", reserved=reserved)
+    taken = expression("bind_checks.taken", reserved=reserved)
     found = [(f"{taken} IS NOT NULL", f"format({literal(TAKEN)}, {taken})")]
     if call.roles.rest == "error":
         unruled = expression(
-            "unseen.unruled", said=literal(UNRULED), listed=LISTED,
+            "bind_checks.unruled", said=literal(UNRULED), listed=LISTED,
             ruled=_texts(caseless(name) for name in call.roles.named),
         )
         found.append((f"{unruled} IS NOT NULL", unruled))
@@ -65,7 +65,7 @@ def _unseen(call: Call) -> list[tuple[str, str]]:
     given = [name for name, origin in call.roles.origins.items() if origin == "call"]
     found = [(
         expression(
-            "unseen.undeclared", tables=_texts(names), seen=_texts(call.seen),
+            "bind_checks.undeclared", tables=_texts(names), seen=_texts(call.seen),
             given=_texts(given),
         ),
         literal(UNDECLARED.format(relation=source.sql)),
@@ -74,7 +74,7 @@ def _unseen(call: Call) -> list[tuple[str, str]]:
     if releases and entry is None and call.roles.rest in ("release", "quasi_identifier"):
         found.append((
             expression(
-                "unseen.inherited", view=literal(caseless(source.parts[-1])),
+                "bind_checks.inherited", view=literal(caseless(source.parts[-1])),
                 given=_texts(caseless(name) for name in call.roles.named),
             ),
             literal(INHERITED.format(relation=source.sql)),
@@ -83,14 +83,14 @@ def _unseen(call: Call) -> list[tuple[str, str]]:
     place = entry.place if entry is not None else None
     if declared and len(source.parts) == 1 and place is not None and place[0] != "temp":
         found.append((
-            expression("unseen.shadowed", table=literal(caseless(source.parts[0]))),
+            expression("bind_checks.shadowed", table=literal(caseless(source.parts[0]))),
             literal(SHADOWED.format(relation=source.sql)),
         ))
     if call.role_table is not None:
         table = call.role_table
         found.append((
             expression(
-                "unseen.role_table", relation=table.relation.sql, lines=_texts(table.lines)
+                "bind_checks.role_table", relation=table.relation.sql, lines=_texts(table.lines)
             ),
             literal(CHANGED.format(relation=table.relation.sql)),
         ))

@@ -1,8 +1,8 @@
 """What a search may do that privacy models hold to their demands, and what one may that none does.
 
-A search without models carries a ``Free``, one with them a ``Burden``. Which of the functions below
-a kernel means is decided when it is compiled, by the type that it is given: so nothing is added to
-the steps of a search without models.
+A search without models carries a ``Free``, one with them a ``Penalty``. Which of the functions
+below a kernel means is decided when it is compiled, by the type that it is given: so nothing is
+added to the steps of a search without models.
 
 A change costs what it adds to the loss, and ``price`` for each row of violation that it adds: see
 kanon_sql/privacy/kernels.py. At the price HARD no change adds any.
@@ -34,7 +34,7 @@ class Free(NamedTuple):
     seed: int = 0
 
 
-class Burden(NamedTuple):
+class Penalty(NamedTuple):
     """What groups are held to.
 
     Attributes:
@@ -55,33 +55,33 @@ class Burden(NamedTuple):
 
 
 @inlined
-def _number(burden: Any, step: Any) -> Any:
+def _number(penalty: Any, step: Any) -> Any:
     return step
 
 
 @inlined
-def _number_held(burden: Any, step: Any) -> Any:
-    return step ^ burden.seed
+def _number_held(penalty: Any, step: Any) -> Any:
+    return step ^ penalty.seed
 
 
 @inlined
-def _largest(burden: Any, k: Any) -> Any:
+def _largest(penalty: Any, k: Any) -> Any:
     return 2 * k - 1
 
 
 @inlined
-def _largest_held(burden: Any, k: Any) -> Any:
-    return burden.most
+def _largest_held(penalty: Any, k: Any) -> Any:
+    return penalty.most
 
 
 @inlined
-def _partner(burden: Any, groups: Any, b: Any, mover: Any, at: Any, coin: Any) -> Any:
+def _partner(penalty: Any, groups: Any, b: Any, mover: Any, at: Any, coin: Any) -> Any:
     return groups.members[b, at]
 
 
 @inner
-def _partner_held(burden: Any, groups: Any, b: Any, mover: Any, at: Any, coin: Any) -> Any:
-    members, size, codes = groups.members, groups.sizes[b], burden.demands.codes
+def _partner_held(penalty: Any, groups: Any, b: Any, mover: Any, at: Any, coin: Any) -> Any:
+    members, size, codes = groups.members, groups.sizes[b], penalty.demands.codes
     if coin:
         for p in range(size):
             other = members[b, (at + p) % size]
@@ -94,56 +94,56 @@ def _partner_held(burden: Any, groups: Any, b: Any, mover: Any, at: Any, coin: A
 
 
 @inlined
-def _reach(burden: Any, a: Any, b: Any, limit: Any) -> Any:
+def _reach(penalty: Any, a: Any, b: Any, limit: Any) -> Any:
     return limit
 
 
 @inlined
-def _reach_held(burden: Any, a: Any, b: Any, limit: Any) -> Any:
-    held = burden.held[a] + burden.held[b]
+def _reach_held(penalty: Any, a: Any, b: Any, limit: Any) -> Any:
+    held = penalty.held[a] + penalty.held[b]
     # at the price HARD nothing is held
-    return limit if held <= 0.0 else limit + burden.price[0] * held
+    return limit if held <= 0.0 else limit + penalty.price[0] * held
 
 
 @inlined
-def _permits(burden: Any, groups: Any, mover: Any, b: Any, other: Any, room: Any) -> Any:
+def _permits(penalty: Any, groups: Any, mover: Any, b: Any, other: Any, room: Any) -> Any:
     return True
 
 
 @inner
-def _permits_held(burden: Any, groups: Any, mover: Any, b: Any, other: Any, room: Any) -> Any:
-    labels, sizes, members, held = groups.labels, groups.sizes, groups.members, burden.held
-    a, demands, kept = labels[mover], burden.demands, burden.kept
+def _permits_held(penalty: Any, groups: Any, mover: Any, b: Any, other: Any, room: Any) -> Any:
+    labels, sizes, members, held = groups.labels, groups.sizes, groups.members, penalty.held
+    a, demands, kept = labels[mover], penalty.demands, penalty.kept
     there = violation_of(demands, kept[b], members[b], sizes[b], other, mover) - held[b]
-    if not burden.price[0] * (there - held[a]) < room:
+    if not penalty.price[0] * (there - held[a]) < room:
         return False
     here = violation_of(demands, kept[a], members[a], sizes[a], mover, other) - held[a]
-    return burden.price[0] * (there + here) < room
+    return penalty.price[0] * (there + here) < room
 
 
 @inlined
-def _hold(burden: Any, groups: Any, g: Any) -> Any:
+def _hold(penalty: Any, groups: Any, g: Any) -> Any:
     return 0.0
 
 
 @inner
-def _hold_held(burden: Any, groups: Any, g: Any) -> Any:
-    size, before = groups.sizes[g], burden.held[g]
-    members, kept, now = groups.members[g], burden.kept[g], 0.0
-    count_codes(burden.demands, members, size, kept)
+def _hold_held(penalty: Any, groups: Any, g: Any) -> Any:
+    size, before = groups.sizes[g], penalty.held[g]
+    members, kept, now = groups.members[g], penalty.kept[g], 0.0
+    count_codes(penalty.demands, members, size, kept)
     if size > 0:
-        now = violation_of(burden.demands, kept, members, size, NOBODY, NOBODY)
-    burden.held[g] = now
-    return burden.price[0] * (now - before)
+        now = violation_of(penalty.demands, kept, members, size, NOBODY, NOBODY)
+    penalty.held[g] = now
+    return penalty.price[0] * (now - before)
 
 
 @inlined
-def _hold_all(burden: Any, groups: Any, of: Any, count: Any) -> Any:
+def _hold_all(penalty: Any, groups: Any, of: Any, count: Any) -> Any:
     return 0.0
 
 
 @inner
-def _hold_all_held(burden: Any, groups: Any, of: Any, count: Any) -> Any:
+def _hold_all_held(penalty: Any, groups: Any, of: Any, count: Any) -> Any:
     total, done = 0.0, np.zeros(groups.sizes.shape[0] if count > MANY else 0, np.bool_)
     for p in range(count):
         fresh = True
@@ -155,7 +155,7 @@ def _hold_all_held(burden: Any, groups: Any, of: Any, count: Any) -> Any:
                     fresh = False
                     break
         if fresh:
-            total += _hold_held(burden, groups, of[p])
+            total += _hold_held(penalty, groups, of[p])
     return total
 
 
@@ -166,9 +166,9 @@ def _either(free: str, held: str) -> Callable[..., Any]:
     def stub(*_: Any) -> Any:
         raise NotImplementedError
 
-    def chosen(burden: Any, *_: Any) -> Any:
-        # burden is numba's type of a NamedTuple here, which knows the class
-        return (of_free if burden.instance_class is Free else of_held).py_func
+    def chosen(penalty: Any, *_: Any) -> Any:
+        # penalty is numba's type of a NamedTuple here, which knows the class
+        return (of_free if penalty.instance_class is Free else of_held).py_func
 
     decorate: Any = overload
     decorate(stub, jit_options=CHOSEN, strict=False)(chosen)
@@ -176,27 +176,27 @@ def _either(free: str, held: str) -> Callable[..., Any]:
 
 
 number_of = _either("_number", "_number_held")
-"""The number by which the chances of a step are drawn: (burden, step)."""
+"""The number by which the chances of a step are drawn: (penalty, step)."""
 
 largest = _either("_largest", "_largest_held")
-"""The most records of a group: (burden, k)."""
+"""The most records of a group: (penalty, k)."""
 
 partner = _either("_partner", "_partner_held")
-"""The member of group b that a record is to change places with: (burden, groups, b, mover, where to
-look first, coin). By the coin it is one of the same sensitive values, if there is one: that change
-breaks nothing."""
+"""The member of group b that a record is to change places with: (penalty, groups, b, mover, where
+to look first, coin). By the coin it is one of the same sensitive values, if there is one: that
+change breaks nothing."""
 
 reach = _either("_reach", "_reach_held")
-"""What a change of two groups may add to the loss, whatever it does to their violation: (burden,
+"""What a change of two groups may add to the loss, whatever it does to their violation: (penalty,
 a, b, limit)."""
 
 permits = _either("_permits", "_permits_held")
-"""Whether a change may be made that leaves so much room below its limit: (burden, groups, mover,
+"""Whether a change may be made that leaves so much room below its limit: (penalty, groups, mover,
 the group that it joins, the record that takes its place or -1, room)."""
 
 hold = _either("_hold", "_hold_held")
-"""Finds the violation of a changed group; what the change costs: (burden, groups, g)."""
+"""Finds the violation of a changed group; what the change costs: (penalty, groups, g)."""
 
 hold_all = _either("_hold_all", "_hold_all_held")
-"""The same of several groups, of each once: (burden, groups, of, count), of whose numbers so many
+"""The same of several groups, of each once: (penalty, groups, of, count), of whose numbers so many
 count."""

@@ -13,8 +13,8 @@ import pytest
 from kanon_sql.kernel.parallel import on_threads
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods.local_search import judging
-from kanon_sql.methods.local_search.burden import HARD
-from kanon_sql.methods.local_search.demanded import Held, Models, keep_models, kept_codes
+from kanon_sql.methods.local_search.constrained_search import Held, Models, keep_models, kept_codes
+from kanon_sql.methods.local_search.penalty import HARD
 from kanon_sql.methods.local_search.refine import Ground
 from kanon_sql.points.points import LossPoints, Points
 from kanon_sql.privacy.demands import demands_of
@@ -46,17 +46,17 @@ def judged_ahead() -> Iterator[None]:
 def check_held(held: Any, demands: Any) -> None:
     """What is kept of each group is what its records say."""
     work = held._work
-    labels, burden = work.groups.labels, work.burden
-    groups = len(burden.held)
+    labels, penalty = work.groups.labels, work.penalty
+    groups = len(penalty.held)
     expected = np.zeros(groups)
     used, inner = np.unique(labels, return_inverse=True)
     expected[used] = violations(demands, inner.reshape(-1))
-    assert burden.held.tolist() == expected.tolist()
+    assert penalty.held.tolist() == expected.tolist()
     counts = kept_codes(demands, labels, groups)
-    assert np.array_equal(burden.kept[used], counts[used])
+    assert np.array_equal(penalty.kept[used], counts[used])
     sizes = np.bincount(labels, minlength=groups)
     assert np.array_equal(work.groups.sizes, sizes)
-    assert sizes[used].min() >= K and sizes.max() <= burden.most
+    assert sizes[used].min() >= K and sizes.max() <= penalty.most
 
 
 @pytest.mark.sample(1)
@@ -69,11 +69,11 @@ def test_what_is_held_of_groups_is_their_violation(name: str, by_loss: bool) -> 
     held = Held(Ground(points, K, Watch()), labels, demands, 7, Watch())
     check_held(held, demands)
     for price, steps in ((0.0, 3), (0.01, 997), (1.0, 2000), (HARD, 2000)):
-        before = held._work.burden.held.sum()
+        before = held._work.penalty.held.sum()
         held.cycle(price, steps)
         check_held(held, demands)
         if price == HARD:  # nothing that is paid for may grow
-            assert held._work.burden.held.sum() <= before
+            assert held._work.penalty.held.sum() <= before
 
 
 def found(

@@ -9,7 +9,7 @@ import pytest
 
 from kanon_sql.group.run import group_points
 from kanon_sql.methods import task_for
-from kanon_sql.methods.local_search.dealing import dealt, is_hopeless
+from kanon_sql.methods.local_search.equal_shares import dealt, is_hopeless
 from kanon_sql.points.points import LossPoints, Points
 from kanon_sql.points.sensitive import SensitiveColumn
 from kanon_sql.privacy import Closeness, DistinctDiversity

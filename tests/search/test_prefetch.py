@@ -11,7 +11,7 @@ import pytest
 from kanon_sql.kernel.parallel import on_threads
 from kanon_sql.kernel.watch import StoppedError, Watch
 from kanon_sql.methods import task_for
-from kanon_sql.search import ahead, planting, unassigned
+from kanon_sql.search import build_pool, prefetch, unassigned
 from kanon_sql.search.axes import make_space
 from tests.methods.microaggregation import reference_fast
 from tests.support.kernels import from_python
@@ -24,9 +24,9 @@ REFERENCES = {"mdav_plus": reference_fast.mdav_plus, "mdav_star": reference_fast
 def batches_of(size: int, patch: pytest.MonkeyPatch) -> None:
     """Has all batches be of that size, on other threads too, however few the records."""
     for name in ("FIRST", "LEAST", "MOST"):
-        patch.setattr(ahead, name, size)
-    patch.setattr(ahead, "FEW", 0)
-    patch.setattr(ahead, "PLAIN", 40)
+        patch.setattr(prefetch, name, size)
+    patch.setattr(prefetch, "FEW", 0)
+    patch.setattr(prefetch, "PLAIN", 40)
 
 
 @pytest.mark.slow
@@ -52,13 +52,13 @@ def test_groups_of_many_records_are_those_of_one_thread(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where answers are asked for in vain, and where trees are renewed while others search."""
-    vain, next_size = [], ahead._next_size
+    vain, next_size = [], prefetch._next_size
 
-    def noted(many: int, batch: ahead.Batch) -> int:
-        vain.append(int(batch.counts[ahead.AGAIN]))
+    def noted(many: int, batch: prefetch.Batch) -> int:
+        vain.append(int(batch.counts[prefetch.AGAIN]))
         return next_size(many, batch)
 
-    monkeypatch.setattr(ahead, "_next_size", noted)
+    monkeypatch.setattr(prefetch, "_next_size", noted)
     for kind in ("normal", "mixed"):
         points = points_of(kind, 30_000)
         with on_threads(1):
@@ -74,13 +74,13 @@ def test_groups_of_many_records_are_those_of_one_thread(
 
 def test_a_stop_ends_it_on_all_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is raised here, and nobody works on."""
-    watch, next_size = Watch(), ahead._next_size
+    watch, next_size = Watch(), prefetch._next_size
 
-    def stopping(many: int, batch: ahead.Batch) -> int:
+    def stopping(many: int, batch: prefetch.Batch) -> int:
         watch.stop()
         return next_size(many, batch)
 
-    monkeypatch.setattr(ahead, "_next_size", stopping)
+    monkeypatch.setattr(prefetch, "_next_size", stopping)
     with on_threads(2), pytest.raises(StoppedError):
         task_for("mdav_plus", 5).group(points_of("normal", 30_000), watch)
     assert 0 < watch.done < 30_000
@@ -100,12 +100,12 @@ def test_tree_is_that_of_one_thread(
     kind: str, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """To the last leaf, whatever the number of leaves is."""
-    monkeypatch.setattr(planting, "WORTH", 16)
+    monkeypatch.setattr(build_pool, "WORTH", 16)
     for n in (1, 16, 17, 257, 5_000, 9_999):
         where = make_space(points_of(kind, n))
         members = np.random.default_rng(n).permutation(n)[: n - n // 3]
         one = plant(where, members)
         with on_threads(threads):
-            other = planting.new_pool(where, members)
+            other = build_pool.new_pool(where, members)
         for a, b in zip(flat(one._replace(stack=())), flat(other._replace(stack=())), strict=True):
             assert np.array_equal(a, b)

@@ -13,7 +13,7 @@ from numba import njit
 from numba.core.runtime import _nrt_python, rtsys
 
 from kanon_sql.kernel.jit import _options
-from kanon_sql.kernel.late import INNER, KERNEL, MARK, SMALL, late_compiler
+from kanon_sql.kernel.late_linking import INNER, KERNEL, MARK, SMALL, late_compiler
 
 
 def compiled(mark: str, function: Any) -> Any:

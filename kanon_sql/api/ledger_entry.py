@@ -10,8 +10,8 @@ from typing import Any
 import duckdb
 
 from kanon_sql.call.ledger import COLUMNS, refuse_no_ledger
+from kanon_sql.call.referenced_relations import ReferencedRelation
 from kanon_sql.call.relation import Relation, find_relation, is_file
-from kanon_sql.call.sought import Sought
 from kanon_sql.duckdb.refused import telling
 from kanon_sql.duckdb.session import Session, bound
 from kanon_sql.errors import OptionError, ReleaseError
@@ -72,7 +72,7 @@ def entry_of(session: Session, con: Any, given: Any, options: dict[str, Any]) ->
         told = given if isinstance(given, str) else type(given).__name__
         raise OptionError(NO_TABLE.format(told))
     relation = find_relation(given, session.catalog)
-    if session.missing([Sought(relation, "")]) is None:
+    if session.missing([ReferencedRelation(relation, "")]) is None:
         refuse_no_ledger(relation, COLUMNS)
         return Entry(relation, False)
     if options.get("headroom") is None:

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from kanon_sql.kernel.watch import Watch
-from kanon_sql.methods.local_search.burden import HARD, Burden
-from kanon_sql.methods.local_search.dealing import is_hopeless
+from kanon_sql.methods.local_search.equal_shares import is_hopeless
 from kanon_sql.methods.local_search.judging import Judging, helpers_for
 from kanon_sql.methods.local_search.merging import merge_rest
+from kanon_sql.methods.local_search.penalty import HARD, Penalty
 from kanon_sql.methods.local_search.quota import quota_groups
 from kanon_sql.methods.local_search.refine import (
     CHUNK,
@@ -104,11 +104,11 @@ class Held:
         held = np.zeros(groups_at_most)
         held[: len(sizes)] = violations(demands, labels)
         self._price = np.zeros(1)
-        burden = Burden(
+        penalty = Penalty(
             demands, held, kept_codes(demands, labels, groups_at_most), self._price, ROOM * k, seed
         )
         changes = no_changes(groups_at_most, k, ground.sites)
-        self._work = Search(data, groups, ground.sites, spare, unit, k, changes, burden)
+        self._work = Search(data, groups, ground.sites, spare, unit, k, changes, penalty)
         self._watch, self._beat, self.step = watch, watch.beat(), 0
 
     def cycle(

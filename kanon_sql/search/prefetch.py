@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from kanon_sql.kernel.claim import claim
+from kanon_sql.kernel.atomic_counter import claim
 from kanon_sql.kernel.jit import inner
 from kanon_sql.kernel.parallel import Helpers, threads
 from kanon_sql.points.points import Floats, Labels

@@ -28,7 +28,7 @@ UNVARIED = 1e-300
 """A column of numbers with no more variance is one value."""
 
 
-def cut_harms(
+def cut_costs(
     n: int, spreads: Floats, kinds: Sequence[Codes], apart: Floats, k: int, density: float,
     linear: bool = False,
 ) -> tuple[Floats, Floats]:

@@ -12,8 +12,8 @@ import pytest
 
 import kanon_sql
 from kanon_sql.call.choices import NULLS, RECODINGS, REPRESENTATIONS
+from kanon_sql.call.option_aliases import NOT_BUILT, OPTION_NAMES, option_hint
 from kanon_sql.call.options import OPTIONS
-from kanon_sql.call.wishes import NOT_BUILT, OPTION_NAMES, option_hint
 from kanon_sql.methods import METHODS
 from kanon_sql.validators import folded
 from tests.support.queries import refusal_of

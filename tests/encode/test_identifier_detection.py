@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import kanon_sql
 from kanon_sql.encode.arrow import Column
 from kanon_sql.encode.attributes import is_numeric
-from kanon_sql.encode.looks import LEAST_ROWS, Looks, look, notices_of
+from kanon_sql.encode.identifier_detection import LEAST_ROWS, Looks, look, notices_of
 from kanon_sql.methods import METHODS
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from tests.support.connections import registered

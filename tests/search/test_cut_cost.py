@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon_sql.search.harms import (
+from kanon_sql.search.cut_cost import (
     CUT_CUBE,
     CUT_MIXED,
     MIXED_LINEAR,
     MIXED_SQUARED,
     _marks,
-    cut_harms,
+    cut_costs,
 )
 
 
@@ -24,7 +24,7 @@ def slow_harms(
     spreads: list[float], kinds: list[list[int]], apart: list[float], n: int, k: int,
     density: float, linear: bool,
 ) -> tuple[list[float], list[float]]:
-    """As cut_harms, one record after another."""
+    """As cut_costs, one record after another."""
     known = [spread for spread in spreads if spread > 0.0]
     d = len(known)
     side = exp(sum(log(sqrt(12.0 * spread)) for spread in known) / d) if d else 0.0
@@ -92,7 +92,7 @@ def test_harms_are_those_said_record_by_record(
         spreads[0] = 0.0
     codes = [draw.integers(0, m, n).astype(np.int32) for m in kinds]
     apart = draw.uniform(0.2, 2.0, len(kinds))
-    found = cut_harms(n, spreads, codes, apart, k, density, linear)
+    found = cut_costs(n, spreads, codes, apart, k, density, linear)
     wanted = slow_harms(
         spreads.tolist(), [column.tolist() for column in codes], apart.tolist(), n, k, density,
         linear,
@@ -102,14 +102,14 @@ def test_harms_are_those_said_record_by_record(
 
 
 def test_no_column_is_no_harm() -> None:
-    of_numbers, of_kinds = cut_harms(5, np.zeros(0), [], np.zeros(0), 2, 1.0)
+    of_numbers, of_kinds = cut_costs(5, np.zeros(0), [], np.zeros(0), 2, 1.0)
     assert len(of_numbers) == len(of_kinds) == 0
 
 
 def test_a_cut_between_categories_that_no_class_mixes_costs_nothing() -> None:
     """A thousand records of each of ten towns, k = 5: a class is of one town, along a number."""
     towns = np.repeat(np.arange(10, dtype=np.int32), 1000)
-    of_numbers, of_kinds = cut_harms(10_000, np.ones(1), [towns], np.array([1.0]), 5, 1.0)
+    of_numbers, of_kinds = cut_costs(10_000, np.ones(1), [towns], np.array([1.0]), 5, 1.0)
     assert of_kinds[0] == 0.0
     assert of_numbers[0] > 0.0
 
@@ -125,7 +125,7 @@ def test_sums_of_marks_agree_only_where_all_categories_do() -> None:
 @pytest.mark.parametrize("linear", [False, True])
 def test_a_number_that_classes_are_long_in_is_not_cut(linear: bool) -> None:
     """Two numbers: the cut that crosses fewer classes is along that which varies more."""
-    of_numbers, _ = cut_harms(
+    of_numbers, _ = cut_costs(
         10_000, np.array([1.0, 9.0]), [], np.zeros(0), 5, 1.0, linear
     )
     assert of_numbers[1] < of_numbers[0]

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 import kanon_sql
-from kanon_sql.encode import taken
+from kanon_sql.encode import row_buffer
 from kanon_sql.kernel.memory import bytes_of
 from kanon_sql.methods import METHODS
 from kanon_sql.stages import group
@@ -28,21 +28,21 @@ def con() -> duckdb.DuckDBPyConnection:
 def pieces(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many rows each piece has that is handed over, filled by the query."""
     found: list[int] = []
-    plain = taken.Taken.take
+    plain = row_buffer.RowBuffer.take
 
     def watched(self: Any, number: Any, *others: Any) -> None:
         found.append(len(number))
         plain(self, number, *others)
 
-    monkeypatch.setattr(taken.Taken, "take", watched)
+    monkeypatch.setattr(row_buffer.RowBuffer, "take", watched)
     return found
 
 
-@pytest.mark.parametrize("free", [0, 40 * taken.CELL - 1])
+@pytest.mark.parametrize("free", [0, 40 * row_buffer.CELL - 1])
 def test_rows_that_nobody_counted_are_refused_while_they_come(
     free: int, con: duckdb.DuckDBPyConnection, pieces: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(taken, "LOOK", 20)
+    monkeypatch.setattr(row_buffer, "LOOK", 20)
     monkeypatch.setattr(group, "available", lambda: free)
     with pytest.raises(duckdb.InvalidInputException, match=SAID) as refused:
         con.execute("FROM anonymize('t', k=5, nulls='suppress')").fetchall()
@@ -61,13 +61,13 @@ def test_a_query_that_needs_more_than_is_free_is_refused_before_its_rows_come(
 ) -> None:
     con.execute("CREATE VIEW v AS FROM t")
     con.execute("CREATE TEMP TABLE x AS FROM t")
-    monkeypatch.setattr(group, "available", lambda: 30000 * 2 * taken.CELL - 1)
+    monkeypatch.setattr(group, "available", lambda: 30000 * 2 * row_buffer.CELL - 1)
     with pytest.raises(duckdb.InvalidInputException, match=BEFORE) as refused:
         con.execute(f"WITH c AS (FROM t) FROM {call}('{relation}', k=5)").fetchall()
     assert str(refused.value).endswith(", or free memory.")
     assert "kanon anonymize -o" in str(refused.value) and "anonymize_files" in str(refused.value)
     assert pieces == []
-    monkeypatch.setattr(group, "available", lambda: 30000 * 2 * taken.CELL)
+    monkeypatch.setattr(group, "available", lambda: 30000 * 2 * row_buffer.CELL)
     assert con.execute(f"WITH c AS (FROM t) FROM {call}('{relation}', k=5)").fetchall() is not None
     assert sum(pieces) == 30000
 
@@ -79,13 +79,13 @@ def test_methods_that_take_more_are_refused_earlier(
     """What mdav_plus has room in is too little for r_gather, of which each cell takes more."""
     more = METHODS["r_gather"].memory
     assert more > 1.0 == METHODS["mdav_plus"].memory
-    monkeypatch.setattr(group, "available", lambda: 30000 * 2 * taken.CELL)
+    monkeypatch.setattr(group, "available", lambda: 30000 * 2 * row_buffer.CELL)
     assert con.execute("FROM anonymize('t', k=5, method='mdav_plus')").fetchall()
     pieces.clear()
     with pytest.raises(duckdb.InvalidInputException, match=BEFORE):
         con.execute("FROM anonymize('t', k=5, method='r_gather')").fetchall()
     assert pieces == []
-    monkeypatch.setattr(group, "available", lambda: int(30000 * 2 * taken.CELL * more) + 1)
+    monkeypatch.setattr(group, "available", lambda: int(30000 * 2 * row_buffer.CELL * more) + 1)
     assert con.execute("FROM anonymize('t', k=5, method='r_gather')").fetchall()
 
 
@@ -97,7 +97,7 @@ def test_a_query_keeps_the_memory_limit(
     con.execute("SET memory_limit = '4GB'")
     assert len(con.execute("FROM anonymize('t', k=5)").fetchall()) == 30000
     pieces.clear()
-    monkeypatch.setattr(taken, "CELL", 90_000)
+    monkeypatch.setattr(row_buffer, "CELL", 90_000)
     said = (
         r"30,000 rows need about 5\.4 GB of memory beside themselves, and memory_limit is 4\.0 GB\."
         r" .*, or raise memory_limit\.$"
@@ -121,7 +121,7 @@ def test_a_query_keeps_the_memory_limit(
 def test_a_query_that_fits_runs(
     nulls: str, free: int | None, con: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(taken, "LOOK", 20)
+    monkeypatch.setattr(row_buffer, "LOOK", 20)
     monkeypatch.setattr(group, "available", lambda: free)
     assert len(con.execute(f"FROM anonymize('t', k=5, nulls='{nulls}')").fetchall()) == 30000
 
