@@ -70,10 +70,9 @@ def one_of(
         found = spelled(value, known)
         if found is not None:
             return found
-        raise OptionError(
-            f"The {called or name} {value!r} is not known. "
-            + did_you_mean((elsewhere or {}).get(folded(str(value)), str(value)), known)
-        )
+        ours = (elsewhere or {}).get(folded(str(value)))
+        hint = did_you_mean(str(value), known) if ours is None else f"Did you mean {ours!r}?"
+        raise OptionError(f"The {called or name} {value!r} is not known. {hint}")
 
     _words[check] = tuple(known)
     return check

@@ -421,12 +421,20 @@ def test_a_new_comment_below_a_view_is_noticed(con: Connection) -> None:
     assert columns(con, "v") == ["age", "zip", "flu"]
 
 
-def test_a_temporary_view_declares_and_inherits_nothing(con: Connection) -> None:
+def test_a_temporary_view_inherits_nothing_and_is_refused_until_the_call_says_all(
+    con: Connection
+) -> None:
     """The catalog shows none to the planner: its columns are named in the call."""
     con.execute("CREATE TEMP VIEW v AS FROM p")
-    assert columns(con, "v") == ALL
     named = ", quasi_identifiers := ['age', 'zip']"
+    for options in ("", f"{named}, others := 'release'"):
+        said = refusal_of(con, f"FROM anonymize('v', k := 3{options})")
+        assert said.startswith('The temporary view "v" reads a table whose column comments declare')
     assert "2 columns have no role: 'name', 'flu'" in refusal_of(
         con, f"FROM anonymize('v', k := 3{named})"
     )
     assert columns(con, "v", ", identifiers := ['name']") == ["age", "zip", "flu"]
+    assert columns(con, "v", f"{named}, others := 'drop'") == ["age", "zip"]
+    assert columns(con, "v", f"{named}, identifiers := ['name'], sensitive := ['flu']") == [
+        "age", "zip", "flu"
+    ]
