@@ -13,6 +13,7 @@ import duckdb
 import pytest
 
 import kanon_sql
+from kanon_sql.blocks import driver
 from kanon_sql.cli import targets
 from kanon_sql.errors import DataError
 from kanon_sql.files import engine
@@ -98,7 +99,8 @@ def _at(step: str) -> Callable[[pytest.MonkeyPatch, BaseException], None]:
     def patch(patching: pytest.MonkeyPatch, failure: BaseException) -> None:
         def fail(*_: Any) -> Any:
             raise failure
-        patching.setattr(*((engine.Files, "write") if step == "write" else (engine, step)), fail)
+        where = {"write": engine.Files, "learn": driver}.get(step, engine)
+        patching.setattr(where, step, fail)
     return patch
 
 
