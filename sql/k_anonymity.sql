@@ -35,7 +35,7 @@ __kanon_sizes AS (
 -- The rows of each combination, one of all columns, those of within among them: a part of
 -- k_anonymity('out/**/*.parquet', within=['day'], k=5).
 __kanon_sizes AS MATERIALIZED (
-    SELECT count(*) AS __kanon_size, ${values}, row(${keys}) AS __kanon_part, ${seen}
+    SELECT count(*) AS __kanon_size, ${values}row(${keys}) AS __kanon_part, ${seen}
     FROM ${relation} AS __kanon${where} GROUP BY ALL
 )
 

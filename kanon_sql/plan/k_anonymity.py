@@ -90,7 +90,7 @@ def _rows(call: Call) -> dict[str, str]:
 
 def _of_parts(call: Call) -> _Query:
     """All parts as a whole."""
-    sizes = _sizes_of_parts(call)
+    sizes = _sizes_of_parts(call, "")
     parts = statement("k_anonymity.parts", part="__kanon_part")
     return _Query([sizes, parts], others=[statement("k_anonymity.told_of_parts", k=_k(call))])
 
@@ -99,15 +99,16 @@ def _of_each_part(call: Call) -> _Query:
     """One row for each part."""
     parts = told_by_part(call.roles)
     return _Query(
-        [_sizes_of_parts(call)], first=f"{parts['within']},\n       ",
+        [_sizes_of_parts(call, f"{parts['values']}, ")], first=f"{parts['within']},\n       ",
         last=f"\nGROUP BY __kanon_part\nORDER BY {parts['order']}",
     )
 
 
-def _sizes_of_parts(call: Call) -> str:
-    parts = told_by_part(call.roles)
+def _sizes_of_parts(call: Call, values: str) -> str:
+    """The sizes of combinations, and the part of each; ``values``: SQL of more of it, each with a
+    comma after it."""
     return statement(
-        "k_anonymity.sizes_of_parts", keys=parts["keys"], values=parts["values"],
+        "k_anonymity.sizes_of_parts", keys=told_by_part(call.roles)["keys"], values=values,
         seen=seen(quasi(call.roles, ())), **_rows(call),
     )
 
@@ -156,7 +157,7 @@ def _of_columns(call: Call, entity: str | None) -> _Query:
     told += [f"any_value({model.audited_as}) AS {model.audited_as}" for model in MODELS]
     told += [f"any_value({name}_violating) AS {name}_violating" for name in ("classes", counted)]
     query = _Query(
-        [_sets(call, entity), *_stages_of_models([*places.values()], columns, entity, in_parts)],
+        [_sets(call, entity), _stages_of_models([*places.values()], columns, entity, in_parts)],
         others=told, beside=["__kanon_found"], refused="".join(_unordered([*places.values()])),
         last="\nGROUP BY place\nORDER BY place ASC",
     )
@@ -193,7 +194,7 @@ def _sets(call: Call, entity: str | None) -> str:
 
 def _stages_of_models(
     places: Sequence[Checked], columns: Sequence[str], entity: str | None, in_parts: bool
-) -> list[str]:
+) -> str:
     """The stages that look at classes as the models do."""
     def histogram(i: int, column: str) -> str:
         if entity is None:
@@ -201,7 +202,7 @@ def _stages_of_models(
         rows = statement("k_anonymity.values_of_sets", i=i)
         return statement("models.histogram_of_persons", rows=rows, part="")
 
-    return [model_stages(places, columns, histogram, in_parts=in_parts).removesuffix(",\n")]
+    return model_stages(places, columns, histogram, in_parts=in_parts).removesuffix(",\n")
 
 
 NUMBERED = ", dense_rank() OVER (ORDER BY __kanon_part ASC NULLS LAST) AS part"
