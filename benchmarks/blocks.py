@@ -72,7 +72,7 @@ def called(kind: str, method: str, n: int, block_rows: int) -> Outcome:
     told = {metric: value for metric, value in rows if value is not None}
     return {
         "loss": told[LOSS.get(method, "information_loss")], "seconds": told["seconds_group"],
-        "blocks": told.get("blocks", 1.0), "k": told["k_reached"],
+        "blocks": told.get("blocks", 1.0), "k": told["k"],
     }
 
 

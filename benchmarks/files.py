@@ -73,7 +73,7 @@ def release(folder: str, target: str, threads: int | None = None) -> Outcome:
     over.set()
     watching.join()
     told: dict[str, Any] = {
-        name: found.metrics[name] for name in ("k_reached", "blocks", "information_loss")
+        name: found.metrics[name] for name in ("k", "blocks", "information_loss")
     }
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     return {**told, "seconds": wall, "cpu": spent, "peak": peak, "disk": most[0], "sort": sort}
@@ -123,7 +123,7 @@ def tables(plan: Plan, say: Callable[[str], None]) -> list[Table]:
         row: list[Cell] = [
             n, found["blocks"], found["seconds"], found["cpu"], found["seconds"] / found["sort"],
             found["peak"] / 1e6, found["disk"] / 1e6, found["information_loss"],
-            found["k_reached"],
+            found["k"],
             None if before is None else growth([before[0], n], [before[1], found["cpu"]]),
             found.get("speed"),
         ]

@@ -18,7 +18,7 @@ def choice(row: str, steps: int | None) -> dict[str, Any]:
     method, refined, _ = row.partition(REFINED)
     options: dict[str, Any] = {"method": method}
     if refined:
-        options["refine"] = "local"
+        options["effort"] = "balanced"
     if (refined or method == "best") and steps is not None:
         options["refine_steps"] = steps
     return options
@@ -67,7 +67,7 @@ def adult(options: dict[str, Any]) -> Outcome:
         query = f"SELECT value FROM {text} WHERE metric = 'information_loss'"
         return con.execute(query).fetchall()[0][0]
 
-    searches = "refine" in options or options["method"] == "best"
+    searches = "effort" in options or options["method"] == "best"
     ask("few", {**options, **({"refine_steps": 1000} if searches else {})})
     found = measured(lambda: ask("adult", options), forget)
     return {"loss": found.result, "seconds": found.seconds}

@@ -32,7 +32,7 @@ def _told(demand: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in demand.items()) or "none"
 
 
-def one(rows: int, sensitive: str, demand: dict[str, Any], refine: str) -> Outcome:
+def one(rows: int, sensitive: str, demand: dict[str, Any], effort: str) -> Outcome:
     """One release, measured in a process of its own: CPU seconds and loss. No rows: Adult."""
     import duckdb
 
@@ -49,7 +49,7 @@ def one(rows: int, sensitive: str, demand: dict[str, Any], refine: str) -> Outco
         con.execute(f"CREATE TABLE t AS FROM '{adult()}'")
         if sensitive != INCOME:  # no quasi-identifier either
             con.execute(f'ALTER TABLE t DROP COLUMN "{INCOME}"')
-    options = {"k": K, "sensitive": [sensitive], "seed": 1, "refine": refine, **demand}
+    options = {"k": K, "sensitive": [sensitive], "seed": 1, "effort": effort, **demand}
     given = ", ".join(f"{name} := {value!r}" for name, value in options.items())
 
     def metrics() -> dict[str, float]:
@@ -73,15 +73,15 @@ def _rows(
 ) -> list[list[Cell]]:
     lines: list[list[Cell]] = []
     plain: dict[tuple[int, str, str], Outcome] = {}
-    for rows, sensitive, demand, refine in runs:
+    for rows, sensitive, demand, effort in runs:
         say(f"models: {sensitive}, {_told(demand)}, {rows or 'Adult'}")
-        place = (rows, sensitive, refine)
+        place = (rows, sensitive, effort)
         without = plain.get(place) or apart(
-            "models:one", plan.limit, rows=rows, sensitive=sensitive, demand={}, refine=refine
+            "models:one", plan.limit, rows=rows, sensitive=sensitive, demand={}, effort=effort
         )
         plain[place] = without
         found = apart(
-            "models:one", plan.limit, rows=rows, sensitive=sensitive, demand=demand, refine=refine
+            "models:one", plan.limit, rows=rows, sensitive=sensitive, demand=demand, effort=effort
         )
         start: list[Cell] = [rows or "Adult", sensitive, _told(demand)]
         if "failed" in found or "failed" in without:
@@ -104,8 +104,8 @@ HEADER = [
 def tables(plan: Plan, say: Callable[[str], None]) -> list[Table]:
     """The tables of this part."""
     demands = DEMANDS[:2] if plan.name == "quick" else DEMANDS
-    refine = "none" if plan.name == "quick" else "local"
-    runs = [(0, sensitive, demand, refine) for sensitive, demand in demands]
+    effort = "fast" if plan.name == "quick" else "balanced"
+    runs = [(0, sensitive, demand, effort) for sensitive, demand in demands]
     made = [
         (int(rows * plan.scale), "illness", demand, "none")
         for rows in plan.models for demand in ({"l": 3}, {"t": 0.3})
@@ -116,7 +116,7 @@ def tables(plan: Plan, say: Callable[[str], None]) -> list[Table]:
     )
     return [
         Table(
-            f"Privacy models on Adult, k = {K}, mdav_star, refine = '{refine}'", HEADER,
+            f"Privacy models on Adult, k = {K}, mdav_star, effort = '{effort}'", HEADER,
             _rows(runs, plan, say), notes=[note],
         ),
         Table(

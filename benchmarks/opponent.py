@@ -33,7 +33,7 @@ PEERS: dict[str, tuple[float | None, float | None, float | str]] = {
 
 PEERS_IN_TREES = {"ARX, local recoding": 0.0609, "ARX, local recoding, finest steps": 0.0540}
 TARGETS = (0.090, 0.024, "15")
-REFINED = {"method": "k_member", "refine": "local"}
+REFINED = {"method": "k_member", "effort": "balanced"}
 
 FLAT: dict[str, dict[str, Any]] = {
     "k_member": {"method": "k_member"},
@@ -44,7 +44,7 @@ FLAT: dict[str, dict[str, Any]] = {
     "mondrian, strict": {"method": "mondrian", "partitioning": "strict"},
     "mondrian, relaxed": {"method": "mondrian", "partitioning": "relaxed"},
     "mdav_star": {"method": "mdav_star"},
-    "mdav_star, refined": {"method": "mdav_star", "refine": "local"},
+    "mdav_star, refined": {"method": "mdav_star", "effort": "balanced"},
     "mdav_star, distance 'loss'": {"method": "mdav_star", "distance": "loss"},
     "mdav_plus, distance 'loss'": {"method": "mdav_plus", "distance": "loss"},
     "k_member, suppress 0.01": {"method": "k_member", "suppress": 0.01},
@@ -108,7 +108,7 @@ def one(options: dict[str, Any], copies: int = 1, steps: int | None = None) -> O
     return {
         "ncp": found["ncp_grouping"], "ncp_distinct": found["ncp_distinct_grouping"],
         "seconds": spent.seconds, "method_seconds": found["seconds_group"],
-        "rows": found["rows_in"], "suppressed": found["rows_suppressed"],
+        "rows": found["rows"], "suppressed": found["rows_suppressed"],
         **(leaf_shares(con, named, int(found["rows_suppressed"])) if named else {}),
     }
 

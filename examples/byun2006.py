@@ -57,7 +57,7 @@ MEDIAN, RELAXED = "median partitioning", "median partitioning, relaxed"
 NEAREST, GREEDY = "k-nearest neighbor", "greedy k-member"
 LABELS, EQUAL, SENSITIVE = (f"greedy k-member, modified for {cost}" for cost in ("CM", "ED", "SD"))
 PLAIN = "method='k_member', class_penalty=0"
-DIVERSE = f"{PLAIN}, diversity_penalty={{penalty}}, diversity="
+DIVERSE = f"{PLAIN}, diversity_penalty={{penalty}}, diversity_preference="
 ALGORITHMS = {  # colours of Okabe and Ito, which everyone can tell apart
     MEDIAN: Algorithm("method='mondrian', partitioning='strict'", "#000000", "s"),
     RELAXED: Algorithm("method='mondrian', partitioning='relaxed'", "#8C8C8C", "s", "--"),
@@ -169,7 +169,7 @@ def loss(lab: Lab) -> list[Claim]:
 
 def discernibility(lab: Lab) -> list[Claim]:
     """Figure 10."""
-    ratios = np.array([lab.by_k(key, "class_size_ratio") for key in (GREEDY, LABELS, NEAREST)])
+    ratios = np.array([lab.by_k(key, "c_avg") for key in (GREEDY, LABELS, NEAREST)])
     return [
         *(below(lab, key, (MEDIAN,), "discernibility",
                 f"{key} has less DM than median partitioning")
@@ -204,8 +204,9 @@ def seconds(lab: Lab) -> list[Claim]:
 def vulnerable(lab: Lab, key: str) -> list[Claim]:
     """Figures 13 and 14: records whose sensitive value can be inferred, in percent."""
     metric, claim, least, most = {
-        EQUAL: ("equal_diversity", "nearly half of the records (40 to 60 %)", 40.0, 60.0),
-        SENSITIVE: ("sensitive_diversity", "similar: many of the records (1 % or more)", 1.0, 99.0),
+        EQUAL: ("homogeneous_rows", "nearly half of the records (40 to 60 %)", 40.0, 60.0),
+        SENSITIVE: ("homogeneous_sensitive_rows", "similar: many of the records (1 % or more)", 1.0,
+                    99.0),
     }[key]
     shares = {name: 100.0 * lab.by_k(name, metric) / lab.rows for name in (*THREE, key)}
     low = {name: float(share[[k < 10 for k in lab.ks]].mean()) for name, share in shares.items()}
@@ -271,9 +272,9 @@ FIGURES = (
     Figure(10, "Discernibility Metric", "discernibility", "DM", LINES, discernibility),
     Figure(11, "Classification Metric", "classification_metric", "CM", LINES, classification, 4),
     Figure(12, "Execution Time", "seconds_group", "seconds", LINES, seconds, 3),
-    Figure(13, "Equal Diversity Metric", "equal_diversity", "ED, records", (*LINES[:4], EQUAL),
+    Figure(13, "Equal Diversity Metric", "homogeneous_rows", "ED, records", (*LINES[:4], EQUAL),
            lambda lab: vulnerable(lab, EQUAL)),
-    Figure(14, "Sensitive Diversity Metric", "sensitive_diversity", "SD, records",
+    Figure(14, "Sensitive Diversity Metric", "homogeneous_sensitive_rows", "SD, records",
            (*LINES[:4], SENSITIVE), lambda lab: vulnerable(lab, SENSITIVE)),
     Figure(15, "Diversity Algorithms and Information Loss", "total_il", "Total-IL",
            (*LINES[:4], EQUAL, SENSITIVE), diverse_loss),
@@ -333,7 +334,7 @@ def weights(lab: Lab) -> None:
     running("penalties")
     show("", f"The penalties' weight, open in the paper, at k = {K_OF_SIZES}; the figures "
          f"have {PENALTY:g}", row("penalty, in cells", PENALTIES, 2))
-    metrics = ("classification_metric", "equal_diversity", "sensitive_diversity")
+    metrics = ("classification_metric", "homogeneous_rows", "homogeneous_sensitive_rows")
     for key, metric, digits in zip((LABELS, EQUAL, SENSITIVE), metrics, (4, 0, 0), strict=True):
         runs = [lab.run(key, K_OF_SIZES, "adult", penalty) for penalty in PENALTIES]
         for what, places in ((metric, digits), ("total_il", 0)):

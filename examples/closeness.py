@@ -36,7 +36,7 @@ from kanon_sql.stages.remembered import forget
 TREES = CENSUS.parent / "hierarchies"
 KS = (2, 5, 10)
 SEED = 2015  # with a demand the seed is secret, and another one in each process, unless it is given
-OURS = f"seed={SEED}, refine='local'"
+OURS = f"seed={SEED}, effort='balanced'"
 K_OF_DEMANDS = 5
 DEMANDS = {  # of the second table: by sensitive column, what is asked of it
     "occupation": (
@@ -187,7 +187,7 @@ def prices(rows: int, more: str) -> Iterator[Price]:
             options = f", {demand}, seed={SEED}" if demand else ""
             found = con.execute(
                 f"SELECT metric, value FROM anonymize_metrics('\"{table}\"', k={K_OF_DEMANDS}, "
-                f"method='k_member', refine='local', sensitive=['{sensitive}'], "
+                f"method='k_member', effort='balanced', sensitive=['{sensitive}'], "
                 f"hierarchies={trees}{options}{more})"
             ).fetchall()
             yield Price(sensitive, demand, dict(found))
@@ -243,7 +243,7 @@ def write(found: Sequence[Cell], paid: Sequence[Price], folder: Path) -> None:
         for c in found:
             writer.writerow([c.confidential, c.k, c.t, *c.theirs.values(), c.ours, c.distance,
                              c.least, c.seconds])
-    names = ("total_il_grouping", "ncp_grouping", "classes", "k_reached", "seconds_group")
+    names = ("total_il_grouping", "ncp_grouping", "classes", "k", "seconds_group")
     with (folder / "closeness-adult.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["sensitive", "demand", *names])

@@ -57,7 +57,7 @@ REGIONS = (
     "'records', k={k}, method='zip_regions', adjacency='links', islands='suppress'"
 )
 RECTANGLES = "'positions', k={k}, method='gps_rectangles'"
-METRICS = ("rows_in", "rows_suppressed", "classes", "class_size_max", "overfull_ratio",
+METRICS = ("rows", "rows_suppressed", "classes", "class_size_max", "overfull_ratio",
            "lower_bound", "ratio", "guaranteed_ratio", "spanning_degree")
 US = ((24.0, 50.0), (-125.0, -66.5))  # latitudes and longitudes of the contiguous states
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")  # Okabe and Ito

@@ -69,7 +69,7 @@ def _(k, method, sensitive):
 @app.cell
 def _(k, name, sensitive):
     curve = [numbers(released(each, name, tuple(sensitive.value))) for each in KS]
-    risks = [100 * told["risk_max"] for told in curve]
+    risks = [100 * told["prosecutor_risk_max"] for told in curve]
     losses = [100 * told["ncp_grouping"] for told in curve]
     drawn = Figure(figsize=(7, 4), layout="constrained")
     axes = drawn.subplots()

@@ -152,10 +152,10 @@ def options(against: str | None, ledger: str | None) -> str:
     """The options of every call."""
     given = (
         f"k={K}, entity='id', quasi_identifiers={list(QUASI)}, sensitive={list(SENSITIVE)}, "
-        f"refine='local', seed={SEED}"
+        f"effort='balanced', seed={SEED}"
     )
     if against is not None:
-        given += f", against='{against}', headroom={HEADROOM[against]}"
+        given += f", attacker='{against}', headroom={HEADROOM[against]}"
     return given + (f", ledger='{ledger}'" if ledger else "")
 
 

@@ -1,7 +1,7 @@
 """k-anonymity for DuckDB: ``SELECT * FROM anonymize('patients', k=5)``.
 
 In SQL, after ``kanon_sql.register(con)``: anonymize, anonymize_clusters, anonymize_metrics,
-anonymize_suppressed, anonymize_sql, anonymize_roles, anonymize_manifest, anonymize_methods,
+suppressed_rows, anonymize_sql, anonymize_roles, anonymize_manifest, anonymize_methods,
 hierarchy, k_anonymity, anonymize_audit, anonymize_risk, anonymize_ledger and ledger_check.
 In Python the same calls take a frame or a file; release() writes one, verify()
 proves it, report() tells who signs it off what it is worth, and compare() puts methods beside each
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
         anonymize_risk,
         anonymize_roles,
         anonymize_sql,
-        anonymize_suppressed,
         compare,
         hierarchy,
         k_anonymity,
         ledger_check,
         release,
         report,
+        suppressed_rows,
     )
     from kanon_sql.api.files import anonymize_files
     from kanon_sql.api.report import Report
@@ -75,7 +75,6 @@ __all__ = [
     "anonymize_risk",
     "anonymize_roles",
     "anonymize_sql",
-    "anonymize_suppressed",
     "compare",
     "hierarchy",
     "k_anonymity",
@@ -83,6 +82,7 @@ __all__ = [
     "register",
     "release",
     "report",
+    "suppressed_rows",
     "verify",
 ]
 
@@ -114,4 +114,7 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of ours
             module = import_module(f"kanon_sql.{_PLACES.get(name, _CALLS)}")
             found = globals()[name] = getattr(module, name)
             return found
-        raise AttributeError(f"kanon_sql has no {name!r}. {did_you_mean(name, __all__)}")
+        from kanon_sql.call.renamed import PYTHON, renamed
+
+        hint = renamed(name, PYTHON[name]) if name in PYTHON else did_you_mean(name, __all__)
+        raise AttributeError(f"kanon_sql has no {name!r}. {hint}")

@@ -12,7 +12,7 @@ from typing import Any
 from kanon_sql.validators import Check
 
 GROUPING_CALLS = (
-    "anonymize", "anonymize_clusters", "anonymize_metrics", "anonymize_suppressed", "anonymize_sql",
+    "anonymize", "anonymize_clusters", "anonymize_metrics", "suppressed_rows", "anonymize_sql",
     "anonymize_roles", "anonymize_ledger", "anonymize_manifest",
 )
 AUDITS = ("k_anonymity", "anonymize_audit", "anonymize_risk")

@@ -13,7 +13,7 @@ SELECT *, dense_rank() OVER (ORDER BY md5(concat('${seed} ', row(*COLUMNS(* EXCL
     FROM (${classes})
 
 -- name: weight
--- The weight of a row, or a refusal: a part of anonymize('t', k=5, weight='w').
+-- The weight of a row, or a refusal: a part of anonymize('t', k=5, sampling_weight='w').
 CASE WHEN __kanon_weighs(${weight}) THEN __kanon_weight(${weight})
     ELSE __kanon_refuse('DataError', ${said}) END::DOUBLE
 

@@ -16,14 +16,14 @@ min(__kanon_size) AS k,
        avg(__kanon_size) AS class_size_mean,
        max(__kanon_size) AS class_size_max,
        count(*) FILTER (WHERE __kanon_size = 1) AS uniques,
-       ${k}::BIGINT AS k_asked,
+       ${k}::BIGINT AS k_requested,
        CASE WHEN ${k} IS NOT NULL
            THEN count(*) FILTER (WHERE __kanon_size < ${k}) END AS classes_below_k,
        CASE WHEN ${k} IS NOT NULL
            THEN coalesce(sum(__kanon_size) FILTER (WHERE __kanon_size < ${k}), 0)::BIGINT
            END AS rows_below_k,
-       1.0::DOUBLE / min(__kanon_size) AS risk_max,
-       count(*)::DOUBLE / sum(__kanon_size) AS risk_mean
+       1.0::DOUBLE / min(__kanon_size) AS prosecutor_risk_max,
+       count(*)::DOUBLE / sum(__kanon_size) AS prosecutor_risk_mean
 
 -- name: sizes
 -- The rows of each combination: a part of k_anonymity('release', k=5).

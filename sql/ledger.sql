@@ -24,9 +24,9 @@ __kanon_told AS (
     FROM __kanon_crowds
 )
 SELECT releases, persons, exposures,
-       presence AS presence_crowd_min,
-       absence AS absence_crowd_min,
-       ${k}::BIGINT AS k_asked,
+       presence AS presence_anonymity_set_min,
+       absence AS absence_anonymity_set_min,
+       ${k}::BIGINT AS k_requested,
        CASE WHEN ${k} IS NOT NULL THEN below_presence END AS presence_persons_below_k,
        CASE WHEN ${k} IS NOT NULL THEN below_absence END AS absence_persons_below_k,
        exposures - complete AS rows_incomplete,
@@ -78,7 +78,7 @@ __kanon_crowds${s} AS MATERIALIZED (  -- of each history: those who have it, and
 -- name: asked
 -- What is asked of a release, as its ledger keeps it: a part of
 -- anonymize_ledger('t', k=5, entity='id', quasi_identifiers=['age', 'zip']).
-SELECT to_json({'k': ${k}, 'against': ${against}, 'headroom': ${headroom}, 'method': ${method},
+SELECT to_json({'k': ${k}, 'attacker': ${attacker}, 'headroom': ${headroom}, 'method': ${method},
                 'version': ${version}, 'shown': ${shown}, 'models': ${models},
                 'columns': list_sort(list_transform(
                     columns, lambda pair: [__kanon_caseless(pair[1]), pair[2]]), 'ASC', 'NULLS LAST')
@@ -87,7 +87,7 @@ SELECT to_json({'k': ${k}, 'against': ${against}, 'headroom': ${headroom}, 'meth
 
 -- name: reasons
 -- Why a row isn't shown, in one word: a part of
--- anonymize_suppressed('t', k=5, entity='id', ledger='releases').
+-- suppressed_rows('t', k=5, entity='id', ledger='releases').
 __kanon_reasons AS (
     SELECT persons.__kanon_row,
            CASE WHEN persons.__kanon_row NOT IN (SELECT __kanon_row FROM __kanon_kept)
@@ -161,7 +161,7 @@ __kanon_faults AS MATERIALIZED (
            (SELECT min(type) FROM __kanon_ledger) AS stored_type,
            (SELECT typeof(${entity}) FROM ${one_source}) AS type,
            least, most,
-           options ->> 'against' AS stored_against,
+           options ->> 'attacker' AS stored_attacker,
            (SELECT min(${counted}) FROM __kanon_crowds_before) AS crowd,
            list_filter(list_transform(stored, lambda pair: pair[1]), lambda name:
                NOT list_contains(list_transform(asked, lambda pair: pair[1]), name)) AS gone,

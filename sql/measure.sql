@@ -5,7 +5,7 @@
 
 -- name: weighted
 -- The least sum of weights of a class, if all are weights: a part of
--- anonymize_metrics('t', k=5, weight='w').
+-- anonymize_metrics('t', k=5, sampling_weight='w').
 CASE WHEN coalesce(bool_and(__kanon_weighed), true) THEN min(__kanon_people)
     ELSE __kanon_refuse('DataError', ${said}) END
 
@@ -50,13 +50,13 @@ __kanon_diversity AS (  -- what the rows of a class have in common, per combinat
     GROUP BY __kanon_in
 ),
 __kanon_passing AS (  -- rows per combination of the columns that pass unchanged
-    SELECT part, columns_passing,
-           CASE WHEN columns_passing > 0 THEN uniques ELSE 0 END AS passing_unique_rows
+    SELECT part, unchanged_columns,
+           CASE WHEN unchanged_columns > 0 THEN uniques ELSE 0 END AS unique_in_unchanged
     FROM (SELECT __kanon_in AS part, count(*) FILTER (WHERE __kanon_size = 1) AS uniques
           FROM (SELECT count(*) AS __kanon_size, __kanon_of AS __kanon_in, ${seen_passing}
                 FROM (SELECT __kanon_part AS __kanon_of${passing} FROM __kanon_labelled) GROUP BY ALL)
           GROUP BY __kanon_in)
-    CROSS JOIN (SELECT ${columns_passing} AS columns_passing)
+    CROSS JOIN (SELECT ${unchanged_columns} AS unchanged_columns)
 ),
 __kanon_reported AS MATERIALIZED (  -- what the grouping reported of each
     SELECT entry.part AS part, entry.facts AS grouped
@@ -94,12 +94,12 @@ __kanon_diversity AS (  -- what the rows of a class have in common, per combinat
         GROUP BY __kanon_alike.__kanon_first)
 ),
 __kanon_passing AS (  -- rows per combination of the columns that pass unchanged
-    SELECT columns_passing,
-           CASE WHEN columns_passing > 0 THEN uniques ELSE 0 END AS passing_unique_rows
+    SELECT unchanged_columns,
+           CASE WHEN unchanged_columns > 0 THEN uniques ELSE 0 END AS unique_in_unchanged
     FROM (SELECT count(*) FILTER (WHERE __kanon_size = 1) AS uniques
           FROM (SELECT count(*) AS __kanon_size, ${seen_passing}
                 FROM (SELECT NULL AS __kanon_none${passing} FROM __kanon_labelled) GROUP BY ALL))
-    CROSS JOIN (SELECT ${columns_passing} AS columns_passing)
+    CROSS JOIN (SELECT ${unchanged_columns} AS unchanged_columns)
 ),
 __kanon_facts AS (
     SELECT *, rows_in - rows_released AS rows_suppressed
@@ -114,13 +114,13 @@ __kanon_facts AS (
                  (SELECT moment FROM __kanon_verified) AS verified,
                  (SELECT grouped.facts FROM __kanon_grouped) AS grouped,
                  (SELECT measured.facts FROM __kanon_measured) AS measured,
-                 ${centers_verbatim} AS centers_verbatim
+                 ${centers_equal_to_a_row} AS centers_equal_to_a_row
           FROM __kanon_sizes)
     CROSS JOIN __kanon_diversity
     CROSS JOIN __kanon_passing
 )
 
--- name: centers_verbatim
+-- name: centers_equal_to_a_row
 -- How many published centers are a row of the relation, NULL equal to NULL: a part of
 -- anonymize_metrics('t', k=5, method='r_gather').
 (SELECT count(DISTINCT center) FROM __kanon_centers
@@ -154,7 +154,7 @@ list_concat([
         'text': NULL::VARCHAR, 'unit': ${verbatim_unit}, 'description': ${verbatim_text}}
 ))
 
--- name: columns_passing
+-- name: unchanged_columns
 -- How many columns pass unchanged where others='release': a part of
 -- anonymize_metrics('t', k=5, quasi_identifiers=['age'], others='release').
 (SELECT len(names) FROM __kanon_names) - ${away} - (SELECT len(names) FROM __kanon_withheld)

@@ -137,7 +137,7 @@ __kanon_persons_of AS MATERIALIZED (
 -- How many published centers of each part are a row of it, NULL equal to NULL: a part of
 -- anonymize_metrics('t', k=5, method='r_gather', within=['day'], by_part=true).
 LEFT JOIN (
-        SELECT part, count(DISTINCT center) FILTER (WHERE there) AS centers_verbatim
+        SELECT part, count(DISTINCT center) FILTER (WHERE there) AS centers_equal_to_a_row
         FROM (SELECT part, center, row(part, center) IN (
                          SELECT row(__kanon_secrets[len(__kanon_secrets)].number::BIGINT, cells)
                          FROM __kanon_cells) AS there

@@ -67,7 +67,7 @@ any_value(persons) AS persons,
        count(*) FILTER (WHERE crowd = 1) AS classes_of_one_person,
        CASE WHEN ${k} IS NOT NULL
            THEN count(*) FILTER (WHERE crowd < ${k}) END AS classes_below_k_persons,
-       1.0::DOUBLE / min(crowd) AS risk_max_persons
+       1.0::DOUBLE / min(crowd) AS prosecutor_risk_max_persons
 
 -- name: stages
 -- Whose rows are in which class, -1 standing for rows that are left out; and how many persons the

@@ -10,12 +10,12 @@ __kanon_diversity AS (
         SELECT count(*) AS __kanon_size${aggregates}, ${seen} FROM __kanon_kept GROUP BY ALL)
 ),
 __kanon_passing AS (
-    SELECT CASE WHEN ${columns_passing} > 0
-                THEN count(*) FILTER (WHERE __kanon_size = 1) ELSE 0 END AS passing_unique_rows
+    SELECT CASE WHEN ${unchanged_columns} > 0
+                THEN count(*) FILTER (WHERE __kanon_size = 1) ELSE 0 END AS unique_in_unchanged
     FROM (SELECT count(*) AS __kanon_size, ${seen_passing}
           FROM (SELECT NULL AS __kanon_none${passing} FROM __kanon_kept) GROUP BY ALL)
 )
-SELECT *, ${columns_passing} AS columns_passing,
+SELECT *, ${unchanged_columns} AS unchanged_columns,
        ${rows_in} AS rows_in, ${rows_suppressed} AS rows_suppressed
 FROM (SELECT coalesce(sum(__kanon_size), 0)::BIGINT AS rows_released,
              count(*) AS classes,

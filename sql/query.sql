@@ -87,7 +87,7 @@ WHERE __kanon_check.passed
 ORDER BY md5(concat('${seed} ', row(*COLUMNS(__kanon.*))::VARCHAR)) ASC
 
 -- name: suppressed
--- The rows that a release leaves out: FROM anonymize_suppressed('patients', k=5, suppress=0.01).
+-- The rows that a release leaves out: FROM suppressed_rows('patients', k=5, suppress=0.01).
 WITH ${pipeline}${reasons}
 SELECT __kanon_row AS row_number${values}
 FROM __kanon_source${joined}, __kanon_check

@@ -1,5 +1,5 @@
 -- name: people_by_weight
--- People per class by sums of weights: a part of anonymize_risk('patients', weight='w').
+-- People per class by sums of weights: a part of anonymize_risk('patients', sampling_weight='w').
 -- There are as many people as rows at least.
 __kanon_met AS (
     SELECT __kanon_size AS here, greatest(__kanon_people, __kanon_size::DOUBLE) AS people,
@@ -27,7 +27,7 @@ __kanon_met AS (
 ),
 
 -- name: weightless
--- Refuses a column of weights that has a row without one: a part of anonymize_risk('t', weight='w').
+-- Refuses a column of weights that has a row without one: a part of anonymize_risk('t', sampling_weight='w').
         WHEN NOT (SELECT coalesce(bool_and(__kanon_weighs(${weight})), true) FROM __kanon_kept)
             THEN __kanon_refuse('DataError', ${said})
 

@@ -35,7 +35,7 @@ def audit(
 
     def work(watch: Watch) -> Any:
         return audit_rows(
-            given, names, shown, beside, told["weights"], trees, watch, told["named"]
+            given, names, shown, beside, told["column_weights"], trees, watch, told["named"]
         )
 
     return pa.array([start_job(work, Progress(False), "audit")], pa.int64())

@@ -36,7 +36,7 @@ with tempfile.TemporaryDirectory() as folder:
         print(f"{month}: release {done.manifest['release']['number']}, {done.rows:,} rows")
 
     con.sql(
-        "SELECT releases, persons, presence_crowd_min, keeps_presence "
+        "SELECT releases, persons, presence_anonymity_set_min, keeps_presence "
         "FROM ledger_check('releases', k := 5)"
     ).show()
     con.sql(

@@ -25,7 +25,7 @@ with tempfile.TemporaryDirectory() as folder:
         f"{lake}/**/*.parquet", released, k=5, quasi_identifiers=QUASI,
         sensitive=["workclass", "occupation", "salary-class"], others="drop",
     )
-    print(f"{done.rows:,} rows in {done.files} file, k = {done.metrics['k_reached']}")
+    print(f"{done.rows:,} rows in {done.files} file, k = {done.metrics['k']}")
 
     # the same in the shell
     subprocess.run([

@@ -25,11 +25,11 @@ FIRST: tuple[MethodName, ...] = ("mdav_star", "mdav_plus", "k_member", "mondrian
 take any table."""
 
 METRICS = (
-    "information_loss", "total_il", "discernibility", "classes", "k_reached", "risk_max",
-    "risk_mean", "rows_suppressed",
+    "information_loss", "total_il", "discernibility", "classes", "k", "prosecutor_risk_max",
+    "prosecutor_risk_mean", "rows_suppressed",
 )
 
-VARIED = ("k", "method", "max_risk", "preset")
+VARIED = ("k", "method", "max_risk")
 """The options of anonymize_metrics that say which releases are compared."""
 
 UNCOMPARED = "compare takes no {}. Give k=[5, 10] or one k, and methods=['mdav_star', 'mondrian']."

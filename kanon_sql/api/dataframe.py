@@ -61,11 +61,11 @@ def anonymize_metrics(
 
 
 @documented
-def anonymize_suppressed(
+def suppressed_rows(
     data: Frame | Named, /, *, con: Connection | None = None, **options: Unpack[ReleaseKeywords]
 ) -> Frame:
     """The rows that the release leaves out: row numbers of the source."""
-    return run("anonymize_suppressed", data, con, options)
+    return run("suppressed_rows", data, con, options)
 
 
 @documented

@@ -19,12 +19,12 @@ MOST_COLUMNS = 25
 
 FACTS = {
     "k_requested": "k asked for",
-    "k_reached": "k reached",
+    "k": "k reached",
     "classes": "classes",
     "class_size_mean": "rows per class",
     "class_size_max": "rows of the largest class",
     "rows_suppressed": "rows left out",
-    "risk_max": "largest risk",
+    "prosecutor_risk_max": "largest risk",
     "information_loss": "information loss, %",
     "ncp": "loss per cell (ncp)",
     "ncp_grouping": "loss per cell of the classes (ncp)",

@@ -11,14 +11,14 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Literal, TypedDict
 
-AgainstName = Literal["presence", "absence"]
+AttackerName = Literal["knows_presence", "knows_absence"]
 BetaKindName = Literal["enhanced", "basic"]
 CentersName = Literal["anywhere", "means", "rows"]
 ClosenessName = Literal["equal", "ordered", "numeric", "hierarchy"]
 DistanceName = Literal["sse", "loss"]
 DiversityKindName = Literal["distinct", "entropy", "recursive"]
-DiversityName = Literal["equal", "sensitive"]
-EffortName = Literal["fast", "balanced", "best"]
+DiversityPreferenceName = Literal["equal", "sensitive"]
+EffortName = Literal["fast", "balanced", "thorough"]
 EntityRowsName = Literal["together", "apart"]
 IslandsName = Literal["error", "suppress", "nearest"]
 KindName = Literal["flat", "prefix", "date", "bins", "ordered", "adjacency", "rectangles", "cover"]
@@ -35,8 +35,6 @@ ObjectiveName = Literal["largest", "quadratic"]
 OthersName = Literal["error", "quasi_identifier", "drop", "release"]
 PackingName = Literal["fold", "spread", "five_halves"]
 PartitioningName = Literal["strict", "relaxed"]
-RecodingName = Literal["local", "global"]
-RefineName = Literal["none", "local"]
 RepresentationName = Literal[
     "centroid", "rounded", "median", "interval", "bounds", "suppress", "number", "hierarchy",
 ]
@@ -60,15 +58,13 @@ class SharedKeywords(TypedDict, total=False):
     class_label: str | None
     distance: DistanceName | None
     loss: LossName | None
-    recoding: RecodingName | None
-    weights: Mapping[str, float] | None
+    column_weights: Mapping[str, float] | None
     suppress: float | None
     nulls: NullsName | None
     seed: int | None
-    refine: RefineName | None
+    effort: EffortName | None
     refine_steps: int | None
     refine_seconds: float | None
-    effort: EffortName | None
     block_rows: int | None
     l: float | Mapping[str, float] | None
     diversity_kind: DiversityKindName | Mapping[str, DiversityKindName] | None
@@ -85,14 +81,13 @@ class SharedKeywords(TypedDict, total=False):
     class_id: bool | None
     keep_order: bool | None
     sensitive_values: str | Sequence[Any] | None
-    weight: str | None
+    sampling_weight: str | None
     progress: bool | None
-    threads: int | None
     show_values: bool | None
     gamma: float | Literal["best"] | None
     start: StartName | None
     class_penalty: float | None
-    diversity: DiversityName | None
+    diversity_preference: DiversityPreferenceName | None
     diversity_penalty: float | None
     partitioning: PartitioningName | None
     metric: MetricName | None
@@ -119,14 +114,13 @@ class GroupingKeywords(SharedKeywords, total=False):
     k: int | None
     method: MethodName | None
     max_risk: float | None
-    preset: str | None
 
 
 class ReleaseKeywords(GroupingKeywords, total=False):
     """The options of anonymize, and of what tells of it."""
 
     ledger: Any
-    against: AgainstName | None
+    attacker: AttackerName | None
     headroom: int | None
     within: str | Sequence[str] | None
     small_parts: SmallPartsName | None
@@ -142,7 +136,7 @@ class ComparedKeywords(SharedKeywords, total=False):
     """The options of compare."""
 
     ledger: Any
-    against: AgainstName | None
+    attacker: AttackerName | None
     headroom: int | None
     within: str | Sequence[str] | None
     small_parts: SmallPartsName | None
@@ -169,7 +163,6 @@ class AnonymityKeywords(TypedDict, total=False):
     beta_kind: BetaKindName | Mapping[str, BetaKindName] | None
     sensitive_nulls: SensitiveNullsName | None
     max_risk: float | None
-    preset: str | None
     within: str | Sequence[str] | None
     by_part: bool | None
 
@@ -184,12 +177,11 @@ class AuditKeywords(TypedDict, total=False):
     categorical: str | Sequence[str] | None
     class_label: str | None
     k: int | None
-    weights: Mapping[str, float] | None
+    column_weights: Mapping[str, float] | None
     hierarchies: Mapping[str, Any] | None
     sensitive_values: str | Sequence[Any] | None
     release: Any
     max_risk: float | None
-    preset: str | None
     show_values: bool | None
 
 
@@ -202,10 +194,9 @@ class RiskKeywords(TypedDict, total=False):
     roles: Any
     k: int | None
     max_risk: float | None
-    preset: str | None
     population: Any
     population_size: int | None
-    weight: str | None
+    sampling_weight: str | None
     msu_columns: int | None
     subset_columns: int | None
 

@@ -64,7 +64,7 @@ class Report:
     told: Told = field(repr=False)
 
     def __repr__(self) -> str:
-        return f"Report({self.path!r}, k_reached = {self.told.value('k_reached'):g})"
+        return f"Report({self.path!r}, k = {self.told.value('k'):g})"
 
 
 def report_file(
@@ -133,7 +133,7 @@ def _told(session: Session, source: Relation, held: Mapping[str, Any], wish: Wis
     name = session.hold("released", released)
     k = int(manifest["metrics"]["k_requested"])
     columns = [each for each, role in manifest["roles"].items() if role == "quasi_identifier"]
-    rows = int(manifest["metrics"]["rows_in"])
+    rows = int(manifest["metrics"]["rows"])
     known = [each for each, role in manifest["roles"].items() if role in KEPT]
     risk, drives = _risk(session, source, name, known, k, rows, held, exact)
     call = read_call("anonymize", source, held, session.catalog)
@@ -189,8 +189,8 @@ def _risk(
 ) -> tuple[dict[str, Change], dict[str, float]]:
     """Risk before and after, and which columns drive it."""
     asked_for: dict[str, Any] = {"quasi_identifiers": list(columns), "k": k, "subset_columns": 1}
-    if held.get("weight") is not None:
-        asked_for["weight"] = held["weight"]
+    if held.get("sampling_weight") is not None:
+        asked_for["sampling_weight"] = held["sampling_weight"]
     if rows > MANY:
         asked_for["msu_columns"] = 3
     before = _rows(session, "anonymize_risk", source, asked_for)
@@ -271,7 +271,7 @@ def _parts(
             "shared": tuple(
                 shared(
                     read, known, name,
-                    "equal_diversity" if len(sensitive) == 1 else f"equal_diversity ({name})",
+                    "homogeneous_rows" if len(sensitive) == 1 else f"homogeneous_rows ({name})",
                 )
                 for name in sensitive
             ),
@@ -317,8 +317,8 @@ def _alternatives(
             name: value for name, value in held.items()
             if not ("method" in changes and name in SPECIAL)
         }
-        if {"k", "max_risk", "preset"} & set(changes):
-            base = {n: v for n, v in base.items() if n not in ("k", "max_risk", "preset")}
+        if {"k", "max_risk"} & set(changes):
+            base = {n: v for n, v in base.items() if n not in ("k", "max_risk")}
         try:
             rows = _rows(session, "anonymize_metrics", source, base | plain(changes))
         except KanonError as refusal:

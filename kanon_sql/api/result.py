@@ -273,8 +273,8 @@ class Release(Generic[Kept]):
     def __repr__(self) -> str:
         if self.path is None:
             return f"Release({self.rows:,} rows in memory)"
-        k = self.manifest["metrics"].get("k_reached")
-        return f"Release({self.path!r}, {self.rows:,} rows, k_reached = {k})"
+        k = self.manifest["metrics"].get("k")
+        return f"Release({self.path!r}, {self.rows:,} rows, k = {k})"
 
     def _repr_html_(self) -> str:
         place = None if self.path is None else Path(self.path).name

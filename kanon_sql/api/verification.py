@@ -16,7 +16,7 @@ class Finding:
     """What was found of one entry of a manifest.
 
     Attributes:
-        entry: section and entry, such as 'metrics.k_reached'.
+        entry: section and entry, such as 'metrics.k'.
         verdict: 'proven'; 'not provable' by what was given, and so not checked, but for whether the
             manifest contradicts itself; 'wrong'.
         sentence: why, for who reads it.

@@ -249,7 +249,7 @@ def _of_metrics(own: Session, path: str, manifest: Json) -> Iterator[Finding]:
     """The metrics, and the k that was asked for."""
     told, options = manifest["metrics"], manifest["options"]
     found = _counted(own, path, manifest)
-    k, reached_k = options.get("k"), found.get("k_reached")
+    k, reached_k = options.get("k"), found.get("k")
     if k is not None and reached_k is not None:
         fits = reached_k >= k == told.get("k_requested")
         shown: Verdict = "proven" if options.get("entity") is None else "not provable"
@@ -261,9 +261,9 @@ def _of_metrics(own: Session, path: str, manifest: Json) -> Iterator[Finding]:
     elif k is not None:
         yield Finding("options.k", "not provable")
     for name, value in told.items():
-        if name in ("rows_in", "rows_suppressed"):
+        if name in ("rows", "rows_suppressed"):
             parts = told.get("rows_released", 0) + told.get("rows_suppressed", 0)
-            sums = told.get("rows_in") == parts
+            sums = told.get("rows") == parts
             broken = "" if sums else (
                 "The counts of the manifest don't add up: rows_in is not rows_released and "
                 "rows_suppressed together."
@@ -307,7 +307,7 @@ def _counted(own: Session, path: str, manifest: Json) -> dict[str, float | None]
     }
     call = read_call("k_anonymity", file_relation(path), asked, own.catalog)
     call = replace(call, class_label=options.get("class_label"))
-    counts = {name: told.get(name) for name in ("rows_in", "rows_suppressed")}
+    counts = {name: told.get(name) for name in ("rows", "rows_suppressed")}
     if not all(isinstance(count, int) for count in counts.values()):
         raise TypeError("rows are counted in whole numbers")
     own.con.execute(f"CREATE TEMP TABLE facts AS {facts_sql(call, passing, counts)}")
@@ -318,7 +318,7 @@ def _counted(own: Session, path: str, manifest: Json) -> dict[str, float | None]
                 f"SELECT ({expression})::DOUBLE FROM facts"
             ).fetchall()
     if options.get("sensitive_values"):  # of which only the digest is told
-        found = {n: x for n, x in found.items() if not n.startswith("sensitive_diversity")}
+        found = {n: x for n, x in found.items() if not n.startswith("homogeneous_sensitive_rows")}
     if options.get("entity") is None or options.get("entity_rows") == "apart":
         # together, models count persons, of whom the file says nothing
         found |= _models(own, path, asked, manifest)

@@ -59,7 +59,7 @@ def release_metrics(
     if output.least is not None and output.least < task.k:
         raise ReleaseError(SMALL.format(output.least, task.k, task.method.name))
     found: dict[str, Any] = {
-        "k_requested": task.k, "k_reached": output.least, "method": task.method.name,
+        "k_requested": task.k, "k": output.least, "method": task.method.name,
         "rows": common.rows_in, "rows_released": released,
         "rows_suppressed": common.rows_in - released,
         "classes": output.classes, "blocks": len(sizes), "block_rows_min": min(sizes),

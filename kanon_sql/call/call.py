@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from kanon_sql.call.catalog import Catalog
-from kanon_sql.call.choices import POINTS
+from kanon_sql.call.choices import EFFORT_OF, POINTS
 from kanon_sql.call.hierarchies import HierarchySpec, read_hierarchies, read_hierarchy
 from kanon_sql.call.ledger import Ledger, read_ledger, told_options
 from kanon_sql.call.models import read_models, secret_seed, used_hierarchies
@@ -120,8 +120,8 @@ class GroupingCall(Call):
     of_sensitive: tuple[HierarchySpec, ...]
     tables: Mapping[str, Relation]
     progress: bool
-    threads: int | None
     used: Mapping[str, Any]
+    threads: int | None = None
     ledger: Ledger | None = None
     block: str | None = None
     small_parts: str = "error"
@@ -179,7 +179,7 @@ def read_call(
     _refuse_taken(source, ())
     roles = resolve_roles(
         options.roles, source, table.roles if table else None, audits=True,
-        weight=options.risk.weight, within=within_of(options),
+        weight=options.risk.sampling_weight, within=within_of(options),
     )
     hierarchies = read_hierarchies(options.release.hierarchies, roles, source, catalog)
     release, population = options.measure.release, options.risk.population
@@ -222,7 +222,7 @@ def _shared(
         "seen": catalog.comments(tuple(dict.fromkeys(names))),
         "k": options.group.k,
         "measure": options.measure,
-        "weights": options.group.weights,
+        "weights": options.group.column_weights,
         "class_label": options.roles.class_label,
         "risk": options.risk,
         "show_values": options.run.show_values,
@@ -267,18 +267,18 @@ def _grouping_call(
     _refuse_taken(source, release.added)
     roles = resolve_roles(
         options.roles, source, table.roles if table else None, task.own.cost_column,
-        releases=options.call != "anonymize_roles", weight=options.risk.weight,
+        releases=options.call != "anonymize_roles", weight=options.risk.sampling_weight,
         within=within_of(options),
     )
     if task.own.needs_sensitive and len(roles.sensitive) != 1:
         raise OptionError(
-            f"diversity needs one sensitive column, and there are {len(roles.sensitive)}. Name it "
-            "in sensitive=[...]."
+            "diversity_preference needs one sensitive column, and there are "
+            f"{len(roles.sensitive)}. Name it in sensitive=[...]."
         )
     if options.call == "anonymize_clusters":
         _refuse_beside_clusters(roles, source)
     _check_width(task, release, roles, source)
-    every = "recoding 'global'" if release.same_level else (
+    every = f"method {task.method.name!r}" if release.same_level else (
         "The metric 'taxonomy'" if task.own.in_metric == "taxonomy" else None
     )
     hierarchies = read_hierarchies(
@@ -305,7 +305,6 @@ def _grouping_call(
         of_sensitive=trees,
         tables={name: find_relation(given, catalog) for name, given in named.items() if given},
         progress=options.run.progress,
-        threads=options.run.threads,
         used=_used(options, task, release, roles, hierarchies, trees) | told_options(ledger)
         | told_parts(options, roles),
         ledger=ledger,
@@ -359,12 +358,13 @@ def _used(
     else:
         used["entity"] = roles.entity
     # of no consequence for the release
-    del used["release"], used["threads"]
-    used["refine"] = task.refine
-    if options.group.effort is None:
+    del used["release"]
+    if task.method.searches:
         del used["effort"]
-    if options.risk.weight is not None:
-        used["weight"] = options.risk.weight
+    else:
+        used["effort"] = options.group.effort or EFFORT_OF[task.refine]
+    if options.risk.sampling_weight is not None:
+        used["sampling_weight"] = options.risk.sampling_weight
     if task.secret:
         # who knows the seed could try what sensitive values give these classes
         used |= {**asdict(options.models), "seed": None}
@@ -377,7 +377,6 @@ def _used(
         "identifiers": [name for name in roles.identifiers if name != roles.entity],
         "k": task.promised,
         "method": task.method.name,
-        "recoding": "global" if release.same_level else "local",
         "distance": task.distance,
         "representation": _told(release, bool(shown)),
         "hierarchies": {each.column: each.told for each in (*hierarchies, *of_sensitive)},

@@ -15,13 +15,12 @@ REPRESENTATIONS = {
 POINTS = ("centroid", "rounded", "median")
 MEANS = ("centroid", "rounded")
 """Those that count rows by their weights."""
-REFINES = ("none", "local")
 EFFORTS = {
-    "fast": "nothing is refined",
-    "balanced": "refine='local'",
-    "best": "the same with about eight times its steps",
+    "fast": "no search",
+    "balanced": "a local search",
+    "thorough": "about eight times as many steps; with method 'auto', the method best where "
+    "there are few rows",
 }
-RECODINGS = ("local", "global")
 OTHERS = {
     "error": "refuses the call and names them",
     "quasi_identifier": "generalizes them",
@@ -45,3 +44,5 @@ LOSSES = {
     "range_distinct": "they lose (values - 1) / (values of the column - 1), of the class or below "
     "its ancestor (each level of a hierarchy counts what its nodes have on average)",
 }
+EFFORT_OF = {"none": "fast", "local": "balanced", "by size": "by the number of rows"}
+"""What a call that gives no effort does, by the word of its task for it."""

@@ -30,13 +30,13 @@ class Ledger:
     Attributes:
         relation: the ledger; None for the first release.
         entity: the column that says whose row a row is.
-        against: whom releases are kept from, 'presence' or 'absence'.
+        attacker: whom releases are kept from, 'knows_presence' or 'knows_absence'.
         headroom: how many persons above k new classes get.
     """
 
     relation: Relation | None
     entity: str
-    against: str
+    attacker: str
     headroom: int
 
 
@@ -64,10 +64,10 @@ def read_ledger(
     given = options.ledger
     begins = options.call == "anonymize_ledger" or given.headroom is not None
     if given.ledger is None and not begins:
-        if given.against is not None:
+        if given.attacker is not None:
             raise OptionError(
-                "against says whom several releases are kept from, and nothing says that there are "
-                "several. Add ledger='releases', or headroom=1 to the first of them."
+                "attacker says whom several releases are kept from, and nothing says that there "
+                "are several. Add ledger='releases', or headroom=1 to the first of them."
             )
         return None
     asked = "ledger" if given.ledger is not None else (
@@ -90,7 +90,7 @@ def read_ledger(
             )
     otherwise = HEADROOM if relation is not None else 0
     return Ledger(
-        relation, roles.entity, given.against or "presence",
+        relation, roles.entity, given.attacker or "knows_presence",
         otherwise if given.headroom is None else given.headroom,
     )
 
@@ -130,6 +130,6 @@ def told_options(ledger: Ledger | None) -> dict[str, Any]:
         return {}
     named = None if ledger.relation is None else ".".join(ledger.relation.parts)
     return {
-        "entity": ledger.entity, "ledger": named, "against": ledger.against,
+        "entity": ledger.entity, "ledger": named, "attacker": ledger.attacker,
         "headroom": ledger.headroom,
     }

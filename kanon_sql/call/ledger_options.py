@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kanon_sql.call import renamed
 from kanon_sql.option import GROUPING_CALLS, option
 from kanon_sql.validators import name_like, one_of, whole
 
-AGAINST = {
-    "presence": "an attacker who knows in which releases a person was: everyone stays in a crowd "
-    "of k who were in the same class in each of them",
-    "absence": "one who also knows in which the person wasn't: everyone shares the whole history "
-    "with k",
+ATTACKERS = {
+    "knows_presence": "an attacker who knows in which releases a person was: everyone stays in an "
+    "anonymity set of k who were in the same class in each of them",
+    "knows_absence": "one who also knows in which the person wasn't: everyone shares the whole "
+    "history with k",
 }
 LEDGER_CALLS = tuple(call for call in GROUPING_CALLS if call != "anonymize_clusters")
 
@@ -27,11 +28,11 @@ class LedgerOptions:
         "INSERT INTO releases FROM anonymize_ledger(..., ledger='releases'). Needs entity.",
         relation=True, calls=LEDGER_CALLS,
     )
-    against: str | None = option(
-        None, one_of(AGAINST),
+    attacker: str | None = option(
+        None, one_of(ATTACKERS, elsewhere=renamed.VALUES["attacker"]),
         "Whom repeated releases are kept from: "
-        + "; ".join(f"'{name}' is {text}" for name, text in AGAINST.items()) + ".",
-        default_text="'presence'", calls=LEDGER_CALLS,
+        + "; ".join(f"'{name}' is {text}" for name, text in ATTACKERS.items()) + ".",
+        default_text="'knows_presence'", calls=LEDGER_CALLS,
     )
     headroom: int | None = option(
         None, whole(0),

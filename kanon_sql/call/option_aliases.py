@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from kanon_sql.call import renamed
 from kanon_sql.errors import did_you_mean
 from kanon_sql.validators import folded
 
@@ -31,7 +32,7 @@ OPTION_NAMES = {
     "hierarchies": (
         "hierarchy", "taxonomy", "taxonomies", "generalization_hierarchies", "vgh", "dgh", "trees",
     ),
-    "weights": ("column_weights", "importance"),
+    "column_weights": ("attribute_weights", "importance"),
     "nulls": ("null", "na", "nan", "missing", "missing_values"),
     "seed": ("random_state", "random_seed", "rng"),
     "class_label": ("class", "label", "target", "class_column"),
@@ -40,10 +41,9 @@ OPTION_NAMES = {
     "block_rows": ("block_size", "blocks", "chunk_size", "batch_size"),
     "class_id": ("cluster_id", "group_id", "equivalence_class"),
     "progress": ("verbose", "progress_bar", "show_progress"),
-    "threads": ("n_jobs", "num_threads", "n_threads", "cores", "workers", "parallel"),
     "max_risk": ("risk", "risk_threshold", "max_reidentification_risk"),
     "population": ("register", "reference_population"),
-    "weight": ("sampling_weight", "weight_column", "survey_weight"),
+    "sampling_weight": ("weight_column", "survey_weight", "weight_var"),
     "kind": ("type", "hierarchy_type"),
     "l": ("l_diversity", "l_diverse", "entropy_l", "distinct_l", "ell"),
     "diversity_kind": ("l_kind", "diversity_type"),
@@ -85,7 +85,10 @@ WISHED_METHODS = {folded(name): method for method, names in METHOD_NAMES.items()
 """By what a method is called elsewhere, the one of ours."""
 
 _here = {folded(name): option for option, names in OPTION_NAMES.items() for name in names}
-_instead = {folded(name): hint for name, hint in NOT_BUILT.items()}
+_instead = {folded(name): hint for name, hint in (NOT_BUILT | renamed.GONE).items()} | {
+    folded(name): renamed.GONE["threads"]
+    for name in ("n_jobs", "num_threads", "n_threads", "cores", "workers", "parallel")
+}
 
 
 def option_hint(name: str, known: Collection[str]) -> str:
@@ -97,6 +100,8 @@ def option_hint(name: str, known: Collection[str]) -> str:
     """
     if folded(name) in _instead:
         return _instead[folded(name)]
+    if name in renamed.OPTIONS and renamed.OPTIONS[name] in known:
+        return f"It is now {renamed.OPTIONS[name]!r}."
     here = {folded(option): option for option in known} | {
         wished: option for wished, option in _here.items() if option in known
     }

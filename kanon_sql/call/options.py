@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from kanon_sql.call import renamed
 from kanon_sql.call.choices import (
     DISTANCES,
     EFFORTS,
@@ -14,8 +15,6 @@ from kanon_sql.call.choices import (
     LOSSES,
     NULLS,
     OTHERS,
-    RECODINGS,
-    REFINES,
     REPRESENTATIONS,
 )
 from kanon_sql.call.ledger_options import LedgerOptions
@@ -97,7 +96,8 @@ class RoleOptions:
     roles: str | None = option(
         None, name_like("'my_roles'"),
         "A relation that gives columns their roles: column_name, role, and for quasi-identifiers "
-        "also hierarchy, representation and weight. The call wins over it, and it over comments.",
+        "also hierarchy, representation and column_weight. The call wins over it, and it "
+        "over comments.",
         default_text="none", calls=ALL_CALLS, relation=True,
     )
     categorical: tuple[str, ...] = option(
@@ -142,13 +142,7 @@ class GroupOptions:
         "What distance 'loss' charges beside the range of numbers: with "
         + "; with ".join(f"'{name}' {text}" for name, text in LOSSES.items()) + ".",
     )
-    recoding: str = option(
-        "local", one_of(RECODINGS),
-        "'local' generalizes each class as little as it needs; 'global' brings all values of a "
-        "column to the same level of its hierarchy (method full_domain), and gives numbers, dates "
-        "and texts without a hierarchy the built-in 'bins', 'date' and 'flat'.",
-    )
-    weights: Mapping[str, float] = option(
+    column_weights: Mapping[str, float] = option(
         {}, weights,
         "How much a quasi-identifier counts in the grouping: its total variance, so squared "
         "distances along it are multiplied by it, and so is its information loss; 0 leaves it out "
@@ -172,32 +166,27 @@ class GroupOptions:
         "gives the same release.",
         type="BIGINT", default_text="0; with a privacy model a secret one, drawn once per process",
     )
-    refine: str = option(
-        "none", one_of(REFINES),
-        "Whether the groups of the method are refined: 'local' searches for moves, swaps, splits "
-        "and mergers of groups that lower the squared error (of k_member, nearest and mondrian "
-        "total_il, of forest, pairs and triples the generalized cells), and never ends higher; "
-        "classes with centers are only divided, so that every guarantee stays.",
+    effort: str | None = option(
+        None, one_of(EFFORTS, elsewhere=renamed.VALUES["effort"]),
+        "How long to search for a better grouping: "
+        + "; ".join(f"'{name}': {text}" for name, text in EFFORTS.items())
+        + ". The search moves, swaps, splits and merges classes while that lowers the squared "
+        "error (total_il for k_member, nearest and mondrian; generalized cells for forest, pairs "
+        "and triples), and never raises it. Classes with centers are only split, so every "
+        "guarantee holds.",
+        default_text="'fast'; with method 'auto' by the number of rows",
     )
     refine_steps: int | None = option(
         None, whole(0),
-        "How many rows refine visits, or each of the searches that the method best makes side by "
-        "side; the release depends on it.",
-        type="BIGINT", default_text="by the number of rows",
+        "How many rows the search visits (of the method best, each of its parallel searches); the "
+        "release depends on it.",
+        type="BIGINT", default_text="by effort and the number of rows",
     )
     refine_seconds: float | None = option(
         None, positive,
-        "Stops the search of refine, or of the method best, after that time (beside what it starts "
-        "from); anonymize_metrics tells the steps made, which as refine_steps give the same "
-        "release again.",
+        "Stops the search after that time. anonymize_metrics reports the steps made; given as "
+        "refine_steps, they give the same release again.",
         type="DOUBLE", default_text="no limit",
-    )
-    effort: str | None = option(
-        None, one_of(EFFORTS),
-        "How long to search, in place of refine and refine_steps: "
-        + "; ".join(f"'{name}': {text}" for name, text in EFFORTS.items())
-        + ", or the method best, where the method is 'auto' and there are few rows.",
-        default_text="as refine says",
     )
     block_rows: int | None = option(
         None, whole(1),
@@ -260,8 +249,8 @@ class MeasureOptions:
 
     sensitive_values: tuple[str, ...] = option(
         (), texts,
-        "The values of sensitive columns that are truly sensitive, for sensitive_diversity and "
-        "alpha.",
+        "The values of sensitive columns that are truly sensitive, for homogeneous_sensitive_rows "
+        "and alpha.",
         type="VARCHAR[]", calls=MEASURED_CALLS,
     )
     release: str | None = option(
@@ -317,7 +306,7 @@ class Options:
         call: the SQL call.
         given: the names of those that were given.
         roles, group, models, release, measure, risk, run, ledger, parts: as their classes say;
-            max_risk and preset have become k.
+            max_risk has become k.
         own: those of the method.
     """
 
@@ -357,10 +346,6 @@ def read_options(call: str, given: Mapping[str, Any]) -> Options:
     group = GroupOptions()
     if given.get("method") is not None and "method" in known:
         group = replace(group, method=known["method"].read(given["method"]))
-    elif given.get("recoding") is not None and "recoding" in known and (
-        known["recoding"].read(given["recoding"]) == "global"
-    ):
-        group = replace(group, method="full_domain")
     method = CHOICES[group.method]
     known |= options_of(method.own)  # an option of several methods is checked as this one has it
     values = {

@@ -5,36 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from kanon_sql.errors import OptionError
 from kanon_sql.option import ALL_CALLS, GROUPING_CALLS, option
-from kanon_sql.validators import name_like, risk, spelled, whole
+from kanon_sql.validators import name_like, risk, whole
 
 RISK_CALLS = ("anonymize_risk",)
 WEIGHED_CALLS = (*GROUPING_CALLS, *RISK_CALLS)
-
-PRESETS = {
-    "cms_11": (
-        Fraction(1, 11),
-        "1/11, a k of 11, of the CMS Cell Size Suppression Policy (Centers for Medicare & Medicaid "
-        "Services, version of 2024-01-26, section 'What is the CMS cell size suppression policy?': "
-        "no cell with a value of 1 to 10 can be reported directly)",
-    ),
-}
-"""The largest risk that a text allows, and the text: only one that was read where it is published,
-with the sentence that has the number."""
-
-
-def preset_name(name: str, value: Any) -> str:
-    """The name of a preset, in any spelling."""
-    found = spelled(value, PRESETS)
-    if found is None:
-        raise OptionError(
-            f"The {name} {value!r} is not known: there is {' and '.join(PRESETS)}. Give the number "
-            "that another text asks for as max_risk."
-        )
-    return found
 
 
 @dataclass(frozen=True)
@@ -47,13 +24,6 @@ class RiskOptions:
         "the least whole number of 1 / max_risk or more, so 0.09 gives 12.",
         type="DOUBLE", calls=ALL_CALLS,
     )
-    preset: str | None = option(
-        None, preset_name,
-        "The max_risk that a text asks for: "
-        + "; ".join(f"'{name}' is {text}" for name, (_, text) in PRESETS.items())
-        + ". Whether the text asks for more than that is for you to read.",
-        calls=ALL_CALLS,
-    )
     population: str | None = option(
         None, name_like("'census'"),
         "The table, view or file of the people among whom those of the relation are, with columns "
@@ -63,10 +33,10 @@ class RiskOptions:
     population_size: int | None = option(
         None, whole(1),
         "How many people the relation is a sample of, for population uniques; not beside "
-        "population or weight, which tell it.",
-        type="BIGINT", default_text="as population or weight tells", calls=RISK_CALLS,
+        "population or sampling_weight, which give it.",
+        type="BIGINT", default_text="as population or sampling_weight gives it", calls=RISK_CALLS,
     )
-    weight: str | None = option(
+    sampling_weight: str | None = option(
         None, name_like("'w'"),
         "A column that says for how many people of the population a row stands; a number above 0 "
         "in each row. It passes unchanged. anonymize_risk and anonymize_metrics count people by "
@@ -89,10 +59,8 @@ class RiskOptions:
 
 
 def k_of(options: RiskOptions) -> int | None:
-    """The k that max_risk or preset stands for: the least with 1 / k <= max_risk, where 0.09 is
-    9/100, and not the double next to it."""
-    if options.preset is not None:
-        return math.ceil(1 / PRESETS[options.preset][0])
+    """The k that max_risk stands for: the least with 1 / k <= max_risk, where 0.09 is 9/100, and
+    not the double next to it."""
     return None if options.max_risk is None else math.ceil(1 / Fraction(repr(options.max_risk)))
 
 
@@ -103,7 +71,7 @@ def refuse_together(options: RiskOptions, k: int | None) -> None:
         options: as they were given.
         k: the option of that name, if it was given.
     """
-    given = {"k": k, "max_risk": options.max_risk, "preset": options.preset}
+    given = {"k": k, "max_risk": options.max_risk}
     said = [name for name, value in given.items() if value is not None]
     if len(said) > 1:
         raise OptionError(
@@ -111,7 +79,7 @@ def refuse_together(options: RiskOptions, k: int | None) -> None:
             "quasi-identifiers. Give one of them."
         )
     known = {
-        "population": options.population, "weight": options.weight,
+        "population": options.population, "sampling_weight": options.sampling_weight,
         "population_size": options.population_size,
     }
     said = [name for name, value in known.items() if value is not None]

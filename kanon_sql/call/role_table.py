@@ -15,7 +15,7 @@ from kanon_sql.call.relation import Relation, find_relation
 from kanon_sql.errors import OptionError, did_you_mean
 from kanon_sql.names import caseless
 
-COLUMNS = ("column_name", "role", "hierarchy", "representation", "weight")
+COLUMNS = ("column_name", "role", "hierarchy", "representation", "column_weight")
 NEEDED = COLUMNS[:2]
 
 
@@ -68,7 +68,7 @@ def read_role_table(name: str, source: Relation, catalog: Catalog) -> RoleTable:
             )
     found = RoleTable(relation, content.lines, {}, {}, {}, {})
     roles: dict[str, str] = {}
-    more: dict[str, dict[str, Any]] = {"hierarchy": {}, "representation": {}, "weight": {}}
+    more: dict[str, dict[str, Any]] = {"hierarchy": {}, "representation": {}, "column_weight": {}}
     for row in content.rows:
         said = dict(zip(names, row, strict=True))
         column = _column(name, said["column_name"], roles, source)
@@ -87,8 +87,8 @@ def read_role_table(name: str, source: Relation, catalog: Catalog) -> RoleTable:
             {column: _hierarchy(value) for column, value in more["hierarchy"].items()}
         ),
         representation=_representations(more["representation"]),
-        weights=OPTIONS["weights"].read(
-            {column: _weight(value) for column, value in more["weight"].items()}
+        weights=OPTIONS["column_weights"].read(
+            {column: _weight(value) for column, value in more["column_weight"].items()}
         ),
     )
 

@@ -134,7 +134,7 @@ def resolve_roles(
             column that must not come out, or no quasi-identifier left.
     """
     passing = {
-        "class_label": options.class_label, "facility_cost": cost_column, "weight": weight
+        "class_label": options.class_label, "facility_cost": cost_column, "sampling_weight": weight
     }
     taken = _given(options, passing, within or ())
     replaced = bool(options.quasi_identifiers)

@@ -68,7 +68,7 @@ def resolve(options: Options) -> tuple[GroupTask, Release]:
     """
     group = options.group
     method = CHOICES[group.method]
-    _check_recoding(options, method)
+    _check_levels(options, method)
     _check_effort(options, method)
     task = GroupTask(
         method=method,
@@ -76,11 +76,11 @@ def resolve(options: Options) -> tuple[GroupTask, Release]:
         own=options.own,
         distance=_distance(options, method),
         loss=group.loss,
-        weights=group.weights,
+        weights=group.column_weights,
         nulls=group.nulls,
         seed=group.seed,
         refine=_refine(options, method),
-        refine_times=LONGER if group.effort == "best" else 1,
+        refine_times=LONGER if group.effort == "thorough" else 1,
         refine_steps=group.refine_steps,
         refine_seconds=group.refine_seconds,
         block_rows=group.block_rows,
@@ -90,7 +90,6 @@ def resolve(options: Options) -> tuple[GroupTask, Release]:
     )
     _check_metric(options, task)
     options.own.check(task, options.given)
-    _check_refine(options, method)
     _check_centers(options)
     _check_attribute(options, task)
     if task.geometry.has_centers and task.suppress > 0.0:
@@ -106,19 +105,14 @@ def resolve(options: Options) -> tuple[GroupTask, Release]:
     return task, _release(options, task)
 
 
-def _check_recoding(options: Options, method: Method) -> None:
+def _check_levels(options: Options, method: Method) -> None:
     by_levels = method.representation == "hierarchy"
-    if options.group.recoding == "global" and not by_levels:
-        raise OptionError("recoding 'global' searches the levels by itself. Leave method out.")
-    if not by_levels:
-        return
-    if options.group.recoding == "local" and "recoding" in options.given:
+    if by_levels and (
+        options.release.by_column or options.release.for_all not in (None, "hierarchy")
+    ):
         raise OptionError(
-            f"The method {method.name!r} is recoding 'global'. Leave recoding out."
-        )
-    if options.release.by_column or options.release.for_all not in (None, "hierarchy"):
-        raise OptionError(
-            "recoding 'global' releases the levels of hierarchies. Leave representation out."
+            f"The method {method.name!r} releases the levels of hierarchies. Leave representation "
+            "out."
         )
 
 
@@ -181,7 +175,9 @@ def _distance(options: Options, method: Method) -> str | None:
 def _check_metric(options: Options, task: GroupTask) -> None:
     if task.own.in_metric != "haversine":
         return
-    for name, given in (("weights", task.weights), ("hierarchies", options.release.hierarchies)):
+    for name, given in (
+        ("column_weights", task.weights), ("hierarchies", options.release.hierarchies)
+    ):
         if given:
             raise OptionError(
                 f"The metric 'haversine' measures kilometres, where {name} have no meaning. Leave "
@@ -190,35 +186,33 @@ def _check_metric(options: Options, task: GroupTask) -> None:
 
 
 LONGER = 8
-"""How many times the steps of refine effort 'best' makes."""
+"""How many times the steps of effort 'balanced' effort 'thorough' makes."""
 
 
 def _check_effort(options: Options, method: Method) -> None:
-    """Raises OptionError for an effort beside what it stands for, or that can't be made."""
+    """Raises OptionError for an effort that the method can't make, or steps without a search."""
     effort = options.group.effort
-    if effort is None:
-        return
-    for name in ("refine", "refine_steps"):
-        if name in options.given:
-            raise OptionError(
-                f"effort says how long to search, and so does {name}. Leave one of them out."
-            )
-    if method.searches:
+    if effort is not None and method.searches:
         raise OptionError(
             f"The method {method.name!r} searches by itself. Leave effort out, or give "
             "refine_steps."
         )
-    if effort != "fast" and not method.refinable:
+    searched = effort not in (None, "fast")
+    if searched and not method.refinable:
         raise OptionError(f"The method {method.name!r} can't be refined. Leave effort out.")
+    for name in ("refine_steps", "refine_seconds"):
+        if name in options.given and not (searched or method.searches):
+            raise OptionError(
+                f"{name} is given, but nothing is searched. Add effort='balanced', or use the "
+                "method 'best'."
+            )
 
 
 def _refine(options: Options, method: Method) -> str:
     """Whether groups are refined, as GroupTask has it."""
     if options.group.effort is not None:
         return "none" if options.group.effort == "fast" else "local"
-    if method is AUTO and "refine" not in options.given:
-        return BY_SIZE
-    return options.group.refine
+    return BY_SIZE if method is AUTO else "none"
 
 
 def _shows_sets(options: Options) -> bool:
@@ -227,20 +221,6 @@ def _shows_sets(options: Options) -> bool:
     if chosen is None:
         return bool(options.release.hierarchies)
     return chosen not in POINTS
-
-
-def _check_refine(options: Options, method: Method) -> None:
-    refined = options.group.refine == "local" or options.group.effort in ("balanced", "best")
-    if "refine" in options.given and method.searches:
-        raise OptionError(f"The method {method.name!r} refines by itself. Leave refine out.")
-    if refined and not method.refinable:
-        raise OptionError(f"The method {method.name!r} can't be refined. Leave refine out.")
-    for name in ("refine_steps", "refine_seconds"):
-        if name in options.given and not (refined or method.searches):
-            raise OptionError(
-                f"{name} is given, but nothing is refined. Add refine='local', or use the method "
-                "'best'."
-            )
 
 
 def _check_centers(options: Options) -> None:
@@ -263,7 +243,7 @@ def _check_attribute(options: Options, task: GroupTask) -> None:
             )
         return
     without = {
-        "weights": task.weights, "hierarchies": options.release.hierarchies,
+        "column_weights": task.weights, "hierarchies": options.release.hierarchies,
         "suppress": task.suppress, "categorical": options.roles.categorical,
         "representation by column": options.release.by_column,
     }
@@ -308,7 +288,7 @@ def _weighted(options: Options, task: GroupTask, shown: str) -> bool:
     Raises:
         OptionError: there are weights, and nothing that the call tells depends on them.
     """
-    if options.risk.weight is None:
+    if options.risk.sampling_weight is None:
         return False
     words = (shown, *options.release.by_column.values())
     own = task.geometry.has_centers or isinstance(task.geometry, AttributeGeometry)
@@ -317,8 +297,8 @@ def _weighted(options: Options, task: GroupTask, shown: str) -> bool:
     if options.call in ("anonymize_metrics", "anonymize_roles"):
         return False
     raise OptionError(
-        f"weight counts in centroids, and classes of the method {task.method.name!r} release none "
-        "of their rows here. Leave weight out, or name its column in sensitive=[...]."
+        f"sampling_weight counts in centroids, and classes of the method {task.method.name!r} release "
+        "none of their rows here. Leave it out, or name its column in sensitive=[...]."
     )
 
 

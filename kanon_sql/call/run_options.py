@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kanon_sql.option import MEASURED_CALLS, option
-from kanon_sql.validators import flag, whole
+from kanon_sql.validators import flag
 
 
 @dataclass(frozen=True)
@@ -17,15 +17,9 @@ class RunOptions:
         "Shows how far a long call is, if the standard error stream is a terminal or a notebook's.",
         type="BOOLEAN",
     )
-    threads: int | None = option(
-        None, whole(1),
-        "How many threads the grouping takes, of those that there are cores for; the release is "
-        "the same for any number.",
-        type="INTEGER", default_text="DuckDB's own setting, current_setting('threads')",
-    )
     show_values: bool = option(
         False, flag,
-        "Errors about hierarchies show the values concerned, and anonymize_suppressed the "
+        "Errors about hierarchies show the values concerned, and suppressed_rows the "
         "suppressed rows. Never part of a release.",
         type="BOOLEAN", calls=MEASURED_CALLS,
     )

@@ -21,8 +21,8 @@ from kanon_sql.plan.query import plan
 
 Rows = tuple[list[str], list[tuple[Any, ...]]]
 
-SUMMARY = ("rows_in", "rows_released", "rows_suppressed", "classes", "k_reached",
-           "information_loss", "risk_max")
+SUMMARY = ("rows", "rows_released", "rows_suppressed", "classes", "k",
+           "information_loss", "prosecutor_risk_max")
 """The metrics that are told when a release is written."""
 
 
@@ -65,8 +65,8 @@ def sentence(told: Mapping[str, Any], place: str, seconds: float) -> str:
     """The same as people read it."""
     rows, left_out = int(told["rows_released"]), int(told.get("rows_suppressed", 0))
     said = [f"{rows:,} rows in {place}" + (f", {left_out:,} left out" if left_out else "")]
-    if "k_reached" in told and "classes" in told:
-        said.append(f"{int(told['classes']):,} classes of {int(told['k_reached'])} or more")
+    if "k" in told and "classes" in told:
+        said.append(f"{int(told['classes']):,} classes of {int(told['k'])} or more")
     if "information_loss" in told:
         said.append(f"information loss {told['information_loss']:.3g} %")
     return ", ".join([*said, f"{seconds:.1f} s"])

@@ -33,7 +33,7 @@ def _check_names(
 ) -> None:
     names = [column.name for column in columns]
     known = {caseless(name) for name in names}
-    for option, named in (("weights", weights), ("hierarchies", trees)):
+    for option, named in (("column_weights", weights), ("hierarchies", trees)):
         for name in named:
             if caseless(name) not in known:
                 raise OptionError(

@@ -26,5 +26,5 @@ class ReleasedFiles:
     def __repr__(self) -> str:
         return (
             f"ReleasedFiles({self.path!r}, {self.rows:,} rows in {self.files} files, "
-            f"k_reached = {self.metrics['k_reached']})"
+            f"k = {self.metrics['k']})"
         )

@@ -30,7 +30,7 @@ class Crowd(NamedTuple):
 
 
 def crowds_of(
-    labels: Labels, history: Labels, histories: Histories, against: str
+    labels: Labels, history: Labels, histories: Histories, attacker: str
 ) -> Iterator[Crowd]:
     """All crowds of a release.
 
@@ -41,7 +41,7 @@ def crowds_of(
         labels: int64, shape (n,); the class of each record, -1 for one that isn't shown.
         history: int64, shape (n,); that of each, NEWCOMER of one without.
         histories: of the ledger.
-        against: 'presence' or 'absence'.
+        attacker: 'knows_presence' or 'knows_absence'.
     """
     shown = np.flatnonzero(labels >= 0)
     order = shown[np.lexsort((history[shown], labels[shown]))]
@@ -51,7 +51,7 @@ def crowds_of(
         first = members[own == NEWCOMER]
         yield Crowd(members, first if 0 < len(first) < len(members) else members)
         numbers = np.unique(own)
-        if against == "absence":
+        if attacker == "knows_absence":
             for number in numbers.tolist():
                 yield Crowd(members[own == number], members[own == number])
             continue
@@ -65,7 +65,7 @@ def crowds_of(
 
 
 def keep_models(
-    points: Points, labels: Labels, history: Labels, histories: Histories, against: str, k: int,
+    points: Points, labels: Labels, history: Labels, histories: Histories, attacker: str, k: int,
     models: Sequence[PrivacyModel],
 ) -> Labels:
     """The labels without those who have to be left out so that every crowd keeps the models and has
@@ -75,7 +75,7 @@ def keep_models(
 
     Args:
         points: n records, with the codes of the columns that the models name.
-        labels, history, histories, against: as above.
+        labels, history, histories, attacker: as above.
         k: the least crowd.
         models: at least one.
     """
@@ -85,7 +85,7 @@ def keep_models(
 
     labels = labels.copy()
     while (labels >= 0).any():
-        crowds = list(crowds_of(labels, history, histories, against))
+        crowds = list(crowds_of(labels, history, histories, attacker))
         demands = demands_of(points, models, np.flatnonzero(labels >= 0))
         found = violations_of_sets(demands, [crowd.members for crowd in crowds])
         small = np.array([len(crowd.members) < k for crowd in crowds])

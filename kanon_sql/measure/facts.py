@@ -15,7 +15,7 @@ from kanon_sql.measure.diameter import intra_cluster_distance
 from kanon_sql.measure.entropy import entropy_loss
 from kanon_sql.measure.metrics import MeasuredFact
 from kanon_sql.measure.ncp import attribute_ncp
-from kanon_sql.measure.verbatim import verbatim_values
+from kanon_sql.measure.verbatim import original_values
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.geometry import Classes
 from kanon_sql.points.losses import information_loss, sse, sst, total_il
@@ -74,7 +74,7 @@ def measure(
     }
     in_order = np.empty(len(given), np.int64)
     in_order[encoded.order] = given
-    verbatim = verbatim_values(source, centers, len(encoded.attributes), in_order)
+    verbatim = original_values(source, centers, len(encoded.attributes), in_order)
     for told, count in zip(facts["attributes"], verbatim, strict=True):
         told["verbatim"] = count
     return dict(facts.items()), radii  # as text: to mypy no dict of literals is one of str

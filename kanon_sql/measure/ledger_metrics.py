@@ -13,7 +13,7 @@ def _told(fact: str) -> str:
 LEDGER = (
     Metric("release", _told("release"), "", "the number of the release in its ledger",
            public="yes"),
-    Metric("crowd_min", "(SELECT crowd FROM __kanon_linked)", "persons",
+    Metric("anonymity_set_min", "(SELECT crowd FROM __kanon_linked)", "persons",
            "the smallest crowd of a person shown here (ledger_check tells it of all in the ledger) "
            "for who links all releases: against presence those in the same class in each of the "
            "person's releases, against absence those with the same history; at least k",

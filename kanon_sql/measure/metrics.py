@@ -152,13 +152,12 @@ BOUND = filled(
 """What no grouping costs less than: no more than this one, where only rounding says so."""
 
 METRICS = (
-    Metric("rows_in", "rows_in", "rows", "rows of the relation", public="yes"),
+    Metric("rows", "rows_in", "rows", "rows of the relation", public="yes"),
     Metric("rows_released", "rows_released", "rows", "rows that came out", public="yes"),
     Metric("rows_suppressed", "rows_suppressed", "rows",
-           "rows left out; rows_in = rows_released + rows_suppressed", public="yes"),
+           "rows left out; rows = rows_released + rows_suppressed", public="yes"),
     Metric("classes", "classes", "classes", "distinct combinations of released values",
            public="yes"),
-    Metric("class_size_min", "smallest", "rows", "rows of the smallest class", public="yes"),
     Metric("class_size_mean", "rows_released::DOUBLE / nullif(classes, 0)", "rows",
            "rows per class on average", public="yes"),
     Metric("class_size_max", "largest", "rows", "rows of the largest class", public="yes"),
@@ -196,7 +195,7 @@ METRICS = (
            "what cost / the least possible cost is at most, by proof; NULL where an option or "
            "blocks void the proof, where classes of one attribute release the same, or where "
            "published centers cost more than the proof says", public="yes"),
-    Metric("centers_verbatim", "centers_verbatim", "centers",
+    Metric("centers_equal_to_a_row", "centers_equal_to_a_row", "centers",
            "published centers that are a row of the relation, equal in all quasi-identifiers; "
            "NULL where no centers are published; lower is better"),
     Metric("total_il", _measured("released_il"), "cells",
@@ -237,7 +236,7 @@ METRICS = (
            "rows squared",
            "sum of squared class sizes, and rows_in for each suppressed row; lower is better",
            public="yes"),
-    Metric("class_size_ratio", "rows_released::DOUBLE / nullif(classes, 0) / ${k}", "ratio",
+    Metric("c_avg", "rows_released::DOUBLE / nullif(classes, 0) / ${k}", "ratio",
            "rows per class on average over k (LeFevre et al. 2006); 1 is best", public="yes"),
     Metric("overfull_ratio", "largest::DOUBLE / ${k}", "ratio",
            "rows of the largest class over k (du2009, section 5); 1 is best", public="yes"),
@@ -249,27 +248,27 @@ METRICS = (
            "(strangers + rows_in - rows_released)::DOUBLE / nullif(rows_in, 0)", "share",
            "rows that are suppressed or whose class_label is not that of the majority of their "
            "class (Iyengar 2002); NULL without class_label; lower is better", public="yes"),
-    Metric("columns_passing", "columns_passing", "columns",
+    Metric("unchanged_columns", "unchanged_columns", "columns",
            "columns that pass unchanged, sensitive ones among them", public="yes"),
-    Metric("passing_unique_rows", "passing_unique_rows", "rows",
+    Metric("unique_in_unchanged", "unique_in_unchanged", "rows",
            "released rows that no other equals in all columns that pass unchanged: who knows these "
            "of a person finds the row; lower is better", public="yes"),
-    Metric("risk_max", "1.0::DOUBLE / smallest", "probability",
-           "largest chance that a prosecutor finds a person's row: 1 / class_size_min",
+    Metric("prosecutor_risk_max", "1.0::DOUBLE / smallest", "probability",
+           "largest chance that a prosecutor finds a person's row: 1 / k",
            public="yes"),
-    Metric("risk_mean", "classes::DOUBLE / nullif(rows_released, 0)", "probability",
+    Metric("prosecutor_risk_mean", "classes::DOUBLE / nullif(rows_released, 0)", "probability",
            "chance that a prosecutor finds a person's row, on average over the rows", public="yes"),
     Metric("seconds_total",
            filled("verified - started + ${before}", before=_grouped("seconds_remembered")),
            "seconds",
            "what the release takes: from the start of the query to the end of the verification, "
-           "and seconds_group besides where labels is 'remembered'"),
+           "and seconds_group besides where grouping_cache is 'hit'"),
     Metric("seconds_read", filled("${begun} - started", begun=_grouped("started")), "seconds",
            "reading and collecting the rows"),
     Metric("seconds_encode", _grouped("seconds_encode"), "seconds",
            "standardizing, coding and ordering the rows"),
     Metric("seconds_group", _grouped("seconds_group"), "seconds",
-           "the method itself; where labels is 'remembered', what it took when they were made"),
+           "the method itself; where grouping_cache is 'hit', what it took when they were made"),
     Metric("seconds_generalize",
            filled("generalized - ${finished}", finished=_grouped("finished")), "seconds",
            "aggregating what each class releases, and building the released rows"),
@@ -299,9 +298,9 @@ METRICS = (
            filled("CASE ${stopped} WHEN '0.0' THEN 'steps' WHEN '1.0' THEN 'seconds' END",
                   stopped=_grouped_text("refine_stopped")), "",
            "what ended the search: its 'steps', or its 'seconds'", True),
-    Metric("labels", _grouped_text("labels"), "",
-           "'computed', or 'remembered' from an earlier call on the same content (a query that is "
-           "planned or run twice is such a call, too)", True),
+    Metric("grouping_cache", _grouped_text("grouping_cache"), "",
+           "'hit' where the grouping is that of an earlier call on the same content (also of a "
+           "query that is planned or run twice), else 'miss'", True),
     Metric("options", "${options}", "JSON", "all options as they were used", True),
     Metric("seed", "${seed}", "", "the seed", True),
     Metric("version", "${version}", "", "of kanon_sql, and of DuckDB", True),
@@ -311,10 +310,10 @@ CHOSEN = _grouped_text("method")
 """SQL of the method where 'auto' chose it."""
 
 DIVERSITY = (
-    Metric("equal_diversity", "", "rows",
+    Metric("homogeneous_rows", "", "rows",
            "released rows whose class has one value of the sensitive column only (byun2006, "
            "definition 10); lower is better", public="yes"),
-    Metric("sensitive_diversity", "", "rows",
+    Metric("homogeneous_sensitive_rows", "", "rows",
            "those of them whose one value is among sensitive_values; lower is better",
            public="yes"),
 )
@@ -335,7 +334,7 @@ NOTICE = Metric(
 """One row for each."""
 
 VERBATIM = Metric(
-    "verbatim_values", "", "classes",
+    "original_values", "", "classes",
     "classes that release a value of one of their rows, although their rows differ in this "
     "quasi-identifier; NULL where the representation is no point; lower is better",
 )
@@ -357,10 +356,10 @@ def _listed(columns: str) -> str:
 
 AUDIT = (
     *(m for m in METRICS if m.name in (
-        "rows_in", "rows_released", "rows_suppressed", "classes", "class_size_min",
+        "rows", "rows_released", "rows_suppressed", "classes",
         "class_size_mean", "class_size_max", "k_requested",
     )),
-    Metric("k_reached", "smallest", "rows", "the k that holds, counted on the released values"),
+    Metric("k", "smallest", "rows", "the k that holds, counted on the released values"),
     Metric("rows_below_k", "CASE WHEN ${k} IS NOT NULL THEN below END", "rows",
            "rows in classes smaller than k; NULL without k"),
     *(replace(m, expression=expression)
@@ -379,7 +378,8 @@ AUDIT = (
            "released numbers that are no value of the source, such as centroids; they say nothing "
            "of a range, so what their column loses can't be told"),
     *(m for m in METRICS if m.name in (
-        "discernibility", "class_size_ratio", "classification_metric", "risk_max", "risk_mean"
+        "discernibility", "c_avg", "classification_metric", "prosecutor_risk_max",
+        "prosecutor_risk_mean"
     )),
     Metric("identifiers_released", _listed("${identifiers_released}"), "columns",
            "identifiers that the release has a column of, by name, the names in the column text; "

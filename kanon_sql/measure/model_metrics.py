@@ -18,7 +18,7 @@ REQUESTED = {
 }
 REACHED = {
     each.name: Metric(
-        f"{each.name}_reached", "", each.unit,
+        each.name, "", each.unit,
         f"{each.reached}; {each.bound} {each.name}_requested; counted on the released values",
         public="yes",
     )

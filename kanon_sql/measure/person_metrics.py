@@ -22,7 +22,7 @@ PERSONS = (
     _of("k_persons", "fewest", "persons",
         "the least persons of a combination of released values, counted on these; at least "
         "k_requested", public="yes"),
-    _of("risk_of_persons", "1.0::DOUBLE / fewest", "probability",
+    _of("prosecutor_risk_max_persons", "1.0::DOUBLE / fewest", "probability",
         "the chance to pick a person out of the smallest class by whose rows these are: "
         "1 / k_persons", public="yes"),
 )

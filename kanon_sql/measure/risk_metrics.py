@@ -24,7 +24,7 @@ DOUBTED = (
 RISK = (
     Metric("rows", '"rows"', "rows", "rows of the table"),
     Metric("classes", "classes", "classes", "distinct combinations of quasi-identifiers"),
-    Metric("sample_uniques", "uniques", "rows", "rows that share theirs with no other row"),
+    Metric("uniques", "uniques", "rows", "rows that share theirs with no other row"),
     Metric("distinctness", 'classes::DOUBLE / nullif("rows", 0)', "share",
            "classes per row: the share of the rows that may stay for the quasi-identifiers to be a "
            "key (Motwani and Xu 2007); lower is better"),
@@ -32,21 +32,22 @@ RISK = (
            'CASE WHEN "rows" > 1 THEN 1 - (squares - "rows") / ("rows"::DOUBLE * ("rows" - 1)) END',
            "share", "pairs of rows that differ in a quasi-identifier (Motwani and Xu 2007); lower "
            "is better"),
-    Metric("prosecutor_max", "1.0::DOUBLE / smallest", "probability",
+    Metric("prosecutor_risk_max", "1.0::DOUBLE / smallest", "probability",
            "largest chance of who knows that a person is in the table, and knows the person's "
            "quasi-identifiers, to find the row: 1 / the rows of the smallest class"),
-    Metric("prosecutor_mean", 'classes::DOUBLE / nullif("rows", 0)', "probability",
+    Metric("prosecutor_risk_mean", 'classes::DOUBLE / nullif("rows", 0)', "probability",
            "the same on average over the rows"),
-    Metric("prosecutor_rows_above", _above("below"), "rows",
+    Metric("prosecutor_risk_rows_above", _above("below"), "rows",
            "rows for which it is above 1 / k; NULL without k"),
-    Metric("journalist_max", "1.0::DOUBLE / least", "probability",
+    Metric("journalist_risk_max", "1.0::DOUBLE / least", "probability",
            "largest chance of who knows the population, but not who of it is in the table, to tell "
            "whose a row is: 1 / the people of its class; NULL without population or weight"),
-    Metric("journalist_mean", 'found / nullif("rows", 0)', "probability",
+    Metric("journalist_risk_mean", 'found / nullif("rows", 0)', "probability",
            "the same on average over the rows"),
-    Metric("journalist_rows_above", _above("CASE WHEN least IS NOT NULL THEN people_below END"),
+    Metric("journalist_risk_rows_above",
+           _above("CASE WHEN least IS NOT NULL THEN people_below END"),
            "rows", "rows for which it is above 1 / k; NULL without k"),
-    Metric("marketer", 'coalesce(found, classes::DOUBLE) / nullif("rows", 0)', "share",
+    Metric("marketer_risk", 'coalesce(found, classes::DOUBLE) / nullif("rows", 0)', "share",
            "rows that are expected to be told right by who links all of them: to the people of the "
            "population, or without one to the people of the table"),
     Metric("k_map", "least", "people",
@@ -63,7 +64,7 @@ RISK = (
            "for classes of any size); NULL without weight"),
     Metric("individual_risk_mean", _found("individual_mean"), "probability",
            "the same on average over the rows"),
-    Metric("individual_rows_above", _above(_found("individual_above")), "rows",
+    Metric("individual_risk_rows_above", _above(_found("individual_above")), "rows",
            "rows for which it is above 1 / k; NULL without k"),
     Metric("population_size", "people", "people",
            "people of the population: of the relation, by the weights, or as population_size says"),

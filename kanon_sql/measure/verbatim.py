@@ -32,7 +32,7 @@ def _merged(centers: Floats, labels: Labels) -> Labels:
     return np.asarray(numbers.reshape(-1)[labels], dtype=np.int64)
 
 
-def verbatim_values(
+def original_values(
     source: pa.StructArray, centers: pa.StructArray, width: int, labels: Labels
 ) -> list[int]:
     """For each quasi-identifier, the classes whose released value is one of theirs, although not

@@ -190,7 +190,7 @@ class Run:
         progress: whether it is shown how far the grouping is.
         named: the quasi-identifiers that somebody named, in lower case; None: all of them. Others
             are questioned: see kanon_sql.encode.identifier_detection.
-        ledger: how the classes go on from earlier releases: against whom ('against') and how many
+        ledger: how the classes go on from earlier releases: against whom ('attacker') and how many
             persons above k new classes get ('headroom'); None where they don't.
         block: the name under which the facts of the run are kept for who made the query, where
             these rows are a block of many.

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kanon_sql.call.choices import REPRESENTATIONS
+from kanon_sql.call.choices import EFFORT_OF, REPRESENTATIONS
 from kanon_sql.call.options import OPTIONS
 from kanon_sql.errors import OptionError
 from kanon_sql.hierarchies.kinds import BY_TYPE, KINDS
@@ -142,8 +142,8 @@ def _is_told_otherwise(name: str, is_relation: bool, value: Any) -> bool:
     """Whether a manifest tells a value of an option in words that no call takes."""
     if is_relation:
         return bool(value == "a relation")
-    if name in ("quasi_identifiers", "refine"):
-        return value in ("all other columns", BY_SIZE)
+    if name in ("quasi_identifiers", "effort"):
+        return value in ("all other columns", EFFORT_OF[BY_SIZE])
     if name == "representation":
         words = [*value.values()] if isinstance(value, Mapping) else [value]
         return all(
@@ -192,7 +192,7 @@ def _roles(manifest: Json) -> Said:
             )
         if named - set(told):
             yield f"options.{option}", f"The option {option} names a column with another role."
-    for option in ("weights", "categorical"):
+    for option in ("column_weights", "categorical"):
         for name in options.get(option) or ():
             if caseless(str(name)) not in seen:
                 yield f"options.{option}", f"The option {option} names a column without a role."
@@ -237,12 +237,12 @@ def _numbers(manifest: Json) -> Said:
         if value is not None and not _may_be(plain, units.get(plain, ""), value):
             yield f"metrics.{name}", f"The manifest says a {name} that no release has."
     numbers = {name: value for name, value in told.items() if is_number(value)}
-    counts = [numbers.get(name) for name in ("rows_in", "rows_released", "rows_suppressed")]
+    counts = [numbers.get(name) for name in ("rows", "rows_released", "rows_suppressed")]
     if None in counts or counts[0] != counts[1] + counts[2]:  # type: ignore[operator]
-        for name in ("rows_in", "rows_suppressed"):
+        for name in ("rows", "rows_suppressed"):
             yield (
                 f"metrics.{name}",
-                "The counts of the manifest don't add up: rows_in is not rows_released and "
+                "The counts of the manifest don't add up: rows is not rows_released and "
                 "rows_suppressed together.",
             )
         return
@@ -250,7 +250,7 @@ def _numbers(manifest: Json) -> Said:
     follows = {
         "information_loss": _times(100, numbers.get("sse"), numbers.get("sst")),
         "rows_per_person_mean": _times(rows, 1, numbers.get("persons")),
-        "risk_of_persons": _times(1, 1, numbers.get("k_persons")),
+        "prosecutor_risk_max_persons": _times(1, 1, numbers.get("k_persons")),
     }
     for name, number in follows.items():
         value = numbers.get(name)
@@ -260,7 +260,7 @@ def _numbers(manifest: Json) -> Said:
             yield f"metrics.{name}", f"The manifest says another {name} than its numbers give."
     for name, most in {
         "sse": numbers.get("sst"), "persons": rows, "persons_suppressed": out,
-        "k_persons": numbers.get("k_reached"), "parts_joined": rows_in,
+        "k_persons": numbers.get("k"), "parts_joined": rows_in,
     }.items():
         value = numbers.get(name)
         if most is not None and value is not None and value > most * (1 + THREE_DIGITS):
@@ -269,6 +269,9 @@ def _numbers(manifest: Json) -> Said:
         whole = name.partition(" (")[0] in OF_WHOLE
         if whole and out and value is not None:
             yield f"metrics.{name}", f"The manifest says {name} although rows were left out."
+
+
+THRESHOLDS_REACHED = {metric.name for metric in REACHED.values()}
 
 
 def _times(factor: float, over: float | None, under: float | None) -> float | None:
@@ -283,7 +286,7 @@ def _may_be(name: str, unit: str, value: Any) -> bool:
         return False
     if unit in COUNTED and not name.endswith("_mean"):
         return float(value).is_integer()
-    if unit in ("share", "probability") and not name.endswith("_reached"):
+    if unit in ("share", "probability") and name not in THRESHOLDS_REACHED:
         return bool(value <= 1 + 1e-9)
     return not (unit == "percent" and value > 100 * (1 + THREE_DIGITS))
 
@@ -294,7 +297,7 @@ def _models(manifest: Json) -> Said:
     k = options.get("k")
     if told.get("k_requested") != k:
         yield "metrics.k_requested", "The manifest says another k_requested than its option k."
-    for name in ("k_reached", "k_persons", "crowd_min", "part_rows_min"):
+    for name in ("k", "k_persons", "anonymity_set_min", "part_rows_min"):
         value = told.get(name)
         if is_number(k) and is_number(value) and value < k and told.get("rows_released"):
             yield f"metrics.{name}", f"The manifest asks for k = {k}, and says {name} = {value}."
@@ -309,7 +312,7 @@ def _models(manifest: Json) -> Said:
             if told.get(entry) != number or (number is not None and not is_number(number)):
                 yield f"metrics.{entry}", f"The manifest says another {entry} than the option."
         (measured, threshold), bound = asked[-1], thresholds[-1].bound
-        entry = f"{measured}_reached ({column})"
+        entry = f"{measured} ({column})"
         has = told.get(entry)
         if isinstance(threshold, Mapping) or not is_number(threshold):
             continue

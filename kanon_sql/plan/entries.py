@@ -33,7 +33,7 @@ Json = Mapping[str, Any]
 
 MADE = {"format", "kanon_sql", "duckdb", "call"}
 RELEASE = {"number", "rows_sha256", "sql_sha256"}
-UNTOLD = {"hierarchies", "release", "threads", "progress", "show_values", "by_part"}
+UNTOLD = {"hierarchies", "release", "progress", "show_values", "by_part"}
 """The options that no manifest tells, or not there."""
 
 
@@ -77,8 +77,10 @@ def option_names(options: Json) -> tuple[set[str], set[str]]:
     method = CHOICES.get(str(options.get("method")))
     needed = {name for holder in holders for name in options_of(holder)} - UNTOLD
     needed |= set(options_of(method.own)) if method is not None else set()
-    needed -= {"entity", "entity_rows", "effort"}
-    may = {"effort", "weight", "entity", "entity_rows"}
+    needed -= {"entity", "entity_rows"}
+    if method is not None and method.searches:
+        needed -= {"effort"}
+    may = {"sampling_weight", "entity", "entity_rows"}
     models = set(options_of(ModelOptions))
     # a seed is told where nothing is secret
     if options.get("seed") is None or models & set(options):

@@ -75,7 +75,7 @@ def class_rows(
     single = call.categorical or call.release.by_column
     # the centroid leaves NaN out by itself, and so in less time
     centroids = not single and _macro(call, call.release.representation, only) == "centroid"
-    weight = call.risk.weight if call.release.weighted else None
+    weight = call.risk.sampling_weight if call.release.weighted else None
     if weight is None:
         classes = classes_sql(released_values(call, only), columns, stage, centroids)
     else:

@@ -22,7 +22,7 @@ from kanon_sql.plan.models import Checked, checked, stages_of
 from kanon_sql.sql import expression, statement
 from kanon_sql.version import __version__
 
-COUNTED = {"presence": "crowd", "absence": "persons"}
+COUNTED = {"knows_presence": "crowd", "knows_absence": "persons"}
 """What is at least k of every history, by the attacker: columns of __kanon_crowds."""
 
 
@@ -55,7 +55,7 @@ def told_of_ledger(call: GroupingCall) -> dict[str, Any] | None:
         return None
     ledger = call.ledger
     return {
-        "against": ledger.against, "headroom": ledger.headroom, "joined": _joined(call),
+        "attacker": ledger.attacker, "headroom": ledger.headroom, "joined": _joined(call),
     }
 
 
@@ -119,7 +119,7 @@ def before_sql(call: GroupingCall) -> str:
     asked = statement(
         "ledger.asked",
         k=call.task.k,
-        against=literal(ledger.against),
+        attacker=literal(ledger.attacker),
         headroom=ledger.headroom,
         method=literal(call.task.method.name),
         version=literal(__version__),
@@ -133,7 +133,7 @@ def before_sql(call: GroupingCall) -> str:
         keys=", ".join(f"__kanon_key({quoted(name)})" for name in _names(call)),
         asked=asked,
         crowds=_crowds("before", "__kanon_ledger"),
-        counted=COUNTED[ledger.against],
+        counted=COUNTED[ledger.attacker],
         one_source=one_empty_row("__kanon_source"),
     )
     if ledger.relation is not None:
@@ -147,7 +147,7 @@ def after_sql(call: GroupingCall) -> str:
         return ""
     return statement(
         "ledger.after", crowds=_crowds("after", "__kanon_exposed"),
-        counted=COUNTED[call.ledger.against],
+        counted=COUNTED[call.ledger.attacker],
     ) + "\n" + _models_of_crowds(call)
 
 
@@ -158,7 +158,7 @@ def _models_of_crowds(call: GroupingCall) -> str:
         return ""
     assert call.ledger is not None
     columns = call.task.sensitive
-    absence = call.ledger.against == "absence"
+    absence = call.ledger.attacker == "knows_absence"
     stages = [statement(
         "ledger.members",
         equal=" AND any_value(theirs.length) = any_value(mine.length)" if absence else "",
@@ -244,9 +244,9 @@ REFUSED: tuple[tuple[str, str, str], ...] = (
         "made it.",
     ),
     (
-        "coalesce(stored_against, '') <> {against}", "OptionError",
-        "The ledger {ledger} is kept against another attacker than {against_told}. Give the "
-        "against of its first release.",
+        "coalesce(stored_attacker, '') <> {attacker}", "OptionError",
+        "The ledger {ledger} is kept against another attacker than {attacker_told}. Give the "
+        "attacker of its first release.",
     ),
     (
         "coalesce(most, 0) > {k}", "OptionError",
@@ -304,7 +304,7 @@ def _holes(call: GroupingCall, ledger: Ledger) -> dict[str, str]:
     named = "" if ledger.relation is None else ".".join(ledger.relation.parts)
     return {
         "entity": repr(ledger.entity), "ledger": repr(named), "k": str(call.task.k),
-        "against": literal(ledger.against), "against_told": repr(ledger.against),
+        "attacker": literal(ledger.attacker), "attacker_told": repr(ledger.attacker),
     }
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from kanon_sql.call import renamed
 from kanon_sql.call.arguments import NOT_GIVEN
 from kanon_sql.call.declarations import MEANT
 from kanon_sql.call.look_alikes import ALIKE, LETTERS
 from kanon_sql.call.options import ALL_CALLS, OPTIONS
 from kanon_sql.hierarchies.kinds import KINDS
 from kanon_sql.names import literal, quoted
-from kanon_sql.option import LEDGER_CHECK
+from kanon_sql.option import AUDITS, GROUPING_CALLS, LEDGER_CHECK
 from kanon_sql.plan.query import HIERARCHY, methods_sql
 from kanon_sql.sql import statement, statements
 
@@ -37,7 +38,10 @@ def parameters(call: str) -> list[str]:
     """The named parameters of a call, in the order in which the macro passes them on."""
     if call == HIERARCHY:
         return ["column_name", "kind", *dict.fromkeys(n for k in KINDS.values() for n in k.options)]
-    return [name for name, option in OPTIONS.items() if call in option.calls]
+    named = [name for name, option in OPTIONS.items() if call in option.calls]
+    if call in GROUPING_CALLS or call in AUDITS:
+        named += [name for name in (*renamed.OPTIONS, *renamed.GONE) if name not in named]
+    return named
 
 
 def _call_macro(call: str, home: str) -> str:
@@ -59,6 +63,16 @@ def _call_macro(call: str, home: str) -> str:
     ).rstrip(";\n")
 
 
+def _renamed_macro(old: str, new: str) -> str:
+    """A call of the old name, which only says the new one."""
+    slots = ", ".join(f"option_{i} := NULL" for i in range(1, SLOTS + 1))
+    named = ", ".join(f"{name} := NULL" for name in parameters(new))
+    return (
+        f"CREATE OR REPLACE TEMP MACRO {old}(relation, {slots}, {named}) AS TABLE "
+        f"SELECT system.main.error({literal(renamed.renamed(old, new))})"
+    )
+
+
 def macros(home: str = "") -> list[str]:
     """Every CREATE MACRO statement of kanon_sql.
 
@@ -71,6 +85,7 @@ def macros(home: str = "") -> list[str]:
         *(text for name in MACRO_FILES for text in statements(f"macros/{name}")),
         *(_call_macro(call, home) for call in (*ALL_CALLS, LEDGER_CHECK, HIERARCHY)),
         f"CREATE OR REPLACE TEMP MACRO anonymize_methods() AS TABLE {methods_sql()}",
+        *(_renamed_macro(old, new) for old, new in renamed.CALLS.items()),
     ]
     return [_made_at(text, home) for text in texts] if home else texts
 

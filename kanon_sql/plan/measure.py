@@ -86,7 +86,7 @@ def diversity(call: Call) -> tuple[list[Metric], str, str]:
 
 def _weighted(call: Call) -> tuple[list[Metric], str, str]:
     """The same of the column of weights, where there is one."""
-    column = call.risk.weight
+    column = call.risk.sampling_weight
     if column is None:
         return [], "", ""
     name = quoted(column)
@@ -168,8 +168,9 @@ def facts_and_metrics(call: GroupingCall) -> tuple[str, str]:
         alike=alike + of_all,
         seen_passing=seen("COLUMNS(*)"),
         **_columns_passing(call),
-        centers_verbatim=(
-            expression("measure.centers_verbatim") if publishes_centers(call) else "NULL::BIGINT"
+        centers_equal_to_a_row=(
+            expression("measure.centers_equal_to_a_row") if publishes_centers(call)
+            else "NULL::BIGINT"
         ),
         **stages_by_part(call, publishes_centers(call)),
     )
@@ -207,10 +208,10 @@ def _columns_passing(call: GroupingCall) -> dict[str, str]:
     if roles.rest != "release":
         passing = (*roles.passing, *roles.within)
         names = "".join(f", {quoted(name)}" for name in passing)
-        return {"columns_passing": str(len(passing)), "passing": names}
+        return {"unchanged_columns": str(len(passing)), "passing": names}
     dropped = (*roles.quasi_identifiers, *roles.identifiers)
     return {
-        "columns_passing": expression("measure.columns_passing", away=len(dropped)),
+        "unchanged_columns": expression("measure.unchanged_columns", away=len(dropped)),
         "passing": f", * EXCLUDE ({listed(('__kanon_class', *helpers(roles), *dropped))})",
     }
 
@@ -252,7 +253,7 @@ def audit_sql(call: Call) -> str:
     diverse, aggregates, alike = diversity(call)
     k = "NULL" if call.k is None else str(call.k)
     told = {
-        "weights": call.weights, "named": named_columns(call),
+        "column_weights": call.weights, "named": named_columns(call),
         "categorical": [caseless(name) for name in call.categorical],
     }
     assert call.audited is not None

@@ -234,7 +234,7 @@ def stages_by_part(call: GroupingCall, has_centers: bool) -> dict[str, str]:
     stages = f"__kanon_models_of AS MATERIALIZED (\n    {models}\n),\n" if models else ""
     if call.roles.entity is not None:
         stages += statement("parts.persons_by_part") + "\n"
-    verbatim = " CROSS JOIN (SELECT NULL::BIGINT AS centers_verbatim)"
+    verbatim = " CROSS JOIN (SELECT NULL::BIGINT AS centers_equal_to_a_row)"
     return {
         "of_parts": stages,
         "verbatim": "\n    " + statement("parts.verbatim_by_part") if has_centers else verbatim,

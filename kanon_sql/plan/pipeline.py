@@ -220,7 +220,7 @@ def _ties(call: GroupingCall) -> dict[str, str]:
         }
     if roles.sensitive:
         return here | _seen_in_cells(call) | {"apart": _hashed_values(seed, "0::UBIGINT")}
-    if passing(call) or call.name == "anonymize_suppressed" or task.needs_sensitive or (
+    if passing(call) or call.name == "suppressed_rows" or task.needs_sensitive or (
         task.class_label is not None or task.own.cost_column is not None
     ):
         return here

@@ -44,7 +44,7 @@ def facts_sql(call: Call, passing: Sequence[str], counts: Mapping[str, int | Non
         alike=alike,
         seen_passing=seen("COLUMNS(*)"),
         passing="".join(f", {quoted(name)}" for name in passing),
-        columns_passing=len(passing),
+        unchanged_columns=len(passing),
         **{name: "NULL" if count is None else count for name, count in counts.items()},
     )
 

@@ -153,7 +153,7 @@ GROUPING: dict[str, Callable[[GroupingCall], str]] = {
     "anonymize": _release,
     "anonymize_clusters": _clusters,
     "anonymize_metrics": metrics_sql,
-    "anonymize_suppressed": _suppressed,
+    "suppressed_rows": _suppressed,
     "anonymize_sql": _sql,
     "anonymize_roles": roles_sql,
     "anonymize_ledger": _ledger,

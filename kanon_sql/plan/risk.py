@@ -23,7 +23,7 @@ def _people(call: Call) -> tuple[str, str, str]:
     """The stage with the people of each class, and SQL of how many there are in all and how many
     of them are alone in theirs."""
     unknown, size = "NULL::BIGINT", call.risk.population_size
-    if call.risk.weight is not None:
+    if call.risk.sampling_weight is not None:
         stage = statement("risk.people_by_weight")
         return stage, "(SELECT __kanon_added(__kanon_people) FROM __kanon_sizes)", unknown
     if call.population is None:
@@ -45,11 +45,11 @@ def _people(call: Call) -> tuple[str, str, str]:
 
 def _weightless(call: Call) -> str:
     """What is refused of a weight column."""
-    if call.risk.weight is None:
+    if call.risk.sampling_weight is None:
         return ""
     return expression(
-        "risk.weightless", weight=quoted(call.risk.weight),
-        said=literal(WEIGHTLESS.format(call.risk.weight)),
+        "risk.weightless", weight=quoted(call.risk.sampling_weight),
+        said=literal(WEIGHTLESS.format(call.risk.sampling_weight)),
     ) + "\n"
 
 
@@ -60,7 +60,7 @@ def risk_sql(call: Call) -> str:
     k = "NULL" if call.k is None else str(call.k)
     people, size, uniques = _people(call)
     told = {
-        "k": call.k, "weighted": risk.weight is not None, "msu_columns": risk.msu_columns,
+        "k": call.k, "weighted": risk.sampling_weight is not None, "msu_columns": risk.msu_columns,
         "subset_columns": risk.subset_columns,
     }
     looks = risk.msu_columns != 0 or risk.subset_columns > 0
@@ -76,7 +76,8 @@ def risk_sql(call: Call) -> str:
         values=f"any_value({columns}) AS '__kanon_value_\\0',\n           " if looks else "",
         cells=expression("risk.looked_at") if looks else "NULL",
         weight=(
-            "NULL::DOUBLE" if risk.weight is None else f"__kanon_total({quoted(risk.weight)})"
+            "NULL::DOUBLE" if risk.sampling_weight is None
+            else f"__kanon_total({quoted(risk.sampling_weight)})"
         ),
         people=people + "\n",
         population_size=size,

@@ -17,7 +17,8 @@ Labels = npt.NDArray[np.int64]
 Fact = Literal[
     "lower_bound", "guaranteed_ratio", "facility", "chosen_cost", "gamma", "blocks",
     "spanning_degree", "islands", "island_rows", "codes_unknown", "rows_without_place",
-    "refine_steps", "refine_stopped", "lattice_nodes", "lattice_checked", "labels", "started",
+    "refine_steps", "refine_stopped", "lattice_nodes", "lattice_checked", "grouping_cache",
+    "started",
     "finished", "seconds_encode", "seconds_group", "seconds_remembered",
     "notices", "method", "loss_with", "loss_without",
 ]

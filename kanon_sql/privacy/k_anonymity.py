@@ -22,7 +22,7 @@ class KAnonymity(Constraint):
     measures: ClassVar[tuple[Measure, ...]] = (
         Measure("k_requested", "${k}", "rows", "the k that was asked for"),
         Measure(
-            "k_reached", "smallest", "rows",
+            "k", "smallest", "rows",
             "the k that holds, counted on the released values; at least k_requested",
         ),
     )

@@ -56,7 +56,7 @@ DIVERSITY_KINDS = {
 L = Threshold(
     "l", "values",
     "the smallest number of values of a class, as diversity_kind counts them (of 'recursive' see "
-    "c_reached)", "at least",
+    "c)", "at least",
 )
 C = Threshold(
     "c", "ratio",

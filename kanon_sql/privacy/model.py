@@ -118,7 +118,7 @@ class Threshold(NamedTuple):
     Attributes:
         name: the option, and the attribute of the model.
         unit: its unit.
-        reached: what the metric NAME_reached is.
+        reached: what the metric NAME is.
         bound: what that must be: 'at least', 'at most' or 'below' NAME_requested.
     """
 

@@ -104,14 +104,14 @@ def cards(told: Told) -> Cards:
 
 
 def _demands(told: Told) -> Iterator[Demand]:
-    yield Demand("k", told.value("k_requested"), told.value("k_reached"), "k_reached")
+    yield Demand("k", told.value("k_requested"), told.value("k"), "k")
     for model in THRESHOLDS:
         for name, asked in told.metrics.items():
             if name.partition(" (")[0] != f"{model.name}_requested":
                 continue
-            reached = name.replace("_requested", "_reached", 1)
+            reached = name.replace("_requested", "", 1)
             yield Demand(
-                name.replace("_requested", "", 1), asked.value, told.value(reached), reached,
+                reached, asked.value, told.value(reached), reached,
                 at_least=model.bound == "at least",
             )
 
@@ -141,11 +141,11 @@ def _concerns(told: Told) -> Iterator[Concern]:
                 f"What was asked of {demand.name} was not reached: it is {{}}.", demand.metric,
                 demand.reached or 0.0, "Don't publish this.", True,
             )
-    alone = told.value("passing_unique_rows") or 0.0
+    alone = told.value("unique_in_unchanged") or 0.0
     if alone:
         yield Concern(
             "{} released rows are alone in what passes unchanged: who knows these values of a "
-            "person finds the row, whatever k is.", "passing_unique_rows", alone,
+            "person finds the row, whatever k is.", "unique_in_unchanged", alone,
             "Make such columns quasi-identifiers, or leave them out.", True,
         )
     for shared in told.shared:

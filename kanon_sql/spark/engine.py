@@ -156,7 +156,7 @@ class FrameEngine:
 
     def __init__(self, session: Session, spark: Any, frame: FrameRequest, df: Any) -> None:
         self.session, self.spark, self.frame = session, spark, frame
-        self._work = Work(frame.request, frame.zone, frame.request.call.threads or 1)
+        self._work = Work(frame.request, frame.zone, 1)
         self._cached: list[Any] = []
         self._checkpoints: list[Any] = []
         self.rows = FrameRows(session, frame.request, encoded(df, frame, self._kept))

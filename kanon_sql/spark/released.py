@@ -36,5 +36,5 @@ class ReleasedFrame:
     def __repr__(self) -> str:
         return (
             f"ReleasedFrame({self.metrics['rows_released']:,} rows in "
-            f"{self.metrics['classes']:,} classes, k_reached = {self.metrics['k_reached']})"
+            f"{self.metrics['classes']:,} classes, k = {self.metrics['k']})"
         )

@@ -29,7 +29,7 @@ def facts_of(
         told["method"] = prepared.task.method.name
     return {
         **told,
-        "labels": "remembered" if recalled.remembered else "computed",
+        "grouping_cache": "hit" if recalled.remembered else "miss",
         "seconds_encode": prepared.seconds,
         "seconds_group": recalled.seconds,
         "seconds_remembered": recalled.seconds if recalled.remembered else 0.0,

@@ -26,7 +26,7 @@ from kanon_sql.points.points import Grouping, Labels, Points
 from kanon_sql.stages.ledger_classes import Covering, Nearest, covering_of, nearest_of
 from kanon_sql.stages.remembered import Recalled, digest, recall
 
-STAY = {"presence": stay_against_presence, "absence": stay_against_absence}
+STAY = {"knows_presence": stay_against_presence, "knows_absence": stay_against_absence}
 OUT = -1
 
 
@@ -35,7 +35,7 @@ class Past:
     """What a ledger says of n records, in canonical order.
 
     Attributes:
-        against, headroom: as the options say.
+        attacker, headroom: as the options say.
         histories: of all persons of the ledger.
         history: int64, shape (n,); that of each record, NEWCOMER of one without.
         stale: bool, shape (n,); whether it has other quasi-identifiers than when it was last
@@ -44,7 +44,7 @@ class Past:
         classes: what newcomers may join; None where they may not.
     """
 
-    against: str
+    attacker: str
     headroom: int
     histories: Histories
     history: Labels
@@ -89,7 +89,7 @@ def read_past(
             classes = nearest_of(tables["frozen"], records)
         elif told["joined"] == "sets":
             classes = covering_of(tables["frozen"], records, trees, types)
-    return Past(told["against"], told["headroom"], histories, history, stale, lots, classes)
+    return Past(told["attacker"], told["headroom"], histories, history, stale, lots, classes)
 
 
 def group_beside(
@@ -106,7 +106,7 @@ def group_beside(
     old = np.flatnonzero((past.history != NEWCOMER) & ~past.stale)
     present = np.bincount(past.history[old], minlength=len(past.histories))
     if len(past.histories):
-        stay = STAY[past.against](past.histories, present, task.k)
+        stay = STAY[past.attacker](past.histories, present, task.k)
         chosen = old[choose(past.history[old], stay, past.lots[old])]
         labels[chosen] = past.histories.last_class[past.history[chosen]]
     newcomers = np.flatnonzero(past.history == NEWCOMER)
@@ -114,7 +114,7 @@ def group_beside(
     labels[newcomers] = placed
     if task.models and len(past.histories):
         labels = keep_models(
-            points, labels, past.history, past.histories, past.against, task.k, task.models
+            points, labels, past.history, past.histories, past.attacker, task.k, task.models
         )
     shown, placed = int(np.sum(labels[old] >= 0)), labels[newcomers]
     facts = {
@@ -148,7 +148,7 @@ def _placed(
     """
     labels, count = np.full(len(newcomers), OUT, np.int64), len(newcomers)
     joined, costs = np.full(count, OUT, np.int64), np.full(count, np.inf)
-    if past.classes is not None and past.against == "presence":
+    if past.classes is not None and past.attacker == "knows_presence":
         joined, costs = past.classes.cheapest(newcomers, going_on)
     recalled = None
     if count >= task.k:

@@ -146,8 +146,8 @@ def _facts_of_all(found: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Any
             yield name, min(known)
         elif name.startswith(MOST):
             yield name, max(known)
-        elif name == "labels":
-            yield name, "remembered" if set(known) == {"remembered"} else "computed"
+        elif name == "grouping_cache":
+            yield name, "hit" if set(known) == {"hit"} else "miss"
         elif name == "gamma" and len(set(values)) == 1:
             yield name, known[0]
 

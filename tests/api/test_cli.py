@@ -114,12 +114,12 @@ def test_the_script_of_a_shell_asks_kanon(shell: Shell) -> None:
      "4 columns have no role: 'name', 'zip', 'job', 'disease'. Name each in --sensitive ..., "
      "--identifiers ... or --quasi-identifiers ..., or say --others drop, 'quasi_identifier' or "
      "'release'."),
-    (["anonymize", "patients.parquet", "-k", "5", "--weights", "age=2,zip", "-o", "x.csv"],
-     "weights is given 'zip' without a value. Write column=value, or as JSON in quotes of the "
-     "shell."),
+    (["anonymize", "patients.parquet", "-k", "5", "--column-weights", "age=2,zip", "-o", "x.csv"],
+     "column_weights is given 'zip' without a value. Write column=value, or as JSON in quotes of "
+     "the shell."),
     (["anonymize", "patients.parquet", "-k", "5", "--hierarchies", "age={bins", "-o", "x.csv"],
-     "The value of hierarchies is no JSON. Write it as column=value, or as JSON in quotes of the "
-     "shell."),
+     "The value of hierarchies is no JSON. Write it as column=value, or as JSON in quotes of "
+     "the shell."),
     (["anonymize", "patients.parquet", "-k", "5", "-q", "age", "--within", "", "-o", "x.csv"],
      "within is given and empty. Name what it is to be, or leave it out."),
     (["audit", "patients.parquet", "-q", "age", "--within", ""],
@@ -248,7 +248,7 @@ def test_the_demo_shows_call_rows_metrics_and_audit(capsys: pytest.CaptureFixtur
     source, released = shown.split("  released\n")[0], shown.split("  released\n")[1]
     assert source.split("  adult\n")[1].count("\n") >= 12
     assert released.split("\n\n")[0].count("\n") == 11
-    for metric in ("rows_in", "information_loss", "seconds_total", "method: mdav_plus"):
+    for metric in ("rows", "information_loss", "seconds_total", "method: mdav_plus"):
         assert metric in shown
     audit = {line.split()[0]: line.split()[1] for line in shown.splitlines()[-2:]}
     assert audit == {"adult": "1", "released": "10"}

@@ -67,7 +67,7 @@ def test_parts_and_sensitive_columns_by_a_config_and_a_partition_again() -> None
     audit = kanon("audit", "--config", "conf/kanon.toml", "--json")
     assert audit.returncode == 0, audit.stderr
     (told,) = json.loads(audit.stdout)
-    assert (told["sensitive"], told["k_asked"], told["parts"]) == ("disease", 5, 2)
+    assert (told["sensitive"], told["k_requested"], told["parts"]) == ("disease", 5, 2)
     assert (told["k"] >= 5, told["classes_violating"], told["parts_below_k"]) == (True, 0, 0)
     typed = kanon(
         "audit", "conf/released", "-q", "age", "-s", "disease", "--within", "day", "-k", "5",

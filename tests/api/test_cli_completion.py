@@ -34,7 +34,7 @@ ALL = ["name", "age", "zip", "job", "disease"]
     ("kanon anonymize patients --database our.duckdb -s d", ["disease"]),
     ("kanon anonymize two/ -s d", ["disease"]),
     ("kanon risk patients.parquet -s d", ["disease"]),
-    ("kanon anonymize patients.parquet --weights a", ["age="]),
+    ("kanon anonymize patients.parquet --column-weights a", ["age="]),
     ("kanon anonymize nobody.parquet -q ", []), ("kanon anonymize -q ", []),
     ("kanon anonymize - -q ", []), ("kanon anonymize s3://bucket/a.parquet -q ", []),
 ])

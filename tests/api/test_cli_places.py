@@ -85,7 +85,7 @@ def test_a_folder_of_blocks(patients: Path, shell: Shell) -> None:
             "--others", "drop", "-o", "blocks/")
     assert shell(*call, "--json") == 0
     told = json.loads(shell.out)
-    assert told["metrics"]["k_reached"] >= 4
+    assert told["metrics"]["k"] >= 4
     assert rows("SELECT count(*) FROM 'blocks/*.parquet'") == [(60,)]
     assert shell(*call) == 2
     assert "is not empty. Name another, or say --overwrite." in shell.err

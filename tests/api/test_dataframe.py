@@ -93,8 +93,9 @@ def test_frames_stand_for_the_graph_and_the_places() -> None:
 
 def test_a_refusal_inside_the_query_keeps_its_class() -> None:
     people = pl.DataFrame(PEOPLE)
-    with pytest.raises(kanon_sql.OptionError, match="weights names the column 'agee'") as caught:
-        kanon_sql.anonymize(people, k=2, weights={"agee": 2}, sensitive=["flu"])
+    with pytest.raises(kanon_sql.OptionError,
+                       match="column_weights names the column 'agee'") as caught:
+        kanon_sql.anonymize(people, k=2, column_weights={"agee": 2}, sensitive=["flu"])
     assert not str(caught.value).startswith("OptionError")
     with pytest.raises(kanon_sql.DataError, match=r"^The quasi-identifier 'x' has 1 infinite"):
         kanon_sql.anonymize(pl.DataFrame({"x": [1.0, float("inf")]}), k=2)

@@ -117,11 +117,11 @@ def without_disease(manifest: Manifest) -> None:
 OTHER_SSN = "SELECT *, 'secret' || class_id AS \"{}\" FROM file"
 FORGERIES: dict[str, tuple[Edit | None, str, str]] = {
     "nothing but the digest": (None, "FROM file", ""),
-    "l that wasn't reached": (put("metrics", "l_reached (disease)", 1), "FROM file",
+    "l that wasn't reached": (put("metrics", "l (disease)", 1), "FROM file",
                               "asks for l = 2 of 'disease', and says that 1 was reached"),
     "l that nobody asked for": (put("options", "l", {"disease": 3}), "FROM file",
                                 "another l_requested (disease) than the option"),
-    "t that wasn't reached": (put("metrics", "t_reached (job)", 0.7), "FROM file",
+    "t that wasn't reached": (put("metrics", "t (job)", 0.7), "FROM file",
                               "asks for t = 0.6 of 'job'"),
     "a closer t": (both(put("options", "t", {"job": 0.01}),
                         put("metrics", "t_requested (job)", 0.01)), "FROM file",
@@ -135,15 +135,15 @@ FORGERIES: dict[str, tuple[Edit | None, str, str]] = {
     "beta": (both(put("options", "beta", {"job": 0.001}),
                   put("metrics", "beta_requested (job)", 0.001)), "FROM file",
              "asks for beta = 0.001 of 'job'"),
-    "a model that was reached in words": (put("metrics", "t_reached (job)", "0.1"), "FROM file",
-                                          "t_reached"),
+    "a model that was reached in words": (put("metrics", "t (job)", "0.1"), "FROM file",
+                                          "t"),
     "another model of whose value nothing is told": (
         both(put("options", "l", {"disease": 2, "job": 2}),
              put("metrics", "l_requested (job)", 2)), "FROM file",
-        "lacks the entry 'l_reached (job)'"),
+        "lacks the entry 'l (job)'"),
     "k deleted": (drop(("options", "k")), "FROM file", "lacks the entry 'k' of options"),
     "k deleted everywhere": (
-        drop(("options", "k"), ("metrics", "k_requested"), ("metrics", "k_reached")), "FROM file",
+        drop(("options", "k"), ("metrics", "k_requested"), ("metrics", "k")), "FROM file",
         "lacks the entry 'k' of options"),
     "k of true": (put("options", "k", True), "FROM file", "a k that no call takes"),
     "k as text": (put("options", "k", "4"), "FROM file", "a k that no call takes"),
@@ -170,7 +170,7 @@ FORGERIES: dict[str, tuple[Edit | None, str, str]] = {
         None, OTHER_SSN.format("\uff4eame"), "'name' has the role identifier"),
     "an identifier in wide letters, with a role": (
         put("roles", "\uff4eame", "other"), OTHER_SSN.format("\uff4eame"),
-        "columns_passing = 2, and the file shows 3"),
+        "unchanged_columns = 2, and the file shows 3"),
     "a column more": (None, OTHER_SSN.format("more"), "column 'more' of the file has no role"),
     "a column renamed": (None, "SELECT * RENAME (job AS work) FROM file",
                          "column 'work' of the file has no role"),
@@ -186,15 +186,16 @@ FORGERIES: dict[str, tuple[Edit | None, str, str]] = {
     "class_id that nobody asked for": (put("options", "class_id", False), "FROM file",
                                        "column 'class_id' of the file has no role"),
     "one class less, and its metrics": (
-        lambda m: m["metrics"].update(classes=1, class_size_min=60, risk_max=1 / 60), "FROM file",
+        lambda m: m["metrics"].update(classes=1, k=60, prosecutor_risk_max=1 / 60), "FROM file",
         "The manifest says classes = 1, and the file shows"),
-    "a metric deleted": (drop(("metrics", "passing_unique_rows")), "FROM file",
-                         "lacks the entry 'passing_unique_rows' of metrics"),
-    "a metric without a number": (put("metrics", "risk_max", None), "FROM file",
-                                  "says risk_max = None, and the file shows 0."),
+    "a metric deleted": (drop(("metrics", "unique_in_unchanged")), "FROM file",
+                         "lacks the entry 'unique_in_unchanged' of metrics"),
+    "a metric without a number": (put("metrics", "prosecutor_risk_max", None), "FROM file",
+                                  "says prosecutor_risk_max = None, and the file shows 0."),
     "a number where there is none": (put("metrics", "classification_metric", 0.0), "FROM file",
                                      "says classification_metric = 0.0, and the file shows none"),
-    "a number of true": (put("metrics", "columns_passing", True), "FROM file", "columns_passing"),
+    "a number of true": (put("metrics", "unchanged_columns", True), "FROM file",
+                         "unchanged_columns"),
     "a metric that there isn't": (put("metrics", "trust", 1), "FROM file",
                                   "an entry 'trust' of metrics, which none of its kind has"),
     "a metric that is not public": (put("metrics", "max_radius", 0.1), "FROM file",
@@ -252,11 +253,11 @@ def test_the_file_breaks_what_the_manifest_says(folder: Path, case: str) -> None
 @pytest.mark.slow
 def test_what_a_manifest_says_against_itself_is_wrong_entry_by_entry(folder: Path) -> None:
     found = forged(folder, both(
-        put("metrics", "l_reached (disease)", 1), drop(("options", "k"), ("metrics", "ncp")),
+        put("metrics", "l (disease)", 1), drop(("options", "k"), ("metrics", "ncp")),
         lambda manifest: manifest.update(audit={}),
     ))
     assert {
-        "metrics.l_reached (disease)", "options.k", "metrics.ncp", "metrics.k_requested", "audit",
+        "metrics.l (disease)", "options.k", "metrics.ncp", "metrics.k_requested", "audit",
     } <= {each.entry for each in found.of("wrong")}
     assert repr(found).count("  wrong: ") == len(found.of("wrong"))
 
@@ -311,7 +312,7 @@ def test_a_name_that_stands_twice_is_no_manifest(folder: Path) -> None:
     text = json.dumps(manifest_of(folder / "honest.parquet"))
     for old, new in {
         '"k": 4': '"k": 100, "k": 4', '"roles": {': '"roles": {}, "roles": {',
-        '"rows_in": 60': '"rows_in": NaN',
+        '"rows": 60': '"rows": NaN',
     }.items():
         assert old in text
         found = forged(folder, text=text.replace(old, new, 1))

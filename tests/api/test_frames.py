@@ -53,7 +53,7 @@ def test_columns_and_batches_come_back_as_an_arrow_table(form: str) -> None:
 
 def test_a_reader_is_read_once_though_the_query_looks_twice() -> None:
     metrics = kanon_sql.anonymize_metrics(reader(), **CALL, hierarchies={"age": "bins"}).to_pylist()
-    assert next(row["value"] for row in metrics if row["metric"] == "rows_in") == 6
+    assert next(row["value"] for row in metrics if row["metric"] == "rows") == 6
 
 
 @pytest.mark.slow
@@ -93,12 +93,12 @@ def test_numpy_scalars_and_arrays_are_options() -> None:
     frame = pd.DataFrame(PEOPLE)
     plain = kanon_sql.anonymize(
         frame, k=3, suppress=0.0, seed=3, class_id=True, quasi_identifiers=["age", "job"],
-        sensitive=["flu"], weights={"age": 2},
+        sensitive=["flu"], column_weights={"age": 2},
     )
     numpy = kanon_sql.anonymize(
         frame, k=np.int64(3), suppress=np.float32(0.0), seed=np.uint8(3), class_id=np.True_,
         quasi_identifiers=frame.columns[:2], sensitive=np.array(["flu"]),
-        weights={"age": np.float64(2.0)},
+        column_weights={"age": np.float64(2.0)},
     )
     pd.testing.assert_frame_equal(plain, numpy)
     with pytest.raises(kanon_sql.OptionError, match=r"^k must be a whole number .* Got 2\.5\.$"):

@@ -261,7 +261,7 @@ def test_the_private_part_goes_where_it_is_told_and_not_into_the_file(con: Conne
     for name in ("seed", "salt", "input_sha256"):
         assert str(done.private[name]) not in text
     assert str(done.private["salt"]) not in repr(done)
-    assert repr(done).endswith("/out.parquet', 60 rows, k_reached = 4)")
+    assert repr(done).endswith("/out.parquet', 60 rows, k = 4)")
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ from tests.support.manifests import plain_digest
 
 Connection = duckdb.DuckDBPyConnection
 CALL: dict[str, Any] = {"k": 4, "identifiers": ["name"], "sensitive": ["disease"]}
-TELLING = ("rows_released", "k_reached", "classes", "information_loss", "ncp_grouping (age)")
+TELLING = ("rows_released", "k", "classes", "information_loss", "ncp_grouping (age)")
 
 
 @pytest.fixture
@@ -47,15 +47,15 @@ def test_each_part_is_what_its_call_gives(people: pl.DataFrame) -> None:
     assert made.metrics.columns == told.columns
     assert numbers(made.metrics) == numbers(told) and len(numbers(told)) == len(TELLING)
     assert made.sql == kanon_sql.anonymize_sql(people, **CALL)["sql"][0]
-    assert made.manifest["metrics"]["k_reached"] == 4
+    assert made.manifest["metrics"]["k"] == 4
     assert repr(made) == "Release(60 rows in memory)"
 
 
 @pytest.mark.slow
 def test_all_parts_are_of_one_grouping(people: pl.DataFrame) -> None:
     made = kanon_sql.release(people, **CALL)
-    labels = made.metrics.filter(pl.col("metric") == "labels")["text"].to_list()
-    assert labels == ["remembered"]
+    labels = made.metrics.filter(pl.col("metric") == "grouping_cache")["text"].to_list()
+    assert labels == ["hit"]
     assert made.metrics is made.metrics
 
 
@@ -322,4 +322,4 @@ def test_a_written_file_is_the_one_of_before(con: Connection, tmp_path: Path) ->
     made = kanon_sql.release("patients", con=con, to=tmp_path / "a.parquet", **CALL)
     path = str(tmp_path / "a.parquet").replace("'", "''")
     assert made.manifest["release"]["rows_sha256"] == plain_digest(con, f"'{path}'")
-    assert repr(made) == f"Release({made.path!r}, 60 rows, k_reached = 4)"
+    assert repr(made) == f"Release({made.path!r}, 60 rows, k = 4)"

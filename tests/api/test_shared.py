@@ -43,7 +43,7 @@ def test_every_call_answers_as_it_does_where_it_is_registered(
 def test_weights_and_rounded_means(both: tuple[Connection, Connection]) -> None:
     con, other = both
     call = ("FROM {}anonymize('patients', k := 3, quasi_identifiers := ['name', 'seen'], "
-            "sensitive := ['disease', 'x'], weight := 'age', representation := '{}')")
+            "sensitive := ['disease', 'x'], sampling_weight := 'age', representation := '{}')")
     for word in ("centroid", "rounded"):
         assert answer(other, call.format("kanon.", word)) == answer(con, call.format("", word))
 

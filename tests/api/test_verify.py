@@ -58,14 +58,15 @@ def test_the_file_alone_proves_what_it_shows(released: kanon_sql.Release) -> Non
     proven = {each.entry for each in found.of("proven")}
     assert {
         "release.rows_sha256", "options.k", "sha256", "roles.name", "roles.age", "columns.zip",
-        "metrics.k_reached", "metrics.rows_released", "metrics.risk_max", "metrics.risk_mean",
-        "metrics.discernibility", "metrics.l_reached (disease)", "metrics.t_reached (job)",
-        "metrics.beta_reached (job)", "metrics.delta_reached (job)",
-        "metrics.passing_unique_rows", "metrics.equal_diversity (job)",
+        "metrics.k", "metrics.rows_released", "metrics.prosecutor_risk_max",
+        "metrics.prosecutor_risk_mean",
+        "metrics.discernibility", "metrics.l (disease)", "metrics.t (job)",
+        "metrics.beta (job)", "metrics.delta (job)",
+        "metrics.unique_in_unchanged", "metrics.homogeneous_rows (job)",
     } <= proven
     unknown = {each.entry for each in found.of("not provable")}
     assert {
-        "metrics.information_loss", "metrics.rows_in", "made.duckdb", "options.method",
+        "metrics.information_loss", "metrics.rows", "made.duckdb", "options.method",
         "release.sql_sha256",
     } <= unknown
     told = {
@@ -82,12 +83,12 @@ def test_the_file_alone_proves_what_it_shows(released: kanon_sql.Release) -> Non
 
 
 MODELS: dict[str, tuple[dict[str, Any], set[str]]] = {
-    "entropy": ({"l": 1.5 + 0.5, "diversity_kind": "entropy"}, {"l_reached (disease)"}),
-    "recursive": ({"l": 2, "c": 3, "diversity_kind": "recursive"}, {"c_reached (disease)"}),
-    "alpha": ({"alpha": 0.75}, {"alpha_reached (disease)"}),
-    "beta": ({"beta": 2, "beta_kind": "basic"}, {"beta_reached (disease)"}),
-    "closeness": ({"t": 0.4, "closeness": "equal"}, {"t_reached (disease)"}),
-    "NULL is a value": ({"l": 2, "sensitive_nulls": "value"}, {"l_reached (disease)"}),
+    "entropy": ({"l": 1.5 + 0.5, "diversity_kind": "entropy"}, {"l (disease)"}),
+    "recursive": ({"l": 2, "c": 3, "diversity_kind": "recursive"}, {"c (disease)"}),
+    "alpha": ({"alpha": 0.75}, {"alpha (disease)"}),
+    "beta": ({"beta": 2, "beta_kind": "basic"}, {"beta (disease)"}),
+    "closeness": ({"t": 0.4, "closeness": "equal"}, {"t (disease)"}),
+    "NULL is a value": ({"l": 2, "sensitive_nulls": "value"}, {"l (disease)"}),
     # what the file lacks: the values that are bounded, and the tree
     "by value": ({"alpha": {"Flu": 0.75}}, set()),
     "by hierarchy": ({"t": 0.4, "hierarchies": {"disease": "flat"}}, set()),
@@ -136,7 +137,7 @@ def test_of_persons_the_file_shows_nothing(con: Connection, tmp_path: Path, rows
     unknown = {each.entry for each in found.of("not provable")}
     assert found.ok and {"options.k", "metrics.persons", "metrics.k_persons"} <= unknown
     # together, models count persons
-    assert ("metrics.t_reached (disease)" in unknown) == (rows == "together")
+    assert ("metrics.t (disease)" in unknown) == (rows == "together")
     found = kanon_sql.verify(
         tmp_path / "a.parquet", con=con, source="visits", private=done.private
     )
@@ -218,7 +219,7 @@ def put(section: str, entry: str, value: Any) -> Callable[[Manifest], Any]:
 
 def another_k(manifest: Manifest) -> None:
     manifest["options"]["k"] = 10
-    manifest["metrics"] |= {"k_requested": 10, "k_reached": 10, "class_size_min": 10}
+    manifest["metrics"] |= {"k_requested": 10, "k": 10}
 
 
 EDITED = "The footer was edited: the seal of its manifest is another one."
@@ -234,21 +235,22 @@ EDITS: dict[str, tuple[Callable[[Manifest], Any], bool, str]] = {
     "another k, sealed": (another_k, True, ANOTHER_K),
     "k alone": (put("options", "k", 3), True,
                 "The manifest asks for k = 3, and the smallest class of the file has 4 rows."),
-    "risk, sealed": (put("metrics", "risk_max", 0.01), True,
-                     "The manifest says risk_max = 0.01, and the file shows 0.25."),
-    "a model, sealed": (put("metrics", "l_reached (disease)", 3), True,
-                        "The manifest says l_reached (disease) = 3, and the file shows 2."),
-    "counts, sealed": (put("metrics", "rows_in", 99), True,
+    "risk, sealed": (put("metrics", "prosecutor_risk_max", 0.01), True,
+                     "The manifest says prosecutor_risk_max = 0.01, and the file shows 0.25."),
+    "a model, sealed": (put("metrics", "l (disease)", 3), True,
+                        "The manifest says l (disease) = 3, and the file shows 2."),
+    "counts, sealed": (put("metrics", "rows", 99), True,
                        "The counts of the manifest don't add up: rows_in is not rows_released and "
                        "rows_suppressed together."),
     "a digest, sealed": (put("release", "rows_sha256", "0" * 64), True, NOT_THOSE),
     "an identifier, sealed": (put("roles", "age", "identifier"), True,
                               "The column 'age' is in the file, and its role is identifier."),
-    "a number that is none": (put("metrics", "risk_max", "low"), True,
-                              "The manifest says risk_max = low, and the file shows 0.25."),
+    "a number that is none": (put("metrics", "prosecutor_risk_max", "low"), True,
+                              "The manifest says prosecutor_risk_max = low, and the file shows "
+                              "0.25."),
     "a k that is none": (put("options", "k", "many"), True,
                          "The manifest says a k that no call takes."),
-    "a count that is code": (put("metrics", "rows_in", "(SELECT 1)"), True,
+    "a count that is code": (put("metrics", "rows", "(SELECT 1)"), True,
                              "The manifest says a rows_in that no release has."),
     "another format": (put("made", "format", 1), True,
                        "The manifest has a format that this version doesn't read, which reads 2. "
@@ -378,7 +380,7 @@ def test_a_search_that_time_ended_is_made_again_by_its_steps(
 ) -> None:
     file = tmp_path / "timed.parquet"
     done = kanon_sql.release(
-        con, "patients", to=file, k=4, identifiers="name", sensitive="disease", refine="local",
+        con, "patients", to=file, k=4, identifiers="name", sensitive="disease", effort="balanced",
         refine_seconds=0.2,
     )
     found = kanon_sql.verify(file, con=con, source="patients", private=done.private)

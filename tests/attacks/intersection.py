@@ -85,7 +85,7 @@ def beside_a_ledger(against: str) -> Make:
     ledger."""
 
     def make(con: Connection, number: int) -> Release:
-        call = f"'month', {ROLES}, entity := 'person', headroom := 1, against := '{against}'"
+        call = f"'month', {ROLES}, entity := 'person', headroom := 1, attacker := '{against}'"
         entered = "CREATE OR REPLACE TABLE releases AS"
         if number:
             call, entered = f"{call}, ledger := 'releases'", "INSERT INTO releases"
@@ -120,5 +120,5 @@ def run(con: Connection) -> list[Attack]:
             found.append(Attack(
                 "the same, absence known, too", counts, below_k(naive)[1], below_k(ours)[1], 1,
                 "where few of a class leave, who knows that somebody left has a small crowd: "
-                "against := 'absence' is for attackers who know that", promised=False))
+                "attacker := 'knows_absence' is for attackers who know that", promised=False))
     return found

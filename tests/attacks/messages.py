@@ -59,13 +59,13 @@ OURS = (
     f"{CALL}k := 4, hierarchies := {{'name': {{'kind': 'ordered', 'ranking': ['a', 'b']}}}})",
     f"{CALL}k := 4, hierarchies := {{'name': 'half_a_tree'}})",
     f"{CALL}k := 4, categorical := ['x'], hierarchies := {{'x': 'rectangles'}})",
-    f"{CALL}k := 4, weights := {{'x': -1}})",
+    f"{CALL}k := 4, column_weights := {{'x': -1}})",
     f"{CALL}k := 4, method := 'optimal_1d')",
     f"{CALL}k := 4, method := 'zip_regions')",
     f"{CALL}k := 4, method := 'full_domain')",
     f"{CALL}k := 4, nulls := 'error')",
     "FROM anonymize('endless', k := 4, sensitive := ['disease'])",
-    "FROM anonymize('many', k := 4, sensitive := ['disease'], refine := 'local', "
+    "FROM anonymize('many', k := 4, sensitive := ['disease'], effort := 'balanced', "
     "refine_steps := 500000)",
     "FROM anonymize('secrets', k := 4, quasi_identifiers := ['x', 'number'], others := 'release')",
     "FROM k_anonymity('secrets', k := 4, sensitive := ['disease'], l := 900)",

@@ -122,7 +122,7 @@ def test_the_option_others_decides(
         f"{before}SELECT text->>'others' FROM anonymize_metrics{call}) WHERE metric = 'options'"
     ).fetchall()
     assert told == [(others,)]
-    shown = con.execute(f"{before}FROM anonymize_suppressed{call}, show_values := true)")
+    shown = con.execute(f"{before}FROM suppressed_rows{call}, show_values := true)")
     columns = [column[0] for column in shown.description or ()]
     assert columns == ["row_number", *OTHERS[others]]
     ((text,),) = con.execute(f"{before}SELECT sql FROM anonymize_sql{call})").fetchall()
@@ -245,7 +245,7 @@ def test_an_option_that_is_null_is_refused(con: Connection, form: str) -> None:
 
 
 @pytest.mark.parametrize("call", ["anonymize_metrics", "anonymize_clusters", "anonymize_sql",
-                                  "anonymize_suppressed", "k_anonymity", "anonymize_audit",
+                                  "suppressed_rows", "k_anonymity", "anonymize_audit",
                                   "anonymize_risk"])
 def test_every_call_refuses_null(con: Connection, call: str) -> None:
     for text in ("sensitive := NULL", "k=NULL"):
@@ -256,5 +256,5 @@ def test_a_null_inside_a_value_is_no_option_that_is_null(con: Connection) -> Non
     assert "quasi_identifiers must be a list of column names" in refusal_of(
         con, "FROM anonymize('people', k := 3, quasi_identifiers := [NULL])"
     )
-    said = refusal_of(con, "FROM anonymize('people', k := 3, weights := {'age': NULL})")
-    assert said.startswith("weights must map column names to numbers")
+    said = refusal_of(con, "FROM anonymize('people', k := 3, column_weights := {'age': NULL})")
+    assert said.startswith("column_weights must map column names to numbers")

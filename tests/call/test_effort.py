@@ -42,9 +42,9 @@ def test_the_best_searches_longer_and_loses_no_more(people: pl.DataFrame) -> Non
     assert best["refine_steps"] >= 4 * balanced["refine_steps"]
     assert best["information_loss"] <= balanced["information_loss"] * (1 + 1e-12)
     again = kanon_sql.anonymize(
-        people, **CALL, refine="local", refine_steps=int(best["refine_steps"])
+        people, **CALL, effort="balanced", refine_steps=int(best["refine_steps"])
     )
-    assert_frame_equal(again, kanon_sql.anonymize(people, **CALL, effort="best"))
+    assert_frame_equal(again, kanon_sql.anonymize(people, **CALL, effort="thorough"))
 
 
 @pytest.mark.slow

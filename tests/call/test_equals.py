@@ -104,7 +104,8 @@ def test_all_options_that_go_into_one_call(con: Connection) -> None:
     assert set(read(con, "anonymize", written)) == set(names)
 
 
-@pytest.mark.parametrize("written", ["gamma=NULL", "weights := NULL", "sensitive=NULL::VARCHAR[]"])
+@pytest.mark.parametrize("written", ["gamma=NULL", "column_weights := NULL",
+                                     "sensitive=NULL::VARCHAR[]"])
 def test_null_is_refused(con: Connection, written: str) -> None:
     name = written.partition("=")[0].strip(": ")
     with pytest.raises(duckdb.Error, match=f"The value of {name} is NULL"):

@@ -221,7 +221,7 @@ def test_a_list_of_files_is_a_relation(con: Connection, tmp_path: Path) -> None:
         found = con.execute(f"FROM anonymize({files}, {CALL})").fetchall()
         assert len(found) == 60
         metrics = con.execute(f"FROM anonymize_metrics({files}, {CALL})").fetchall()
-        assert ("k_reached", 5.0) in [row[:2] for row in metrics]
+        assert ("k", 5.0) in [row[:2] for row in metrics]
         found = con.execute("FROM anonymize(?, k=5)", [files]).fetchall()
         assert len(found) == 60
         text = con.execute(f"FROM anonymize_sql({files}, {CALL})").fetchall()[0][0]

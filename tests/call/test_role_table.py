@@ -156,14 +156,14 @@ def test_representations_of_a_relation_are_those_of_the_option(con: Connection) 
 @pytest.mark.parametrize("kind", ["DECIMAL(4, 2)", "DOUBLE", "INTEGER", "UTINYINT"])
 def test_weights_of_a_relation_are_those_of_the_option(con: Connection, kind: str) -> None:
     say(con, f"('age', 'qi', 9::{kind}), ('zip', 'qi', NULL), {REST}", "column_name, role, weight")
-    assert used(con, "roles := 'r'")["weights"] == {"age": 9}
+    assert used(con, "roles := 'r'")["column_weights"] == {"age": 9}
     same = "identifiers := ['name'], sensitive := ['flu']"
     call = "FROM anonymize('p', k := 3, {})"
     by_relation = con.execute(call.format("roles := 'r'")).fetchall()
-    weighted = f"{same}, weights := {{'age': 9}}"
+    weighted = f"{same}, column_weights := {{'age': 9}}"
     assert by_relation == con.execute(call.format(weighted)).fetchall()
     assert by_relation != con.execute(call.format(same)).fetchall()
-    assert used(con, "roles := 'r', weights := {'AGE': 2, 'zip': 3}")["weights"] == {
+    assert used(con, "roles := 'r', column_weights := {'AGE': 2, 'zip': 3}")["column_weights"] == {
         "AGE": 2, "zip": 3
     }
 
@@ -202,11 +202,11 @@ WRONG = {
     "an unknown representation": ("('age', 'qi', 'centre')", "column_name, role, representation",
                                   "The representation 'centre' is not known."),
     "a weight below 0": ("('age', 'qi', -1)", "column_name, role, weight",
-                         "weights must map column names to numbers from 0"),
+                         "column_weights must map column names to numbers from 0"),
     "a weight in words": ("('age', 'qi', 'two')", "column_name, role, weight",
-                          "weights must map column names to numbers from 0"),
+                          "column_weights must map column names to numbers from 0"),
     "a weight that is true": ("('age', 'qi', true)", "column_name, role, weight",
-                              "weights must map column names to numbers from 0"),
+                              "column_weights must map column names to numbers from 0"),
 }
 
 

@@ -80,7 +80,7 @@ def test_columns_named_like_the_parts_of_the_query(con: Connection) -> None:
         assert [column[0] for column in result.description or ()] == names
         assert len(result.fetchall()) == 40
         metrics = con.execute(
-            f"SELECT value FROM anonymize_metrics('odd', k=4{roles}) WHERE metric = 'k_reached'"
+            f"SELECT value FROM anonymize_metrics('odd', k=4{roles}) WHERE metric = 'k'"
         ).fetchall()
         assert metrics[0][0] >= 4
     shown = "k=4, identifiers=['radius', 'num_points']"
@@ -157,8 +157,8 @@ def test_a_python_variable(con: Connection) -> None:
     "k=5", "k := 5", "k=5, method='mdav'", "k := 5, method := 'mdav'", "k=5, method := 'mdav'",
     "method='mdav', k := 5", "K=5", "k=2+3", "k=5::BIGINT", "k=getvariable('five')",
     "k := getvariable('five')", "k=5, gamma=0.2, method='v_mdav'",
-    "k=5, weights={'age': 2, 'zip': 0.5}", "k=5, weights := {'age': 2}",
-    "k=5, weights=MAP {'age': 2}", "k=5, quasi_identifiers=['age', 'zip'], others='release'",
+    "k=5, column_weights={'age': 2, 'zip': 0.5}", "k=5, column_weights := {'age': 2}",
+    "k=5, column_weights=MAP {'age': 2}", "k=5, quasi_identifiers=['age', 'zip'], others='release'",
     "k=5, quasi_identifiers='age', others := 'release'",
     "k=5, sensitive=['disease'], identifiers=['name']",
     "k=5, seed=9223372036854775807", "k=5, class_id=false, keep_order=true", "k=5, nulls='error'",
@@ -174,12 +174,13 @@ def test_options_in_every_form(con: Connection, options: str) -> None:
 
 def test_both_forms_mean_the_same(con: Connection) -> None:
     positional = con.execute(
-        "FROM anonymize('patients', k=5, method='v_mdav', gamma=0.3, weights={'age': 2, 'zip': 3}, "
+        "FROM anonymize('patients', k=5, method='v_mdav', gamma=0.3, "
+        "column_weights={'age': 2, 'zip': 3}, "
         "quasi_identifiers=['age', 'zip'], others='release', seed=4, class_id=true)"
     ).fetchall()
     named = con.execute(
         "FROM anonymize('patients', k := 5, method := 'v_mdav', gamma := 0.3, seed := 4, "
-        "weights := {'age': 2, 'zip': 3}, quasi_identifiers := ['age', 'zip'], "
+        "column_weights := {'age': 2, 'zip': 3}, quasi_identifiers := ['age', 'zip'], "
         "others := 'release', class_id := true)"
     ).fetchall()
     assert positional == named
@@ -255,9 +256,9 @@ REFUSED = {
     "'patients', k=5, seed=-1": "seed must be a whole number of 0 or more. Got -1.",
     "'patients', k=5, class_id='yes'": "class_id must be true or false. Got 'yes'.",
     "'patients', k=5, weights=3": ANY,
-    "'patients', k=5, weights={'age': -1}": ANY,
-    "'patients', k=5, weights={'agee': 1}": "weights names the column 'agee', which is no "
-    "quasi-identifier. Did you mean 'age'?",
+    "'patients', k=5, column_weights={'age': -1}": ANY,
+    "'patients', k=5, column_weights={'agee': 1}": "column_weights names the column 'agee', which is "
+    "no quasi-identifier. Did you mean 'age'?",
     "'patients', k=5, quasi_identifiers=['age', 'AGE']": "quasi_identifiers names the column "
     "'age' twice. Name it once.",
     "'patients', k=5, quasi_identifiers=['age'], sensitive=['Age']": "The column 'Age' is given "
@@ -302,7 +303,7 @@ def test_a_role_for_a_missing_column_names_the_nearest(
     "anonymize_clusters({}, k=5, {}class_label='disese', others='drop')",
     "anonymize_roles({}, k=5, {}sensitive=['disese'], others='drop')",
     "k_anonymity({}, {}sensitive=['disese'])",
-    "anonymize_risk({}, {}weight='aeg')",
+    "anonymize_risk({}, {}sampling_weight='aeg')",
     "anonymize_audit({}, {}release='patients', class_label='disese')",
     "anonymize_risk('patients', {}population={})",
     "hierarchy({}, 'aeg', kind='bins')",

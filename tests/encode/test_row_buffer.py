@@ -53,7 +53,7 @@ def test_rows_that_nobody_counted_are_refused_while_they_come(
 @pytest.mark.slow
 @pytest.mark.parametrize("relation", ["t", "v", "x", "c"])
 @pytest.mark.parametrize("call", [
-    "anonymize", "anonymize_metrics", "anonymize_clusters", "anonymize_suppressed",
+    "anonymize", "anonymize_metrics", "anonymize_clusters", "suppressed_rows",
 ])
 def test_a_query_that_needs_more_than_is_free_is_refused_before_its_rows_come(
     call: str, relation: str, con: duckdb.DuckDBPyConnection, pieces: list[int],

@@ -273,7 +273,7 @@ def test_items_carry_the_codes_in_the_order_of_the_rows(con: Connection) -> None
 def test_the_protected_values_are_those_of_the_column(con: Connection) -> None:
     rows, columns, _ = people(con)
     rows = taken(con, "x")
-    task = task_for("k_member", 2, diversity="sensitive", sensitive_values=("HIV",))
+    task = task_for("k_member", 2, diversity_preference="sensitive", sensitive_values=("HIV",))
     points = encode(rows, columns, task, {}, described(con, "x")).losses()
     assert points.protected.tolist() == [False, True, False]
     assert points.sensitive_value.tolist() == points.sensitive[:, 0].tolist()

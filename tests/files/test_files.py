@@ -45,7 +45,7 @@ def test_k_holds_over_all_files_and_no_row_is_lost(several: Any) -> None:
     folder = Path(several.path)
     assert several.metrics["blocks"] >= 4
     assert several.rows == ROWS == asked(f"SELECT count(*) FROM '{folder}/*.parquet'")[0][0]
-    assert smallest(folder) == several.metrics["k_reached"] >= 5
+    assert smallest(folder) == several.metrics["k"] >= 5
     found = json.loads((folder / "_metrics.json").read_text(encoding="utf-8"))
     assert found == several.metrics
     classes = ", ".join(QUASI)
@@ -73,7 +73,7 @@ def test_one_block_is_what_anonymize_releases(lake: str, tmp_path: Path) -> None
         assert files == con.sql(order.format("plain")).fetchall()
     metrics = kanon_sql.anonymize_metrics(lake, **options)
     told = dict(zip(metrics["metric"].to_pylist(), metrics["value"].to_pylist(), strict=True))
-    for name in ("information_loss", "sse", "classes", "k_reached", "rows_released"):
+    for name in ("information_loss", "sse", "classes", "k", "rows_released"):
         assert whole.metrics[name] == pytest.approx(told[name], rel=1e-9), name
 
 
@@ -113,7 +113,7 @@ def test_rows_stand_by_what_is_released_of_them(several: Any) -> None:
     {"method": "k_member"}, {"method": "forest"}, {"method": "r_gather"},
     {"nulls": "suppress"}, {"suppress": 0.05}, {"refine": "local"}, {"distance": "loss"},
     {"l": 3, "sensitive": ["occupation", "note"]}, {"representation": "interval"},
-    {"hierarchies": {"education": "prefix", "born": "date"}}, {"weights": {"age": 3.0}},
+    {"hierarchies": {"education": "prefix", "born": "date"}}, {"column_weights": {"age": 3.0}},
     {"categorical": ["hours"]}, {"sensitive": ["occupation"], "others": "drop"},
     {"sensitive": ["occupation"], "others": "release"},
 ], ids=lambda options: " ".join(options))

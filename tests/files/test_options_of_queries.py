@@ -48,7 +48,7 @@ def test_each_part_is_a_release_of_its_own(lake: str, tmp_path: Path, block_rows
     files, metrics = released(lake, tmp_path / "out", block_rows=block_rows, **WITHIN)
     sizes = rows_of(f"SELECT note, count(*) FROM '{lake}' GROUP BY ALL ORDER BY ALL")
     assert sizes == rows_of(f"SELECT note, count(*) FROM {files} GROUP BY ALL ORDER BY ALL")
-    assert smallest(files, "note") == metrics["k_reached"] >= 5
+    assert smallest(files, "note") == metrics["k"] >= 5
     assert metrics["parts"] == len(sizes)
     assert metrics["part_rows_min"] == min(rows for _, rows in sizes)
     notes = "SELECT occupation, note, count(*) FROM {} GROUP BY ALL ORDER BY ALL"
@@ -71,7 +71,7 @@ def test_small_parts_of_one_folder_are_what_a_query_makes_of_them(
         ).fetchall()
     told = kanon_sql.anonymize_metrics(lake, **{**OPTIONS, **options})
     known = dict(zip(told["metric"].to_pylist(), told["value"].to_pylist(), strict=True))
-    for name in ("parts", "parts_joined", "parts_suppressed", "part_rows_min", "k_reached"):
+    for name in ("parts", "parts_joined", "parts_suppressed", "part_rows_min", "k"):
         assert metrics[name] == known[name], name
     if small != "error":
         assert metrics["parts_joined"] + metrics["parts_suppressed"] > 0
@@ -119,7 +119,7 @@ def test_places_go_on_from_file_to_file(
         lake, tmp_path / "out", block_rows=1500, keep_order=True, suppress=0.03
     )
     assert metrics["files"] > 3 and metrics["rows_suppressed"] > 0
-    assert smallest(files) == metrics["k_reached"] >= 5
+    assert smallest(files) == metrics["k"] >= 5
     left = rows_of(f"SELECT note FROM {files}")
     every = iter(rows_of(f"SELECT note FROM '{lake}'"))
     assert all(any(one == other for other in every) for one in left)

@@ -173,12 +173,12 @@ def test_two_calls_in_one_query(con: duckdb.DuckDBPyConnection) -> None:
 
 @pytest.mark.parametrize("steps", [0, 1])
 def test_few_steps(con: duckdb.DuckDBPyConnection, steps: int) -> None:
-    call = f"'patients', k := 3, refine := 'local', refine_steps := {steps}"
+    call = f"'patients', k := 3, effort := 'balanced', refine_steps := {steps}"
     assert len(con.execute(f"FROM anonymize({call})").fetchall()) == 60
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("call", ["refine := 'local'", "method := 'best'"])
+@pytest.mark.parametrize("call", ["effort := 'balanced'", "method := 'best'"])
 def test_the_steps_told_give_the_same_release(con: duckdb.DuckDBPyConnection, call: str) -> None:
     con.execute(
         "CREATE TABLE t AS SELECT hash(i) % 997 AS a, hash(i + 1) % 991 AS b, i AS s "
@@ -203,16 +203,16 @@ def test_the_steps_told_give_the_same_release(con: duckdb.DuckDBPyConnection, ca
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        ("refine_steps := 5", "nothing is refined. Add refine='local'"),
-        ("refine_seconds := 5", "nothing is refined. Add refine='local'"),
-        ("method := 'best', refine := 'local'", "refines by itself. Leave refine out."),
+        ("refine_steps := 5", "nothing is refined. Add effort='balanced'"),
+        ("refine_seconds := 5", "nothing is refined. Add effort='balanced'"),
+        ("method := 'best', effort := 'balanced'", "refines by itself. Leave refine out."),
         ("refine := 'lokal'", "Did you mean 'local'?"),
-        ("refine := 'local', refine_seconds := 0", "a number above 0"),
+        ("effort := 'balanced', refine_seconds := 0", "a number above 0"),
         ("block_rows := 0", "block_rows must be a whole number of 1 or more"),
         ("progress := 'no'", "progress must be true or false"),
         ("method := 'optimal_1d'", "groups by one numeric quasi-identifier, and"),
         ("method := 'best', block_rows := 5000", "groups all rows as one. Leave block_rows out."),
-        ("refine := 'local', refine_seconds := 1e10", "and up to 1e+09"),
+        ("effort := 'balanced', refine_seconds := 1e10", "and up to 1e+09"),
     ],
 )
 def test_refusals(con: duckdb.DuckDBPyConnection, call: str, message: str) -> None:

@@ -98,11 +98,12 @@ def test_a_table_named_like_a_kind_is_written_with_its_schema(con: Connection) -
         ("method := 'mdav', distance := 'loss', loss := 'range_distinct'", "Leave loss out"),
         ("method := 'k_member', diversity_penalty := 2", "given without diversity"),
         ("method := 'k_member', class_penalty := 2", "given without class_label"),
-        ("method := 'k_member', refine := 'local', class_label := 'disease'", "would undo"),
-        ("method := 'k_member', refine := 'local', diversity := 'equal'", "would undo"),
-        ("method := 'k_member', diversity := 'sensitive', sensitive_values := ['NOPE']",
+        ("method := 'k_member', effort := 'balanced', class_label := 'disease'", "would undo"),
+        ("method := 'k_member', effort := 'balanced', diversity_preference := 'equal'",
+         "would undo"),
+        ("method := 'k_member', diversity_preference := 'sensitive', sensitive_values := ['NOPE']",
          "None of the 1 sensitive_values"),
-        ("method := 'full_domain', refine := 'local'", "can't be refined"),
+        ("method := 'full_domain', effort := 'balanced'", "can't be refined"),
     ],
 )
 def test_an_option_without_effect_is_refused(con: Connection, options: str, text: str) -> None:
@@ -117,7 +118,7 @@ def test_an_option_without_effect_is_refused(con: Connection, options: str, text
     "options",
     [
         "hierarchies := {'job': 'flat'}",
-        "weights := {'zip': 0, 'job': 0.5}",
+        "column_weights := {'zip': 0, 'job': 0.5}",
         "suppress := 0.1, hierarchies := {'zip': 'prefix'}",
         "nulls := 'suppress', hierarchies := {'age': 'bins'}",
     ],
@@ -146,7 +147,7 @@ def test_metrics_and_audit_agree(con: Connection, options: str) -> None:
 def test_a_dollar_sign_in_a_value_is_a_dollar_sign(con: Connection) -> None:
     found = metrics_of(con, "anonymize_metrics('patients', k := 4, sensitive := ['disease'], "
                          "sensitive_values := ['${seed}', '${k}'])")
-    assert found["sensitive_diversity"] == 0
+    assert found["homogeneous_sensitive_rows"] == 0
 
 
 @pytest.mark.slow
@@ -155,7 +156,7 @@ def test_numbers_among_sensitive_values(con: Connection) -> None:
     for value in ("1", "1.0", "'1'"):
         found = metrics_of(con, "anonymize_metrics('d', k := 4, sensitive := ['s'], "
                              f"sensitive_values := [{value}])")
-        assert found["sensitive_diversity"] == 20
+        assert found["homogeneous_sensitive_rows"] == 20
 
 
 @pytest.mark.slow
@@ -171,4 +172,4 @@ def test_the_python_face_takes_what_python_has() -> None:
     with pytest.raises(kanon_sql.OptionError, match="doesn't exist"):
         kanon_sql.hierarchy(frame, "c", kind="flat")
     with pytest.raises(kanon_sql.KanonError, match="'nosuch', which is no quasi-identifier"):
-        kanon_sql.anonymize_audit(frame, release=frame, weights={"nosuch": 3})
+        kanon_sql.anonymize_audit(frame, release=frame, column_weights={"nosuch": 3})

@@ -82,8 +82,9 @@ def test_it_counts_what_is_wrong_with_a_ledger(con: duckdb.DuckDBPyConnection) -
 
 def test_without_k_it_tells_the_crowds_alone(con: duckdb.DuckDBPyConnection) -> None:
     found = check(con, [(1, p, 1) for p in "abc"])
-    assert (found["presence_crowd_min"], found["absence_crowd_min"]) == (3, 3)
-    assert found["k_asked"] is found["presence_persons_below_k"] is found["keeps_presence"] is None
+    assert (found["presence_anonymity_set_min"], found["absence_anonymity_set_min"]) == (3, 3)
+    assert found["k_requested"] is None
+    assert found["presence_persons_below_k"] is found["keeps_presence"] is None
 
 
 def test_what_it_refuses(con: duckdb.DuckDBPyConnection) -> None:
@@ -101,6 +102,6 @@ def test_what_it_refuses(con: duckdb.DuckDBPyConnection) -> None:
 def test_in_python_it_takes_a_frame() -> None:
     frame = {"release": [1, 1, 2], "entity": ["a", "b", "a"], "class": [7, 7, 7]}
     found = kanon_sql.ledger_check(frame, k=2).to_pylist()[0]
-    assert (found["presence_crowd_min"], found["absence_crowd_min"]) == (1, 1)
+    assert (found["presence_anonymity_set_min"], found["absence_anonymity_set_min"]) == (1, 1)
     assert found["presence_persons_below_k"] == 1
     assert found["absence_persons_below_k"] == 2

@@ -46,8 +46,8 @@ def test_diversity_and_classification_by_their_definitions(
     found = metrics(people, named)
     for column, grave in (("disease", "Flu"), ("ward", 2)):
         alike = [c for c in classes(people, named, column) if len(set(c)) == 1]
-        assert found[f"equal_diversity ({column})"] == sum(map(len, alike))
-        assert found[f"sensitive_diversity ({column})"] == sum(
+        assert found[f"homogeneous_rows ({column})"] == sum(map(len, alike))
+        assert found[f"homogeneous_sensitive_rows ({column})"] == sum(
             len(c) for c in alike if c[0] == grave
         )
     strangers = sum(
@@ -56,7 +56,7 @@ def test_diversity_and_classification_by_their_definitions(
     assert found["classification_metric"] == pytest.approx(strangers / 60)
     sizes = list(map(len, classes(people, named, "ward")))
     assert found["discernibility"] == sum(size * size for size in sizes)
-    assert found["class_size_ratio"] == pytest.approx(60 / len(sizes) / K)
+    assert found["c_avg"] == pytest.approx(60 / len(sizes) / K)
 
 
 def test_a_class_label_passes_unchanged_and_is_no_quasi_identifier(people: Connection) -> None:
@@ -78,25 +78,27 @@ def test_the_variants_of_k_member_do_what_they_are_for(people: Connection) -> No
     with_labels, without = metrics(people, label), metrics(people, label + ", class_penalty := 0")
     assert with_labels["classification_metric"] < without["classification_metric"]
     assert without["total_il"] == metrics(people, plain)["total_il"]
-    diverse = metrics(people, plain + ", diversity := 'equal'")
-    assert diverse["equal_diversity"] < metrics(people, plain)["equal_diversity"]
+    diverse = metrics(people, plain + ", diversity_preference := 'equal'")
+    assert diverse["homogeneous_rows"] < metrics(people, plain)["homogeneous_rows"]
     grave = plain + ", sensitive_values := ['Flu']"
-    some = metrics(people, grave + ", diversity := 'sensitive'")
-    assert some["sensitive_diversity"] <= metrics(people, grave)["sensitive_diversity"]
+    some = metrics(people, grave + ", diversity_preference := 'sensitive'")
+    assert some["homogeneous_sensitive_rows"] <= metrics(people,
+                                                         grave)["homogeneous_sensitive_rows"]
 
 
 def test_options_that_need_each_other(people: Connection) -> None:
     def refused(options: str) -> str:
         return refusal_of(people, f"FROM anonymize({CALL}, {options})")
 
-    assert "takes no diversity" in refused("method := 'mdav', diversity := 'equal'")
+    assert "takes no diversity" in refused("method := 'mdav', diversity_preference := 'equal'")
     assert "needs to know which values" in refused(
-        "method := 'k_member', sensitive := ['disease'], diversity := 'sensitive'"
+        "method := 'k_member', sensitive := ['disease'], diversity_preference := 'sensitive'"
     )
     assert "needs one sensitive column, and there are 2" in refused(
-        "method := 'k_member', sensitive := ['disease', 'ward'], diversity := 'equal'"
+        "method := 'k_member', sensitive := ['disease', 'ward'], diversity_preference := 'equal'"
     )
-    assert "needs one sensitive column" in refused("method := 'k_member', diversity := 'equal'")
+    said = refused("method := 'k_member', diversity_preference := 'equal'")
+    assert "needs one sensitive column" in said
     assert "works in the distance 'loss' only" in refused("method := 'mondrian', distance := 'sse'")
     assert "squared distances" in refused("method := 'mdav', loss := 'range_flat'")
     assert "Leave method out" in refused("method := 'mdav', recoding := 'global'")
@@ -112,7 +114,7 @@ def test_the_audit_agrees_with_the_metrics(people: Connection) -> None:
         people, f"release := 'released', {options}, class_label := 'ward'", "anonymize_audit"
     )
     shared = set(measured) & set(audited)
-    assert {"ncp", "total_il", "discernibility", "equal_diversity (disease)"} <= shared
+    assert {"ncp", "total_il", "discernibility", "homogeneous_rows (disease)"} <= shared
     for name in shared:
         assert audited[name] == pytest.approx(measured[name]), name
     people.execute("DELETE FROM released WHERE rowid % 10 = 0")

@@ -63,8 +63,8 @@ def facts(con: Connection, options: str, relation: str = "places") -> dict[str, 
         f"{options})"
     ).fetchall()
     known = {name: value for name, value in rows if not name.endswith(")")}
-    for name in ("cost", "lower_bound", "ratio", "guaranteed_ratio", "rows_in", "rows_released",
-                 "rows_suppressed", "max_radius", "total_il", "cellular_cost", "class_size_min"):
+    for name in ("cost", "lower_bound", "ratio", "guaranteed_ratio", "rows", "rows_released",
+                 "rows_suppressed", "max_radius", "total_il", "cellular_cost", "k"):
         known[name] = None if known[name] is None else float(known[name])
     return known
 
@@ -79,12 +79,12 @@ def test_each_run_reports_its_guarantee(places: Connection, case: str) -> None:
     assert 0.0 < found["lower_bound"] <= found["cost"]
     assert found["ratio"] == found["cost"] / found["lower_bound"] >= 1.0
     assert found["ratio"] <= (guaranteed or 100.0)
-    assert found["rows_in"] == found["rows_released"] + found["rows_suppressed"] == 60
+    assert found["rows"] == found["rows_released"] + found["rows_suppressed"] == 60
     assert found["rows_suppressed"] <= (6 if "epsilon" in options else 0)
     if METHODS[method].geometry() is RADIUS:
         assert found["cost"] == found["max_radius"]
     if METHODS[method].promises_k:
-        assert found["class_size_min"] >= int(options[5])
+        assert found["k"] >= int(options[5])
 
 
 def test_methods_without_a_guarantee_report_none(places: Connection) -> None:
@@ -154,7 +154,7 @@ def test_centers_beside_another_representation_are_refused(
 def test_left_out_rows_are_told(places: Connection) -> None:
     options = f"k := 4, method := 'r_gather', epsilon := 0.1, {ROLES}"
     released = places.execute(f"FROM anonymize('places', {options})").fetchall()
-    out = places.execute(f"FROM anonymize_suppressed('places', {options})").fetchall()
+    out = places.execute(f"FROM suppressed_rows('places', {options})").fetchall()
     assert len(released) + len(out) == 60
     assert len(out) == facts(places, options)["rows_suppressed"] > 0
 
@@ -170,7 +170,7 @@ def test_refine_keeps_every_guarantee(places: Connection) -> None:
         ("k := 4, method := 'r_cellular', epsilon := 0.1, metric := 'hamming'", 200.0),
     ):
         plain = facts(places, f"{options}, {ROLES}")
-        better = facts(places, f"{options}, {ROLES}, refine := 'local'")
+        better = facts(places, f"{options}, {ROLES}, effort := 'balanced'")
         if "means" not in options:  # a centroid of fewer rows may reach farther
             assert better["cost"] <= plain["cost"]
             assert better["cellular_cost"] <= plain["cellular_cost"] or "forest" in options
@@ -178,7 +178,7 @@ def test_refine_keeps_every_guarantee(places: Connection) -> None:
         assert better["lower_bound"] == plain["lower_bound"]
         assert better["rows_suppressed"] == plain["rows_suppressed"]
         assert better["guaranteed_ratio"] == guaranteed
-        assert better["class_size_min"] >= 4
+        assert better["k"] >= 4
 
 
 def test_a_deleted_row_costs_all_its_cells(con: Connection) -> None:
@@ -200,7 +200,7 @@ def test_hierarchies_and_weights_are_what_cells_cost(con: Connection) -> None:
         "('c', 'y', '*'), ('d', 'y', '*')) AS rows(level0, level1, level2)"
     )
     con.execute("CREATE TABLE t AS SELECT unnest(['a', 'b', 'c', 'd']) AS letter")
-    options = "k := 2, hierarchies := {'letter': 'levels'}, weights := {'letter': 3}"
+    options = "k := 2, hierarchies := {'letter': 'levels'}, column_weights := {'letter': 3}"
     for method in ("forest", "pairs"):
         found = facts(con, f"{options}, method := '{method}'", "t")
         assert (found["cost"], found["ratio"]) == (6.0, 1.0)  # 4 rows, 3 times half the levels
@@ -235,7 +235,7 @@ def test_cellular_clusters_of_one_row_are_published_on_demand_only(places: Conne
     assert min(size for (size,) in clusters) == 1
     assert sum(size for (size,) in clusters) == 60
     assert facts(places, options)["k_requested"] is None
-    for call in ("anonymize", "anonymize_sql", "anonymize_suppressed"):
+    for call in ("anonymize", "anonymize_sql", "suppressed_rows"):
         with pytest.raises(duckdb.Error, match="Use r_cellular"):
             places.execute(f"FROM {call}('places', {options})")
     with pytest.raises(duckdb.Error, match="Leave k out"):
@@ -245,7 +245,7 @@ def test_cellular_clusters_of_one_row_are_published_on_demand_only(places: Conne
 @pytest.mark.slow
 def test_facility_costs_may_be_a_column(places: Connection) -> None:
     dear = facts(places, f"method := 'cellular', facility_cost := 100, {ROLES}")
-    assert (dear["class_size_min"], dear["cost"]) == (60.0, 100.0 + dear["cellular_cost"])
+    assert (dear["k"], dear["cost"]) == (60.0, 100.0 + dear["cellular_cost"])
     places.execute("UPDATE places SET price = NULL WHERE age = 3")
     with pytest.raises(duckdb.Error, match="facility_cost has 9 rows that are NULL"):
         facts(places, f"method := 'cellular', facility_cost := 'price', {ROLES}")
@@ -290,8 +290,9 @@ def test_max_clusters_needs_all_rows_as_one(con: Connection) -> None:
         ("method := 'pairs', k := 2, neighbours := 0", "neighbours must be a whole number"),
         ("method := 'pairs', k := 2, block_rows := 500", "groups all rows as one"),
         ("method := 'r_cellular', k := 2, max_diameter := 0", "must be a number above 0"),
-        ("method := 'r_gather', k := 2, max_clusters := 9, refine := 'local'", "divides classes"),
-        ("method := 'cellular', refine := 'local'", "can't be refined"),
+        ("method := 'r_gather', k := 2, max_clusters := 9, effort := 'balanced'",
+         "divides classes"),
+        ("method := 'cellular', effort := 'balanced'", "can't be refined"),
         ("method := 'r_cellular', k := 4, max_diameter := 0.01", "Raise max_diameter"),
     ],
 )

@@ -70,20 +70,21 @@ def test_a_prosecutor_counts_classes(con: Connection, seed: int) -> None:
     found, sizes = told(con, k=3), Counter(keys(rows))
     n = len(rows)
     assert found["rows"] == n and found["classes"] == len(sizes)
-    assert found["sample_uniques"] == sum(size == 1 for size in sizes.values())
-    assert found["prosecutor_max"] == 1 / min(sizes.values())
-    assert found["prosecutor_mean"] == found["marketer"] == found["distinctness"] == len(sizes) / n
-    assert found["prosecutor_rows_above"] == sum(s for s in sizes.values() if s < 3)
+    assert found["uniques"] == sum(size == 1 for size in sizes.values())
+    assert found["prosecutor_risk_max"] == 1 / min(sizes.values())
+    assert found["prosecutor_risk_mean"] == found["marketer_risk"] == len(sizes) / n
+    assert found["distinctness"] == len(sizes) / n
+    assert found["prosecutor_risk_rows_above"] == sum(s for s in sizes.values() if s < 3)
     equal = sum(a == b for a, b in combinations(keys(rows), 2))
     assert found["separation"] == pytest.approx(1 - equal / math.comb(n, 2), rel=1e-12)
-    for name in ("journalist_max", "k_map", "individual_risk_max", "population_size"):
+    for name in ("journalist_risk_max", "k_map", "individual_risk_max", "population_size"):
         assert found[name] is None
     audit = con.execute(
-        "SELECT risk_max, risk_mean, uniques, rows_below_k FROM "
+        "SELECT prosecutor_risk_max, prosecutor_risk_mean, uniques, rows_below_k FROM "
         + tables.call("k_anonymity", "t", quasi_identifiers=QUASI, k=3)
     ).fetchone()
     assert audit == tuple(found[name] for name in (
-        "prosecutor_max", "prosecutor_mean", "sample_uniques", "prosecutor_rows_above"
+        "prosecutor_risk_max", "prosecutor_risk_mean", "uniques", "prosecutor_risk_rows_above"
     ))
 
 
@@ -110,7 +111,7 @@ def test_subsets_of_columns_are_those_of_the_definitions(con: Connection, seed: 
         if not any(i in unique[c] for c in unique if set(c) < set(columns))
     ]
     assert found["minimal_sample_uniques"] == len(minimal) > 0
-    assert found["msu_rows"] == len({i for i, _ in minimal}) == found["sample_uniques"]
+    assert found["msu_rows"] == len({i for i, _ in minimal}) == found["uniques"]
     assert found["msu_columns_min"] == min(len(columns) for _, columns in minimal)
     for j, name in enumerate(QUASI):
         held = sum(j in columns for _, columns in minimal)
@@ -130,7 +131,7 @@ def test_a_population_that_is_the_relation_is_the_prosecutor(con: Connection) ->
         assert found[f"journalist_{name}"] == pytest.approx(found[f"prosecutor_{name}"], rel=1e-12)
     assert found["k_map"] == 1 and found["population_short"] == 0
     assert found["population_uniques"] == found["population_unique_rows"]
-    assert found["population_uniques"] == found["sample_uniques"]
+    assert found["population_uniques"] == found["uniques"]
     assert found["sampling_fraction"] == 1
 
 
@@ -153,12 +154,13 @@ def test_a_journalist_counts_the_population(con: Connection, seed: int) -> None:
     found = told(con, population="census", k=6)
     n = len(rows)
     assert found["k_map"] == min(sizes.values())
-    assert found["journalist_max"] == 1 / min(sizes.values())
-    assert found["journalist_mean"] == pytest.approx(
+    assert found["journalist_risk_max"] == 1 / min(sizes.values())
+    assert found["journalist_risk_mean"] == pytest.approx(
         sum(here[key] / size for key, size in sizes.items()) / n, rel=1e-12
     )
-    assert found["marketer"] == found["journalist_mean"]
-    assert found["journalist_rows_above"] == sum(here[k] for k, size in sizes.items() if size < 6)
+    assert found["marketer_risk"] == found["journalist_risk_mean"]
+    assert found["journalist_risk_rows_above"] == sum(here[k] for k,
+                                                      size in sizes.items() if size < 6)
     assert found["population_unique_rows"] == sum(here[k] for k, s in sizes.items() if s == 1)
     assert found["population_short"] == sum(m for key, m in here.items() if m > there[key])
     assert found["population_uniques"] == sum(size == 1 for size in there.values())
@@ -176,10 +178,10 @@ def test_weights_are_people(con: Connection, seed: int, kind: str) -> None:
     people: dict[Row, float] = dict.fromkeys(here, 0.0)
     for key, row in zip(keys(rows), rows, strict=True):
         people[key] += row[3]
-    found = told(con, weight="w", k=4)
+    found = told(con, sampling_weight="w", k=4)
     assert found["k_map"] == pytest.approx(min(people.values()))
     assert found["population_size"] == pytest.approx(sum(row[3] for row in rows))
-    assert found["journalist_mean"] == pytest.approx(
+    assert found["journalist_risk_mean"] == pytest.approx(
         sum(here[key] / size for key, size in people.items()) / len(rows)
     )
     risks = {}
@@ -190,12 +192,12 @@ def test_weights_are_people(con: Connection, seed: int, kind: str) -> None:
     assert found["individual_risk_mean"] == pytest.approx(
         sum(here[key] * risk for key, risk in risks.items()) / len(rows), rel=1e-9
     )
-    assert found["individual_rows_above"] == sum(here[k] for k, r in risks.items() if r > 0.25)
+    assert found["individual_risk_rows_above"] == sum(here[k] for k, r in risks.items() if r > 0.25)
 
 
 def test_people_are_as_many_as_rows_at_least(con: Connection) -> None:
     create(con, "t", [(1, 1.0, "a", 0.25)] * 3 + [(2, 1.0, "a", 4.0)])
-    found = told(con, weight="w")
+    found = told(con, sampling_weight="w")
     assert found["k_map"] == 3 and found["population_short"] == 3
     assert found["population_size"] == 4.75
 
@@ -215,10 +217,10 @@ def test_a_weight_that_is_none_is_refused(con: Connection, weight: str, kind: st
     for call, more in (("anonymize_risk", ""), ("anonymize_metrics", ", k := 3, method := 'mdav'")):
         with pytest.raises(duckdb.InvalidInputException, match=said):
             con.execute(
-                f"FROM {call}('t', quasi_identifiers := {QUASI}, weight := 'w'{more})"
+                f"FROM {call}('t', quasi_identifiers := {QUASI}, sampling_weight := 'w'{more})"
             ).fetchall()
     with pytest.raises(DataError, match=said):
-        kanon_sql.anonymize_risk("t", con=con, quasi_identifiers=QUASI, weight="w")
+        kanon_sql.anonymize_risk("t", con=con, quasi_identifiers=QUASI, sampling_weight="w")
 
 
 @pytest.mark.slow
@@ -226,7 +228,7 @@ def test_metrics_of_a_release_tell_k_by_weights(con: Connection) -> None:
     create(con, "t", made(5))
     options = {"quasi_identifiers": QUASI, "sensitive": ["w"], "k": 4, "method": "mdav"}
     con.execute(f"CREATE TABLE r AS FROM {tables.call('anonymize', 't', **options)}")
-    call = tables.call("anonymize_metrics", "t", weight="w", **options)
+    call = tables.call("anonymize_metrics", "t", sampling_weight="w", **options)
     metrics = metrics_of(con, call)
     classes = con.execute("SELECT count(*), sum(w) FROM r GROUP BY age, zip, job").fetchall()
     assert metrics["k_weighted"] == pytest.approx(min(size for _, size in classes))
@@ -235,10 +237,10 @@ def test_metrics_of_a_release_tell_k_by_weights(con: Connection) -> None:
         sum(rows / size for rows, size in classes) / 60
     )
     # and the release itself, weights and all
-    found = told(con, "r", weight="w")
+    found = told(con, "r", sampling_weight="w")
     assert found["k_map"] == metrics["k_weighted"]
-    assert found["journalist_mean"] == metrics["risk_weighted_mean"]
-    assert found["prosecutor_max"] == metrics["risk_max"] <= 0.25
+    assert found["journalist_risk_mean"] == metrics["risk_weighted_mean"]
+    assert found["prosecutor_risk_max"] == metrics["prosecutor_risk_max"] <= 0.25
     plain = tables.call("anonymize_metrics", "t", **options)
     names = [name for (name,) in con.execute(f"SELECT metric FROM {plain}").fetchall()]
     assert not [name for name in names if "weighted" in name]
@@ -252,7 +254,7 @@ def test_order_and_threads_change_nothing(con: Connection) -> None:
     answers = []
     for threads in (1, 4):
         con.execute(f"SET threads = {threads}")
-        answers += [told(con, relation, weight="w", k=9) for relation in ("t", "u")]
+        answers += [told(con, relation, sampling_weight="w", k=9) for relation in ("t", "u")]
     assert all(answer == answers[0] for answer in answers)
     assert answers[0]["individual_risk_mean"]
 
@@ -277,15 +279,15 @@ def test_columns_may_have_any_name(con: Connection, name: str) -> None:
     for roles in ("", f", quasi_identifiers := {given}"):
         found = metrics_of(con, f"anonymize_risk('odd', population := 'odd'{roles})")
         assert found[f"distinctness ({name})"] == 0.3
-        assert found["journalist_mean"] == found["prosecutor_mean"] == 1
+        assert found["journalist_risk_mean"] == found["prosecutor_risk_mean"] == 1
 
 
 def test_of_no_rows_nothing_is_told(con: Connection) -> None:
     create(con, "t", [])
-    for options in ({}, {"weight": "w"}, {"population": "t"}, {"population_size": 9}):
+    for options in ({}, {"sampling_weight": "w"}, {"population": "t"}, {"population_size": 9}):
         found = told(con, k=3, **options)
-        assert found["rows"] == found["classes"] == found["prosecutor_rows_above"] == 0
-        assert found["prosecutor_max"] is None and found["separation"] is None
+        assert found["rows"] == found["classes"] == found["prosecutor_risk_rows_above"] == 0
+        assert found["prosecutor_risk_max"] is None and found["separation"] is None
 
 
 @pytest.mark.slow
@@ -322,7 +324,7 @@ def test_frames_may_stand_for_the_population() -> None:
     people = pa.table({"b": ["x", None, "y", "y"], "a": [1, 2, None, None]})
     found = kanon_sql.anonymize_risk(frame, population=people).to_pylist()
     values = {row["metric"]: row["value"] for row in found}
-    assert values["journalist_mean"] == pytest.approx(2.5 / 3)
+    assert values["journalist_risk_mean"] == pytest.approx(2.5 / 3)
 
 
 # --- options -----------------------------------------------------------------------------------
@@ -335,7 +337,7 @@ def test_frames_may_stand_for_the_population() -> None:
 ])
 def test_max_risk_is_the_least_k(con: Connection, risk: str, k: int) -> None:
     create(con, "t", made(1))
-    found = con.execute(f"SELECT k_asked FROM k_anonymity('t', max_risk := {risk})").fetchall()
+    found = con.execute(f"SELECT k_requested FROM k_anonymity('t', max_risk := {risk})").fetchall()
     assert found == [(k,)]
 
 
@@ -364,9 +366,9 @@ REFUSED = {
     "max_risk := 1.01": "max_risk must be a probability from 1e-09 to 1",
     "max_risk := 'much'": "max_risk must be a probability from 1e-09 to 1",
     "max_risk := true": "max_risk must be a probability from 1e-09 to 1",
-    "weight := 'w', population := 't'": "population and weight both say how many people",
-    "weight := 'w', population_size := 9": "weight and population_size both say",
-    "weight := 'age'": "The column 'age' is given as quasi_identifier and as weight",
+    "sampling_weight := 'w', population := 't'": "population and weight both say how many people",
+    "sampling_weight := 'w', population_size := 9": "weight and population_size both say",
+    "sampling_weight := 'age'": "The column 'age' is given as quasi_identifier and as weight",
     "population_size := 0": "population_size must be a whole number",
     "msu_columns := 63": "msu_columns must be a whole number from 0 to 62",
     "population := 'p'": None,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from kanon_sql.measure.verbatim import verbatim_values
+from kanon_sql.measure.verbatim import original_values
 
 Cell = float | str | None
 
@@ -26,7 +26,7 @@ def counted(
     released = [
         centers[label] if label >= 0 else row for row, label in zip(rows, labels, strict=True)
     ]
-    return verbatim_values(cells(rows), cells(released), len(rows[0]), np.array(labels))
+    return original_values(cells(rows), cells(released), len(rows[0]), np.array(labels))
 
 
 def test_one_class_differs_in_one_column() -> None:

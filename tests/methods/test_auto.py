@@ -114,7 +114,7 @@ def test_the_release_is_that_of_the_method(case: str, con: Connection) -> None:
 def test_a_column_with_gaps_is_no_line() -> None:
     frame = pl.DataFrame({"age": [1, 2, None, 3, 50, 51, 52, 53, None, 54]})
     chosen = kanon_sql.anonymize(frame, k=2, method="auto")
-    assert_frame_equal(chosen, kanon_sql.anonymize(frame, k=2, refine="local"))
+    assert_frame_equal(chosen, kanon_sql.anonymize(frame, k=2, effort="balanced"))
 
 
 @pytest.mark.slow

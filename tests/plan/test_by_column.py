@@ -78,7 +78,7 @@ def test_what_does_not_show_it_doesn_t_change_with_it(con: Connection) -> None:
         assert clusters == released(con, "seed := 0", call="anonymize_clusters")
     mixed = measured(con, "representation := {'age': 'interval', 'zip': 'bounds'}")
     of_grouping = {n for n in plain if "grouping" in n} | {
-        "sse", "max_radius", "classes", "k_reached", "discernibility", "risk_max"
+        "sse", "max_radius", "classes", "k", "discernibility", "prosecutor_risk_max"
     }
     assert {n: mixed[n] for n in of_grouping} == {n: plain[n] for n in of_grouping}
     assert mixed["ncp (age)"] is not None and plain["ncp (age)"] is None

@@ -41,7 +41,7 @@ CASES: dict[str, tuple[str, dict[str, object]]] = {
         "anonymize",
         {"k": 3, "method": "v_mdav", "gamma": 0.5, "sensitive": ["disease"],
          "identifiers": ["name"], "representation": "interval", "nulls": "suppress", "seed": 7,
-         "class_id": True, "keep_order": True, "weights": {"age": 2}},
+         "class_id": True, "keep_order": True, "column_weights": {"age": 2}},
     ),
     "clusters": ("anonymize_clusters", {"k": 5, "sensitive": ["disease"]}),
     "metrics": ("anonymize_metrics", {"k": 5, "method": "mdav", "representation": "bounds"}),
@@ -66,7 +66,7 @@ CASES: dict[str, tuple[str, dict[str, object]]] = {
          "identifiers": ["name"], "sensitive": ["zip", "disease"]},
     ),
     "suppressed": (
-        "anonymize_suppressed",
+        "suppressed_rows",
         {"k": 4, "recoding": "global", "suppress": 0.1, "quasi_identifiers": ["age", "job"],
          "others": "release", "show_values": True},
     ),

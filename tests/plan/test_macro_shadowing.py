@@ -96,12 +96,12 @@ MORE: tuple[tuple[str, dict[str, object]], ...] = (
     ("k_anonymity", {"sensitive": ["job"], "l": 2}),
     ("anonymize", SECRET | {"l": {"job": 2}, "t": {"disease": 0.2}, "hierarchies": {
         "job": "prefix", "disease": "flat", "zip": "prefix"}}),
-    ("anonymize_risk", {"weight": "age", "k": 3}),
+    ("anonymize_risk", {"sampling_weight": "age", "k": 3}),
     ("anonymize_risk", {"population_size": 1000}),
     ("anonymize_metrics", {"k": 3, "weight": "age"}),
     ("anonymize_ledger", PERSONS),
     ("anonymize_metrics", {"k": 4, "within": ["job"], "by_part": True, "method": "r_gather"}),
-    ("anonymize_suppressed", PERSONS | {"ledger": "releases"}),
+    ("suppressed_rows", PERSONS | {"ledger": "releases"}),
     ("anonymize_metrics", PERSONS | {"ledger": "releases"}),
     ("anonymize_metrics", PERSONS | {"nulls": "suppress"}),
 )
@@ -170,7 +170,7 @@ def everything(con: duckdb.DuckDBPyConnection) -> Iterator[str]:
     yield plan("k_anonymity", "patients", parted, MadeUp({"patients": columns})).text
     yield numbers_sql(file, ["age"])
     yield facts_sql(read_call("k_anonymity", file, asked, MadeUp()), ["job"], {
-        "rows_in": 60, "rows_suppressed": 0
+        "rows": 60, "rows_suppressed": 0
     })
     yield numbers_sql(file, ["age"])
 

@@ -125,7 +125,7 @@ def test_the_tables_are_whole(name: str, part: str, monkeypatch: pytest.MonkeyPa
 @pytest.mark.slow
 def test_a_first_use_compiles_and_a_second_loads(tmp_path: Path) -> None:
     runs = [
-        apart.apart("first_use:one", 120.0, method="optimal_1d", refine="none",
+        apart.apart("first_use:one", 120.0, method="optimal_1d", effort="fast",
                     folder=str(tmp_path))
         for _ in range(2)
     ]

@@ -211,7 +211,7 @@ def test_the_maps_keep_their_guarantees(drawn: Done) -> None:
         assert 1.0 <= found["ratio"] <= found["guaranteed_ratio"] <= 5.0
         assert found["ratio"] == found["class_size_max"] / found["lower_bound"]
         assert found["overfull_ratio"] == found["class_size_max"] / 50
-        assert found["classes"] * 50 <= found["rows_in"] - found["rows_suppressed"]
+        assert found["classes"] * 50 <= found["rows"] - found["rows_suppressed"]
 
 
 def test_counties_are_those_of_the_zip_codes(con: Any) -> None:

@@ -88,7 +88,7 @@ def test_every_method_is_compared_or_left_out_with_a_reason(done: Done) -> None:
         ("all methods", 600, "5"), ("pairs", 40, "2"), ("triples", 40, "3"), ("figure 2", 300, "20")
     ):
         runs = done.table(table)
-        assert {number(row, "rows_in") for row in runs} == {rows}
+        assert {number(row, "rows") for row in runs} == {rows}
         assert {row["k"] for row in runs} - {""} == {k}
         assert [row["method"] for row in runs if row["k"] == ""] == (
             ["cellular"] if table == "all methods" else []
@@ -196,7 +196,7 @@ def test_the_samples_are_rows_of_the_tables(
 
 def a_run(method: str, k: int | None = 5, **found: float | None) -> Any:
     names = (*example.MEASURED, "rows_suppressed", "cost", "lower_bound", "ratio",
-             "guaranteed_ratio", "seconds_group", "rows_in", "classes")
+             "guaranteed_ratio", "seconds_group", "rows", "classes")
     return example.Run(method, "", k, {**dict.fromkeys(names, 0.0), "lower_bound": None,
                                        "ratio": None, "guaranteed_ratio": None, **found})
 

@@ -62,11 +62,11 @@ FEW = (
 )
 PARTS = ILL + "within := ['site'], "
 
-LEDGERS = {"presences": "", "absences": ", against := 'absence'", "diverse": ", l := 2"}
+LEDGERS = {"presences": "", "absences": ", attacker := 'knows_absence'", "diverse": ", l := 2"}
 """By name, what they were made with beside FEW."""
 
 OUT = ("anonymize", "anonymize_metrics")
-LEFT = (*OUT, "anonymize_suppressed")
+LEFT = (*OUT, "suppressed_rows")
 ALL = (*LEFT, "anonymize_clusters", "anonymize_manifest")
 ON = (*LEFT, "anonymize_ledger")
 
@@ -90,7 +90,7 @@ CASES: dict[str, tuple[tuple[str, ...], str]] = {
     # ledgers
     "ledger begun": (ON, FEW + "headroom := 1"),
     "ledger gone on with": (ON, FEW + "ledger := 'presences'"),
-    "ledger against absence": (ON, FEW + "ledger := 'absences', against := 'absence'"),
+    "ledger against absence": (ON, FEW + "ledger := 'absences', attacker := 'knows_absence'"),
     "ledger with a model": (ON, FEW + "ledger := 'diverse', l := 2"),
     # parts
     "within": ((*LEFT, "anonymize_manifest"), PARTS),
@@ -108,7 +108,7 @@ CASES: dict[str, tuple[tuple[str, ...], str]] = {
     "rounded by column": (
         OUT, ILL + "representation := {'age': 'rounded', 'cost': 'bounds', '*': 'median'}"
     ),
-    "weight": (OUT, ILL + "weight := 'people'"),
+    "weight": (OUT, ILL + "sampling_weight := 'people'"),
     "roles of a table": (
         (*ALL, "anonymize_roles"), "roles := 'given', others := 'drop', k := 4, seed := 1"
     ),
@@ -122,7 +122,7 @@ SLOW_CASES: dict[str, tuple[tuple[str, ...], str]] = {
     "fast": (OUT, ILL + "method := 'auto', effort := 'fast'"),
     "t of nodes": (OUT, ILL + "t := 0.3, hierarchies := {'disease': 'illness'}"),
     "categorical": (OUT, ILL + "categorical := ['age'], representation := 'interval'"),
-    "weight, rounded": (OUT, ILL + "weight := 'people', representation := 'rounded'"),
+    "weight, rounded": (OUT, ILL + "sampling_weight := 'people', representation := 'rounded'"),
     "within, of persons": (OUT, PERSONS + "within := ['site']"),
     "recursive of persons": (
         OUT, PERSONS + "l := 2, c := 2, diversity_kind := 'recursive', method := 'mondrian'"
@@ -130,7 +130,7 @@ SLOW_CASES: dict[str, tuple[tuple[str, ...], str]] = {
     "beta of two": (OUT, BOTH + "beta := {'disease': 1.5, 'score': 3}, method := 'forest'"),
     "t ordered": (OUT, QUASI + "sensitive := ['score'], k := 4, t := 0.25, method := 'r_gather'"),
     "within, all methods' rows": (LEFT, PARTS + "method := 'mondrian', alpha := 0.6"),
-    "ledger of k_member": (ON, FEW + "ledger := 'absences', against := 'absence', "
+    "ledger of k_member": (ON, FEW + "ledger := 'absences', attacker := 'knows_absence', "
                            "method := 'k_member', representation := 'centroid'"),
 }
 
@@ -149,11 +149,11 @@ AUDITS = {
     "risk among a population": "anonymize_risk('visits', quasi_identifiers := ['age', 'zip'], "
     "population := 'census', k := 4)",
     "risk by weight": "anonymize_risk('visits', quasi_identifiers := ['age', 'zip'], k := 4, "
-    "weight := 'people')",
+    "sampling_weight := 'people')",
     "roles": "anonymize_roles('visits', entity := 'patient', sensitive := ['disease'])",
     "ledger_check": "ledger_check('presences', k := 3)",
     "metrics by part": f"anonymize_metrics('visits', {PARTS} by_part := true, l := 2) WHERE NOT "
-    "(starts_with(metric, 'seconds') OR metric IN ('options', 'labels', 'version'))",
+    "(starts_with(metric, 'seconds') OR metric IN ('options', 'grouping_cache', 'version'))",
     "methods": "(SELECT method FROM anonymize_methods())",
 }
 
@@ -267,7 +267,7 @@ def test_no_order_of_rows_and_no_number_of_threads_changes_it(con: Connection, c
                 remembered.forget()
                 for call in calls:
                     found, before = told(other, query(call, options)), recorded("calls")[case][call]
-                    if call == "anonymize_suppressed":  # the numbers of the rows, which are others
+                    if call == "suppressed_rows":  # the numbers of the rows, which are others
                         found, before = found.split()[0], before.split()[0]
                     assert found == before, call
         finally:

@@ -169,7 +169,7 @@ def test_classes_keep_the_model_or_nothing_comes_out(
 OTHERWISE: dict[str, tuple[Sequence[str], Sequence[str]]] = {
     "refined": (
         ("mdav", "k_member", "forest", "mondrian", "r_gather", "r_cellular"),
-        ("refine := 'local', refine_steps := 3000",),
+        ("effort := 'balanced', refine_steps := 3000",),
     ),
     "in blocks": (("mdav_plus", "nearest", "r_gather", "forest"), ("block_rows := 30",)),
     "suppressed": (("mdav", "k_member", "v_mdav", "mondrian"), ("suppress := 0.1",)),

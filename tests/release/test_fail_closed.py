@@ -84,7 +84,7 @@ DOORS = {
     "count of clusters": f"SELECT count(*) FROM anonymize_clusters{CALL[9:]}",
     "one column of clusters": f"SELECT disease FROM anonymize_clusters{CALL[9:]}",
     "metrics": f"FROM anonymize_metrics{CALL[9:]}",
-    "one metric": f"SELECT value FROM anonymize_metrics{CALL[9:]} WHERE metric = 'rows_in'",
+    "one metric": f"SELECT value FROM anonymize_metrics{CALL[9:]} WHERE metric = 'rows'",
     "count of metrics": f"SELECT count(*) FROM anonymize_metrics{CALL[9:]}",
     "explain analyze": f"EXPLAIN ANALYZE FROM {CALL}",
     "describe of rows": f"SUMMARIZE FROM {CALL}",

@@ -41,7 +41,7 @@ def fill(
 
 def options(k: int, against: str, headroom: int, number: int, more: str = "") -> str:
     ledger = ", ledger='releases'" if number > 1 else ""
-    return f"{QUASI}, k={k}, against='{against}', headroom={headroom}{more}{ledger}"
+    return f"{QUASI}, k={k}, attacker='{against}', headroom={headroom}{more}{ledger}"
 
 
 def release(
@@ -102,16 +102,16 @@ def test_every_row_is_accounted_for(con: duckdb.DuckDBPyConnection, against: str
     call = f"'now', {options(4, against, 1, 2)}"
     found = metrics_of(con, f"anonymize_metrics({call})")
     left = dict(con.execute(
-        f"SELECT reason, count(*) FROM anonymize_suppressed({call}) GROUP BY ALL"
+        f"SELECT reason, count(*) FROM suppressed_rows({call}) GROUP BY ALL"
     ).fetchall())
-    assert found["rows_in"] == 54
+    assert found["rows"] == 54
     assert found["rows_released"] == 54 - sum(left.values())
     assert found["rows_stale"] == left["stale"] == 11
     assert found["rows_withheld"] == left["withheld"] > 0
     assert found["rows_waiting"] == left.get("waiting", 0) == (3 if against == "absence" else 0)
     assert found["rows_joining"] == (0 if against == "absence" else 3)
     assert found["release"] == 2
-    assert found["crowd_min"] >= 4
+    assert found["anonymity_set_min"] >= 4
     # who changed back is shown again
     con.execute("DELETE FROM now")
     fill(con, list(range(9, 63)), 1)
@@ -159,7 +159,7 @@ def test_it_depends_neither_on_the_order_of_rows_nor_on_threads(
     ", representation='interval'", ", representation='bounds'", ", representation='median'",
     ", representation={'zip': 'suppress'}", ", hierarchies={'zip': 'prefix'}",
     ", method='k_member'", ", method='mondrian'", ", categorical=['age']", ", class_id=true",
-    ", hierarchies={'zip': 'prefix'}, representation='centroid'", ", refine='local'",
+    ", hierarchies={'zip': 'prefix'}, representation='centroid'", ", effort='balanced'",
     ", nulls='suppress'", ", block_rows=200", ", keep_order=true",
 ])
 def test_in_every_form(con: duckdb.DuckDBPyConnection, more: str) -> None:
@@ -169,7 +169,7 @@ def test_in_every_form(con: duckdb.DuckDBPyConnection, more: str) -> None:
         assert sum(shown.values()) > 40
         assert min(CROWDS["presence"](ledger_of(con)).values()) >= 3
     found = metrics_of(con, f"anonymize_metrics('now', {options(3, 'presence', 1, 4, more)})")
-    assert found["crowd_min"] >= 3
+    assert found["anonymity_set_min"] >= 3
     # of ranges and labels from the ledger, rows don't say how wide they are
     assert found["total_il"] is None
     assert found["total_il_grouping"] >= 0.0

@@ -31,7 +31,9 @@ def refusal(con: duckdb.DuckDBPyConnection, call: str) -> str:
 
 CALLS = {
     f"k=3, {QUASI}": "The ledger 'releases' was made with a larger k than 3.",
-    f"{FIRST}, against='absence'": "The ledger 'releases' is kept against another attacker than",
+    f"{FIRST}, attacker='knows_absence'": (
+        "The ledger 'releases' is kept against another attacker than"
+    ),
     "k=4, entity='id', quasi_identifiers=['age'], sensitive=['ill'], others='release'":
         "The ledger 'releases' has quasi-identifiers that are none in this call",
     "k=4, entity='id', quasi_identifiers=['age'], sensitive=['ill'], identifiers=['zip']":
@@ -43,7 +45,7 @@ CALLS = {
     f"{FIRST}, suppress=0.1": "suppress and ledger both leave persons out",
     f"{FIRST}, method='r_gather'": "The method 'r_gather' can't go on from the classes",
     f"{FIRST}, recoding='global'": "The method 'full_domain' can't go on from the classes",
-    f"{FIRST}, refine='local', refine_seconds=1": "refine_seconds gives other classes each time",
+    f"{FIRST}, effort='balanced', refine_seconds=1": "refine_seconds gives other classes each time",
     f"{FIRST}, entity_rows='apart'": "entity_rows 'apart' lets a person be in several classes",
     "k=4, quasi_identifiers=['age', 'zip'], sensitive=['ill'], identifiers=['id']":
         "ledger is about persons in several releases, and no column says whose row a row is",
@@ -130,7 +132,7 @@ def test_nobody_left_in_a_crowd(con: duckdb.DuckDBPyConnection) -> None:
 
 def test_options_that_mean_nothing(con: duckdb.DuckDBPyConnection) -> None:
     assert "nothing says that there are several" in refusal(
-        con, f"anonymize('now', {FIRST}, against='absence')"
+        con, f"anonymize('now', {FIRST}, attacker='knows_absence')"
     )
     assert "anonymize_clusters has no option 'ledger'" in refusal(
         con, f"anonymize_clusters('now', {FIRST}, ledger='releases')"

@@ -84,7 +84,7 @@ def counts(con: Connection, released: str, columns: Sequence[str]) -> list[int]:
     "method := 'triples', k := 3",
     "k := 4, method := 'best', refine_steps := 20000",
     "k := 4, method := 'optimal_1d'",
-    "k := 4, refine := 'local'",
+    "k := 4, effort := 'balanced'",
     "k := 4, suppress := 0.1",
     "k := 4, sensitive := ['disease']",
     "k := 4, sensitive := ['disease'], l := 2, seed := 3",
@@ -92,7 +92,7 @@ def counts(con: Connection, released: str, columns: Sequence[str]) -> list[int]:
     "k := 2, entity := 'patient'",
     "k := 2, entity := 'patient', entity_rows := 'apart', seed := 3",
     "k := 4, hierarchies := {'zip': 'flat'}, representation := 'hierarchy'",
-    "k := 4, weights := {'age': 2}, representation := 'interval', block_rows := 1",
+    "k := 4, column_weights := {'age': 2}, representation := 'interval', block_rows := 1",
 ])
 def test_each_part_is_released_as_if_there_were_no_other(con: Connection, options: str) -> None:
     called = f"{CALL}, {options}"
@@ -228,11 +228,11 @@ def test_small_parts_are_suppressed_beside_the_budget(con: Connection) -> None:
     ]
     found = metrics(con, call)
     told = (
-        "rows_in", "rows_released", "rows_suppressed", "parts", "parts_suppressed",
+        "rows", "rows_released", "rows_suppressed", "parts", "parts_suppressed",
         "part_rows_min",
     )
     assert [float(found[name]) for name in told] == [124, 120, 4, 3, 2, 40]
-    suppressed = rows_of(con, f"FROM anonymize_suppressed{call}")
+    suppressed = rows_of(con, f"FROM suppressed_rows{call}")
     assert suppressed == [(121,), (122,), (123,), (124,)]
 
 
@@ -355,7 +355,7 @@ def test_a_class_that_crosses_parts_is_refused(
     call = f"('uneven', k := 4, within := {[*WITHIN]}, small_parts := 'suppress', {CALL})"
     assert len(rows_of(con, f"FROM anonymize{call}")) == 120
     changed(monkeypatch, change)
-    for face in ("anonymize", "anonymize_metrics", "anonymize_suppressed"):
+    for face in ("anonymize", "anonymize_metrics", "suppressed_rows"):
         assert "The release was stopped" in refusal_of(con, f"FROM {face}{call}")
 
 

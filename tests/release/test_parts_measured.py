@@ -35,14 +35,14 @@ def test_a_file_is_verified_by_combinations_of_parts(
         assert "wrong" not in found.values()
         for entry in (
             "options.k", "metrics.parts", "metrics.part_rows_min", "metrics.classes",
-            "metrics.columns_passing", "metrics.passing_unique_rows",
+            "metrics.unchanged_columns", "metrics.unique_in_unchanged",
         ):
             assert found[entry] == "proven"
 
 
 # --- metrics of each part -------------------------------------------------------------------------
 
-NOT_COMPARED = ("seconds_", "labels", "options", "notice")
+NOT_COMPARED = ("seconds_", "grouping_cache", "options", "notice")
 
 
 @pytest.mark.slow
@@ -72,7 +72,7 @@ def test_the_metrics_of_a_part_are_those_of_its_rows_alone(con: Connection, opti
         )
         # the columns of within pass, and the table of one part lacks them
         here = [
-            row[2:] if row[2] != "columns_passing" else (row[2], float(row[3]) - 2, row[4])
+            row[2:] if row[2] != "unchanged_columns" else (row[2], float(row[3]) - 2, row[4])
             for row in of_all if row[:2] == (day, site)
         ]
         compared = [
@@ -104,14 +104,14 @@ def test_what_passes_is_counted_with_the_columns_of_within(con: Connection, opti
     once = counts(con, "released", names).count(1)
     assert (once > 0) == ("patient" in options or "release" in options)
     found = metrics(con, f"({call})")
-    assert float(found["columns_passing"]) == len(names)
-    assert float(found["passing_unique_rows"]) == once
+    assert float(found["unchanged_columns"]) == len(names)
+    assert float(found["unique_in_unchanged"]) == once
     by_part = rows_of(
         con, f"SELECT metric, list(DISTINCT value), sum(value) FROM anonymize_metrics({call}, "
         "by_part := true) WHERE metric LIKE '%passing%' GROUP BY metric ORDER BY metric"
     )
     (columns, different, _), (rows, _, added) = by_part
-    assert (columns, rows) == ("columns_passing", "passing_unique_rows")
+    assert (columns, rows) == ("unchanged_columns", "unique_in_unchanged")
     assert different == [len(names)] and added == once
 
 
@@ -128,8 +128,8 @@ def test_metrics_of_the_whole_are_over_all_parts(con: Connection) -> None:
     call = f"('visits', k := 4, within := {[*WITHIN]}, sensitive := ['disease'], l := 2, {CALL}"
     whole = metrics(con, call + ")")
     for name, over in {
-        "rows_in": "sum", "rows_released": "sum", "classes": "sum", "class_size_min": "min",
-        "class_size_max": "max", "k_reached": "min", "l_reached (disease)": "min", "blocks": "sum",
+        "rows": "sum", "rows_released": "sum", "classes": "sum",
+        "class_size_max": "max", "k": "min", "l (disease)": "min", "blocks": "sum",
         "l_violating_before (disease)": "sum",
     }.items():
         ((found,),) = rows_of(

@@ -82,7 +82,8 @@ def test_the_audit_counts_persons(shared: Connection, case: Visits) -> None:
         return  # 0.0 and -0.0 look different to a reader, and are one value here
     assert (row["k"], row["rows"], row["classes"]) == (min(sizes), len(whose), len(sizes))
     assert row["persons"] == len(set(map(tables.exact, whose)))
-    assert row["k_persons"] == min(persons) and row["risk_max_persons"] == 1 / min(persons)
+    assert row["k_persons"] == min(persons)
+    assert row["prosecutor_risk_max_persons"] == 1 / min(persons)
     assert row["k_apart"] == crowds.apart
     assert row["persons_in_several_classes"] == sum(n > 1 for n in crowds.places.values())
     assert row["classes_of_one_person"] == persons.count(1)
@@ -188,7 +189,7 @@ def test_the_entity_may_be_declared(con: Connection) -> None:
     ("entity := 'patient', identifiers := ['patient']", "Give it one role"),
     ("entity := 'patient', sensitive := ['PATIENT']", "Give it one role"),
     ("entity := 'patient', class_label := 'patient'", "Give it one role"),
-    ("entity := 'patient', weight := 'patient'", "Give it one role"),
+    ("entity := 'patient', sampling_weight := 'patient'", "Give it one role"),
     ("entity_rows := 'together'", "no column says whose row a row is"),
     ("entity := 'patient', entity_rows := 'alone'", "There are: apart, together"),
     ("entity := 'patient', k := 61", "There are 60 persons to anonymize, fewer than k = 61"),
@@ -222,7 +223,7 @@ def test_classes_of_too_few_persons_are_stopped(
 ) -> None:
     """Four rows of two persons."""
     broken(monkeypatch, pairs)
-    for name in ("anonymize", "anonymize_metrics", "anonymize_clusters", "anonymize_suppressed"):
+    for name in ("anonymize", "anonymize_metrics", "anonymize_clusters", "suppressed_rows"):
         refused(con, f"FROM {CALL.replace('anonymize', name, 1)})", "has 2 persons, fewer than k")
 
 
@@ -279,7 +280,7 @@ def test_the_metrics_count_persons(con: Connection, reading: str) -> None:
     assert found["rows_per_person_max"] == 3
     assert found["rows_per_person_mean"] == pytest.approx(len(whose) / 60)
     assert found["k_persons"] == crowds.persons >= 4
-    assert found["risk_of_persons"] == pytest.approx(1 / crowds.persons)
+    assert found["prosecutor_risk_max_persons"] == pytest.approx(1 / crowds.persons)
     told = dict(con.execute(f"SELECT metric, text FROM anonymize_metrics{options})").fetchall())
     assert '"entity": "patient"' in told["options"] and reading in told["options"]
 

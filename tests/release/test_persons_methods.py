@@ -122,7 +122,7 @@ def test_a_method_that_promises_no_class_size_is_refused(con: Connection) -> Non
 
 
 OTHERWISE = {
-    "refined": "refine := 'local', refine_steps := 2000", "in blocks": "block_rows := 200",
+    "refined": "effort := 'balanced', refine_steps := 2000", "in blocks": "block_rows := 200",
     "suppressed": "suppress := 0.1", "interval": "representation := 'interval'",
     "bounds": "representation := 'bounds'",
 }
@@ -153,7 +153,7 @@ def test_persons_are_left_out_whole(con: Connection) -> None:
     left = fetch(con, f"FROM {query}")["visit"].to_pylist()
     assert len(left) == con.execute("SELECT count(*) FROM visits").fetchall()[0][0]
     assert max(left) < 1000
-    out = query.replace("anonymize(", "anonymize_suppressed(")
+    out = query.replace("anonymize(", "suppressed_rows(")
     (told,) = con.execute(f"SELECT count(*) FROM {out}").fetchall()
     assert told == (9,)
     metrics = metrics_of(con, query.replace("anonymize(", "anonymize_metrics("))
@@ -211,7 +211,7 @@ def test_whoever_has_several_values_counts_as_one_without(con: Connection) -> No
 
 
 @pytest.mark.sample(1)
-@pytest.mark.parametrize("option", ["", "refine := 'local', refine_steps := 3000",
+@pytest.mark.parametrize("option", ["", "effort := 'balanced', refine_steps := 3000",
                                     "suppress := 0.1", "distance := 'loss'"])
 @pytest.mark.parametrize("method", OF_RECORDS)
 def test_persons_are_grouped_as_a_table_of_them_is(

@@ -210,27 +210,27 @@ def check_metrics(con: Connection, case: Case) -> None:
     assert Counter(zip(whole, anew, strict=True)) == Counter(zip(whole, labels, strict=True))
     values = {metric: value for metric, value, _ in found}
     said = {metric: text for metric, _, text in found}
-    assert said["labels"] == "remembered" and values["seconds_group"] > 0.0
+    assert said["grouping_cache"] == "hit" and values["seconds_group"] > 0.0
     # counts
     n, sizes = kept.num_rows, Counter(keys(released, case.quasi))
-    assert (values["rows_in"], values["rows_released"]) == (case.rows, n)
+    assert (values["rows"], values["rows_released"]) == (case.rows, n)
     assert values["rows_suppressed"] == case.rows - n
     assert values["classes"] == len(sizes)
-    assert values["class_size_min"] == values["k_reached"] == min(sizes.values()) >= case.k
+    assert values["k"] == values["k"] == min(sizes.values()) >= case.k
     assert values["class_size_max"] == max(sizes.values())
     assert values["class_size_mean"] == close_to(n / len(sizes))
     assert values["k_requested"] == case.k
     assert values["discernibility"] == (
         sum(size * size for size in sizes.values()) + case.rows * (case.rows - n)
     )
-    assert values["risk_max"] == close_to(1 / min(sizes.values()))
-    assert values["risk_mean"] == close_to(len(sizes) / n)
+    assert values["prosecutor_risk_max"] == close_to(1 / min(sizes.values()))
+    assert values["prosecutor_risk_mean"] == close_to(len(sizes) / n)
     # losses: the point of a class is its centroid where the representation is no point
     points = released
     if representation in ("interval", "bounds", "suppress"):
         centroid = case_call(case, keep_order=True, representation="centroid")
         points = tables.fetch(con, f"FROM {centroid}")
-    weights = case.options["weights"] or {}
+    weights = case.options["column_weights"] or {}
     kinds = {column.name: KINDS[column.kind] for column in case.columns}
     attributes = [
         Attribute.of(
@@ -333,11 +333,11 @@ def test_the_audit_agrees_with_a_plain_group_by(
         "class_size_mean": pytest.approx(case.rows / len(counted)),
         "class_size_max": max(counted),
         "uniques": counted.count(1),
-        "k_asked": k,
+        "k_requested": k,
         "classes_below_k": sum(size < k for size in counted),
         "rows_below_k": sum(size for size in counted if size < k),
-        "risk_max": pytest.approx(1 / min(counted)),
-        "risk_mean": pytest.approx(len(counted) / case.rows),
+        "prosecutor_risk_max": pytest.approx(1 / min(counted)),
+        "prosecutor_risk_mean": pytest.approx(len(counted) / case.rows),
     }
 
 

@@ -109,7 +109,7 @@ def test_classes_that_rounding_makes_alike_count_as_one(con: Connection) -> None
     con.execute("CREATE TABLE released AS FROM anonymize('t', k=4, representation='rounded')")
     told = con.execute(
         "SELECT value FROM anonymize_metrics('t', k=4, representation='rounded') "
-        "WHERE metric IN ('k_reached', 'sse', 'sse_released') ORDER BY metric"
+        "WHERE metric IN ('k', 'sse', 'sse_released') ORDER BY metric"
     ).fetchall()
     found = con.execute("SELECT min(n) FROM (SELECT count(*) AS n FROM released GROUP BY a)")
     assert found.fetchone() == told[0]
@@ -129,7 +129,7 @@ def test_weights_count(con: Connection) -> None:
     con.execute("CREATE TABLE t AS SELECT i * 10 AS a, CASE WHEN i = 3 THEN 97 ELSE 1 END AS w "
                 "FROM range(4) AS r(i)")
     call = ("SELECT DISTINCT round(a, 9), typeof(a) "
-            "FROM anonymize('t', k=4, weight='w', representation='{}')")
+            "FROM anonymize('t', k=4, sampling_weight='w', representation='{}')")
     assert con.execute(call.format("centroid")).fetchall() == [(29.4, "DOUBLE")]
     assert con.execute(call.format("rounded")).fetchall() == [(29, "BIGINT")]
 

@@ -111,12 +111,12 @@ def test_every_row_stays_in_its_class(con: Connection, method: str) -> None:
 
 
 MORE = {
-    "refined": "method := 'mdav', refine := 'local', refine_steps := 2000",
-    "refined by loss": "method := 'k_member', refine := 'local', refine_steps := 2000",
+    "refined": "method := 'mdav', effort := 'balanced', refine_steps := 2000",
+    "refined by loss": "method := 'k_member', effort := 'balanced', refine_steps := 2000",
     "in blocks": "method := 'mdav_plus', block_rows := 200",
     "hierarchies": "method := 'k_member', hierarchies := {'job': {'kind': 'flat'}}",
     "a class label": "method := 'k_member', class_label := 'job'",
-    "with weights": "weights := {'job': 0}",
+    "with weights": "column_weights := {'job': 0}",
 }
 
 

@@ -326,7 +326,7 @@ def test_a_type_of_the_database_has_no_effect(
     con.execute(f"CREATE TYPE JSON AS {body}")
     ((kind,),) = con.execute("SELECT typeof(NULL::JSON)").fetchall()
     assert kind != "JSON"
-    for name in ("anonymize_metrics", "anonymize_audit", "anonymize_suppressed"):
+    for name in ("anonymize_metrics", "anonymize_audit", "suppressed_rows"):
         assert answer(con, CALLS[name]) == right[name]
 
 

@@ -208,7 +208,7 @@ def test_columns_may_have_every_name_that_the_query_uses_too(base: Connection) -
             f"FROM anonymize_clusters('t', {roles}, others := 'drop', k := 3, method := 'mdav')"
         ).fetchall()
         metrics = base.execute(
-            f"SELECT value FROM anonymize_metrics{call}) WHERE metric = 'rows_in'"
+            f"SELECT value FROM anonymize_metrics{call}) WHERE metric = 'rows'"
         ).fetchall()
         assert (len(released), len(clusters), metrics) == (9, 3, [(9.0,)])
 
@@ -219,7 +219,7 @@ STAGES = ("source", "kept", "labels", "classes", "released", "sizes", "check", "
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("call", [
     "anonymize('{}', k := 3)", "anonymize_clusters('{}', k := 3)",
-    "anonymize_metrics('{}', k := 3)", "anonymize_suppressed('{}', k := 3)",
+    "anonymize_metrics('{}', k := 3)", "suppressed_rows('{}', k := 3)",
     "k_anonymity('{}')", "anonymize_audit('{0}', release := '{0}')",
     "anonymize('{}', k := 3, hierarchies := {{'a': 'flat'}})",
     "hierarchy('{}', 'a', kind := 'flat')",
@@ -274,7 +274,7 @@ con.execute("CREATE TABLE t AS SELECT i AS a, 'w' || i % 4 AS w, "
 for weight in ("5e-324", "1e-300", "1e6", "1e9", "1e100", "1e300", "1e307", "1.7e308", "1e400"):
     for method in ("mdav", "mdav_plus", "v_mdav", "mdav_star"):
         weights = ", ".join(f"'{name}': {weight}" for name in ("a", "w", "gone"))
-        call = f"('t', k := 3, method := '{method}', weights := {{{weights}}})"
+        call = f"('t', k := 3, method := '{method}', column_weights := {{{weights}}})"
         try:
             sizes = con.execute(f"SELECT count(*) FROM anonymize{call} GROUP BY ALL").fetchall()
             metrics = dict(con.execute(

@@ -125,26 +125,27 @@ def _cases() -> dict[str, tuple[str, str]]:
     for name in ("mdav", "k_member", "mondrian", "forest", "r_gather", "r_cellular", "optimal_1d"):
         table, options = METHODS[name]
         cases[f"{name} refined"] = (
-            table, f"{options}, method := '{name}', refine := 'local', refine_steps := 3000"
+            table, f"{options}, method := '{name}', effort := 'balanced', refine_steps := 3000"
         )
     more = {
-        "refined in blocks": ("large", "k := 5, block_rows := 400, refine := 'local', "
+        "refined in blocks": ("large", "k := 5, block_rows := 400, effort := 'balanced', "
                               "refine_steps := 3000"),
         "suppress": ("people", MIXED + "k := 5, method := 'k_member', suppress := 0.05"),
         "suppress by sse": ("people", MIXED + "k := 5, method := 'mdav_star', suppress := 0.05"),
         "suppress cells": ("people", MIXED + "k := 5, method := 'forest', suppress := 0.05"),
         "global": ("people", MIXED + "k := 5, recoding := 'global', suppress := 0.1, "
                    "hierarchies := {'zip': 'prefix'}"),
-        "weights": ("people", MIXED + "k := 5, weights := {'age': 4, 'job': 0}"),
+        "column_weights": ("people", MIXED + "k := 5, column_weights := {'age': 4, 'job': 0}"),
         "loss of squares": ("people", MIXED + "k := 5, distance := 'loss'"),
         "best by loss": ("people", MIXED + "k := 5, method := 'best', distance := 'loss', "
                          "loss := 'range_distinct', refine_steps := 3000"),
-        "best effort": ("bare", "k := 3, effort := 'best'"),
+        "best effort": ("bare", "k := 3, effort := 'thorough'"),
         "range_distinct": ("people", MIXED + "k := 5, method := 'k_member', "
                            "loss := 'range_distinct', hierarchies := {'zip': 'prefix'}"),
         "start seed": ("people", MIXED + "k := 5, method := 'k_member', start := 'seed'"),
         "class label": ("people", PEOPLE + "k := 5, method := 'k_member', class_label := 'job'"),
-        "diversity": ("people", PEOPLE + "k := 5, method := 'k_member', diversity := 'sensitive', "
+        "diversity": ("people",
+                      PEOPLE + "k := 5, method := 'k_member', diversity_preference := 'sensitive', "
                       "sensitive_values := ['HIV']"),
         "relaxed": ("people", MIXED + "k := 5, method := 'mondrian', partitioning := 'relaxed'"),
         "gamma": ("people", MIXED + "k := 5, method := 'v_mdav', gamma := 0.2"),
@@ -214,7 +215,7 @@ def test_release_clusters_and_metrics_are_unchanged(
 ) -> None:
     relation, options = CASES[case]
     found = {}
-    for call in ("anonymize", "anonymize_clusters", "anonymize_metrics", "anonymize_suppressed"):
+    for call in ("anonymize", "anonymize_clusters", "anonymize_metrics", "suppressed_rows"):
         if "cellular'" in options and "r_cellular" not in options and call not in (
             "anonymize_clusters", "anonymize_metrics"
         ):

@@ -87,7 +87,7 @@ def test_they_are_weighted_means(con: Connection, seed: int) -> None:
     source = {row[0]: row for row in con.execute("SELECT * FROM t").fetchall()}
     plain = {row[0]: row for row in released(con)}
     classes = defaultdict(list)
-    for row in released(con, weight="w"):
+    for row in released(con, sampling_weight="w"):
         classes[row[1]].append(row)
     assert len(classes) > 5
     changed = 0
@@ -112,20 +112,20 @@ def test_they_are_weighted_means(con: Connection, seed: int) -> None:
 def test_equal_weights_change_nothing(con: Connection) -> None:
     create(con, 5)
     expected = released(con)
-    assert released(con, weight="one") == expected
+    assert released(con, sampling_weight="one") == expected
     con.execute("ALTER TABLE t ADD same DOUBLE")
     con.execute("UPDATE t SET same = 0.1")
-    assert released(con, weight="same") == expected
+    assert released(con, sampling_weight="same") == expected
 
 
 @pytest.mark.slow
 def test_the_order_of_the_rows_changes_nothing(con: Connection) -> None:
     create(con, 6, 300)
     con.execute("CREATE TABLE u AS FROM t ORDER BY hash(n)")
-    expected = released(con, weight="w")
+    expected = released(con, sampling_weight="w")
     con.execute("SET threads = 4")
     for relation in ("t", "u"):
-        assert released(con, relation, weight="w") == expected
+        assert released(con, relation, sampling_weight="w") == expected
 
 
 @pytest.mark.slow
@@ -133,16 +133,16 @@ def test_only_columns_that_release_centroids_are_weighted(con: Connection) -> No
     create(con, 7)
     form = {"a": "median", "i": "interval", "*": "centroid"}
     plain = released(con, representation=form)
-    found = released(con, representation=form, weight="w")
+    found = released(con, representation=form, sampling_weight="w")
     assert [row[2:4] for row in plain] == [row[2:4] for row in found]
     assert [row[4:7] for row in plain] != [row[4:7] for row in found]
-    whole = released(con, weight="w")
+    whole = released(con, sampling_weight="w")
     assert [row[4:7] for row in whole] == [row[4:7] for row in found]
 
 
 def test_the_release_says_what_it_was_weighted_by(con: Connection) -> None:
     create(con, 8)
-    call = tables.call("anonymize_metrics", "t", **OPTIONS, others="drop", weight="w")
+    call = tables.call("anonymize_metrics", "t", **OPTIONS, others="drop", sampling_weight="w")
     ((told,),) = con.execute(f"SELECT text FROM {call} WHERE metric = 'options'").fetchall()
     assert json.loads(told)["weight"] == "w"
 
@@ -151,7 +151,7 @@ def test_a_row_without_a_weight_stops_the_release(con: Connection) -> None:
     create(con, 9)
     con.execute("UPDATE t SET w = NULL WHERE n = 17")
     with pytest.raises(DataError, match="must hold a number above 0 in every row"):
-        kanon_sql.anonymize("t", con=con, **OPTIONS, others="drop", weight="w")
+        kanon_sql.anonymize("t", con=con, **OPTIONS, others="drop", sampling_weight="w")
 
 
 @pytest.mark.sample(1)
@@ -164,9 +164,10 @@ def test_weights_that_would_mean_nothing_are_refused(
 ) -> None:
     create(con, 10)
     with pytest.raises(OptionError, match="weight counts in centroids"):
-        kanon_sql.anonymize("t", con=con, **{**OPTIONS, **options}, others="drop", weight="w")
+        kanon_sql.anonymize("t", con=con, **{**OPTIONS, **options}, others="drop",
+                            sampling_weight="w")
     call = tables.call(
-        "anonymize_metrics", "t", **{**OPTIONS, **options}, others="drop", weight="w"
+        "anonymize_metrics", "t", **{**OPTIONS, **options}, others="drop", sampling_weight="w"
     )
     ((least,),) = con.execute(f"SELECT value FROM {call} WHERE metric = 'k_weighted'").fetchall()
     assert least > 0

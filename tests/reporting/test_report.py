@@ -50,7 +50,7 @@ def test_every_metric_is_told_as_it_is(con: Con, tmp_path: Path, show_values: bo
             assert found.metric(name) == {value}, name
         else:
             assert found.metric(name) == {three(value)}, name
-    assert {"k_reached", "information_loss", "risk_mean", "equal_diversity"} <= {*told}
+    assert {"k", "information_loss", "prosecutor_risk_mean", "homogeneous_rows"} <= {*told}
 
 
 @pytest.mark.slow
@@ -63,7 +63,7 @@ def test_risk_is_told_before_and_after(con: Con, tmp_path: Path, show_values: bo
     for side, table in {"source": "patients", "release": "released"}.items():
         rows = con.execute(f"SELECT metric, value FROM anonymize_risk('{table}', {of})").fetchall()
         told = {name: value for name, value in rows if value is not None and "(" not in name}
-        assert {"sample_uniques", "prosecutor_max", "minimal_sample_uniques"} <= {*told}
+        assert {"uniques", "prosecutor_risk_max", "minimal_sample_uniques"} <= {*told}
         for name, value in told.items():
             exact = show_values or side == "release" or name == "rows"
             assert found.metric(f"{name} {side}") == {value if exact else three(value)}, name
@@ -76,8 +76,8 @@ def test_the_first_screen_says_what_was_asked_and_reached(con: Con, tmp_path: Pa
     for words in ("Ward 7", "looks like at least", "Asked and reached", "Passes unchanged",
                   "Chance to find a person", "What was lost", "Before you sign", "disease"):
         assert words in screen, words
-    assert ["l (disease)", "2", f"{told['l_reached (disease)']:g}", "kept"] in found.cells
-    assert ["k", "5", f"{told['k_reached']:g}", "kept"] in found.cells
+    assert ["l (disease)", "2", f"{told['l (disease)']:g}", "kept"] in found.cells
+    assert ["k", "5", f"{told['k']:g}", "kept"] in found.cells
 
 
 @pytest.mark.slow
@@ -173,7 +173,7 @@ def test_a_frame_and_a_file_are_reported(con: Con, tmp_path: Path) -> None:
         kanon_sql.report(data, tmp_path / f"{i}.html", **CALL)
         for i, data in enumerate((frame, tmp_path / "p.parquet"))
     ]
-    assert [each.told.value("k_reached") for each in done] == [done[0].told.value("k_reached")] * 2
+    assert [each.told.value("k") for each in done] == [done[0].told.value("k")] * 2
     assert repr(done[0]).startswith("Report(")
 
 
@@ -198,14 +198,14 @@ def test_several_sensitive_columns_have_each_their_own(con: Con, tmp_path: Path)
     report = kanon_sql.report("patients", tmp_path / "r.html", con=con, **call)
     told = metrics(con, **call)
     assert {each.column: each.one_value for each in report.told.shared} == {
-        name: told[f"equal_diversity ({name})"] for name in ("disease", "job")
+        name: told[f"homogeneous_rows ({name})"] for name in ("disease", "job")
     }
     for each in report.told.shared:
         assert sum(rows for _, _, rows in each.by_values) == 60
         assert sum(rows for _, _, rows in each.by_share) == 60
         assert sum(classes for _, classes, _ in each.by_values) == told["classes"]
     found = read(report.path)
-    assert found.metric("equal_diversity (job)") == {told["equal_diversity (job)"]}
+    assert found.metric("homogeneous_rows (job)") == {told["homogeneous_rows (job)"]}
 
 
 @pytest.mark.slow
@@ -217,14 +217,14 @@ def test_a_part_passes_unchanged_and_is_known(con: Con, tmp_path: Path) -> None:
     assert [column.name for column in report.told.passing] == ["disease", "ward"]
     assert [column.name for column in report.told.gone] == ["name"]
     assert sum(classes for _, classes, _ in report.told.shared[0].by_values) == told["classes"]
-    assert report.told.shared[0].one_value == told["equal_diversity"]
-    assert report.told.risk["prosecutor_max"].after == told["risk_max"]
-    assert report.told.risk["prosecutor_mean"].after == told["risk_mean"]
+    assert report.told.shared[0].one_value == told["homogeneous_rows"]
+    assert report.told.risk["prosecutor_risk_max"].after == told["prosecutor_risk_max"]
+    assert report.told.risk["prosecutor_risk_mean"].after == told["prosecutor_risk_mean"]
     before = kanon_sql.anonymize_risk(
         "wards", con=con, quasi_identifiers=["age", "zip", "job", "ward"], k=5
     ).to_pydict()
-    uniques = dict(zip(before["metric"], before["value"], strict=True))["sample_uniques"]
-    assert report.told.risk["sample_uniques"].before == uniques
+    uniques = dict(zip(before["metric"], before["value"], strict=True))["uniques"]
+    assert report.told.risk["uniques"].before == uniques
 
 
 @pytest.mark.slow
@@ -271,7 +271,7 @@ def test_what_is_compared_is_measured_alike(con: Con, tmp_path: Path) -> None:
     for each, changes in ((this, {}), (mdav, {"method": "mdav"}), (ten, {"k": 10}),
                           (mondrian, {"method": "mondrian", "k": 6})):
         told = metrics(con, **{**CALL, **changes})
-        for name in ("k_reached", "ncp_grouping", "information_loss", "risk_mean"):
+        for name in ("k", "ncp_grouping", "information_loss", "prosecutor_risk_mean"):
             assert each.numbers[name] == told.get(name)
     assert this.chosen and not mdav.chosen and mondrian.method == "mondrian"
     # a method of one column says that there are several

@@ -119,7 +119,7 @@ def test_models_are_kept_in_the_whole_release(
     found, metrics = released(frame, **options)
     assert metrics["blocks"] > 3 and found.num_rows == visits.num_rows
     assert worst(found, what) <= limit + 1e-9
-    assert smallest(found) == metrics["k_reached"] >= 4
+    assert smallest(found) == metrics["k"] >= 4
     told = "SELECT disease, pay, count(*) FROM {} GROUP BY ALL ORDER BY ALL"
     assert asked(told.format("found"), found=found) == asked(told.format("visits"), visits=visits)
     plain, _ = released(frame)
@@ -176,7 +176,7 @@ def test_a_block_that_cannot_keep_a_model_joins_its_neighbour(
     assert metrics["blocks"] < whole["blocks"]
     assert metrics["block_rows_max"] > whole["block_rows_max"]
     assert found.num_rows == plain.num_rows
-    assert smallest(found) == metrics["k_reached"] >= 4
+    assert smallest(found) == metrics["k"] >= 4
     limit = {"delta": 1.4, "l": -2, "alpha": 1.0}[what]
     assert worst(found, what) <= limit + 1e-9
     again, _ = released(frame.repartition(3), block_rows=200, class_id=True, **options)
@@ -237,7 +237,7 @@ def test_each_part_is_a_release_of_its_own(
     found, metrics = released(frame, **WITHIN, **options)
     told = "SELECT site, disease, count(*) FROM {} GROUP BY ALL ORDER BY ALL"
     assert asked(told.format("found"), found=found) == asked(told.format("visits"), visits=visits)
-    assert smallest(found, "site") == metrics["k_reached"] >= 4
+    assert smallest(found, "site") == metrics["k"] >= 4
     assert (metrics["parts"], metrics["part_rows_min"]) == (5, 32)
     for name in set(options) & {"t", "l"}:
         limit = {"t": 0.4, "l": -2}[name]
@@ -257,7 +257,7 @@ def test_small_parts_are_what_a_query_makes_of_them(
     assert asked(told.format("found"), found=found) == asked(told.format("plain"), plain=plain)
     table = kanon_sql.anonymize_metrics(visits, **options)
     known = dict(zip(table["metric"].to_pylist(), table["value"].to_pylist(), strict=True))
-    for name in ("parts", "parts_joined", "parts_suppressed", "part_rows_min", "k_reached"):
+    for name in ("parts", "parts_joined", "parts_suppressed", "part_rows_min", "k"):
         assert metrics[name] == known[name], name
     assert metrics["parts_joined"] + metrics["parts_suppressed"] > 0
     cut, _ = released(frame, **{**options, "block_rows": 900})

@@ -102,7 +102,7 @@ def test_a_person_is_in_one_block(spark: Any) -> None:
     assert released.metrics["persons"] == 150
     assert released.metrics["rows_released"] == 600
     assert "who" not in released.frame.columns
-    assert released.metrics["k_reached"] >= 5
+    assert released.metrics["k"] >= 5
     released.unpersist()
     lost = rows.withColumn("who", rows["who"].try_cast("int"))
     with pytest.raises(DataError, match="who"):

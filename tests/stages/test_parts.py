@@ -76,13 +76,13 @@ def test_labels_that_do_not_fit_the_rows_of_their_part_are_an_error() -> None:
 
 def test_facts_of_parts_are_merged_by_what_they_mean() -> None:
     told = [
-        {"blocks": 1.0, "refine_stopped": 0.0, "labels": "remembered", "lower_bound": 3.0,
+        {"blocks": 1.0, "refine_stopped": 0.0, "grouping_cache": "hit", "lower_bound": 3.0,
          "violating 0": 2, "least_size 0": 4, "gamma": 0.5},
-        {"blocks": 2.0, "refine_stopped": 1.0, "labels": "computed", "lower_bound": 4.0,
+        {"blocks": 2.0, "refine_stopped": 1.0, "grouping_cache": "miss", "lower_bound": 4.0,
          "violating 0": 5, "least_size 0": 3, "gamma": 0.5},
     ]
     assert facts_of_all(told) == {
-        "blocks": 3.0, "refine_stopped": 1.0, "labels": "computed", "violating 0": 7,
+        "blocks": 3.0, "refine_stopped": 1.0, "grouping_cache": "miss", "violating 0": 7,
         "least_size 0": 3, "gamma": 0.5,
     }
 

@@ -47,8 +47,8 @@ def test_rows_metrics_and_clusters_share_one_grouping(
     first = con.execute(f"FROM anonymize({options})").fetchall()
     assert con.execute(f"FROM anonymize({options})").fetchall() == first
     con.execute(f"FROM anonymize_clusters({options})").fetchall()
-    labels = "SELECT text FROM anonymize_metrics({}) WHERE metric = 'labels'"
-    assert con.execute(labels.format(options)).fetchone() == ("remembered",)
+    labels = "SELECT text FROM anonymize_metrics({}) WHERE metric = 'grouping_cache'"
+    assert con.execute(labels.format(options)).fetchone() == ("hit",)
     assert count == [60]
 
 
@@ -62,7 +62,7 @@ def test_the_same_content_elsewhere_in_another_order(
 
 
 @pytest.mark.sample(1)
-@pytest.mark.parametrize("change", ["k=6", "k=5, method='mdav'", "k=5, weights={'age': 2}"])
+@pytest.mark.parametrize("change", ["k=6", "k=5, method='mdav'", "k=5, column_weights={'age': 2}"])
 def test_other_options_group_again(
     con: duckdb.DuckDBPyConnection, count: list[int], change: str
 ) -> None:
@@ -109,8 +109,8 @@ def test_the_seconds_of_labels_are_those_of_when_they_were_made(
     query = "SELECT metric, value, text FROM anonymize_metrics('patients', k=5)"
     runs = [con.execute(query).fetchall() for _ in range(2)]
     told = [{name: value for name, value, _ in run} for run in runs]
-    labels = [text for run in runs for name, _, text in run if name == "labels"]
-    assert labels == ["computed", "remembered"]
+    labels = [text for run in runs for name, _, text in run if name == "grouping_cache"]
+    assert labels == ["miss", "hit"]
     assert told[0]["seconds_group"] == told[1]["seconds_group"] >= 0.25
     for seconds in told:
         parts = ("read", "encode", "group", "generalize", "verify")
@@ -119,12 +119,13 @@ def test_the_seconds_of_labels_are_those_of_when_they_were_made(
 
 
 OTHER = {
-    "k": 6, "distance": "loss", "loss": "range_distinct", "weights": {"a": 2.0}, "nulls": "error",
+    "k": 6, "distance": "loss", "loss": "range_distinct", "column_weights": {"a": 2.0},
+    "nulls": "error",
     "seed": 1, "refine": "local", "refine_steps": 7, "refine_seconds": 1.0, "block_rows": 500,
     "refine_times": 8, "suppress": 0.1, "class_label": "a", "sensitive_values": ("x",),
     "beside_k": (KAnonymity(9),),
     # options of methods
-    "gamma": 0.3, "start": "seed", "class_penalty": 2.0, "diversity": "equal",
+    "gamma": 0.3, "start": "seed", "class_penalty": 2.0, "diversity_preference": "equal",
     "diversity_penalty": 2.0, "partitioning": "relaxed", "metric": "hamming", "epsilon": 0.25,
     "max_clusters": 3, "centers": "rows", "facility_cost": 2.0, "allow_small": True,
     "max_diameter": 2.0, "neighbours": 4, "adjacency": "pairs", "places": "spots",

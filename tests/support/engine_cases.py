@@ -60,7 +60,7 @@ CASES: dict[str, dict[str, Any]] = {
     "refine_seconds": {"refine": "local", "refine_seconds": 0.2},
     "suppress": {"suppress": 0.05},
     "nulls left out": {"nulls": "suppress"},
-    "weights": {"weights": {"age": 3.0}},
+    "column_weights": {"column_weights": {"age": 3.0}},
     "hierarchies": {"hierarchies": {"zip": "prefix", "seen": "date"}},
     "categorical": {"categorical": ["age"]},
     "intervals": {"representation": "interval"},

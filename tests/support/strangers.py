@@ -27,11 +27,11 @@ CALLS = {
     "suppress": f"FROM anonymize('patients', k := 3, {ROLES}, representation := 'suppress')",
     "median": f"FROM anonymize('patients', k := 3, {ROLES}, representation := 'median')",
     "hierarchies": f"FROM anonymize('patients', k := 3, {ROLES}, method := 'r_gather', {LEVELS})",
-    "anonymize_suppressed": f"FROM anonymize_suppressed('patients', k := 3, {ROLES}, {LEVELS}, "
+    "suppressed_rows": f"FROM suppressed_rows('patients', k := 3, {ROLES}, {LEVELS}, "
                             "recoding := 'global', suppress := 0.2)",
     "anonymize_clusters": f"FROM anonymize_clusters('patients', k := 3, {ROLES})",
     "anonymize_metrics": "SELECT metric, CASE WHEN unit = 'seconds' THEN 0 ELSE value END, "
-                         "CASE WHEN metric = 'labels' THEN '' ELSE text END "
+                         "CASE WHEN metric = 'grouping_cache' THEN '' ELSE text END "
                          f"FROM anonymize_metrics('patients', k := 3, {ROLES}, {LEVELS}, "
                          "sensitive_values := ['Flu'], class_label := 'disease')",
     "anonymize_audit": f"FROM anonymize_audit('patients', release := 'patients', {ROLES})",

@@ -324,7 +324,7 @@ def cases(
         "method": draw(st.sampled_from(methods)),
         "representation": draw(st.sampled_from(representations)),
         "nulls": draw(st.sampled_from(nulls)),
-        "weights": weights,
+        "column_weights": weights,
         "seed": draw(st.sampled_from((0, 1, 12345))),
     }
     return Case(shuffled, quasi, sensitive, roles, options)

@@ -21,7 +21,8 @@ from kanon_sql.cli.typed import as_typed
 from kanon_sql.errors import OptionError
 from kanon_sql.methods import METHODS
 
-SHOWN = ("information_loss", "total_il", "classes", "risk_max", "risk_mean", "rows_suppressed")
+SHOWN = ("information_loss", "total_il", "classes", "prosecutor_risk_max", "prosecutor_risk_mean",
+         "rows_suppressed")
 PLOTS = ("svg", "png", "pdf")
 
 
@@ -35,7 +36,7 @@ PLOTS = ("svg", "png", "pdf")
 @click.option("--plot", metavar="FILE", type=click.Path(),
               help=f"Draws loss and risk by k, as {', '.join(PLOTS)}; needs the extra plots.")
 @inputs.as_json
-@options("anonymize_metrics", but=("k", "method", "max_risk", "preset"))
+@options("anonymize_metrics", but=("k", "method", "max_risk"))
 def compare(
     source: tuple[str, ...], table: str | None, database: str | None, ks: str, methods: str,
     plot: str | None, as_json: bool, **given: Any,
@@ -97,7 +98,7 @@ def _draw(done: list[Compared], path: str) -> None:
     from kanon_sql.output.whole import beside
 
     figure = Figure(figsize=(12, 4), layout="constrained")
-    labels = {"information_loss": "information loss, %", "risk_mean": "risk on average"}
+    labels = {"information_loss": "information loss, %", "prosecutor_risk_mean": "risk on average"}
     for place, axes in enumerate(figure.subplots(1, 3)):
         name = (*labels, "seconds")[place]
         for method in dict.fromkeys(one.method for one in done):

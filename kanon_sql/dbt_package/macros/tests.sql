@@ -12,7 +12,7 @@
 {% test k_anonymous(model, k, quasi_identifiers=none, entity=none) %}
     select * from {{ kanon_sql.measured(model, {
         'k': k, 'quasi_identifiers': quasi_identifiers, 'entity': entity}) }}
-    where "rows" > 0 and not coalesce(k_asked <= k, false)
+    where "rows" > 0 and not coalesce(k_requested <= k, false)
 {% endtest %}
 
 {% test l_diverse(model, l, column_name=none, sensitive=none, quasi_identifiers=none, c=none,

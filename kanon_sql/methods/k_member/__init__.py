@@ -30,10 +30,11 @@ class KMemberOptions(MethodOptions):
         1.0, number, "what a row of another class label costs, in quasi-identifier cells.",
         type="DOUBLE",
     )
-    diversity: str | None = option(
+    diversity_preference: str | None = option(
         None, one_of(DIVERSITIES),
         "'equal' avoids classes that have one sensitive value only, 'sensitive' those whose one "
-        "value is among sensitive_values. Needs one sensitive column. It promises nothing: l does.",
+        "value is among sensitive_values. Needs one sensitive column. It is a preference; l is the "
+        "model that is kept.",
     )
     diversity_penalty: float = option(
         1.0, number,
@@ -43,38 +44,38 @@ class KMemberOptions(MethodOptions):
 
     @property
     def needs_sensitive(self) -> bool:
-        """With diversity."""
-        return self.diversity is not None
+        """With diversity_preference."""
+        return self.diversity_preference is not None
 
     @property
     def needs_protected(self) -> bool:
-        """With diversity 'sensitive'."""
-        return self.diversity == "sensitive"
+        """With diversity_preference 'sensitive'."""
+        return self.diversity_preference == "sensitive"
 
     def check(self, task: TaskView, given: Collection[str]) -> None:
         """Refuses penalties for nothing, and refine where it would undo what they do."""
-        needed = {"diversity_penalty": self.diversity, "class_penalty": task.class_label}
+        needed = {"diversity_penalty": self.diversity_preference, "class_penalty": task.class_label}
         for name, there in needed.items():
             if name in given and there is None:
-                lacking = name.replace("_penalty", "").replace("class", "class_label")
+                lacking = "class_label" if name == "class_penalty" else "diversity_preference"
                 raise OptionError(
                     f"{name} is given without {lacking}. Add it, or leave {name} out."
                 )
-        if self.diversity == "sensitive" and not task.sensitive_values:
+        if self.diversity_preference == "sensitive" and not task.sensitive_values:
             raise OptionError(
-                "diversity 'sensitive' needs to know which values are sensitive. Add "
+                "diversity_preference 'sensitive' needs to know which values are sensitive. Add "
                 "sensitive_values=[...]."
             )
         if task.refine == "none":
             return
-        if self.diversity is not None:
+        if self.diversity_preference is not None:
             raise OptionError(
-                "refine knows nothing of diversity, and would undo it. Leave one of them out."
+                "The search of effort would undo diversity_preference. Leave one of them out."
             )
         if task.class_label is not None and self.class_penalty != 0.0:
             raise OptionError(
-                "refine knows nothing of class labels, and would undo what class_penalty does. "
-                "Leave refine out, or set class_penalty=0."
+                "The search of effort would undo class_penalty, which prefers classes of one "
+                "label. Leave effort out, or set class_penalty=0."
             )
 
 METHODS = (

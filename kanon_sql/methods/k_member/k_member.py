@@ -47,7 +47,7 @@ def k_member(points: LossPoints, task: GroupTask, watch: Watch) -> Grouping:
         label_due=own.class_penalty,
         sensitive_due=own.diversity_penalty,
         by_label=task.class_label is not None,
-        diversity=_DIVERSITY[own.diversity],
+        diversity=_DIVERSITY[own.diversity_preference],
     )
     order = content_order(points, task.seed)
     return Grouping(gather(points, k, order, rules, watch), {})

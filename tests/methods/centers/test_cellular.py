@@ -27,7 +27,7 @@ from tests.support.thoroughness import often
 
 distance_of, key_within = map(from_python, (of_points.distance_of, of_points.key_within))
 
-KINDS = ("normal", "tails", "grid", "line", "hamming", "weights", "few", "sphere")
+KINDS = ("normal", "tails", "grid", "line", "hamming", "column_weights", "few", "sphere")
 
 
 def metric_points(kind: str, n: int, seed: int) -> MetricPoints:
@@ -41,7 +41,7 @@ def metric_points(kind: str, n: int, seed: int) -> MetricPoints:
         return MetricPoints.of(rng.integers(0, 4, (n, 2)))
     if kind == "line":
         return MetricPoints.of(rng.integers(0, 2 * n, (n, 1)))
-    if kind in ("hamming", "weights"):
+    if kind in ("hamming", "column_weights"):
         codes = rng.integers(0, 3, (n, 4))
         scale = [0.5] * 4 if kind == "hamming" else [0.5, 0.1, 0.3, 0.0]
         return MetricPoints.of(np.zeros((n, 0)), codes, scale, "plain")

@@ -34,7 +34,7 @@ def figure_1(con: Connection) -> str:
     assert weights is not None
     return (
         "k := 2, sensitive := ['disease'], "
-        f"weights := {{'age': {weights[0]}, 'location': {weights[1]}}}"
+        f"column_weights := {{'age': {weights[0]}, 'location': {weights[1]}}}"
     )
 
 
@@ -171,7 +171,7 @@ def test_means_are_always_centroids(places: Connection, method: str, metric: str
     more = f"quasi_identifiers := {names}, others := 'drop'"
     told = verbatim(places, f"'places', {options}, {more}")
     source = set(fetch(places, "FROM places").select(names).to_pandas().itertuples(index=False))
-    assert told["centers_verbatim"] == len(set(classes) & {tuple(row) for row in source})
+    assert told["centers_equal_to_a_row"] == len(set(classes) & {tuple(row) for row in source})
 
 
 @pytest.mark.slow
@@ -187,7 +187,8 @@ def test_published_rows_are_counted(places: Connection, method: str) -> None:
             f"SELECT DISTINCT lat, lon FROM anonymize_clusters('places', {call}, "
             f"centers := '{centers}')"
         ).fetchall()
-        told = verbatim(places, f"'places', {call}, centers := '{centers}'")["centers_verbatim"]
+        told = verbatim(places,
+                        f"'places', {call}, centers := '{centers}'")["centers_equal_to_a_row"]
         assert told == len({tuple(map(float, center)) for center in found} & rows)
         counted.append(told)
         assert centers != "rows" or told == len(found)
@@ -205,11 +206,11 @@ def test_null_equals_null_where_rows_are_counted(con: Connection) -> None:
     assert sorted(centers, key=str) == [(6.0, None), (None, "a")]
     told = verbatim(con, call)
     assert told == {
-        "centers_verbatim": 2.0, "verbatim_values (n)": 1.0, "verbatim_values (word)": 1.0
+        "centers_equal_to_a_row": 2.0, "original_values (n)": 1.0, "original_values (word)": 1.0
     }
     told = verbatim(con, "'gaps', k := 3, method := 'mdav', representation := 'median'")
     assert told == {
-        "centers_verbatim": None, "verbatim_values (n)": 1.0, "verbatim_values (word)": 1.0
+        "centers_equal_to_a_row": None, "original_values (n)": 1.0, "original_values (word)": 1.0
     }
     told = verbatim(con, "'gaps', k := 3, method := 'mdav', representation := 'interval'")
     assert set(told.values()) == {None}
@@ -230,8 +231,8 @@ def test_values_that_rows_of_a_class_have_are_counted(
             center[j] in {row[j] for row in rows} and len({row[j] for row in rows}) > 1
             for center, rows in classes.items()
         )
-        assert told[f"verbatim_values ({name})"] == expected
-    assert representation == "centroid" or (told["verbatim_values (age)"] or 0.0) > 9.0
+        assert told[f"original_values ({name})"] == expected
+    assert representation == "centroid" or (told["original_values (age)"] or 0.0) > 9.0
 
 
 @pytest.mark.slow
@@ -280,7 +281,8 @@ def test_a_missing_place_is_half_way_around_the_earth(places: Connection) -> Non
     [
         ("quasi_identifiers := ['lat', 'age']", "and there are: lat, age"),
         ("quasi_identifiers := ['lat']", "and there are: lat"),
-        ("quasi_identifiers := ['lat', 'lon'], weights := {'lat': 2}", "weights have no meaning"),
+        ("quasi_identifiers := ['lat', 'lon'], column_weights := {'lat': 2}",
+         "weights have no meaning"),
         ("quasi_identifiers := ['lat', 'lon'], hierarchies := {'lat': 'bins'}",
          "hierarchies have no meaning"),
         ("quasi_identifiers := ['lat', 'lon'], metric := 'haversin'", "Did you mean 'haversine'"),

@@ -32,10 +32,11 @@ VARIANTS: tuple[Mapping[str, Any], ...] = (
     {"start": "seed", "seed": 3},
     {"class_label": "label", "class_penalty": 0.25},
     {"class_label": "label"},
-    {"diversity": "equal", "diversity_penalty": 2.0},
-    {"diversity": "sensitive", "diversity_penalty": 0.5},
-    {"diversity": "equal", "diversity_penalty": 0.3, "class_label": True, "start": "seed"},
-    {"diversity": "sensitive", "class_label": True, "class_penalty": 7.0},
+    {"diversity_preference": "equal", "diversity_penalty": 2.0},
+    {"diversity_preference": "sensitive", "diversity_penalty": 0.5},
+    {"diversity_preference": "equal", "diversity_penalty": 0.3, "class_label": True,
+     "start": "seed"},
+    {"diversity_preference": "sensitive", "class_label": True, "class_penalty": 7.0},
 )
 
 
@@ -51,7 +52,7 @@ def variant_of(points: LossPoints, options: Mapping[str, Any]) -> Variant:
     return Variant(
         options.get("start", "last"),
         options.get("class_penalty", 1.0) if options.get("class_label") else None,
-        options.get("diversity"),
+        options.get("diversity_preference"),
         options.get("diversity_penalty", 1.0),
         content_order(points, options.get("seed", 0)).tolist(),
     )
@@ -387,7 +388,8 @@ def test_class_label_lowers_the_classification_metric() -> None:
 def test_diversity_lowers_its_metric(kind: str, grave_only: bool) -> None:
     points = close_table()
     plain = task_for("k_member", 4).group(points).labels
-    ours = task_for("k_member", 4, diversity=kind, diversity_penalty=2.0).group(points).labels
+    ours = task_for("k_member", 4, diversity_preference=kind,
+                    diversity_penalty=2.0).group(points).labels
     assert uniform(points, plain, grave_only) > 40
     assert uniform(points, ours, grave_only) < 0.2 * uniform(points, plain, grave_only)
     if kind == "sensitive":  # groups of other secrets may stay uniform
@@ -397,7 +399,7 @@ def test_diversity_lowers_its_metric(kind: str, grave_only: bool) -> None:
 def test_no_truly_sensitive_value_is_no_diversity() -> None:
     points = replace(close_table(), protected=np.zeros(3, np.bool_))
     plain = task_for("k_member", 4).group(points).labels
-    ours = task_for("k_member", 4, diversity="sensitive").group(points).labels
+    ours = task_for("k_member", 4, diversity_preference="sensitive").group(points).labels
     assert (ours == plain).all()
 
 

@@ -117,20 +117,20 @@ def test_rows_in_are_rows_released_and_rows_suppressed(outliers: Connection, met
         metrics_of(outliers, f"anonymize_metrics({call}{more})")
         for more in ("", ", suppress := 0.02")
     )
-    assert 0 < found["rows_suppressed"] <= 4 and found["rows_in"] == 200
+    assert 0 < found["rows_suppressed"] <= 4 and found["rows"] == 200
     assert found["rows_released"] == 200 - found["rows_suppressed"]
-    assert found["k_reached"] >= 4 and plain["rows_suppressed"] == 0
+    assert found["k"] >= 4 and plain["rows_suppressed"] == 0
     measure = "sse" if method == "mdav_plus" else "total_il"
     assert found[measure] < plain[measure]
     assert found["discernibility"] >= 200 * found["rows_suppressed"]
     released = {row[0] for row in outliers.sql(
         f"SELECT secret FROM anonymize({call}, suppress := 0.02)").fetchall()}
-    listed = outliers.sql(f"FROM anonymize_suppressed({call}, suppress := 0.02)")
+    listed = outliers.sql(f"FROM suppressed_rows({call}, suppress := 0.02)")
     assert listed.columns == ["row_number"]
     numbers = {row[0] for row in listed.fetchall()}
     assert len(numbers) == found["rows_suppressed"]
     shown = outliers.sql(
-        f"FROM anonymize_suppressed({call}, suppress := 0.02, show_values := true)"
+        f"FROM suppressed_rows({call}, suppress := 0.02, show_values := true)"
     )
     assert shown.columns == ["row_number", "a", "b", "secret"]
     rows = shown.fetchall()
@@ -146,7 +146,7 @@ def test_rows_in_are_rows_released_and_rows_suppressed(outliers: Connection, met
 def test_rows_left_out_for_nulls_are_listed_too(outliers: Connection) -> None:
     outliers.execute("UPDATE t SET a = NULL WHERE secret % 100 = 3")
     listed = outliers.sql(
-        "FROM anonymize_suppressed('t', k := 4, quasi_identifiers := ['a', 'b'], "
+        "FROM suppressed_rows('t', k := 4, quasi_identifiers := ['a', 'b'], "
         "sensitive := ['secret'], nulls := 'suppress')"
     ).fetchall()
     assert listed == [(4,), (104,)]

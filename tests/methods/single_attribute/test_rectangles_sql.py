@@ -149,7 +149,7 @@ def test_rows_without_a_place_are_a_class_of_their_own(con: Connection) -> None:
     ).fetchall()
     assert rows == [(None, None, None, 3)]
     told = metrics_of(con, f"anonymize_metrics('t', k := 3, {METHOD})")
-    assert (told["rows_in"], told["rows_released"], told["class_size_min"]) == (23, 23, 3)
+    assert (told["rows"], told["rows_released"], told["k"]) == (23, 23, 3)
     said = refusal_of(con, f"FROM anonymize('t', k := 4, {METHOD})")
     assert "20 rows with a place and 3 without" in said
     left = f"FROM anonymize('t', k := 4, {METHOD}, nulls := 'suppress')"

@@ -111,7 +111,7 @@ def test_islands_are_refused_left_out_or_joined(con: Connection) -> None:
     assert "islands='suppress'" in said
     assert released(con, ", islands := 'suppress'") == [("{a, b}", 7)]
     told = metrics_of(con, f"anonymize_metrics({ZIP}, islands := 'suppress')")
-    assert (told["rows_in"], told["rows_released"], told["rows_suppressed"]) == (13, 7, 6)
+    assert (told["rows"], told["rows_released"], told["rows_suppressed"]) == (13, 7, 6)
     assert (told["islands"], told["island_rows"], told["codes_unknown"]) == (3, 6, 2)
     con.execute("CREATE OR REPLACE TABLE spots AS FROM (VALUES ('a', 1.0, 1.0), ('b', 2.0, 1.0), "
                 "('c', 2.0, 3.0), ('x', 9.0, 9.0)) AS s(code, lat, lon)")
@@ -159,7 +159,7 @@ def test_neighbours_follow_from_places(con: Connection) -> None:
     ("adjacency := 'pairs', suppress := 0.1", "suppress has no meaning"),
     ("adjacency := 'pairs', hierarchies := {'zip': 'prefix'}", "hierarchies has no meaning"),
     ("adjacency := 'pairs', sequence := 'sorted'", "takes no sequence"),
-    ("adjacency := 'pairs', refine := 'local'", "can't be refined"),
+    ("adjacency := 'pairs', effort := 'balanced'", "can't be refined"),
     ("adjacency := 'pairs', distance := 'sse'", "Leave distance out"),
 ])
 def test_what_can_not_be_is_refused_in_a_sentence(
