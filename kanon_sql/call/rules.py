@@ -297,8 +297,8 @@ def _weighted(options: Options, task: GroupTask, shown: str) -> bool:
     if options.call in ("anonymize_metrics", "anonymize_roles"):
         return False
     raise OptionError(
-        f"sampling_weight counts in centroids, and classes of the method {task.method.name!r} release "
-        "none of their rows here. Leave it out, or name its column in sensitive=[...]."
+        f"sampling_weight counts in centroids, and classes of the method {task.method.name!r} "
+        "release none of their rows here. Leave it out, or name its column in sensitive=[...]."
     )
 
 
