@@ -9,9 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.project.english.check import PAGES, RULES, Rule, name_of, of_page, of_sources
+from tests.project.english.check import (
+    PAGES,
+    RULES,
+    Rule,
+    name_of,
+    of_page,
+    of_sources,
+    page_source,
+)
+from tests.project.english.grammar import INSTALL, INSTALLED, SPELLING, grammar
 from tests.project.english.prose import CODE, passages, words
-from tests.project.english.sources import SOURCES
+from tests.project.english.sources import SOURCES, text_source
 
 UNREWRITTEN = {
     "README.md",
@@ -93,6 +102,9 @@ UNHELD = {
 HELD = [page for page in PAGES if name_of(page) not in UNREWRITTEN]
 
 
+checks_grammar = pytest.mark.skipif(not INSTALLED, reason=f"no grammar checker: {INSTALL}")
+
+
 def listed(found: list[object]) -> str:
     """The findings, one a line."""
     return "\n".join(map(str, found))
@@ -107,6 +119,15 @@ def test_a_page_is_plain_english(page: Path) -> None:
 @pytest.mark.parametrize("name", sorted({*SOURCES} - UNHELD))
 def test_the_package_speaks_plain_english(name: str) -> None:
     found = of_sources(SOURCES[name]())
+    assert not found, listed(found)
+
+
+@checks_grammar
+def test_the_grammar_is_right() -> None:
+    sources = [page_source(page) for page in HELD]
+    for name in sorted({*SOURCES} - UNHELD):
+        sources += SOURCES[name]()
+    found = [finding for source in sources for finding in grammar(source)]
     assert not found, listed(found)
 
 
@@ -141,6 +162,28 @@ PLAIN = (
 @pytest.mark.parametrize("sentence", PLAIN)
 def test_no_rule_fires_on_plain_english(sentence: str) -> None:
     assert [rule.bad for rule in RULES if rule.find.search(sentence)] == []
+
+
+WRONG = {
+    "It tell what were released.": "IT_VBZ",
+    "This is a anonymity set.": "EN_A_VS_AN",
+    "Remove the the rows.": "ENGLISH_WORD_REPEAT_RULE",
+    "Each rows are counted.": "EACH_EVERY_NNS",
+    "The rows are seperate.": SPELLING,
+}
+
+
+@checks_grammar
+@pytest.mark.parametrize("sentence", WRONG)
+def test_grammar_is_checked(sentence: str) -> None:
+    (found,) = grammar(text_source("here", sentence, 7))
+    assert str(found).startswith("here:7: ") and WRONG[sentence] in str(found)
+
+
+@checks_grammar
+@pytest.mark.parametrize("sentence", PLAIN)
+def test_plain_english_has_no_error_of_grammar(sentence: str) -> None:
+    assert list(grammar(text_source("here", sentence))) == []
 
 
 PAGE = """\

@@ -10,7 +10,17 @@ import argparse
 import sys
 from pathlib import Path
 
-from tests.project.english.check import PAGES, ROOT, mean, name_of, of_page, of_sources, page_source
+from tests.project.english.check import (
+    PAGES,
+    ROOT,
+    Finding,
+    mean,
+    name_of,
+    of_page,
+    of_sources,
+    page_source,
+)
+from tests.project.english.grammar import INSTALL, INSTALLED, grammar
 from tests.project.english.prose import words
 from tests.project.english.sources import SOURCES
 
@@ -25,15 +35,21 @@ def _words() -> None:
     print(f"{total:6,}  in all")
 
 
-def _counts() -> None:
-    for page in PAGES:
-        print(f"{len(of_page(page)):5}  {name_of(page)}")
-    for name, source in SOURCES.items():
-        print(f"{len(of_sources(source())):5}  {name}")
+def _found(name: str) -> list[Finding]:
+    if name in SOURCES:
+        sources = list(SOURCES[name]())
+        found = of_sources(sources)
+    else:
+        page = path if (path := Path(name)).exists() else ROOT / name
+        sources = [page_source(page)]
+        found = of_page(page)
+    if INSTALLED:
+        found += [finding for source in sources for finding in grammar(source)]
+    return found
 
 
 def main() -> int:
-    """Print what is found; 1 if anything is."""
+    """Print the findings; 1 if there are any."""
     parser = argparse.ArgumentParser(prog="python -m tests.project.english")
     parser.add_argument("what", nargs="*", metavar="PAGE or SOURCE",
                         help=f"pages, or of {', '.join(SOURCES)}")
@@ -43,26 +59,28 @@ def main() -> int:
     given = parser.parse_args()
     if given.words:
         _words()
-    if given.counts:
-        _counts()
-    if given.words or given.counts:
         return 0
-    what = [*map(str, PAGES), *SOURCES] if given.all else given.what
+    what = given.what
+    if given.all or (given.counts and not what):
+        what = [*map(name_of, PAGES), *SOURCES]
     if not what:
         parser.print_help()
         return 2
-    found = []
     for name in what:
-        if name in SOURCES:
-            found += of_sources(SOURCES[name]())
-        elif (page := Path(name)).exists() or (page := ROOT / name).exists():
-            found += of_page(page)
+        if name not in SOURCES and not Path(name).exists() and not (ROOT / name).exists():
+            parser.error(f"{name} is neither a page nor a source")
+    if not INSTALLED:
+        print(f"Grammar is not checked. Install the checker: {INSTALL}", file=sys.stderr)
+    total = 0
+    for name in what:
+        found = _found(name)
+        total += len(found)
+        if given.counts:
+            print(f"{len(found):5}  {name}")
         else:
-            parser.error(f"{name} is no page and no source")
-    for finding in found:
-        print(finding)
-    print(f"{len(found)} findings" if found else "No findings", file=sys.stderr)
-    return 1 if found else 0
+            print(*found, sep="\n", end="\n" if found else "")
+    print(f"{total} findings", file=sys.stderr)
+    return 1 if total else 0
 
 
 if __name__ == "__main__":

@@ -30,9 +30,9 @@ PACKAGE = ROOT / "kanon_sql"
 REGISTERED = {"option", "Metric", "Method", "Kind", "KindOption", "part"}
 """Calls whose texts other sources have."""
 
-SQL = re.compile(
+CODE_LIKE = re.compile(
     r"\b(SELECT|FROM|WHERE|CASE|WHEN|COPY|CREATE|INSERT|UNION|JOIN|ORDER BY|GROUP BY|COALESCE|AS)\b"
-    r"|::|->>|[=<>]{2}|</|</?\w+>"
+    r'|::|->>|[=<>]{2}|</|</?\w+>|": |^import |\[[A-Z][a-z]\]'
 )
 LEAST_WORDS = 4
 
@@ -168,7 +168,7 @@ def _literals(node: ast.AST, raised: bool = False) -> Iterator[tuple[int, str]]:
         text = _said(child) if isinstance(child, ast.expr) else None
         if text is not None:
             spelt = re.sub(r"\{[^{}]*\}|\$\{\w+\}", CODE, text)
-            if words(spelt) >= LEAST_WORDS and (raised or not SQL.search(spelt)):
+            if words(spelt) >= LEAST_WORDS and (raised or not CODE_LIKE.search(spelt)):
                 yield child.lineno, spelt
             continue
         error = isinstance(child, ast.Call) and _called(child).endswith("Error")
@@ -195,7 +195,7 @@ def _sql() -> Iterator[Source]:
         lines = path.read_text(encoding="utf-8").splitlines()
         for number, line in enumerate(lines, 1):
             for text in re.findall(r"'((?:[^']|'')*)'", line.split("-- ")[0]):
-                if words(text) > LEAST_WORDS and not SQL.search(text):
+                if words(text) > LEAST_WORDS and not CODE_LIKE.search(text):
                     yield text_source(path.relative_to(ROOT).as_posix(), text, number)
 
 
