@@ -137,7 +137,7 @@ def test_there_is_one_version() -> None:
     assert newest.split(",")[0] == f"## {kanon_sql.__version__}"
 
 
-EXTRAS = {"dbt", "docs", "plots", "report", "spark"}
+EXTRAS = {"dbt", "docs", "english", "plots", "report", "spark"}
 
 
 def test_extras_are_small_named_and_told() -> None:
