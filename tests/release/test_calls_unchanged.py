@@ -152,9 +152,9 @@ AUDITS = {
     "sampling_weight := 'people')",
     "roles": "anonymize_roles('visits', entity := 'patient', sensitive := ['disease'])",
     "ledger_check": "ledger_check('presences', k := 3)",
-    "metrics by part": f"anonymize_metrics('visits', detail=true, {PARTS} by_part := true, l := "
-                       f"2) WHERE NOT "
-    "(starts_with(metric, 'seconds') OR metric IN ('options', 'grouping_cache', 'version'))",
+    "metrics by part": f"anonymize_metrics('visits', detail=true, {PARTS} by_part := true, "
+    "l := 2) WHERE NOT (starts_with(metric, 'seconds') OR metric IN ('options', "
+    "'grouping_cache', 'version'))",
     "methods": "(SELECT method FROM anonymize_methods())",
 }
 
@@ -227,7 +227,9 @@ def test_longer_calls_are_unchanged(con: Connection, case: str) -> None:
 @pytest.mark.sample(len(AUDITS))
 @pytest.mark.parametrize("case", AUDITS)
 def test_audits_are_unchanged(con: Connection, case: str) -> None:
-    held("calls", f"audit: {case}", told(con, f"FROM {AUDITS[case]}"))
+    metrics = AUDITS[case].startswith(("anonymize_audit", "anonymize_risk", "anonymize_metrics"))
+    rows = "SELECT * EXCLUDE (unit, in_words, description)" if metrics else "SELECT *"
+    held("calls", f"audit: {case}", told(con, f"{rows} FROM {AUDITS[case]}"))
 
 
 @pytest.mark.sample(5)
