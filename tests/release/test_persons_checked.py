@@ -144,8 +144,8 @@ ILL = "entity := 'patient', sensitive := ['disease'], others := 'drop'"
 
 @pytest.mark.parametrize(("options", "said"), [
     ("k := 70", "There are 60 persons to anonymize, fewer than k = 70."),
-    ("k := 5, l := 9", "one class of all 60 persons has l = "),
-    ("k := 5, l := 9, entity_rows := 'apart'", "one class of all 140 rows has l = "),
+    ("k := 5, alpha := 0.01", "One class of all 60 persons has alpha = "),
+    ("k := 5, alpha := 0.01, entity_rows := 'apart'", "One class of all 140 rows has alpha = "),
     ("k := 5, nulls := 'error'", "has 3 persons with NULL or NaN"),
 ])
 def test_refusals_count_persons_where_persons_are_grouped(
