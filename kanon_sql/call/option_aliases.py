@@ -88,6 +88,15 @@ _here = {folded(name): option for option, names in OPTION_NAMES.items() for name
 _instead = {folded(name): hint for name, hint in NOT_BUILT.items()}
 
 
+def option_meant(name: str, known: Collection[str]) -> str | None:
+    """The option of these that is called so elsewhere, or in another spelling; None where none
+    is."""
+    here = {folded(option): option for option in known} | {
+        wished: option for wished, option in _here.items() if option in known
+    }
+    return here.get(folded(name))
+
+
 def option_hint(name: str, known: Collection[str]) -> str:
     """The hint that follows the name of an option that a call doesn't have.
 
@@ -97,8 +106,5 @@ def option_hint(name: str, known: Collection[str]) -> str:
     """
     if folded(name) in _instead:
         return _instead[folded(name)]
-    here = {folded(option): option for option in known} | {
-        wished: option for wished, option in _here.items() if option in known
-    }
-    found = here.get(folded(name))
+    found = option_meant(name, known)
     return f"Did you mean {found!r}?" if found else did_you_mean(name, known)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
+from ast import literal_eval
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
 from shlex import quote
@@ -17,6 +19,8 @@ GIVEN = re.compile(
     rf"(?<![\w/.-])([a-z]+(?:_[a-z]+)*|k)=(\[(?:{TEXT}|[^\]'\"])*\]|{TEXT}|True|False|[\d.]*\d)"
 )
 """How such a sentence writes an option; what is quoted is none."""
+SUCH = re.compile(r"(?<=such as )(?:\{[^{}]*\}|\[[^\[\]]*\])")
+"""How it writes a value of one, as an example."""
 PART = re.compile(rf"{TEXT}|\.\.\.|[\d.]+")
 
 ANEW = ", or say resume=False,"
@@ -41,7 +45,26 @@ def as_typed(sentence: str, in_file: bool = False) -> str:
             return f"--{option}" if value == "True" else f"--no-{option}"
         return f"--{option} {_words(value)}"
 
-    return GIVEN.sub(typed, sentence.replace(ANEW, "") if in_file else sentence)
+    if in_file:
+        return SUCH.sub(_in_toml, GIVEN.sub(typed, sentence.replace(ANEW, "")))
+    return SUCH.sub(_in_shell, GIVEN.sub(typed, sentence))
+
+
+def _in_toml(found: re.Match[str]) -> str:
+    """A list is the same there, and by column names stand before a sign."""
+    return re.sub(r"'(\w+)': ", r"\1 = ", found[0])
+
+
+def _in_shell(found: re.Match[str]) -> str:
+    """A list, or values by column, as one word."""
+    try:
+        value = literal_eval(found[0])
+    except (SyntaxError, ValueError):
+        return found[0]
+    if "kind" in value:  # a hierarchy, which is JSON there too
+        return quote(json.dumps(value))
+    parts = [f"{name}={one}" for name, one in value.items()] if isinstance(value, dict) else value
+    return quote(",".join(map(str, parts)))
 
 
 def _words(value: str) -> str:

@@ -28,7 +28,7 @@ INHERITED = (
 )
 UNRULED = (
     "{} no role: {}{}. Name each in sensitive=[...], identifiers=[...] or quasi_identifiers=[...], "
-    "or say others='drop', 'quasi_identifier' or 'release'."
+    "or say others='drop', others='release' or others='quasi_identifier'."
 )
 LISTED = 10
 """How many columns without a role a message names."""

@@ -96,6 +96,10 @@ def test_the_script_of_a_shell_asks_kanon(shell: Shell) -> None:
 @pytest.mark.parametrize(("arguments", "said"), [
     (["anonymise"], "kanon has no command 'anonymise'. Did you mean 'anonymize'?"),
     (["anonymize", "a.csv", "--kk", "5"], "There is no option --kk. Did you mean --k?"),
+    (["anonymize", "a.csv", "-l", "3"], "There is no option -l. Did you mean --l 3?"),
+    (["anonymize", "-l", "-k", "5"], "There is no option -l. Did you mean --l?"),
+    (["anonymize", "a.csv", "--qi", "age"],
+     "There is no option --qi. Did you mean --quasi-identifiers?"),
     (["anonymize", "a.csv", "--quasi-identifers", "x"],
      "There is no option --quasi-identifers. Did you mean --quasi-identifiers?"),
     (["anonymize", "a.csv", "-o"], "Option '-o' requires an argument. See kanon anonymize --help."),
@@ -112,8 +116,13 @@ def test_the_script_of_a_shell_asks_kanon(shell: Shell) -> None:
      "zip."),
     (["anonymize", "patients.parquet", "-k", "5", "-q", "age", "-o", "x.csv"],
      "4 columns have no role: 'name', 'zip', 'job', 'disease'. Name each in --sensitive ..., "
-     "--identifiers ... or --quasi-identifiers ..., or say --others drop, 'quasi_identifier' or "
-     "'release'."),
+     "--identifiers ... or --quasi-identifiers ..., or say --others drop, --others release or "
+     "--others quasi_identifier."),
+    (["anonymize", "patients.parquet", "-k", "5", "--weights", "age", "-o", "x.csv"],
+     "weights must map column names to numbers from 0 to 1e+09, such as age=2. Got 'age'."),
+    (["anonymize", "patients.parquet", "-k", "5", "--hierarchies", "prefix", "-o", "x.csv"],
+     "hierarchies must map column names to a table of levels or to a kind, such as "
+     "zip=zip_levels,age=bins. Got 'prefix'."),
     (["anonymize", "patients.parquet", "-k", "5", "--weights", "age=2,zip", "-o", "x.csv"],
      "weights is given 'zip' without a value. Write column=value, or as JSON in quotes of the "
      "shell."),
@@ -191,6 +200,9 @@ def test_sentences_name_options_as_they_are_typed() -> None:
          "Give --identifiers 'a b,it'\"'\"'s', or --quasi-identifiers a,... and --within ...."),
         ("'k=5/a.parquet' is there, or say resume=False, to begin anew.",
          "'k=5/a.parquet' is there, or say --no-resume, to begin anew."),
+        ("A list, such as ['age', 'zip'], or by column, such as {'age': 2, 'zip': 0.5}. Got {'a': b}.",
+         "A list, such as age,zip, or by column, such as age=2,zip=0.5. Got {'a': b}."),
+        ("Give a kind, such as {'kind': 'flat'}.", """Give a kind, such as '{"kind": "flat"}'."""),
     ):
         assert as_typed(sentence) == wanted
     said = "Delete it, or say resume=False, or others='drop' and overwrite=True."

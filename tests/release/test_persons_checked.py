@@ -192,7 +192,7 @@ def test_the_entity_may_be_declared(con: Connection) -> None:
     ("entity_rows := 'together'", "no column says whose row a row is"),
     ("entity := 'patient', entity_rows := 'alone'", "There are: apart, together"),
     ("entity := 'patient', k := 61", "There are 60 persons to anonymize, fewer than k = 61"),
-    ("entity := 'patient', entity_rows := 'apart', k := 50", "use entity_rows 'together'"),
+    ("entity := 'patient', entity_rows := 'apart', k := 50", "use entity_rows='together'"),
 ])
 def test_what_is_not_understood_is_refused(con: Connection, options: str, said: str) -> None:
     k = "" if "k :=" in options else "k := 4, "
