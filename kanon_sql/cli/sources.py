@@ -39,7 +39,7 @@ TABLES = """
 """
 
 NO_FILE = "There is no file {!r}. Check the path."
-LIST_OF_FILES = "There is no file {!r}. Check the path; a list of columns is one word, as -q age,zip."
+LIST_OF_FILES = "There is no file {!r}. Check the path; columns are listed in one word, as age,zip."
 UNOPENED = "DuckDB can't open {!r}. Check the path, and that nobody else has it open."
 
 

@@ -200,8 +200,8 @@ def test_sentences_name_options_as_they_are_typed() -> None:
          "Give --identifiers 'a b,it'\"'\"'s', or --quasi-identifiers a,... and --within ...."),
         ("'k=5/a.parquet' is there, or say resume=False, to begin anew.",
          "'k=5/a.parquet' is there, or say --no-resume, to begin anew."),
-        ("A list, such as ['age', 'zip'], or by column, such as {'age': 2, 'zip': 0.5}. Got {'a': b}.",
-         "A list, such as age,zip, or by column, such as age=2,zip=0.5. Got {'a': b}."),
+        ("Write a list, such as ['age', 'zip'], or such as {'age': 2, 'zip': 0.5}. Got {'a': b}.",
+         "Write a list, such as age,zip, or such as age=2,zip=0.5. Got {'a': b}."),
         ("Give a kind, such as {'kind': 'flat'}.", """Give a kind, such as '{"kind": "flat"}'."""),
     ):
         assert as_typed(sentence) == wanted

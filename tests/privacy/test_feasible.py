@@ -67,7 +67,7 @@ REFUSED: dict[str, tuple[PrivacyModel, Sequence[Any], tuple[str, ...]]] = {
     # 6 < c (3 + 1) from 1.5 on
     "c is too low": (
         RecursiveDiversity(column="illness", l=2, c=1.5), SICK,
-        ("needs c above 1.5 for", "so l = 2, c = 1.5 can't", "Ask for c above 1.5, or for a lower l"),
+        ("needs c above 1.5 for", "so l = 2, c = 1.5 can't", "Ask for c above 1.5, or"),
     ),
     "no c would do": (
         RecursiveDiversity(column="illness", l=4, c=100.0), SICK,
