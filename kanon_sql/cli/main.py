@@ -117,9 +117,9 @@ class Commands(click.Group):
 def kanon() -> None:
     """k-anonymity for DuckDB, from the shell.
 
-    `kanon COMMAND --help` tells the options of a command. A file is Parquet, CSV or JSON, a pattern
-    ('lake/**/*.parquet'), a folder, a table of a DuckDB file (db.duckdb::schema.table), or - for
-    standard input and output.
+    `kanon COMMAND --help` tells the common options of a command, `--help-all` every one. A file is
+    Parquet, CSV or JSON, a pattern ('lake/**/*.parquet'), a folder, a table of a DuckDB file
+    (db.duckdb::schema.table), or - for standard input and output.
     """
 
 

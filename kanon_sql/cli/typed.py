@@ -16,10 +16,11 @@ from kanon_sql.api.notices import OURS
 TEXT = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 GIVEN = re.compile(
     rf"(?<![\w=\[]){TEXT}|"  # a name or a path, as it is
-    rf"(?<![\w/.-])([a-z]+(?:_[a-z]+)*|k)=(\[(?:{TEXT}|[^\]'\"])*\]|{TEXT}|True|False|[\d.]*\d)"
+    r"(?<![\w/.-])(?<!\.\.\., )([a-z]+(?:_[a-z]+)*|k)="  # but of a call in SQL
+    rf"(\[(?:{TEXT}|[^\]'\"])*\]|{TEXT}|True|False|[\d.]*\d)"
 )
 """How such a sentence writes an option; what is quoted is none."""
-SUCH = re.compile(r"(?<=such as )(?:\{[^{}]*\}|\[[^\[\]]*\])")
+SUCH = re.compile(r"(?:(?<=such as )|(?<=by column: ))(?:\{[^{}]*\}|\[[^\[\]]*\])")
 """How it writes a value of one, as an example."""
 PART = re.compile(rf"{TEXT}|\.\.\.|[\d.]+")
 
@@ -61,8 +62,9 @@ def _in_shell(found: re.Match[str]) -> str:
         value = literal_eval(found[0])
     except (SyntaxError, ValueError):
         return found[0]
-    if "kind" in value:  # a hierarchy, which is JSON there too
-        return quote(json.dumps(value))
+    parts = list(value.values()) if isinstance(value, dict) else value
+    if "kind" in value or any(isinstance(part, (dict, list)) for part in parts):
+        return quote(json.dumps(value))  # as it is there
     parts = [f"{name}={one}" for name, one in value.items()] if isinstance(value, dict) else value
     return quote(",".join(map(str, parts)))
 

@@ -74,7 +74,7 @@ class DiversityOptions(KindOptions):
     l: float | Mapping[str, float] | None = option(
         None, limit_by_column(threshold(2, 1e9)),
         "How many values of the sensitive column each class has at least, counted as "
-        "diversity_kind says" + BY_COLUMN % "3", type=NUMBERS, calls=CALLS,
+        "diversity_kind says" + BY_COLUMN % "3", type=NUMBERS, calls=CALLS, common=True,
     )
     diversity_kind: str | Mapping[str, str] = option(
         "distinct", one_by_column(DIVERSITY_KINDS),
