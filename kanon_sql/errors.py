@@ -19,7 +19,13 @@ from unicodedata import normalize
 
 
 class KanonError(ValueError):
-    """Anything that kanon_sql refuses, with the reason and what to do."""
+    """Anything that kanon_sql refuses, with the reason and what to do.
+
+    Attributes:
+        in_sql: whether it is about SQL that a user wrote, whose options stay as they are there.
+    """
+
+    in_sql = False
 
     def __init__(self, sentence: str = "") -> None:
         super().__init__(printable(sentence))

@@ -158,7 +158,9 @@ def _told(error: BaseException, typed: Sequence[str], stopped: bool) -> tuple[in
     if isinstance(error, click.ClickException):
         return USAGE, _sentence(error, typed)
     if isinstance(error, KanonError):
-        said = as_typed(str(error).replace(LITTLE, TOO_SMALL), in_file=typed[:1] == ["run"])
+        said = str(error).replace(LITTLE, TOO_SMALL)
+        if not error.in_sql:
+            said = as_typed(said, in_file=typed[:1] == ["run"])
         return {OptionError: USAGE, DataError: DATA}.get(type(error), REFUSED), said
     if lacks_memory(error):
         return DATA, TOO_SMALL
