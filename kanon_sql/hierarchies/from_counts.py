@@ -88,7 +88,8 @@ def _read_places(column: str, values: pl.Series) -> Floats:
     found = [NUMBER.findall(text) for text in values.to_list()]
     wrong = sum(len(numbers) != 2 for numbers in found)
     if wrong:
-        refuse_misfit("rectangles", "a pair of numbers such as '-10.9 -37.0'", column, values, wrong)
+        pair = "a pair of numbers such as '-10.9 -37.0'"
+        refuse_misfit("rectangles", pair, column, values, wrong)
         raise DataError(
             f"The kind 'rectangles' needs two numbers in each value, such as '-10.9 -37.0', and "
             f"{wrong:,} distinct values of {column!r} have more or less. Make them NULL, or put "
