@@ -57,7 +57,8 @@ LISTED = 12
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The hint that follows a name that is not known: the nearest other one, or those there are.
-    One that looks the same, as letters and accents can be put together in two ways, is spelled out."""
+    One that looks the same, as letters and accents can be put together in two ways, is spelled
+    out."""
     by_lower = {candidate.lower(): candidate for candidate in known if candidate != name}
     near = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
     for candidate in by_lower.values():
