@@ -51,7 +51,7 @@ def printable(text: str) -> str:
     return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
 
 
-LISTED = 12
+LISTED = 20
 """So many names a hint lists; of more it lists those that are nearest."""
 
 
