@@ -154,6 +154,8 @@ BOUND = filled(
 )
 """What no grouping costs less than: no more than this one, where only rounding says so."""
 
+WORDS_OF_K = "format('{:,} rows or more share each combination of values', smallest)"
+
 METRICS = (
     Metric("rows", "rows_in", "rows", "rows of the relation", public="yes"),
     Metric("rows_released", "rows_released", "rows", "rows that came out", public="yes",
@@ -166,7 +168,8 @@ METRICS = (
     Metric("class_size_mean", "rows_released::DOUBLE / nullif(classes, 0)", "rows",
            "rows per class on average", public="yes"),
     Metric("class_size_max", "largest", "rows", "rows of the largest class", public="yes"),
-    *(Metric(*measure, public="yes") for kind in CONSTRAINTS.values() for measure in kind.measures),
+    *(Metric(*measure, public="yes", words=WORDS_OF_K if measure.name == "k" else "NULL")
+      for kind in CONSTRAINTS.values() for measure in kind.measures),
     Metric("information_loss", _measured("information_loss"), "percent",
            "100 * sse / sst (thaeter2021, definition 1.5), of the released rows; lower is better",
            public="yes",

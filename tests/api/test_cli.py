@@ -13,6 +13,7 @@ from kanon_sql.call.options import OPTIONS
 from kanon_sql.cli.help import HEADINGS, OWN, PLACES, TOPIC_OF
 from kanon_sql.cli.main import COMMANDS, STATUSES, kanon, main
 from kanon_sql.cli.typed import as_typed
+from kanon_sql.measure.brief import FIRST
 from tests.support.shell import Shell
 
 COMMANDS_OF_CALLS = {
@@ -304,11 +305,9 @@ def test_the_demo_shows_call_rows_and_five_figures_on_one_screen(
     assert len(source) == len(released) == 8 and source[0].split() == released[0].split()
     assert "native-country" not in shown
     figures = dict(re.split("  +", line.strip(), maxsplit=1) for line in lines[-7:-2])
-    assert list(figures) == [
-        "rows released", "classes", "smallest class", "information loss", "highest risk",
-    ]
-    assert figures["smallest class"] == "10 rows, where k = 10 was asked for"
-    assert figures["highest risk"].startswith("10 %")
+    assert tuple(figures) == FIRST
+    assert figures["k"] == "10 rows or more share each combination of values"
+    assert figures["prosecutor_risk_max"] == "at most 1 chance in 10"
 
 
 @pytest.mark.slow
