@@ -26,7 +26,7 @@ def release_in_blocks(engine: Engine[S]) -> dict[str, Any]:
     """
     common = engine.survey()
     parts, more = _parts(engine, common)
-    parts, facts = _grouped(engine, parts)
+    parts, facts = grouped(engine, parts)
     output = engine.written(parts, facts, common)
     return {**release_metrics(
         engine.request, common, [part.learned for part in parts],
@@ -58,7 +58,7 @@ def _cut(engine: Engine[S], source: S, common: Common, number: int) -> Part:
     return Part(number, source.request, replace(learned, counts={}), blocks)
 
 
-def _grouped(engine: Engine[S], parts: list[Part]) -> tuple[list[Part], list[BlockFacts]]:
+def grouped(engine: Engine[S], parts: list[Part]) -> tuple[list[Part], list[BlockFacts]]:
     """Groups all blocks; those that can't keep a model join a neighbour, which is grouped anew.
     The parts with the blocks that came of it, and the facts of these."""
     done: dict[Block, BlockFacts] = {}

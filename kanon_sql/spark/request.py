@@ -48,6 +48,10 @@ UNORDERED = (
     "keep_order asks for the places that rows had, and the rows of a DataFrame have none. Leave it "
     "out, and order by a column that tells the order."
 )
+UNFOLLOWED = (
+    "A ledger decides over all persons at once who is shown again, and Spark counts those of each "
+    "block. Use anonymize or anonymize_files, or leave ledger and headroom out."
+)
 UNJOINED = (
     "small_parts 'join' beside entity looks at the persons of all parts together, and Spark counts "
     "those of each. Say small_parts='suppress', or name fewer columns in within."
@@ -156,6 +160,8 @@ def _refused(request: Request) -> Iterator[str]:
     what is asked."""
     if request.call.release.keep_order:
         yield UNORDERED
+    if request.call.ledger is not None:
+        yield UNFOLLOWED
     if request.entity is not None and request.within and request.call.small_parts == "join":
         yield UNJOINED
 
