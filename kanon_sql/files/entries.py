@@ -97,7 +97,8 @@ class Entering:
         try:
             yield
         except BaseException:
-            self.path.unlink(missing_ok=True)
+            if (work / OUT).exists():  # else the output has its name
+                self.path.unlink(missing_ok=True)
             raise
 
 
