@@ -19,6 +19,7 @@ from pyspark.sql.types import (
     YearMonthIntervalType,
 )
 
+from kanon_sql.blocks.driver import UNFOLLOWED
 from kanon_sql.blocks.group import block_call, block_sql
 from kanon_sql.blocks.request import Request, read_request
 from kanon_sql.duckdb.session import Session, bound
@@ -47,10 +48,6 @@ UNCOUNTED = (
 UNORDERED = (
     "keep_order asks for the places that rows had, and the rows of a DataFrame have none. Leave it "
     "out, and order by a column that tells the order."
-)
-UNFOLLOWED = (
-    "A ledger decides over all persons at once who is shown again, and Spark counts those of each "
-    "block. Use anonymize or anonymize_files, or leave ledger and headroom out."
 )
 UNJOINED = (
     "small_parts 'join' beside entity looks at the persons of all parts together, and Spark counts "
