@@ -38,9 +38,8 @@ class GoingOn:
 
 
 _lock = threading.Lock()
-_going_on: dict[str, GoingOn] = {}
 _kept: dict[str, dict[str, Any]] = {}
-_known: dict[str, Mapping[str, SensitiveColumn]] = {}
+_known: dict[str, tuple[Mapping[str, SensitiveColumn], GoingOn | None]] = {}
 
 
 def hand_over(
@@ -54,21 +53,19 @@ def hand_over(
         going_on: the classes that its persons may join, if there are any.
     """
     with _lock:
-        _known[name] = known
-        if going_on is not None:
-            _going_on[name] = going_on
+        _known[name] = known, going_on
 
 
-def going_on_of(name: str | None) -> GoingOn | None:
+def going_on_of(name: str) -> GoingOn | None:
     """The classes that the persons of a block may join, if there are any."""
     with _lock:
-        return None if name is None else _going_on.get(name)
+        return _known[name][1] if name in _known else None
 
 
 def with_known(name: str, columns: Sequence[Column]) -> list[Column]:
     """The sensitive columns of a block, with what was learned of them from all rows."""
     with _lock:
-        known = _known.get(name, {})
+        known = _known[name][0] if name in _known else {}
     return [replace(column, known=known.get(caseless(column.name))) for column in columns]
 
 
@@ -82,7 +79,6 @@ def take_facts(name: str) -> dict[str, Any]:
     """The facts of a block, which nobody asks for again; none where it was never grouped."""
     with _lock:
         _known.pop(name, None)
-        _going_on.pop(name, None)
         return _kept.pop(name, {})
 
 

@@ -157,7 +157,7 @@ class Work:
             return InParts(kept, numbers, group, run.task, run.parts == "by_part")
         return prepare(
             kept, columns, run.task, trees, self._tables, self._sensitive, run.ledger,
-            looked.of_row, going_on_of(run.block),
+            looked.of_row, None if run.block is None else going_on_of(run.block),
         )
 
     def __call__(self, watch: Watch) -> tuple[Labelled, tuple[str, ...], dict[str, Any]]:
