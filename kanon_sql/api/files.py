@@ -15,7 +15,7 @@ def anonymize_files(
     source: str | PathLike[str] | Sequence[str | PathLike[str]], to: str | PathLike[str], *,
     threads: int | None = None, memory: str = "4GB", resume: bool = True, progress: bool = True,
     overwrite: bool = False, prepare: Callable[[duckdb.DuckDBPyConnection], object] | None = None,
-    **options: Any,
+    ledger_to: str | PathLike[str] | None = None, **options: Any,
 ) -> ReleasedFiles:
     """Releases files that may be larger than memory into a folder of Parquet files.
 
@@ -35,6 +35,9 @@ def anonymize_files(
         overwrite: whether a folder that is there is replaced.
         prepare: called with our connection before it reads: by it come secrets and file systems,
             as in lambda con: con.execute("CREATE SECRET (TYPE s3, ...)").
+        ledger_to: with ledger or headroom, the Parquet file that gets what this release adds to its
+            ledger, as ``anonymize_ledger`` makes it: there with the folder, or not at all. It is as
+            private as the source.
         options: as of ``anonymize``; quasi_identifiers must be given. block_rows is about how many
             rows a block has.
 
@@ -48,4 +51,6 @@ def anonymize_files(
     """
     from kanon_sql.files.release import release_files  # here: it takes a while to load
 
-    return release_files(source, to, threads, memory, resume, progress, overwrite, prepare, options)
+    return release_files(
+        source, to, threads, memory, resume, progress, overwrite, prepare, options, ledger_to
+    )

@@ -16,12 +16,14 @@ class ReleasedFiles:
         files: how many there are.
         rows: how many rows they hold.
         metrics: what was asked and reached, by name.
+        entries: the file of what the release adds to its ledger; None without one.
     """
 
     path: str
     files: int
     rows: int
     metrics: Mapping[str, Any]
+    entries: str | None = None
 
     def __repr__(self) -> str:
         return (
