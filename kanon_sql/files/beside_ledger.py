@@ -132,4 +132,4 @@ def _entered(
     ((joining,),) = session.rows(statement(
         "ledger_files.joining", entries=entries, persons=past.persons, largest=known.largest,
     ))
-    return {"crowd_min": crowd, "rows_joining": joining}
+    return {"anonymity_set_min": crowd, "rows_joining": joining}
