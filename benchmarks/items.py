@@ -65,7 +65,8 @@ def one(row: str, n: int) -> Outcome:
         con.execute("DROP TABLE IF EXISTS r")
 
     released = measured(create, drop)
-    told = dict(con.execute(f"SELECT metric, value FROM anonymize_metrics{call})").fetchall())
+    told = dict(con.execute(f"SELECT metric, value FROM anonymize_metrics{call}, detail := "
+                            f"true)").fetchall())
     column = ROLES[row].split("'")[1]
     scanned = measured(lambda: con.execute(f"SELECT max({column}) FROM t").fetchall())
     grouped = f"SELECT count(*) FROM (SELECT {column}, count(*) FROM t GROUP BY 1)"

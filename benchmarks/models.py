@@ -53,7 +53,8 @@ def one(rows: int, sensitive: str, demand: dict[str, Any], effort: str) -> Outco
     given = ", ".join(f"{name} := {value!r}" for name, value in options.items())
 
     def metrics() -> dict[str, float]:
-        found = con.execute(f"SELECT metric, value FROM anonymize_metrics('t', {given})")
+        found = con.execute(f"SELECT metric, value FROM anonymize_metrics('t', detail=true, "
+                            f"{given})")
         return dict(found.fetchall())
 
     con.execute(f"CREATE TABLE w AS FROM anonymize('t', {given})").fetchall()  # compiles

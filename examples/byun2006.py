@@ -88,7 +88,7 @@ class Lab:
     def query(self, key: str, k: int, table: str, penalty: float = PENALTY) -> str:
         """The SQL of one run."""
         options = f"k={k}, {ALGORITHMS[key].options.format(penalty=penalty)}, {ROLES}"
-        return f"SELECT metric, value FROM anonymize_metrics('{table}', {options})"
+        return f"SELECT metric, value FROM anonymize_metrics('{table}', detail=true, {options})"
 
     def run(self, key: str, k: int, table: str, penalty: float = PENALTY) -> dict[str, float]:
         """The metrics of one run; its seconds are the least of the repeats."""

@@ -186,7 +186,8 @@ def prices(rows: int, more: str) -> Iterator[Price]:
             forget()
             options = f", {demand}, seed={SEED}" if demand else ""
             found = con.execute(
-                f"SELECT metric, value FROM anonymize_metrics('\"{table}\"', k={K_OF_DEMANDS}, "
+                f"SELECT metric, value FROM anonymize_metrics('\"{table}\"', detail=true, "
+                f"k={K_OF_DEMANDS}, "
                 f"method='k_member', effort='balanced', sensitive=['{sensitive}'], "
                 f"hierarchies={trees}{options}{more})"
             ).fetchall()

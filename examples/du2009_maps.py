@@ -96,7 +96,8 @@ def prepared(thin: int) -> duckdb.DuckDBPyConnection:
 
 def metrics(con: duckdb.DuckDBPyConnection, call: str) -> dict[str, float | None]:
     """What anonymize_metrics tells."""
-    return dict(con.execute(f"SELECT metric, value FROM anonymize_metrics({call})").fetchall())
+    return dict(con.execute(f"SELECT metric, value FROM anonymize_metrics({call}, detail := "
+                            f"true)").fetchall())
 
 
 def links(con: duckdb.DuckDBPyConnection) -> dict[str, set[str]]:

@@ -177,7 +177,7 @@ def run(
         told: Mapping[str, float] = {}
         if not anew:
             told = dict(con.execute(
-                f"SELECT metric, value FROM anonymize_metrics('patients', {call})"
+                f"SELECT metric, value FROM anonymize_metrics('patients', detail=true, {call})"
             ).fetchall())
         entries = f"FROM anonymize_ledger('patients', {call})"
         if number == 1:

@@ -107,7 +107,8 @@ def measured(con: duckdb.DuckDBPyConnection, quasi: str, reading: str) -> Found:
         f"{options}, others='drop', class_id=true, progress=false)) JOIN visits USING (visit)"
     ).fetchall()
     ((loss,),) = con.execute(
-        f"SELECT value FROM anonymize_metrics('visits', {options}, others='drop', progress=false) "
+        f"SELECT value FROM anonymize_metrics('visits', detail=true, {options}, others='drop', "
+        f"progress=false) "
         "WHERE metric = 'information_loss'"
     ).fetchall()
     members: dict[int, set[int]] = defaultdict(set)
@@ -149,7 +150,8 @@ def table(con: duckdb.DuckDBPyConnection, name: str, quasi: str) -> Iterator[tup
 def hidden_key(con: duckdb.DuckDBPyConnection, quasi: str) -> None:
     """What is said of a column that tells the utilities apart as their number does."""
     said = con.execute(
-        f"SELECT text FROM anonymize_metrics('visits', k={K}, quasi_identifiers=[{quasi}], "
+        f"SELECT text FROM anonymize_metrics('visits', detail=true, k={K}, "
+        f"quasi_identifiers=[{quasi}], "
         "entity='who', others='release', progress=false) WHERE metric = 'notice'"
     ).fetchall()
     show("With others='release':", *(text for (text,) in said))

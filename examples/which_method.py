@@ -50,12 +50,12 @@ CHOICES: dict[str, dict[str, Any]] = {
 def measured(frame: pl.DataFrame, options: dict[str, Any]) -> tuple[dict[str, Any], float]:
     """The metrics of a release by name, and the seconds of all cores that it took."""
     few = frame.head(FEW)
-    kanon_sql.anonymize_metrics(few, **options)  # compiles, or loads what was compiled
+    kanon_sql.anonymize_metrics(few, detail=True, **options)  # compiles, or loads what was compiled
     forget()
     started = time.process_time()
     kanon_sql.anonymize(frame, **options)
     seconds = time.process_time() - started
-    told = kanon_sql.anonymize_metrics(frame, **options).select(
+    told = kanon_sql.anonymize_metrics(frame, detail=True, **options).select(
         "metric", pl.coalesce("text", pl.col("value").cast(pl.String)).alias("told")
     )
     return dict(told.iter_rows()), seconds

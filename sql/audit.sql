@@ -67,7 +67,7 @@ SELECT unnest(list_concat([
     from_json(measured -> 'attributes', '[{"name": "VARCHAR", "ncp": "DOUBLE"}]'),
     lambda attribute: {
         'metric': 'ncp (' || attribute.name || ')', 'value': attribute.ncp,
-        'text': NULL::VARCHAR, 'unit': ${attribute_unit}, 'description': ${attribute_text}}
+        'text': NULL::VARCHAR, 'unit': ${attribute_unit}, 'in_words': NULL::VARCHAR, 'description': ${attribute_text}}
 )), max_depth := 2)
 FROM __kanon_facts, __kanon_sound
 WHERE __kanon_sound.sound AND CASE

@@ -1,7 +1,7 @@
 -- name: metric
 -- One row of the metrics: a part of anonymize_metrics('t', k=5).
 {'metric': ${name}, 'value': ${number}::DOUBLE, 'text': ${text}::VARCHAR, 'unit': ${unit},
- 'description': ${description}}
+ 'in_words': ${words}::VARCHAR, 'description': ${description}}
 
 -- name: weighted
 -- The least sum of weights of a class, if all are weights: a part of
@@ -25,6 +25,21 @@ WITH ${facts}
 SELECT unnest(${metrics}, max_depth := 2)
 FROM __kanon_facts, __kanon_check
 WHERE __kanon_check.passed
+
+-- name: brief
+-- The metrics that everybody reads, at most ${rows} of them: a part of anonymize_metrics('t', k=5).
+list_transform([${metrics}], lambda __kanon_all: list_transform(list_sort(list_filter(
+    list_transform(__kanon_all, lambda __kanon_m, __kanon_i: {
+        'at': CASE WHEN starts_with(__kanon_m.metric, 'ncp (') THEN 1001
+                   WHEN __kanon_m.metric = 'notice' THEN 1000 + 2 * (len(list_filter(
+                       __kanon_all[:__kanon_i], lambda __kanon_n: __kanon_n.metric = 'notice'
+                   )) > ${notices})::INTEGER
+                   ELSE list_position(${brief}, split_part(__kanon_m.metric, ' (', 1)) END,
+        'gain': CASE WHEN starts_with(__kanon_m.metric, 'ncp (')
+            THEN -coalesce(__kanon_m.value, 0.0) END,
+        'number': __kanon_i, 'of': __kanon_m
+    }), lambda __kanon_each: __kanon_each.at IS NOT NULL)
+), lambda __kanon_each: __kanon_each.of)[:${rows}])[1]
 
 -- name: facts_by_part
 -- What each part of a release is and what it cost, as one row of facts for each: a part of
@@ -131,27 +146,30 @@ __kanon_facts AS (
 list_concat([
     ${rows}
 ], list_transform(
-    from_json(measured -> 'attributes', '[{"name": "VARCHAR", "ncp": "DOUBLE", "grouping": "DOUBLE"}]'),
+    from_json(measured -> 'attributes', '[{"name": "VARCHAR", "ncp": "DOUBLE", "words": "VARCHAR"}]'),
     lambda attribute: {
         'metric': 'ncp (' || attribute.name || ')', 'value': attribute.ncp,
-        'text': NULL::VARCHAR, 'unit': ${attribute_unit}, 'description': ${attribute_text}}
+        'text': NULL::VARCHAR, 'unit': ${attribute_unit}, 'in_words': attribute.words,
+        'description': ${attribute_text}}
 ), list_transform(
     from_json(measured -> 'attributes', '[{"name": "VARCHAR", "ncp": "DOUBLE", "grouping": "DOUBLE"}]'),
     lambda attribute: {
         'metric': 'ncp_grouping (' || attribute.name || ')',
         'value': (attribute.grouping * (measured ->> 'rows')::DOUBLE
                   + rows_in - (measured ->> 'rows')::DOUBLE) / rows_in,
-        'text': NULL::VARCHAR, 'unit': ${attribute_unit}, 'description': ${grouping_text}}
+        'text': NULL::VARCHAR, 'unit': ${attribute_unit}, 'in_words': NULL::VARCHAR,
+        'description': ${grouping_text}}
 ), list_transform(
     from_json(grouped -> 'notices', '["VARCHAR"]'),
     lambda notice: {
         'metric': 'notice', 'value': NULL::DOUBLE, 'text': notice, 'unit': '',
-        'description': ${notice_text}}
+        'in_words': NULL::VARCHAR, 'description': ${notice_text}}
 ), list_transform(
     from_json(measured -> 'attributes', '[{"name": "VARCHAR", "verbatim": "DOUBLE"}]'),
     lambda attribute: {
         'metric': ${verbatim_name} || ' (' || attribute.name || ')', 'value': ${verbatim},
-        'text': NULL::VARCHAR, 'unit': ${verbatim_unit}, 'description': ${verbatim_text}}
+        'text': NULL::VARCHAR, 'unit': ${verbatim_unit}, 'in_words': NULL::VARCHAR,
+        'description': ${verbatim_text}}
 ))
 
 -- name: unchanged_columns

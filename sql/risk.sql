@@ -93,17 +93,17 @@ SELECT unnest(list_concat([
     from_json(measured -> 'columns', '[{"name": "VARCHAR", "share": "DOUBLE"}]'),
     lambda entry: {
         'metric': ${column_name} || ' (' || entry.name || ')', 'value': entry.share,
-        'text': NULL::VARCHAR, 'unit': ${column_unit}, 'description': ${column_text}}
+        'text': NULL::VARCHAR, 'unit': ${column_unit}, 'in_words': NULL::VARCHAR, 'description': ${column_text}}
 ), list_transform(
     from_json(measured -> 'subsets', '[{"name": "VARCHAR", "distinctness": "DOUBLE"}]'),
     lambda entry: {
         'metric': ${distinctness_name} || ' (' || entry.name || ')', 'value': entry.distinctness,
-        'text': NULL::VARCHAR, 'unit': ${distinctness_unit}, 'description': ${distinctness_text}}
+        'text': NULL::VARCHAR, 'unit': ${distinctness_unit}, 'in_words': NULL::VARCHAR, 'description': ${distinctness_text}}
 ), list_transform(
     from_json(measured -> 'subsets', '[{"name": "VARCHAR", "separation": "DOUBLE"}]'),
     lambda entry: {
         'metric': ${separation_name} || ' (' || entry.name || ')', 'value': entry.separation,
-        'text': NULL::VARCHAR, 'unit': ${separation_unit}, 'description': ${separation_text}}
+        'text': NULL::VARCHAR, 'unit': ${separation_unit}, 'in_words': NULL::VARCHAR, 'description': ${separation_text}}
 )), max_depth := 2)
 FROM __kanon_facts, __kanon_sound
 WHERE __kanon_sound.sound AND CASE

@@ -72,7 +72,7 @@ def compare(
     for k in ks:
         for method in methods:
             started, before = perf_counter(), heard()
-            asked = {**options, "k": k, "method": method}
+            asked = {**options, "k": k, "method": method, "detail": True}
             try:
                 numbers = answer("anonymize_metrics", data, con, asked, _numbers)
             except (OptionError, DataError, ReleaseError) as refusal:

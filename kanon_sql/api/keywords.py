@@ -129,12 +129,14 @@ class ReleaseKeywords(GroupingKeywords, total=False):
 class MetricsKeywords(ReleaseKeywords, total=False):
     """The options of anonymize_metrics."""
 
+    detail: bool | None
     by_part: bool | None
 
 
 class ComparedKeywords(SharedKeywords, total=False):
     """The options of compare."""
 
+    detail: bool | None
     ledger: Any
     attacker: AttackerName | None
     headroom: int | None

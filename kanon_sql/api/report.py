@@ -125,7 +125,7 @@ def _rows(session: Session, call: str, source: Any, options: Mapping[str, Any]) 
 def _told(session: Session, source: Relation, held: Mapping[str, Any], wish: Wish) -> Told:
     exact = bool(held.get("show_values", False))
     manifest = read_manifest(session, source, held)
-    measured = _rows(session, "anonymize_metrics", source, held)
+    measured = _rows(session, "anonymize_metrics", source, {**held, "detail": True})
     metrics = _metrics(measured, exact)
     released = session.run(
         "anonymize", source, held, lambda relation: relation.to_arrow_table()
@@ -320,7 +320,8 @@ def _alternatives(
         if {"k", "max_risk"} & set(changes):
             base = {n: v for n, v in base.items() if n not in ("k", "max_risk")}
         try:
-            rows = _rows(session, "anonymize_metrics", source, base | plain(changes))
+            options = {**base, "detail": True, **plain(changes)}
+            rows = _rows(session, "anonymize_metrics", source, options)
         except KanonError as refusal:
             yield Alternative(label, i == 0, refused=str(refusal))
             continue

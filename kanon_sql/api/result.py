@@ -106,7 +106,8 @@ class Release(Generic[Kept]):
                 self._marks = marks_of(session, source, held)
                 if "refine_seconds" in held:
                     # made once by time, and from here on by the steps that it had time for
-                    told = session.run("anonymize_metrics", source, held, _arrow)
+                    all_of = {**held, "detail": True}
+                    told = session.run("anonymize_metrics", source, all_of, _arrow)
                     self._by_steps(by_name(told.to_pylist()))
                     source, held = asked(session, self._source, self._options)
                 self.data = session.run("anonymize", source, held, self._like)
@@ -170,7 +171,7 @@ class Release(Generic[Kept]):
 
     @cached_property
     def metrics(self) -> Kept:
-        """One row per metric, as kanon_sql.anonymize_metrics gives them."""
+        """One row per metric, as kanon_sql.anonymize_metrics gives them with detail=True."""
         return self._frame("anonymize_metrics")
 
     @cached_property
@@ -262,7 +263,8 @@ class Release(Generic[Kept]):
         """What a call tells of the release, as an Arrow table; asked once."""
         if call not in self._tables:
             with self._again() as (session, source, held):
-                self._tables[call] = session.run(call, source, held, _arrow)
+                all_of = {"detail": True} if call == "anonymize_metrics" else {}
+                self._tables[call] = session.run(call, source, {**held, **all_of}, _arrow)
         return self._tables[call]
 
     def _frame(self, call: str) -> Kept:

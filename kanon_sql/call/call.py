@@ -358,7 +358,7 @@ def _used(
     else:
         used["entity"] = roles.entity
     # of no consequence for the release
-    del used["release"]
+    del used["release"], used["detail"]
     if task.method.searches:
         del used["effort"]
     else:

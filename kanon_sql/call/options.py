@@ -253,6 +253,11 @@ class MeasureOptions:
         "and alpha.",
         type="VARCHAR[]", calls=MEASURED_CALLS,
     )
+    detail: bool = option(
+        False, flag,
+        "Shows all metrics; without it anonymize_metrics shows at most 30.",
+        type="BOOLEAN", calls=("anonymize_metrics",),
+    )
     release: str | None = option(
         None, name_like("'released'"),
         "anonymize_audit only: the released table, view or file that is held against the relation.",

@@ -13,6 +13,7 @@ from kanon_sql.encode.encoded import Encoded
 from kanon_sql.encode.metric_space import center_distances, squared_error
 from kanon_sql.measure.diameter import intra_cluster_distance
 from kanon_sql.measure.entropy import entropy_loss
+from kanon_sql.measure.in_words import points_apart
 from kanon_sql.measure.metrics import MeasuredFact
 from kanon_sql.measure.ncp import attribute_ncp
 from kanon_sql.measure.verbatim import original_values
@@ -75,8 +76,9 @@ def measure(
     in_order = np.empty(len(given), np.int64)
     in_order[encoded.order] = given
     verbatim = original_values(source, centers, len(encoded.attributes), in_order)
-    for told, count in zip(facts["attributes"], verbatim, strict=True):
+    for j, (told, count) in enumerate(zip(facts["attributes"], verbatim, strict=True)):
         told["verbatim"] = count
+        told["apart"] = points_apart(encoded, source, centers, released, j)
     return dict(facts.items()), radii  # as text: to mypy no dict of literals is one of str
 
 

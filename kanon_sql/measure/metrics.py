@@ -14,13 +14,13 @@ from string import Template
 from typing import Any, Literal, get_args
 
 from kanon_sql.points.points import Fact
-from kanon_sql.privacy import CONSTRAINTS
+from kanon_sql.privacy import CONSTRAINTS, THRESHOLDS
 
 MeasuredFact = Literal[
     "rows", "weights", "sse", "sse_released", "sst", "information_loss", "max_radius",
     "cellular_cost", "cost", "total_il", "total_distinct", "intra_cluster_distance",
     "entropy_loss", "attributes",
-    "released_il", "released_distinct", "released_entropy",
+    "released_il", "released_distinct", "released_entropy", "cells_generalized",
 ]
 """What measure/facts.py measures of a grouping, and measure/released.py of what it releases."""
 
@@ -47,6 +47,7 @@ class Metric:
         description: what it means, and which direction is better.
         is_text: whether the value is a text, shown in the column ``text``.
         beside: SQL of a text that stands beside a number, if there is one.
+        words: SQL of what the value means for a reader, where words are honest.
         public: whether who gets the release may be told it. A manifest tells no other: who adds a
             metric says 'yes' where it is counted on what comes out, or is a sum over all rows; not
             where it says of one row or person where it lies, or that it is there. 'whole' is what
@@ -60,6 +61,7 @@ class Metric:
     description: str
     is_text: bool = False
     beside: str = "NULL"
+    words: str = "NULL"
     public: Public = "no"
 
     @property
@@ -76,6 +78,7 @@ class Metric:
             self,
             expression=Template(self.expression).substitute(values),
             beside=Template(self.beside).substitute(values),
+            words=Template(self.words).substitute(values),
             unit=Template(self.unit).substitute(values),
         )
 
@@ -153,7 +156,9 @@ BOUND = filled(
 
 METRICS = (
     Metric("rows", "rows_in", "rows", "rows of the relation", public="yes"),
-    Metric("rows_released", "rows_released", "rows", "rows that came out", public="yes"),
+    Metric("rows_released", "rows_released", "rows", "rows that came out", public="yes",
+           words="CASE WHEN rows_suppressed = 0 THEN 'every row is released' "
+                 "ELSE format('{:,} of {:,} rows are released', rows_released, rows_in) END"),
     Metric("rows_suppressed", "rows_suppressed", "rows",
            "rows left out; rows = rows_released + rows_suppressed", public="yes"),
     Metric("classes", "classes", "classes", "distinct combinations of released values",
@@ -164,7 +169,14 @@ METRICS = (
     *(Metric(*measure, public="yes") for kind in CONSTRAINTS.values() for measure in kind.measures),
     Metric("information_loss", _measured("information_loss"), "percent",
            "100 * sse / sst (thaeter2021, definition 1.5), of the released rows; lower is better",
-           public="yes"),
+           public="yes",
+           words=f"format('{{:.2g}} % of the variance lies within classes, where it is lost', "
+                 f"{_measured('information_loss')})"),
+    Metric("cells_generalized", _measured("cells_generalized"), "share",
+           "released cells of quasi-identifiers that don't show their row's own value alone; lower "
+           "is better",
+           words=f"format('{{:.0f}} of 100 quasi-identifier cells are generalized', "
+                 f"100 * {_measured('cells_generalized')})"),
     Metric("sse", _measured("sse"), "squared standard deviations",
            "squared errors of the grouping, to the mean of each class; lower is better",
            public="yes"),
@@ -252,12 +264,15 @@ METRICS = (
            "columns that pass unchanged, sensitive ones among them", public="yes"),
     Metric("unique_in_unchanged", "unique_in_unchanged", "rows",
            "released rows that no other equals in all columns that pass unchanged: who knows these "
-           "of a person finds the row; lower is better", public="yes"),
+           "of a person finds the row; lower is better", public="yes",
+           words="CASE WHEN unique_in_unchanged = 0 THEN 'no row is unique in them' "
+                 "ELSE format('{:,} rows are unique in them', unique_in_unchanged) END"),
     Metric("prosecutor_risk_max", "1.0::DOUBLE / smallest", "probability",
            "largest chance that a prosecutor finds a person's row: 1 / k",
-           public="yes"),
+           public="yes", words="format('at most 1 chance in {:,}', smallest)"),
     Metric("prosecutor_risk_mean", "classes::DOUBLE / nullif(rows_released, 0)", "probability",
-           "chance that a prosecutor finds a person's row, on average over the rows", public="yes"),
+           "chance that a prosecutor finds a person's row, on average over the rows", public="yes",
+           words="format('1 chance in {:.3g} on average', rows_released::DOUBLE / classes)"),
     Metric("seconds_total",
            filled("verified - started + ${before}", before=_grouped("seconds_remembered")),
            "seconds",
@@ -326,6 +341,25 @@ ATTRIBUTE = Metric(
     public="whole",
 )
 """Measured once for each quasi-identifier."""
+
+FIRST = (
+    "rows_released", "k", "prosecutor_risk_max", "information_loss", "cells_generalized",
+)
+"""With these anonymize_metrics begins."""
+
+BRIEF = (
+    *FIRST, "rows", "rows_suppressed", "k_requested", "classes", "class_size_mean",
+    "class_size_max", "prosecutor_risk_mean", "persons", "k_persons",
+    "prosecutor_risk_max_persons", "release", "anonymity_set_min", "rows_withheld", "parts",
+    *(name for each in THRESHOLDS for name in (f"{each.name}_requested", each.name)),
+    "homogeneous_rows", "ncp", "unchanged_columns", "unique_in_unchanged", "method",
+    "seconds_total",
+)
+"""What anonymize_metrics shows without detail, in this order; then notices, and what each column
+loses, the greatest loss first."""
+
+BRIEF_ROWS, BRIEF_NOTICES = 30, 5
+"""How many metrics these are at most, and how many notices come before the columns."""
 
 NOTICE = Metric(
     "notice", "", "", "what a user should know of a column, or of the method, before the release",

@@ -21,9 +21,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from kanon_sql.encode.attributes import Categorical, Numeric, Taxonomy
+from kanon_sql.encode.attributes import Attribute, Categorical, Numeric, Taxonomy
 from kanon_sql.encode.encoded import Encoded
 from kanon_sql.measure.by_class import ByClass, Numbers
+from kanon_sql.measure.in_words import Coarse
 from kanon_sql.names import caseless
 from kanon_sql.points.points import Floats, Labels, is_missing
 
@@ -94,7 +95,8 @@ def released_losses(
     Returns:
         released_il and released_distinct (cells, all those of rows that are not released among
         them), released_entropy (bits per released cell), each None where a column that counts
-        can't be told, and attributes: the released ncp of each, in the order of the relation.
+        can't be told, and attributes: of each, in the order of the relation, the released ncp and
+        how coarse it is, None where that can't be told.
     """
     kept = np.flatnonzero(labels >= 0)
     view, out = ByClass(labels[kept]), len(labels) - len(kept)
@@ -107,9 +109,10 @@ def released_losses(
     for j, attribute in enumerate(encoded.attributes):
         found = _column(encoded, j, kept, view, shown, same)
         lost = None if found.loss is None else float(np.sum(view.sizes * found.loss)) + out
-        ncps.append(
-            {"name": attribute.name, "ncp": None if lost is None else lost / len(labels)}
-        )
+        ncps.append({
+            "name": attribute.name, "ncp": None if lost is None else lost / len(labels),
+            "coarse": _coarse(attribute, found, view),
+        })
         told = told and lost is not None
         bits += float(np.sum(view.sizes * found.bits))
         if attribute.weight > 0.0:
@@ -158,6 +161,17 @@ def _column(
     if form == "node":
         return column.nodes(None)
     return column.nodes(_levels_shown(shown.trees[name], shown.levels[name]))
+
+
+def _coarse(attribute: Attribute, found: ColumnLoss, view: ByClass) -> Coarse | None:
+    """How coarse what the classes publish of a column is."""
+    if found.loss is None:
+        return None
+    generalized, step = int(np.sum(view.sizes[found.loss > 0.0])), None
+    if isinstance(attribute, Numeric) and attribute.span > 0.0:
+        widths = np.ldexp(found.loss * attribute.span, attribute.exponent)
+        step = float(np.average(widths, weights=view.sizes))
+    return Coarse(generalized, step)
 
 
 def _levels_shown(tree: Taxonomy, level: int) -> Numbers:

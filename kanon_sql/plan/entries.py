@@ -33,7 +33,7 @@ Json = Mapping[str, Any]
 
 MADE = {"format", "kanon_sql", "duckdb", "call"}
 RELEASE = {"number", "rows_sha256", "sql_sha256"}
-UNTOLD = {"hierarchies", "release", "progress", "show_values", "by_part"}
+UNTOLD = {"hierarchies", "release", "detail", "progress", "show_values", "by_part"}
 """The options that no manifest tells, or not there."""
 
 

@@ -14,9 +14,13 @@ from kanon_sql.measure.metrics import (
     AS_GROUPED,
     ATTRIBUTE,
     AUDIT,
+    BRIEF,
+    BRIEF_NOTICES,
+    BRIEF_ROWS,
     CHOSEN,
     COST,
     DIVERSITY,
+    FIRST,
     METRICS,
     NOTICE,
     OF_GROUPING,
@@ -125,6 +129,12 @@ def _unit(task: GroupTask) -> str:
 def metrics_sql(call: GroupingCall) -> str:
     """The SQL of anonymize_metrics(), around the stages of the release."""
     facts, metrics = facts_and_metrics(call)
+    if not call.measure.detail:
+        names = f"[{', '.join(map(literal, BRIEF))}]"
+        metrics = expression(
+            "measure.brief", metrics=metrics, brief=names, rows=BRIEF_ROWS,
+            notices=BRIEF_NOTICES,
+        )
     if call.by_part:
         return statement(
             "measure.metrics_by_part", facts=facts, metrics=metrics,
@@ -145,6 +155,7 @@ def facts_and_metrics(call: GroupingCall) -> tuple[str, str]:
     if call.roles.within and not call.by_part:
         hidden = (*hidden, *OF_EACH)
     known = [replace(m, expression="NULL") if m.name in hidden else m for m in METRICS]
+    known.sort(key=lambda m: FIRST.index(m.name) if m.name in FIRST else len(FIRST))
     cost = _cost(task)
     values = {
         "k": "NULL" if task.promised is None else str(task.promised),

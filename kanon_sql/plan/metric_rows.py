@@ -19,6 +19,6 @@ def metric_rows(metrics: Iterable[Metric], values: Mapping[str, str]) -> str:
         )
         rows.append(expression(
             "measure.metric", name=literal(metric.name), number=number, text=text,
-            unit=literal(metric.unit), description=literal(metric.description),
+            unit=literal(metric.unit), words=metric.words, description=literal(metric.description),
         ))
     return ",\n    ".join(rows)

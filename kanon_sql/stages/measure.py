@@ -15,6 +15,7 @@ from kanon_sql.encode.encoded import Encoded
 from kanon_sql.encode.encoding import encode
 from kanon_sql.hierarchies.tree import Tree
 from kanon_sql.measure.facts import measure
+from kanon_sql.measure.in_words import words_of
 from kanon_sql.measure.released import Shown, box_array, released_losses
 from kanon_sql.methods import GroupTask
 from kanon_sql.names import caseless
@@ -66,8 +67,18 @@ def measure_rows(
     first = dict(zip(rows.numbers("class").tolist(), rows.numbers("alike").tolist(), strict=True))
     alike = np.unique([first[each] for each in classes.tolist()], return_inverse=True)[1]
     found = released_losses(everything, labels[everything.order], shown, alike.reshape(-1))
-    for entry, grouped in zip(found["attributes"], facts["attributes"], strict=True):
-        entry |= {"grouping": grouped["ncp"], "verbatim": grouped["verbatim"]}
+    kept = int(np.sum(labels >= 0))
+    generalized = 0
+    for entry, grouped, sql_type in zip(
+        found["attributes"], facts["attributes"], published.types, strict=True
+    ):
+        coarse = entry.pop("coarse") or grouped["apart"]
+        generalized += coarse.generalized
+        entry |= {
+            "grouping": grouped["ncp"], "verbatim": grouped["verbatim"],
+            "words": words_of(entry["name"], sql_type, coarse, kept),
+        }
+    found["cells_generalized"] = generalized / (kept * len(columns))
     return {**facts, **found}, classes, radii
 
 

@@ -26,7 +26,7 @@ def test_the_kind_of_frame_that_came_in_comes_out(frame: object) -> None:
     released = kanon_sql.anonymize(frame, k=3, sensitive=["flu"])
     assert type(released) is type(frame)
     assert len(released) == 6
-    metrics = kanon_sql.anonymize_metrics(frame, k=3, sensitive=["flu"])
+    metrics = kanon_sql.anonymize_metrics(frame, k=3, detail=True, sensitive=["flu"])
     assert type(metrics) is type(frame)
 
 

@@ -102,7 +102,7 @@ def test_nothing_is_left_in_database_or_folder(tmp_path: Path, monkeypatch: obje
         con.execute(TABLE)
     with kanon_sql.register(duckdb.connect(str(path))) as con:
         con.execute(CALL).fetchall()
-        con.execute("FROM anonymize_metrics('t', k=5)").fetchall()
+        con.execute("FROM anonymize_metrics('t', detail=true, k=5)").fetchall()
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.duckdb"]
     with duckdb.connect(str(path)) as con:
         kept = con.execute(

@@ -43,7 +43,7 @@ def test_each_part_is_what_its_call_gives(people: pl.DataFrame) -> None:
     assert_frame_equal(made.data, kanon_sql.anonymize(people, **CALL))
     assert_frame_equal(made.clusters, kanon_sql.anonymize_clusters(people, **CALL))
     assert_frame_equal(made.roles, kanon_sql.anonymize_roles(people, **CALL))
-    told = kanon_sql.anonymize_metrics(people, **CALL)
+    told = kanon_sql.anonymize_metrics(people, detail=True, **CALL)
     assert made.metrics.columns == told.columns
     assert numbers(made.metrics) == numbers(told) and len(numbers(told)) == len(TELLING)
     assert made.sql == kanon_sql.anonymize_sql(people, **CALL)["sql"][0]

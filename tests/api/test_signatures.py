@@ -89,7 +89,7 @@ from typing_extensions import assert_type
 people, rows = pl.DataFrame({"age": [1]}), duckdb.table("people")
 assert_type(kanon_sql.anonymize(people, k=5), pl.DataFrame)
 assert_type(kanon_sql.anonymize(people.lazy(), k=5, method="k_member"), pl.LazyFrame)
-assert_type(kanon_sql.anonymize_metrics(rows, k=5), duckdb.DuckDBPyRelation)
+assert_type(kanon_sql.anonymize_metrics(rows, detail=True, k=5), duckdb.DuckDBPyRelation)
 assert_type(kanon_sql.hierarchy(people, "age", kind="bins", width=2.5), pl.DataFrame)
 assert_type(kanon_sql.compare(people, k=[5, 10], methods=["mdav", "forest"]), pl.DataFrame)
 assert_type(kanon_sql.release(people, k=5).metrics, pl.DataFrame)

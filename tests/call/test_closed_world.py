@@ -119,7 +119,8 @@ def test_the_option_others_decides(
     own = OTHERS["drop"] if others == "release" else OTHERS[others]
     assert [c[0] for c in clusters.description or ()] == [*own, "num_points", "radius"]
     told = con.execute(
-        f"{before}SELECT text->>'others' FROM anonymize_metrics{call}) WHERE metric = 'options'"
+        f"{before}SELECT text->>'others' FROM anonymize_metrics{call}, detail := true) WHERE "
+        f"metric = 'options'"
     ).fetchall()
     assert told == [(others,)]
     shown = con.execute(f"{before}FROM suppressed_rows{call}, show_values := true)")

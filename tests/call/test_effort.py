@@ -32,7 +32,7 @@ def test_two_of_the_words_are_what_refine_says(people: pl.DataFrame, method: str
 
 
 def metrics(people: pl.DataFrame, **given: Any) -> dict[str, Any]:
-    told = kanon_sql.anonymize_metrics(people, **CALL, **given)
+    told = kanon_sql.anonymize_metrics(people, detail=True, **CALL, **given)
     return dict(told.select("metric", "value").iter_rows())
 
 
@@ -50,7 +50,7 @@ def test_the_best_searches_longer_and_loses_no_more(people: pl.DataFrame) -> Non
 @pytest.mark.slow
 def test_the_metrics_tell_what_it_became(people: pl.DataFrame) -> None:
     for given, told in (({"effort": "best"}, '"effort": "best"'), ({}, '"refine": "none"')):
-        rows = kanon_sql.anonymize_metrics(people, **CALL, **given)
+        rows = kanon_sql.anonymize_metrics(people, detail=True, **CALL, **given)
         options = rows.filter(pl.col("metric") == "options")["text"].item()
         assert told in options and ('"effort"' in options) == bool(given)
         assert ('"refine": "local"' in options) == bool(given)

@@ -56,7 +56,7 @@ def test_the_names_of_methods_as_papers_write_them(
      "hierarchies={'age': {'kind': 'bins', 'width': 5}}"),
 ])
 def test_words_ignore_case(con: Connection, written: str, meant: str) -> None:
-    query = f"FROM anonymize_metrics('patients', {CALL}, {{}})"
+    query = f"FROM anonymize_metrics('patients', detail=true, {CALL}, {{}})"
     told = [
         con.execute(f"SELECT text {query.format(words)} WHERE metric = 'options'").fetchall()
         for words in (written, meant)
@@ -120,7 +120,7 @@ def test_an_option_of_another_call(con: Connection, call: str, given: str, taker
 HERE = "is no table, view, file or variable here. Check its name."
 MISSING = {
     f"anonymize('s.nobody', {CALL})": f"The relation 's.nobody' {HERE}",
-    f"anonymize_metrics('main.nobody', {CALL})": f"The relation 'main.nobody' {HERE}",
+    f"anonymize_metrics('main.nobody', detail=true, {CALL})": f"The relation 'main.nobody' {HERE}",
     "k_anonymity('memory.main.nobody')": f"The relation 'memory.main.nobody' {HERE}",
     f"anonymize('nobody.parquet', {CALL})": "There is no file 'nobody.parquet'. Check the path.",
     f"anonymize('no*.parquet', {CALL})": "There is no file 'no*.parquet'. Check the path.",
@@ -220,7 +220,7 @@ def test_a_list_of_files_is_a_relation(con: Connection, tmp_path: Path) -> None:
             con.execute(f"COPY (FROM patients WHERE age % 2 = {part}) TO '{files[-1]}'")
         found = con.execute(f"FROM anonymize({files}, {CALL})").fetchall()
         assert len(found) == 60
-        metrics = con.execute(f"FROM anonymize_metrics({files}, {CALL})").fetchall()
+        metrics = con.execute(f"FROM anonymize_metrics({files}, {CALL}, detail := true)").fetchall()
         assert ("k", 5.0) in [row[:2] for row in metrics]
         found = con.execute("FROM anonymize(?, k=5)", [files]).fetchall()
         assert len(found) == 60

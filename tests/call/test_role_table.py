@@ -39,7 +39,8 @@ def columns(con: Connection, options: str = "roles := 'r'", call: str = "anonymi
 def used(con: Connection, options: str) -> Any:
     """The options that the metrics tell."""
     ((text,),) = con.execute(
-        f"SELECT text FROM anonymize_metrics('p', k := 3, {options}) WHERE metric = 'options'"
+        f"SELECT text FROM anonymize_metrics('p', detail=true, k := 3, {options}) WHERE metric = "
+        f"'options'"
     ).fetchall()
     return json.loads(text)
 

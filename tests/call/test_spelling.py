@@ -80,7 +80,8 @@ def test_columns_named_like_the_parts_of_the_query(con: Connection) -> None:
         assert [column[0] for column in result.description or ()] == names
         assert len(result.fetchall()) == 40
         metrics = con.execute(
-            f"SELECT value FROM anonymize_metrics('odd', k=4{roles}) WHERE metric = 'k'"
+            f"SELECT value FROM anonymize_metrics('odd', detail=true, k=4{roles}) WHERE metric = "
+            f"'k'"
         ).fetchall()
         assert metrics[0][0] >= 4
     shown = "k=4, identifiers=['radius', 'num_points']"
@@ -257,8 +258,8 @@ REFUSED = {
     "'patients', k=5, class_id='yes'": "class_id must be true or false. Got 'yes'.",
     "'patients', k=5, weights=3": ANY,
     "'patients', k=5, column_weights={'age': -1}": ANY,
-    "'patients', k=5, column_weights={'agee': 1}": "column_weights names the column 'agee', which is "
-    "no quasi-identifier. Did you mean 'age'?",
+    "'patients', k=5, column_weights={'agee': 1}": "column_weights names the column 'agee', which "
+    "is no quasi-identifier. Did you mean 'age'?",
     "'patients', k=5, quasi_identifiers=['age', 'AGE']": "quasi_identifiers names the column "
     "'age' twice. Name it once.",
     "'patients', k=5, quasi_identifiers=['age'], sensitive=['Age']": "The column 'Age' is given "

@@ -29,7 +29,8 @@ con = registered(
 
 def notices(con: Connection, table: str, options: str) -> list[str]:
     found = con.execute(
-        f"SELECT text FROM anonymize_metrics('{table}', k=5, {options}) WHERE metric = 'notice'"
+        f"SELECT text FROM anonymize_metrics('{table}', detail=true, k=5, {options}) WHERE metric "
+        f"= 'notice'"
     ).fetchall()
     return [text for (text,) in found if text.startswith("Rows with the same")]
 
@@ -95,7 +96,7 @@ def test_it_is_looked_at_in_views_and_ctes_and_under_a_name_like_that_of_another
     assert notices(con, "visits", f"{NAMED}, {others}, entity='patient_id'") == []
     found = con.execute(
         "WITH written AS (SELECT * REPLACE ('p' || patient_id AS patient_id) FROM visits) "
-        f"SELECT text FROM anonymize_metrics('written', k=5, {NAMED}, {others}) "
+        f"SELECT text FROM anonymize_metrics('written', detail=true, k=5, {NAMED}, {others}) "
         "WHERE metric = 'notice'"
     ).fetchall()
     assert (SAID,) in found

@@ -71,7 +71,7 @@ def test_one_block_is_what_anonymize_releases(lake: str, tmp_path: Path) -> None
         order = "SELECT * FROM {} ORDER BY ALL"
         files = con.sql(order.format(f"'{whole.path}/*.parquet'")).fetchall()
         assert files == con.sql(order.format("plain")).fetchall()
-    metrics = kanon_sql.anonymize_metrics(lake, **options)
+    metrics = kanon_sql.anonymize_metrics(lake, detail=True, **options)
     told = dict(zip(metrics["metric"].to_pylist(), metrics["value"].to_pylist(), strict=True))
     for name in ("information_loss", "sse", "classes", "k", "rows_released"):
         assert whole.metrics[name] == pytest.approx(told[name], rel=1e-9), name
@@ -79,7 +79,7 @@ def test_one_block_is_what_anonymize_releases(lake: str, tmp_path: Path) -> None
 
 @pytest.mark.slow
 def test_loss_of_blocks_is_near_that_of_one(lake: str, tmp_path: Path) -> None:
-    metrics = kanon_sql.anonymize_metrics(lake, **OPTIONS)
+    metrics = kanon_sql.anonymize_metrics(lake, detail=True, **OPTIONS)
     told = dict(zip(metrics["metric"].to_pylist(), metrics["value"].to_pylist(), strict=True))
     two = kanon_sql.anonymize_files(lake, tmp_path / "out", block_rows=6000, **OPTIONS)
     # with 2,400 classes in five columns, one of eight lies at the cut

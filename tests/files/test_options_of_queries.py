@@ -69,7 +69,7 @@ def test_small_parts_of_one_folder_are_what_a_query_makes_of_them(
         assert con.sql(ordered.format(files)).fetchall() == con.sql(
             ordered.format("plain")
         ).fetchall()
-    told = kanon_sql.anonymize_metrics(lake, **{**OPTIONS, **options})
+    told = kanon_sql.anonymize_metrics(lake, detail=True, **{**OPTIONS, **options})
     known = dict(zip(told["metric"].to_pylist(), told["value"].to_pylist(), strict=True))
     for name in ("parts", "parts_joined", "parts_suppressed", "part_rows_min", "k"):
         assert metrics[name] == known[name], name
@@ -147,7 +147,7 @@ def test_classes_are_numbered_over_all_files(
 @pytest.mark.parametrize("more", [{}, {"effort": "balanced"}, {"representation": "interval"}])
 def test_auto_chooses_as_in_a_query(lake: str, tmp_path: Path, more: dict[str, Any]) -> None:
     _, metrics = released(lake, tmp_path / "out", method="auto", **more)
-    told = kanon_sql.anonymize_metrics(lake, **{**OPTIONS, "method": "auto", **more})
+    told = kanon_sql.anonymize_metrics(lake, detail=True, **{**OPTIONS, "method": "auto", **more})
     texts = dict(zip(told["metric"].to_pylist(), told["text"].to_pylist(), strict=True))
     assert metrics["method"] == texts["method"]
     assert metrics["notices"] == [texts["notice"]]

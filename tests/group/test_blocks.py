@@ -195,7 +195,10 @@ def test_the_steps_told_give_the_same_release(con: duckdb.DuckDBPyConnection, ca
     first = con.execute(f"FROM anonymize({given}, refine_seconds := 0.1)").fetchall()
     again = f"refine_steps := {facts['refine_steps']}"
     assert con.execute(f"FROM anonymize({given}, {again})").fetchall() == first
-    ended = f"SELECT text FROM anonymize_metrics({given}, {again}) WHERE metric = 'refine_end'"
+    ended = (
+        f"SELECT text FROM anonymize_metrics({given}, {again}, detail := true) WHERE metric = "
+        f"'refine_end'"
+    )
     assert con.execute(ended).fetchone() == ("steps",)
 
 

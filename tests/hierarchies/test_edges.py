@@ -145,7 +145,8 @@ def test_metrics_and_audit_agree(con: Connection, options: str) -> None:
 
 
 def test_a_dollar_sign_in_a_value_is_a_dollar_sign(con: Connection) -> None:
-    found = metrics_of(con, "anonymize_metrics('patients', k := 4, sensitive := ['disease'], "
+    found = metrics_of(con, "anonymize_metrics('patients', detail=true, k := 4, sensitive := "
+                            "['disease'], "
                          "sensitive_values := ['${seed}', '${k}'])")
     assert found["homogeneous_sensitive_rows"] == 0
 
@@ -154,7 +155,7 @@ def test_a_dollar_sign_in_a_value_is_a_dollar_sign(con: Connection) -> None:
 def test_numbers_among_sensitive_values(con: Connection) -> None:
     con.execute("CREATE TABLE d AS SELECT i // 5 AS a, 1.0::DOUBLE AS s FROM range(20) AS r(i)")
     for value in ("1", "1.0", "'1'"):
-        found = metrics_of(con, "anonymize_metrics('d', k := 4, sensitive := ['s'], "
+        found = metrics_of(con, "anonymize_metrics('d', detail=true, k := 4, sensitive := ['s'], "
                              f"sensitive_values := [{value}])")
         assert found["homogeneous_sensitive_rows"] == 20
 

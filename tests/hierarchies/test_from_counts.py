@@ -98,7 +98,8 @@ def test_a_table_with_a_zip_column_and_others(con: Connection) -> None:
     con.execute(f"CREATE OR REPLACE TABLE released AS FROM anonymize({call})")
     shown, audited = (
         metrics_of(con, name)
-        for name in (f"anonymize_metrics({call})", "anonymize_audit('t', release := 'released', "
+        for name in (f"anonymize_metrics({call}, detail := true)", "anonymize_audit('t', release "
+                                                                   ":= 'released', "
                      "quasi_identifiers := ['zip', 'age'], hierarchies := {'zip': {'kind': "
                      "'adjacency', 'adjacency': 'pairs'}})")
     )

@@ -201,7 +201,8 @@ def test_a_release_by_random_trees_is_audited_as_it_was_measured(data: Any) -> N
             how += ", representation := 'interval'"
         con.execute(f"CREATE TABLE r AS FROM anonymize('t', {how})")
         query = "SELECT metric, value FROM {} WHERE metric LIKE 'ncp%' OR metric = 'total_il'"
-        measured = dict(con.sql(query.format(f"anonymize_metrics('t', {how})")).fetchall())
+        measured = dict(con.sql(query.format(f"anonymize_metrics('t', detail=true, "
+                                             f"{how})")).fetchall())
         audited = dict(
             con.sql(query.format(f"anonymize_audit('t', release := 'r', {shared})")).fetchall()
         )

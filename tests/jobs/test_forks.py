@@ -24,7 +24,7 @@ def call(face):
     con.execute("CREATE TABLE t AS SELECT i % 5 AS a, 'x' || i % 3 AS b FROM range(40) AS r(i)")
     calls = [
         "anonymize('t', k=4, method='k_member', hierarchies={'b': 'flat'}, progress=false)",
-        "anonymize_metrics('t', k=4, method='r_gather', progress=false)",
+        "anonymize_metrics('t', detail=true, k=4, method='r_gather', progress=false)",
         "anonymize_audit('t', release='t')", "anonymize_roles('t')", "k_anonymity('t')",
         "anonymize_risk('t')",
         "hierarchy('t', 'b', kind='prefix')",

@@ -94,6 +94,7 @@ def test_the_metric_options_shows_what_was_used(method: str, option: str, value:
     con = kanon_sql.register(duckdb.connect())
     con.execute("CREATE TABLE t AS SELECT i AS a, i % 4 AS b FROM range(20) AS r(i)")
     ((text,),) = con.execute(
-        f"SELECT text FROM anonymize_metrics('t', k=5, method='{method}') WHERE metric = 'options'"
+        f"SELECT text FROM anonymize_metrics('t', detail=true, k=5, method='{method}') WHERE "
+        f"metric = 'options'"
     ).fetchall()
     assert json.loads(text)[option] == value

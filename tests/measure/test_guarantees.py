@@ -60,6 +60,7 @@ def places(con: Connection) -> Connection:
 def facts(con: Connection, options: str, relation: str = "places") -> dict[str, Any]:
     rows = con.execute(
         f"SELECT metric, coalesce(value::VARCHAR, text) FROM anonymize_metrics('{relation}', "
+        f"detail=true, "
         f"{options})"
     ).fetchall()
     known = {name: value for name, value in rows if not name.endswith(")")}

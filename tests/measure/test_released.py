@@ -41,7 +41,7 @@ def both(
     except duckdb.Error as error:
         assume("rows to anonymize" not in str(error))
         raise
-    measured = metrics_of(con, f"anonymize_metrics('t', {options}, {roles})")
+    measured = metrics_of(con, f"anonymize_metrics('t', detail=true, {options}, {roles})")
     return measured, metrics_of(con, f"anonymize_audit('t', release='released', {roles}{audit})")
 
 

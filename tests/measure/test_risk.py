@@ -350,7 +350,8 @@ def test_max_risk_and_preset_set_k_for_a_release(con: Connection) -> None:
         expected = con.execute(call.format(f"k := {k}")).fetchall()
         assert con.execute(call.format(given)).fetchall() == expected
     ((k,),) = con.execute(
-        "SELECT value FROM anonymize_metrics('t', quasi_identifiers := ['age', 'zip'], "
+        "SELECT value FROM anonymize_metrics('t', detail=true, quasi_identifiers := ['age', "
+        "'zip'], "
         "others := 'drop', preset := 'cms_11') WHERE metric = 'k_requested'"
     ).fetchall()
     assert k == 11

@@ -104,5 +104,8 @@ def test_both_zeros_are_released_as_one(
     call = f"'zeros', k=3, sensitive=['s'], representation='{representation}'"
     texts = bare.execute(f"SELECT DISTINCT x::VARCHAR FROM anonymize({call})").fetchall()
     assert len(texts) == 1 and "-" not in texts[0][0]
-    metrics = f"SELECT value FROM anonymize_metrics({call}) WHERE metric = 'classes'"
+    metrics = (
+        f"SELECT value FROM anonymize_metrics({call}, detail := true) WHERE metric = "
+        f"'classes'"
+    )
     assert bare.execute(metrics).fetchone() == (1.0,)

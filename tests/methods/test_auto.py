@@ -105,7 +105,7 @@ def test_the_release_is_that_of_the_method(case: str, con: Connection) -> None:
     people = con.sql("FROM patients").pl()
     chosen = kanon_sql.anonymize(people, method="auto", **call)
     assert_frame_equal(chosen, kanon_sql.anonymize(people, **{**call, **same}))
-    metrics = kanon_sql.anonymize_metrics(people, method="auto", **call)
+    metrics = kanon_sql.anonymize_metrics(people, detail=True, method="auto", **call)
     told = dict(metrics.select("metric", "text").iter_rows())
     assert told["method"] == same["method"]
     assert told["notice"].startswith(f"The method 'auto' chose {same['method']}")
@@ -122,7 +122,8 @@ def test_in_sql_with_a_clear_notice(con: Connection) -> None:
     con.execute("CREATE TABLE adult AS FROM read_parquet(?)", [adult()])
     call = "'adult', k=5, method='Auto', sensitive=['salary-class']"
     rows = con.execute(
-        f"SELECT text FROM anonymize_metrics({call}) WHERE metric IN ('method', 'notice')"
+        f"SELECT text FROM anonymize_metrics({call}, detail := true) WHERE metric IN ('method', "
+        f"'notice')"
     ).fetchall()
     assert rows == [("mdav_star",), (
         "The method 'auto' chose mdav_star: points are released, and nothing is refined: there are "
@@ -149,7 +150,7 @@ def test_a_file_is_made_again_by_the_same_choice(con: Connection, tmp_path: Any)
     made = kanon_sql.release("patients", con=con, to=tmp_path / "a.parquet", method="auto", **call)
     assert made.manifest["options"]["method"] == "auto"
     chosen = con.execute(
-        "SELECT text FROM anonymize_metrics('patients', method := 'auto', k := 4, "
+        "SELECT text FROM anonymize_metrics('patients', detail=true, method := 'auto', k := 4, "
         "identifiers := ['name'], sensitive := ['disease']) WHERE metric = 'method'"
     ).fetchall()
     assert [(made.manifest["release"]["method"],)] == chosen

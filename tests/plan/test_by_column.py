@@ -38,7 +38,8 @@ def released(
 
 def measured(con: Connection, options: str, table: str = "p") -> dict[str, Any]:
     return dict(con.execute(
-        f"SELECT metric, value FROM anonymize_metrics('{table}', k := 4, sensitive := ['flu'], "
+        f"SELECT metric, value FROM anonymize_metrics('{table}', detail=true, k := 4, sensitive "
+        f":= ['flu'], "
         f"{options}) WHERE unit <> 'seconds'"
     ).fetchall())
 
@@ -113,7 +114,7 @@ def test_representations_beside_hierarchies(con: Connection) -> None:
 def test_the_metrics_tell_them(con: Connection) -> None:
     text = "representation := {'age': 'median', '*': 'interval'}"
     ((told,),) = con.execute(
-        f"SELECT text->'representation' FROM anonymize_metrics('p', k := 4, {text}) "
+        f"SELECT text->'representation' FROM anonymize_metrics('p', detail=true, k := 4, {text}) "
         "WHERE metric = 'options'"
     ).fetchall()
     assert told == '{"*":"interval","age":"median"}'
@@ -209,7 +210,10 @@ def test_a_categorical_number_is_grouped_and_measured_as_its_text_is(
         if name == "anonymize_clusters":  # their order is by what is published, type and all
             numbers, texts = sorted(map(repr, numbers)), sorted(map(repr, texts))
         assert numbers == texts
-    metrics = "SELECT metric, value FROM anonymize_metrics('{}', {}) WHERE unit <> 'seconds'"
+    metrics = (
+        "SELECT metric, value FROM anonymize_metrics('{}', detail=true, {}) WHERE unit <> "
+        "'seconds'"
+    )
     assert con.execute(metrics.format("p", f"{query}, categorical := ['zip']")).fetchall() == (
         con.execute(metrics.format("texts", query)).fetchall()
     )

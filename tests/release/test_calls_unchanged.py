@@ -152,7 +152,8 @@ AUDITS = {
     "sampling_weight := 'people')",
     "roles": "anonymize_roles('visits', entity := 'patient', sensitive := ['disease'])",
     "ledger_check": "ledger_check('presences', k := 3)",
-    "metrics by part": f"anonymize_metrics('visits', {PARTS} by_part := true, l := 2) WHERE NOT "
+    "metrics by part": f"anonymize_metrics('visits', detail=true, {PARTS} by_part := true, l := "
+                       f"2) WHERE NOT "
     "(starts_with(metric, 'seconds') OR metric IN ('options', 'grouping_cache', 'version'))",
     "methods": "(SELECT method FROM anonymize_methods())",
 }

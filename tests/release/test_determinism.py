@@ -242,7 +242,8 @@ def queries_of_all_calls() -> dict[str, list[Any]]:
         *(f"FROM anonymize{call}, representation := '{r}')" for r in REPRESENTATIONS),
         f"FROM anonymize{call}, class_id := true)",
         f"FROM anonymize_clusters{call})",
-        f"SELECT metric, value FROM anonymize_metrics{call}) WHERE metric NOT LIKE 'seconds%'",
+        f"SELECT metric, value FROM anonymize_metrics{call}, detail := true) WHERE metric NOT "
+        f"LIKE 'seconds%'",
         "FROM k_anonymity('t', quasi_identifiers := ['a', 'w'], k := 3)",
     ]
     with kanon_sql.register(duckdb.connect()) as plain:

@@ -100,7 +100,7 @@ def test_every_row_is_accounted_for(con: duckdb.DuckDBPyConnection, against: str
     release(con, 1, 4, against, 1)
     fill(con, list(range(9, 63)), 1, moved=20)
     call = f"'now', {options(4, against, 1, 2)}"
-    found = metrics_of(con, f"anonymize_metrics({call})")
+    found = metrics_of(con, f"anonymize_metrics({call}, detail := true)")
     left = dict(con.execute(
         f"SELECT reason, count(*) FROM suppressed_rows({call}) GROUP BY ALL"
     ).fetchall())
@@ -115,7 +115,7 @@ def test_every_row_is_accounted_for(con: duckdb.DuckDBPyConnection, against: str
     # who changed back is shown again
     con.execute("DELETE FROM now")
     fill(con, list(range(9, 63)), 1)
-    assert metrics_of(con, f"anonymize_metrics({call})")["rows_stale"] == 0
+    assert metrics_of(con, f"anonymize_metrics({call}, detail := true)")["rows_stale"] == 0
 
 
 @pytest.mark.slow
@@ -127,7 +127,7 @@ def test_the_loss_is_measured_from_the_frozen_values(con: duckdb.DuckDBPyConnect
     call = "k=4, entity='id', quasi_identifiers=['x']"
     con.execute(f"CREATE TABLE releases AS FROM anonymize_ledger('line', {call}, headroom=0)")
     con.execute("INSERT INTO line VALUES (12, 21), (13, 23)")
-    found = metrics_of(con, f"anonymize_metrics('line', {call}, ledger='releases')")
+    found = metrics_of(con, f"anonymize_metrics('line', detail=true, {call}, ledger='releases')")
     values = np.array([0.0] * 4 + [10.0] * 4 + [20.0] * 4 + [21.0, 23.0])
     expected = 100.0 * (1.0 + 9.0) / np.sum((values - values.mean()) ** 2)
     assert found["rows_joining"] == 2
@@ -168,7 +168,8 @@ def test_in_every_form(con: duckdb.DuckDBPyConnection, more: str) -> None:
         shown = release(con, number, 3, "presence", 1, more)
         assert sum(shown.values()) > 40
         assert min(CROWDS["presence"](ledger_of(con)).values()) >= 3
-    found = metrics_of(con, f"anonymize_metrics('now', {options(3, 'presence', 1, 4, more)})")
+    found = metrics_of(con, f"anonymize_metrics('now', detail=true, "
+                            f"{options(3, 'presence', 1, 4, more)})")
     assert found["anonymity_set_min"] >= 3
     # of ranges and labels from the ledger, rows don't say how wide they are
     assert found["total_il"] is None
@@ -191,7 +192,8 @@ def test_newcomers_join_only_what_covers_them(con: duckdb.DuckDBPyConnection, fo
         "CREATE OR REPLACE VIEW now AS SELECT * REPLACE (CASE WHEN id IN (127, 128) THEN 90 ELSE "
         "age END AS age, CASE WHEN id = 129 THEN 'c' ELSE job END AS job) FROM people"
     )
-    found = metrics_of(con, f"anonymize_metrics('now', {options(4, 'presence', 0, 2, more)})")
+    found = metrics_of(con, f"anonymize_metrics('now', detail=true, "
+                            f"{options(4, 'presence', 0, 2, more)})")
     release(con, 2, 4, "presence", 0, more)
     assert found["rows_joining"] > 5
     if form == "bounds":

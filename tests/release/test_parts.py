@@ -393,7 +393,7 @@ def test_what_cannot_be_is_refused(con: Connection, options: str, said: str) -> 
 
 def test_what_cannot_be_told_of_parts_is_refused(con: Connection) -> None:
     call = f"('visits', k := 4, {CALL}, by_part := true"
-    assert "no column divides" in refusal_of(con, f"FROM anonymize_metrics{call})")
+    assert "no column divides" in refusal_of(con, f"FROM anonymize_metrics{call}, detail := true)")
     assert "before there are any" in refusal_of(
         con, f"FROM anonymize_metrics{call}, within := 'day', nulls := 'suppress')"
     )

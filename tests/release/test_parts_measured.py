@@ -57,8 +57,9 @@ NOT_COMPARED = ("seconds_", "grouping_cache", "options", "notice")
 def test_the_metrics_of_a_part_are_those_of_its_rows_alone(con: Connection, options: str) -> None:
     told = "metric, coalesce(value::VARCHAR, text), unit"
     of_all = rows_of(
-        con, f"SELECT day::VARCHAR, site, {told} FROM anonymize_metrics('visits', by_part := true, "
-        f"within := {[*WITHIN]}, {CALL}, {options})"
+        con,
+        f"SELECT day::VARCHAR, site, {told} FROM anonymize_metrics('visits', detail=true, "
+        f"by_part := true, within := {[*WITHIN]}, {CALL}, {options})",
     )
     assert len({row[:2] for row in of_all}) == 9
     for condition in parts_of(con, "visits")[::4]:
@@ -66,7 +67,8 @@ def test_the_metrics_of_a_part_are_those_of_its_rows_alone(con: Connection, opti
             "CREATE OR REPLACE TEMP VIEW one AS SELECT * EXCLUDE (day, site) FROM visits "
             f"WHERE {condition}"
         )
-        alone = rows_of(con, f"SELECT {told} FROM anonymize_metrics('one', {CALL}, {options})")
+        alone = rows_of(con, f"SELECT {told} FROM anonymize_metrics('one', detail=true, {CALL}, "
+                             f"{options})")
         ((day, site),) = rows_of(
             con, f"SELECT DISTINCT day::VARCHAR, site FROM visits WHERE {condition}"
         )

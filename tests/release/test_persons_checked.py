@@ -272,7 +272,7 @@ def test_the_metrics_count_persons(con: Connection, reading: str) -> None:
     options = f"{CALL[9:].replace('drop', 'release')}, entity_rows := '{reading}'"
     con.execute("ALTER TABLE visits ADD COLUMN n INTEGER DEFAULT 0")
     con.execute("UPDATE visits SET n = rowid % 7")
-    found = metrics_of(con, f"anonymize_metrics{options})")
+    found = metrics_of(con, f"anonymize_metrics{options}, detail := true)")
     rows = con.execute(f"SELECT age, job FROM anonymize{options}, keep_order := true)").fetchall()
     whose = [w for (w,) in con.execute("SELECT patient FROM visits").fetchall()]
     crowds = Crowds.of(rows, whose)
@@ -281,7 +281,8 @@ def test_the_metrics_count_persons(con: Connection, reading: str) -> None:
     assert found["rows_per_person_mean"] == pytest.approx(len(whose) / 60)
     assert found["k_persons"] == crowds.persons >= 4
     assert found["prosecutor_risk_max_persons"] == pytest.approx(1 / crowds.persons)
-    told = dict(con.execute(f"SELECT metric, text FROM anonymize_metrics{options})").fetchall())
+    told = dict(con.execute(f"SELECT metric, text FROM anonymize_metrics{options}, detail := "
+                            f"true)").fetchall())
     assert '"entity": "patient"' in told["options"] and reading in told["options"]
 
 
@@ -300,7 +301,8 @@ def test_columns_without_a_role_that_tell_persons_apart_come_out_as_null(
     empty = [name for name in rows.column_names if rows[name].null_count == rows.num_rows]
     assert empty == ["card", "file"]
     said = [text for (text,) in con.execute(
-        f"SELECT text FROM anonymize_metrics({options}) WHERE metric = 'notice'").fetchall()]
+        f"SELECT text FROM anonymize_metrics({options}, detail := true) WHERE metric = "
+        f"'notice'").fetchall()]
     assert len(said) == 3
     assert "'card' looks like an identifier" in said[0] and "'file' looks" in said[1]
     assert "'weight' is the same in all rows of a person and differs between nearly" in said[2]
@@ -365,7 +367,7 @@ def test_of_few_persons_nothing_is_said(con: Connection) -> None:
     rows = tables.fetch(con, f"FROM anonymize({options})")
     assert rows["card"].null_count == 0
     assert con.execute(
-        f"SELECT count(*) FROM anonymize_metrics({options}) WHERE metric = 'notice'"
+        f"SELECT count(*) FROM anonymize_metrics({options}, detail := true) WHERE metric = 'notice'"
     ).fetchall() == [(0,)]
 
 

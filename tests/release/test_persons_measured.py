@@ -39,7 +39,7 @@ others, and a site has few."""
 
 def told(con: Connection, table: str, options: str) -> dict[str, Any]:
     """The metrics, by name."""
-    return metrics_of(con, f"anonymize_metrics('{table}', {CALL}{options})")
+    return metrics_of(con, f"anonymize_metrics('{table}', detail=true, {CALL}{options})")
 
 
 COUNTED = """
@@ -89,7 +89,7 @@ def test_persons_of_a_part_are_those_of_its_rows(con: Connection, rows: str) -> 
         SELECT site, max(value) FILTER (metric = 'persons'),
                max(value) FILTER (metric = 'persons_suppressed'),
                max(value) FILTER (metric = 'rows_suppressed')
-        FROM anonymize_metrics('large', {CALL}{options}, by_part := true)
+        FROM anonymize_metrics('large', detail=true, {CALL}{options}, by_part := true)
         GROUP BY site ORDER BY site
     """).fetchall()
     counted = COUNTED.replace("SELECT", "SELECT site,", 1)

@@ -61,7 +61,8 @@ def test_center_and_radius_give_no_value_of_a_row(con: Connection, method: str) 
         met += any(abs(abs(age - center) - radius * unit) < 1e-9 for age in ages)
     assert met <= len(clusters) // 10 < len(clusters)
     ((widest,),) = con.execute(
-        f"SELECT value FROM anonymize_metrics({options}) WHERE metric = 'max_radius'"
+        f"SELECT value FROM anonymize_metrics({options}, detail := true) WHERE metric = "
+        f"'max_radius'"
     ).fetchall()
     true = max(abs(age - center) for center in members for age in members[center]) / unit
     assert widest == pytest.approx(true)

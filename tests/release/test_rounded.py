@@ -108,7 +108,7 @@ def test_classes_that_rounding_makes_alike_count_as_one(con: Connection) -> None
     con.execute("CREATE TABLE t AS SELECT 10 + i % 2 AS a FROM range(12) AS r(i)")
     con.execute("CREATE TABLE released AS FROM anonymize('t', k=4, representation='rounded')")
     told = con.execute(
-        "SELECT value FROM anonymize_metrics('t', k=4, representation='rounded') "
+        "SELECT value FROM anonymize_metrics('t', detail=true, k=4, representation='rounded') "
         "WHERE metric IN ('k', 'sse', 'sse_released') ORDER BY metric"
     ).fetchall()
     found = con.execute("SELECT min(n) FROM (SELECT count(*) AS n FROM released GROUP BY a)")

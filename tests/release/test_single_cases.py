@@ -208,7 +208,7 @@ def test_columns_may_have_every_name_that_the_query_uses_too(base: Connection) -
             f"FROM anonymize_clusters('t', {roles}, others := 'drop', k := 3, method := 'mdav')"
         ).fetchall()
         metrics = base.execute(
-            f"SELECT value FROM anonymize_metrics{call}) WHERE metric = 'rows'"
+            f"SELECT value FROM anonymize_metrics{call}, detail := true) WHERE metric = 'rows'"
         ).fetchall()
         assert (len(released), len(clusters), metrics) == (9, 3, [(9.0,)])
 
@@ -219,7 +219,7 @@ STAGES = ("source", "kept", "labels", "classes", "released", "sizes", "check", "
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("call", [
     "anonymize('{}', k := 3)", "anonymize_clusters('{}', k := 3)",
-    "anonymize_metrics('{}', k := 3)", "suppressed_rows('{}', k := 3)",
+    "anonymize_metrics('{}', detail=true, k := 3)", "suppressed_rows('{}', k := 3)",
     "k_anonymity('{}')", "anonymize_audit('{0}', release := '{0}')",
     "anonymize('{}', k := 3, hierarchies := {{'a': 'flat'}})",
     "hierarchy('{}', 'a', kind := 'flat')",
@@ -243,7 +243,7 @@ def test_no_name_of_the_query_collides_with_a_relation(
 def test_a_python_variable_may_have_any_name_but_ours(base: Connection, name: str) -> None:
     frame = pa.table({"a": [1, 1, 1, 2, 2, 2]})
     locals_of_a_caller = {name: frame, "base": base}
-    call = f"base.sql(\"FROM anonymize_metrics('{name}', k := 3)\").fetchall()"
+    call = f"base.sql(\"FROM anonymize_metrics('{name}', detail=true, k := 3)\").fetchall()"
     if name.startswith("__kanon_"):
         with pytest.raises(duckdb.Error, match="starts with '__kanon_'"):
             eval(call, locals_of_a_caller)

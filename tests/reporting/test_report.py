@@ -27,7 +27,7 @@ def three(value: float) -> float:
 
 
 def metrics(con: Con, table: str = "patients", **call: Any) -> dict[str, float]:
-    rows = kanon_sql.anonymize_metrics(table, con=con, **call)
+    rows = kanon_sql.anonymize_metrics(table, detail=True, con=con, **call)
     names, values = rows["metric"].to_pylist(), rows["value"].to_pylist()
     return {n: v for n, v in zip(names, values, strict=True) if v is not None}
 

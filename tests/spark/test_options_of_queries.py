@@ -255,7 +255,7 @@ def test_small_parts_are_what_a_query_makes_of_them(
     plain = kanon_sql.anonymize(visits, **options)
     told = "SELECT * FROM {} ORDER BY ALL"
     assert asked(told.format("found"), found=found) == asked(told.format("plain"), plain=plain)
-    table = kanon_sql.anonymize_metrics(visits, **options)
+    table = kanon_sql.anonymize_metrics(visits, detail=True, **options)
     known = dict(zip(table["metric"].to_pylist(), table["value"].to_pylist(), strict=True))
     for name in ("parts", "parts_joined", "parts_suppressed", "part_rows_min", "k"):
         assert metrics[name] == known[name], name
@@ -282,7 +282,7 @@ def test_auto_chooses_as_in_a_query(
     frame: Any, visits: pa.Table, more: dict[str, Any]
 ) -> None:
     _, metrics = released(frame, method="auto", **more)
-    told = kanon_sql.anonymize_metrics(visits, **{**ROLES, "method": "auto", **more})
+    told = kanon_sql.anonymize_metrics(visits, detail=True, **{**ROLES, "method": "auto", **more})
     texts = dict(zip(told["metric"].to_pylist(), told["text"].to_pylist(), strict=True))
     assert metrics["method"] == texts["method"]
     assert metrics["notices"] == [texts["notice"]]

@@ -60,7 +60,7 @@ def test_one_block_is_the_release_of_anonymize(frame: Any, people: pa.Table) -> 
     assert released.metrics["blocks"] == 1
     told = {
         row["metric"]: row["value"]
-        for row in kanon_sql.anonymize_metrics(local, k=5, **ROLES).to_pylist()
+        for row in kanon_sql.anonymize_metrics(local, k=5, detail=True, **ROLES).to_pylist()
     }
     for name in ("k", "classes", "sse"):
         assert float(told[name]) == pytest.approx(released.metrics[name], rel=1e-9), name

@@ -106,7 +106,7 @@ def test_the_seconds_of_labels_are_those_of_when_they_were_made(
 
     monkeypatch.setattr(Method, "load", slowly)
     remembered.forget()
-    query = "SELECT metric, value, text FROM anonymize_metrics('patients', k=5)"
+    query = "SELECT metric, value, text FROM anonymize_metrics('patients', detail=true, k=5)"
     runs = [con.execute(query).fetchall() for _ in range(2)]
     told = [{name: value for name, value, _ in run} for run in runs]
     labels = [text for run in runs for name, _, text in run if name == "grouping_cache"]

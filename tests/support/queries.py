@@ -11,7 +11,9 @@ Connection = duckdb.DuckDBPyConnection
 
 
 def metrics_of(con: Connection, call: str) -> dict[str, Any]:
-    """The metrics that a call tells, such as ``anonymize_metrics('t', k := 5)``."""
+    """All metrics that a call reports, such as ``anonymize_metrics('t', k := 5)``."""
+    if call.startswith("anonymize_metrics(") and "detail" not in call:
+        call = f"{call[:-1]}, detail := true)"
     return dict(con.execute(f"SELECT metric, value FROM {call}").fetchall())
 
 

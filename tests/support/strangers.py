@@ -32,7 +32,8 @@ CALLS = {
     "anonymize_clusters": f"FROM anonymize_clusters('patients', k := 3, {ROLES})",
     "anonymize_metrics": "SELECT metric, CASE WHEN unit = 'seconds' THEN 0 ELSE value END, "
                          "CASE WHEN metric = 'grouping_cache' THEN '' ELSE text END "
-                         f"FROM anonymize_metrics('patients', k := 3, {ROLES}, {LEVELS}, "
+                         f"FROM anonymize_metrics('patients', detail=true, k := 3, {ROLES}, "
+                         f"{LEVELS}, "
                          "sensitive_values := ['Flu'], class_label := 'disease')",
     "anonymize_audit": f"FROM anonymize_audit('patients', release := 'patients', {ROLES})",
     "anonymize_risk": f"FROM anonymize_risk('patients', k := 3, population := 'patients', {ROLES})",

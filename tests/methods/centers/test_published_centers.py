@@ -18,7 +18,7 @@ Connection = duckdb.DuckDBPyConnection
 
 def facts(con: Connection, relation: str, options: str) -> dict[str, float | None]:
     """anonymize_metrics as name to value."""
-    told = metrics_of(con, f"anonymize_metrics('{relation}', {options})")
+    told = metrics_of(con, f"anonymize_metrics('{relation}', detail=true, {options})")
     return {name: value for name, value in told.items() if not name.startswith("ncp (")}
 
 
@@ -148,7 +148,8 @@ def test_centers_can_be_demanded_to_be_rows(places: Connection) -> None:
 def verbatim(con: Connection, call: str) -> dict[str, float | None]:
     """The metrics that count rows and values that are published as they are."""
     rows = con.execute(
-        f"SELECT metric, value FROM anonymize_metrics({call}) WHERE metric LIKE '%verbatim%'"
+        f"SELECT metric, value FROM anonymize_metrics({call}, detail := true) "
+        "WHERE metric LIKE 'original_values%' OR metric = 'centers_equal_to_a_row'"
     ).fetchall()
     return dict(rows)
 

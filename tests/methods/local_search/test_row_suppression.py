@@ -114,7 +114,7 @@ def test_rows_in_are_rows_released_and_rows_suppressed(outliers: Connection, met
     if method == "full_domain":
         call += ", hierarchies := {'b': 'flat', 'a': {'kind': 'bins', 'width': 5}}"
     plain, found = (
-        metrics_of(outliers, f"anonymize_metrics({call}{more})")
+        metrics_of(outliers, f"anonymize_metrics({call}{more}, detail := true)")
         for more in ("", ", suppress := 0.02")
     )
     assert 0 < found["rows_suppressed"] <= 4 and found["rows"] == 200

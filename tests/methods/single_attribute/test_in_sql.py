@@ -75,7 +75,7 @@ def test_a_class_releases_its_values_and_has_k_rows(
         texts = ["0.0" if row[3] == "-0.0" else row[3] for row in members]
         interval = method == "ordered" and kind not in ("VARCHAR", "BOOLEAN")
         assert {row[1] for row in members} == {shown(texts, interval)}
-    found = metrics_of(con, f"anonymize_metrics({call})")
+    found = metrics_of(con, f"anonymize_metrics({call}, detail := true)")
     sizes = Counter(row[1] for row in rows)
     assert found["class_size_max"] == max(sizes.values())
     assert found["overfull_ratio"] == max(sizes.values()) / k
@@ -141,7 +141,10 @@ def test_ordered_keeps_its_two_promises(con: Connection) -> None:
     )
     largest, quadratic = (
         metrics_of(
-            con, f"anonymize_metrics('t', k := 4, method := 'ordered', objective := '{name}')"
+            con, (
+                f"anonymize_metrics('t', detail=true, k := 4, method := 'ordered', objective := "
+                f"'{name}')"
+            )
         )
         for name in ("largest", "quadratic")
     )
@@ -206,14 +209,15 @@ def test_values_that_a_double_does_not_tell_apart(con: Connection, kind: str, va
                 "(SELECT v, dense_rank() OVER (ORDER BY v) AS n FROM (SELECT DISTINCT v FROM t)) "
                 "AS b ON a.n + 1 = b.n")
     for method in (*LABELS[:3], "ordered"):
-        found = metrics_of(con, f"anonymize_metrics('t', k := 10, method := '{method}')")
+        found = metrics_of(con, f"anonymize_metrics('t', detail=true, k := 10, method := "
+                                f"'{method}')")
         assert (found["classes"], found["lower_bound"], found["ratio"]) == (8, 10, 1)
     sizes = con.execute(
         "SELECT count(*) FROM anonymize('t', k := 20, method := 'ordered', representation := "
         "'number') GROUP BY v"
     ).fetchall()
     assert sizes == [(20,)] * 4
-    found = metrics_of(con, "anonymize_metrics('t', k := 20, method := 'zip_regions', "
+    found = metrics_of(con, "anonymize_metrics('t', detail=true, k := 20, method := 'zip_regions', "
                             "adjacency := 'pairs')")
     assert (found["codes_unknown"], found["classes"], found["class_size_max"]) == (0, 4, 20)
 
@@ -231,7 +235,10 @@ def test_cost_is_that_of_the_released_classes(con: Connection) -> None:
                 "FROM range(60) AS r(i)")
     for more in ("method := 'fold'", "method := 'ordered', objective := 'quadratic'"):
         found = metrics_of(
-            con, f"anonymize_metrics('t', k := 15, {more}, representation := 'suppress')"
+            con, (
+                f"anonymize_metrics('t', detail=true, k := 15, {more}, representation := "
+                f"'suppress')"
+            )
         )
         squared = "quadratic" in more
         assert found["class_size_max"] == 60
@@ -248,6 +255,6 @@ def test_a_release_by_ordered_is_audited_as_it_was_measured(con: Connection) -> 
         call = f"'t', k := 30, method := 'ordered', representation := '{representation}'"
         con.execute(f"CREATE OR REPLACE TABLE released AS FROM anonymize({call})")
         audited = metrics_of(con, "anonymize_audit('t', release := 'released')")
-        shown = metrics_of(con, f"anonymize_metrics({call})")
+        shown = metrics_of(con, f"anonymize_metrics({call}, detail := true)")
         assert audited["cells_unread"] == 0
         assert audited["entropy_loss"] == pytest.approx(shown["entropy_loss"])

@@ -148,7 +148,7 @@ def test_rows_without_a_place_are_a_class_of_their_own(con: Connection) -> None:
         "WHERE lat IS NULL GROUP BY ALL"
     ).fetchall()
     assert rows == [(None, None, None, 3)]
-    told = metrics_of(con, f"anonymize_metrics('t', k := 3, {METHOD})")
+    told = metrics_of(con, f"anonymize_metrics('t', detail=true, k := 3, {METHOD})")
     assert (told["rows"], told["rows_released"], told["k"]) == (23, 23, 3)
     said = refusal_of(con, f"FROM anonymize('t', k := 4, {METHOD})")
     assert "20 rows with a place and 3 without" in said
@@ -161,7 +161,7 @@ def test_the_worst_case_of_the_paper(con: Connection) -> None:
     corners = [(0.0, 1.0), (0.0, -1.0), (1.0, 0.0), (-1.0, 0.0)]
     fill(con, [place for place in corners for _ in range(k - 1)] + [(0.0, 0.0)] * k)
     assert len({box for box, _, _ in boxes(con, k)}) == 1
-    told = metrics_of(con, f"anonymize_metrics('t', k := {k}, {METHOD})")
+    told = metrics_of(con, f"anonymize_metrics('t', detail=true, k := {k}, {METHOD})")
     assert told["class_size_max"] == told["cost"] == 5 * k - 4
     assert told["ratio"] <= told["guaranteed_ratio"] <= 5
 
@@ -223,11 +223,11 @@ def test_rows_with_and_without_a_place_are_remembered_apart(con: Connection) -> 
 
 def test_a_class_without_a_place_counts_in_the_bounds(con: Connection) -> None:
     fill(con, [(None, 0.0)] * 60 + [(40 + i / 100, -75 + i * 7 % 40 / 50) for i in range(40)])
-    told = metrics_of(con, f"anonymize_metrics('t', k := 10, {METHOD})")
+    told = metrics_of(con, f"anonymize_metrics('t', detail=true, k := 10, {METHOD})")
     assert told["rows_without_place"] == told["cost"] == told["lower_bound"] == 60
     assert told["ratio"] == told["guaranteed_ratio"] == 1
     fill(con, [(None, 0.0)] * 60)
-    told = metrics_of(con, f"anonymize_metrics('t', k := 10, {METHOD})")
+    told = metrics_of(con, f"anonymize_metrics('t', detail=true, k := 10, {METHOD})")
     assert (told["classes"], told["cost"], told["ratio"]) == (1, 60, 1)
 
 

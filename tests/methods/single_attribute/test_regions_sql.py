@@ -75,7 +75,7 @@ def test_regions_are_connected_and_have_k_rows(con: Connection, data: st.DataObj
         nobodys = {code for code in codes if size[code] == 0}
         assert connected(region | _reached(region, nobodys, both), both)
     assert sorted(code for region in members for code in region) == [c for c in codes if size[c]]
-    told = metrics_of(con, f"anonymize_metrics({ZIP})")
+    told = metrics_of(con, f"anonymize_metrics({ZIP}, detail := true)")
     kappa, degree = max(5, *size.values()), told["spanning_degree"]
     assert told["class_size_max"] <= kappa + degree * 4
     assert told["class_size_max"] >= told["lower_bound"] >= kappa
@@ -110,7 +110,7 @@ def test_islands_are_refused_left_out_or_joined(con: Connection) -> None:
     assert "4 codes with 6 rows" in said
     assert "islands='suppress'" in said
     assert released(con, ", islands := 'suppress'") == [("{a, b}", 7)]
-    told = metrics_of(con, f"anonymize_metrics({ZIP}, islands := 'suppress')")
+    told = metrics_of(con, f"anonymize_metrics({ZIP}, islands := 'suppress', detail := true)")
     assert (told["rows"], told["rows_released"], told["rows_suppressed"]) == (13, 7, 6)
     assert (told["islands"], told["island_rows"], told["codes_unknown"]) == (3, 6, 2)
     con.execute("CREATE OR REPLACE TABLE spots AS FROM (VALUES ('a', 1.0, 1.0), ('b', 2.0, 1.0), "
@@ -119,7 +119,7 @@ def test_islands_are_refused_left_out_or_joined(con: Connection) -> None:
     assert "places" in refusal_of(con, f"FROM anonymize({ZIP}{joined})")
     con.execute("DELETE FROM t WHERE zip IS NULL")
     assert released(con, joined) == [("{a, b, c, d, x}", 11)]
-    told = metrics_of(con, f"anonymize_metrics({ZIP}{joined})")
+    told = metrics_of(con, f"anonymize_metrics({ZIP}{joined}, detail := true)")
     assert told["guaranteed_ratio"] is None
     assert told["rows_suppressed"] == 0
 
@@ -141,7 +141,7 @@ def test_neighbours_follow_from_places(con: Connection) -> None:
     query = f"SELECT count(*) FROM anonymize({call}) GROUP BY zip ORDER BY ALL"
     sizes = con.execute(query).fetchall()
     assert sum(n for (n,) in sizes) == 108
-    told = metrics_of(con, f"anonymize_metrics({call})")
+    told = metrics_of(con, f"anonymize_metrics({call}, detail := true)")
     assert 9 <= min(sizes)[0] <= max(sizes)[0] <= told["guaranteed_ratio"] * 9
     con.execute("INSERT INTO spots VALUES ('c1', 'nan', 3.0), (NULL, 1.0, 1.0)")
     assert sizes == con.execute(query).fetchall()

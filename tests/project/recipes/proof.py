@@ -90,7 +90,7 @@ def test_the_option_is_checked(con: duckdb.DuckDBPyConnection) -> None:
 
 def test_the_option_is_told_by_the_metrics(con: duckdb.DuckDBPyConnection) -> None:
     for more, step in (("", "1"), (", step := 7", "7")):
-        told = f"SELECT text ->> 'step' FROM anonymize_metrics({TOY}{more})"
+        told = f"SELECT text ->> 'step' FROM anonymize_metrics({TOY}{more}, detail := true)"
         assert rows_of(con, f"{told} WHERE metric = 'options'") == [(step,)]
 
 
@@ -101,7 +101,8 @@ def test_the_metric_is_the_mean_distance(con: duckdb.DuckDBPyConnection) -> None
     con.execute("CREATE TABLE squares AS SELECT i, i * i AS x FROM range(23) AS r(i)")
     call = "'squares', k := 5, method := 'toy', sensitive := ['i']"
     mean, largest = (
-        rows_of(con, f"SELECT value FROM anonymize_metrics({call}) WHERE metric = '{name}'")[0][0]
+        rows_of(con, f"SELECT value FROM anonymize_metrics({call}, detail := true) WHERE metric = "
+                     f"'{name}'")[0][0]
         for name in ("mean_distance", "max_radius")
     )
     ((expected,),) = rows_of(con, f"""
@@ -206,7 +207,7 @@ def test_the_model_is_checked_in_sql(gaps: duckdb.DuckDBPyConnection) -> None:
 
 def test_the_model_is_measured(gaps: duckdb.DuckDBPyConnection) -> None:
     told = dict(rows_of(
-        gaps, "SELECT metric, value FROM anonymize_metrics('gaps', k := 5, "
+        gaps, "SELECT metric, value FROM anonymize_metrics('gaps', detail=true, k := 5, "
         f"{GAPS}, max_missing := {{'disease': 0.25}})",
     ))
     assert told["max_missing_requested (disease)"] == 0.25
