@@ -57,7 +57,7 @@ class Report:
 
     Attributes:
         path: the file.
-        told: what it tells, as typed objects.
+        told: the contents of the report, as typed objects.
     """
 
     path: str

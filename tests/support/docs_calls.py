@@ -35,10 +35,10 @@ WHERE = {
 """Where the options of each group are described."""
 
 BY_TABLE = {
-    "anonymize": "the columns of the relation, but for identifiers",
-    "anonymize_clusters": "the quasi-identifiers, `num_points`, `radius`, and of each sensitive "
+    "anonymize": "the columns of the relation, except identifiers and `entity`",
+    "anonymize_clusters": "the quasi-identifiers, `num_points`, `radius`, and for each sensitive "
     "column a list of its values and their counts",
-    "hierarchy": "`level0`, the values, to the last level, which is `'*'`",
+    "hierarchy": "`level0` (the values) to the last level, which is `'*'`",
 }
 """The columns of calls that have those of the relation."""
 
@@ -158,7 +158,7 @@ def common() -> str:
     rows = dict(text.split(": ", 1) for text in (DATA, CON))
     return "\n".join([
         *_table("argument", {name: _flowing(said) for name, said in rows.items()}),
-        f"They return: {_flowing(RETURNS)}",
+        f"Most functions return: {_flowing(RETURNS)}",
     ])
 
 
