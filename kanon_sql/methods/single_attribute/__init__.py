@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 ISLANDS = {
-    "error": "rejects the call and reports how many there are",
+    "error": "rejects the call and reports their number",
     "suppress": "leaves their rows out",
     "nearest": "joins them to the nearest region, which requires places",
 }
@@ -52,7 +52,7 @@ class ZipRegionsOptions(MethodOptions):
     )
     islands: str = option(
         "error", one_of(ISLANDS, "islands value"),
-        "how codes are treated that are connected with fewer than k rows, or are not in the graph: "
+        "how codes connected with fewer than k rows, or not in the graph, are treated: "
         + "; ".join(f"'{name}' {text}" for name, text in ISLANDS.items()) + ".",
     )
 
