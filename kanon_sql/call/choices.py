@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 REPRESENTATIONS = {
-    "centroid": "the mean of numbers, dates and times, and the most frequent value of other columns",
+    "centroid": "the mean of numbers, dates and times, and the most frequent value of other "
+    "columns",
     "rounded": "the centroid in the column's own type, with the mean of integers rounded",
     "median": "the (lower) median of ordered values, and the most frequent value of other columns",
     "interval": "VARCHAR: '[20, 29]', '{Private, State-gov}', or the value if all rows agree",
@@ -19,8 +20,8 @@ MEANS = ("centroid", "rounded")
 EFFORTS = {
     "fast": "does not search",
     "balanced": "runs a local search",
-    "thorough": "searches about eight times as many steps, or with method 'auto' may run the method "
-    "best (up to 100,000 rows)",
+    "thorough": "searches about eight times as many steps, or with method 'auto' may run the "
+    "method best (up to 100,000 rows)",
 }
 OTHERS = {
     "error": "rejects the call and names them",

@@ -64,15 +64,17 @@ class RoleOptions:
     quasi_identifiers: tuple[str, ...] = option(
         (), names, "The columns to generalize, because together they may identify a person.",
         type="VARCHAR[]", default_text="declared, else all columns without a role",
-        calls=ALL_CALLS, columns=True,
+        calls=ALL_CALLS, columns=True, common=True,
     )
     sensitive: tuple[str, ...] = option(
         (), names, "The columns to release unchanged, because the release is about their values.",
         type="VARCHAR[]", default_text="declared, else none", calls=ALL_CALLS, columns=True,
+        common=True,
     )
     identifiers: tuple[str, ...] = option(
         (), names, "The columns to drop, because each alone identifies a person.",
         type="VARCHAR[]", default_text="declared, else none", calls=ALL_CALLS, columns=True,
+        common=True,
     )
     entity: str | None = option(
         None, name_like("'patient_id'"),
@@ -80,7 +82,7 @@ class RoleOptions:
         "counts persons, and with entity_rows 'together' suppress and privacy models do too. The "
         "column is dropped.",
         default_text="declared, else none: each row is a different person",
-        calls=(*GROUPING_CALLS, "k_anonymity"), columns=True,
+        calls=(*GROUPING_CALLS, "k_anonymity"), columns=True, common=True,
     )
     entity_rows: str = option(
         "together", one_of(ENTITY_ROWS),
@@ -92,7 +94,7 @@ class RoleOptions:
         "How columns without a role are treated: "
         + "; ".join(f"'{name}' {text}" for name, text in OTHERS.items())
         + ". A column that looks like an identifier is released as NULL.",
-        default_text="'error' if quasi-identifiers are named, else 'quasi_identifier'",
+        default_text="'error' if quasi-identifiers are named, else 'quasi_identifier'", common=True,
     )
     roles: str | None = option(
         None, name_like("'my_roles'"),
@@ -125,12 +127,13 @@ class GroupOptions:
         "The minimum number of released rows that share each combination of quasi-identifiers. In "
         "audits, where it is optional, classes, rows and persons below k are counted.",
         type="INTEGER", default_text="must be given", calls=(*ALL_CALLS, LEDGER_CHECK),
+        common=True, topic="models",
     )
     method: str = option(
         "mdav_star", one_of(CHOICES, elsewhere=WISHED_METHODS),
         "The method that groups the rows; anonymize_methods() lists all methods. 'auto' chooses "
         "one by the representation, the types of the columns and the number of rows, and the "
-        "metrics name it.",
+        "metrics name it.", common=True,
     )
     distance: str | None = option(
         None, one_of(DISTANCES),
@@ -154,7 +157,7 @@ class GroupOptions:
         0.0, share,
         "The maximum share of the rows that are left out to lower the loss. Each costs as much as "
         "a row that is completely generalized in every quasi-identifier.",
-        type="DOUBLE", default_text="0",
+        type="DOUBLE", default_text="0", common=True, topic="release",
     )
     nulls: str = option(
         "value", one_of(NULLS),
@@ -166,6 +169,7 @@ class GroupOptions:
         "Determines the order of equal rows, the order of the release and class_id. The same seed "
         "gives the same release.",
         type="BIGINT", default_text="0; with a privacy model a secret seed, drawn once per process",
+        common=True,
     )
     effort: str | None = option(
         None, one_of(EFFORTS, elsewhere=renamed.VALUES["effort"]),
@@ -175,7 +179,7 @@ class GroupOptions:
         "higher squared error than it began (total_il for k_member, nearest and mondrian; "
         "generalized cells for forest, pairs and triples). Classes with published centers are only "
         "split, so every guarantee holds.",
-        default_text="'fast'; with method 'auto' by the number of rows",
+        default_text="'fast'; with method 'auto' by the number of rows", common=True,
     )
     refine_steps: int | None = option(
         None, whole(0),
@@ -210,7 +214,7 @@ class ReleaseOptions:
         "Generalization hierarchies by column (of sensitive columns for l and t only): tables, "
         "views or files with columns level0 (leaf) .. levelN, or child and parent; or kinds such "
         "as 'prefix' or {'kind': 'bins', 'width': 10}, see hierarchy().",
-        type="STRUCT or MAP", default_text="none", calls=MEASURED_CALLS,
+        type="STRUCT or MAP", default_text="none", calls=MEASURED_CALLS, common=True,
     )
     representation: str | Mapping[str, str] | None = option(
         None, one_by_column(REPRESENTATIONS),
@@ -220,6 +224,7 @@ class ReleaseOptions:
         "'median', '*': 'interval'}.",
         type="VARCHAR, or STRUCT or MAP", default_text="'hierarchy' for columns that have "
         "one, else that of the method; methods that choose centers publish the centers",
+        common=True,
     )
     class_id: bool = option(
         False, flag, "Adds the number of each row's class as the column class_id.", type="BOOLEAN"
@@ -262,7 +267,7 @@ class MeasureOptions:
     release: str | None = option(
         None, name_like("'released'"),
         "anonymize_audit only: the released table, view or file to compare with the relation.",
-        default_text="must be given", calls=("anonymize_audit",), relation=True,
+        default_text="must be given", calls=("anonymize_audit",), relation=True, common=True,
     )
 
 
@@ -377,12 +382,6 @@ def read_options(call: str, given: Mapping[str, Any]) -> Options:
         frozenset(name for name, value in given.items() if value is not None),
         part(RoleOptions),
         replace(part(GroupOptions), method=group.method, k=k),
-        part(ModelOptions),
-        part(ReleaseOptions),
-        part(MeasureOptions),
-        risk,
-        part(RunOptions),
-        part(LedgerOptions),
-        part(PartOptions),
-        part(method.own),
+        part(ModelOptions), part(ReleaseOptions), part(MeasureOptions), risk,
+        part(RunOptions), part(LedgerOptions), part(PartOptions), part(method.own),
     )

@@ -22,20 +22,21 @@ class RiskOptions:
         None, risk,
         "The maximum prosecutor risk, the chance to find a person's row, in place of k: k is the "
         "smallest integer that is at least 1 / max_risk, so 0.09 gives 12.",
-        type="DOUBLE", calls=ALL_CALLS,
+        type="DOUBLE", calls=ALL_CALLS, common=True, topic="models",
     )
     population: str | None = option(
         None, name_like("'census'"),
         "The table, view or file of the population that contains the people of the relation, with "
         "columns of the same names, generalized in the same way. It represents the knowledge of a "
         "journalist attacker, such as a registry.",
-        calls=RISK_CALLS, relation=True,
+        calls=RISK_CALLS, relation=True, common=True,
     )
     population_size: int | None = option(
         None, whole(1),
         "The number of people in the population that the relation is a sample of, for population "
         "uniques. Not allowed with population or sampling_weight, which determine it.",
         type="BIGINT", default_text="from population or sampling_weight", calls=RISK_CALLS,
+        common=True,
     )
     sampling_weight: str | None = option(
         None, name_like("'w'"),

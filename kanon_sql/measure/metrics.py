@@ -154,6 +154,8 @@ BOUND = filled(
 )
 """What no grouping costs less than: no more than this one, where only rounding says so."""
 
+WORDS_OF_K = "format('{:,} rows or more share each combination of values', smallest)"
+
 METRICS = (
     Metric("rows", "rows_in", "rows", "rows of the relation", public="yes"),
     Metric("rows_released", "rows_released", "rows", "released rows", public="yes",
@@ -166,7 +168,8 @@ METRICS = (
     Metric("class_size_mean", "rows_released::DOUBLE / nullif(classes, 0)", "rows",
            "mean number of rows per class", public="yes"),
     Metric("class_size_max", "largest", "rows", "rows of the largest class", public="yes"),
-    *(Metric(*measure, public="yes") for kind in CONSTRAINTS.values() for measure in kind.measures),
+    *(Metric(*measure, public="yes", words=WORDS_OF_K if measure.name == "k" else "NULL")
+      for kind in CONSTRAINTS.values() for measure in kind.measures),
     Metric("information_loss", _measured("information_loss"), "percent",
            "share of the variance that lies within classes, 100 * sse / sst, of the released rows "
            "(thaeter2021, definition 1.5); lower is better",
@@ -214,9 +217,10 @@ METRICS = (
     Metric("total_il", _measured("released_il"), "cells",
            "Total-IL of the released values, summed over all cells; see byun2006, definitions 7 "
            "and 8 (lower is better). Numbers lose range / domain. Categories lose height of the "
-           "label / height of the hierarchy, or without a hierarchy 1 for several values. The loss is 1 "
-           "for a range or set that hides a NULL, for a cell without a released value, and for each "
-           "cell of a suppressed row. NULL if a column is released as points, which have no range",
+           "label / height of the hierarchy, or without a hierarchy 1 for several values. The loss "
+           "is 1 for a range or set that hides a NULL, for a cell without a released value, and "
+           "for each cell of a suppressed row. NULL if a column is released as points, which have "
+           "no range",
            public="whole"),
     Metric("ncp", _share(_measured("released_il")), "share",
            "total_il per cell: 0 means no loss, 1 complete loss; lower is better",

@@ -24,7 +24,8 @@ DOUBTED = (
 RISK = (
     Metric("rows", '"rows"', "rows", "rows of the table"),
     Metric("classes", "classes", "classes", "distinct combinations of quasi-identifiers"),
-    Metric("uniques", "uniques", "rows", "rows that share their quasi-identifiers with no other row"),
+    Metric("uniques", "uniques", "rows",
+           "rows that share their quasi-identifiers with no other row; lower is better"),
     Metric("distinctness", 'classes::DOUBLE / nullif("rows", 0)', "share",
            "classes per row, the largest share of the rows that can be kept so that the "
            "quasi-identifiers are a key (Motwani and Xu 2007); lower is better"),

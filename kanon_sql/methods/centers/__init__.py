@@ -37,7 +37,8 @@ class RGatherOptions(CenterOptions):
 
     epsilon: float = option(0.0, share, EPSILON, type="DOUBLE", default_text="0", compiles=0.1)
     max_clusters: int | None = option(
-        None, whole(1), "the maximum number of classes.", type="BIGINT", default_text="no limit", compiles=100
+        None, whole(1), "the maximum number of classes.", type="BIGINT", default_text="no limit",
+        compiles=100,
     )
 
     @property
