@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import kanon_sql
+from kanon_sql.cli.main import main
 from kanon_sql.errors import DataError, KanonError, OptionError, ReleaseError
 from kanon_sql.files import beside_ledger, entries, ledger, release
 from kanon_sql.files.state import State
@@ -403,6 +404,21 @@ def test_neither_the_folder_nor_the_input_gets_the_entries(
             folder, tmp_path, source=str(Path(source).parent / "*.parquet"),
             ledger_to=Path(source).with_name("2.parquet"),
         )
+
+
+@pytest.mark.slow
+def test_the_shell_names_the_file_of_the_entries(
+    begun: tuple[Path, list[int]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed = [
+        "anonymize", str(begun[0] / "two.parquet"), "--quasi-identifiers", "age,class,Job",
+        "--sensitive", "person", "--entity", "id", "-k", str(K),
+        "--ledger", f"{begun[0]}/ledger/*.parquet", "--ledger-to", str(tmp_path / "2.parquet"),
+    ]
+    assert main([*typed, "-o", str(tmp_path / "out.parquet")]) == 2
+    assert "--ledger-to is for -o as a folder" in capsys.readouterr().err
+    assert main([*typed, "-o", f"{tmp_path}/out/", "--quiet"]) == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["2.parquet", "out"]
 
 
 def test_a_person_with_two_rows_is_refused(
