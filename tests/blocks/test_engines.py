@@ -84,7 +84,7 @@ def test_a_query_and_files_go_on_from_a_ledger(con: Connection, tmp_path: Path) 
     con.execute(
         "CREATE TABLE people AS SELECT * REPLACE (row_number() OVER () AS patient) FROM visits"
     )
-    con.execute("CREATE TABLE before AS FROM people WHERE patient > 100")
+    con.execute("CREATE TABLE before AS FROM people WHERE patient > 300")
     con.execute("CREATE TABLE now AS FROM people WHERE patient <= 690")
     given: dict[str, Any] = {**BASE, **CASES["ledger"], "progress": False}
     first = {name: value for name, value in given.items() if name != "ledger"} | {"headroom": 1}
@@ -101,7 +101,7 @@ def test_a_query_and_files_go_on_from_a_ledger(con: Connection, tmp_path: Path) 
         ledger_to=tmp_path / "one.parquet",
     )
     found = kanon_sql.anonymize_files(
-        tmp_path / "now.parquet", tmp_path / "out_2", block_rows=50,
+        tmp_path / "now.parquet", tmp_path / "out_2", block_rows=200,
         ledger_to=tmp_path / "two.parquet", **{**given, "ledger": str(tmp_path / "one.parquet")},
     )
     with duckdb.connect() as own:

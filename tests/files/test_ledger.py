@@ -7,76 +7,31 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import numpy as np
 import pyarrow as pa
 import pytest
 
 import kanon_sql
-from kanon_sql.errors import DataError, KanonError, OptionError, ReleaseError
-from kanon_sql.files import beside_ledger, entries, ledger, release
+from kanon_sql.errors import OptionError
+from kanon_sql.files import release
 from kanon_sql.files.state import State
 from tests.files.lakes import bytes_of
-from tests.ledger.lives import lives
-from tests.ledger.reference import (
-    CROWDS,
-    Exposure,
-    how_many_against_absence,
-    shown_against_presence,
+from tests.files.ledgers import (
+    BLOCK,
+    GIVEN,
+    Begun,
+    K,
+    begin,
+    fill,
+    in_files,
+    ledger_of,
+    rows_of,
+    second,
 )
+from tests.ledger.lives import lives
+from tests.ledger.reference import CROWDS, how_many_against_absence, shown_against_presence
 from tests.support.connections import registered
 
-K, BLOCK = 4, 200
-GIVEN: dict[str, Any] = {
-    "k": K, "quasi_identifiers": ["age", "class", "Job"], "sensitive": ["person"], "entity": "id",
-    "progress": False,
-}
-"""Columns with names that a ledger, or what reads it, has too."""
-
 con = registered(scope="function")
-
-
-def fill(
-    con: duckdb.DuckDBPyConnection, there: list[int], path: Path, moved: int = 0,
-    order: str = "id", nulls: bool = False,
-) -> str:
-    """The table ``now`` of these persons, of whom those below ``moved`` have another age than
-    before; and a file of its rows, in two row groups."""
-    random = np.random.default_rng(5)
-    ages, zips = random.integers(20, 80, 5000), random.integers(100, 130, 5000)
-    jobs, ills = random.integers(3, size=5000), random.integers(9, size=5000)
-    con.register("rows_now", pa.table({
-        "id": there,
-        "age": [None if nulls and p % 29 == 0 else int(ages[p]) + 100 * (p < moved) for p in there],
-        "class": [str(zips[p]) for p in there],
-        "Job": ["abc"[jobs[p]] for p in there],
-        "person": [f"ill {ills[p]}" for p in there],
-    }))
-    con.execute("CREATE OR REPLACE TABLE now AS FROM rows_now")
-    path.parent.mkdir(exist_ok=True)
-    con.execute(f"COPY (FROM now ORDER BY {order}) TO '{path}' (ROW_GROUP_SIZE 2048)")
-    return str(path)
-
-
-def in_files(
-    folder: Path, number: int, source: str, name: str = "out", **more: Any
-) -> Any:
-    """Release ``number`` of a ledger of files."""
-    (folder / "ledger").mkdir(exist_ok=True)
-    options = {**GIVEN, "headroom": 1, **more}
-    if number > 1:
-        options["ledger"] = f"{folder}/ledger/*.parquet"
-    return kanon_sql.anonymize_files(
-        source, folder / f"{name}_{number}", ledger_to=folder / f"ledger/{number}.parquet",
-        **options,
-    )
-
-
-def rows_of(con: duckdb.DuckDBPyConnection, text: str) -> list[Any]:
-    return con.execute(text).fetchall()
-
-
-def ledger_of(con: duckdb.DuckDBPyConnection, folder: Path) -> list[Exposure]:
-    return rows_of(con, f"SELECT release, entity, class FROM '{folder}/ledger/*.parquet'")
 
 
 @pytest.mark.slow
@@ -183,30 +138,12 @@ def test_one_block_is_what_a_query_releases_and_enters(
 
 
 @pytest.fixture(scope="module")
-def begun(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[int]]:
-    """A ledger with one release, and who is there at the second."""
-    folder = tmp_path_factory.mktemp("begun")
-    first, second = list(lives(7, 2600, 2, False, 0.5))
-    with duckdb.connect() as con:
-        in_files(folder, 1, fill(con, first, folder / "one.parquet"), block_rows=BLOCK)
-        fill(con, second, folder / "two.parquet")
-    return folder, second
-
-
-def second(folder: Path, to: Path, **more: Any) -> Any:
-    """The second release of the ledger, with all that it writes in a folder of its own."""
-    to.mkdir(exist_ok=True)
-    options = {
-        **GIVEN, "ledger": f"{folder}/ledger/*.parquet", "block_rows": BLOCK,
-        "ledger_to": to / "2.parquet", **more,
-    }
-    return kanon_sql.anonymize_files(more.pop("source", folder / "two.parquet"), to / "out", **{
-        name: value for name, value in options.items() if name != "source"
-    })
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Begun:
+    return begin(tmp_path_factory.mktemp("begun"))
 
 
 @pytest.fixture(scope="module")
-def whole(begun: tuple[Path, list[int]], tmp_path_factory: pytest.TempPathFactory) -> Any:
+def whole(begun: Begun, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The bytes of the second release, and of what it enters."""
     to = tmp_path_factory.mktemp("whole")
     done = second(begun[0], to)
@@ -217,7 +154,7 @@ def whole(begun: tuple[Path, list[int]], tmp_path_factory: pytest.TempPathFactor
 @pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2])
 def test_neither_threads_nor_the_order_of_the_rows_change_a_byte(
-    con: duckdb.DuckDBPyConnection, begun: tuple[Path, list[int]], whole: Any, threads: int,
+    con: duckdb.DuckDBPyConnection, begun: Begun, whole: Any, threads: int,
     tmp_path: Path,
 ) -> None:
     folder, there = begun
@@ -235,7 +172,7 @@ class Stopped(BaseException):
 @pytest.mark.slow
 @pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
 def test_a_run_that_stops_at_every_step_ends_with_the_same_bytes(
-    before: bool, begun: tuple[Path, list[int]], whole: Any, tmp_path: Path,
+    before: bool, begun: Begun, whole: Any, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     real, steps, stops = State.done, [], 0
@@ -262,7 +199,7 @@ def test_a_run_that_stops_at_every_step_ends_with_the_same_bytes(
 
 @pytest.mark.slow
 def test_entries_of_a_release_that_has_no_name_yet_are_taken_back(
-    begun: tuple[Path, list[int]], whole: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    begun: Begun, whole: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     entered: list[bytes] = []
 
@@ -287,7 +224,7 @@ def test_entries_of_a_release_that_has_no_name_yet_are_taken_back(
 
 @pytest.mark.slow
 def test_few_newcomers_wait_and_none_are_no_block(
-    con: duckdb.DuckDBPyConnection, begun: tuple[Path, list[int]], tmp_path: Path
+    con: duckdb.DuckDBPyConnection, begun: Begun, tmp_path: Path
 ) -> None:
     folder, _ = begun
     known = [p for (p,) in rows_of(con, f"SELECT entity FROM '{folder}/ledger/*.parquet'")]
@@ -305,124 +242,3 @@ def test_few_newcomers_wait_and_none_are_no_block(
     source = fill(con, sorted([*known, *few]), tmp_path / "now.parquet")
     waits = in_files(tmp_path, 2, source, attacker="knows_absence").metrics
     assert waits["rows_waiting"] == 3 == waits["rows_suppressed"] and waits["blocks"] == 0
-
-
-@pytest.mark.slow
-def test_a_release_that_breaks_the_promise_does_not_come_out(
-    begun: tuple[Path, list[int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patched:
-        patched.setitem(ledger.STAY, "knows_presence", lambda histories, present, k: present)
-        with pytest.raises(ReleaseError, match=r"a person in a crowd of [123]|combination"):
-            second(begun[0], tmp_path)
-    assert list(tmp_path.iterdir()) == []
-    real = ledger.Past.learned_by
-    with monkeypatch.context() as patched:
-        # all blocks number their classes alike
-        patched.setattr(ledger.Past, "learned_by", lambda self, rows, largest, going_on: real(
-            self, rows, 1000, going_on
-        ))
-        with pytest.raises(ReleaseError, match="other rows than the files"):
-            in_files(tmp_path, 1, str(begun[0] / "two.parquet"), block_rows=BLOCK)
-    assert [path.name for path in tmp_path.rglob("*")] == ["ledger"]
-    (tmp_path / "ledger").rmdir()
-    with monkeypatch.context() as patched:
-        patched.setattr(
-            beside_ledger, "published_sql", lambda call: "{'age': 1, 'class': '1', 'job': '1'}"
-        )
-        with pytest.raises(ReleaseError, match="other rows than the files"):
-            second(begun[0], tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_ledger_that_moves_meanwhile_is_refused(
-    con: duckdb.DuckDBPyConnection, begun: tuple[Path, list[int]], tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    folder, _ = begun
-    moving = tmp_path / "ledger.parquet"
-    con.execute(f"COPY (FROM '{folder}/ledger/1.parquet') TO '{moving}'")
-    real = release.release_beside_ledger
-
-    def meanwhile(engine: Any) -> Any:
-        found = real(engine)
-        con.execute(f"COPY (FROM '{folder}/ledger/1.parquet' WHERE class > 1) TO '{moving}'")
-        return found
-
-    monkeypatch.setattr(release, "release_beside_ledger", meanwhile)
-    with pytest.raises(ReleaseError, match=r"the ledger '.*' moved while it was made"):
-        second(folder, tmp_path / "to", ledger=str(moving))
-    assert list((tmp_path / "to").iterdir()) == []
-
-
-REFUSED: list[tuple[dict[str, Any], type[KanonError], str]] = [
-    ({"ledger_to": None}, OptionError, "ledger_to is not given"),
-    ({"ledger": None}, OptionError, "ledger_to is given, and nothing says"),
-    ({"ledger": None, "headroom": 1, "ledger_to": None}, OptionError, "ledger_to is not given"),
-    ({"ledger_to": "out.csv"}, OptionError, "Name one that ends in .parquet"),
-    ({"ledger_to": "s3://b/2.parquet"}, OptionError, "no Parquet file|can't be a Parquet file"),
-    ({"ledger_to": "none/2.parquet"}, OptionError, "There is no folder"),
-    ({"ledger": "none.parquet"}, OptionError, "none.parquet"),
-    ({"ledger": "two"}, OptionError, "no table, view, file or variable"),
-    ({"l": 2}, OptionError, "'l' beside a ledger looks at all rows at once"),
-    ({"k": 3}, OptionError, "made with a larger k than 3"),
-    ({"attacker": "knows_absence"}, OptionError, "kept against another attacker"),
-    ({"quasi_identifiers": ["age", "class"], "others": "drop"}, OptionError, "none in this call"),
-    ({"representation": "interval"}, OptionError, "publish in another form"),
-    ({"method": "mondrian"}, OptionError, "mondrian"),
-    ({"within": ["person"]}, OptionError, "within"),
-    ({"entity": None}, OptionError, "no column says whose row a row is"),
-]
-
-
-@pytest.mark.parametrize(("more", "kind", "said"), REFUSED, ids=lambda each: str(each)[:40])
-def test_what_can_not_go_on_is_refused(
-    begun: tuple[Path, list[int]], more: dict[str, Any], kind: type[KanonError], said: str,
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    given = {name: value for name, value in more.items() if value is not None}
-    options = {**GIVEN, "ledger": f"{begun[0]}/ledger/*.parquet", "ledger_to": "2.parquet", **given}
-    for name, value in more.items():
-        if value is None:
-            del options[name]
-    if more.get("entity", "") is None:
-        options["others"] = "drop"
-    with pytest.raises(kind, match=said):
-        kanon_sql.anonymize_files(begun[0] / "two.parquet", "out", **options)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_neither_the_folder_nor_the_input_gets_the_entries(
-    con: duckdb.DuckDBPyConnection, begun: tuple[Path, list[int]], tmp_path: Path
-) -> None:
-    folder, there = begun
-    with pytest.raises(OptionError, match="must not get the ledger"):
-        second(folder, tmp_path, ledger_to=tmp_path / "out" / "2.parquet")
-    source = fill(con, there, tmp_path / "lake" / "two.parquet")
-    with pytest.raises(OptionError, match="ledger_to"):
-        second(
-            folder, tmp_path, source=str(Path(source).parent / "*.parquet"),
-            ledger_to=Path(source).with_name("2.parquet"),
-        )
-
-
-def test_a_person_with_two_rows_is_refused(
-    con: duckdb.DuckDBPyConnection, begun: tuple[Path, list[int]], tmp_path: Path
-) -> None:
-    folder, there = begun
-    source = fill(con, [*there, there[0]], tmp_path / "two.parquet")
-    with pytest.raises(DataError, match="several rows for one person"):
-        second(folder, tmp_path / "to", source=source)
-    with pytest.raises(DataError, match="several rows for one person"):
-        in_files(tmp_path, 1, source)
-
-
-def test_what_is_told_of_a_ledger_stands_in_no_file_of_the_release(
-    begun: tuple[Path, list[int]],
-) -> None:
-    told = (begun[0] / "out_1" / "_metrics.json").read_text(encoding="utf-8")
-    assert "anonymity_set_min" in told and "rows_withheld" not in told
-    assert (begun[0] / "ledger" / "1.parquet").stat().st_mode & 0o077 == 0
-    assert entries.ENTRIES not in {path.name for path in (begun[0] / "out_1").iterdir()}
-
