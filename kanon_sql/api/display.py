@@ -38,7 +38,7 @@ the first and the last bar, in rows."""
 LACKING = "The plot needs matplotlib. Install it by pip install 'kanon-sql[plots]'."
 
 
-class Column(NamedTuple):
+class ReleasedColumn(NamedTuple):
     """A column of the relation: its name, its role, and its type in the release; no type where it
     doesn't come out."""
 
@@ -79,7 +79,7 @@ def _bar(share: float | None) -> str:
 
 
 def html(
-    file: str | None, rows: int, metrics: Mapping[str, Any], columns: Sequence[Column],
+    file: str | None, rows: int, metrics: Mapping[str, Any], columns: Sequence[ReleasedColumn],
     losses: Mapping[str, float],
 ) -> str:
     """A release as HTML that needs nothing around it.

@@ -13,7 +13,7 @@ from typing import Any, Generic, cast
 
 import duckdb
 
-from kanon_sql.api.display import QUASI, Column, by_name, figure, html
+from kanon_sql.api.display import QUASI, ReleasedColumn, by_name, figure, html
 from kanon_sql.api.notices import notices_once
 from kanon_sql.api.release import (
     is_open,
@@ -242,13 +242,14 @@ class Release(Generic[Kept]):
         return found
 
     @cached_property
-    def _columns(self) -> list[Column]:
+    def _columns(self) -> list[ReleasedColumn]:
         """The columns of the relation, in their order."""
         if self.path is not None:
             told, types = self.manifest["roles"], self.manifest["columns"]
-            return [Column(name, role, types.get(name)) for name, role in told.items()]
+            return [ReleasedColumn(name, role, types.get(name)) for name, role in told.items()]
         rows = self._table("anonymize_roles").to_pylist()
-        return [Column(row["column_name"], row["role"], row["released_type"]) for row in rows]
+        return [ReleasedColumn(row["column_name"], row["role"],
+                               row["released_type"]) for row in rows]
 
     @cached_property
     def _numbers(self) -> Mapping[str, Any]:

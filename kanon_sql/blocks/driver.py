@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from kanon_sql.blocks.engine import Engine, Part, S
-from kanon_sql.blocks.group import Block, BlockFacts, StoppedError, blocks_of
+from kanon_sql.blocks.group import Block, BlockError, BlockFacts, blocks_of
 from kanon_sql.blocks.learn import Common, Learned, learn
 from kanon_sql.blocks.metrics import release_metrics
 from kanon_sql.errors import DataError, OptionError
@@ -98,6 +98,6 @@ def _all_of(parts: Sequence[Part]) -> list[Block]:
 
 def _of_block(refusal: DataError, many: int) -> DataError:
     """The refusal of one block, which isn't said of all rows."""
-    if many < 2 or isinstance(refusal, StoppedError):
+    if many < 2 or isinstance(refusal, BlockError):
         return refusal
     return DataError(OF_BLOCK.format(refusal, many))

@@ -22,7 +22,7 @@ LOST = (
 )
 
 
-class StoppedError(DataError):
+class BlockError(DataError):
     """What no larger block would make good."""
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from kanon_sql.blocks.identifier_check import refuse_identifiers
 from kanon_sql.blocks.request import Request
-from kanon_sql.blocks.source import Ends, Source, levels_of
+from kanon_sql.blocks.source import BlockSource, ColumnRange, levels_of
 from kanon_sql.blocks.values import learn_values
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.hierarchies import HierarchySpec
@@ -20,7 +20,7 @@ from kanon_sql.encode.cells import refuse_counts
 from kanon_sql.encode.scales import told_scale
 from kanon_sql.errors import DataError
 from kanon_sql.methods import METHODS, GroupTask
-from kanon_sql.methods.auto import AUTO, Table, settle
+from kanon_sql.methods.auto import AUTO, TableShape, settle
 from kanon_sql.names import caseless
 from kanon_sql.plan.persons import OF_NOBODY
 from kanon_sql.points.sensitive import SensitiveColumn
@@ -82,12 +82,12 @@ class Common:
     request: Request
     rows: int
     rows_in: int
-    ends: Mapping[int, Ends]
+    ends: Mapping[int, ColumnRange]
     call: GroupingCall
     trees: Mapping[str, Sequence[pa.Array]]
 
 
-def survey(source: Source) -> Common:
+def survey(source: BlockSource) -> Common:
     """Counts the rows and makes the hierarchies.
 
     Raises:
@@ -103,7 +103,7 @@ def survey(source: Source) -> Common:
     return Common(source.request, count, rows_in, ends, *_hierarchies(source))
 
 
-def learn(source: Source, common: Common, part: int = 0) -> Learned:
+def learn(source: BlockSource, common: Common, part: int = 0) -> Learned:
     """Learns the scales, and how sensitive values are spread.
 
     Args:
@@ -142,7 +142,7 @@ def learn(source: Source, common: Common, part: int = 0) -> Learned:
 
 
 def _settled(
-    source: Source, task: GroupTask, rows: int, gaps: bool
+    source: BlockSource, task: GroupTask, rows: int, gaps: bool
 ) -> tuple[GroupTask, str | None]:
     """The task of the method that it asks for, and what is told of the choice."""
     if task.method is not AUTO:
@@ -152,17 +152,17 @@ def _settled(
     if task.block_rows is None and rows > task.block_size():
         # methods that group all rows as one are not for so many
         task = replace(task, block_rows=task.block_size())
-    looked = Table(count, sum(numeric), len(numeric) - sum(numeric), gaps)
+    looked = TableShape(count, sum(numeric), len(numeric) - sum(numeric), gaps)
     return settle(task, looked, METHODS)
 
 
-def _ends(source: Source) -> tuple[int, dict[int, Ends]]:
+def _ends(source: BlockSource) -> tuple[int, dict[int, ColumnRange]]:
     spots = [i for i, is_number in enumerate(source.request.numeric) if is_number]
     count, ends = source.ends(spots)
     return count, dict(zip(spots, ends, strict=True))
 
 
-def _refuse_few(source: Source, count: int) -> None:
+def _refuse_few(source: BlockSource, count: int) -> None:
     least = source.request.call.task.least_size
     if count == 0:
         raise DataError(NONE.format(source.named))
@@ -170,7 +170,7 @@ def _refuse_few(source: Source, count: int) -> None:
         raise DataError(FEW.format(count, least))
 
 
-def _hierarchies(source: Source) -> tuple[GroupingCall, dict[str, Sequence[pa.Array]]]:
+def _hierarchies(source: BlockSource) -> tuple[GroupingCall, dict[str, Sequence[pa.Array]]]:
     """The call with the hierarchies of all rows, and their levels by column in lower case."""
     call = source.request.call
     trees: dict[str, Sequence[pa.Array]] = {}
@@ -187,7 +187,7 @@ def _hierarchies(source: Source) -> tuple[GroupingCall, dict[str, Sequence[pa.Ar
 
 
 def _categorical(
-    source: Source, spot: int, weight: float, tree: Sequence[pa.Array] | None, distance: str
+    source: BlockSource, spot: int, weight: float, tree: Sequence[pa.Array] | None, distance: str
 ) -> tuple[Attribute, dict[str | None, int]]:
     """A column of categories, and how many rows have each."""
     table = source.categories(spot)
@@ -200,7 +200,8 @@ def _categorical(
     return plain.counted(values, sizes, distance), counts
 
 
-def _number_totals(source: Source, count: int, ends: Mapping[int, Ends]) -> dict[int, NumberTotals]:
+def _number_totals(source: BlockSource, count: int, ends: Mapping[int, ColumnRange]) -> dict[int,
+                                                                                             NumberTotals]:
     """The totals of the columns of numbers, by their places among the quasi-identifiers."""
     request, found = source.request, {}
     for i, end in ends.items():
@@ -218,7 +219,7 @@ def _number_totals(source: Source, count: int, ends: Mapping[int, Ends]) -> dict
     return found
 
 
-def _begun(end: Ends, count: int) -> NumberTotals:
+def _begun(end: ColumnRange, count: int) -> NumberTotals:
     """The range of a column of numbers; of one number, or none, only how many rows have it."""
     share = end.known / count
     if end.low is None or end.high is None or end.low == end.high:

@@ -24,7 +24,7 @@ from kanon_sql.call.relation import Relation, find_relation
 from kanon_sql.call.risk_options import RiskOptions
 from kanon_sql.call.role_table import RoleTable, read_role_table, with_table
 from kanon_sql.call.roles import Roles, resolve_roles
-from kanon_sql.call.rules import Release, refuse_models, resolve
+from kanon_sql.call.rules import ReleaseForm, refuse_models, resolve
 from kanon_sql.errors import OptionError
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
@@ -117,7 +117,7 @@ class GroupingCall(Call):
     """
 
     task: GroupTask
-    release: Release
+    release: ReleaseForm
     of_sensitive: tuple[HierarchySpec, ...]
     tables: Mapping[str, Relation]
     progress: bool
@@ -331,7 +331,7 @@ def _without_sensitive(
     return replace(options, release=replace(options.release, hierarchies=left)), found
 
 
-def _check_width(task: GroupTask, release: Release, roles: Roles, source: Relation) -> None:
+def _check_width(task: GroupTask, release: ReleaseForm, roles: Roles, source: Relation) -> None:
     """Raises OptionError where the method takes another number of quasi-identifiers, or where the
     query must name them and doesn't know them."""
     geometry, method = task.geometry, task.method.name
@@ -348,7 +348,7 @@ def _check_width(task: GroupTask, release: Release, roles: Roles, source: Relati
 
 
 def _used(
-    options: Options, task: GroupTask, release: Release, roles: Roles,
+    options: Options, task: GroupTask, release: ReleaseForm, roles: Roles,
     hierarchies: tuple[HierarchySpec, ...], of_sensitive: tuple[HierarchySpec, ...],
 ) -> dict[str, Any]:
     """All options as they are used, defaults filled in: what makes the same release again."""
@@ -385,7 +385,7 @@ def _used(
     }
 
 
-def _told(release: Release, shown: bool) -> str | dict[str, str]:
+def _told(release: ReleaseForm, shown: bool) -> str | dict[str, str]:
     """What the metrics tell of the representation."""
     for_all = f"hierarchy, else {release.representation}" if shown else release.representation
     return {**release.by_column, "*": for_all} if release.by_column else for_all

@@ -10,7 +10,7 @@ from kanon_sql.call.catalog import Catalog
 from kanon_sql.call.options import Options
 from kanon_sql.call.relation import Relation, find_relation
 from kanon_sql.call.roles import Roles
-from kanon_sql.call.rules import Release
+from kanon_sql.call.rules import ReleaseForm
 from kanon_sql.errors import OptionError
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.auto import AUTO
@@ -55,7 +55,7 @@ def refuse_no_ledger(ledger: Relation, columns: Sequence[str]) -> None:
 
 
 def read_ledger(
-    options: Options, roles: Roles, task: GroupTask, release: Release, catalog: Catalog,
+    options: Options, roles: Roles, task: GroupTask, release: ReleaseForm, catalog: Catalog,
     by_tree: bool = False,
 ) -> Ledger | None:
     """How a call goes on from earlier releases, or begins them; None of one that does neither.
@@ -105,7 +105,7 @@ def _refuse(asked: str, hindrances: Mapping[str, bool]) -> None:
 
 
 def _hindrances(
-    options: Options, roles: Roles, task: GroupTask, release: Release, by_tree: bool
+    options: Options, roles: Roles, task: GroupTask, release: ReleaseForm, by_tree: bool
 ) -> Mapping[str, bool]:
     """What can't be kept over several releases, as sentences with a hole for the option."""
     name = repr(task.method.name)

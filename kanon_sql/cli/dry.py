@@ -7,7 +7,7 @@ from typing import Any
 
 from kanon_sql.call.options import GroupOptions
 from kanon_sql.cli.show import as_objects, table
-from kanon_sql.cli.sources import Source
+from kanon_sql.cli.sources import InputSource
 from kanon_sql.cli.work import rows_of
 from kanon_sql.duckdb.session import Session, asked
 from kanon_sql.kernel.memory import available, need_of
@@ -16,7 +16,7 @@ from kanon_sql.methods import CHOICES
 COLUMNS = ("column_name", "column_type", "role", "released_as", "released_type")
 
 
-def dry(source: Source, chosen: Mapping[str, Any]) -> dict[str, Any]:
+def dry(source: InputSource, chosen: Mapping[str, Any]) -> dict[str, Any]:
     """What a release would do, by part: the roles, the memory in bytes, and the SQL."""
     roles = as_objects(*rows_of("anonymize_roles", source, chosen))
     sql = rows_of("anonymize_sql", source, chosen)[1][0][0]

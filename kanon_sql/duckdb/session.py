@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import duckdb
 import pyarrow as pa
 
-from kanon_sql.call.catalog import Catalog, Entry
+from kanon_sql.call.catalog import Catalog, CatalogEntry
 from kanon_sql.call.options import OPTIONS
 from kanon_sql.call.referenced_columns import named_columns, unknown_column
 from kanon_sql.call.referenced_relations import ReferencedRelation
@@ -164,7 +164,7 @@ class Session:
             found = bound(self.con, f"FROM {relation.sql}")
         except duckdb.Error as error:
             raise self._unfound(name, error) from None
-        known = relation.entry or Entry({})
+        known = relation.entry or CatalogEntry({})
         comments = {**dict.fromkeys(found.columns), **known.columns}
         return replace(
             relation, sql=_without_lists_of_values(relation.sql, found),

@@ -16,7 +16,7 @@ from kanon_sql.duckdb.refused import telling
 from kanon_sql.errors import DataError, ReleaseError
 from kanon_sql.files.engine import LEVELS, FileEngine
 from kanon_sql.files.entries import ENTRIES
-from kanon_sql.files.ledger import Known, Past, read_of_file, stages_of
+from kanon_sql.files.ledger import Known, LedgerInFiles, read_of_file, stages_of
 from kanon_sql.files.source import FileRows
 from kanon_sql.ledger.shown import NOBODY
 from kanon_sql.names import literal
@@ -39,7 +39,7 @@ def release_beside_ledger(engine: FileEngine) -> dict[str, Any]:
     """
     common = engine.survey()
     learned = learn(engine.source(), common)
-    past = Past(engine.session, engine.request, learned, engine.work / "ledger")
+    past = LedgerInFiles(engine.session, engine.request, learned, engine.work / "ledger")
     known = _decided(engine, past)
     parts, facts = grouped(engine, _parts(engine, past, known))
     waiting = known.newcomers - sum(block.rows for block in facts)
@@ -61,7 +61,7 @@ def release_beside_ledger(engine: FileEngine) -> dict[str, Any]:
     }
 
 
-def _decided(engine: FileEngine, past: Past) -> Known:
+def _decided(engine: FileEngine, past: LedgerInFiles) -> Known:
     """What is decided of those who were released before, unless that is done."""
     found = engine.state.found("ledger")
     if found is None:
@@ -72,7 +72,7 @@ def _decided(engine: FileEngine, past: Past) -> Known:
     return Known(**found)
 
 
-def _parts(engine: FileEngine, past: Past, known: Known) -> list[Part]:
+def _parts(engine: FileEngine, past: LedgerInFiles, known: Known) -> list[Part]:
     """Newcomers in blocks, each a part of its own: the classes of each have numbers of their own.
     None where all of them wait."""
     task, classes = past.learned.call.task, past.classes()
@@ -91,7 +91,7 @@ def _parts(engine: FileEngine, past: Past, known: Known) -> list[Part]:
 
 
 def _entered(
-    engine: FileEngine, past: Past, known: Known, pieces: Sequence[Path], output: Output
+    engine: FileEngine, past: LedgerInFiles, known: Known, pieces: Sequence[Path], output: Output
 ) -> dict[str, int]:
     """Writes what the ledger gets, and counts what can be linked then; what is told of it.
 

@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 
 from kanon_sql.blocks.engine import Part
-from kanon_sql.blocks.group import Block, BlockFacts, Leaf, StoppedError
+from kanon_sql.blocks.group import Block, BlockError, BlockFacts, Leaf
 from kanon_sql.blocks.learn import Common, Learned, survey
 from kanon_sql.blocks.metrics import Output
 from kanon_sql.blocks.parts import Divided, Pack
@@ -152,7 +152,7 @@ class FileEngine:
                 facts = self._block(con, part, call, block)
             except DataError as refusal:
                 if str(refusal) in (LITTLE, SPILLED):
-                    raise StoppedError(str(refusal)) from None
+                    raise BlockError(str(refusal)) from None
                 if not may_join:
                     raise
                 return refusal

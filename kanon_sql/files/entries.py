@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from kanon_sql.blocks.request import Request
-from kanon_sql.call.catalog import Entry
+from kanon_sql.call.catalog import CatalogEntry
 from kanon_sql.call.ledger import COLUMNS, refuse_no_ledger
 from kanon_sql.call.referenced_relations import relations_of
 from kanon_sql.call.relation import Relation, is_url
@@ -151,7 +151,7 @@ def read_entering(session: Session, request: Request, to: Any, target: Path) -> 
         return Entering(session, path, None, [])
     with session.refusals(relations_of(request.call)):
         columns = bound(session.con, f"FROM {ledger.relation.sql}").columns
-    known = replace(ledger.relation, entry=Entry(dict.fromkeys(columns)))
+    known = replace(ledger.relation, entry=CatalogEntry(dict.fromkeys(columns)))
     refuse_no_ledger(known, COLUMNS)
     return Entering(session, path, ledger.relation, _mark(session, ledger.relation))
 

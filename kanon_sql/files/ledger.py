@@ -24,7 +24,7 @@ from kanon_sql.call.ledger import Ledger
 from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.refused import telling
 from kanon_sql.duckdb.session import Session, bound
-from kanon_sql.encode.arrow import Table
+from kanon_sql.encode.arrow import SideTable
 from kanon_sql.errors import DataError
 from kanon_sql.files.piece import ROW_GROUP
 from kanon_sql.ledger.histories import read_histories
@@ -87,7 +87,7 @@ def stages_of(request: Request, call: GroupingCall) -> str:
 
 
 @dataclass(frozen=True)
-class Past:
+class LedgerInFiles:
     """A ledger, and the files in which what it says is kept meanwhile.
 
     Attributes:
@@ -253,7 +253,7 @@ class Past:
         found = self.session.query(text, lambda relation: relation.to_arrow_table())
         if found.num_rows == 0:
             return None
-        table = Table(
+        table = SideTable(
             ("class", *(each for name in names for each in (caseless(name), ""))),
             tuple(column.combine_chunks().cast(pa.string()) for column in found.columns),
         )

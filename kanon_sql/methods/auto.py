@@ -42,7 +42,7 @@ CHOSEN = ("mdav_star", "k_member", "optimal_1d", "best")
 """The methods that it may choose."""
 
 
-class Table(NamedTuple):
+class TableShape(NamedTuple):
     """What the rule looks at of a table.
 
     Attributes:
@@ -59,7 +59,7 @@ class Table(NamedTuple):
 
 
 def settle(
-    task: GroupTask, table: Table, methods: Mapping[str, Method]
+    task: GroupTask, table: TableShape, methods: Mapping[str, Method]
 ) -> tuple[GroupTask, str | None]:
     """The task of the method that a task asks for, and what is told of the choice: the task itself
     and nothing, unless it asks for 'auto'.

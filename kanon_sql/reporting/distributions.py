@@ -23,7 +23,7 @@ from kanon_sql.reporting.readings import (
     Floats,
     Labels,
     Ranges,
-    Reader,
+    TablePair,
 )
 
 LABELS = 10
@@ -60,7 +60,7 @@ def to_multiple(rows: float, k: int, exact: bool) -> float:
 
 
 def read_column(
-    reader: Reader, name: str, k: int, exact: bool, categorical: bool = False,
+    reader: TablePair, name: str, k: int, exact: bool, categorical: bool = False,
     paths: Paths = (),
 ) -> tuple[Distribution, Measured]:
     """A column before and after; ``exact``: whether values and counts of the source are shown;

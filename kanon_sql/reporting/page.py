@@ -13,13 +13,13 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
 
 from kanon_sql.reporting import charts
-from kanon_sql.reporting.facts import Column, Told
+from kanon_sql.reporting.facts import ReportFacts, SourceColumn
 from kanon_sql.reporting.verdict import cards, concerns
 
 HERE = files(__package__)
 
 
-def page_of(told: Told) -> str:
+def page_of(told: ReportFacts) -> str:
     """The HTML of a report."""
     template = _environment().from_string(_text("page.html.jinja"))
     return str(template.render(
@@ -125,6 +125,6 @@ def cell(value: str | None) -> str:
     return f"{float(value):.6g}" if re.fullmatch(r"-?\d+\.\d{5,}", value) else value
 
 
-def named(columns: Sequence[Column], attribute: str) -> list[tuple[str, float]]:
+def named(columns: Sequence[SourceColumn], attribute: str) -> list[tuple[str, float]]:
     """Columns by name, with one of their numbers."""
     return [(column.name, getattr(column, attribute)) for column in columns]

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kanon_sql.privacy import THRESHOLDS
-from kanon_sql.reporting.facts import Told
+from kanon_sql.reporting.facts import ReportFacts
 
 
 @dataclass(frozen=True)
-class Demand:
+class ShownDemand:
     """What was asked of every class, and what the worst class has.
 
     Attributes:
@@ -74,7 +74,7 @@ class Cards:
         gravest: what speaks most against it, which the headline says; None where nothing does.
     """
 
-    demands: tuple[Demand, ...]
+    demands: tuple[ShownDemand, ...]
     loss_name: str
     loss: float | None
     loss_sentence: str
@@ -92,7 +92,7 @@ class Cards:
         return all(demand.kept for demand in self.demands)
 
 
-def cards(told: Told) -> Cards:
+def cards(told: ReportFacts) -> Cards:
     """What the first screen says."""
     worst = max(
         ((column.name, column.loss, column.loss_metric)
@@ -103,20 +103,20 @@ def cards(told: Told) -> Cards:
     return Cards(tuple(_demands(told)), *_loss(told), worst, gravest)
 
 
-def _demands(told: Told) -> Iterator[Demand]:
-    yield Demand("k", told.value("k_requested"), told.value("k"), "k")
+def _demands(told: ReportFacts) -> Iterator[ShownDemand]:
+    yield ShownDemand("k", told.value("k_requested"), told.value("k"), "k")
     for model in THRESHOLDS:
         for name, asked in told.metrics.items():
             if name.partition(" (")[0] != f"{model.name}_requested":
                 continue
             reached = name.replace("_requested", "", 1)
-            yield Demand(
+            yield ShownDemand(
                 reached, asked.value, told.value(reached), reached,
                 at_least=model.bound == "at least",
             )
 
 
-def _loss(told: Told) -> tuple[str, float | None, str]:
+def _loss(told: ReportFacts) -> tuple[str, float | None, str]:
     """The loss that the first screen tells: of what is released, where that is defined."""
     if told.value("ncp") is not None:
         return "ncp", told.value("ncp"), "of the information of a cell, on average"
@@ -127,14 +127,14 @@ def _loss(told: Told) -> tuple[str, float | None, str]:
     )
 
 
-def concerns(told: Told) -> tuple[Concern, ...]:
+def concerns(told: ReportFacts) -> tuple[Concern, ...]:
     """What has to be looked at before somebody signs, the gravest first."""
     return tuple(sorted(
         _concerns(told), key=lambda concern: (not concern.severe, not concern.open)
     ))
 
 
-def _concerns(told: Told) -> Iterator[Concern]:
+def _concerns(told: ReportFacts) -> Iterator[Concern]:
     for demand in _demands(told):
         if not demand.kept:
             yield Concern(

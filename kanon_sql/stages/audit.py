@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kanon_sql.audit.columns import Domain, Published
+from kanon_sql.audit.columns import Domain, PublishedColumn
 from kanon_sql.audit.published import ColumnAudit, audit_column
 from kanon_sql.audit.reading import Places
 from kanon_sql.audit.text import values_as_numbers
@@ -170,12 +170,12 @@ def _numbers_unread(domain: Domain, column: Column) -> bool:
     return is_numeric(column.sql_type) and not domain.numeric and domain.tree is None
 
 
-def _published(shown: pa.Array, left_out: int, kind: str) -> Published:
+def _published(shown: pa.Array, left_out: int, kind: str) -> PublishedColumn:
     texts, counts, hidden = _counted(shown)
     if hidden:
         texts = pa.concat_arrays([texts, pa.nulls(1, texts.type)])
         counts = np.append(counts, hidden)
-    return Published(texts, counts, left_out, kind)
+    return PublishedColumn(texts, counts, left_out, kind)
 
 
 def _codes(cells: pa.Array, known: pa.Array) -> Places:

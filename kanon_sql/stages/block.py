@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kanon_sql.encode.arrow import Column, Table
+from kanon_sql.encode.arrow import Column, SideTable
 from kanon_sql.ledger.newcomers import Covers
 from kanon_sql.names import caseless
 from kanon_sql.points.losses import sse, total_il
@@ -31,7 +31,7 @@ class GoingOn:
         lock: held meanwhile.
     """
 
-    table: Table
+    table: SideTable
     counts: Mapping[str, Mapping[Any, int]]
     covers: Covers | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)

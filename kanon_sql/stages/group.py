@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kanon_sql.encode.arrow import Column, Keys, Labelled, Rows, Table
+from kanon_sql.encode.arrow import Column, Keys, Labelled, Rows, SideTable
 from kanon_sql.encode.attributes import is_numeric
 from kanon_sql.encode.encoded import Encoded
 from kanon_sql.encode.identifier_detection import Suspects
@@ -104,13 +104,13 @@ def group_rows(
     return prepared.labelled(grouping), facts_of(prepared, found, recalled)
 
 
-class Work:
+class GroupingWork:
     """The whole work of a call, from the rows that DuckDB handed over to labels. Where it is begun
     anew after a stop, it goes on from the encoded rows, since it lets go of the others."""
 
     def __init__(
         self, taken: RowBuffer, columns: Sequence[Column], run: Run, trees: Mapping[str, Tree],
-        tables: Mapping[str, Table], passing: Collection[str], sensitive: Sequence[Column] = (),
+        tables: Mapping[str, SideTable], passing: Collection[str], sensitive: Sequence[Column] = (),
         repeated: Collection[Sequence[str]] = (), unnamed: Sequence[Keys] = (),
     ) -> None:
         """

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kanon_sql.encode.arrow import Table
+from kanon_sql.encode.arrow import SideTable
 from kanon_sql.encode.encoded import Encoded
 from kanon_sql.errors import DataError
 from kanon_sql.group.run import group_points
@@ -56,7 +56,7 @@ class Past:
 
 
 def read_past(
-    told: Mapping[str, Any], tables: Mapping[str, Table], records: Encoded, numbers: Labels,
+    told: Mapping[str, Any], tables: Mapping[str, SideTable], records: Encoded, numbers: Labels,
     trees: Mapping[str, Tree], types: Sequence[str],
 ) -> Past:
     """What the query says of the ledger (see known and frozen in sql/ledger.sql).

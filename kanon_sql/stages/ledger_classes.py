@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kanon_sql.audit.columns import Domain
-from kanon_sql.audit.published import Reader
-from kanon_sql.encode.arrow import Table
+from kanon_sql.audit.published import CellReader
+from kanon_sql.encode.arrow import SideTable
 from kanon_sql.encode.attributes import Attribute, Numeric
 from kanon_sql.encode.encoded import Encoded
 from kanon_sql.hierarchies.tree import Tree
@@ -102,21 +102,21 @@ def _numbers(spots: Labels, numbers: Labels) -> Labels:
     return np.where(spots == NOWHERE, NOWHERE, np.append(numbers, NOWHERE)[spots])
 
 
-def _cells(table: Table) -> dict[str, tuple[pa.Array, pa.Array]]:
+def _cells(table: SideTable) -> dict[str, tuple[pa.Array, pa.Array]]:
     """The published cells of each column, by its name in lower case: numbers, and texts."""
     pairs = zip(table.columns[1::2], table.columns[2::2], strict=True)
     names = (caseless(name) for name in table.names[1::2])
     return dict(zip(names, pairs, strict=True))
 
 
-def _by_number(table: Table) -> tuple[Labels, Labels]:
+def _by_number(table: SideTable) -> tuple[Labels, Labels]:
     """The numbers of the classes, ascending, and their order in the table."""
     classes = table.columns[0].cast(pa.int64()).to_numpy(zero_copy_only=False)
     order = np.argsort(classes)
     return classes[order], order
 
 
-def nearest_of(table: Table, records: Encoded) -> Nearest:
+def nearest_of(table: SideTable, records: Encoded) -> Nearest:
     """The classes of a ledger that published points, placed as ``Encoded.squared`` places rows."""
     by_name = _cells(table)
     numbers, order = _by_number(table)
@@ -139,7 +139,7 @@ def nearest_of(table: Table, records: Encoded) -> Nearest:
 
 
 def covering_of(
-    table: Table, records: Encoded, trees: Mapping[str, Tree], types: Sequence[str],
+    table: SideTable, records: Encoded, trees: Mapping[str, Tree], types: Sequence[str],
     shared: GoingOn | None = None,
 ) -> Covering:
     """The classes of a ledger that published sets of values, read as an audit reads a release.
@@ -175,7 +175,7 @@ def covering_of(
     return Covering(records.losses(), places, shared.covers)
 
 
-def _covers(table: Table, records: Encoded, domains: Sequence[Domain]) -> Covers:
+def _covers(table: SideTable, records: Encoded, domains: Sequence[Domain]) -> Covers:
     """Which values each class covers, and what it costs."""
     by_name = _cells(table)
     numbers, order = _by_number(table)
@@ -194,7 +194,7 @@ def _read(
     domain: Domain, texts: Sequence[str | None]
 ) -> tuple[npt.NDArray[np.bool_], Floats]:
     """Which values each text stands for: bool, shape (texts, values + 1), and what it loses."""
-    reader, count = Reader(domain), len(domain.values)
+    reader, count = CellReader(domain), len(domain.values)
     stands = np.zeros((len(texts), count + 1), np.bool_)
     lost = np.zeros(len(texts))
     for i, text in enumerate(texts):

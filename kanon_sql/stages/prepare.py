@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kanon_sql.encode.arrow import Column, Labelled, Rows, Table
+from kanon_sql.encode.arrow import Column, Labelled, Rows, SideTable
 from kanon_sql.encode.attributes import is_numeric
 from kanon_sql.encode.encoded import Encoded
 from kanon_sql.encode.encoding import encode
@@ -19,7 +19,7 @@ from kanon_sql.encode.single_attribute import Items, read_items
 from kanon_sql.errors import DataError
 from kanon_sql.hierarchies.tree import Tree
 from kanon_sql.methods import METHODS, GroupTask
-from kanon_sql.methods.auto import Table as Looked
+from kanon_sql.methods.auto import TableShape as Looked
 from kanon_sql.methods.auto import settle
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.names import caseless
@@ -82,7 +82,7 @@ def prepare(
     columns: Sequence[Column],
     task: GroupTask,
     trees: Mapping[str, Tree] | None = None,
-    tables: Mapping[str, Table] | None = None,
+    tables: Mapping[str, SideTable] | None = None,
     sensitive: Sequence[Column] = (),
     ledger: Mapping[str, Any] | None = None,
     of_row: Labels | None = None,
@@ -164,7 +164,7 @@ def refuse_too_few(count: int, k: int, what: str) -> None:
 
 def _encoded(
     rows: Rows, columns: Sequence[Column], task: GroupTask, trees: Mapping[str, Tree],
-    tables: Mapping[str, Table], sensitive: Sequence[Column],
+    tables: Mapping[str, SideTable], sensitive: Sequence[Column],
 ) -> Encoded | Items:
     """The records, as the geometry of the task needs them."""
     if isinstance(task.geometry, AttributeGeometry):

@@ -32,10 +32,10 @@ def test_a_release_that_breaks_the_promise_does_not_come_out(
         with pytest.raises(ReleaseError, match=r"a person in a crowd of [123]|combination"):
             second(begun[0], tmp_path)
     assert list(tmp_path.iterdir()) == []
-    real = ledger.Past.learned_by
+    real = ledger.LedgerInFiles.learned_by
     with monkeypatch.context() as patched:
         # all blocks number their classes alike
-        patched.setattr(ledger.Past, "learned_by", lambda self, rows, largest, going_on: real(
+        patched.setattr(ledger.LedgerInFiles, "learned_by", lambda self, rows, largest, going_on: real(
             self, rows, 1000, going_on
         ))
         with pytest.raises(ReleaseError, match="other rows than the files"):

@@ -355,3 +355,12 @@ def test_no_file_is_too_long_to_read() -> None:
             if path.suffix in (".py", ".sql") and "golden" not in path.parts:
                 lines = len(path.read_text(encoding="utf-8").splitlines())
                 assert lines <= (450 if folder == "tests" else 400), f"{path.name}: {lines} lines"
+
+
+def test_a_class_name_has_one_meaning() -> None:
+    places: dict[str, list[str]] = {}
+    for path in sorted((ROOT / "kanon_sql").rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    assert {name: at for name, at in places.items() if len(at) > 1} == {}

@@ -10,7 +10,7 @@ import pytest
 
 import kanon_sql
 from kanon_sql.errors import DataError
-from kanon_sql.reporting.facts import Query
+from kanon_sql.reporting.facts import UserQuery
 from kanon_sql.reporting.queries import BANDS, answered, read_queries
 
 pytest.importorskip("jinja2", reason="the extra 'report' isn't installed")
@@ -21,7 +21,7 @@ Lines = list[tuple[Any, ...]]
 
 def asked(
     columns: list[str], before: Lines, after: Lines, exact: bool = True, sql: str = "{table}"
-) -> Query:
+) -> UserQuery:
     answers = {"source": (columns, before), "release": (columns, after)}
     return answered(
         "q", sql, lambda text: answers[text.split()[0]], "source", "release", exact

@@ -11,7 +11,7 @@ from kanon_sql import DataError
 from kanon_sql import spark as kanon_spark
 from kanon_sql.blocks.learn import Learned, learn, survey
 from kanon_sql.blocks.request import read_request
-from kanon_sql.blocks.source import Source
+from kanon_sql.blocks.source import BlockSource
 from kanon_sql.duckdb.session import Session
 from kanon_sql.encode.scales import told_scale
 from kanon_sql.files.source import FileRows
@@ -53,7 +53,7 @@ def test_columns_that_pass_come_out_as_they_went_in(wide: Any) -> None:
     released.unpersist()
 
 
-def learned_of(source: Source) -> tuple[Learned, int]:
+def learned_of(source: BlockSource) -> tuple[Learned, int]:
     """What is learned, and how many rows there are with those that are left out."""
     common = survey(source)
     return learn(source, common), common.rows_in
