@@ -35,7 +35,8 @@ def test_a_release_that_breaks_the_promise_does_not_come_out(
     real = ledger.LedgerInFiles.learned_by
     with monkeypatch.context() as patched:
         # all blocks number their classes alike
-        patched.setattr(ledger.LedgerInFiles, "learned_by", lambda self, rows, largest, going_on: real(
+        patched.setattr(ledger.LedgerInFiles, "learned_by", lambda self, rows, largest,
+                        going_on: real(
             self, rows, 1000, going_on
         ))
         with pytest.raises(ReleaseError, match="other rows than the files"):
