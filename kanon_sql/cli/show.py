@@ -66,7 +66,7 @@ def metrics(found: Sequence[Row], width: int) -> str:
         found: (metric, value, text, unit, description) each.
         width: of the terminal.
     """
-    numbers = [(name, value, unit) for name, value, _, unit, _ in found if value is not None]
+    numbers = [(name, value, unit) for name, value, _, unit, *_ in found if value is not None]
     heading, rule, *lines = table(("metric", "value", "unit"), numbers).splitlines()
     start = max(map(len, (rule, *lines))) + 2
     room = max(width - start, 40)
@@ -77,7 +77,7 @@ def metrics(found: Sequence[Row], width: int) -> str:
         first, *more = [""] if about == told else textwrap.wrap(about, room)
         told = about
         texts += [(line.ljust(start) + first).rstrip(), *(" " * start + part for part in more)]
-    words = [f"  {name}: {text}" for name, _, text, _, _ in found if text is not None]
+    words = [f"  {name}: {text}" for name, _, text, *_ in found if text is not None]
     wrapped = (textwrap.fill(word, width, subsequent_indent="    ") for word in words)
     return "\n".join([*texts, "", *wrapped]).rstrip()
 
