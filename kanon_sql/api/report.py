@@ -163,7 +163,7 @@ def _stated(rows: Rows, exact: bool) -> dict[str, tuple[float | None, str, str]]
     left_out = any(name == "rows_suppressed" and value for name, value, *_ in rows)
     return {
         name: (value if exact else as_told(name, value, left_out), unit, meaning)
-        for name, value, _, unit, meaning, *_ in rows
+        for name, value, _, unit, *_, meaning in rows
     }
 
 
@@ -205,7 +205,7 @@ def _risk(
                 name, value if exact or value is None or name == "rows" else _three(value),
                 after.get(name), unit, meaning,
             )
-            for name, value, _, unit, meaning, *_ in before
+            for name, value, _, unit, *_, meaning in before
             if " (" not in name and (value is not None or after.get(name) is not None)
         },
         {

@@ -63,7 +63,7 @@ def metrics(found: Sequence[Row], width: int) -> str:
     """Numbers as a table, what they mean beside them, and the facts in words below.
 
     Args:
-        found: (metric, value, text, unit, description) each.
+        found: (metric, value, text, unit, ..., description) each.
         width: of the terminal.
     """
     numbers = [(name, value, unit) for name, value, _, unit, *_ in found if value is not None]
@@ -72,7 +72,7 @@ def metrics(found: Sequence[Row], width: int) -> str:
     room = max(width - start, 40)
     texts = [heading.ljust(start) + "meaning", rule.ljust(start) + "-" * 7]
     told = None
-    for line, about in zip(lines, (m[4] for m in found if m[1] is not None), strict=True):
+    for line, about in zip(lines, (m[-1] for m in found if m[1] is not None), strict=True):
         # a metric of every column means the same for each
         first, *more = [""] if about == told else textwrap.wrap(about, room)
         told = about
