@@ -23,7 +23,6 @@ from tests.project.english.prose import CODE, passages, words
 from tests.project.english.sources import SOURCES, text_source
 
 UNREWRITTEN = {
-    "README.md",
     "docs/architecture.md",
     "docs/closed-release.md",
     "docs/coming-from/arx.md",
