@@ -36,8 +36,6 @@ UNREWRITTEN = {
     "docs/engines.md",
     "docs/guarantees.md",
     "docs/hierarchies.md",
-    "docs/index.md",
-    "docs/installing.md",
     "docs/lakes.md",
     "docs/manifest.md",
     "docs/measuring.md",
