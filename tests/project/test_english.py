@@ -60,7 +60,6 @@ UNREWRITTEN = {
     "docs/sql-reference.md",
     "docs/sql.md",
     "docs/sqlmesh.md",
-    "docs/which-method.md",
 }
 """Pages that are not held yet. Take a page out when it has no findings."""
 
