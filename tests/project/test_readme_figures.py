@@ -1,4 +1,4 @@
-"""The three figures of README.md are those of benchmarks/results, or of a release that is stopped."""
+"""The three figures of README.md are those of benchmarks/results, or hold in a release here."""
 
 from __future__ import annotations
 
@@ -66,7 +66,8 @@ def con(monkeypatch: pytest.MonkeyPatch) -> Iterator[duckdb.DuckDBPyConnection]:
     monkeypatch.setattr(run, "enforce", lambda points, grouping, *_: grouping)
     connection = kanon_sql.register(duckdb.connect())
     connection.execute(
-        "CREATE TABLE people AS SELECT i AS age, 'disease ' || i // 20 AS disease FROM range(40) r(i)"
+        "CREATE TABLE people AS "
+        "SELECT i AS age, 'disease ' || i // 20 AS disease FROM range(40) AS r(i)"
     )
     remembered.forget()
     yield connection
