@@ -44,7 +44,7 @@ BY_HAND = {"benchmark", "opponent", "scale"}
 START = "docs/index.md"
 """The first page of the site, which is about what README.md is about."""
 
-MOST_LINES = 190
+MOST_LINES = 150
 """Lines of README.md: what is read before the first call. All else is in docs/."""
 
 
@@ -120,9 +120,8 @@ def test_every_name_stands_in_docs(registry: str) -> None:
 
 
 def test_every_call_is_documented() -> None:
-    text = text_of(README)
-    for call in (*ALL_CALLS, "anonymize_methods", "hierarchy", "ledger_check"):
-        assert f"| `{call}(" in text
+    headings = headings_of(ROOT / "docs" / "sql-reference.md")
+    assert {*ALL_CALLS, "anonymize_methods", "hierarchy", "ledger_check"} <= headings
 
 
 def test_the_statuses_are_those_of_the_shell() -> None:

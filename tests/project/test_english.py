@@ -23,15 +23,12 @@ from tests.project.english.prose import CODE, passages, words
 from tests.project.english.sources import SOURCES, text_source
 
 UNREWRITTEN = {
-    "README.md",
     "docs/architecture.md",
     "docs/closed-release.md",
     "docs/contributing.md",
     "docs/engines.md",
     "docs/guarantees.md",
     "docs/hierarchies.md",
-    "docs/index.md",
-    "docs/installing.md",
     "docs/manifest.md",
     "docs/measuring.md",
     "docs/metrics.md",
@@ -45,10 +42,6 @@ UNREWRITTEN = {
     "docs/report.md",
     "docs/risk.md",
     "docs/shell.md",
-    "docs/tutorial/analyst.md",
-    "docs/tutorial/etl.md",
-    "docs/tutorial/warehouse.md",
-    "docs/which-method.md",
 }
 """Pages that are not held yet. Take a page out when it has no findings."""
 
