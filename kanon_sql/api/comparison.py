@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from kanon_sql.call.options import OPTIONS
 from kanon_sql.duckdb.frames import Frame, Named, lasting, way_back
-from kanon_sql.duckdb.session import Connection, Session, answer, given
+from kanon_sql.duckdb.session import Connection, Session, answer, given_options
 from kanon_sql.errors import DataError, OptionError, ReleaseError
 from kanon_sql.jobs.interrupts import heard
 
@@ -108,7 +108,7 @@ def compared(
     Raises:
         OptionError: there is no release to compare, or what is given is none of these.
     """
-    asked = given(options)
+    asked = given_options(options)
     for name in VARIED:
         if name in asked:
             raise OptionError(UNCOMPARED.format(name))

@@ -19,9 +19,9 @@ from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.frames import plain
 from kanon_sql.duckdb.session import (
     Session,
-    asked,
     bound,
-    given,
+    given_options,
+    read_arguments,
     reads_of,
 )
 from kanon_sql.errors import DataError, KanonError, OptionError
@@ -57,14 +57,14 @@ class Report:
 
     Attributes:
         path: the file.
-        told: the contents of the report, as typed objects.
+        facts: the contents of the report, as typed objects.
     """
 
     path: str
-    told: ReportFacts = field(repr=False)
+    facts: ReportFacts = field(repr=False)
 
     def __repr__(self) -> str:
-        return f"Report({self.path!r}, k = {self.told.value('k'):g})"
+        return f"Report({self.path!r}, k = {self.facts.value('k'):g})"
 
 
 def report_file(
@@ -86,7 +86,7 @@ def report_file(
     refuse_forked()
     wish = read_wish(*wished)
     with Session(con) as session:
-        return write_report(session, *asked(session, data, given(options)), wish)
+        return write_report(session, *read_arguments(session, data, given_options(options)), wish)
 
 
 def write_report(
@@ -242,9 +242,9 @@ def _parts(
     roles = manifest["roles"]
     sensitive = [name for name in manifest["columns"] if roles.get(name) == "sensitive"]
     entity = [name for name, role in roles.items() if role == "entity"]
-    looked_at = ", ".join(map(quoted, [*known, *sensitive, *entity]))
+    measured_columns = ", ".join(map(quoted, [*known, *sensitive, *entity]))
     rows = session.query(
-        statement("report.columns", columns=looked_at, relation=source.sql),
+        statement("report.columns", columns=measured_columns, relation=source.sql),
         lambda relation: relation.to_arrow_table(),
     )
     categorical = {caseless(name) for name in manifest["options"].get("categorical") or ()}

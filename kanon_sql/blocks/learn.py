@@ -17,7 +17,7 @@ from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.hierarchies import HierarchySpec
 from kanon_sql.encode.attributes import Attribute, Categorical, NumberTotals, Numeric
 from kanon_sql.encode.cells import refuse_counts
-from kanon_sql.encode.scales import told_scale
+from kanon_sql.encode.scales import scale_json
 from kanon_sql.errors import DataError
 from kanon_sql.methods import METHODS, GroupTask
 from kanon_sql.methods.auto import AUTO, TableShape, settle
@@ -97,7 +97,7 @@ def survey(source: BlockSource) -> Common:
     rows_in = source.rows_in()
     _refuse_few(source, count)
     entity = source.request.entity
-    if entity is not None and source.of_nobody():
+    if entity is not None and source.lacks_persons():
         raise DataError(OF_NOBODY.format(entity=entity))
     refuse_identifiers(source)
     return Common(source.request, count, rows_in, ends, *_hierarchies(source))
@@ -137,7 +137,7 @@ def learn(source: BlockSource, common: Common, part: int = 0) -> Learned:
     task, chosen = _settled(source, task, count, gaps)
     known, domains = learn_values(source, task.models, common.trees, part)
     call = replace(common.call, task=task, roles=request.call.roles, domains=domains)
-    scales = {caseless(a.name): told_scale(a) for a in attributes}
+    scales = {caseless(a.name): scale_json(a) for a in attributes}
     return Learned(count, call, scales, tuple(attributes), counts, known, chosen)
 
 

@@ -64,7 +64,7 @@ class BlockSource(Protocol):
     def persons(self) -> int:
         """Whose rows they are."""
 
-    def of_nobody(self) -> bool:
+    def lacks_persons(self) -> bool:
         """Whether a row says of no person whose it is."""
 
     def sums(self, places: Mapping[int, NumberTotals]) -> Mapping[int, tuple[int, int]]:

@@ -9,7 +9,7 @@ from typing import Any
 from kanon_sql.call.catalog import Catalog
 from kanon_sql.call.choices import EFFORT_OF, POINTS
 from kanon_sql.call.hierarchies import HierarchySpec, read_hierarchies, read_hierarchy
-from kanon_sql.call.ledger import Ledger, read_ledger, told_options
+from kanon_sql.call.ledger import Ledger, read_ledger, used_ledger_options
 from kanon_sql.call.models import read_models, secret_seed, used_hierarchies
 from kanon_sql.call.options import (
     GROUPING_CALLS,
@@ -17,7 +17,7 @@ from kanon_sql.call.options import (
     Options,
     read_options,
 )
-from kanon_sql.call.parts import refuse_audit_in_parts, refuse_parts, told_parts, within_of
+from kanon_sql.call.parts import refuse_audit_in_parts, refuse_parts, used_part_options, within_of
 from kanon_sql.call.persons import of_persons
 from kanon_sql.call.referenced_columns import lacking_columns
 from kanon_sql.call.relation import Relation, find_relation
@@ -67,7 +67,7 @@ class Call:
         audited: the release that anonymize_audit looks at.
         models: what every class is to keep beside k.
         asked: what was said of these, which also says how columns are measured that have none.
-        looked_at: the sensitive columns that k_anonymity measures.
+        measured_columns: the sensitive columns that k_anonymity measures.
         population: the relation of the people among whom anonymize_risk looks.
         by_persons: whether k_anonymity counts persons, too.
         by_part: whether all is told once for each part.
@@ -90,7 +90,7 @@ class Call:
     audited: Relation | None = None
     models: tuple[PrivacyModel, ...] = ()
     asked: ModelOptions = field(default_factory=ModelOptions)
-    looked_at: tuple[str, ...] = ()
+    measured_columns: tuple[str, ...] = ()
     population: Relation | None = None
     by_persons: bool = False
     by_part: bool = False
@@ -199,7 +199,7 @@ def read_call(
     return Call(
         **shared,
         by_persons=by_persons,
-        looked_at=roles.sensitive if measures else (),
+        measured_columns=roles.sensitive if measures else (),
         hierarchies=hierarchies,
         audited=None if release is None else find_relation(release, catalog),
         population=None if population is None else find_relation(population, catalog),
@@ -307,8 +307,8 @@ def _grouping_call(
         of_sensitive=trees,
         tables={name: find_relation(given, catalog) for name, given in named.items() if given},
         progress=options.run.progress,
-        used=_used(options, task, release, roles, hierarchies, trees) | told_options(ledger)
-        | told_parts(options, roles),
+        used=_used(options, task, release, roles, hierarchies, trees) | used_ledger_options(ledger)
+        | used_part_options(options, roles),
         ledger=ledger,
         small_parts=options.parts.small_parts,
     )
@@ -381,7 +381,7 @@ def _used(
         "method": task.method.name,
         "distance": task.distance,
         "representation": _told(release, bool(shown)),
-        "hierarchies": {each.column: each.told for each in (*hierarchies, *of_sensitive)},
+        "hierarchies": {each.column: each.as_used for each in (*hierarchies, *of_sensitive)},
     }
 
 

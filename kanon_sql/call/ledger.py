@@ -127,7 +127,7 @@ def _hindrances(
     }
 
 
-def told_options(ledger: Ledger | None) -> dict[str, Any]:
+def used_ledger_options(ledger: Ledger | None) -> dict[str, Any]:
     """The options as they are used, for the metrics."""
     if ledger is None:
         return {}

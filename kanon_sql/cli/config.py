@@ -95,7 +95,7 @@ class Config:
         """Raises OptionError for what stands at these keys."""
         raise OptionError(f"{self._at(keys)}: {sentence}")
 
-    def told(self, job: ReleaseJob, refusal: KanonError) -> KanonError:
+    def located(self, job: ReleaseJob, refusal: KanonError) -> KanonError:
         """A refusal of a release, with the line that it speaks of."""
         keys: tuple[str, ...] = ("tables", job.name)
         said = str(refusal)

@@ -329,11 +329,11 @@ def answer(
     """What is taken of a call, which runs then; the rest as of ``run``."""
     refuse_forked()
     with Session(con) as session:
-        source, held = asked(session, data, given(options))
+        source, held = read_arguments(session, data, given_options(options))
         return session.run(call, source, held, taken)
 
 
-def given(options: Mapping[str, Any]) -> dict[str, Any]:
+def given_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options without those of None, which stands for "not given"; what is no option stays, so
     that it is refused."""
     return {
@@ -347,7 +347,7 @@ def every_method() -> pa.Table:
         return bound(session.con, methods_sql()).to_arrow_table()
 
 
-def asked(
+def read_arguments(
     session: Session, data: Any, options: Mapping[str, Any]
 ) -> tuple[Relation, dict[str, Any]]:
     """The relation that the data is, and the options as plain values: frames among them are

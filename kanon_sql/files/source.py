@@ -64,7 +64,7 @@ class FileRows:
         rows, entity = rows_sql(self.request), quoted(self.request.entity)
         return int(self._one(f"SELECT count(DISTINCT {entity}) FROM {rows}")[0])
 
-    def of_nobody(self) -> bool:
+    def lacks_persons(self) -> bool:
         """One scan."""
         assert self.request.entity is not None
         rows, entity = rows_sql(self.request), quoted(self.request.entity)

@@ -17,7 +17,7 @@ from kanon_sql.errors import OptionError
 from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.option import LEDGER_CHECK
 from kanon_sql.plan.fragments import one_empty_row
-from kanon_sql.plan.macro_shadowing import sound_sql
+from kanon_sql.plan.macro_shadowing import unshadowed_sql
 from kanon_sql.plan.models import Checked, checked, stages_of
 from kanon_sql.sql import expression, statement
 from kanon_sql.version import __version__
@@ -42,14 +42,14 @@ def ledger_check_sql(ledger: Relation, given: Mapping[str, Any]) -> str:
     k = given.get("k")
     return statement(
         "ledger.check",
-        sound=sound_sql(),
+        sound=unshadowed_sql(),
         relation=ledger.sql,
         crowds=statement("ledger.crowds", s="", exposed="__kanon_exposed"),
         k="NULL" if k is None else known["k"].read(k),
     )
 
 
-def told_of_ledger(call: GroupingCall) -> dict[str, Any] | None:
+def ledger_json(call: GroupingCall) -> dict[str, Any] | None:
     """What the grouping is told; None where it doesn't go on from anything."""
     if call.ledger is None:
         return None
@@ -125,7 +125,7 @@ def asked_sql(call: GroupingCall, ledger: Ledger) -> str:
         method=literal(call.task.method.name),
         version=literal(__version__),
         shown=literal(_shown(call)),
-        models=literal(json.dumps([each.told() for each in call.task.models], sort_keys=True)),
+        models=literal(json.dumps([each.as_json() for each in call.task.models], sort_keys=True)),
     )
 
 

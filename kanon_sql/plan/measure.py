@@ -47,7 +47,7 @@ from kanon_sql.plan.fragments import (
 )
 from kanon_sql.plan.generalize import publishes_centers
 from kanon_sql.plan.hierarchies import Hierarchies
-from kanon_sql.plan.macro_shadowing import sound_sql
+from kanon_sql.plan.macro_shadowing import unshadowed_sql
 from kanon_sql.plan.metric_rows import metric_rows
 from kanon_sql.plan.parts import of_each_part, stages_by_part
 from kanon_sql.plan.persons import persons_lacking
@@ -268,7 +268,7 @@ def audit_sql(call: Call) -> str:
     published = replace(roles, identifiers=())
     return statement(
         "audit.call",
-        sound=sound_sql(),
+        sound=unshadowed_sql(),
         relation=source_rows(call),
         release=rows_of(call.audited, published.named),
         where=where(call.source, roles, call.checked),

@@ -35,7 +35,7 @@ NEARLY = 0.9
 """The share of the persons that a column tells apart from which on it is spoken of."""
 
 
-def told_of_persons(roles: Roles, least: int) -> str:
+def person_keys_sql(roles: Roles, least: int) -> str:
     """The stages that find out which columns that pass tell persons apart as the entity does."""
     entity = roles.entity
     assert entity is not None
@@ -57,7 +57,7 @@ def told_of_persons(roles: Roles, least: int) -> str:
     return stages
 
 
-def told_of_all(entity: str, least: int) -> str:
+def person_key_counts_sql(entity: str, least: int) -> str:
     """The stage that finds out which columns of a relation tell persons apart as the entity."""
     passing = f", * EXCLUDE ({quoted(entity)})"
     return statement(

@@ -47,7 +47,7 @@ def constraints_sql(task: GroupTask) -> str:
     kept, (kind, said) = KAnonymity(task.k), too_small(task)
     return (
         f"        WHEN {kept.broken_sql}\n            THEN __kanon_refuse("
-        f"{literal(kind)}, format({literal(said)}, {kept.found_sql}))\n"
+        f"{literal(kind)}, format({literal(said)}, {kept.worst_sql}))\n"
     )
 
 

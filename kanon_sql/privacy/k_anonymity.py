@@ -40,7 +40,7 @@ class KAnonymity(Constraint):
         return f"min(__kanon_size) < {self.k}"
 
     @property
-    def found_sql(self) -> str:
+    def worst_sql(self) -> str:
         """The rows of the smallest one."""
         return "min(__kanon_size)"
 

@@ -150,7 +150,7 @@ class Constraint:
         """No class of fewer rows can keep it, whatever the table."""
         return 1
 
-    def told(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """The constraint in values that JSON has."""
         return {"name": self.name, **asdict(self)}
 
@@ -335,7 +335,7 @@ class PrivacyModel(Constraint):
     def asked(self) -> str:
         """Its thresholds in words, without values of the data."""
         told = {
-            name: value for name, value in self.told().items()
+            name: value for name, value in self.as_json().items()
             if name not in ("name", "column", "nulls", *self.secrets) and value is not None
         }
         asked = ", ".join(f"{name} = {value}" for name, value in told.items())

@@ -51,7 +51,7 @@ class _Cutting:
     k: int
     entity: str | None
 
-    def dealt(self, many: int) -> _Cutting:
+    def spread_ties(self, many: int) -> _Cutting:
         """The same with other hashes for rows of which many are alike in all that isn't sensitive:
         each has one by its place among them. By what is sensitive they are only ordered, so that
         every side of a cut has about its share of each value."""
@@ -207,7 +207,7 @@ def cut(session: Session, spark: Any, request: Request, learned: Learned, rows: 
         session, spark, learned.attributes, ranks, rows, size, task.least_size, request.entity
     )
     if learned.rows > size:
-        cutting = cutting.dealt(learned.rows)
+        cutting = cutting.spread_ties(learned.rows)
     tree, counts = cutting.grown(learned.rows)
     return Cuts(cutting.leaves(tree, counts), cutting, tree)
 

@@ -73,7 +73,7 @@ class FrameRows:
         assert self.request.entity is not None
         return int(self.rows.select(column(self.request.entity)).distinct().count())
 
-    def of_nobody(self) -> bool:
+    def lacks_persons(self) -> bool:
         """One job, that ends with the first."""
         assert self.request.entity is not None
         return bool(self.rows.filter(column(self.request.entity).isNull()).limit(1).count())

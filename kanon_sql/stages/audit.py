@@ -87,7 +87,7 @@ def audit_rows(
     place = {caseless(column.name): j for j, column in enumerate(released)}
     hierarchies = {caseless(name): tree for name, tree in trees.items()}
     found: list[ColumnAudit] = []
-    looked_at: list[Column] = []
+    measured_columns: list[Column] = []
     plain: list[tuple[int, Places, Places]] = []
     for j, column in enumerate(columns):
         check()
@@ -96,7 +96,7 @@ def audit_rows(
             at = place[caseless(column.name)]
             if _withheld(column, given, _column(release, shown_width, at)):
                 continue
-        looked_at.append(column)
+        measured_columns.append(column)
         domain = _domain(column, given, hierarchies.get(caseless(column.name)), check)
         shown, kind = pa.array([], pa.string()), ""
         if released:
@@ -116,8 +116,8 @@ def audit_rows(
         for j, _, _ in plain:
             found[j] = found[j].untold()
     counting = {caseless(name): weight for name, weight in weights.items()}
-    weighed = [counting.get(caseless(column.name), 1.0) for column in looked_at]
-    return _summary(found, weighed, looked_at, rows, kept)
+    weighed = [counting.get(caseless(column.name), 1.0) for column in measured_columns]
+    return _summary(found, weighed, measured_columns, rows, kept)
 
 
 def _withheld(column: Column, given: pa.Array, shown: pa.Array) -> bool:

@@ -107,7 +107,7 @@ def test_a_query_is_asked_of_source_and_release(
                 con.execute(text.replace("{table}", table)).fetchall()}
         for table in ("patients", "released")
     }
-    answers, broken, dropped, two = report.told.queries
+    answers, broken, dropped, two = report.facts.queries
     assert {each.key: each.before for each in answers.answers} == expected["patients"]
     assert {each.key: each.after for each in answers.answers} == expected["released"]
     assert all(each.error["n"] == 0 for each in answers.answers)

@@ -63,7 +63,7 @@ def run(
             try:
                 told.append(_run(read, job, dry_run, overwrite, as_json))
             except KanonError as refusal:
-                raise read.told(job, refusal) from None
+                raise read.located(job, refusal) from None
     if as_json:
         print(json_text(told))
 
