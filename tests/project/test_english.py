@@ -35,7 +35,6 @@ UNREWRITTEN = {
     "docs/contributing.md",
     "docs/dbt.md",
     "docs/engines.md",
-    "docs/guarantees.md",
     "docs/hierarchies.md",
     "docs/index.md",
     "docs/installing.md",
