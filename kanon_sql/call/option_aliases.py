@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from kanon_sql.call import renamed
+from kanon_sql import renamed
 from kanon_sql.errors import did_you_mean
 from kanon_sql.validators import folded
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kanon_sql.call import renamed
+from kanon_sql import renamed
 from kanon_sql.call.choices import (
     DISTANCES,
     EFFORTS,

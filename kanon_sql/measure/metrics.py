@@ -14,7 +14,7 @@ from string import Template
 from typing import Any, Literal, get_args
 
 from kanon_sql.points.points import Fact
-from kanon_sql.privacy import CONSTRAINTS, THRESHOLDS
+from kanon_sql.privacy import CONSTRAINTS
 
 MeasuredFact = Literal[
     "rows", "weights", "sse", "sse_released", "sst", "information_loss", "max_radius",
@@ -341,25 +341,6 @@ ATTRIBUTE = Metric(
     public="whole",
 )
 """Measured once for each quasi-identifier."""
-
-FIRST = (
-    "rows_released", "k", "prosecutor_risk_max", "information_loss", "cells_generalized",
-)
-"""With these anonymize_metrics begins."""
-
-BRIEF = (
-    *FIRST, "rows", "rows_suppressed", "k_requested", "classes", "class_size_mean",
-    "class_size_max", "prosecutor_risk_mean", "persons", "k_persons",
-    "prosecutor_risk_max_persons", "release", "anonymity_set_min", "rows_withheld", "parts",
-    *(name for each in THRESHOLDS for name in (f"{each.name}_requested", each.name)),
-    "homogeneous_rows", "ncp", "unchanged_columns", "unique_in_unchanged", "method",
-    "seconds_total",
-)
-"""What anonymize_metrics shows without detail, in this order; then notices, and what each column
-loses, the greatest loss first."""
-
-BRIEF_ROWS, BRIEF_NOTICES = 30, 5
-"""How many metrics these are at most, and how many notices come before the columns."""
 
 NOTICE = Metric(
     "notice", "", "", "what a user should know of a column, or of the method, before the release",

@@ -19,7 +19,7 @@ COMMANDS_OF_CALLS = {
     "risk": {"anonymize_risk"}, "roles": {"anonymize_roles"}, "release": {"anonymize"},
     "report": {"anonymize"}, "sql": {"anonymize"}, "compare": {"anonymize_metrics"},
 }
-LESS = {"compare": {"max_risk", "preset"}}
+LESS = {"compare": {"max_risk"}}
 """Options that stand for a k, where there are several."""
 
 

@@ -146,7 +146,7 @@ WRONG = {
     "representation := {'age': 'number'}": "would release nothing but the number of the class",
     "representation := {'age': 'hierarchy'}": "representation gives the column 'age' 'hierarchy', "
     "and it has none. Add it to hierarchies, or choose another.",
-    "representation := {'age': 'median'}, recoding := 'global'": "Leave representation out.",
+    "representation := {'age': 'median'}, method := 'full_domain'": "Leave representation out.",
     "categorical := ['zipp']": 'Referenced column "zipp" not found',
     "categorical := ['flu']": "categorical names the column 'flu', which is no quasi-identifier.",
     "categorical := ['zip', 'ZIP']": "categorical names the column 'zip' twice.",
@@ -242,7 +242,7 @@ def test_dates_and_hierarchies_may_be_categorical_too(con: Connection) -> None:
     assert all(isinstance(value, list) for value in found["day"])
     trees = "hierarchies := {'zip': 'bins'}"
     assert released(con, f"categorical := ['zip'], {trees}") == released(con, trees)
-    found = released(con, "categorical := ['zip'], recoding := 'global'")
+    found = released(con, "categorical := ['zip'], method := 'full_domain'")
     assert set(found["zip"]) <= {"100", "101", "104", "*"}  # the kind is 'flat', as of texts
 
 
