@@ -39,7 +39,6 @@ UNREWRITTEN = {
     "docs/index.md",
     "docs/installing.md",
     "docs/lakes.md",
-    "docs/manifest.md",
     "docs/measuring.md",
     "docs/methods.md",
     "docs/metrics.md",
