@@ -47,7 +47,6 @@ UNREWRITTEN = {
     "docs/parts.md",
     "docs/performance.md",
     "docs/persons.md",
-    "docs/places-and-labels.md",
     "docs/promise.md",
     "docs/python-reference.md",
     "docs/python.md",
