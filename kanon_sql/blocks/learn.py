@@ -52,6 +52,8 @@ class Learned:
         known: the sensitive columns that models hold against all rows, or by a hierarchy, by their
             names in lower case.
         chosen: what is told of the method, where it was left to kanon_sql.methods.auto.
+        going_on: the classes of a ledger that its rows may join, if there are any: see
+            kanon_sql.stages.block.
     """
 
     rows: int
@@ -61,6 +63,7 @@ class Learned:
     counts: Mapping[str, Mapping[str | None, int]] = field(default_factory=dict)
     known: Mapping[str, SensitiveColumn] = field(default_factory=dict)
     chosen: str | None = None
+    going_on: Any = None
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ UNNAMED = (
 )
 UNRULED = (
     "{} no role: {}. Name each in sensitive=[...], identifiers=[...] or quasi_identifiers=[...], "
-    "or say others='drop' or 'release'."
+    "or say others='drop' or others='release'."
 )
 WHOLE = (
     "{} looks at all rows at once, and here they are released block by block. Use anonymize, or "
@@ -165,9 +165,11 @@ def _of_all_rows(call: GroupingCall) -> Iterator[str]:
         if model.of_all_rows and task.left_out[1] > 0.0:
             # the shares that count are of what comes out, which is known when all blocks are done
             yield f"The privacy model {model.option!r} beside {task.left_out[0]}"
+        elif call.ledger is not None:
+            # a crowd has persons of several blocks, and of those who are in none
+            yield f"The privacy model {model.option!r} beside a ledger"
     given = {
-        "ledger": call.ledger is not None, "refine_seconds": bool(task.refine_seconds),
-        "release": bool(release.of_method),
+        "refine_seconds": bool(task.refine_seconds), "release": bool(release.of_method),
     }
     yield from (f"The option {name!r}" for name, is_given in given.items() if is_given)
     if release.class_id and release.keep_order:

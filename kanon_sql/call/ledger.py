@@ -32,12 +32,15 @@ class Ledger:
         entity: the column that says whose row a row is.
         attacker: whom releases are kept from, 'knows_presence' or 'knows_absence'.
         headroom: how many persons above k new classes get.
+        largest: the largest number of a class before, where the rows are a block of those who were
+            never released; then the relation has the classes that go on, and what they published.
     """
 
     relation: Relation | None
     entity: str
     attacker: str
     headroom: int
+    largest: int | None = None
 
 
 def refuse_no_ledger(ledger: Relation, columns: Sequence[str]) -> None:

@@ -88,7 +88,7 @@ def into_folder(
         source: the files.
         options: those of anonymize.
         place: the folder.
-        more: memory, resume and overwrite of anonymize_files, where they were given.
+        more: memory, resume, overwrite and ledger_to of anonymize_files, where they were given.
 
     Raises:
         OptionError: the source is no file, or the format isn't Parquet.

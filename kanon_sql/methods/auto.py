@@ -29,10 +29,10 @@ BY_SIZE = "by size"
 AUTO = Method(
     name="auto",
     family=__name__,
-    summary="Chooses a method by what is released, the types of the columns and the number of "
+    summary="Chooses a method by the representation, the types of the columns and the number of "
     "rows.",
-    guarantee="that of the method",
-    cost="that of the method",
+    guarantee="that of the chosen method",
+    cost="that of the chosen method",
     representation="centroid",
     source="docs/which-method.md",
     geometries={"sse": SQUARED, "loss": LOSS},

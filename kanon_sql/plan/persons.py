@@ -114,15 +114,18 @@ def persons_lacking(call: GroupingCall) -> str:
     return expression("persons.lacking", entity=quoted(call.roles.entity))
 
 
-def refusals_of_persons(call: GroupingCall) -> str:
-    """What refuses a release that has not what it promises of persons, one WHEN for each."""
+def refusals_of_persons(call: GroupingCall, joins: bool = False) -> str:
+    """What refuses a release that has not what it promises of persons, one WHEN for each.
+
+    ``joins``: whether its rows are among others in their classes, which are counted elsewhere.
+    """
     entity, task = call.roles.entity, call.task
     if entity is None:
         return ""
     words = {"k": task.k, "method": task.method.name, "entity": entity}
-    checks = [
-        ("strangers > 0", "strangers", NOBODY), (f"fewest < {task.k}", "fewest", FEW),
-    ]
+    checks = [("strangers > 0", "strangers", NOBODY)]
+    if not joins:
+        checks.append((f"fewest < {task.k}", "fewest", FEW))
     if task.persons:
         due = "due" if call.roles.within else "everybody"
         checks.append((f"places <> {due}", f"places - {due}", SCATTERED))

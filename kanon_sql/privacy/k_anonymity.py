@@ -20,7 +20,7 @@ class KAnonymity(Constraint):
 
     name: ClassVar[str] = "k_anonymity"
     measures: ClassVar[tuple[Measure, ...]] = (
-        Measure("k_requested", "${k}", "rows", "the k that was asked for"),
+        Measure("k_requested", "${k}", "rows", "the requested k"),
         Measure(
             "k", "smallest", "rows",
             "the k that holds, counted on the released values; at least k_requested",

@@ -51,7 +51,7 @@ def _environment() -> Environment:
 def _data(value: float | None, text: str, metric: str = "") -> Markup:
     """A number as it is read, with its whole value for who reads the file by a program."""
     if value is None:
-        return Markup('<span class="none">not told</span>')
+        return Markup('<span class="none">not shown</span>')
     said = f' data-metric="{escape(metric)}"' if metric else ""
     return Markup(f'<data value="{escape(repr(float(value)))}"{said}>{escape(text)}</data>')
 
@@ -108,9 +108,9 @@ def signed(value: float | None, metric: str = "") -> Markup:
 
 
 def error(value: float | None, exact: bool) -> Markup:
-    """How far a number is from the source's."""
+    """The error of a number, compared with the source's."""
     if value is None:
-        return Markup('<span class="none">not told</span>')
+        return Markup('<span class="none">not shown</span>')
     if value == 0:
         return _data(value, "none")
     if not math.isfinite(value):

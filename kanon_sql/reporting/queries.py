@@ -65,17 +65,17 @@ def answered(
     except KanonError as refusal:
         return Query(name, sql, refused=str(refusal))
     if [*columns] != [*others]:
-        return Query(name, sql, refused="Source and release answer with other columns.")
+        return Query(name, sql, refused="The results of source and release have different columns.")
     keys = _keys(columns, before, after)
     numbers = [i for i in range(len(columns)) if i not in keys]
     if not numbers:
-        return Query(name, sql, refused="The answer has no numbers. Ask for one, such as a mean.")
+        return Query(name, sql, refused="The result has no numbers. Select one, such as a mean.")
     old, new = (_by_key(rows, keys) for rows in (before, after))
     if old is None or new is None:
         return Query(
             name, sql,
-            refused="Several lines of the answer are about the same. Group the rows, so that each "
-            "line has texts, or else a first column, of its own.",
+            refused="Several lines of the result have the same key. Group the rows, so that each "
+            "line differs in its text columns or, without any, in its first column.",
         )
     return _compared(name, sql, [columns[i] for i in numbers], numbers, old, new, exact)
 

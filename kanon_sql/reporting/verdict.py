@@ -1,4 +1,4 @@
-"""What the first screen says, and what has to be looked at before somebody signs."""
+"""The first screen, and the concerns to consider before signing."""
 
 from __future__ import annotations
 
@@ -119,11 +119,11 @@ def _demands(told: Told) -> Iterator[Demand]:
 def _loss(told: Told) -> tuple[str, float | None, str]:
     """The loss that the first screen tells: of what is released, where that is defined."""
     if told.value("ncp") is not None:
-        return "ncp", told.value("ncp"), "of what the cells said, on average"
+        return "ncp", told.value("ncp"), "of the information of a cell, on average"
     loss = told.value("information_loss")
     return (
         "information_loss", None if loss is None else loss / 100,
-        "of how much rows differ from each other",
+        "of the variance",
     )
 
 
@@ -138,32 +138,34 @@ def _concerns(told: Told) -> Iterator[Concern]:
     for demand in _demands(told):
         if not demand.kept:
             yield Concern(
-                f"What was asked of {demand.name} was not reached: it is {{}}.", demand.metric,
-                demand.reached or 0.0, "Don't publish this.", True,
+                f"The requested {demand.name} is not met: it is {{}}.", demand.metric,
+                demand.reached or 0.0, "Do not publish this release.", True,
             )
     alone = told.value("unique_in_unchanged") or 0.0
     if alone:
         yield Concern(
-            "{} released rows are alone in what passes unchanged: who knows these values of a "
-            "person finds the row, whatever k is.", "unique_in_unchanged", alone,
-            "Make such columns quasi-identifiers, or leave them out.", True,
+            "{} released rows are unique in the unchanged columns: an attacker who knows these "
+            "values of a person finds the row, regardless of k.", "unique_in_unchanged", alone,
+            "Make these columns quasi-identifiers, or drop them.", True,
         )
     for shared in told.shared:
         if shared.one_value:
             yield Concern(
-                f"{{}} released rows are in classes with one value of {shared.column} only: who "
-                "finds a person's class knows it.", shared.metric, float(shared.one_value),
-                f"Ask for diversity, such as l=2, if {shared.column} is a secret.", open=True,
+                f"{{}} released rows are in classes with only one value of {shared.column}: an "
+                "attacker who finds a person's class knows the value.", shared.metric,
+                float(shared.one_value),
+                f"If {shared.column} is confidential, request l-diversity, such as l=2.", open=True,
             )
     left_out = told.value("rows_suppressed") or 0.0
     if left_out:
         yield Concern(
-            "{} rows were left out: totals of the release are not those of the source.",
-            "rows_suppressed", left_out, "Say so beside the release.",
+            "{} rows were left out: totals of the release differ from those of the source.",
+            "rows_suppressed", left_out, "State this with the release.",
         )
     names = [column.name for column in told.passing if column.role == "other"]
     if names:
         yield Concern(
-            "{} columns pass unchanged and are not what the release is for: " + ", ".join(names)
-            + ".", "", float(len(names)), "See that nobody knows them of a person.", open=True,
+            "{} columns without a role are released unchanged: " + ", ".join(names) + ".", "",
+            float(len(names)), "Make sure that no attacker knows their values of a person.",
+            open=True,
         )

@@ -25,10 +25,10 @@ from kanon_sql.methods import GroupTask
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.methods.task import Run
 from kanon_sql.points.points import Grouping, Points
-from kanon_sql.stages.block import keep_facts, totals_of, with_known
+from kanon_sql.stages.block import going_on_of, keep_facts, totals_of, with_known
 from kanon_sql.stages.facts import facts_of
 from kanon_sql.stages.hidden import look_at, without_hidden
-from kanon_sql.stages.ledger import group_beside
+from kanon_sql.stages.ledger import group_beside, group_newcomers
 from kanon_sql.stages.parts import InParts, group_parts, without_number
 from kanon_sql.stages.prepare import Prepared, prepare, refuse_too_few
 from kanon_sql.stages.remarks import notices, remark
@@ -81,7 +81,12 @@ def group_rows(
     points, task, records = prepared.points, prepared.task, prepared.records
     warm_up(task, len(points))
     beside: dict[str, Any] = {}
-    if prepared.past is not None:
+    if prepared.past is not None and in_block:
+        started = perf_counter()
+        grouping = group_newcomers(prepared.past, points, task, watch or Watch())
+        beside = {"records": float(len(points))}
+        recalled = Recalled(grouping, perf_counter() - started, False)
+    elif prepared.past is not None:
         grouping, beside, made = group_beside(prepared.past, points, task, watch or Watch())
         recalled = made or Recalled(grouping, 0.0, False)
     elif in_block:
@@ -152,7 +157,7 @@ class Work:
             return InParts(kept, numbers, group, run.task, run.parts == "by_part")
         return prepare(
             kept, columns, run.task, trees, self._tables, self._sensitive, run.ledger,
-            looked.of_row,
+            looked.of_row, None if run.block is None else going_on_of(run.block),
         )
 
     def __call__(self, watch: Watch) -> tuple[Labelled, tuple[str, ...], dict[str, Any]]:

@@ -25,7 +25,8 @@ from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.names import caseless
 from kanon_sql.points.points import Grouping, Labels, Points
 from kanon_sql.privacy.feasible import refuse_infeasible
-from kanon_sql.stages.ledger import Past, read_past
+from kanon_sql.stages.block import GoingOn
+from kanon_sql.stages.ledger import Past, past_of_newcomers, read_past
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,7 @@ def prepare(
     sensitive: Sequence[Column] = (),
     ledger: Mapping[str, Any] | None = None,
     of_row: Labels | None = None,
+    going_on: GoingOn | None = None,
 ) -> Prepared:
     """Encodes the rows.
 
@@ -98,6 +100,7 @@ def prepare(
             its records are persons, the last column says whose row a row is.
         ledger: how they go on from earlier releases, as Run has it.
         of_row: int64, shape (n,); the person of each row, as of ``whose``, where it is known.
+        going_on: the classes that they may join, where they are a block of newcomers.
 
     Raises:
         DataError: no rows, fewer than k, rows of nobody, values that can't be encoded, or a privacy
@@ -108,7 +111,10 @@ def prepare(
         whole_rows = isinstance(task.geometry, AttributeGeometry)
         persons = persons_of(rows, sensitive[-1].name, whole_rows, of_row)
         rows, sensitive = persons.rows, sensitive[:-1]
-    refuse_too_few(rows.count, task.least_size, "rows" if persons is None else "persons")
+    of_newcomers = ledger is not None and "largest" in ledger
+    # a few newcomers may join classes, or wait
+    least = 1 if of_newcomers else task.least_size
+    refuse_too_few(rows.count, least, "rows" if persons is None else "persons")
     with of_persons(persons):
         asked, looked = task, _looked(rows, columns, trees or {})
         task, chosen = settle(asked, looked, METHODS)
@@ -125,8 +131,11 @@ def prepare(
     if ledger is not None:
         assert isinstance(records, Encoded) and persons is not None
         types = [column.sql_type for column in columns]
-        shown = persons.shown[numbers]
-        past = read_past(ledger, tables or {}, records, shown, trees or {}, types)
+        if of_newcomers:
+            past = past_of_newcomers(ledger, going_on, records, trees or {}, types)
+        else:
+            shown = persons.shown[numbers]
+            past = read_past(ledger, tables or {}, records, shown, trees or {}, types)
     return Prepared(
         points, records.bare(), numbers, task, perf_counter() - started, persons, past, chosen
     )

@@ -136,7 +136,8 @@ def test_columns_that_only_duckdb_knows(con: Connection) -> None:
 
 
 WRONG = {
-    "representation := {'agee': 'median'}": 'Referenced column "agee" not found',
+    "representation := {'agee': 'median'}": "representation names the column 'agee', which doesn't "
+    "exist. Did you mean 'age'?",
     "representation := {'flu': 'median'}": "representation names the column 'flu', which is no "
     "quasi-identifier. Name it in quasi_identifiers, or leave it out.",
     "representation := {'age': 'mean'}": "The representation 'mean' is not known. Did you mean "
@@ -147,7 +148,8 @@ WRONG = {
     "representation := {'age': 'hierarchy'}": "representation gives the column 'age' 'hierarchy', "
     "and it has none. Add it to hierarchies, or choose another.",
     "representation := {'age': 'median'}, method := 'full_domain'": "Leave representation out.",
-    "categorical := ['zipp']": 'Referenced column "zipp" not found',
+    "categorical := ['zipp']": "categorical names the column 'zipp', which doesn't exist. Did "
+    "you mean 'zip'?",
     "categorical := ['flu']": "categorical names the column 'flu', which is no quasi-identifier.",
     "categorical := ['zip', 'ZIP']": "categorical names the column 'zip' twice.",
     "categorical := 5": "categorical must be a list of column names",

@@ -162,6 +162,10 @@ def everything(con: duckdb.DuckDBPyConnection) -> Iterator[str]:
     yield plan("k_anonymity", "a_cte", {"identifiers": ["name"]}, MadeUp()).text
     missing = plan("anonymize", "s.nobody", {"k": 5}, MadeUp())
     yield found_sql(missing.text, missing.relations)
+    asked = {"k": 5, "sensitive": ["disese"]}
+    yield plan("anonymize", "patients", asked, MadeUp({"patients": columns})).text
+    unsure = plan("anonymize", "s.nobody", asked, MadeUp())
+    yield found_sql(unsure.text, (), unsure.columns)
     file = file_relation("out.parquet")
     yield from (digest_sql(file), fingerprint_sql(file), class_sizes_sql(file, ["age"]))
     assert copy_sql(f"({digest_sql(file)})", "out.parquet", "{}").startswith("COPY (WITH")

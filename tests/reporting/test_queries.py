@@ -70,7 +70,7 @@ def test_an_error_is_told_as_a_bound(
 
 @pytest.mark.parametrize("columns, before, after, said", [
     (["a"], [("x",)], [("x",)], "no numbers"),
-    (["a", "n"], [("x", 1), ("x", 2)], [("x", 1)], "about the same"),
+    (["a", "n"], [("x", 1), ("x", 2)], [("x", 1)], "the same key"),
 ])
 def test_what_has_no_answer_says_why(
     columns: list[str], before: Lines, after: Lines, said: str

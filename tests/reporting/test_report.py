@@ -73,11 +73,11 @@ def test_the_first_screen_says_what_was_asked_and_reached(con: Con, tmp_path: Pa
     found = page(con, tmp_path, **CALL, l=2, title="Ward 7")
     told = metrics(con, **CALL, l=2)
     screen = found.text[:found.text.index("Contents") if "Contents" in found.text else 3000]
-    for words in ("Ward 7", "looks like at least", "Asked and reached", "Passes unchanged",
-                  "Chance to find a person", "What was lost", "Before you sign", "disease"):
+    for words in ("Ward 7", "looks like at least", "Requested and achieved", "Unchanged columns",
+                  "Risk of re-identification", "largest loss", "Before you sign", "disease"):
         assert words in screen, words
-    assert ["l (disease)", "2", f"{told['l (disease)']:g}", "kept"] in found.cells
-    assert ["k", "5", f"{told['k']:g}", "kept"] in found.cells
+    assert ["l (disease)", "2", f"{told['l (disease)']:g}", "met"] in found.cells
+    assert ["k", "5", f"{told['k']:g}", "met"] in found.cells
 
 
 @pytest.mark.slow
@@ -87,9 +87,9 @@ def test_what_speaks_against_it_is_said(con: Con, tmp_path: Path) -> None:
     found = page(con, tmp_path, "alike", k=5, sensitive=["disease"], identifiers=["name"],
                  quasi_identifiers=["age", "zip", "job"], others="release")
     text = " ".join(found.text.split())
-    assert "2 released rows are alone in what passes unchanged" in text
-    assert "60 released rows are in classes with one value of disease only" in text
-    assert text.index("are alone in what") < text.index("one value of disease only")
+    assert "2 released rows are unique in the unchanged columns" in text
+    assert "60 released rows are in classes with only one value of disease" in text
+    assert text.index("are unique in the unchanged") < text.index("only one value of disease")
 
 
 @pytest.mark.slow
@@ -317,12 +317,12 @@ def test_the_headline_follows_the_worst_finding(con: Con, tmp_path: Path) -> Non
         con, tmp_path, "named", k=5, quasi_identifiers=["age"], identifiers=["name"],
         sensitive=["disease", "alias"], others="drop",
     ))
-    assert "✗" in found and "are alone in what passes unchanged" in found
+    assert "✗" in found and "are unique in the unchanged columns" in found
     assert "looks like" not in found and "✓" not in found
     con.execute("CREATE TABLE alike AS SELECT * REPLACE ('Flu' AS disease) FROM patients")
     found = heading(page(con, tmp_path, "alike", **CALL))
     assert "✓" not in found and "! Every released row looks like at least" in found
-    assert "in the generalized columns; look at what passes unchanged" in found
+    assert "in the generalized columns; check the unchanged columns" in found
 
 
 @pytest.mark.slow

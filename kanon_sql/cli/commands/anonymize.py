@@ -8,7 +8,8 @@ import click
 
 from kanon_sql.cli import inputs
 from kanon_sql.cli.dry import dry, print_dry
-from kanon_sql.cli.options import Grouped, checked, options
+from kanon_sql.cli.help import Grouped
+from kanon_sql.cli.options import checked, options
 from kanon_sql.cli.show import as_json as json_text
 from kanon_sql.cli.show import note
 from kanon_sql.cli.sources import opened, writes_to
@@ -20,13 +21,17 @@ from kanon_sql.errors import OptionError
 @click.command(cls=Grouped, epilog=inputs.EPILOG)
 @inputs.source
 @inputs.output
-@click.option("--memory", metavar="SIZE", help="What DuckDB may take, such as 4GB, where -o is a "
+@inputs.place("--memory", common=False, metavar="SIZE",
+               help="What DuckDB may take, such as 4GB, where -o is a "
               "folder; its input may be larger.")
-@click.option("--resume/--no-resume", default=None,
-              help="Whether a run into a folder that was stopped is gone on with. Default: yes.")
-@click.option("--overwrite", is_flag=True, default=None,
-              help="Replaces a folder that isn't empty; with --partition-by, the partitions that "
+@inputs.place("--resume/--no-resume", common=False, default=None,
+               help="Whether a run into a folder that was stopped is gone on with. Default: yes.")
+@inputs.place("--overwrite", is_flag=True, default=None,
+               help="Replaces a folder that isn't empty; with --partition-by, the partitions that "
               "are written.")
+@click.option("--ledger-to", metavar="FILE", type=click.Path(),
+              help="Where -o is a folder: the Parquet file that gets what this release adds to its "
+              "ledger; with --ledger, or --headroom for the first.")
 @click.option("--dry-run", is_flag=True, help="Shows roles, memory and SQL, and writes nothing.")
 @click.option("--quiet", is_flag=True, help="Says nothing of what was written.")
 @inputs.as_json
@@ -34,7 +39,8 @@ from kanon_sql.errors import OptionError
 def anonymize(
     source: tuple[str, ...], table: str | None, database: str | None, to: str | None,
     form: str | None, partition_by: str | None, memory: str | None, resume: bool | None,
-    overwrite: bool | None, dry_run: bool, quiet: bool, as_json: bool, **given: Any,
+    overwrite: bool | None, ledger_to: str | None, dry_run: bool, quiet: bool, as_json: bool,
+    **given: Any,
 ) -> None:
     """Releases a table so that each combination of its quasi-identifiers is shared by k rows.
 
@@ -55,11 +61,12 @@ def anonymize(
             return
         assert to is not None
         by = partition_by.split(",") if partition_by else []
-        in_blocks = {memory, resume, overwrite} != {None}
+        in_blocks = {memory, resume, overwrite, ledger_to} != {None}
         place = read_target(to, form, by, in_blocks=in_blocks, overwrite=bool(overwrite))
         if place.kind == "folder" and not place.by:
             done = into_folder(
-                read, chosen, place, memory=memory, resume=resume, overwrite=overwrite
+                read, chosen, place, memory=memory, resume=resume, overwrite=overwrite,
+                ledger_to=ledger_to,
             )
             if as_json:
                 print(json_text({"output": str(done.path), "metrics": done.metrics}))
@@ -68,6 +75,7 @@ def anonymize(
             return
         _refuse_of_folders({
             "memory": memory, "resume": resume, "overwrite": None if place.by else overwrite,
+            "ledger-to": ledger_to,
         })
         with timed() as seconds:
             release(read, chosen, place)
