@@ -24,6 +24,7 @@ from kanon_sql.plan.macro_shadowing import (
     WITHIN,
     WRITTEN,
     bound_sql,
+    unshadowed_sql,
 )
 from kanon_sql.plan.macros import MACRO_FILES, macros
 from kanon_sql.plan.manifest import (
