@@ -63,7 +63,7 @@ class Release(Generic[Kept]):
         rows: the number of released rows.
         private: the private part, which proves later that the file was made from its source: the
             seed, the options as they were given, and a salted digest of the source. It is not in
-            the file. Keep it from recipients of the file. None without a file.
+            the file. Do not give it to recipients of the file. None without a file.
     """
 
     def __init__(

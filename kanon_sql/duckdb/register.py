@@ -234,7 +234,7 @@ def register(
     """Registers ``anonymize`` and the other SQL functions on this connection.
 
     Nothing is written to the database: the macros are temporary, and the functions exist as long
-    as the database is open. Call it once per connection or cursor; further calls have no effect.
+    as the database is open. Call it once per connection or cursor; calling it again is safe.
 
     Args:
         con: the connection or cursor.

@@ -36,8 +36,8 @@ from kanon_sql.validators import THRESHOLD_DECIMALS, limit_by_column, one_by_col
 
 DISTANCES = {
     "equal": "1 for any two values",
-    "ordered": "the number of ranks between the two / number of all ranks",
-    "numeric": "their difference / difference of the smallest and the largest value",
+    "ordered": "their difference in rank / largest difference in rank",
+    "numeric": "their difference / largest difference",
     "hierarchy": "height of their lowest common ancestor / height of the hierarchy",
 }
 """What a row costs that is moved to another value."""
