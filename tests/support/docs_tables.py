@@ -25,7 +25,7 @@ from kanon_sql.measure.risk_metrics import BY_SUBSET, DRIVES, RISK, WEIGHTED
 from kanon_sql.methods import METHODS
 from kanon_sql.option import Option, options_of
 from tests.project.test_layers import EXCEPTIONS, MAY_IMPORT
-from tests.support import docs_calls, engines, measured_columns, one_call, recipes
+from tests.support import docs_calls, engines, looked_at, one_call, recipes
 
 ROOT = Path(__file__).parents[2]
 
@@ -197,7 +197,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "folders": folders,
     "layers": layers,
     "exceptions": exceptions,
-    "looked at": measured_columns.shown,
+    "looked at": looked_at.shown,
     "engines": engines.shown,
     **docs_calls.BLOCKS,
     **one_call.BLOCKS,
