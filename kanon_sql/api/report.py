@@ -21,8 +21,8 @@ from kanon_sql.duckdb.session import (
     Session,
     bound,
     given_options,
-    read_arguments,
     reads_of,
+    relation_and_options,
 )
 from kanon_sql.errors import DataError, KanonError, OptionError
 from kanon_sql.jobs.forks import refuse_forked
@@ -86,7 +86,7 @@ def report_file(
     refuse_forked()
     wish = read_wish(*wished)
     with Session(con) as session:
-        return write_report(session, *read_arguments(session, data, given_options(options)), wish)
+        return write_report(session, *relation_and_options(session, data, given_options(options)), wish)
 
 
 def write_report(

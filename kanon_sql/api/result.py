@@ -28,7 +28,7 @@ from kanon_sql.api.report_wish import read_wish
 from kanon_sql.api.rerun import as_it_was
 from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.frames import Kept, count_of, files_of, lasting, way_back
-from kanon_sql.duckdb.session import Connection, Session, bound, given_options, read_arguments
+from kanon_sql.duckdb.session import Connection, Session, bound, given_options, relation_and_options
 from kanon_sql.errors import DataError, OptionError, ReleaseError
 from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.plan.manifest import KEY, class_sizes_sql, file_relation
@@ -98,7 +98,7 @@ class Release(Generic[Kept]):
             if value is not None:
                 raise OptionError(WITHOUT_FILE.format(name))
         with self._session() as session:
-            source, held = read_arguments(session, self._source, self._options)
+            source, held = relation_and_options(session, self._source, self._options)
             with _moment(session):
                 self._options["seed"] = held["seed"] = seed_of(session, source, held)
                 self._marks = marks_of(session, source, held)
@@ -107,7 +107,7 @@ class Release(Generic[Kept]):
                     all_of = {**held, "detail": True}
                     told = session.run("anonymize_metrics", source, all_of, _arrow)
                     self._by_steps(by_name(told.to_pylist()))
-                    source, held = read_arguments(session, self._source, self._options)
+                    source, held = relation_and_options(session, self._source, self._options)
                 self.data = session.run("anonymize", source, held, self._like)
         self.rows = count_of(self.data)
 
@@ -141,7 +141,7 @@ class Release(Generic[Kept]):
         """
         refuse_forked()
         with self._session() as session:
-            source, held = read_arguments(session, self._source, self._options)
+            source, held = relation_and_options(session, self._source, self._options)
             if isinstance(held.get("ledger"), str):
                 held["ledger"] = as_it_was(session, held["ledger"], self.manifest)
             with _moment(session):

@@ -10,7 +10,7 @@ from typing import Any
 
 from kanon_sql.call.call import GroupingCall, read_call
 from kanon_sql.call.relation import Relation
-from kanon_sql.duckdb.session import Session, bound, read_arguments
+from kanon_sql.duckdb.session import Session, bound, relation_and_options
 from kanon_sql.encode.arrow import Column
 from kanon_sql.encode.attributes import is_numeric
 from kanon_sql.encode.cells import check_types
@@ -123,7 +123,7 @@ def read_request(session: Session, data: Any, options: Mapping[str, Any]) -> Req
     Raises:
         OptionError: what anonymize refuses, and what can't be kept block by block.
     """
-    source, held = read_arguments(session, data, options)
+    source, held = relation_and_options(session, data, options)
     call = read_call("anonymize", source, held, session.catalog)
     assert isinstance(call, GroupingCall)
     _refuse(call)

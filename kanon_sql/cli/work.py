@@ -14,7 +14,7 @@ from kanon_sql.api.files import anonymize_files
 from kanon_sql.cli.sources import STDIN_TABLE, InputSource
 from kanon_sql.cli.targets import Target, write
 from kanon_sql.duckdb.refused import telling
-from kanon_sql.duckdb.session import Session, read_arguments, reads_of, run
+from kanon_sql.duckdb.session import Session, reads_of, relation_and_options, run
 from kanon_sql.errors import KanonError, OptionError
 from kanon_sql.files.released import ReleasedFiles
 from kanon_sql.plan.query import plan
@@ -45,7 +45,7 @@ def columns_of(source: InputSource) -> list[str]:
 def release(source: InputSource, options: Mapping[str, Any], place: Target) -> None:
     """Writes the released rows to a place, all or none of them."""
     with Session(source.con) as session:
-        relation, held = read_arguments(session, source.data, options)
+        relation, held = relation_and_options(session, source.data, options)
         planned = plan("anonymize", relation, held, session.catalog)
         with session.refusals(planned.relations):
             reads = reads_of(session, relation, held)

@@ -329,7 +329,7 @@ def answer(
     """What is taken of a call, which runs then; the rest as of ``run``."""
     refuse_forked()
     with Session(con) as session:
-        source, held = read_arguments(session, data, given_options(options))
+        source, held = relation_and_options(session, data, given_options(options))
         return session.run(call, source, held, taken)
 
 
@@ -347,7 +347,7 @@ def every_method() -> pa.Table:
         return bound(session.con, methods_sql()).to_arrow_table()
 
 
-def read_arguments(
+def relation_and_options(
     session: Session, data: Any, options: Mapping[str, Any]
 ) -> tuple[Relation, dict[str, Any]]:
     """The relation that the data is, and the options as plain values: frames among them are

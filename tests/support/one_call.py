@@ -62,7 +62,7 @@ HANDED_OVER = (
 """What DuckDB calls while it runs the text, up to when it waits."""
 
 GROUPED = (
-    "stages.group:Work.__call__",
+    "stages.group:GroupingWork.__call__",
     "encode.row_buffer:RowBuffer.rows",
     "stages.hidden:look_at",
     "encode.identifier_detection:find_suspects",
