@@ -86,7 +86,8 @@ def report_file(
     refuse_forked()
     wish = read_wish(*wished)
     with Session(con) as session:
-        return write_report(session, *relation_and_options(session, data, given_options(options)), wish)
+        return write_report(session, *relation_and_options(session, data, given_options(options)),
+                                                                                        wish)
 
 
 def write_report(

@@ -95,7 +95,7 @@ def option_meant(name: str, known: Collection[str]) -> str | None:
     """The option of these that is called so elsewhere, or in another spelling; None where none
     is."""
     here = {folded(option): option for option in known} | {
-        wished: option for wished, option in _here.items() if option in known
+        wished: option for wished, option in (_here | renamed.OPTIONS).items() if option in known
     }
     return here.get(folded(name))
 

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import click
 from click.shell_completion import shell_complete
 
+from kanon_sql import renamed
 from kanon_sql.call.option_aliases import option_meant
 from kanon_sql.cli.stopping import watching
 from kanon_sql.cli.typed import as_typed, notices_typed
@@ -145,6 +146,9 @@ def _sentence(error: click.ClickException, typed: Sequence[str]) -> str:
     said = printable(error.format_message().rstrip(".").replace("\n", " "))
     if isinstance(error, click.NoSuchOption):
         said = printable(f"There is no option {error.option_name}")
+        gone = renamed.GONE.get(error.option_name.lstrip("-"))
+        if gone is not None:
+            return f"{said}. {gone}"
         near = _near(error, typed)
         if near is not None:
             return f"{said}. Did you mean {near}?"

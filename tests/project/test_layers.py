@@ -19,7 +19,7 @@ from kanon_sql.privacy.model import NullOptions
 
 ROOT = Path(__file__).parents[2]
 
-ERRORS = {"errors", "names", "option", "validators", "version"}
+ERRORS = {"errors", "names", "option", "renamed", "validators", "version"}
 """What every module may import."""
 
 MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
