@@ -53,9 +53,7 @@ MATCHING = rf"""
     CREATE TABLE positions AS SELECT latitude, longitude
         FROM read_parquet('{{folder}}/gps_gotrack.parquet') WHERE id % {{thin}} = 0;
 """
-REGIONS = (
-    "'records', k={k}, method='zip_regions', adjacency='links', islands='suppress'"
-)
+REGIONS = "'records', k={k}, method='zip_regions', adjacency='links', islands='suppress'"
 RECTANGLES = "'positions', k={k}, method='gps_rectangles'"
 METRICS = ("rows", "rows_suppressed", "classes", "class_size_max", "overfull_ratio",
            "lower_bound", "ratio", "guaranteed_ratio", "spanning_degree")
@@ -96,8 +94,8 @@ def prepared(thin: int) -> duckdb.DuckDBPyConnection:
 
 def metrics(con: duckdb.DuckDBPyConnection, call: str) -> dict[str, float | None]:
     """What anonymize_metrics tells."""
-    return dict(con.execute(f"SELECT metric, value FROM anonymize_metrics({call}, detail := "
-                            f"true)").fetchall())
+    query = f"SELECT metric, value FROM anonymize_metrics({call}, detail := true)"
+    return dict(con.execute(query).fetchall())
 
 
 def links(con: duckdb.DuckDBPyConnection) -> dict[str, set[str]]:
