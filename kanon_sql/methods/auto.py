@@ -21,7 +21,7 @@ SMALL = 10_000
 seconds."""
 
 SEARCHED = 100_000
-"""Up to so many rows effort 'best' asks for the method best, which takes a minute or two."""
+"""Up to so many rows effort 'thorough' asks for the method best, which takes a minute or two."""
 
 BY_SIZE = "by size"
 """The option refine of a task that leaves it to the rule."""
@@ -85,7 +85,7 @@ def settle(
         why = "for one number, date or time no grouping loses less"
         return _as(task, methods["optimal_1d"], False), _told("optimal_1d", False, why)
     if refined and task.refine_times > 1 and whole and table.rows <= SEARCHED:
-        why = f"effort is 'best', and there are {SEARCHED:,} rows or fewer"
+        why = f"effort is 'thorough', and there are {SEARCHED:,} rows or fewer"
         return _as(task, methods["best"], False), _told("best", False, why)
     name = "k_member" if refined and by_loss else "mdav_star"
     shown = "ranges, sets or labels are released" if by_loss else "points are released"
