@@ -49,7 +49,7 @@ TABLES = f"""
         ('age', 'quasi_identifier', 'bins', NULL, 3),
         ('zip', 'quasi_identifier', 'prefix', NULL, 1),
         ('cost', 'quasi_identifier', NULL, 'bounds', 2), ('disease', 'sensitive', NULL, NULL, NULL))
-        AS r(column_name, role, hierarchy, representation, weight);
+        AS r(column_name, role, hierarchy, representation, column_weight);
 """
 
 QUASI = "quasi_identifiers := ['age', 'zip', 'job', 'seen', 'cost'], others := 'drop', seed := 1, "
