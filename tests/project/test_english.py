@@ -41,7 +41,6 @@ UNREWRITTEN = {
     "docs/installing.md",
     "docs/lakes.md",
     "docs/manifest.md",
-    "docs/measuring.md",
     "docs/methods.md",
     "docs/metrics.md",
     "docs/options.md",
