@@ -52,7 +52,6 @@ UNREWRITTEN = {
     "docs/promise.md",
     "docs/python-reference.md",
     "docs/python.md",
-    "docs/release-checklist.md",
     "docs/releases.md",
     "docs/report.md",
     "docs/risk.md",
