@@ -59,8 +59,8 @@ IN_TREES: dict[str, dict[str, Any]] = {
     "k_member, refined": REFINED,
     "k_member, refined, by leaves": {**REFINED, "loss": "range_distinct"},
     "best, by leaves": {"method": "best", "distance": "loss", "loss": "range_distinct"},
-    "global": {"recoding": "global"},
-    "global, suppress 0.01": {"recoding": "global", "suppress": 0.01},
+    "global": {"method": "full_domain"},
+    "global, suppress 0.01": {"method": "full_domain", "suppress": 0.01},
 }
 """The runs with ARX's hierarchies."""
 
@@ -90,7 +90,7 @@ def one(options: dict[str, Any], copies: int = 1, steps: int | None = None) -> O
     )
     con.execute(f"CREATE TABLE few AS FROM adult LIMIT {300 * copies}")
     options = {"k": K * copies, **options, "sensitive": ["salary-class"]}
-    searches = options.get("refine") == "local" or options.get("method") == "best"
+    searches = options.get("effort") == "balanced" or options.get("method") == "best"
     if searches and steps is not None:
         options["refine_steps"] = steps
     few = {**options, "refine_steps": 1000} if searches else options

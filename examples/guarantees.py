@@ -132,7 +132,7 @@ class Lab:
         """Runs a method and measures it."""
         forget()  # else a repeated call would remember the labels, and take no time
         options = call(method, more, k, roles)
-        if "refine" in more or "refine_steps" in METHODS[method].options:
+        if "effort" in more or "refine_steps" in METHODS[method].options:
             options += f", refine_steps={self.steps}"
         found: dict[str, float | None] = dict(self.con.execute(
             f"SELECT metric, value FROM anonymize_metrics('{table}', detail=true, {options})"

@@ -114,7 +114,7 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of ours
             module = import_module(f"kanon_sql.{_PLACES.get(name, _CALLS)}")
             found = globals()[name] = getattr(module, name)
             return found
-        from kanon_sql.call.renamed import PYTHON, renamed
+        from kanon_sql.renamed import PYTHON, renamed
 
         hint = renamed(name, PYTHON[name]) if name in PYTHON else did_you_mean(name, __all__)
         raise AttributeError(f"kanon_sql has no {name!r}. {hint}")

@@ -19,7 +19,13 @@ from unicodedata import normalize
 
 
 class KanonError(ValueError):
-    """Anything that kanon_sql refuses, with the reason and what to do."""
+    """Anything that kanon_sql refuses, with the reason and what to do.
+
+    Attributes:
+        in_sql: whether it is about SQL that a user wrote, whose options stay as they are there.
+    """
+
+    in_sql = False
 
     def __init__(self, sentence: str = "") -> None:
         super().__init__(printable(sentence))
@@ -45,9 +51,14 @@ def printable(text: str) -> str:
     return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
 
 
+LISTED = 20
+"""So many names a hint lists; of more it lists those that are nearest."""
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The hint that follows a name that is not known: the nearest other one, or all there are. One
-    that looks the same, as letters and accents can be put together in two ways, is spelled out."""
+    """The hint that follows a name that is not known: the nearest other one, or those there are.
+    One that looks the same, as letters and accents can be put together in two ways, is spelled
+    out."""
     by_lower = {candidate.lower(): candidate for candidate in known if candidate != name}
     near = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
     for candidate in by_lower.values():
@@ -57,6 +68,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
         return f"Did you mean {by_lower[near[0]]!r}?"
     if not by_lower:
         return "There is no other."
+    if len(by_lower) > LISTED:
+        some = get_close_matches(name.lower(), by_lower, n=LISTED, cutoff=0.0)
+        listed = ", ".join(sorted(by_lower[each] for each in some))
+        return f"There are {len(by_lower)}, among them {listed}."
     return "There are: " + ", ".join(sorted(by_lower.values())) + "."
 
 

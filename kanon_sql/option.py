@@ -36,6 +36,8 @@ class Option:
         calls: the SQL calls that take it.
         columns: whether its value names columns of the relation.
         relation: whether its value names another relation.
+        common: whether most users want it, so that the help of a command lists it.
+        topic: what it is about, in the help of a command, where not what its dataclass is about.
         compiles: a value with which a method needs other kernels than without, if there is one.
     """
 
@@ -48,6 +50,8 @@ class Option:
     calls: tuple[str, ...] = GROUPING_CALLS
     columns: bool = False
     relation: bool = False
+    common: bool = False
+    topic: str | None = None
     compiles: Any = None
 
     def read(self, value: Any) -> Any:

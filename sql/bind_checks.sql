@@ -4,6 +4,11 @@
 (SELECT list_filter(names, lambda name: starts_with(__kanon_caseless(name), '__kanon_')${reserved})[1]
  FROM __kanon_names)
 
+-- name: lacking
+-- Whether the relation has no column of a name that the call gives it, which the planner didn't see:
+-- a part of anonymize('t', k=5, sensitive=['disese']).
+NOT list_contains(list_transform(${names}, lambda name: __kanon_caseless(name)), ${name})
+
 -- name: unruled
 -- The columns without a role, and what is said of them: a part of
 -- anonymize('t', k=5, quasi_identifiers=['age']).

@@ -4,6 +4,23 @@ WHEN system.main.json_extract_string(system.main.json_serialize_plan(${probe}), 
         AND coalesce(system.main.json_extract_string(system.main.json_serialize_plan(${probe}), '$$.name'), ${name}) = ${name}
     THEN system.main.error(${sentence})
 
+-- name: no_column
+-- The columns that the call names, one of which the relation doesn't have.
+WHEN system.main.json_extract_string(system.main.json_serialize_plan(${probe}), '$$.error_subtype') = 'COLUMN_NOT_FOUND'
+    THEN system.main.error(CASE system.main.json_extract_string(system.main.json_serialize_plan(${probe}), '$$.name')${told}
+            ELSE system.main.json_extract_string(system.main.json_serialize_plan(${probe}), '$$.error_message') END)
+
+-- name: nearest
+-- The hint that follows the name of a column that there isn't: the nearest other one, if one is near.
+system.main.regexp_replace(system.main.regexp_extract(
+                system.main.json_extract_string(system.main.json_serialize_plan(${probe}), '$$.error_message'),
+                'Candidate bindings: "([^"]+)"', 1), '^(.+)$$', ' Did you mean ''\1''?')
+
+-- name: with_nothing
+-- The relation with columns that the catalog doesn't show: NULL where DuckDB has none of the name, too,
+-- so that the query is bound and refuses them itself, by bind_checks.lacking.
+(FROM ${relation} UNION ALL BY NAME SELECT ${columns} WHERE false)
+
 -- name: call
 -- What runs where only DuckDB knows whether the relations exist: FROM anonymize('nope', k=5).
 FROM system.main.query(CASE

@@ -52,13 +52,13 @@ CASE
 
 -- name: chosen_level
 -- The level that full_domain chose for a column: a part of
--- anonymize('t', k=5, recoding='global', hierarchies={'zip': 'prefix'}).
+-- anonymize('t', k=5, method='full_domain', hierarchies={'zip': 'prefix'}).
 (SELECT (grouped.facts ->> ${fact})::DOUBLE::BIGINT FROM __kanon_grouped)
 
 -- name: ancestors_same_level
 -- The label of a class at the level that full_domain chose for all of them, an error where a class
 -- has several there: a part of
--- anonymize('t', k=5, recoding='global', hierarchies={'zip': 'prefix'}).
+-- anonymize('t', k=5, method='full_domain', hierarchies={'zip': 'prefix'}).
 CASE
         WHEN list_contains((SELECT grouped.hidden FROM __kanon_grouped), ${name}) THEN NULL
         WHEN ${level} IS NULL OR encode(low.path[${level} + 1]) <> encode(high.path[${level} + 1])

@@ -16,7 +16,7 @@ __kanon_passing AS (
           FROM (SELECT NULL AS __kanon_none${passing} FROM __kanon_kept) GROUP BY ALL)
 )
 SELECT *, ${unchanged_columns} AS unchanged_columns,
-       ${rows_in} AS rows_in, ${rows_suppressed} AS rows_suppressed
+       ${rows} AS rows_in, ${rows_suppressed} AS rows_suppressed
 FROM (SELECT coalesce(sum(__kanon_size), 0)::BIGINT AS rows_released,
              count(*) AS classes,
              min(__kanon_size) AS smallest,

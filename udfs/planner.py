@@ -46,7 +46,7 @@ def planner(catalog_of: CatalogOf, shadow_of: ShadowOf) -> Callable[..., str]:
             return found_sql(at_home(planned.text, home), [
                 sought for sought in planned.relations
                 if sought.may_be_missing and sought.is_no_cte
-            ])
+            ], planned.columns)
         except KanonError as refusal:
             # binding this raises the sentence itself, without a traceback around it
             return f"FROM system.main.query(system.main.error({literal(str(refusal))}))"

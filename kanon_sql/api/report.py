@@ -163,7 +163,7 @@ def _stated(rows: Rows, exact: bool) -> dict[str, tuple[float | None, str, str]]
     left_out = any(name == "rows_suppressed" and value for name, value, *_ in rows)
     return {
         name: (value if exact else as_told(name, value, left_out), unit, meaning)
-        for name, value, _, unit, meaning in rows
+        for name, value, _, unit, _, meaning in rows
     }
 
 

@@ -265,7 +265,7 @@ def _of_metrics(own: Session, path: str, manifest: Json) -> Iterator[Finding]:
             parts = told.get("rows_released", 0) + told.get("rows_suppressed", 0)
             sums = told.get("rows") == parts
             broken = "" if sums else (
-                "The counts of the manifest don't add up: rows_in is not rows_released and "
+                "The counts of the manifest don't add up: rows is not rows_released and "
                 "rows_suppressed together."
             )
             yield Finding(f"metrics.{name}", "wrong" if broken else "not provable", broken)

@@ -25,7 +25,7 @@ UNNAMED = (
 )
 UNRULED = (
     "{} no role: {}. Name each in sensitive=[...], identifiers=[...] or quasi_identifiers=[...], "
-    "or say others='drop' or 'release'."
+    "or say others='drop' or others='release'."
 )
 WHOLE = (
     "{} looks at all rows at once, and here they are released block by block. Use anonymize, or "

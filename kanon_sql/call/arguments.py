@@ -78,12 +78,15 @@ def _text_of(expression: str, name: str) -> str:
     return value
 
 
-def read_positional(text: str, unnamed: str | None = None) -> tuple[str, Any] | None:
+def read_positional(
+    text: str, unnamed: str | None = None, example: str = "k=5"
+) -> tuple[str, Any] | None:
     """Option name and value of one positional argument, or None where the slot is empty.
 
     Args:
         text: the argument, as DuckDB prints it.
         unnamed: the option that may stand here without its name, as a text.
+        example: an option of the call, for the message.
 
     Raises:
         OptionError: the argument isn't of the form name=value.
@@ -99,7 +102,7 @@ def read_positional(text: str, unnamed: str | None = None) -> tuple[str, Any] | 
     if sides is None or name is None:
         raise OptionError(
             "An argument after the relation is not of the form name=value. Give each option by "
-            "its name, for example k=5."
+            f"its name, for example {example}."
         )
     # a struct is printed without its field names; they are in the type of the cast beside it
     value = "".join("row" if t == "struct_pack" else t for t in TOKEN.findall(sides[1]))
@@ -138,7 +141,8 @@ def read_arguments(
         given[name] = value
 
     for place, text in enumerate(positional):
-        pair = read_positional(text, None if place else first) if text else None
+        example = "k=5" if first is None else "kind='prefix'"
+        pair = read_positional(text, None if place else first, example) if text else None
         if pair is not None:
             give(*pair)
     for name, value, text in named:

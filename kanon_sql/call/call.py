@@ -19,6 +19,7 @@ from kanon_sql.call.options import (
 )
 from kanon_sql.call.parts import refuse_audit_in_parts, refuse_parts, told_parts, within_of
 from kanon_sql.call.persons import of_persons
+from kanon_sql.call.referenced_columns import lacking_columns
 from kanon_sql.call.relation import Relation, find_relation
 from kanon_sql.call.risk_options import RiskOptions
 from kanon_sql.call.role_table import RoleTable, read_role_table, with_table
@@ -166,6 +167,7 @@ def read_call(
     """
     source = find_relation(relation, catalog)
     options = read_options(name, given)
+    source = replace(source, lacking=lacking_columns(source, given))
     chosen = options.roles.roles
     table = read_role_table(chosen, source, catalog) if chosen is not None else None
     options = with_table(options, table)

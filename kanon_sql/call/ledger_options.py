@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kanon_sql.call import renamed
+from kanon_sql import renamed
 from kanon_sql.option import GROUPING_CALLS, option
 from kanon_sql.validators import name_like, one_of, whole
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from kanon_sql.call import renamed
+from kanon_sql import renamed
 from kanon_sql.errors import did_you_mean
 from kanon_sql.validators import folded
 
@@ -91,6 +91,15 @@ _instead = {folded(name): hint for name, hint in (NOT_BUILT | renamed.GONE).item
 }
 
 
+def option_meant(name: str, known: Collection[str]) -> str | None:
+    """The option of these that is called so elsewhere, or in another spelling; None where none
+    is."""
+    here = {folded(option): option for option in known} | {
+        wished: option for wished, option in _here.items() if option in known
+    }
+    return here.get(folded(name))
+
+
 def option_hint(name: str, known: Collection[str]) -> str:
     """The hint that follows the name of an option that a call doesn't have.
 
@@ -102,8 +111,5 @@ def option_hint(name: str, known: Collection[str]) -> str:
         return _instead[folded(name)]
     if name in renamed.OPTIONS and renamed.OPTIONS[name] in known:
         return f"It is now {renamed.OPTIONS[name]!r}."
-    here = {folded(option): option for option in known} | {
-        wished: option for wished, option in _here.items() if option in known
-    }
-    found = here.get(folded(name))
+    found = option_meant(name, known)
     return f"Did you mean {found!r}?" if found else did_you_mean(name, known)

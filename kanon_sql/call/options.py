@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kanon_sql.call import renamed
+from kanon_sql import renamed
 from kanon_sql.call.choices import (
     DISTANCES,
     EFFORTS,
@@ -64,22 +64,24 @@ class RoleOptions:
     quasi_identifiers: tuple[str, ...] = option(
         (), names, "The columns to generalize, because together they may identify a person.",
         type="VARCHAR[]", default_text="declared, else all columns without a role",
-        calls=ALL_CALLS, columns=True,
+        calls=ALL_CALLS, columns=True, common=True,
     )
     sensitive: tuple[str, ...] = option(
         (), names, "The columns that pass unchanged because they are what the release is for.",
         type="VARCHAR[]", default_text="declared, else none", calls=ALL_CALLS, columns=True,
+        common=True,
     )
     identifiers: tuple[str, ...] = option(
         (), names, "The columns to drop, because each alone identifies a person.",
         type="VARCHAR[]", default_text="declared, else none", calls=ALL_CALLS, columns=True,
+        common=True,
     )
     entity: str | None = option(
         None, name_like("'patient_id'"),
         "The column that says whose row a row is, where persons have several: k, suppress and "
         "privacy models then count persons. It is dropped.",
         default_text="declared, else none: each row is a person's only one",
-        calls=(*GROUPING_CALLS, "k_anonymity"), columns=True,
+        calls=(*GROUPING_CALLS, "k_anonymity"), columns=True, common=True,
     )
     entity_rows: str = option(
         "together", one_of(ENTITY_ROWS),
@@ -92,6 +94,7 @@ class RoleOptions:
         + "; ".join(f"'{name}' {text}" for name, text in OTHERS.items())
         + ". One that looks like an identifier comes out as NULL.",
         default_text="'error' where somebody names quasi-identifiers, else 'quasi_identifier'",
+        common=True,
     )
     roles: str | None = option(
         None, name_like("'my_roles'"),
@@ -124,12 +127,13 @@ class GroupOptions:
         "The least number of released rows that share each combination of quasi-identifiers; for "
         "audits the k below which classes, rows and persons are counted (optional there).",
         type="INTEGER", default_text="must be given", calls=(*ALL_CALLS, LEDGER_CHECK),
+        common=True, topic="models",
     )
     method: str = option(
         "mdav_star", one_of(CHOICES, elsewhere=WISHED_METHODS),
         "How rows are put into groups; anonymize_methods() lists all, and 'auto' chooses one by "
         "what is released, the types of the columns and the number of rows; the metrics say "
-        "which.",
+        "which.", common=True,
     )
     distance: str | None = option(
         None, one_of(DISTANCES),
@@ -153,7 +157,7 @@ class GroupOptions:
         0.0, share,
         "The share of the rows that may be left out where that lowers the loss; each costs what a "
         "row costs that is generalized to nothing in every quasi-identifier.",
-        type="DOUBLE", default_text="0",
+        type="DOUBLE", default_text="0", common=True, topic="release",
     )
     nulls: str = option(
         "value", one_of(NULLS),
@@ -165,6 +169,7 @@ class GroupOptions:
         "Decides the order among equal rows, the order of the release and class_id; the same seed "
         "gives the same release.",
         type="BIGINT", default_text="0; with a privacy model a secret one, drawn once per process",
+        common=True,
     )
     effort: str | None = option(
         None, one_of(EFFORTS, elsewhere=renamed.VALUES["effort"]),
@@ -174,7 +179,7 @@ class GroupOptions:
         "error (total_il for k_member, nearest and mondrian; generalized cells for forest, pairs "
         "and triples), and never raises it. Classes with centers are only split, so every "
         "guarantee holds.",
-        default_text="'fast'; with method 'auto' by the number of rows",
+        default_text="'fast'; with method 'auto' by the number of rows", common=True,
     )
     refine_steps: int | None = option(
         None, whole(0),
@@ -209,7 +214,7 @@ class ReleaseOptions:
         "A generalization hierarchy for each of some columns (of sensitive ones for l and t only): "
         "the name of a table, view or file with columns level0 (leaf) .. levelN or child and "
         "parent, or a kind such as 'prefix', or {'kind': 'bins', 'width': 10}; see hierarchy().",
-        type="STRUCT or MAP", default_text="none", calls=MEASURED_CALLS,
+        type="STRUCT or MAP", default_text="none", calls=MEASURED_CALLS, common=True,
     )
     representation: str | Mapping[str, str] | None = option(
         None, one_by_column(REPRESENTATIONS),
@@ -218,7 +223,7 @@ class ReleaseOptions:
         + ". One for all columns, or by column, '*' standing for all others: {'age': 'median', "
         "'*': 'interval'}.",
         type="VARCHAR, or STRUCT or MAP", default_text="'hierarchy' for columns that have "
-        "one, else the method's own; methods that choose centers publish those",
+        "one, else the method's own; methods that choose centers publish those", common=True,
     )
     class_id: bool = option(
         False, flag, "Adds the number of each row's class as the column class_id.", type="BOOLEAN"
@@ -261,7 +266,7 @@ class MeasureOptions:
     release: str | None = option(
         None, name_like("'released'"),
         "anonymize_audit only: the released table, view or file that is held against the relation.",
-        default_text="must be given", calls=("anonymize_audit",), relation=True,
+        default_text="must be given", calls=("anonymize_audit",), relation=True, common=True,
     )
 
 
@@ -376,12 +381,6 @@ def read_options(call: str, given: Mapping[str, Any]) -> Options:
         frozenset(name for name, value in given.items() if value is not None),
         part(RoleOptions),
         replace(part(GroupOptions), method=group.method, k=k),
-        part(ModelOptions),
-        part(ReleaseOptions),
-        part(MeasureOptions),
-        risk,
-        part(RunOptions),
-        part(LedgerOptions),
-        part(PartOptions),
-        part(method.own),
+        part(ModelOptions), part(ReleaseOptions), part(MeasureOptions), risk,
+        part(RunOptions), part(LedgerOptions), part(PartOptions), part(method.own),
     )

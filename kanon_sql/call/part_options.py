@@ -26,7 +26,7 @@ class PartOptions:
         "combination of their values is a release of its own, and no class crosses it. They pass "
         "unchanged, and count as columns of every combination.",
         type="VARCHAR[]", default_text="declared, else none",
-        calls=(*PART_CALLS, "k_anonymity"), columns=True,
+        calls=(*PART_CALLS, "k_anonymity"), columns=True, common=True, topic="roles",
     )
     small_parts: str = option(
         "error", one_of(SMALL_PARTS),

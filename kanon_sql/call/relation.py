@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kanon_sql.call.catalog import Catalog, Entry
 from kanon_sql.errors import OptionError
@@ -23,11 +23,14 @@ class Relation:
         parts: its name, part by part: (table,), (schema, table) or (database, schema, table).
         entry: what the catalog knows of it: None for files, variables, CTEs, temporary and
             uncommitted tables.
+        lacking: what is said of each column that the call names and the catalog doesn't show, by
+            name.
     """
 
     sql: str
     parts: tuple[str, ...]
     entry: Entry | None = None
+    lacking: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def columns(self) -> Mapping[str, str | None] | None:

@@ -22,19 +22,20 @@ class RiskOptions:
         None, risk,
         "The largest chance that a prosecutor may have to find a person's row, in place of k: k is "
         "the least whole number of 1 / max_risk or more, so 0.09 gives 12.",
-        type="DOUBLE", calls=ALL_CALLS,
+        type="DOUBLE", calls=ALL_CALLS, common=True, topic="models",
     )
     population: str | None = option(
         None, name_like("'census'"),
         "The table, view or file of the people among whom those of the relation are, with columns "
         "of the same names, generalized alike: what a journalist or a registry knows.",
-        calls=RISK_CALLS, relation=True,
+        calls=RISK_CALLS, relation=True, common=True,
     )
     population_size: int | None = option(
         None, whole(1),
         "How many people the relation is a sample of, for population uniques; not beside "
         "population or sampling_weight, which give it.",
         type="BIGINT", default_text="as population or sampling_weight gives it", calls=RISK_CALLS,
+        common=True,
     )
     sampling_weight: str | None = option(
         None, name_like("'w'"),

@@ -152,7 +152,9 @@ def with_table(options: Options, table: RoleTable | None) -> Options:
         own = _merged(table.representation, own or {}) or None
     return replace(
         options,
-        group=replace(options.group, weights=_merged(table.weights, options.group.weights)),
+        group=replace(
+            options.group, column_weights=_merged(table.weights, options.group.column_weights)
+        ),
         release=replace(
             options.release,
             hierarchies=_merged(table.hierarchies, options.release.hierarchies),

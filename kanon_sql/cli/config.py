@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from kanon_sql.call.declarations import ROLES, read_role
+from kanon_sql.call.option_aliases import option_hint
 from kanon_sql.call.options import OPTIONS
 from kanon_sql.cli.lines import NoToml, line_of, parse
 from kanon_sql.cli.targets import FORMATS
@@ -225,9 +226,10 @@ class Config:
         for name in found:
             if name not in known:
                 where = f" in {'.'.join(place)}" if place else ""
-                self.refuse(
-                    (*place, name), f"There is no {name!r}{where}. {did_you_mean(name, known)}"
-                )
+                hint = (option_hint if place[-1:] == ("options",) else did_you_mean)(name, known)
+                if name in OPTIONS and "options" in known:
+                    hint = f"It is an option: write it as options.{name}."
+                self.refuse((*place, name), f"There is no {name!r}{where}. {hint}")
 
 
     def job_of(self, source: Sequence[str]) -> Job:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from kanon_sql.cli.options import HOW
+from kanon_sql.cli.options import HOW, OwnOption
 from kanon_sql.cli.targets import FORMATS
 
 Command = Callable[..., Any]
@@ -20,12 +20,17 @@ IN = (
 )
 
 
+def place(*names: str, **more: Any) -> Callable[[Command], Command]:
+    """An option that says what is read or written."""
+    return click.option(*names, cls=OwnOption, topic="places", **more)
+
+
 def source(command: Command) -> Command:
     """IN, --table and --database."""
     for add in (
-        click.option("--database", metavar="FILE", type=click.Path(),
-                     help="A DuckDB file in which IN is a table."),
-        click.option("--table", metavar="NAME", help="The table, where IN is a DuckDB file."),
+        place("--database", common=False, metavar="FILE", type=click.Path(),
+              help="A DuckDB file in which IN is a table."),
+        place("--table", metavar="NAME", help="The table, where IN is a DuckDB file."),
         click.argument("source", metavar="IN", nargs=-1, type=click.Path()),
     ):
         command = add(command)
@@ -42,13 +47,13 @@ def as_json(command: Command) -> Command:
 def output(command: Command) -> Command:
     """-o, --format and --partition-by."""
     for add in (
-        click.option("--partition-by", metavar="COLUMNS",
-                     help="Parts the files of a folder by released columns, as key=value."),
-        click.option("--format", "form", metavar="FORMAT", type=click.Choice(list(FORMATS)),
-                     help=f"One of {', '.join(FORMATS)}. Default: by the ending of OUT."),
-        click.option("-o", "--output", "to", metavar="OUT", type=click.Path(),
-                     help="The file, the folder, the table (db.duckdb::table), or - for standard "
-                     "output. What is there is replaced when the new one is whole."),
+        place("--partition-by", common=False, metavar="COLUMNS",
+              help="Parts the files of a folder by released columns, as key=value."),
+        place("--format", "form", metavar="FORMAT", type=click.Choice(list(FORMATS)),
+              help=f"One of {', '.join(FORMATS)}. Default: by the ending of OUT."),
+        place("-o", "--output", "to", metavar="OUT", type=click.Path(),
+              help="The file, the folder, the table (db.duckdb::table), or - for standard "
+              "output. What is there is replaced when the new one is whole."),
     ):
         command = add(command)
     return command

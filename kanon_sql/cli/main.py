@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import click
 from click.shell_completion import shell_complete
 
+from kanon_sql.call.option_aliases import option_meant
 from kanon_sql.cli.stopping import watching
 from kanon_sql.cli.typed import as_typed, notices_typed
 from kanon_sql.errors import (
@@ -116,10 +117,26 @@ class Commands(click.Group):
 def kanon() -> None:
     """k-anonymity for DuckDB, from the shell.
 
-    `kanon COMMAND --help` tells the options of a command. A file is Parquet, CSV or JSON, a pattern
-    ('lake/**/*.parquet'), a folder, a table of a DuckDB file (db.duckdb::schema.table), or - for
-    standard input and output.
+    `kanon COMMAND --help` tells the common options of a command, `--help-all` every one. A file is
+    Parquet, CSV or JSON, a pattern ('lake/**/*.parquet'), a folder, a table of a DuckDB file
+    (db.duckdb::schema.table), or - for standard input and output.
     """
+
+
+def _near(error: click.NoSuchOption, typed: Sequence[str]) -> str | None:
+    """What was meant by an option that there isn't, as it is typed; None where nobody can tell."""
+    wrong = error.option_name
+    params = [] if error.ctx is None else error.ctx.command.params
+    flags = {name: one for one in params for name in (*one.opts, *one.secondary_opts)}
+    if f"-{wrong}" in flags:  # -l 3, of an option that has no short name
+        after = typed[typed.index(wrong) + 1:][:1] if wrong in typed else []
+        value = "".join(f" {word}" for word in after if not word.startswith("-"))
+        return printable(f"-{wrong}{value}")
+    meant = option_meant(wrong.lstrip("-"), {one.name for one in params if one.name})
+    if meant is not None:
+        return next(max(one.opts, key=len) for one in params if one.name == meant)
+    near = get_close_matches(wrong, error.possibilities or (), 1, 0.0)
+    return near[0] if near else None
 
 
 def _sentence(error: click.ClickException, typed: Sequence[str]) -> str:
@@ -128,9 +145,9 @@ def _sentence(error: click.ClickException, typed: Sequence[str]) -> str:
     said = printable(error.format_message().rstrip(".").replace("\n", " "))
     if isinstance(error, click.NoSuchOption):
         said = printable(f"There is no option {error.option_name}")
-        near = get_close_matches(error.option_name, error.possibilities or (), 1, 0.0)
-        if near:
-            return f"{said}. Did you mean {near[0]}?"
+        near = _near(error, typed)
+        if near is not None:
+            return f"{said}. Did you mean {near}?"
     return f"{said}. See {command} --help."
 
 
@@ -141,7 +158,9 @@ def _told(error: BaseException, typed: Sequence[str], stopped: bool) -> tuple[in
     if isinstance(error, click.ClickException):
         return USAGE, _sentence(error, typed)
     if isinstance(error, KanonError):
-        said = as_typed(str(error).replace(LITTLE, TOO_SMALL), in_file=typed[:1] == ["run"])
+        said = str(error).replace(LITTLE, TOO_SMALL)
+        if not error.in_sql:
+            said = as_typed(said, in_file=typed[:1] == ["run"])
         return {OptionError: USAGE, DataError: DATA}.get(type(error), REFUSED), said
     if lacks_memory(error):
         return DATA, TOO_SMALL

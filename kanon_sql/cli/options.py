@@ -10,25 +10,14 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from kanon_sql.call.options import GROUPS, OPTIONS, SPECIAL
+from kanon_sql.call.options import OPTIONS
 from kanon_sql.errors import OptionError
-from kanon_sql.option import Option, options_of
+from kanon_sql.option import Option
 from kanon_sql.validators import words_of
 
 SHORT = {
     "quasi_identifiers": "-q", "sensitive": "-s", "identifiers": "-i", "k": "-k", "method": "-m",
 }
-
-TITLES = {group: group.capitalize() for group in GROUPS} | {
-    "models": "Privacy models", "releases": "Repeated releases"
-}
-"""How the help calls the groups of the registry."""
-
-OWN, SOME = "Options", "Options of single methods"
-
-GROUP_OF = {
-    name: TITLES[group] for group, holder in GROUPS.items() for name in options_of(holder)
-} | dict.fromkeys(SPECIAL, SOME)
 
 EMPTY = "{} is given and empty. Name what it is to be, or leave it out."
 HOW = (
@@ -88,29 +77,23 @@ def _metavar(option: Option) -> str:
         return "COLUMNS" if option.type == "VARCHAR[]" else "COLUMN"
     if option.relation:
         return "TABLE"
+    value = "WORD" if words_of(option.check) else "VALUE"
+    if option.type.startswith(("INTEGER", "BIGINT", "DOUBLE")):
+        value = "NUMBER"
     if "MAP" in option.type:
-        return "COLUMN=VALUE"
-    if option.type in ("INTEGER", "BIGINT"):
-        return "NUMBER"
-    return "WORD" if words_of(option.check) else "VALUE"
+        return f"COLUMN={value}" if option.type.startswith("STRUCT") else f"{value}|COLUMN={value}"
+    return value
 
 
-class Grouped(click.Command):
-    """A command whose help lists options by what they are about."""
+class OwnOption(click.Option):
+    """An option of a command that the registry doesn't have."""
 
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The options of the command first, then those of the registry."""
-        sections: dict[str, list[tuple[str, str]]] = {}
-        for each in self.get_params(ctx):
-            record = each.get_help_record(ctx)
-            if record is not None and isinstance(each, click.Option):
-                registered = isinstance(each, RegistryOption)
-                title = GROUP_OF[each.name] if registered and each.name else OWN
-                sections.setdefault(title, []).append(record)
-        for title in (OWN, *TITLES.values(), SOME):
-            if title in sections:
-                with formatter.section(title):
-                    formatter.write_dl(sections[title])
+    def __init__(
+        self, *args: Any, topic: str = "own", common: bool = True, **more: Any
+    ) -> None:
+        """As any option; topic and common as those of the registry."""
+        self.topic, self.common = topic, common
+        super().__init__(*args, **more)
 
 
 def options(*calls: str, but: Iterable[str] = ()) -> Callable[[Command], Command]:

@@ -63,21 +63,21 @@ def metrics(found: Sequence[Row], width: int) -> str:
     """Numbers as a table, what they mean beside them, and the facts in words below.
 
     Args:
-        found: (metric, value, text, unit, description) each.
+        found: (metric, value, text, unit, in_words, description) each.
         width: of the terminal.
     """
-    numbers = [(name, value, unit) for name, value, _, unit, _ in found if value is not None]
+    numbers = [(name, value, unit) for name, value, _, unit, *_ in found if value is not None]
     heading, rule, *lines = table(("metric", "value", "unit"), numbers).splitlines()
     start = max(map(len, (rule, *lines))) + 2
     room = max(width - start, 40)
     texts = [heading.ljust(start) + "meaning", rule.ljust(start) + "-" * 7]
     told = None
-    for line, about in zip(lines, (m[4] for m in found if m[1] is not None), strict=True):
+    for line, about in zip(lines, (m[4] or m[5] for m in found if m[1] is not None), strict=True):
         # a metric of every column means the same for each
         first, *more = [""] if about == told else textwrap.wrap(about, room)
         told = about
         texts += [(line.ljust(start) + first).rstrip(), *(" " * start + part for part in more)]
-    words = [f"  {name}: {text}" for name, _, text, _, _ in found if text is not None]
+    words = [f"  {name}: {text}" for name, _, text, *_ in found if text is not None]
     wrapped = (textwrap.fill(word, width, subsequent_indent="    ") for word in words)
     return "\n".join([*texts, "", *wrapped]).rstrip()
 

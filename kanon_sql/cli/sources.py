@@ -38,6 +38,8 @@ TABLES = """
     WHERE database_name = system.main.current_database() ORDER BY ALL
 """
 
+NO_FILE = "There is no file {!r}. Check the path."
+LIST_OF_FILES = "There is no file {!r}. Check the path; columns are listed in one word, as age,zip."
 UNOPENED = "DuckDB can't open {!r}. Check the path, and that nobody else has it open."
 
 
@@ -120,7 +122,7 @@ def opened(
             yield Source(con, _folder(con, words[0]), place)
         else:
             for word in words:
-                _refuse_no_file(word)
+                _refuse_no_file(word, LIST_OF_FILES)
             yield Source(con, words, place)
 
 
@@ -141,9 +143,9 @@ def connection(database: str | None, writes: bool) -> Iterator[duckdb.DuckDBPyCo
         yield con
 
 
-def _refuse_no_file(path: str) -> None:
+def _refuse_no_file(path: str, said: str = NO_FILE) -> None:
     if not is_url(path) and not Path(path).is_file():
-        raise OptionError(f"There is no file {path!r}. Check the path.")
+        raise OptionError((NO_FILE if Path(path).suffix else said).format(path))
 
 
 def tables_of(con: duckdb.DuckDBPyConnection) -> list[str]:

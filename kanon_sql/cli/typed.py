@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
+from ast import literal_eval
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
 from shlex import quote
@@ -14,9 +16,12 @@ from kanon_sql.api.notices import OURS
 TEXT = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 GIVEN = re.compile(
     rf"(?<![\w=\[]){TEXT}|"  # a name or a path, as it is
-    rf"(?<![\w/.-])([a-z]+(?:_[a-z]+)*|k)=(\[(?:{TEXT}|[^\]'\"])*\]|{TEXT}|True|False|[\d.]*\d)"
+    r"(?<![\w/.-])(?<!\.\.\., )([a-z]+(?:_[a-z]+)*|k)="  # but of a call in SQL
+    rf"(\[(?:{TEXT}|[^\]'\"])*\]|{TEXT}|True|False|[\d.]*\d)"
 )
 """How such a sentence writes an option; what is quoted is none."""
+SUCH = re.compile(r"(?:(?<=such as )|(?<=by column: ))(?:\{[^{}]*\}|\[[^\[\]]*\])")
+"""How it writes a value of one, as an example."""
 PART = re.compile(rf"{TEXT}|\.\.\.|[\d.]+")
 
 ANEW = ", or say resume=False,"
@@ -41,7 +46,27 @@ def as_typed(sentence: str, in_file: bool = False) -> str:
             return f"--{option}" if value == "True" else f"--no-{option}"
         return f"--{option} {_words(value)}"
 
-    return GIVEN.sub(typed, sentence.replace(ANEW, "") if in_file else sentence)
+    if in_file:
+        return SUCH.sub(_in_toml, GIVEN.sub(typed, sentence.replace(ANEW, "")))
+    return SUCH.sub(_in_shell, GIVEN.sub(typed, sentence))
+
+
+def _in_toml(found: re.Match[str]) -> str:
+    """A list is the same there, and by column names stand before a sign."""
+    return re.sub(r"'(\w+)': ", r"\1 = ", found[0])
+
+
+def _in_shell(found: re.Match[str]) -> str:
+    """A list, or values by column, as one word."""
+    try:
+        value = literal_eval(found[0])
+    except (SyntaxError, ValueError):
+        return found[0]
+    parts = list(value.values()) if isinstance(value, dict) else value
+    if "kind" in value or any(isinstance(part, (dict, list)) for part in parts):
+        return quote(json.dumps(value))  # as it is there
+    parts = [f"{name}={one}" for name, one in value.items()] if isinstance(value, dict) else value
+    return quote(",".join(map(str, parts)))
 
 
 def _words(value: str) -> str:

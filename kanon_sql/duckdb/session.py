@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from kanon_sql.call.catalog import Catalog, Entry
 from kanon_sql.call.options import OPTIONS
+from kanon_sql.call.referenced_columns import named_columns, unknown_column
 from kanon_sql.call.referenced_relations import ReferencedRelation
 from kanon_sql.call.relation import Relation, find_relation, is_url
 from kanon_sql.duckdb.catalog import ConnectionCatalog
@@ -36,7 +37,6 @@ from kanon_sql.errors import (
     DataError,
     KanonError,
     OptionError,
-    did_you_mean,
 )
 from kanon_sql.hierarchies.kinds import KINDS as OF_HIERARCHIES
 from kanon_sql.jobs.forks import refuse_forked
@@ -298,21 +298,9 @@ def _hold_hierarchy(session: Session, name: str, given: Any) -> Any:
 def _refuse_unknown(columns: Mapping[str, Any], options: Mapping[str, Any]) -> None:
     """Raises OptionError for an option that names a column which the relation doesn't have."""
     known = list(map(caseless, columns))
-    for option in OPTIONS.values():
-        if not option.columns or options.get(option.name) is None:
-            continue
-        named = option.read(options[option.name])
-        for name in [named] if isinstance(named, (str, float)) else named:
-            if isinstance(name, str) and caseless(name) not in known:  # a cost may be a number
-                raise OptionError(
-                    f"{option.name} names the column {name!r}, which doesn't exist. "
-                    f"{did_you_mean(name, columns)}"
-                )
-    column = options.get("column_name")
-    if column is not None and caseless(column) not in known:
-        raise OptionError(
-            f"The column {column!r} doesn't exist. {did_you_mean(str(column), columns)}"
-        )
+    for option, name in named_columns(options):
+        if caseless(name) not in known:
+            raise OptionError(unknown_column(option, name, columns))
 
 
 def run(call: str, data: Frame | Named, con: Any, options: Mapping[str, Any]) -> Frame:

@@ -19,6 +19,7 @@ import pyarrow as pa
 from kanon_sql.encode.area_graph import read_graph
 from kanon_sql.encode.arrow import Table
 from kanon_sql.errors import DataError
+from kanon_sql.hierarchies.from_values import refuse_misfit
 from kanon_sql.hierarchies.kinds import ROOT, Options
 from kanon_sql.methods import task_for
 from kanon_sql.points.points import Floats, ItemPoints, Labels
@@ -87,6 +88,8 @@ def _read_places(column: str, values: pl.Series) -> Floats:
     found = [NUMBER.findall(text) for text in values.to_list()]
     wrong = sum(len(numbers) != 2 for numbers in found)
     if wrong:
+        pair = "a pair of numbers such as '-10.9 -37.0'"
+        refuse_misfit("rectangles", pair, column, values, wrong)
         raise DataError(
             f"The kind 'rectangles' needs two numbers in each value, such as '-10.9 -37.0', and "
             f"{wrong:,} distinct values of {column!r} have more or less. Make them NULL, or put "

@@ -23,6 +23,10 @@ DATE = (
 )
 
 
+FEW = 1000
+"""So many values tell which kind fits them."""
+
+
 def keys(values: pl.Series) -> pl.Series:
     """The texts under which values are looked up: whole numbers without '.0', others as is."""
     return values.str.replace(KEY_PATTERN, "$1")
@@ -31,6 +35,31 @@ def keys(values: pl.Series) -> pl.Series:
 def counted(number: int, one: str, many: str) -> str:
     """'1 value is', '1,200 values are'."""
     return f"{number:,} {one if number == 1 else many}"
+
+
+def fitting(values: pl.Series) -> str:
+    """The kind that fits values that another one doesn't fit: by the first of them."""
+    some = values.head(FEW)
+    if bool(read_numbers(some).is_finite().fill_null(value=False).all()):
+        return "bins"
+    return "date" if bool(some.str.contains(DATE).all()) else "prefix"
+
+
+def refuse_misfit(kind: str, what: str, column: str, values: pl.Series, wrong: int) -> None:
+    """Raises DataError where a kind fits none of the values.
+
+    Args:
+        kind: its name.
+        what: what each value should be.
+        column: the column's name.
+        values: the distinct values.
+        wrong: how many of them are none.
+    """
+    if wrong == len(values):
+        raise DataError(
+            f"No value of {column!r} is {what}, so the kind {kind!r} doesn't fit the column. Did "
+            f"you mean {fitting(values)!r}?"
+        )
 
 
 def _constant(values: pl.Series, label: str = ROOT) -> pl.Series:
@@ -85,6 +114,7 @@ def date(column: str, values: pl.Series, ordered: bool, options: Options) -> lis
     last = last + (leap & (month == 2)).cast(pl.Int64)
     wrong = len(values) - int(((year >= 1) & (day <= last)).sum())
     if wrong:
+        refuse_misfit("date", "a date such as 2024-05-17", column, values, wrong)
         raise DataError(
             f"The kind 'date' needs dates from the year 1 on, written like 2024-05-17, and "
             f"{counted(wrong, 'distinct value', 'distinct values')} of {column!r} "
@@ -103,6 +133,7 @@ def bins(column: str, values: pl.Series, ordered: bool, options: Options) -> lis
     numbers = read_numbers(values)
     wrong = len(values) - int(numbers.is_finite().sum())
     if wrong:
+        refuse_misfit("bins", "a number", column, values, wrong)
         instead = "" if ordered else "; for other values use the kind 'prefix', 'date' or 'flat'"
         distinct = counted(wrong, "distinct value", "distinct values")
         raise DataError(

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from difflib import get_close_matches
 from typing import Any
 
 from kanon_sql.errors import OptionError, did_you_mean
@@ -47,12 +48,15 @@ class KindOption:
         default: the value when it isn't given; None where the kind finds it from the data.
         check: takes the option's full name (for the message) and a value, returns the value as
             used; raises OptionError.
+        required: whether it must be given.
+        example: a value, for the message where it must be and isn't.
     """
 
     description: str
     default: Any
     check: Callable[[str, Any], Any]
     required: bool = False
+    example: str = ""
 
 
 @dataclass(frozen=True)
@@ -134,7 +138,8 @@ KINDS: dict[str, Kind] = {
             _ordered_columns,
             {
                 "ranking": KindOption(
-                    "All values in their order.", None, ranking, required=True
+                    "All values in their order.", None, ranking, required=True,
+                    example="['low', 'mid', 'high']",
                 ),
             },
             in_order=True,
@@ -201,6 +206,11 @@ def check_kind(column: str, spec: Mapping[str, Any]) -> dict[str, Any]:
         OptionError: no kind or an unknown one, an unknown option, a value that can't be.
     """
     if not isinstance(spec, Mapping) or not isinstance(spec.get("kind"), str):
+        odd = get_close_matches("kind", spec, n=1) if isinstance(spec, Mapping) else []
+        if odd:
+            raise OptionError(
+                f"The hierarchy of {column!r} has {odd[0]!r} and no kind. Did you mean 'kind'?"
+            )
         raise OptionError(
             f"The hierarchy of {column!r} names no kind. Give one of "
             f"{', '.join(repr(name) for name in KINDS)}, such as {{'kind': 'flat'}}."
@@ -215,7 +225,8 @@ def check_kind(column: str, spec: Mapping[str, Any]) -> dict[str, Any]:
     given = {name: value for name, value in spec.items() if name != "kind" and value is not None}
     for name in given:
         if name not in kind.options:
-            hint = did_you_mean(name, kind.options) if kind.options else "It takes none."
+            none = "It takes none; leave it out."
+            hint = did_you_mean(name, kind.options) if kind.options else none
             raise OptionError(
                 f"The kind {kind.name!r} of the hierarchy of {column!r} has no option {name!r}. "
                 f"{hint}"
@@ -225,7 +236,7 @@ def check_kind(column: str, spec: Mapping[str, Any]) -> dict[str, Any]:
         if option.required and name not in given:
             raise OptionError(
                 f"The kind {kind.name!r} of the hierarchy of {column!r} needs the option "
-                f"{name!r}. {option.description}"
+                f"{name!r}. Give it, such as {{'kind': {kind.name!r}, {name!r}: {option.example}}}."
             )
         full = f"The option {name!r} of the hierarchy of {column!r}"
         checked[name] = option.check(full, given[name]) if name in given else option.default

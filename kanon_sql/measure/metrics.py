@@ -14,7 +14,7 @@ from string import Template
 from typing import Any, Literal, get_args
 
 from kanon_sql.points.points import Fact
-from kanon_sql.privacy import CONSTRAINTS, THRESHOLDS
+from kanon_sql.privacy import CONSTRAINTS
 
 MeasuredFact = Literal[
     "rows", "weights", "sse", "sse_released", "sst", "information_loss", "max_radius",
@@ -154,6 +154,8 @@ BOUND = filled(
 )
 """What no grouping costs less than: no more than this one, where only rounding says so."""
 
+WORDS_OF_K = "format('{:,} rows or more share each combination of values', smallest)"
+
 METRICS = (
     Metric("rows", "rows_in", "rows", "rows of the relation", public="yes"),
     Metric("rows_released", "rows_released", "rows", "rows that came out", public="yes",
@@ -166,7 +168,8 @@ METRICS = (
     Metric("class_size_mean", "rows_released::DOUBLE / nullif(classes, 0)", "rows",
            "rows per class on average", public="yes"),
     Metric("class_size_max", "largest", "rows", "rows of the largest class", public="yes"),
-    *(Metric(*measure, public="yes") for kind in CONSTRAINTS.values() for measure in kind.measures),
+    *(Metric(*measure, public="yes", words=WORDS_OF_K if measure.name == "k" else "NULL")
+      for kind in CONSTRAINTS.values() for measure in kind.measures),
     Metric("information_loss", _measured("information_loss"), "percent",
            "100 * sse / sst (thaeter2021, definition 1.5), of the released rows; lower is better",
            public="yes",
@@ -341,25 +344,6 @@ ATTRIBUTE = Metric(
     public="whole",
 )
 """Measured once for each quasi-identifier."""
-
-FIRST = (
-    "rows_released", "k", "prosecutor_risk_max", "information_loss", "cells_generalized",
-)
-"""With these anonymize_metrics begins."""
-
-BRIEF = (
-    *FIRST, "rows", "rows_suppressed", "k_requested", "classes", "class_size_mean",
-    "class_size_max", "prosecutor_risk_mean", "persons", "k_persons",
-    "prosecutor_risk_max_persons", "release", "anonymity_set_min", "rows_withheld", "parts",
-    *(name for each in THRESHOLDS for name in (f"{each.name}_requested", each.name)),
-    "homogeneous_rows", "ncp", "unchanged_columns", "unique_in_unchanged", "method",
-    "seconds_total",
-)
-"""What anonymize_metrics shows without detail, in this order; then notices, and what each column
-loses, the greatest loss first."""
-
-BRIEF_ROWS, BRIEF_NOTICES = 30, 5
-"""How many metrics these are at most, and how many notices come before the columns."""
 
 NOTICE = Metric(
     "notice", "", "", "what a user should know of a column, or of the method, before the release",

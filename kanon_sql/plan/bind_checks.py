@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from kanon_sql.call.call import TAKEN, Call, GroupingCall
 from kanon_sql.names import caseless, literal
+from kanon_sql.plan.fragments import contents
 from kanon_sql.sql import expression
 
 UNDECLARED = (
@@ -28,7 +29,7 @@ INHERITED = (
 )
 UNRULED = (
     "{} no role: {}{}. Name each in sensitive=[...], identifiers=[...] or quasi_identifiers=[...], "
-    "or say others='drop', 'quasi_identifier' or 'release'."
+    "or say others='drop', others='release' or others='quasi_identifier'."
 )
 LISTED = 10
 """How many columns without a role a message names."""
@@ -38,8 +39,18 @@ def refusals(call: Call) -> str:
     """SQL of what is refused when the query runs, one WHEN for each."""
     return "".join(
         f"        WHEN {condition}\n            THEN __kanon_refuse('OptionError', {said})\n"
-        for condition, said in [*_named(call), *_unseen(call)]
+        for condition, said in [*_lacking(call), *_named(call), *_unseen(call)]
     )
+
+
+def _lacking(call: Call) -> list[tuple[str, str]]:
+    """What is refused of columns that the relation doesn't have."""
+    names, _ = contents(call.source)
+    found = []
+    for name, said in call.source.lacking.items():
+        there = expression("bind_checks.lacking", names=names, name=literal(caseless(name)))
+        found.append((there, literal(said)))
+    return found
 
 
 def _named(call: Call) -> list[tuple[str, str]]:

@@ -96,6 +96,9 @@ def where(relation: Relation, roles: Roles, checked: tuple[str, ...] = ()) -> st
 def rows_of(relation: Relation, names: Iterable[str]) -> str:
     """A relation as it stands in FROM. Where only the query knows whether it has all of these
     columns, they are looked up before all else, and a missing one is refused by its name."""
+    if relation.lacking:
+        nothing = ", ".join(f"NULL AS {quoted(name)}" for name in relation.lacking)
+        return expression("found.with_nothing", relation=relation.sql, columns=nothing)
     known = {caseless(name) for name in relation.columns or ()}
     unsure = [name for name in dict.fromkeys(names) if caseless(name) not in known]
     if not unsure:

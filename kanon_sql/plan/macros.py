@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from kanon_sql.call import renamed
+from kanon_sql import renamed
 from kanon_sql.call.arguments import NOT_GIVEN
 from kanon_sql.call.declarations import MEANT
 from kanon_sql.call.look_alikes import ALIKE, LETTERS

@@ -8,19 +8,16 @@ from dataclasses import replace
 from kanon_sql.call.call import Call, GroupingCall
 from kanon_sql.call.choices import POINTS
 from kanon_sql.call.roles import Roles
+from kanon_sql.measure.brief import BRIEF, BRIEF_NOTICES, BRIEF_ROWS, FIRST
 from kanon_sql.measure.ledger_metrics import LEDGER
 from kanon_sql.measure.metrics import (
     AS_CHOSEN,
     AS_GROUPED,
     ATTRIBUTE,
     AUDIT,
-    BRIEF,
-    BRIEF_NOTICES,
-    BRIEF_ROWS,
     CHOSEN,
     COST,
     DIVERSITY,
-    FIRST,
     METRICS,
     NOTICE,
     OF_GROUPING,

@@ -16,8 +16,8 @@ SMALL = (
     "{least}{more}"
 )
 MORE = {
-    "error": ". Say small_parts='join' or 'suppress', or name fewer columns in within.",
-    "suppress": ", and small_parts 'suppress' would leave out every row. Say small_parts='join', "
+    "error": ". Say small_parts='join' or small_parts='suppress', or name fewer columns in within.",
+    "suppress": ", and small_parts='suppress' would leave out every row. Say small_parts='join', "
     "or name fewer columns in within.",
     "join": ", and so have all parts together. Lower what is asked for, or release nothing.",
 }

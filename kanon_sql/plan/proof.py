@@ -32,7 +32,7 @@ def facts_sql(call: Call, passing: Sequence[str], counts: Mapping[str, int | Non
     Args:
         call: k_anonymity of the file.
         passing: its columns that passed unchanged.
-        counts: what the manifest says of rows_in and rows_suppressed, which no file shows.
+        counts: what the manifest says of rows and rows_suppressed, which no file shows.
     """
     _, aggregates, alike = diversity(call)
     return statement(

@@ -13,6 +13,7 @@ from typing import Any
 
 from kanon_sql.call.call import Call, GroupingCall, read_call
 from kanon_sql.call.catalog import Catalog
+from kanon_sql.call.referenced_columns import ReferencedColumns, unsure_columns
 from kanon_sql.call.referenced_relations import (
     ReferencedRelation,
     relations_of,
@@ -45,10 +46,12 @@ class Plan:
     Attributes:
         text: the SQL that it runs.
         relations: those that it names.
+        columns: those that it names, and of which only DuckDB knows whether they exist.
     """
 
     text: str
     relations: tuple[ReferencedRelation, ...]
+    columns: ReferencedColumns | None = None
 
 
 def plan(name: str, relation: object, given: Mapping[str, Any], catalog: Catalog) -> Plan:
@@ -66,13 +69,16 @@ def plan(name: str, relation: object, given: Mapping[str, Any], catalog: Catalog
     if name == HIERARCHY:
         source = find_relation(relation, catalog)
         spec = hierarchy_spec(given, catalog)
-        return Plan(hierarchy_sql(source, spec), relations_of_hierarchy(source, spec))
+        return Plan(
+            hierarchy_sql(source, spec), relations_of_hierarchy(source, spec),
+            unsure_columns(source, given),
+        )
     if name == LEDGER_CHECK:
         ledger = find_relation(relation, catalog)
         return Plan(ledger_check_sql(ledger, given), relations_of_ledger(ledger))
     call = read_call(name, relation, given, catalog)
     text = GROUPING[name](call) if isinstance(call, GroupingCall) else AUDITING[name](call)
-    return Plan(text, relations_of(call))
+    return Plan(text, relations_of(call), unsure_columns(call.source, given))
 
 
 def _release(call: GroupingCall) -> str:

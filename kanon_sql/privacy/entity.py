@@ -60,8 +60,8 @@ class EntityShare(PrivacyModel):
         return (
             f"No release has {self.k} persons in every class, none of them with more than one "
             f"{self.k}th of its rows: one person of the column {self.column!r} has "
-            f"{self.most(table)} of all {table.rows} rows. Lower k, or use entity_rows "
-            "'together'."
+            f"{self.most(table)} of all {table.rows} rows. Lower k, or use "
+            "entity_rows='together'."
         )
 
     def demand(self, codes: Codes, table: Counts, tables: Tables) -> Demand:

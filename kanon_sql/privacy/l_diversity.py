@@ -74,7 +74,7 @@ class DiversityOptions(KindOptions):
     l: float | Mapping[str, float] | None = option(
         None, limit_by_column(threshold(2, 1e9)),
         "How many values of the sensitive column each class has at least, counted as "
-        "diversity_kind says" + BY_COLUMN % "3", type=NUMBERS, calls=CALLS,
+        "diversity_kind says" + BY_COLUMN % "3", type=NUMBERS, calls=CALLS, common=True,
     )
     diversity_kind: str | Mapping[str, str] = option(
         "distinct", one_by_column(DIVERSITY_KINDS),
@@ -171,6 +171,16 @@ class Diversity(PrivacyModel):
                 "nearly alike. Ask for t instead, or give the column a hierarchy such as 'bins'."
             )
 
+    def too_few_values(self, table: Counts) -> str:
+        """What is said where the column has fewer values than l."""
+        values = len(counted(table, self.nulls))
+        counted_at = "" if len(table.column.levels) < 2 else " one level up its hierarchy"
+        return (
+            f"{self.column!r} has {values} different value{'s' * (values != 1)}{counted_at}, so l "
+            f"= {self.rank:.9g} can't be kept. "
+            + (f"Ask for l of {values} or less." if values > 1 else "Ask for no l of this column.")
+        )
+
     def add_nodes(self, codes: Codes, table: Counts, tables: Tables) -> None:
         """Adds the column of codes that is counted."""
         levels = table.column.levels
@@ -223,6 +233,10 @@ class DistinctDiversity(Diversity):
         """Whether there are that many."""
         return self.best(table) >= self.l
 
+    def refusal(self, table: Counts) -> str:
+        """How many values there are."""
+        return self.too_few_values(table)
+
     def demand(self, codes: Codes, table: Counts, tables: Tables) -> Demand:
         """l values."""
         self.add_nodes(codes, table, tables)
@@ -266,6 +280,10 @@ class EntropyDiversity(Diversity):
         if counts and counts[0] == counts[-1] and len(counts) >= self.l:
             return True
         return bool(counts) and entropy_of(counts) >= math.log(self.l) + SURE
+
+    def nearest(self, table: Counts) -> str:
+        """None below 2, from where on l is asked for."""
+        return super().nearest(table) if self.best(table) >= 2.0 else "no l of this column"
 
     def demand(self, codes: Codes, table: Counts, tables: Tables) -> Demand:
         """The entropy of l."""
@@ -333,10 +351,16 @@ class RecursiveDiversity(Diversity):
 
     def reached(self, table: Counts) -> str:
         """On the scale of c."""
-        best = self.best(table)
-        if math.isinf(best):
-            return "has too few values for any c"
-        return f"needs c above {best:.9g}"
+        return f"needs c above {self.best(table):.9g}"
+
+    def nearest(self, table: Counts) -> str:
+        """On the scale of c."""
+        return f"c above {self.best(table):.9g}, or for a lower l"
+
+    def refusal(self, table: Counts) -> str:
+        """As that of others; of few values, that no c would do."""
+        few = math.isinf(self.best(table))
+        return self.too_few_values(table) if few else super().refusal(table)
 
     def least_class(self, table: Counts) -> int:
         """The least class in which the values are as evenly many as they can be."""

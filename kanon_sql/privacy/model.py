@@ -8,6 +8,7 @@ module names a model.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, NamedTuple, TypeVar
@@ -18,7 +19,7 @@ from kanon_sql.points.points import Codes
 from kanon_sql.points.sensitive import Counts, SensitiveColumn
 from kanon_sql.privacy.check import Check, Place
 from kanon_sql.privacy.demand import Demand, Tables
-from kanon_sql.validators import one_of
+from kanon_sql.validators import THRESHOLD_DECIMALS, one_of
 
 Model = TypeVar("Model", bound="PrivacyModel")
 
@@ -275,14 +276,20 @@ class PrivacyModel(Constraint):
         """What one class of all rows has, in words."""
         return f"has {self.option} = {self.best(table):.9g}"
 
+    def nearest(self, table: Counts) -> str:
+        """What to ask for instead, in words: the nearest threshold that a release keeps."""
+        if self.of_values:
+            return f"a {'lower' if self.more_is_better else 'higher'} {self.option} by value"
+        best, digits = self.best(table), 10 ** THRESHOLD_DECIMALS
+        if self.more_is_better:
+            return f"{self.option} of {math.floor(best * digits) / digits:.9g} or less"
+        return f"{self.option} of {math.ceil(best * digits) / digits:.9g} or more"
+
     def refusal(self, table: Counts) -> str:
         """What is said where it isn't feasible."""
-        least = self.least_class(table)
-        few = f", and no class of fewer than {least} rows could pass" if least > 1 else ""
         return (
-            f"No release keeps {self.in_words}: one class of all {table.rows} rows "
-            f"{self.reached(table)}, which is the best that this table allows{few}. Ask for less "
-            f"by {' and '.join(each.name for each in self.thresholds)}, or release nothing."
+            f"One class of all {table.rows} rows {self.reached(table)} for the column "
+            f"{self.column!r}, so {self.asked} can't be kept. Ask for {self.nearest(table)}."
         )
 
     # --- of a class -----------------------------------------------------------------------------
@@ -325,15 +332,19 @@ class PrivacyModel(Constraint):
     # --- in words -------------------------------------------------------------------------------
 
     @property
-    def in_words(self) -> str:
-        """The model, its thresholds and its column, without values of the data."""
+    def asked(self) -> str:
+        """Its thresholds in words, without values of the data."""
         told = {
             name: value for name, value in self.told().items()
             if name not in ("name", "column", "nulls", *self.secrets) and value is not None
         }
         asked = ", ".join(f"{name} = {value}" for name, value in told.items())
-        return f"{self.name} with {asked or f'{self.option} by value'} for the column "\
-            f"{self.column!r}"
+        return asked or f"{self.option} by value"
+
+    @property
+    def in_words(self) -> str:
+        """The model, its thresholds and its column, without values of the data."""
+        return f"{self.name} with {self.asked} for the column {self.column!r}"
 
     @property
     def of_values(self) -> Mapping[str, float]:

@@ -32,7 +32,7 @@ from kanon_sql.privacy.model import (
 )
 from kanon_sql.privacy.rational import SURE, as_fraction
 from kanon_sql.sql import expression, statement
-from kanon_sql.validators import limit_by_column, one_by_column, threshold
+from kanon_sql.validators import THRESHOLD_DECIMALS, limit_by_column, one_by_column, threshold
 
 DISTANCES = {
     "equal": "1, whatever the values",
@@ -67,7 +67,7 @@ class ClosenessOptions(KindOptions):
         None, limit_by_column(threshold(0, 1)),
         "The largest earth mover's distance, from 0 to 1, between the sensitive values of a class "
         "and those of all released rows (t-closeness)" + BY_COLUMN % "0.2",
-        type=NUMBERS, calls=CALLS,
+        type=NUMBERS, calls=CALLS, common=True,
     )
     closeness: str | Mapping[str, str] | None = option(
         None, one_by_column(DISTANCES),
@@ -171,6 +171,14 @@ class Closeness(PrivacyModel):
     def feasible(self, table: Counts) -> bool:
         """Always; but for t = 0 where distances are rounded, so that none is plainly 0."""
         return self.exact(table) or self.t > SURE
+
+    def reached(self, table: Counts) -> str:
+        """0, as far as numbers that are rounded tell."""
+        return "has t = 0 up to rounding"
+
+    def nearest(self, table: Counts) -> str:
+        """The least t that isn't 0."""
+        return f"t of {10.0 ** -THRESHOLD_DECIMALS:.6f} or more"
 
     def in_shares(self, table: Counts) -> bool:
         """Of t = 0; but where distances are rounded."""

@@ -29,7 +29,6 @@ def say(line: str) -> None:
 
 DIVIDED = (
     "PARTITION_BY divides a release of which only the whole keeps its promises: a file may hold "
-    "fewer than k rows of a combination. Name its columns in within, so that each part is a "
-    "release of its own; FROM k_anonymity('out/**/*.parquet', within := [...]) counts what files "
-    "hold."
+    "fewer than k rows of a combination. Name its columns in within=[...], so that each part is a "
+    "release of its own."
 )

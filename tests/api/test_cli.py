@@ -10,8 +10,10 @@ import click
 import pytest
 
 from kanon_sql.call.options import OPTIONS
+from kanon_sql.cli.help import HEADINGS, OWN, PLACES, TOPIC_OF
 from kanon_sql.cli.main import COMMANDS, STATUSES, kanon, main
 from kanon_sql.cli.typed import as_typed
+from kanon_sql.measure.brief import FIRST
 from tests.support.shell import Shell
 
 COMMANDS_OF_CALLS = {
@@ -19,7 +21,7 @@ COMMANDS_OF_CALLS = {
     "risk": {"anonymize_risk"}, "roles": {"anonymize_roles"}, "release": {"anonymize"},
     "report": {"anonymize"}, "sql": {"anonymize"}, "compare": {"anonymize_metrics"},
 }
-LESS = {"compare": {"max_risk", "preset"}}
+LESS = {"compare": {"max_risk"}}
 """Options that stand for a k, where there are several."""
 
 
@@ -62,7 +64,44 @@ def test_an_option_is_known_by_both_spellings_and_told_by_one(shell: Shell) -> N
     assert "--quasi-identifiers" in shell.out
     assert "--quasi_identifiers" not in shell.out
     assert "--sensitive" in shell.out
+    assert "--class-id" not in shell.out
+    assert shell("anonymize", "--help-all") == 0
     assert "--class-id / --no-class-id" in shell.out
+    assert "--quasi_identifiers" not in shell.out
+
+
+ASKED = ["Which columns", "How safe", "How it looks", "Where from and where to",
+         "How rows are grouped"]
+"""What a user asks, in this order."""
+
+
+@pytest.mark.parametrize("name", COMMANDS_OF_CALLS)
+def test_the_help_has_the_common_options_in_the_order_in_which_a_user_asks(
+    name: str, shell: Shell
+) -> None:
+    assert shell(name, "--help") == 0
+    brief = re.findall(r"^  (?:-\w, )?--([\w-]+)", shell.out, re.M)
+    headings = re.findall(r"^(\S.*):$", shell.out, re.M)
+    assert [each for each in headings if each in ASKED] == [e for e in ASKED if e in headings]
+    assert headings[:2] == ASKED[:2] and headings[-1] == "Other options"
+    more = re.search(rf"There are (\d+) more options: kanon {name} --help-all", shell.out)
+    assert len(brief) <= 30 and max(map(len, shell.out.splitlines())) <= 100
+    assert shell(name, "--help-all") == 0
+    every = re.findall(r"^  (?:-\w, )?--([\w-]+)", shell.out, re.M)
+    assert more and set(brief) < set(every) and len(every) == len(brief) + int(more[1])
+    known = {param.name for param in command_of(name).params if isinstance(param, click.Option)}
+    assert len(every) == len(known) + len({"help", "help-all"})
+
+
+def test_every_heading_of_the_help_is_used_and_every_group_has_one() -> None:
+    assert {TOPIC_OF[option] for option in OPTIONS} == set(HEADINGS) - {OWN, PLACES}
+
+
+def test_a_command_with_few_options_lists_them_all(shell: Shell) -> None:
+    for name in ("demo", "verify", "hierarchy"):
+        assert shell(name, "--help") == 0
+        assert re.findall(r"^(Options|\w+ options|How.*):$", shell.out, re.M) == ["Options"]
+        assert shell(name, "--help-all") == 2
 
 
 @pytest.mark.parametrize(("words", "wanted"), [
@@ -96,6 +135,10 @@ def test_the_script_of_a_shell_asks_kanon(shell: Shell) -> None:
 @pytest.mark.parametrize(("arguments", "said"), [
     (["anonymise"], "kanon has no command 'anonymise'. Did you mean 'anonymize'?"),
     (["anonymize", "a.csv", "--kk", "5"], "There is no option --kk. Did you mean --k?"),
+    (["anonymize", "a.csv", "-l", "3"], "There is no option -l. Did you mean --l 3?"),
+    (["anonymize", "-l", "-k", "5"], "There is no option -l. Did you mean --l?"),
+    (["anonymize", "a.csv", "--qi", "age"],
+     "There is no option --qi. Did you mean --quasi-identifiers?"),
     (["anonymize", "a.csv", "--quasi-identifers", "x"],
      "There is no option --quasi-identifers. Did you mean --quasi-identifiers?"),
     (["anonymize", "a.csv", "-o"], "Option '-o' requires an argument. See kanon anonymize --help."),
@@ -112,8 +155,13 @@ def test_the_script_of_a_shell_asks_kanon(shell: Shell) -> None:
      "zip."),
     (["anonymize", "patients.parquet", "-k", "5", "-q", "age", "-o", "x.csv"],
      "4 columns have no role: 'name', 'zip', 'job', 'disease'. Name each in --sensitive ..., "
-     "--identifiers ... or --quasi-identifiers ..., or say --others drop, 'quasi_identifier' or "
-     "'release'."),
+     "--identifiers ... or --quasi-identifiers ..., or say --others drop, --others release or "
+     "--others quasi_identifier."),
+    (["anonymize", "patients.parquet", "-k", "5", "--column-weights", "age", "-o", "x.csv"],
+     "column_weights must map column names to numbers from 0 to 1e+09, such as age=2. Got 'age'."),
+    (["anonymize", "patients.parquet", "-k", "5", "--hierarchies", "prefix", "-o", "x.csv"],
+     "hierarchies must map column names to a table of levels or to a kind, such as "
+     "zip=zip_levels,age=bins. Got 'prefix'."),
     (["anonymize", "patients.parquet", "-k", "5", "--column-weights", "age=2,zip", "-o", "x.csv"],
      "column_weights is given 'zip' without a value. Write column=value, or as JSON in quotes of "
      "the shell."),
@@ -191,6 +239,9 @@ def test_sentences_name_options_as_they_are_typed() -> None:
          "Give --identifiers 'a b,it'\"'\"'s', or --quasi-identifiers a,... and --within ...."),
         ("'k=5/a.parquet' is there, or say resume=False, to begin anew.",
          "'k=5/a.parquet' is there, or say --no-resume, to begin anew."),
+        ("Write a list, such as ['age', 'zip'], or such as {'age': 2, 'zip': 0.5}. Got {'a': b}.",
+         "Write a list, such as age,zip, or such as age=2,zip=0.5. Got {'a': b}."),
+        ("Give a kind, such as {'kind': 'flat'}.", """Give a kind, such as '{"kind": "flat"}'."""),
     ):
         assert as_typed(sentence) == wanted
     said = "Delete it, or say resume=False, or others='drop' and overwrite=True."
@@ -241,26 +292,28 @@ def test_the_version(shell: Shell) -> None:
 # --- kanon demo ---------------------------------------------------------------------------------
 
 
-def test_the_demo_shows_call_rows_metrics_and_audit(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_demo_shows_call_rows_and_five_figures_on_one_screen(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     assert main(["demo", "--method", "mdav_plus", "--k", "10"]) == 0
     shown = capsys.readouterr().out
+    lines = shown.splitlines()
+    assert len(lines) <= 40 and all(len(line) <= 90 for line in lines)
     assert "FROM anonymize('adult', k=10, method='mdav_plus', sensitive=['salary-class'])" in shown
-    source, released = shown.split("  released\n")[0], shown.split("  released\n")[1]
-    assert source.split("  adult\n")[1].count("\n") >= 12
-    assert released.split("\n\n")[0].count("\n") == 11
-    for metric in ("rows", "information_loss", "seconds_total", "method: mdav_plus"):
-        assert metric in shown
-    audit = {line.split()[0]: line.split()[1] for line in shown.splitlines()[-2:]}
-    assert audit == {"adult": "1", "released": "10"}
+    source, released = (shown.split("\n\n")[part].splitlines() for part in (1, 5))
+    assert len(source) == len(released) == 8 and source[0].split() == released[0].split()
+    assert "native-country" not in shown
+    figures = dict(re.split("  +", line.strip(), maxsplit=1) for line in lines[-7:-2])
+    assert tuple(figures) == FIRST
+    assert figures["k"] == "10 rows or more share each combination of values"
+    assert figures["prosecutor_risk_max"] == "at most 1 chance in 10"
 
 
 @pytest.mark.slow
-def test_two_tables_stand_beside_each_other_where_there_is_room(
+def test_the_demo_shows_every_column_where_there_is_room(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "260")
     assert main(["demo", "--method", "mdav_plus", "--k", "10"]) == 0
-    shown = capsys.readouterr().out.splitlines()
-    assert any(line.startswith("  adult") and "|  released" in line for line in shown)
-
-
+    assert "native-country" in capsys.readouterr().out

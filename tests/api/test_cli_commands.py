@@ -317,3 +317,23 @@ def test_a_ledger_in_a_database(patients: Path, shell: Shell) -> None:
         assert found.fetchall() == [(1, 60), (2, 60)]
     assert shell("release", "patients.parquet", "-o", "x.parquet", "-k", "4", "--ledger", "c") == 2
     assert shell.err == "kanon: ledger names a table, and no DuckDB file is open. Add --database.\n"
+
+
+@pytest.mark.parametrize(("typed", "said"), [
+    (["-c", "FROM anonymize('t', k := 5, others='drop')"],
+     "An option with = stands after one with := or =>, which DuckDB refuses. Write those with = "
+     "first, or all of them in one way."),
+    (["-c", "FROM anonymize('t', kk := 5)"],
+     "anonymize has no option of a name that is given by := or =>. Write it with =, as k=5, to be "
+     "told the nearest name."),
+    (["FROM anonymize('t', k=5)"],
+     "SQL is given as IN. Put -c before it, as in kanon sql -c 'SELECT 1'."),
+    (["-c", "FROM hierarchy('t', 'zip', 'prefix')"],
+     "An argument after the relation is not of the form name=value. Give each option by its name, "
+     "for example kind='prefix'."),
+])
+def test_sql_that_duckdb_refuses_before_the_call_is_told_in_our_words(
+    typed: list[str], said: str, shell: Shell
+) -> None:
+    assert shell("sql", *typed) == 2
+    assert shell.err == f"kanon: {said}\n"

@@ -208,10 +208,10 @@ FORGERIES: dict[str, tuple[Edit | None, str, str]] = {
                                          "another information_loss than its numbers give"),
     "a loss below nothing": (put("metrics", "ncp", -0.1), "FROM file", "ncp that no release has"),
     "more rows than the source has": (
-        lambda m: m["metrics"].update(rows_in=50, rows_suppressed=-10), "FROM file",
+        lambda m: m["metrics"].update(rows=50, rows_suppressed=-10), "FROM file",
         "rows_suppressed that no release has"),
-    "half a row": (lambda m: m["metrics"].update(rows_in=60.5, rows_suppressed=0.5), "FROM file",
-                   "rows_in that no release has"),
+    "half a row": (lambda m: m["metrics"].update(rows=60.5, rows_suppressed=0.5), "FROM file",
+                   "rows that no release has"),
     "a method that there isn't": (put("options", "method", "magic"), "FROM file", "a method"),
     "another call": (put("made", "call", "k_anonymity"), "FROM file", "another call"),
     "no version": (put("made", "duckdb", ""), "FROM file", "no version of duckdb"),

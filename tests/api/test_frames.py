@@ -66,7 +66,7 @@ def test_paths_lists_of_paths_and_globs(tmp_path: Path) -> None:
     assert kanon_sql.anonymize(both, **CALL).num_rows == 12
     assert kanon_sql.anonymize(str(tmp_path / "*.parquet"), **CALL).num_rows == 12
     # the columns of a list are known before the query runs, which full_domain needs
-    assert kanon_sql.anonymize(both, **CALL, recoding="global").num_rows == 12
+    assert kanon_sql.anonymize(both, **CALL, method="full_domain").num_rows == 12
 
 
 def test_paths_stand_for_hierarchies_and_releases(tmp_path: Path) -> None:

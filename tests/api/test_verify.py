@@ -240,7 +240,7 @@ EDITS: dict[str, tuple[Callable[[Manifest], Any], bool, str]] = {
     "a model, sealed": (put("metrics", "l (disease)", 3), True,
                         "The manifest says l (disease) = 3, and the file shows 2."),
     "counts, sealed": (put("metrics", "rows", 99), True,
-                       "The counts of the manifest don't add up: rows_in is not rows_released and "
+                       "The counts of the manifest don't add up: rows is not rows_released and "
                        "rows_suppressed together."),
     "a digest, sealed": (put("release", "rows_sha256", "0" * 64), True, NOT_THOSE),
     "an identifier, sealed": (put("roles", "age", "identifier"), True,
@@ -251,7 +251,7 @@ EDITS: dict[str, tuple[Callable[[Manifest], Any], bool, str]] = {
     "a k that is none": (put("options", "k", "many"), True,
                          "The manifest says a k that no call takes."),
     "a count that is code": (put("metrics", "rows", "(SELECT 1)"), True,
-                             "The manifest says a rows_in that no release has."),
+                             "The manifest says a rows that no release has."),
     "another format": (put("made", "format", 1), True,
                        "The manifest has a format that this version doesn't read, which reads 2. "
                        "Verify it by the version that made it."),

@@ -84,7 +84,7 @@ def run(con: Connection) -> list[Attack]:
     )
     tight = con.sql(f"{call}, representation := 'interval')").pl()
     local = con.sql(f"{call}, {BINS})").pl()
-    whole = con.sql(f"{call}, {BINS}, recoding := 'global', suppress := 0.05)").pl()
+    whole = con.sql(f"{call}, {BINS}, method := 'full_domain', suppress := 0.05)").pl()
     ends, chance, variance = named_ends(local, truth)
     halves, expected, spread = halved(whole, truth, parents)
     split = halved(local, truth, parents)[0]
@@ -96,8 +96,8 @@ def run(con: Connection) -> list[Attack]:
         Attack("downcoding of bins", "classes said rightly to be in both halves of a bin",
                split, split, 1,
                "the lowest common ancestor is the lowest: who needs that hidden, too, takes "
-               "recoding = 'global'", promised=False),
-        Attack("downcoding, recoding = 'global'",
+               "method = 'full_domain'", promised=False),
+        Attack("downcoding, method = 'full_domain'",
                "classes said rightly to be in both halves of a bin", split, halves,
                by_chance(expected, spread),
                "the level is that of the whole column, and says nothing of one class: a guess by "

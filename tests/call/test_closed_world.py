@@ -18,7 +18,7 @@ Connection = duckdb.DuckDBPyConnection
 QUASI = "quasi_identifiers := ['age', 'zip']"
 ADVICE = (
     "Name each in sensitive=[...], identifiers=[...] or quasi_identifiers=[...], or say "
-    "others='drop', 'quasi_identifier' or 'release'."
+    "others='drop', others='release' or others='quasi_identifier'."
 )
 PEOPLE = """
     SELECT 20 + i % 7 AS age, 100 + i % 5 AS zip, 'n' || i AS name, i % 3 AS flu

@@ -191,6 +191,8 @@ def test_a_config_file_keeps_twins_apart(tmp_path: Path) -> None:
     ("age", ["age", "wage"], "Did you mean 'wage'?"),
     ("age", ["age"], "There is no other."),
     ("age", ["age", "zip"], "There are: zip."),
+    ("age", [f"x{i:02}" for i in range(90)], "There are 90, among them "
+     + ", ".join(f"x{i}" for i in range(70, 90)) + "."),
     ("\u00e9t\u00e9", ["e\u0301te\u0301", "et"],
      "Did you mean 'e\\u0301te\\u0301', which only looks the same?"),
     ("\uff4eame", ["name"], "Did you mean 'name', which only looks the same?"),

@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 import kanon_sql
-from kanon_sql.call.choices import NULLS, RECODINGS, REPRESENTATIONS
+from kanon_sql.call.choices import EFFORTS, NULLS, REPRESENTATIONS
 from kanon_sql.call.option_aliases import NOT_BUILT, OPTION_NAMES, option_hint
 from kanon_sql.call.options import OPTIONS
 from kanon_sql.methods import METHODS
@@ -27,7 +27,7 @@ CALL = f"k=5, {ROLES}"
 # --- spellings --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("words", [METHODS, REPRESENTATIONS, RECODINGS, NULLS], ids=len)
+@pytest.mark.parametrize("words", [METHODS, REPRESENTATIONS, EFFORTS, NULLS], ids=len)
 def test_no_two_words_are_one_in_other_spellings(words: dict[str, object]) -> None:
     assert len(set(map(folded, words))) == len(words)
 
@@ -47,7 +47,7 @@ def test_the_names_of_methods_as_papers_write_them(
 
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(("written", "meant"), [
-    ("nulls='VALUE'", "nulls='value'"), ("recoding='Global'", "recoding='global'"),
+    ("nulls='VALUE'", "nulls='value'"), ("effort='Balanced'", "effort='balanced'"),
     ("representation='Interval'", "representation='interval'"),
     ("method='k_member', loss='RANGE-distinct'", "method='k_member', loss='range_distinct'"),
     ("method='v_mdav', gamma='BEST'", "method='v_mdav', gamma='best'"),

@@ -86,9 +86,9 @@ def test_categories_are_equidistant_and_null_is_one_of_them() -> None:
 def test_weights_are_the_total_variance_of_a_column() -> None:
     values = [(NUMBER, [1.0, 2.0, None, 9.0]), (TEXT, list("abca"))]
     assert total_variance(encoded(values)) == pytest.approx(2.0)
-    assert total_variance(encoded(values, column_weights={"A": 3.0,
+    assert total_variance(encoded(values, weights={"A": 3.0,
                                                           "b": 0.5})) == pytest.approx(3.5)
-    assert total_variance(encoded(values, column_weights={"a": 0.0})) == pytest.approx(1.0)
+    assert total_variance(encoded(values, weights={"a": 0.0})) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-5, 1.0, 1e5, 1e300])

@@ -228,7 +228,7 @@ def test_every_representation_of_it_is_null(shared: Connection, shown: str, x: s
 @pytest.mark.parametrize("x", ["'n' || i", "i"])
 @pytest.mark.parametrize("named", [
     "categorical := ['X']", "categorical := ['x']", "representation := {'X': 'median'}",
-    "categorical := ['X'], recoding := 'global'", "categorical := ['X'], method := 'r_gather'",
+    "categorical := ['X'], method := 'full_domain'", "categorical := ['X'], method := 'r_gather'",
     "categorical := ['X'], method := 'r_gather', metric := 'taxonomy'",
 ])
 def test_other_options_name_it_without_showing_it(shared: Connection, named: str, x: str) -> None:
@@ -242,7 +242,7 @@ def test_other_options_name_it_without_showing_it(shared: Connection, named: str
 
 def test_global_recoding_hides_it_too(shared: Connection) -> None:
     fill(shared, "'n' || i")
-    call = "'t', k := 3, recoding := 'global', sensitive := ['flu'], keep_order := true"
+    call = "'t', k := 3, method := 'full_domain', sensitive := ['flu'], keep_order := true"
     assert hidden_in(shared, f"FROM anonymize({call})")
     assert shared.execute(f"SELECT age, job, flu FROM anonymize({call})").fetchall() == (
         shared.execute(f"FROM anonymize({call}, identifiers := ['x'])").fetchall()

@@ -111,7 +111,7 @@ def test_rows_stand_by_what_is_released_of_them(several: Any) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [
     {"method": "k_member"}, {"method": "forest"}, {"method": "r_gather"},
-    {"nulls": "suppress"}, {"suppress": 0.05}, {"refine": "local"}, {"distance": "loss"},
+    {"nulls": "suppress"}, {"suppress": 0.05}, {"effort": "balanced"}, {"distance": "loss"},
     {"l": 3, "sensitive": ["occupation", "note"]}, {"representation": "interval"},
     {"hierarchies": {"education": "prefix", "born": "date"}}, {"column_weights": {"age": 3.0}},
     {"categorical": ["hours"]}, {"sensitive": ["occupation"], "others": "drop"},
@@ -161,7 +161,7 @@ def test_numbers_that_all_rows_share_are_no_blocks(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("options", "said"), [
     ({"quasi_identifiers": None}, "Name the columns to generalize"),
     ({"sensitive": ["occupation"]}, "1 column has no role: 'note'"),
-    ({"method": "full_domain", "recoding": "global"}, "The method 'full_domain' looks at all rows"),
+    ({"method": "full_domain"}, "The method 'full_domain' looks at all rows"),
     ({"t": 0.2, "suppress": 0.1, "sensitive": ["occupation"], "others": "drop"},
      "The privacy model 't' beside suppress looks"),
     ({"method": "mondrian"}, "The method 'mondrian' looks at all rows"),

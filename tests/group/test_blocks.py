@@ -206,10 +206,11 @@ def test_the_steps_told_give_the_same_release(con: duckdb.DuckDBPyConnection, ca
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        ("refine_steps := 5", "nothing is refined. Add effort='balanced'"),
-        ("refine_seconds := 5", "nothing is refined. Add effort='balanced'"),
-        ("method := 'best', effort := 'balanced'", "refines by itself. Leave refine out."),
-        ("refine := 'lokal'", "Did you mean 'local'?"),
+        ("refine_steps := 5", "nothing is searched. Add effort='balanced'"),
+        ("refine_seconds := 5", "nothing is searched. Add effort='balanced'"),
+        ("method := 'best', effort := 'balanced'", "searches by itself. Leave effort out, or give "
+                                                   "refine_steps."),
+        ("effort := 'balancd'", "Did you mean 'balanced'?"),
         ("effort := 'balanced', refine_seconds := 0", "a number above 0"),
         ("block_rows := 0", "block_rows must be a whole number of 1 or more"),
         ("progress := 'no'", "progress must be true or false"),

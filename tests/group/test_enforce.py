@@ -56,7 +56,7 @@ def test_a_task_with_constraints_goes_through_json_and_back() -> None:
         DistinctDiversity(column="Pay", l=3), Closeness(column="job", t=0.2, nulls="value"),
         AlphaFrequency(column="pay", by_value=(("HIV", 0.1),)),
     )
-    task = replace(task_for("k_member", 5, column_weights={"a": 2.0}), beside_k=(KAnonymity(7),
+    task = replace(task_for("k_member", 5, weights={"a": 2.0}), beside_k=(KAnonymity(7),
                                                                                  *models))
     assert GroupTask.of_told(task.told(), METHODS) == task
     assert task.models == models and task.needs_sensitive

@@ -15,16 +15,16 @@ Connection = duckdb.DuckDBPyConnection
 
 
 @pytest.mark.sample(1)
-@pytest.mark.parametrize("recoding", ["local", "global"])
-def test_values_that_only_look_alike_stay_apart(con: Connection, recoding: str) -> None:
+@pytest.mark.parametrize("method", ["mondrian", "full_domain"])
+def test_values_that_only_look_alike_stay_apart(con: Connection, method: str) -> None:
     con.execute("CREATE TABLE c (z VARCHAR COLLATE NOCASE, age INTEGER)")
     con.execute("INSERT INTO c SELECT ['a', 'A', 'b'][1 + i // 8], i // 8 FROM range(24) AS r(i)")
     con.execute("CREATE TABLE lv (level0 VARCHAR, level1 VARCHAR, level2 VARCHAR)")
     con.execute("INSERT INTO lv VALUES ('a', 'g1', '*'), ('A', 'g2', '*'), ('b', 'g1', '*')")
     found = con.sql(
         f"SELECT encode(z), count(*) FROM anonymize('c', k := 4, hierarchies := {{'z': 'lv', "
-        f"'age': 'flat'}}, recoding := '{recoding}', quasi_identifiers := ['z', 'age']"
-        + (", method := 'mondrian')" if recoding == "local" else ")") + " GROUP BY ALL"
+        f"'age': 'flat'}}, method := '{method}', "
+        "quasi_identifiers := ['z', 'age']) GROUP BY ALL"
     ).fetchall()
     assert sorted(found) == [(b"A", 8), (b"a", 8), (b"b", 8)]
     table = con.sql("FROM hierarchy('c', 'z', kind := 'flat')").fetchall()
@@ -41,7 +41,7 @@ def test_a_column_may_have_any_name(con: Connection, name: str) -> None:
     con.execute(
         f"CREATE TABLE odd AS SELECT i % 3 AS {quoted}, i // 4 AS place2 FROM range(24) AS r(i)"
     )
-    for options in ("recoding := 'global'", f"hierarchies := MAP {{'{name}': 'bins'}}"):
+    for options in ("method := 'full_domain'", f"hierarchies := MAP {{'{name}': 'bins'}}"):
         found = con.sql(f"FROM anonymize('odd', k := 4, {options})")
         assert found.columns == [name, "place2"]
         assert len(found.fetchall()) == 24
@@ -50,7 +50,7 @@ def test_a_column_may_have_any_name(con: Connection, name: str) -> None:
 @pytest.mark.slow
 def test_columns_of_nothing_but_null_and_tables_of_nothing(con: Connection) -> None:
     con.execute("CREATE TABLE n AS SELECT NULL::VARCHAR AS zip, i AS age FROM range(6) AS r(i)")
-    for options in ("hierarchies := {'zip': 'flat'}", "recoding := 'global'"):
+    for options in ("hierarchies := {'zip': 'flat'}", "method := 'full_domain'"):
         found = con.sql(f"SELECT zip FROM anonymize('n', k := 3, {options})").fetchall()
         assert found == [(None,)] * 6
     con.execute("CREATE TABLE empty AS FROM n LIMIT 0")
@@ -93,10 +93,9 @@ def test_a_table_named_like_a_kind_is_written_with_its_schema(con: Connection) -
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ("recoding := 'global', representation := 'interval'", "Leave representation out"),
-        ("method := 'full_domain', recoding := 'local'", "Leave recoding out"),
+        ("method := 'full_domain', representation := 'interval'", "Leave representation out"),
         ("method := 'mdav', distance := 'loss', loss := 'range_distinct'", "Leave loss out"),
-        ("method := 'k_member', diversity_penalty := 2", "given without diversity"),
+        ("method := 'k_member', diversity_penalty := 2", "given without diversity_preference"),
         ("method := 'k_member', class_penalty := 2", "given without class_label"),
         ("method := 'k_member', effort := 'balanced', class_label := 'disease'", "would undo"),
         ("method := 'k_member', effort := 'balanced', diversity_preference := 'equal'",

@@ -189,7 +189,7 @@ def test_places_in_a_table_with_others(con: Connection) -> None:
     ("kind := 'adjacency'", "needs one of the options adjacency and places"),
     ("kind := 'adjacency', adjacency := 'pairs', places := 'pairs'", "needs one of the options"),
     ("kind := 'adjacency', adjacency := 't'", "has one column (zip)"),
-    ("kind := 'rectangles'", "two numbers in each value"),
+    ("kind := 'rectangles'", "is a pair of numbers such as"),
     ("kind := 'cover', packing := 'glue'", "must be one of fold, spread, five_halves"),
     ("kind := 'rectangles', extent := [1, 2]", "must be the bounds of the first"),
     ("kind := 'cover', levels := 0", "whole number from 1"),

@@ -197,6 +197,24 @@ def test_many_codes_keep_their_neighbours() -> None:
     build("prefix", [f"{(i * 7919) % 100_003:06}" for i in range(100_000)], ordered=False)
 
 
+@pytest.mark.parametrize(("kind", "values", "said"), [
+    ("date", ["34", "57"], "No value of 'zip' is a date such as 2024-05-17, so the kind 'date' "
+     "doesn't fit the column. Did you mean 'bins'?"),
+    ("date", ["x1", "y2", "3"], "Did you mean 'prefix'?"),
+    ("bins", ["x1", "y2"], "No value of 'zip' is a number, so the kind 'bins' doesn't fit the "
+     "column. Did you mean 'prefix'?"),
+    ("bins", ["2024-05-17", "2024-05-18"], "Did you mean 'date'?"),
+    ("rectangles", ["x", "y"], "No value of 'zip' is a pair of numbers such as '-10.9 -37.0', so "
+     "the kind 'rectangles' doesn't fit the column. Did you mean 'prefix'?"),
+])
+def test_a_kind_that_fits_no_value_is_told_with_one_that_does(
+    kind: str, values: list[str], said: str
+) -> None:
+    with pytest.raises(DataError) as err:
+        build(kind, values, ordered=False)
+    assert str(err.value).endswith(said)
+
+
 def test_bins_refuse_what_is_no_number() -> None:
     values = ["1", "x", "inf", "nan", "1e999", "0x1F", "1_000"]
     with pytest.raises(DataError, match="6 distinct values of 'zip' are no finite number") as err:
@@ -252,9 +270,10 @@ def test_check_kind_fills_in_defaults() -> None:
     ("spec", "fact"),
     [
         ({}, "names no kind"),
+        ({"knd": "bins"}, "has 'knd' and no kind. Did you mean 'kind'?"),
         ({"kind": "bin"}, "Did you mean 'bins'?"),
         ({"kind": "bins", "widht": 3}, "Did you mean 'width'?"),
-        ({"kind": "flat", "levels": 3}, "has no option 'levels'. It takes none."),
+        ({"kind": "flat", "levels": 3}, "has no option 'levels'. It takes none; leave it out."),
         ({"kind": "bins", "width": 0}, "must be a number above 0"),
         ({"kind": "bins", "width": "ten"}, "must be a number above 0"),
         ({"kind": "bins", "width": float("inf")}, "must be a number above 0"),
@@ -264,7 +283,8 @@ def test_check_kind_fills_in_defaults() -> None:
         ({"kind": "prefix", "levels": 0}, "whole number from 1"),
         ({"kind": "prefix", "levels": 2.5}, "whole number from 1"),
         ({"kind": "prefix", "mask": "**"}, "must be one character"),
-        ({"kind": "ordered"}, "needs the option 'ranking'"),
+        ({"kind": "ordered"}, "needs the option 'ranking'. Give it, such as {'kind': 'ordered', "
+         "'ranking': ['low', 'mid', 'high']}."),
         ({"kind": "ordered", "ranking": []}, "must list the values"),
         ({"kind": "ordered", "ranking": ["a", None]}, "must list the values"),
         ({"kind": "ordered", "ranking": ["1", 1]}, "lists '1' twice"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import duckdb
 import pytest
 
+from kanon_sql.measure.brief import BRIEF_ROWS, FIRST
 from kanon_sql.measure.in_words import Coarse, of_100, words_of
-from kanon_sql.measure.metrics import BRIEF_ROWS, FIRST
 from tests.support.connections import registered
 
 QUASI = ("age", "income", "born", "job", "zip")

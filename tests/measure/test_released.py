@@ -113,7 +113,7 @@ def test_they_agree_where_columns_have_hierarchies(
     if representation is None and nulls == "value":
         whole = trees.replace("}", ", 'age': 'ages', 'other': 'flat'}").replace(
             ", 'age': 'ages', 'age'", ", 'age'")
-        agree(*both(base, f"k=3, recoding='global'{whole}", roles, whole))
+        agree(*both(base, f"k=3, method='full_domain'{whole}", roles, whole))
 
 
 @pytest.mark.slow

@@ -342,32 +342,29 @@ def test_max_risk_is_the_least_k(con: Connection, risk: str, k: int) -> None:
 
 
 @pytest.mark.slow
-def test_max_risk_and_preset_set_k_for_a_release(con: Connection) -> None:
+def test_max_risk_sets_k_for_a_release(con: Connection) -> None:
     create(con, "t", made(1, 200))
     call = "FROM anonymize('t', quasi_identifiers := ['age', 'zip'], others := 'drop', {})"
-    same = {"max_risk := 0.09": 12, "preset := 'cms_11'": 11, "preset := 'CMS-11'": 11}
-    for given, k in same.items():
+    for given, k in {"max_risk := 0.09": 12, "max_risk := 0.1": 10}.items():
         expected = con.execute(call.format(f"k := {k}")).fetchall()
         assert con.execute(call.format(given)).fetchall() == expected
     ((k,),) = con.execute(
-        "SELECT value FROM anonymize_metrics('t', detail=true, quasi_identifiers := ['age', "
-        "'zip'], "
-        "others := 'drop', preset := 'cms_11') WHERE metric = 'k_requested'"
+        "SELECT value FROM anonymize_metrics('t', quasi_identifiers := ['age', 'zip'], "
+        "others := 'drop', max_risk := 0.1) WHERE metric = 'k_requested'"
     ).fetchall()
-    assert k == 11
+    assert k == 10
 
 
 REFUSED = {
     "max_risk := 0.2, k := 5": "k and max_risk both say how many rows",
-    "preset := 'cms_11', k := 12": "k and preset both say",
-    "preset := 'cms_11', max_risk := 0.09": "max_risk and preset both say",
-    "preset := 'ema_0070'": "The preset 'ema_0070' is not known: there is cms_11. Give the number "
-    "that another text asks for as max_risk.",
+    "preset := 'cms_11'": "anonymize_risk has no option 'preset'. Give k or max_risk: the CMS Cell "
+    "Size Suppression Policy asks for k=11.",
     "max_risk := 0": "max_risk must be a probability from 1e-09 to 1",
     "max_risk := 1.01": "max_risk must be a probability from 1e-09 to 1",
     "max_risk := 'much'": "max_risk must be a probability from 1e-09 to 1",
     "max_risk := true": "max_risk must be a probability from 1e-09 to 1",
-    "sampling_weight := 'w', population := 't'": "population and weight both say how many people",
+    "sampling_weight := 'w', population := 't'": "population and sampling_weight both say how "
+                                                 "many people",
     "sampling_weight := 'w', population_size := 9": "weight and population_size both say",
     "sampling_weight := 'age'": "The column 'age' is given as quasi_identifier and as weight",
     "population_size := 0": "population_size must be a whole number",

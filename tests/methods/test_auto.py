@@ -73,26 +73,28 @@ def test_any_other_method_is_left_alone() -> None:
 
 FRAMES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     # what is asked for beside auto, and what gives the same
-    "points": ({}, {"method": "mdav_star", "refine": "local"}),
-    "sets": ({"representation": "interval"}, {"method": "k_member", "refine": "local"}),
+    "points": ({}, {"method": "mdav_star", "effort": "balanced"}),
+    "sets": ({"representation": "interval"}, {"method": "k_member", "effort": "balanced"}),
     "hierarchy": (
-        {"hierarchies": {"job": "flat"}}, {"method": "k_member", "refine": "local"},
+        {"hierarchies": {"job": "flat"}}, {"method": "k_member", "effort": "balanced"},
     ),
     "hierarchy, points": (
         {"hierarchies": {"job": "flat"}, "representation": "median"},
-        {"method": "mdav_star", "refine": "local"},
+        {"method": "mdav_star", "effort": "balanced"},
     ),
-    "fast": ({"effort": "fast"}, {"method": "mdav_star", "refine": "none", "effort": None}),
+    "fast": ({"effort": "fast"}, {"method": "mdav_star", "effort": "fast"}),
     "one number": (
         {"quasi_identifiers": ["age"], "others": "drop"}, {"method": "optimal_1d"},
     ),
-    "model": ({"l": 2, "seed": 4}, {"method": "mdav_star", "refine": "local"}),
-    "persons": ({"entity": "name", "identifiers": []}, {"method": "mdav_star", "refine": "local"}),
-    "in blocks": ({"block_rows": 250}, {"method": "mdav_star", "refine": "local"}),
-    "suppress": ({"suppress": 0.1}, {"method": "mdav_star", "refine": "local"}),
+    "model": ({"l": 2, "seed": 4}, {"method": "mdav_star", "effort": "balanced"}),
+    "persons": (
+        {"entity": "name", "identifiers": []}, {"method": "mdav_star", "effort": "balanced"},
+    ),
+    "in blocks": ({"block_rows": 250}, {"method": "mdav_star", "effort": "balanced"}),
+    "suppress": ({"suppress": 0.1}, {"method": "mdav_star", "effort": "balanced"}),
     "class label": (
         {"class_label": "disease", "representation": "interval", "sensitive": []},
-        {"method": "k_member", "refine": "local", "class_penalty": 0},
+        {"method": "k_member", "effort": "balanced", "class_penalty": 0},
     ),
 }
 
@@ -139,9 +141,13 @@ def test_in_sql_with_a_clear_notice(con: Connection) -> None:
 def test_the_same_for_any_threads_and_order(con: Connection) -> None:
     people = con.sql("FROM patients").pl()
     call: dict[str, Any] = {"k": 4, "identifiers": ["name"], "sensitive": ["disease"]}
-    first = kanon_sql.anonymize(people, method="auto", threads=1, **call)
+    first = kanon_sql.anonymize(people, method="auto", **call)
     for frame in (people, people.reverse(), people.sample(fraction=1.0, shuffle=True, seed=1)):
-        assert_frame_equal(first, kanon_sql.anonymize(frame, method="auto", threads=2, **call))
+        assert_frame_equal(first, kanon_sql.anonymize(frame, method="auto", **call))
+    for threads in (1, 2):
+        con.execute(f"SET threads = {threads}")
+        again = kanon_sql.anonymize("patients", con=con, method="auto", **call).pl()
+        assert_frame_equal(first, again)
 
 
 @pytest.mark.slow
@@ -164,7 +170,6 @@ REFUSED = {
     "parts": (
         {"within": ["job"], "quasi_identifiers": ["age", "zip"]}, "Name a method, or leave within",
     ),
-    "global": ({"recoding": "global"}, "Leave method out"),
 }
 
 

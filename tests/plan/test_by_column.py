@@ -136,7 +136,8 @@ def test_columns_that_only_duckdb_knows(con: Connection) -> None:
 
 
 WRONG = {
-    "representation := {'agee': 'median'}": 'Referenced column "agee" not found',
+    "representation := {'agee': 'median'}": "representation names the column 'agee', which doesn't "
+    "exist. Did you mean 'age'?",
     "representation := {'flu': 'median'}": "representation names the column 'flu', which is no "
     "quasi-identifier. Name it in quasi_identifiers, or leave it out.",
     "representation := {'age': 'mean'}": "The representation 'mean' is not known. Did you mean "
@@ -146,8 +147,9 @@ WRONG = {
     "representation := {'age': 'number'}": "would release nothing but the number of the class",
     "representation := {'age': 'hierarchy'}": "representation gives the column 'age' 'hierarchy', "
     "and it has none. Add it to hierarchies, or choose another.",
-    "representation := {'age': 'median'}, recoding := 'global'": "Leave representation out.",
-    "categorical := ['zipp']": 'Referenced column "zipp" not found',
+    "representation := {'age': 'median'}, method := 'full_domain'": "Leave representation out.",
+    "categorical := ['zipp']": "categorical names the column 'zipp', which doesn't exist. Did "
+    "you mean 'zip'?",
     "categorical := ['flu']": "categorical names the column 'flu', which is no quasi-identifier.",
     "categorical := ['zip', 'ZIP']": "categorical names the column 'zip' twice.",
     "categorical := 5": "categorical must be a list of column names",
@@ -242,7 +244,7 @@ def test_dates_and_hierarchies_may_be_categorical_too(con: Connection) -> None:
     assert all(isinstance(value, list) for value in found["day"])
     trees = "hierarchies := {'zip': 'bins'}"
     assert released(con, f"categorical := ['zip'], {trees}") == released(con, trees)
-    found = released(con, "categorical := ['zip'], recoding := 'global'")
+    found = released(con, "categorical := ['zip'], method := 'full_domain'")
     assert set(found["zip"]) <= {"100", "101", "104", "*"}  # the kind is 'flat', as of texts
 
 

@@ -62,12 +62,12 @@ CASES: dict[str, tuple[str, dict[str, object]]] = {
     ),
     "same_levels": (
         "anonymize",
-        {"k": 4, "recoding": "global", "suppress": 0.1, "quasi_identifiers": ["age", "job"],
+        {"k": 4, "method": "full_domain", "suppress": 0.1, "quasi_identifiers": ["age", "job"],
          "identifiers": ["name"], "sensitive": ["zip", "disease"]},
     ),
     "suppressed": (
         "suppressed_rows",
-        {"k": 4, "recoding": "global", "suppress": 0.1, "quasi_identifiers": ["age", "job"],
+        {"k": 4, "method": "full_domain", "suppress": 0.1, "quasi_identifiers": ["age", "job"],
          "others": "release", "show_values": True},
     ),
     "pair": (
@@ -102,7 +102,7 @@ CASES: dict[str, tuple[str, dict[str, object]]] = {
     "ledger": (
         "anonymize",
         {"k": 4, "quasi_identifiers": ["age", "zip"], "others": "drop", "entity": "name",
-         "ledger": "releases", "against": "absence"},
+         "ledger": "releases", "attacker": "knows_absence"},
     ),
     "ledger_models": (
         "anonymize",

@@ -65,8 +65,8 @@ MORE: tuple[tuple[str, dict[str, object]], ...] = (
     ("anonymize_clusters", {"method": "cellular", "facility_cost": "age"}),
     ("anonymize_metrics", ONE | {"method": "ordered", "objective": "quadratic"}),
     ("anonymize_metrics", {"k": 4, "sensitive": ["disease"], "class_label": "job",
-                           "sensitive_values": ["Flu"], "refine": "local"}),
-    ("anonymize_metrics", {"k": 4, "method": "v_mdav", "recoding": "local"}),
+                           "sensitive_values": ["Flu"], "effort": "balanced"}),
+    ("anonymize_metrics", {"k": 4, "method": "v_mdav"}),
     ("anonymize", ONE | {"method": "fold", "representation": "number"}),
     ("anonymize", ONE | {"method": "zip_regions", "adjacency": "pairs"}),
     ("anonymize", TWO),
@@ -98,7 +98,7 @@ MORE: tuple[tuple[str, dict[str, object]], ...] = (
         "job": "prefix", "disease": "flat", "zip": "prefix"}}),
     ("anonymize_risk", {"sampling_weight": "age", "k": 3}),
     ("anonymize_risk", {"population_size": 1000}),
-    ("anonymize_metrics", {"k": 3, "weight": "age"}),
+    ("anonymize_metrics", {"k": 3, "sampling_weight": "age"}),
     ("anonymize_ledger", PERSONS),
     ("anonymize_metrics", {"k": 4, "within": ["job"], "by_part": True, "method": "r_gather"}),
     ("suppressed_rows", PERSONS | {"ledger": "releases"}),
@@ -162,6 +162,10 @@ def everything(con: duckdb.DuckDBPyConnection) -> Iterator[str]:
     yield plan("k_anonymity", "a_cte", {"identifiers": ["name"]}, MadeUp()).text
     missing = plan("anonymize", "s.nobody", {"k": 5}, MadeUp())
     yield found_sql(missing.text, missing.relations)
+    asked = {"k": 5, "sensitive": ["disese"]}
+    yield plan("anonymize", "patients", asked, MadeUp({"patients": columns})).text
+    unsure = plan("anonymize", "s.nobody", asked, MadeUp())
+    yield found_sql(unsure.text, (), unsure.columns)
     file = file_relation("out.parquet")
     yield from (digest_sql(file), fingerprint_sql(file), class_sizes_sql(file, ["age"]))
     assert copy_sql(f"({digest_sql(file)})", "out.parquet", "{}").startswith("COPY (WITH")

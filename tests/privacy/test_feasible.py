@@ -50,38 +50,40 @@ SICK = ["flu"] * 6 + ["hiv"] * 3 + ["cold"]
 REFUSED: dict[str, tuple[PrivacyModel, Sequence[Any], tuple[str, ...]]] = {
     "too few values": (
         DistinctDiversity(column="illness", l=4), SICK,
-        ("distinct_l_diversity with l = 4", "'illness'", "has l = 3", "fewer than 4 rows"),
+        ("'illness' has 3 different values, so l = 4 can't be kept. Ask for l of 3 or less.",),
     ),
     "a missing value is none": (
-        DistinctDiversity(column="illness", l=4), [*SICK, None], ("has l = 3",),
+        DistinctDiversity(column="illness", l=4), [*SICK, None], ("has 3 different values,",),
     ),
     "nothing is known": (
-        DistinctDiversity(column="illness", l=1), [None, None], ("all 2 rows has l = 0",),
+        DistinctDiversity(column="illness", l=1), [None, None],
+        ("'illness' has 0 different values, so l = 1 can't be kept. Ask for no l",),
     ),
     # 6, 3 and 1 of 10: exp(0.89795...)
     "too little entropy": (
         EntropyDiversity(column="illness", l=2.5), SICK,
-        ("entropy_l_diversity with l = 2.5", "has l = 2.45", "fewer than 3 rows"),
+        ("One class of all 10 rows has l = 2.45", "so l = 2.5 can't", "Ask for l of 2.45"),
     ),
     # 6 < c (3 + 1) from 1.5 on
     "c is too low": (
         RecursiveDiversity(column="illness", l=2, c=1.5), SICK,
-        ("l = 2, c = 1.5", "needs c above 1.5,", "Ask for less by l and c"),
+        ("needs c above 1.5 for", "so l = 2, c = 1.5 can't", "Ask for c above 1.5, or"),
     ),
     "no c would do": (
-        RecursiveDiversity(column="illness", l=4, c=100.0), SICK, ("too few values for any c",),
+        RecursiveDiversity(column="illness", l=4, c=100.0), SICK,
+        ("'illness' has 3 different values, so l = 4 can't be kept. Ask for l of 3 or less.",),
     ),
     "too frequent": (
         AlphaFrequency(column="illness", alpha=0.5), SICK,
-        ("alpha = 0.5", "has alpha = 0.6,", "fewer than 2 rows"),
+        ("has alpha = 0.6 for", "so alpha = 0.5 can't", "Ask for alpha of 0.6 or more."),
     ),
     "one value is too frequent": (
         AlphaFrequency(column="illness", by_value=(("hiv", 0.2),)), SICK,
-        ("alpha_k_anonymity with alpha by value", "has alpha = 0.3,"),
+        ("has alpha = 0.3 for", "so alpha by value can't", "Ask for a higher alpha by value."),
     ),
     "missing ones count against it": (
         AlphaFrequency(column="illness", alpha=0.6), [*SICK, None, None, None, None, None],
-        ("all 15 rows has alpha = 0.733333333,",),
+        ("all 15 rows has alpha = 0.733333333 for", "Ask for alpha of 0.733334 or more."),
     ),
 }
 
@@ -92,7 +94,7 @@ def test_what_all_rows_as_one_class_break_is_refused_and_told(case: str) -> None
     with pytest.raises(DataError) as caught:
         refuse_infeasible(table(values), (model,))
     said = str(caught.value)
-    assert said.startswith("No release keeps") and all(part in said for part in parts), said
+    assert all(part in said for part in parts) and len(said.split()) <= 40, said
     assert not any(f"{value}" in said for value in values if isinstance(value, str))
 
 
@@ -131,7 +133,7 @@ def test_l_says_nothing_about_many_numbers() -> None:
     bins = np.array([np.arange(51), np.arange(51) // 10], np.int32)
     refuse_infeasible(table(many, levels=bins), (DistinctDiversity(column="illness", l=2),))
     # six bins, and a hierarchy that has no more than its leaves
-    with pytest.raises(DataError, match="has l = 6,"):
+    with pytest.raises(DataError, match="has 6 different values one level up its hierarchy, "):
         refuse_infeasible(table(many, levels=bins), (DistinctDiversity(column="illness", l=7),))
     with pytest.raises(DataError, match="l says nothing"):
         refuse_infeasible(table(many, levels=bins[:1]), (DistinctDiversity(column="illness", l=2),))
@@ -177,7 +179,7 @@ def test_the_rows_are_refused_before_they_are_grouped() -> None:
         "secrets": CellColumns({}, {0: pa.array(values)}),
     }, 10)
     task = replace(task_for("mdav", 2), beside_k=(DistinctDiversity(column="x", l=3),))
-    with pytest.raises(DataError, match=r"for the column 'x'.* has l = 2"):
+    with pytest.raises(DataError, match=r"'x' has 2 different values, so l = 3"):
         prepare(rows, [Column("a", "DOUBLE")], task, sensitive=[Column("x", "VARCHAR")])
 
 
@@ -189,5 +191,5 @@ def test_what_the_rows_that_are_kept_can_not_keep_is_refused_after_suppression()
         task_for("mdav", 2), suppress=0.05, beside_k=(DistinctDiversity(column="illness", l=3),)
     )
     refuse_infeasible(points, task.models)
-    with pytest.raises(DataError, match=r"one class of all (39|40) rows has l = 2"):
+    with pytest.raises(DataError, match=r"'illness' has 2 different values, so"):
         group_points(points, task)

@@ -192,7 +192,7 @@ def test_every_refusal_is_our_sentence(more: tuple[Path, Result]) -> None:
         "without_options": "says nothing of its release. Give it a config such as",
         "roles_of_nothing": "has a role in its meta. Write for example",
         "with_where": "kanon_sql tests a whole relation",
-        "misspelt_column": 'Referenced column "ocupation" not found',
+        "misspelt_column": "sensitive names the column 'ocupation', which doesn't exist.",
     }.items():
         assert result.status[name] == "error"
         assert said in result.message[name]

@@ -51,7 +51,7 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
                 "kernel.watch", "ledger", "measure", "methods", "points",
                 "privacy"}, {"numpy", "pyarrow"}),
     "plan": ({"call", "encode.coordinates", "hierarchies.kinds",
-              "measure.ledger_metrics", "measure.metrics", "measure.model_metrics",
+              "measure.brief", "measure.ledger_metrics", "measure.metrics", "measure.model_metrics",
               "measure.part_metrics", "measure.person_metrics", "measure.risk_metrics", "methods",
               "privacy", "sql"}, set()),
     "measure": ({"encode", "kernel", "methods", "points", "privacy"},

@@ -41,7 +41,7 @@ def fill(
 
 def options(k: int, against: str, headroom: int, number: int, more: str = "") -> str:
     ledger = ", ledger='releases'" if number > 1 else ""
-    return f"{QUASI}, k={k}, attacker='{against}', headroom={headroom}{more}{ledger}"
+    return f"{QUASI}, k={k}, attacker='knows_{against}', headroom={headroom}{more}{ledger}"
 
 
 def release(

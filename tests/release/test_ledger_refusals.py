@@ -44,7 +44,7 @@ CALLS = {
     f"{FIRST}, hierarchies={{'zip': 'prefix'}}": "publish in another form",
     f"{FIRST}, suppress=0.1": "suppress and ledger both leave persons out",
     f"{FIRST}, method='r_gather'": "The method 'r_gather' can't go on from the classes",
-    f"{FIRST}, recoding='global'": "The method 'full_domain' can't go on from the classes",
+    f"{FIRST}, method='full_domain'": "The method 'full_domain' can't go on from the classes",
     f"{FIRST}, effort='balanced', refine_seconds=1": "refine_seconds gives other classes each time",
     f"{FIRST}, entity_rows='apart'": "entity_rows 'apart' lets a person be in several classes",
     "k=4, quasi_identifiers=['age', 'zip'], sensitive=['ill'], identifiers=['id']":

@@ -257,7 +257,7 @@ def test_no_model_tells_how_many_classes_it_changed(con: Connection) -> None:
     "method := 'r_gather', sensitive := ['disease', 'job']",
     "keep_order := true, representation := 'interval'",
     "representation := 'bounds', class_id := true",
-    "recoding := 'global', suppress := 0.1",
+    "method := 'full_domain', suppress := 0.1",
     "method := 'forest', representation := {'age': 'median', '*': 'interval'}",
     "nulls := 'suppress', categorical := ['zip']",
     "method := 'mondrian', hierarchies := {'zip': 'prefix'}",

@@ -145,8 +145,8 @@ ILL = "entity := 'patient', sensitive := ['disease'], others := 'drop'"
 
 @pytest.mark.parametrize(("options", "said"), [
     ("k := 70", "There are 60 persons to anonymize, fewer than k = 70."),
-    ("k := 5, l := 9", "one class of all 60 persons has l = "),
-    ("k := 5, l := 9, entity_rows := 'apart'", "one class of all 140 rows has l = "),
+    ("k := 5, alpha := 0.01", "One class of all 60 persons has alpha = "),
+    ("k := 5, alpha := 0.01, entity_rows := 'apart'", "One class of all 140 rows has alpha = "),
     ("k := 5, nulls := 'error'", "has 3 persons with NULL or NaN"),
 ])
 def test_refusals_count_persons_where_persons_are_grouped(
@@ -193,7 +193,7 @@ def test_the_entity_may_be_declared(con: Connection) -> None:
     ("entity_rows := 'together'", "no column says whose row a row is"),
     ("entity := 'patient', entity_rows := 'alone'", "There are: apart, together"),
     ("entity := 'patient', k := 61", "There are 60 persons to anonymize, fewer than k = 61"),
-    ("entity := 'patient', entity_rows := 'apart', k := 50", "use entity_rows 'together'"),
+    ("entity := 'patient', entity_rows := 'apart', k := 50", "use entity_rows='together'"),
 ])
 def test_what_is_not_understood_is_refused(con: Connection, options: str, said: str) -> None:
     k = "" if "k :=" in options else "k := 4, "

@@ -79,7 +79,7 @@ def test_where_a_role_comes_from(con: duckdb.DuckDBPyConnection) -> None:
 @pytest.mark.parametrize("options", [
     "", "representation='interval'", "representation={'age': 'bounds', '*': 'median'}",
     "categorical=['sex'], representation='bounds'", "hierarchies={'city': 'flat'}",
-    "method='mondrian'", "method='r_gather'", "recoding='global'", "others='quasi_identifier'",
+    "method='mondrian'", "method='r_gather'", "method='full_domain'", "others='quasi_identifier'",
     "quasi_identifiers=['age', 'city'], others='release'",
     "quasi_identifiers=['age', 'city'], others='drop'",
 ])

@@ -144,7 +144,7 @@ def test_the_release_says_what_it_was_weighted_by(con: Connection) -> None:
     create(con, 8)
     call = tables.call("anonymize_metrics", "t", **OPTIONS, others="drop", sampling_weight="w")
     ((told,),) = con.execute(f"SELECT text FROM {call} WHERE metric = 'options'").fetchall()
-    assert json.loads(told)["weight"] == "w"
+    assert json.loads(told)["sampling_weight"] == "w"
 
 
 def test_a_row_without_a_weight_stops_the_release(con: Connection) -> None:
@@ -163,7 +163,7 @@ def test_weights_that_would_mean_nothing_are_refused(
     con: Connection, options: dict[str, Any]
 ) -> None:
     create(con, 10)
-    with pytest.raises(OptionError, match="weight counts in centroids"):
+    with pytest.raises(OptionError, match="sampling_weight counts in centroids"):
         kanon_sql.anonymize("t", con=con, **{**OPTIONS, **options}, others="drop",
                             sampling_weight="w")
     call = tables.call(

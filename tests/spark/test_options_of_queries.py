@@ -292,12 +292,12 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "a method of all rows": (
         {"method": "pairs", "k": 2, "block_rows": None}, "The method 'pairs' looks at all rows"
     ),
-    "global recoding": ({"recoding": "global", "block_rows": None}, "looks at all rows"),
+    "global recoding": ({"method": "full_domain", "block_rows": None}, "looks at all rows"),
     "shares beside rows left out": (
         {"t": {"disease": 0.3}, "suppress": 0.01}, "'t' beside suppress looks at all rows"
     ),
     "refine_seconds": (
-        {"refine": "local", "refine_seconds": 1.0}, "'refine_seconds' looks at all rows"
+        {"effort": "balanced", "refine_seconds": 1.0}, "'refine_seconds' looks at all rows"
     ),
     "keep_order": ({"keep_order": True}, "keep_order asks for the places that rows had"),
     "joined parts beside entity": (

@@ -15,7 +15,7 @@ NAMES = {
 """The quasi-identifiers of methods that don't take any."""
 
 MORE = {
-    "zip_regions": "adjacency := 'borders'", "full_domain": "recoding := 'global'",
+    "zip_regions": "adjacency := 'borders'", "full_domain": "method := 'full_domain'",
     "best": "refine_steps := 2000",
 }
 """Options of single methods. full_domain needs hierarchies, too."""

@@ -57,7 +57,7 @@ CASES: dict[str, dict[str, Any]] = {
     },
     "method auto": {"method": "auto"},
     "effort balanced": {"effort": "balanced"},
-    "refine_seconds": {"refine": "local", "refine_seconds": 0.2},
+    "refine_seconds": {"effort": "balanced", "refine_seconds": 0.2},
     "suppress": {"suppress": 0.05},
     "nulls left out": {"nulls": "suppress"},
     "column_weights": {"column_weights": {"age": 3.0}},

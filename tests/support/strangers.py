@@ -28,7 +28,7 @@ CALLS = {
     "median": f"FROM anonymize('patients', k := 3, {ROLES}, representation := 'median')",
     "hierarchies": f"FROM anonymize('patients', k := 3, {ROLES}, method := 'r_gather', {LEVELS})",
     "suppressed_rows": f"FROM suppressed_rows('patients', k := 3, {ROLES}, {LEVELS}, "
-                            "recoding := 'global', suppress := 0.2)",
+                            "method := 'full_domain', suppress := 0.2)",
     "anonymize_clusters": f"FROM anonymize_clusters('patients', k := 3, {ROLES})",
     "anonymize_metrics": "SELECT metric, CASE WHEN unit = 'seconds' THEN 0 ELSE value END, "
                          "CASE WHEN metric = 'grouping_cache' THEN '' ELSE text END "

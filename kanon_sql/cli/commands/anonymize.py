@@ -8,7 +8,8 @@ import click
 
 from kanon_sql.cli import inputs
 from kanon_sql.cli.dry import dry, print_dry
-from kanon_sql.cli.options import Grouped, checked, options
+from kanon_sql.cli.help import Grouped
+from kanon_sql.cli.options import checked, options
 from kanon_sql.cli.show import as_json as json_text
 from kanon_sql.cli.show import note
 from kanon_sql.cli.sources import opened, writes_to
@@ -20,12 +21,13 @@ from kanon_sql.errors import OptionError
 @click.command(cls=Grouped, epilog=inputs.EPILOG)
 @inputs.source
 @inputs.output
-@click.option("--memory", metavar="SIZE", help="What DuckDB may take, such as 4GB, where -o is a "
+@inputs.place("--memory", common=False, metavar="SIZE",
+               help="What DuckDB may take, such as 4GB, where -o is a "
               "folder; its input may be larger.")
-@click.option("--resume/--no-resume", default=None,
-              help="Whether a run into a folder that was stopped is gone on with. Default: yes.")
-@click.option("--overwrite", is_flag=True, default=None,
-              help="Replaces a folder that isn't empty; with --partition-by, the partitions that "
+@inputs.place("--resume/--no-resume", common=False, default=None,
+               help="Whether a run into a folder that was stopped is gone on with. Default: yes.")
+@inputs.place("--overwrite", is_flag=True, default=None,
+               help="Replaces a folder that isn't empty; with --partition-by, the partitions that "
               "are written.")
 @click.option("--dry-run", is_flag=True, help="Shows roles, memory and SQL, and writes nothing.")
 @click.option("--quiet", is_flag=True, help="Says nothing of what was written.")

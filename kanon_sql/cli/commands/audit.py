@@ -10,7 +10,8 @@ import click
 from kanon_sql.call.options import OPTIONS
 from kanon_sql.cli import inputs
 from kanon_sql.cli.config import BY_ROLE, Config, Job
-from kanon_sql.cli.options import Grouped, checked, options
+from kanon_sql.cli.help import Grouped
+from kanon_sql.cli.options import checked, options
 from kanon_sql.cli.show import as_json as json_text
 from kanon_sql.cli.show import as_objects, metrics, shown, width
 from kanon_sql.cli.sources import Source, opened
@@ -23,8 +24,8 @@ VIOLATING = ("classes_below_k", "rows_below_k", "classes_violating", "rows_viola
 @click.command(cls=Grouped, epilog=f"{inputs.EPILOG} 1 where classes or rows are below what was "
                "asked.")
 @inputs.source
-@click.option("--config", metavar="FILE", type=click.Path(),
-              help="A kanon.toml, whose roles and options are those of the audit; IN is then by "
+@inputs.place("--config", metavar="FILE", type=click.Path(),
+               help="A kanon.toml, whose roles and options are those of the audit; IN is then by "
               "default the output that it describes.")
 @inputs.as_json
 @options("k_anonymity", "anonymize_audit")

@@ -12,7 +12,8 @@ from kanon_sql.api.comparison import FIRST, METRICS, Compared
 from kanon_sql.api.comparison import compare as compared
 from kanon_sql.call.options import OPTIONS
 from kanon_sql.cli import inputs
-from kanon_sql.cli.options import Grouped, checked, options, scalar
+from kanon_sql.cli.help import Grouped
+from kanon_sql.cli.options import OwnOption, checked, options, scalar
 from kanon_sql.cli.show import as_json as json_text
 from kanon_sql.cli.show import note
 from kanon_sql.cli.show import table as as_table
@@ -28,13 +29,14 @@ PLOTS = ("svg", "png", "pdf")
 
 @click.command(cls=Grouped, epilog=inputs.EPILOG)
 @inputs.source
-@click.option("-k", "--k", "ks", metavar="NUMBERS", default="5",
+@click.option("-k", "--k", "ks", cls=OwnOption, topic="models", metavar="NUMBERS", default="5",
               help="One k or several, with commas. Default: 5.")
-@click.option("-m", "--methods", "--method", "methods", metavar="METHODS",
+@click.option("-m", "--methods", "--method", "methods", cls=OwnOption, topic="grouping",
+              metavar="METHODS",
               default=",".join(FIRST),
               help=f"Methods with commas, or all. Default: {', '.join(FIRST)}.")
-@click.option("--plot", metavar="FILE", type=click.Path(),
-              help=f"Draws loss and risk by k, as {', '.join(PLOTS)}; needs the extra plots.")
+@inputs.place("--plot", metavar="FILE", type=click.Path(),
+               help=f"Draws loss and risk by k, as {', '.join(PLOTS)}; needs the extra plots.")
 @inputs.as_json
 @options("anonymize_metrics", but=("k", "method", "max_risk"))
 def compare(

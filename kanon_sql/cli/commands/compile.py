@@ -8,7 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from kanon_sql.call.options import OPTIONS
-from kanon_sql.cli.options import Grouped
+from kanon_sql.cli.help import Grouped
 from kanon_sql.methods import METHODS
 
 

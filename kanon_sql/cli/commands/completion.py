@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from kanon_sql.cli.options import Grouped
+from kanon_sql.cli.help import Grouped
 
 SHELLS = ("bash", "zsh", "fish")
 

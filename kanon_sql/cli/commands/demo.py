@@ -9,13 +9,16 @@ import click
 import duckdb
 
 from kanon_sql.call.options import OPTIONS
-from kanon_sql.cli.options import Grouped, RegistryOption, checked
-from kanon_sql.cli.show import metrics, table, width
+from kanon_sql.cli.help import Grouped
+from kanon_sql.cli.options import RegistryOption, checked
+from kanon_sql.cli.show import table, width
 from kanon_sql.data import adult
 from kanon_sql.duckdb.register import register
 
-ROWS = 10
+ROWS, FIGURES = 6, 5
 SHOWN = ("k", "method", "representation", "seed")
+LESS_TELLING = ("native-country", "workclass", "race", "marital-status")
+"""Columns that a narrow terminal leaves out, in this order."""
 
 
 def _options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -25,40 +28,46 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def _beside(left: str, right: str, room: int) -> str:
-    """Two blocks of text beside each other, or one below the other where they don't fit."""
-    lefts, rights = left.splitlines(), right.splitlines()
-    edge = max(map(len, lefts))
-    if edge + 5 + max(map(len, rights)) > room:
-        return f"{left}\n\n{right}"
-    pairs = zip(lefts, rights, strict=True)
-    return "\n".join(f"{a.ljust(edge)}  |{b}".rstrip() for a, b in pairs)
-
-
 def _fetch(con: duckdb.DuckDBPyConnection, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
     result = con.execute(sql)
     return [column[0] for column in result.description or ()], result.fetchall()
 
 
-def _blocks(con: duckdb.DuckDBPyConnection, call: str, room: int) -> str:
-    """Ten rows of the source, and the same ten as released.
+def _rows(
+    con: duckdb.DuckDBPyConnection, call: str, room: int
+) -> tuple[list[str], list[str]]:
+    """Some rows of the source and the same as released, as tables, and the columns left out.
 
     The pairing needs keep_order, which a release should not have; it is for show only.
     """
-    release = f"anonymize('adult', {call}, keep_order=true)"
-    con.execute(f"CREATE TEMP TABLE released AS FROM {release}")
-    blocks = []
-    for name in ("adult", "released"):
-        names, rows = _fetch(con, f"FROM {name}")
-        step = len(rows) // ROWS
-        blocks.append(f"  {name}\n" + table(names, rows[step // 2 :: step][:ROWS]))
-    return _beside(blocks[0], blocks[1], room)
+    con.execute(f"CREATE TEMP TABLE released AS FROM anonymize('adult', {call}, keep_order=true)")
+    found = {name: _fetch(con, f"FROM {name}") for name in ("adult", "released")}
+    away: list[str] = []
+    while True:
+        tables = []
+        for names, rows in found.values():
+            spots = [spot for spot, name in enumerate(names) if name not in away]
+            step = len(rows) // ROWS
+            some = [[row[spot] for spot in spots] for row in rows[step // 2 :: step][:ROWS]]
+            tables.append(table([names[spot] for spot in spots], some))
+        widest = max(len(line) for text in tables for line in text.splitlines())
+        if widest <= room or len(away) == len(LESS_TELLING):
+            return tables, away
+        away.append(LESS_TELLING[len(away)])
+
+
+def _figures(con: duckdb.DuckDBPyConnection, call: str) -> str:
+    """The five figures that everybody reads, in words."""
+    _, found = _fetch(
+        con, f"SELECT metric, in_words FROM anonymize_metrics('adult', {call}) LIMIT {FIGURES}"
+    )
+    return "\n".join(f"  {name:<21}{words}" for name, words in found)
 
 
 @click.command(cls=Grouped)
 @_options
 def demo(**given: Any) -> None:
-    """Anonymizes UCI Adult and prints the SQL, ten rows before and after, and the metrics.
+    """Anonymizes UCI Adult and shows the call, rows before and after, and five figures.
 
     Without options, by k = 5 and method mdav_star.
     """
@@ -70,23 +79,16 @@ def demo(**given: Any) -> None:
         for name, value in chosen.items() if value
     )
     call += ", sensitive=['salary-class']"
-    room = width()
     con = register(duckdb.connect())
     con.execute("SET enable_progress_bar = false")
     con.execute("CREATE TABLE adult AS FROM read_parquet(?)", [adult()])
     _, [(count,)] = _fetch(con, "SELECT count(*) FROM adult")
-    print(f"UCI Adult: {count:,} rows in the table adult. This call:\n")
-    print(f"  SELECT * FROM anonymize('adult', {call});\n")
-    print("(anonymize_sql(...) with the same arguments shows the whole query behind it.)\n")
-    print("Ten rows of the source, and what is released of them (a release is in another order):\n")
-    print(_blocks(con, call, room))
-    print(f"\nThe metrics, SELECT * FROM anonymize_metrics('adult', {call}):\n")
-    _, found = _fetch(con, f"FROM anonymize_metrics('adult', {call})")
-    print(metrics(found, room))
-    print("\nThe audit, of the source and of the release:\n")
-    quasi = "sensitive=['salary-class']"
-    shown = "SELECT * EXCLUDE (sensitive, c, alpha, delta, beta, classes_violating, rows_violating)"
-    audit = f"{shown} FROM k_anonymity('{{}}', {quasi}, k={chosen['k']})"
-    names, before = _fetch(con, audit.format("adult"))
-    _, after = _fetch(con, audit.format("released"))
-    print(table(("table", *names), [("adult", *before[0]), ("released", *after[0])]))
+    (before, after), away = _rows(con, call, width())
+    columns = con.table("adult").columns
+    narrow = f", in {len(columns) - len(away)} of {len(columns)} columns" if away else ""
+    print(f"UCI Adult has {count:,} rows. {ROWS} of them{narrow}:\n\n{before}")
+    print(f"\nOne line of SQL anonymizes them:\n\n  FROM anonymize('adult', {call});")
+    print(f"\nThe same rows as released, though a release is in another order:\n\n{after}")
+    print(f"\nFive figures that everybody reads:\n\n{_figures(con, call)}")
+    print("\nAll figures: FROM anonymize_metrics('adult', ...). "
+          "Your own file: kanon anonymize --help")

@@ -8,7 +8,8 @@ import click
 
 from kanon_sql.api.dataframe import release as write_release
 from kanon_sql.cli import inputs
-from kanon_sql.cli.options import Grouped, checked, options
+from kanon_sql.cli.help import Grouped
+from kanon_sql.cli.options import checked, options
 from kanon_sql.cli.show import as_json as json_text
 from kanon_sql.cli.show import note
 from kanon_sql.cli.sources import opened
@@ -18,10 +19,11 @@ from kanon_sql.errors import OptionError
 
 @click.command(cls=Grouped, epilog=inputs.EPILOG)
 @inputs.source
-@click.option("-o", "--output", "--to", "to", metavar="FILE", type=click.Path(),
+@inputs.place("-o", "--output", "--to", "to", metavar="FILE",
+               type=click.Path(),
               help="The Parquet file to write.")
-@click.option("--private", metavar="PLACE", type=click.Path(),
-              help="Where the private part goes, by which verify makes the release again: a file "
+@inputs.place("--private", metavar="PLACE", type=click.Path(),
+               help="Where the private part goes, by which verify makes the release again: a file "
               "that ends in .json, or a table of the DuckDB file.")
 @inputs.as_json
 @options("anonymize")

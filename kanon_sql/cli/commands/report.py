@@ -8,7 +8,8 @@ import click
 
 from kanon_sql.api.dataframe import report as write_report
 from kanon_sql.cli import inputs
-from kanon_sql.cli.options import Grouped, checked, options
+from kanon_sql.cli.help import Grouped
+from kanon_sql.cli.options import checked, options
 from kanon_sql.cli.show import as_json as json_text
 from kanon_sql.cli.show import note
 from kanon_sql.cli.sources import opened
@@ -17,8 +18,8 @@ from kanon_sql.errors import OptionError
 
 @click.command(cls=Grouped, epilog=inputs.EPILOG)
 @inputs.source
-@click.option("-o", "--output", "to", metavar="FILE", type=click.Path(),
-              help="The HTML file to write.")
+@inputs.place("-o", "--output", "to", metavar="FILE", type=click.Path(),
+               help="The HTML file to write.")
 @click.option("--title", metavar="TEXT", help="What the report is called.")
 @click.option("--query", "queries", metavar="NAME SQL", nargs=2, type=str, multiple=True,
               help="A query that is run on source and release, with {table} where the table goes, "

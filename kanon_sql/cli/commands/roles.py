@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from kanon_sql.cli import inputs
-from kanon_sql.cli.options import Grouped, checked, options
+from kanon_sql.cli.help import Grouped
+from kanon_sql.cli.options import checked, options
 from kanon_sql.cli.show import as_json as json_text
 from kanon_sql.cli.show import as_objects
 from kanon_sql.cli.show import table as as_table

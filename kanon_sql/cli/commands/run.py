@@ -12,7 +12,7 @@ from kanon_sql.api.dataframe import release as write_release
 from kanon_sql.cli import inputs
 from kanon_sql.cli.config import BY_ROLE, Config, Job, inside
 from kanon_sql.cli.dry import dry, print_dry
-from kanon_sql.cli.options import Grouped
+from kanon_sql.cli.help import Grouped
 from kanon_sql.cli.show import as_json as json_text
 from kanon_sql.cli.show import note
 from kanon_sql.cli.sources import Source, opened, writes_to

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +13,8 @@ import click
 import duckdb
 
 from kanon_sql.cli import inputs
-from kanon_sql.cli.options import Grouped, checked, options
+from kanon_sql.cli.help import Grouped
+from kanon_sql.cli.options import checked, options
 from kanon_sql.cli.show import as_json as json_text
 from kanon_sql.cli.show import as_objects
 from kanon_sql.cli.show import table as as_table
@@ -32,6 +34,22 @@ TELLING = """
         system.main.error(system.main.concat(kind, ': ', sentence))
 """
 """Refusals bring their class, by which the status is chosen; see sql/macros/refuse.sql."""
+
+MIXED = (
+    "An option with = stands after one with := or =>, which DuckDB refuses. Write those with = "
+    "first, or all of them in one way."
+)
+UNKNOWN = (
+    "{} has no option of a name that is given by := or =>. Write it with =, as k=5, to be told the "
+    "nearest name."
+)
+"""What is said of what DuckDB refuses of a call before the call is asked, by a part of its text."""
+
+NO_SUCH = re.compile(
+    r'Macro "?(anonymize\w*|k_anonymity|hierarchy|ledger_check)"?\(\) does not support'
+)
+
+STATEMENT = re.compile(r"\s*(SELECT|FROM|WITH)\s", re.IGNORECASE)
 
 LEAVING = (".quit", ".exit", "exit", "quit")
 
@@ -68,6 +86,8 @@ def sql(
             else:
                 _prompt(con, as_json)
         return
+    if len(source) == 1 and STATEMENT.match(source[0]):
+        raise OptionError("SQL is given as IN. Put -c before it, as in kanon sql -c 'SELECT 1'.")
     with opened(source, database, table) as read:
         query = rows_of("anonymize_sql", read, chosen)[1][0][0]
     print(json_text({"sql": query}) if as_json else query)
@@ -98,6 +118,11 @@ def _refusal(error: duckdb.Error) -> KanonError:
     of the text itself, and of all else, which may hold a value, only that it is so."""
     said = str(error).partition("\n")[0].partition(": ")[2]
     kind, _, sentence = said.partition(": ")
+    if "positional argument following named argument" in said:
+        return OptionError(MIXED)
+    unknown = NO_SUCH.match(said)
+    if unknown:
+        return OptionError(UNKNOWN.format(unknown[1]))
     if kind in KINDS:
         return KINDS[kind](sentence)
     if isinstance(error, duckdb.InvalidInputException) and "\n\nLINE " in str(error):
@@ -120,7 +145,9 @@ def _run(con: duckdb.DuckDBPyConnection, text: str, as_json: bool) -> None:
             if duckdb.ExpectedResultType.QUERY_RESULT in gives and not counted:
                 _show(con, names, as_json)
     except duckdb.Error as error:
-        raise _refusal(error) from None
+        refusal = _refusal(error)
+        refusal.in_sql = True
+        raise refusal from None
 
 
 def _show(con: duckdb.DuckDBPyConnection, names: list[str], as_json: bool) -> None:

@@ -8,7 +8,7 @@ import click
 
 from kanon_sql.api.verify import verify as prove
 from kanon_sql.cli import inputs
-from kanon_sql.cli.options import Grouped
+from kanon_sql.cli.help import Grouped
 from kanon_sql.cli.show import as_json as json_text
 from kanon_sql.cli.sources import opened
 from kanon_sql.errors import OptionError

@@ -184,7 +184,7 @@ def optimal_1d(points: Points, task: GroupTask, watch: Watch) -> Grouping:
         raise DataError(
             f"The method optimal_1d groups by one numeric coordinate, and there are {dimensions}: "
             "more than one quasi-identifier, or one with NULLs, which add a coordinate. Keep one "
-            "quasi-identifier and fill its NULLs or set nulls to 'suppress', or choose another "
+            "quasi-identifier and fill its NULLs or say nulls='suppress', or choose another "
             "method."
         )
     if dimensions == 0:

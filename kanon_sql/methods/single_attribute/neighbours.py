@@ -14,9 +14,9 @@ from kanon_sql.methods.single_attribute.islands import join_islands
 from kanon_sql.points.points import Floats, ItemPoints, Labels
 
 STRANDED = (
-    "A connected part of the graph breaks a privacy model, whichever of its classes are put "
-    "together. Add links, choose islands='suppress' to leave its rows out, or islands='nearest', "
-    "which needs places, to join it to the nearest region; or ask for less."
+    "A connected part of the graph breaks a privacy model as a whole. Add links, choose "
+    "islands='suppress' to leave its rows out or islands='nearest' to join it to the nearest "
+    "region, which needs places, or ask for less."
 )
 
 Box = tuple[float, float, float, float]

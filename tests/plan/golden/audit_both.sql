@@ -279,14 +279,14 @@ SELECT min(__kanon_size) AS k,
        avg(__kanon_size) AS class_size_mean,
        max(__kanon_size) AS class_size_max,
        count(*) FILTER (WHERE __kanon_size = 1) AS uniques,
-       NULL::BIGINT AS k_asked,
+       NULL::BIGINT AS k_requested,
        CASE WHEN NULL IS NOT NULL
            THEN count(*) FILTER (WHERE __kanon_size < NULL) END AS classes_below_k,
        CASE WHEN NULL IS NOT NULL
            THEN coalesce(sum(__kanon_size) FILTER (WHERE __kanon_size < NULL), 0)::BIGINT
            END AS rows_below_k,
-       1.0::DOUBLE / min(__kanon_size) AS risk_max,
-       count(*)::DOUBLE / sum(__kanon_size) AS risk_mean,
+       1.0::DOUBLE / min(__kanon_size) AS prosecutor_risk_max,
+       count(*)::DOUBLE / sum(__kanon_size) AS prosecutor_risk_mean,
        any_value(sensitive) AS sensitive,
        any_value(l_distinct) AS l_distinct,
        any_value(l_entropy) AS l_entropy,
@@ -305,7 +305,7 @@ SELECT min(__kanon_size) AS k,
        count(*) FILTER (WHERE crowd = 1) AS classes_of_one_person,
        CASE WHEN NULL IS NOT NULL
            THEN count(*) FILTER (WHERE crowd < NULL) END AS classes_below_k_persons,
-       1.0::DOUBLE / min(crowd) AS risk_max_persons
+       1.0::DOUBLE / min(crowd) AS prosecutor_risk_max_persons
 FROM __kanon_persons CROSS JOIN __kanon_found CROSS JOIN __kanon_sound LEFT JOIN __kanon_sizes ON true
 WHERE __kanon_sound.sound AND CASE
         WHEN EXISTS (SELECT 1 FROM duckdb_columns() WHERE list_contains(from_json('["patients"]', '["VARCHAR"]'), __kanon_caseless(table_name)) AND __kanon_declares(comment) AND NOT list_contains(from_json('[]', '["VARCHAR"]'), concat( database_name, '.', schema_name, '.', table_name, '.', column_name, ' ', comment)) AND NOT list_contains(from_json('["age", "disease", "name"]', '["VARCHAR"]'), __kanon_caseless(column_name)))

@@ -96,7 +96,7 @@ __kanon_stored AS MATERIALIZED (  -- what was asked of the last release, and the
     FROM __kanon_releases
 ),
 __kanon_asked AS MATERIALIZED (  -- what is asked of this one
-    SELECT to_json({'k': 4, 'against': 'presence', 'headroom': 1, 'method': 'mdav_star',
+    SELECT to_json({'k': 4, 'attacker': 'knows_presence', 'headroom': 1, 'method': 'mdav_star',
                 'version': '0.1.0', 'shown': '{"categorical": [], "hierarchies": {}, "nulls": "value", "representation": "centroid"}', 'models': '[{"column": "disease", "l": 2, "name": "distinct_l_diversity", "nulls": "worst"}, {"column": "disease", "distance": null, "name": "t_closeness", "nulls": "worst", "t": 0.5}]',
                 'columns': list_sort(list_transform(
                     columns, lambda pair: [__kanon_caseless(pair[1]), pair[2]]), 'ASC', 'NULLS LAST')
@@ -156,7 +156,7 @@ __kanon_faults AS MATERIALIZED (
            (SELECT min(type) FROM __kanon_ledger) AS stored_type,
            (SELECT typeof("name") FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true)) AS type,
            least, most,
-           options ->> 'against' AS stored_against,
+           options ->> 'attacker' AS stored_attacker,
            (SELECT min(crowd) FROM __kanon_crowds_before) AS crowd,
            list_filter(list_transform(stored, lambda pair: pair[1]), lambda name:
                NOT list_contains(list_transform(asked, lambda pair: pair[1]), name)) AS gone,
@@ -196,8 +196,8 @@ __kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner
             THEN __kanon_refuse('DataError', 'The ledger ''releases'' has a release with two sets of options. Insert each release once.')
         WHEN (SELECT unfrozen FROM __kanon_faults)
             THEN __kanon_refuse('DataError', 'The ledger ''releases'' has a class that published two things. Give it as anonymize_ledger made it.')
-        WHEN (SELECT coalesce(stored_against, '') <> 'presence' FROM __kanon_faults)
-            THEN __kanon_refuse('OptionError', 'The ledger ''releases'' is kept against another attacker than ''presence''. Give the against of its first release.')
+        WHEN (SELECT coalesce(stored_attacker, '') <> 'knows_presence' FROM __kanon_faults)
+            THEN __kanon_refuse('OptionError', 'The ledger ''releases'' is kept against another attacker than ''knows_presence''. Give the attacker of its first release.')
         WHEN (SELECT coalesce(most, 0) > 4 FROM __kanon_faults)
             THEN __kanon_refuse('OptionError', 'The ledger ''releases'' was made with a larger k than 4. Give at least that k.')
         WHEN (SELECT len(gone) > 0 FROM __kanon_faults)
@@ -233,7 +233,7 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
     SELECT __kanon_start(
         (SELECT columns FROM __kanon_columns),
         (SELECT [__kanon_describe("disease"), list_concat(__kanon_describe("name"), (SELECT list_transform( list_filter(told, lambda known: __kanon_like_entity(known, 0.9)), lambda known: known.name) FROM __kanon_told))] FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true)),
-        '{"ledger": {"against": "presence", "headroom": 1, "joined": "points"}, "named": null, "progress": true, "task": {"beside_k": [{"column": "disease", "l": 2, "name": "distinct_l_diversity", "nulls": "worst"}, {"column": "disease", "distance": null, "name": "t_closeness", "nulls": "worst", "t": 0.5}], "block_rows": null, "class_label": null, "distance": "sse", "k": 4, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "persons": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 7, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
+        '{"ledger": {"attacker": "knows_presence", "headroom": 1, "joined": "points"}, "named": null, "progress": true, "task": {"beside_k": [{"column": "disease", "l": 2, "name": "distinct_l_diversity", "nulls": "worst"}, {"column": "disease", "distance": null, "name": "t_closeness", "nulls": "worst", "t": 0.5}], "block_rows": null, "class_label": null, "distance": "sse", "k": 4, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "persons": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 7, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
         NULL,
         [{'name': 'ledger', 'names': ['row', 'history', 'stale', 'lot'], 'rows': (SELECT list([persons.__kanon_row::VARCHAR, past.history, CASE WHEN persons.__kanon_row IS NULL THEN NULL ELSE (persons.source <> past.source)::VARCHAR END, ((md5_number(concat('7', ' ', release, ' ', past.person)) >> 64)::UBIGINT)::VARCHAR]) FROM __kanon_past AS past LEFT JOIN __kanon_owners AS persons USING (person) CROSS JOIN __kanon_numbered)}, {'name': 'frozen', 'names': (SELECT list_concat(['class'], *COLUMNS(*)) FROM (SELECT [__kanon_name(COLUMNS(* EXCLUDE (__kanon_class))), ''] FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_published_before WHERE false) AS __kanon_none ON true))), 'rows': (SELECT list(list_concat([__kanon_class::VARCHAR], *COLUMNS(* EXCLUDE (__kanon_class)))) FROM (SELECT __kanon_class, [ (__kanon_cell(COLUMNS(* EXCLUDE (__kanon_class)))).number::VARCHAR, __kanon_key(COLUMNS(* EXCLUDE (__kanon_class)))] FROM __kanon_published_before))}],
         [],

@@ -87,7 +87,7 @@ __kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner
         WHEN EXISTS (SELECT 1 FROM duckdb_columns() WHERE list_contains(from_json('["patients"]', '["VARCHAR"]'), __kanon_caseless(table_name)) AND __kanon_declares(comment) AND NOT list_contains(from_json('[]', '["VARCHAR"]'), concat( database_name, '.', schema_name, '.', table_name, '.', column_name, ' ', comment)) AND NOT list_contains(from_json('["age", "zip", "disease", "job"]', '["VARCHAR"]'), __kanon_caseless(column_name)))
             THEN __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give these columns their roles in the call.')
         WHEN (SELECT count(*) > 0 FROM __kanon_parts WHERE small)
-            THEN __kanon_refuse('DataError', ( SELECT format('Parts that are too small: {} of {}, with {} rows in all. Each has fewer than 4 rows. Say small_parts=''join'' or ''suppress'', or name fewer columns in within.', count(*) FILTER (WHERE small), count(*), coalesce(sum("rows") FILTER (WHERE small), 0)::BIGINT) FROM __kanon_parts))
+            THEN __kanon_refuse('DataError', ( SELECT format('Parts that are too small: {} of {}, with {} rows in all. Each has fewer than 4 rows. Say small_parts=''join'' or small_parts=''suppress'', or name fewer columns in within.', count(*) FILTER (WHERE small), count(*), coalesce(sum("rows") FILTER (WHERE small), 0)::BIGINT) FROM __kanon_parts))
         ELSE true END AS passed
 ),
 __kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categories
