@@ -205,7 +205,7 @@ def _risk(
                 name, value if exact or value is None or name == "rows" else _three(value),
                 after.get(name), unit, meaning,
             )
-            for name, value, _, unit, meaning in before
+            for name, value, _, unit, _, meaning in before
             if " (" not in name and (value is not None or after.get(name) is not None)
         },
         {
