@@ -53,7 +53,6 @@ UNREWRITTEN = {
     "docs/python-reference.md",
     "docs/python.md",
     "docs/releases.md",
-    "docs/report.md",
     "docs/risk.md",
     "docs/scale.md",
     "docs/shell.md",
