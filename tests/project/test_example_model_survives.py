@@ -63,7 +63,7 @@ def test_r2_is_0_for_the_mean() -> None:
 
 
 def numbers(cells: str) -> list[float]:
-    return [float(cell.replace(",", "").replace("−", "-")) for cell in cells.split("|")]
+    return [float(cell.replace(",", "")) for cell in cells.split("|")]
 
 
 def tables() -> list[dict[str, list[float]]]:
