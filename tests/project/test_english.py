@@ -49,7 +49,6 @@ UNREWRITTEN = {
     "docs/performance.md",
     "docs/persons.md",
     "docs/places-and-labels.md",
-    "docs/promise.md",
     "docs/python-reference.md",
     "docs/python.md",
     "docs/releases.md",
