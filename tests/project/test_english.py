@@ -25,7 +25,6 @@ from tests.project.english.sources import SOURCES, text_source
 UNREWRITTEN = {
     "README.md",
     "docs/architecture.md",
-    "docs/closed-release.md",
     "docs/coming-from/arx.md",
     "docs/coming-from/cloud-dlp.md",
     "docs/coming-from/hana.md",
