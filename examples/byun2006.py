@@ -205,8 +205,7 @@ def vulnerable(lab: Lab, key: str) -> list[Claim]:
     """Figures 13 and 14: records whose sensitive value can be inferred, in percent."""
     metric, claim, least, most = {
         EQUAL: ("homogeneous_rows", "nearly half of the records (40 to 60 %)", 40.0, 60.0),
-        SENSITIVE: ("homogeneous_sensitive_rows", "similar: many of the records (1 % or more)", 1.0,
-                    99.0),
+        SENSITIVE: ("homogeneous_sensitive_rows", "many of the records (1 % or more)", 1.0, 99.0),
     }[key]
     shares = {name: 100.0 * lab.by_k(name, metric) / lab.rows for name in (*THREE, key)}
     low = {name: float(share[[k < 10 for k in lab.ks]].mean()) for name, share in shares.items()}

@@ -370,8 +370,7 @@ def main(given: Sequence[str] | None = None) -> int:
     for one in dict.fromkeys((*every, *fixed, *((*rival, k) for rival in RIVALS))):
         Lab(con, 1).run("fewer", *one)
     show("Rows of Adult, sampled by a hash. Most of a line is what these calls tell:",
-         f"SELECT metric, value FROM anonymize_metrics('adult', detail=true, "
-         f"{call('r_gather', '', k)})",
+         f"FROM anonymize_metrics('adult', detail=true, {call('r_gather', '', k)})",
          "Radius and cellular cost in standard deviations around published centers; cells that",
          "stay hidden if a class releases only what its rows agree in. Cost is what the guarantee",
          "is about, bound what no grouping is below, ratio the one over the other, at most what",

@@ -27,10 +27,10 @@ TABLES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     "EIA: monthly sales of utilities, 11 numbers": (
         pl.read_parquet(DATA / "eia.parquet").drop("UTILNAME", "STATE", "YEAR", "MONTH"), {},
     ),
-    "Adult: persons of a census, 1 number and 7 texts": (
+    "Adult: persons of a census, 1 number and 7 strings": (
         pl.read_parquet(adult()), {"sensitive": ["salary-class"]},
     ),
-    "ZIP: places, 2 texts of many values and 2 numbers": (
+    "ZIP: places, 2 strings with many values and 2 numbers": (
         pl.read_parquet(DATA / "us_zip_centroids.parquet").select("state", "county", "lat", "lon"),
         {},
     ),

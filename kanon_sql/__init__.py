@@ -3,12 +3,11 @@
 In SQL, after ``kanon_sql.register(con)``: anonymize, anonymize_clusters, anonymize_metrics,
 suppressed_rows, anonymize_sql, anonymize_roles, anonymize_manifest, anonymize_methods,
 hierarchy, k_anonymity, anonymize_audit, anonymize_risk, anonymize_ledger and ledger_check.
-In Python the same calls take a frame or a file; release() writes one, verify()
-proves it, report() tells who signs it off what it is worth, and compare() puts methods beside each
-other.
+In Python, the same calls take a frame or a file. release() writes a release to a file, verify()
+checks it, report() writes a report for its approval, and compare() compares methods.
 
-A name is loaded when it is first asked for, so that the import takes no time: DuckDB, Arrow and
-numpy come with the first call, the compiler and Polars with the first that needs them.
+Names are loaded on first use, so that the import takes no time: DuckDB, Arrow and NumPy are loaded
+by the first call, the compiler and Polars by the first call that needs them.
 """
 
 from __future__ import annotations

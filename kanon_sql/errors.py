@@ -19,10 +19,10 @@ from unicodedata import normalize
 
 
 class KanonError(ValueError):
-    """Anything that kanon_sql refuses, with the reason and what to do.
+    """The base of all errors of kanon_sql; the message has the reason and what to do.
 
     Attributes:
-        in_sql: whether it is about SQL that a user wrote, whose options stay as they are there.
+        in_sql: whether the error is about SQL that a user wrote, which keeps its option names.
     """
 
     in_sql = False
@@ -32,15 +32,15 @@ class KanonError(ValueError):
 
 
 class OptionError(KanonError):
-    """An option, a role or a relation that can't be used as given."""
+    """An option, a role or a relation that cannot be used as given."""
 
 
 class DataError(KanonError):
-    """Data that can't be anonymized as asked."""
+    """Data that cannot be anonymized with these options."""
 
 
 class ReleaseError(KanonError):
-    """A release that failed its verification."""
+    """A release that failed its verification; no row of it is released."""
 
 
 def printable(text: str) -> str:

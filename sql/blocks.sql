@@ -86,7 +86,7 @@ __kanon_released AS NOT MATERIALIZED (  -- columns in their old order
      FROM __kanon_labelled JOIN __kanon_classes USING (__kanon_class))
 )
 SELECT __kanon.*, hash(row(${seed}, ${quasi})) AS __kanon_of_values,
-       hash(row(${seed}, *COLUMNS(__kanon.*))) AS __kanon_of_all
+       hash(row(${seed}, ${values})) AS __kanon_of_all
 FROM __kanon_released AS __kanon, __kanon_check
 WHERE __kanon_check.passed
 ORDER BY __kanon_of_values, __kanon_of_all

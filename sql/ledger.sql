@@ -177,6 +177,11 @@ __kanon_faults AS MATERIALIZED (
     FROM __kanon_stored CROSS JOIN __kanon_columns_asked
 ),
 
+-- name: going_on
+-- The classes of a ledger that go on, as a block of newcomers reads them: a part of
+-- kanon_sql.anonymize_files(..., entity='id', ledger='releases/*.parquet').
+__kanon_frozen AS NOT MATERIALIZED (SELECT class, published FROM ${classes}),
+
 -- name: published
 -- What each class of a ledger published, column by column: a part of
 -- anonymize('t', k=5, entity='id', ledger='releases').

@@ -109,7 +109,7 @@ FROM __kanon_facts, __kanon_sound
 WHERE __kanon_sound.sound AND CASE
 ${refusals}        ELSE true END
 
--- name: looked_at
+-- name: measured_columns
 -- The combinations, as text by which they are equal: a part of anonymize_risk('patients').
 (SELECT list({'size': __kanon_size, 'cells': cells})
     FROM (SELECT __kanon_size, [*COLUMNS(* EXCLUDE (__kanon_size))] AS cells

@@ -1,4 +1,4 @@
--- name: both_told
+-- name: profiles_json
 -- What is counted of each column, by rows and by persons: a part of
 -- anonymize_roles('visits', entity='patient_id').
 (SELECT to_json({'rows': profiles, 'persons': told})::VARCHAR

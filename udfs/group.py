@@ -57,14 +57,14 @@ def start(
     from kanon_sql.hierarchies.tree import read_trees
 
     # here: it takes a while to load
-    from kanon_sql.stages.group import Work, room_for
+    from kanon_sql.stages.group import GroupingWork, room_for
     from kanon_sql.stages.remarks import DIVIDED, say
 
     run, names = Run.from_json(options[0].as_py(), CHOICES), read_columns(columns)
     sensitive = read_columns(secrets)
     limit = bytes_of(memory[0].as_py() or "")
     taken = room_for(names, run.task, sensitive, expected[0].as_py(), limit)
-    work = Work(
+    work = GroupingWork(
         taken, names, run, read_trees(hierarchies), read_tables(tables), passing[0].as_py() or [],
         sensitive, repeated[0].as_py() or [], read_keys(whole(unnamed)),
     )

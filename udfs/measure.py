@@ -25,12 +25,12 @@ def measure(
     from kanon_sql.encode.identifier_detection import cells_without
     from kanon_sql.hierarchies.tree import read_trees
     from kanon_sql.stages.hidden import without_hidden
-    from kanon_sql.stages.measure import Published, measure_rows  # here: Polars is slow to load
+    from kanon_sql.stages.measure import PublishedForm, measure_rows  # here: Polars is slow to load
 
     run, beside, away = grouped[0], outside[0].values, hidden[0].as_py() or []
     every = read_columns(columns)
     cells = pa.array([], NO_CELLS) if beside is None else beside.flatten()
-    published = Published(
+    published = PublishedForm(
         **json.loads(forms[0].as_py()),
         facts=json.loads(run["facts"].as_py()),
         boxes=run["cells"].values,

@@ -12,7 +12,7 @@ from kanon_sql.call.catalog import Catalog
 from kanon_sql.errors import KanonError
 from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.names import literal
-from kanon_sql.plan.found import found_sql
+from kanon_sql.plan.bound_relations import resolved_sql
 from kanon_sql.plan.macro_shadowing import refuse_changed
 from kanon_sql.plan.macros import FIRST, at_home, parameters
 from kanon_sql.plan.query import plan
@@ -43,7 +43,7 @@ def planner(catalog_of: CatalogOf, shadow_of: ShadowOf) -> Callable[..., str]:
             planned = plan(call, named_relation, given, catalog_of(caller, path))
             if not runs:  # it names relations, and reads none
                 return at_home(planned.text, home)
-            return found_sql(at_home(planned.text, home), [
+            return resolved_sql(at_home(planned.text, home), [
                 sought for sought in planned.relations
                 if sought.may_be_missing and sought.is_no_cte
             ], planned.columns)

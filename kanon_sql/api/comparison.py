@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from kanon_sql.call.options import OPTIONS
 from kanon_sql.duckdb.frames import Frame, Named, lasting, way_back
-from kanon_sql.duckdb.session import Connection, Session, answer, given
+from kanon_sql.duckdb.session import Connection, Session, answer, given_options
 from kanon_sql.errors import DataError, OptionError, ReleaseError
 from kanon_sql.jobs.interrupts import heard
 
@@ -29,7 +29,7 @@ METRICS = (
     "prosecutor_risk_mean", "rows_suppressed",
 )
 
-VARIED = ("k", "method", "max_risk")
+VARIED = ("k", "method", "max_risk", "detail")
 """The options of anonymize_metrics that say which releases are compared."""
 
 UNCOMPARED = "compare takes no {}. Give k=[5, 10] or one k, and methods=['mdav_star', 'mondrian']."
@@ -95,7 +95,8 @@ def _numbers(rows: duckdb.DuckDBPyRelation) -> dict[str, float | None]:
 def compared(
     data: Frame | Named, con: Connection | None, k: Any, methods: Any, options: Mapping[str, Any]
 ) -> Frame:
-    """The same as a frame of the kind that came in: method, k, the METRICS, seconds, refused.
+    """The same as a frame of the kind that came in: method, k_requested, the METRICS, seconds,
+    refused.
 
     Args:
         data: the relation.
@@ -107,7 +108,7 @@ def compared(
     Raises:
         OptionError: there is no release to compare, or what is given is none of these.
     """
-    asked = given(options)
+    asked = given_options(options)
     for name in VARIED:
         if name in asked:
             raise OptionError(UNCOMPARED.format(name))
@@ -118,11 +119,12 @@ def compared(
     if all(one.refused is not None for one in found):
         raise OptionError(NONE.format(found[0].method, found[0].refused))
     rows = [
-        {"method": one.method, "k": one.k, **{name: one.metrics.get(name) for name in METRICS},
-         "seconds": one.seconds, "refused": one.refused}
+        {"method": one.method, "k_requested": one.k,
+         **{name: one.metrics.get(name) for name in METRICS}, "seconds": one.seconds,
+         "refused": one.refused}
         for one in found
     ]
-    kinds = {"method": pa.string(), "k": pa.int64(), "refused": pa.string()}
+    kinds = {"method": pa.string(), "k_requested": pa.int64(), "refused": pa.string()}
     table = pa.Table.from_pylist(rows, schema=pa.schema(
         [(name, kinds.get(name, pa.float64())) for name in rows[0]]
     ))

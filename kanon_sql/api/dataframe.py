@@ -1,7 +1,7 @@
-"""The Python face: the same query, over a frame or a file in place of a table.
+"""The Python interface: the same query, over a frame or a file in place of a table.
 
-Which options a function takes says keywords.py, and what each means help(); a type checker sees
-that a frame of the kind comes back that came in.
+keywords.py has the options of each function, and help() describes them. A type checker sees that a
+function returns a frame of the same kind as its data.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 def anonymize(
     data: Frame | Named, /, *, con: Connection | None = None, **options: Unpack[ReleaseKeywords]
 ) -> Frame:
-    """The released rows: each combination shared by k rows or more."""
+    """Returns the released rows: each combination of quasi-identifiers is in k rows or more."""
     return run("anonymize", data, con, options)
 
 
@@ -48,7 +48,7 @@ def anonymize(
 def anonymize_clusters(
     data: Frame | Named, /, *, con: Connection | None = None, **options: Unpack[GroupingKeywords]
 ) -> Frame:
-    """One row per published cluster."""
+    """Returns the published clusters, one row per cluster."""
     return run("anonymize_clusters", data, con, options)
 
 
@@ -56,7 +56,7 @@ def anonymize_clusters(
 def anonymize_metrics(
     data: Frame | Named, /, *, con: Connection | None = None, **options: Unpack[MetricsKeywords]
 ) -> Frame:
-    """One row per metric of the release."""
+    """Returns the metrics of the release, one row per metric."""
     return run("anonymize_metrics", data, con, options)
 
 
@@ -64,7 +64,7 @@ def anonymize_metrics(
 def suppressed_rows(
     data: Frame | Named, /, *, con: Connection | None = None, **options: Unpack[ReleaseKeywords]
 ) -> Frame:
-    """The rows that the release leaves out: row numbers of the source."""
+    """Returns the row numbers, in the source, of the rows that the release leaves out."""
     return run("suppressed_rows", data, con, options)
 
 
@@ -72,7 +72,7 @@ def suppressed_rows(
 def anonymize_roles(
     data: Frame | Named, /, *, con: Connection | None = None, **options: Unpack[ReleaseKeywords]
 ) -> Frame:
-    """One row per column: its role, what it looks like, and what is released."""
+    """Returns one row per column: its role, its properties, and its released form."""
     return run("anonymize_roles", data, con, options)
 
 
@@ -80,7 +80,7 @@ def anonymize_roles(
 def anonymize_ledger(
     data: Frame | Named, /, *, con: Connection | None = None, **options: Unpack[ReleaseKeywords]
 ) -> Frame:
-    """What a release adds to its ledger: one row per person released."""
+    """Returns the entries that a release adds to its ledger, one row per released person."""
     return run("anonymize_ledger", data, con, options)
 
 
@@ -88,7 +88,7 @@ def anonymize_ledger(
 def anonymize_audit(
     data: Frame | Named, /, *, con: Connection | None = None, **options: Unpack[AuditKeywords]
 ) -> Frame:
-    """Metrics of any release, ours or not, held against its source."""
+    """Returns metrics of a release by any tool, compared with its source."""
     return run("anonymize_audit", data, con, options)
 
 
@@ -96,7 +96,7 @@ def anonymize_audit(
 def anonymize_risk(
     data: Frame | Named, /, *, con: Connection | None = None, **options: Unpack[RiskKeywords]
 ) -> Frame:
-    """Metrics of the risk that persons are found in any table, ours or not."""
+    """Returns metrics of the re-identification risk of any table."""
     return run("anonymize_risk", data, con, options)
 
 
@@ -104,7 +104,7 @@ def anonymize_risk(
 def anonymize_manifest(
     data: Frame | Named, /, *, con: Connection | None = None, **options: Unpack[ReleaseKeywords]
 ) -> Frame:
-    """What the release is, to stand beside it: one row per entry."""
+    """Returns the manifest, which describes the release, one row per entry."""
     return run("anonymize_manifest", data, con, options)
 
 
@@ -112,7 +112,7 @@ def anonymize_manifest(
 def anonymize_sql(
     data: Frame | Named, /, *, con: Connection | None = None, **options: Unpack[ReleaseKeywords]
 ) -> Frame:
-    """The SQL text that anonymize runs, as a frame of one row."""
+    """Returns the SQL query that anonymize runs, as one row."""
     return run("anonymize_sql", data, con, options)
 
 
@@ -120,7 +120,7 @@ def anonymize_sql(
 def k_anonymity(
     data: Frame | Named, /, *, con: Connection | None = None, **options: Unpack[AnonymityKeywords]
 ) -> Frame:
-    """The audit of any table, released by us or not."""
+    """Audits any table: its k, its risk, and the privacy models of its sensitive columns."""
     return run("k_anonymity", data, con, options)
 
 
@@ -128,7 +128,7 @@ def k_anonymity(
 def ledger_check(
     data: Frame | Named, /, *, con: Connection | None = None, **options: Unpack[LedgerKeywords]
 ) -> Frame:
-    """Whether a ledger of releases keeps what it promises."""
+    """Checks the guarantees of a ledger of releases."""
     return run("ledger_check", data, con, options)
 
 
@@ -137,7 +137,7 @@ def hierarchy(
     data: Frame | Named, column_name: str, /, *, con: Connection | None = None,
     **options: Unpack[HierarchyKeywords],
 ) -> Frame:
-    """The level table of a column: level0 (its values) .. levelN, to edit."""
+    """Returns the level table of a column, level0 (its values) .. levelN, which you can edit."""
     return run("hierarchy", data, con, {"column_name": column_name, **options})
 
 
@@ -146,10 +146,10 @@ def compare(
     data: Frame | Named, /, *, con: Connection | None = None, k: int | Sequence[int] = 5,
     methods: MethodName | Sequence[MethodName] = FIRST, **options: Unpack[ComparedKeywords],
 ) -> Frame:
-    """Methods beside each other: what each would lose and leave at risk, and how long it takes.
+    """Compares methods by loss, risk and time, for one or several k.
 
-    One row per method and k; nothing is released. Of a method that can't take the table or an
-    option, the column refused says why.
+    Returns one row per method and k; nothing is released. If a method cannot take the table or an
+    option, the column refused has the reason.
     """
     return compared(data, con, k, methods, options)
 
@@ -160,7 +160,7 @@ def release(
     con: Connection | None = None, to: str | PathLike[str] | None = None,
     private: str | PathLike[str] | None = None, **options: Unpack[ReleaseKeywords],
 ) -> Release[Frame]:
-    """The release as one object: its rows, metrics and manifest, and with to a Parquet file."""
+    """Makes a release: its rows, metrics and manifest, and with ``to`` a Parquet file."""
     return release_of(data, relation, con, to, private, options)
 
 
@@ -170,12 +170,12 @@ def report(
     title: str | None = None, queries: Mapping[str, str] | Sequence[str] | None = None,
     compare: Sequence[str | Mapping[str, Any]] | None = None, **options: Unpack[ReleaseKeywords],
 ) -> Report:
-    """What a release is worth, as one HTML file for who signs it off, which needs no network."""
+    """Writes a report of a release for its approval, as one HTML file that needs no network."""
     return report_file(data, con, (to, title, queries, compare), options)
 
 
 def anonymize_methods() -> pa.Table:
-    """Every method: what it does and promises, what it costs, its options and its source.
+    """Returns all methods, with their guarantees, costs, options and sources.
 
     Returns:
         One row per method, as an Arrow table.

@@ -18,13 +18,13 @@ MOST_COLUMNS = 25
 """Columns that are shown; of wider tables the number of the others is told."""
 
 FACTS = {
-    "k_requested": "k asked for",
-    "k": "k reached",
+    "k_requested": "k requested",
+    "k": "k",
     "classes": "classes",
     "class_size_mean": "rows per class",
     "class_size_max": "rows of the largest class",
     "rows_suppressed": "rows left out",
-    "prosecutor_risk_max": "largest risk",
+    "prosecutor_risk_max": "largest prosecutor risk",
     "information_loss": "information loss, %",
     "ncp": "loss per cell (ncp)",
     "ncp_grouping": "loss per cell of the classes (ncp)",
@@ -38,7 +38,7 @@ the first and the last bar, in rows."""
 LACKING = "The plot needs matplotlib. Install it by pip install 'kanon-sql[plots]'."
 
 
-class Column(NamedTuple):
+class ReleasedColumn(NamedTuple):
     """A column of the relation: its name, its role, and its type in the release; no type where it
     doesn't come out."""
 
@@ -79,7 +79,7 @@ def _bar(share: float | None) -> str:
 
 
 def html(
-    file: str | None, rows: int, metrics: Mapping[str, Any], columns: Sequence[Column],
+    file: str | None, rows: int, metrics: Mapping[str, Any], columns: Sequence[ReleasedColumn],
     losses: Mapping[str, float],
 ) -> str:
     """A release as HTML that needs nothing around it.
@@ -164,5 +164,5 @@ def figure(losses: Mapping[str, float], sizes: Mapping[int, int]) -> Any:
     _draw_sizes(left, sizes)
     names = list(losses)[::-1]
     right.barh(names, [losses[name] for name in names])
-    right.set(title="Loss by column", xlabel="share lost", xlim=(0, 1))
+    right.set(title="Loss by column", xlabel="loss", xlim=(0, 1))
     return drawn

@@ -1,4 +1,4 @@
-"""What help() says of a Python function, from the registry of options."""
+"""The docstrings of the Python functions, made from the registry of options."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ Face = TypeVar("Face", bound=Callable[..., Any])
 
 DATA = (
     "data: a Polars, pandas, Arrow or Ibis frame, a dict of columns, a DuckDB relation, the path "
-    "of a file that DuckDB reads or a list of such, or the name of a relation of con."
+    "of a file that DuckDB reads or a list of paths, or the name of a relation of con."
 )
-CON = "con: a connection on which to run, with its tables; one of our own unless given."
+CON = "con: the connection to run on, with its tables; by default a new connection."
 OF_RELEASE = (
-    "relation: not given; release(con, data, ...) is taken, too.",
-    "to: the Parquet file to write, whole or not at all; one that is there is replaced when the "
-    "new one is whole. Without it the release stays in memory.",
-    "private: where the private part goes: a file that ends in .json, which only its owner may "
-    "read, or a table of con, which is made if there is none. It is returned, too.",
+    "relation: the data, if you pass the connection first: release(con, data, ...).",
+    "to: the Parquet file to write atomically; an existing file is replaced when the new one is "
+    "complete. Without it, the release stays in memory.",
+    "private: the destination of the private part: a file that ends in .json, which only its owner "
+    "can read, or a table of con, which is created if missing. The private part is also returned.",
 )
 """The arguments of release."""
 
 OF_REPORT = (
-    "to: the HTML file to write; one that is there is replaced when the new one is whole.",
-    "title: what the release is called.",
-    "queries: SQL texts, by their names or as a list, which are asked of source and release; "
-    "{table} stands for either.",
-    "compare: methods, or dicts of the options in which a release would differ, to stand beside.",
+    "to: the HTML file to write; an existing file is replaced when the new one is complete.",
+    "title: the title of the release.",
+    "queries: SQL queries by name or as a list, which are run on source and release; {table} "
+    "stands for either.",
+    "compare: other releases to compare with: methods, or dicts of the options that differ.",
 )
 """The arguments of report."""
 OF_COMPARE = (
-    "k: one k, or a list of such.",
-    "methods: methods by their names; one or two of each way to group, which take any table, "
-    "unless given.",
+    "k: one k, or a list of k.",
+    "methods: the methods to compare; by default one or two of each way to group that take any "
+    "table.",
 )
 """The arguments of compare."""
 
 RETURNS = (
-    "A frame of the kind that came in: Polars (also lazy), pandas, Ibis, or a DuckDB relation; an "
-    "Arrow table for all else."
+    "A frame of the same kind as data: Polars (also lazy), pandas, Ibis, or a DuckDB relation; "
+    "otherwise an Arrow table."
 )
 
 
@@ -80,14 +80,14 @@ def _signature(face: Callable[..., Any]) -> inspect.Signature:
 
 
 def documented(face: Face) -> Face:
-    """The function, told what each of its options means, and which there are."""
+    """The function with a signature and a docstring that have all options."""
     call, more, returns = face.__name__, tuple[str, ...](), RETURNS
     if call == "release":
         call, more = "anonymize", OF_RELEASE
         returns = "A kanon_sql.Release."
     elif call == "report":
         call, more = "anonymize", OF_REPORT
-        returns = "The path, and all that the report tells as typed objects."
+        returns = "The path of the report, and its contents as typed objects."
     elif call == "compare":
         call, more = "anonymize_metrics", OF_COMPARE
     taken = _signature(face)

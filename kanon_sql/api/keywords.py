@@ -136,7 +136,6 @@ class MetricsKeywords(ReleaseKeywords, total=False):
 class ComparedKeywords(SharedKeywords, total=False):
     """The options of compare."""
 
-    detail: bool | None
     ledger: Any
     attacker: AttackerName | None
     headroom: int | None

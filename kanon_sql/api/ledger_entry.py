@@ -36,7 +36,7 @@ UNEQUAL = (
 
 
 @dataclass(frozen=True)
-class Entry:
+class LedgerEntry:
     """How a release enters a ledger.
 
     Attributes:
@@ -53,7 +53,7 @@ class Entry:
         return ".".join(self.relation.parts)
 
 
-def entry_of(session: Session, con: Any, given: Any, options: dict[str, Any]) -> Entry | None:
+def entry_of(session: Session, con: Any, given: Any, options: dict[str, Any]) -> LedgerEntry | None:
     """How a release enters the ledger that its options name; None where they name none. Where there
     is no such table yet, the option is taken out of them.
 
@@ -74,15 +74,15 @@ def entry_of(session: Session, con: Any, given: Any, options: dict[str, Any]) ->
     relation = find_relation(given, session.catalog)
     if session.missing([ReferencedRelation(relation, "")]) is None:
         refuse_no_ledger(relation, COLUMNS)
-        return Entry(relation, False)
+        return LedgerEntry(relation, False)
     if options.get("headroom") is None:
         raise OptionError(NONE.format(given))
     del options["ledger"]
-    return Entry(relation, True)
+    return LedgerEntry(relation, True)
 
 
 @contextmanager
-def unmoved(entry: Entry | None) -> Iterator[None]:
+def unmoved(entry: LedgerEntry | None) -> Iterator[None]:
     """Refuses what DuckDB refuses where two transactions change one ledger."""
     try:
         yield
@@ -93,7 +93,7 @@ def unmoved(entry: Entry | None) -> Iterator[None]:
 
 
 def enter(
-    session: Session, source: Relation, options: Mapping[str, Any], entry: Entry, rows: int
+    session: Session, source: Relation, options: Mapping[str, Any], entry: LedgerEntry, rows: int
 ) -> None:
     """Enters a release, inside of the transaction that it is made in.
 
@@ -139,7 +139,7 @@ def _state(ledger: str) -> str:
     return f"SELECT system.main.count(*), system.main.max(release) FROM {ledger}"
 
 
-def _refuse_moved(session: Session, entry: Entry, before: Any) -> None:
+def _refuse_moved(session: Session, entry: LedgerEntry, before: Any) -> None:
     with session.con.cursor() as outside:
         try:
             now = outside.execute(_state(entry.relation.sql)).fetchone()

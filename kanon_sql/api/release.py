@@ -20,7 +20,7 @@ from kanon_sql.api.private import is_json, open_table, refuse_private, write_pri
 from kanon_sql.call.call import GroupingCall, read_call
 from kanon_sql.call.relation import Relation, is_url
 from kanon_sql.duckdb.refused import telling
-from kanon_sql.duckdb.session import Session, asked, bound, reads_of
+from kanon_sql.duckdb.session import Session, bound, read_arguments, reads_of
 from kanon_sql.errors import DataError, OptionError, ReleaseError
 from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.names import literal, quoted
@@ -101,7 +101,7 @@ def write_release(
     path = _target(to)
     refuse_private(private, con, path)
     with Session(con) as session:
-        source, held = asked(session, data, options)
+        source, held = read_arguments(session, data, options)
         session.read += read
         reads = reads_of(session, source, held)
         reads.refuse_file("to", path)

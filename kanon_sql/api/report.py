@@ -11,7 +11,7 @@ import duckdb
 
 from kanon_sql.api.notices import notices_once
 from kanon_sql.api.release import read_manifest
-from kanon_sql.api.report_wish import Wish, read_wish
+from kanon_sql.api.report_wish import ReportRequest, read_wish
 from kanon_sql.call.call import GroupingCall, read_call
 from kanon_sql.call.hierarchies import HierarchySpec
 from kanon_sql.call.options import SPECIAL
@@ -19,9 +19,9 @@ from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.frames import plain
 from kanon_sql.duckdb.session import (
     Session,
-    asked,
     bound,
-    given,
+    given_options,
+    read_arguments,
     reads_of,
 )
 from kanon_sql.errors import DataError, KanonError, OptionError
@@ -34,11 +34,11 @@ from kanon_sql.reporting.facts import (
     KEPT,
     Alternative,
     Change,
-    Column,
     Number,
     Pair,
-    Query,
-    Told,
+    ReportFacts,
+    SourceColumn,
+    UserQuery,
 )
 from kanon_sql.sql import statement
 
@@ -57,14 +57,14 @@ class Report:
 
     Attributes:
         path: the file.
-        told: what it tells, as typed objects.
+        facts: the contents of the report, as typed objects.
     """
 
     path: str
-    told: Told = field(repr=False)
+    facts: ReportFacts = field(repr=False)
 
     def __repr__(self) -> str:
-        return f"Report({self.path!r}, k = {self.told.value('k'):g})"
+        return f"Report({self.path!r}, k = {self.facts.value('k'):g})"
 
 
 def report_file(
@@ -86,11 +86,11 @@ def report_file(
     refuse_forked()
     wish = read_wish(*wished)
     with Session(con) as session:
-        return write_report(session, *asked(session, data, given(options)), wish)
+        return write_report(session, *read_arguments(session, data, given_options(options)), wish)
 
 
 def write_report(
-    session: Session, source: Relation, held: Mapping[str, Any], wish: Wish
+    session: Session, source: Relation, held: Mapping[str, Any], wish: ReportRequest
 ) -> Report:
     """Writes the report of a release.
 
@@ -122,7 +122,8 @@ def _rows(session: Session, call: str, source: Any, options: Mapping[str, Any]) 
     return found
 
 
-def _told(session: Session, source: Relation, held: Mapping[str, Any], wish: Wish) -> Told:
+def _told(session: Session, source: Relation, held: Mapping[str, Any],
+          wish: ReportRequest) -> ReportFacts:
     exact = bool(held.get("show_values", False))
     manifest = read_manifest(session, source, held)
     measured = _rows(session, "anonymize_metrics", source, {**held, "detail": True})
@@ -143,7 +144,7 @@ def _told(session: Session, source: Relation, held: Mapping[str, Any], wish: Wis
         if call.release.of(caseless(spec.column), has_hierarchy=True) == "hierarchy"
     }
     parts = _parts(session, source, released, columns, known, manifest, k, exact, trees)
-    return Told(
+    return ReportFacts(
         title=wish.title, k=k, unit=parts.pop("unit"), metrics=metrics, risk=risk,
         manifest=manifest, show_values=exact, notices=_notices(measured),
         columns=tuple(_columns(manifest, metrics, drives)),
@@ -217,14 +218,15 @@ def _risk(
 
 def _columns(
     manifest: Mapping[str, Any], metrics: Mapping[str, Number], drives: Mapping[str, float]
-) -> Iterator[Column]:
+) -> Iterator[SourceColumn]:
     for name, role in manifest["roles"].items():
         loss, metric = None, ""
         for word in ("ncp", "ncp_grouping"):
             found = metrics.get(f"{word} ({name})")
             if role == "quasi_identifier" and found is not None and loss is None:
                 loss, metric = found.value, found.name
-        yield Column(name, role, manifest["columns"].get(name), loss, metric, drives.get(name))
+        yield SourceColumn(name, role, manifest["columns"].get(name), loss, metric,
+                           drives.get(name))
 
 
 def _parts(
@@ -235,14 +237,14 @@ def _parts(
     """What is read from the rows of source and release, on a connection of nobody else."""
     from kanon_sql.reporting.classes import shared, sizes
     from kanon_sql.reporting.distributions import associations, read_column
-    from kanon_sql.reporting.readings import RELEASE, SOURCE, Reader
+    from kanon_sql.reporting.readings import RELEASE, SOURCE, TablePair
 
     roles = manifest["roles"]
     sensitive = [name for name in manifest["columns"] if roles.get(name) == "sensitive"]
     entity = [name for name, role in roles.items() if role == "entity"]
-    looked_at = ", ".join(map(quoted, [*known, *sensitive, *entity]))
+    measured_columns = ", ".join(map(quoted, [*known, *sensitive, *entity]))
     rows = session.query(
-        statement("report.columns", columns=looked_at, relation=source.sql),
+        statement("report.columns", columns=measured_columns, relation=source.sql),
         lambda relation: relation.to_arrow_table(),
     )
     categorical = {caseless(name) for name in manifest["options"].get("categorical") or ()}
@@ -251,7 +253,7 @@ def _parts(
     with Session(None) as own:
         own.con.register(SOURCE, rows)
         own.con.register(RELEASE, released)
-        read = Reader(own.con)
+        read = TablePair(own.con)
         read.prepare()
         # so many rows are those of k persons or more
         unit = k * max((read.most_rows(name) for name in entity), default=1)
@@ -286,7 +288,7 @@ def _paths(session: Session, source: Relation, spec: HierarchySpec) -> Rows:
 
 def _queries(
     session: Session, source: Relation, released: str, queries: Mapping[str, str], exact: bool
-) -> Iterator[Query]:
+) -> Iterator[UserQuery]:
     from kanon_sql.reporting.queries import answered
 
     def ask(text: str) -> tuple[Sequence[str], Rows]:

@@ -16,7 +16,7 @@ NEEDED = ("jinja2", "vl_convert")
 
 
 @dataclass(frozen=True)
-class Wish:
+class ReportRequest:
     """What a report is to be, beside the release.
 
     Attributes:
@@ -32,7 +32,7 @@ class Wish:
     compared: tuple[tuple[str, Mapping[str, Any]], ...]
 
 
-def read_wish(to: Any, title: Any, queries: Any, compare: Any) -> Wish:
+def read_wish(to: Any, title: Any, queries: Any, compare: Any) -> ReportRequest:
     """What is wanted, read and checked.
 
     Raises:
@@ -45,7 +45,7 @@ def read_wish(to: Any, title: Any, queries: Any, compare: Any) -> Wish:
 
     if title is not None and not isinstance(title, str):
         raise OptionError(f"title is a {type(title).__name__}. Give a text.")
-    return Wish(_target(to), title or "", read_queries(queries), _read_compare(compare))
+    return ReportRequest(_target(to), title or "", read_queries(queries), _read_compare(compare))
 
 
 def _refuse_missing() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from kanon_sql.api.release import input_digest, read_manifest, rows_of, salted
 from kanon_sql.api.verification import Finding
 from kanon_sql.call.relation import Relation, find_relation
-from kanon_sql.duckdb.session import Session, asked, bound
+from kanon_sql.duckdb.session import Session, bound, read_arguments
 from kanon_sql.errors import KanonError, OptionError
 from kanon_sql.plan.manifest import SEAL, file_relation, row_digests
 
@@ -39,7 +39,7 @@ def run_again(
         OptionError: a frame among the options that isn't given again.
     """
     options = _options(private, frames, manifest)
-    relation, held = asked(session, source, options)
+    relation, held = read_arguments(session, source, options)
     found = [_cleared(each, relation) for each in found]
     yield from (each for each in found if each.verdict == "wrong")
     if private.get("manifest_sha256") != manifest.get(SEAL):

@@ -1,5 +1,4 @@
-"""A release as one object: its rows, and all that is told of them, worked out when it is asked for.
-"""
+"""A release as one object: its rows, and all results about them, computed on first use."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from typing import Any, Generic, cast
 
 import duckdb
 
-from kanon_sql.api.display import QUASI, Column, by_name, figure, html
+from kanon_sql.api.display import QUASI, ReleasedColumn, by_name, figure, html
 from kanon_sql.api.notices import notices_once
 from kanon_sql.api.release import (
     is_open,
@@ -29,7 +28,7 @@ from kanon_sql.api.report_wish import read_wish
 from kanon_sql.api.rerun import as_it_was
 from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.frames import Kept, count_of, files_of, lasting, way_back
-from kanon_sql.duckdb.session import Connection, Session, asked, bound, given
+from kanon_sql.duckdb.session import Connection, Session, bound, given_options, read_arguments
 from kanon_sql.errors import DataError, OptionError, ReleaseError
 from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.plan.manifest import KEY, class_sizes_sql, file_relation
@@ -54,18 +53,17 @@ TWO = (
 
 
 class Release(Generic[Kept]):
-    """A release, as ``kanon_sql.release`` makes it.
+    """A release, as returned by ``kanon_sql.release``.
 
-    What isn't there yet is worked out when it is first asked for, by the same grouping, which is
-    remembered; if a relation that was read has other rows by then, it is refused. Frames are of the
-    kind that came in.
+    Other results are computed on first use, from the same grouping, which is cached. If a relation
+    that was read has changed since, a DataError is raised. Frames have the type of the input.
 
     Attributes:
-        path: the file that was written; None of a release in memory.
-        rows: how many rows were released.
-        private: what proves later that the file was made from its source: the seed, the options as
-            they were given, and a salted digest of the source. It stands nowhere in the file, and
-            is for nobody who gets that. None without a file.
+        path: the file that was written; None for a release in memory.
+        rows: the number of released rows.
+        private: the private part, which proves later that the file was made from its source: the
+            seed, the options as they were given, and a salted digest of the source. It is not in
+            the file. Do not give it to recipients of the file. None without a file.
     """
 
     def __init__(
@@ -100,7 +98,7 @@ class Release(Generic[Kept]):
             if value is not None:
                 raise OptionError(WITHOUT_FILE.format(name))
         with self._session() as session:
-            source, held = asked(session, self._source, self._options)
+            source, held = read_arguments(session, self._source, self._options)
             with _moment(session):
                 self._options["seed"] = held["seed"] = seed_of(session, source, held)
                 self._marks = marks_of(session, source, held)
@@ -109,7 +107,7 @@ class Release(Generic[Kept]):
                     all_of = {**held, "detail": True}
                     told = session.run("anonymize_metrics", source, all_of, _arrow)
                     self._by_steps(by_name(told.to_pylist()))
-                    source, held = asked(session, self._source, self._options)
+                    source, held = read_arguments(session, self._source, self._options)
                 self.data = session.run("anonymize", source, held, self._like)
         self.rows = count_of(self.data)
 
@@ -143,7 +141,7 @@ class Release(Generic[Kept]):
         """
         refuse_forked()
         with self._session() as session:
-            source, held = asked(session, self._source, self._options)
+            source, held = read_arguments(session, self._source, self._options)
             if isinstance(held.get("ledger"), str):
                 held["ledger"] = as_it_was(session, held["ledger"], self.manifest)
             with _moment(session):
@@ -153,10 +151,10 @@ class Release(Generic[Kept]):
 
     @cached_property
     def data(self) -> Kept:
-        """The released rows, as kanon_sql.anonymize gives them; where there is a file, its rows.
+        """The released rows, as from kanon_sql.anonymize; with a file, the rows of the file.
 
         Raises:
-            ReleaseError: the file holds another release by now.
+            ReleaseError: the file now holds another release.
         """
         assert self.path is not None  # in memory they are there from the beginning
         with Session(None) as own:
@@ -171,44 +169,44 @@ class Release(Generic[Kept]):
 
     @cached_property
     def metrics(self) -> Kept:
-        """One row per metric, as kanon_sql.anonymize_metrics gives them with detail=True."""
+        """One row per metric, as from kanon_sql.anonymize_metrics with detail=True."""
         return self._frame("anonymize_metrics")
 
     @cached_property
     def clusters(self) -> Kept:
-        """One row per class, as kanon_sql.anonymize_clusters gives them."""
+        """One row per class, as from kanon_sql.anonymize_clusters."""
         return self._frame("anonymize_clusters")
 
     @cached_property
     def roles(self) -> Kept:
-        """One row per column, as kanon_sql.anonymize_roles gives them."""
+        """One row per column, as from kanon_sql.anonymize_roles."""
         return self._frame("anonymize_roles")
 
     @cached_property
     def sql(self) -> str:
-        """The SQL text that was run, as kanon_sql.anonymize_sql gives it."""
+        """The SQL query of the release, as from kanon_sql.anonymize_sql."""
         return str(self._table("anonymize_sql").column("sql")[0])
 
     @cached_property
     def manifest(self) -> Mapping[str, Any]:
-        """What the release is, by section and entry; see kanon_sql.anonymize_manifest."""
+        """The manifest of the release, by section and entry: see kanon_sql.anonymize_manifest."""
         with self._again() as (session, source, held):
             return read_manifest(session, source, held)
 
     def write(self, to: Any, *, private: Any = None) -> Release[Kept]:
-        """The same release in a Parquet file, whole or not at all, with its manifest in it.
+        """Writes the release to a Parquet file atomically, with its manifest in the footer.
 
         Args:
-            to: the file to write; one that is there is replaced when the new one is whole.
-            private: as of kanon_sql.release.
+            to: the file to write; an existing file is replaced when the new one is complete.
+            private: as in kanon_sql.release.
         """
         with self._again():
             pass
         return Release(self._con, self._source, self._options, to, private)
 
     def plot(self) -> Any:
-        """How large the classes are and what each column loses: a Figure of matplotlib, which comes
-        with ``pip install 'kanon-sql[plots]'``."""
+        """Plots the class sizes and the loss of each column as a matplotlib Figure. Requires
+        ``pip install 'kanon-sql[plots]'``."""
         return figure(self.loss_by_column, self.class_sizes)
 
     def report(
@@ -216,7 +214,7 @@ class Release(Generic[Kept]):
         queries: Mapping[str, str] | Sequence[str] | None = None,
         compare: Sequence[str | Mapping[str, Any]] | None = None, show_values: bool = False,
     ) -> Report:
-        """What the release is worth, as one HTML file for who signs it off: see
+        """Writes a report of the release for its approval, as one HTML file: see
         ``kanon_sql.report``, which has the same options."""
         wish = read_wish(to, title, queries, compare)
         with self._again() as (session, source, held):
@@ -224,7 +222,7 @@ class Release(Generic[Kept]):
 
     @cached_property
     def class_sizes(self) -> Mapping[int, int]:
-        """How many classes of each size there are, by size."""
+        """The number of classes of each size, by size."""
         names = [each.name for each in self._columns if each.role == QUASI and each.sql_type]
         with Session(None) as own:
             name = own.hold("released", self.data)
@@ -233,8 +231,8 @@ class Release(Generic[Kept]):
 
     @cached_property
     def loss_by_column(self) -> Mapping[str, float]:
-        """The share that each quasi-identifier loses: 0 where nothing is lost, 1 where everything
-        is. It is that of what is released where that can be told, else that of the classes."""
+        """The loss of each quasi-identifier: 0 means no loss, 1 complete loss. It is the loss of
+        the released values (ncp) if that is defined, else of the classes (ncp_grouping)."""
         found: dict[str, float] = {}
         for each in self._columns:
             for metric in ("ncp", "ncp_grouping"):
@@ -244,13 +242,14 @@ class Release(Generic[Kept]):
         return found
 
     @cached_property
-    def _columns(self) -> list[Column]:
+    def _columns(self) -> list[ReleasedColumn]:
         """The columns of the relation, in their order."""
         if self.path is not None:
             told, types = self.manifest["roles"], self.manifest["columns"]
-            return [Column(name, role, types.get(name)) for name, role in told.items()]
+            return [ReleasedColumn(name, role, types.get(name)) for name, role in told.items()]
         rows = self._table("anonymize_roles").to_pylist()
-        return [Column(row["column_name"], row["role"], row["released_type"]) for row in rows]
+        return [ReleasedColumn(row["column_name"], row["role"],
+                               row["released_type"]) for row in rows]
 
     @cached_property
     def _numbers(self) -> Mapping[str, Any]:
@@ -302,7 +301,7 @@ def release_of(
         if con is not None or not isinstance(data, (Connection, NoneType)):
             raise OptionError(TWO)
         data, con = relation, data
-    return Release(con, data, given(options), to, private)
+    return Release(con, data, given_options(options), to, private)
 
 
 def _arrow(relation: duckdb.DuckDBPyRelation) -> Any:

@@ -1,4 +1,4 @@
-"""What a verification found, entry by entry."""
+"""The result of a verification, by entry."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ SHOWN = ("wrong", "proven", "not provable")
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found of one entry of a manifest.
+    """The result for one entry of a manifest.
 
     Attributes:
         entry: section and entry, such as 'metrics.k'.
-        verdict: 'proven'; 'not provable' by what was given, and so not checked, but for whether the
-            manifest contradicts itself; 'wrong'.
-        sentence: why, for who reads it.
-        resembles: the identifier that a column is taken for, if that is why.
+        verdict: 'proven', 'wrong', or 'not provable' from the arguments: then only contradictions
+            within the manifest are checked.
+        sentence: the reason, for a reader.
+        resembles: the identifier that a column resembles, if that is the reason.
     """
 
     entry: str
@@ -31,12 +31,13 @@ class Finding:
 
 @dataclass(frozen=True)
 class Verification:
-    """What was found of a file.
+    """The result for a file.
 
     Attributes:
         file: its path.
-        findings: one for each entry of its manifest, what is wrong first, the most telling before.
-        with_source: whether the release was run again, too.
+        findings: one for each entry of its manifest; wrong entries come first, the most important
+            one before the others.
+        with_source: whether the release was also run again.
     """
 
     file: str
@@ -45,12 +46,12 @@ class Verification:
 
     @property
     def ok(self) -> bool:
-        """Whether something was proven, and nothing is wrong."""
+        """Whether at least one entry is proven, and none is wrong."""
         return not self.of("wrong") and bool(self.of("proven"))
 
     @property
     def sentence(self) -> str:
-        """The outcome in one sentence."""
+        """The result in one sentence."""
         wrong = self.of("wrong")
         if wrong:
             return wrong[0].sentence
@@ -66,7 +67,7 @@ class Verification:
         )
 
     def of(self, verdict: Verdict) -> tuple[Finding, ...]:
-        """The findings of a verdict."""
+        """The findings with a verdict."""
         return tuple(each for each in self.findings if each.verdict == verdict)
 
     def __repr__(self) -> str:

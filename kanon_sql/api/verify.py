@@ -43,23 +43,23 @@ def verify(
     file: str | os.PathLike[str], /, *, con: Connection | None = None, source: Any = None,
     private: Any = None, **options: Any,
 ) -> Verification:
-    """Recomputes what a file says of itself in its manifest.
+    """Verifies the manifest of a released file by computing its entries again.
 
     Args:
         file: the Parquet file.
-        con: a connection that has the source, if that is the name of a table.
-        source: the relation that the release was made from, as it was given; with it the release is
-            run again and must be the same, row by row.
+        con: the connection of the source, if source is the name of a table.
+        source: the relation that the release was made from, as it was given. With it, the release
+            is run again and must be the same, row by row.
         private: the private part of the release, as kanon_sql.release returned or wrote it: a dict,
-            its text, or the path of the file; it must be given with source.
-        options: frames that were given as options, by their names; the private part has all others.
+            a JSON string, or the path of the file. Required with source.
+        options: frames that were given as options, by name; the private part has all others.
 
     Returns:
-        What was found, entry by entry. A file that was changed is no error: see ``ok``.
+        The findings, by entry. A changed file does not raise an error: see ``ok``.
 
     Raises:
-        OptionError: there is no such file, or it is no Parquet file; or what is given doesn't go
-            together.
+        OptionError: the file does not exist or is not a Parquet file, or the arguments do not fit
+            each other.
     """
     refuse_forked()
     path = _readable(file)
@@ -307,7 +307,7 @@ def _counted(own: Session, path: str, manifest: Json) -> dict[str, float | None]
     }
     call = read_call("k_anonymity", file_relation(path), asked, own.catalog)
     call = replace(call, class_label=options.get("class_label"))
-    counts = {name: told.get(name) for name in ("rows", "rows_suppressed")}
+    counts = {"rows_in": told.get("rows"), "rows_suppressed": told.get("rows_suppressed")}
     if not all(isinstance(count, int) for count in counts.values()):
         raise TypeError("rows are counted in whole numbers")
     own.con.execute(f"CREATE TEMP TABLE facts AS {facts_sql(call, passing, counts)}")

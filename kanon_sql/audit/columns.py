@@ -37,7 +37,7 @@ class Domain:
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedColumn:
     """The same column of the release: distinct texts, NULL among them, and the rows of each.
 
     Attributes:

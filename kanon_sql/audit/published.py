@@ -22,7 +22,7 @@ from functools import cached_property
 
 import numpy as np
 
-from kanon_sql.audit.columns import Domain, Published
+from kanon_sql.audit.columns import Domain, PublishedColumn
 from kanon_sql.audit.joined import JoinedWords
 from kanon_sql.audit.labels import Item, TreeLabels
 from kanon_sql.audit.numbers import Numbers
@@ -77,7 +77,7 @@ def never() -> None:
 
 
 def audit_column(
-    domain: Domain, published: Published, check: Callable[[], None] = never
+    domain: Domain, published: PublishedColumn, check: Callable[[], None] = never
 ) -> ColumnAudit:
     """Reads and measures one column of a release.
 
@@ -85,7 +85,7 @@ def audit_column(
     it stands for any value. Total and entropy are sums over the distinct texts in their order.
     ``check`` is called again and again; it may raise, to stop.
     """
-    reader = Reader(domain, check, in_lists=published.kind.endswith("[]"))
+    reader = CellReader(domain, check, in_lists=published.kind.endswith("[]"))
     truth = Truth(domain, published)
     total, bits = 0.0, 0.0
     tally = {"values": 0, "suppressed": 0, "point": 0, "unread": 0}
@@ -114,7 +114,7 @@ def _marked(reading: Reading | None, ambiguous: bool) -> Reading | None:
     return replace(reading, ambiguous=True) if reading and ambiguous else reading
 
 
-class Reader:
+class CellReader:
     """Understands the published values of one column.
 
     Numbers and their ranges are read by numbers.py, labels by labels.py; what is left is to tell

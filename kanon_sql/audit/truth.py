@@ -19,7 +19,7 @@ import re
 
 import numpy as np
 
-from kanon_sql.audit.columns import Domain, Published
+from kanon_sql.audit.columns import Domain, PublishedColumn
 from kanon_sql.audit.reading import Places, Reading
 
 TEXT = re.compile(r"VARCHAR|JSON|ENUM.*", re.DOTALL)
@@ -29,7 +29,7 @@ WHOLE_NUMBERS = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?")
 class Truth:
     """Counts what a column of a release shows, text by text."""
 
-    def __init__(self, domain: Domain, published: Published) -> None:
+    def __init__(self, domain: Domain, published: PublishedColumn) -> None:
         self._domain, self._published = domain, published
         self._alone = np.zeros(len(domain.values), np.int64)
         self._shown = 0

@@ -93,7 +93,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Tree:
+class CutTree:
     """A cut and its two sides, or a leaf.
 
     Attributes:
@@ -106,7 +106,7 @@ class Tree:
     leaf: int = -1
     column: str = BY_HASH
     place: float = 0.0
-    sides: tuple[Tree, ...] = ()
+    sides: tuple[CutTree, ...] = ()
 
     @property
     def leaves(self) -> list[int]:
@@ -153,12 +153,12 @@ class _Growing:
         ))
         return [next(of_numbers if axis.nodes is None else of_kinds) for axis in self.axes]
 
-    def grow(self, rows: Any, blocks: int, low: float = 0.0, high: float = float(TOP)) -> Tree:
+    def grow(self, rows: Any, blocks: int, low: float = 0.0, high: float = float(TOP)) -> CutTree:
         """The tree of some rows, in so many blocks; ``low`` and ``high``: between which their
         hashes lie."""
         if blocks < 2:
             self.made += 1
-            return Tree(self.made - 1)
+            return CutTree(self.made - 1)
         share = (blocks // 2) / blocks
         best: tuple[tuple[float, float], Axis, float] | None = None
         for axis, cost in zip(self.axes, self.costs(rows), strict=True):
@@ -173,13 +173,13 @@ class _Growing:
             _, axis, place = best
             first = axis.place[rows] <= place
             many = min(max(round(blocks * float(np.mean(first))), 1), blocks - 1)
-            return Tree(-1, axis.name, place, (
+            return CutTree(-1, axis.name, place, (
                 self.grow(rows[first], many, low, high),
                 self.grow(rows[~first], blocks - many, low, high),
             ))
         middle = low + (high - low) * share
         many = blocks // 2
-        return Tree(-1, BY_HASH, middle, (
+        return CutTree(-1, BY_HASH, middle, (
             self.grow(rows, many, low, middle), self.grow(rows, blocks - many, middle, high),
         ))
 
@@ -187,7 +187,7 @@ class _Growing:
 def cut_sample(
     sample: pa.Table, attributes: Sequence[Attribute],
     ranks: Mapping[str, Mapping[str | None, int]], rows: int, blocks: int, k: int,
-) -> Tree:
+) -> CutTree:
     """The cuts of rows into blocks, chosen over a sample of them.
 
     Args:

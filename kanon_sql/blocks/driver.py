@@ -7,11 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 from kanon_sql.blocks.engine import Engine, Part, S
-from kanon_sql.blocks.group import Block, BlockFacts, StoppedError, blocks_of
+from kanon_sql.blocks.group import Block, BlockError, BlockFacts, blocks_of
 from kanon_sql.blocks.learn import Common, Learned, learn
 from kanon_sql.blocks.metrics import release_metrics
-from kanon_sql.errors import DataError
+from kanon_sql.errors import DataError, OptionError
 
+UNFOLLOWED = (
+    "A ledger decides over all persons at once who is shown again, and here they are released "
+    "block by block. Use anonymize or anonymize_files, or leave ledger and headroom out."
+)
 OF_BLOCK = (
     "{} That was said of one of {} blocks: a larger block_rows may allow what this block doesn't."
 )
@@ -21,12 +25,15 @@ def release_in_blocks(engine: Engine[S]) -> dict[str, Any]:
     """All passes: learn, cut, group, write and verify. The metrics of the release.
 
     Raises:
+        OptionError: a ledger, which an engine follows by itself if it can.
         DataError: rows that can't be anonymized as asked.
         ReleaseError: rows are lost, or a combination of released values doesn't keep a model.
     """
+    if engine.request.call.ledger is not None:
+        raise OptionError(UNFOLLOWED)
     common = engine.survey()
     parts, more = _parts(engine, common)
-    parts, facts = _grouped(engine, parts)
+    parts, facts = grouped(engine, parts)
     output = engine.written(parts, facts, common)
     return {**release_metrics(
         engine.request, common, [part.learned for part in parts],
@@ -58,7 +65,7 @@ def _cut(engine: Engine[S], source: S, common: Common, number: int) -> Part:
     return Part(number, source.request, replace(learned, counts={}), blocks)
 
 
-def _grouped(engine: Engine[S], parts: list[Part]) -> tuple[list[Part], list[BlockFacts]]:
+def grouped(engine: Engine[S], parts: list[Part]) -> tuple[list[Part], list[BlockFacts]]:
     """Groups all blocks; those that can't keep a model join a neighbour, which is grouped anew.
     The parts with the blocks that came of it, and the facts of these."""
     done: dict[Block, BlockFacts] = {}
@@ -91,6 +98,6 @@ def _all_of(parts: Sequence[Part]) -> list[Block]:
 
 def _of_block(refusal: DataError, many: int) -> DataError:
     """The refusal of one block, which isn't said of all rows."""
-    if many < 2 or isinstance(refusal, StoppedError):
+    if many < 2 or isinstance(refusal, BlockError):
         return refusal
     return DataError(OF_BLOCK.format(refusal, many))

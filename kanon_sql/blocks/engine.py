@@ -12,7 +12,7 @@ from kanon_sql.blocks.learn import Common, Learned
 from kanon_sql.blocks.metrics import Output
 from kanon_sql.blocks.parts import Divided, Pack
 from kanon_sql.blocks.request import Request
-from kanon_sql.blocks.source import Source
+from kanon_sql.blocks.source import BlockSource
 from kanon_sql.errors import DataError
 
 
@@ -44,7 +44,7 @@ Grouped = Mapping[Block, BlockFacts | DataError]
 """The facts of blocks, or why one can't keep a privacy model by itself."""
 
 
-S = TypeVar("S", bound=Source)
+S = TypeVar("S", bound=BlockSource)
 
 
 class Engine(Protocol[S]):

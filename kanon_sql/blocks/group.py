@@ -11,7 +11,7 @@ from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.relation import Relation
 from kanon_sql.errors import DataError, ReleaseError
 from kanon_sql.methods import GroupTask
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, quoted
 from kanon_sql.plan.fragments import helpers, listed, quasi
 from kanon_sql.plan.pipeline import passing, pipeline_sql
 from kanon_sql.sql import statement
@@ -22,7 +22,7 @@ LOST = (
 )
 
 
-class StoppedError(DataError):
+class BlockError(DataError):
     """What no larger block would make good."""
 
 
@@ -103,18 +103,21 @@ class BlockFacts:
         return BlockFacts(rows, released, **{n: float(facts[n]) for n in names if n in facts})
 
 
-def blocks_of(leaves: Sequence[Leaf], task: GroupTask, part: int = 0) -> list[Block]:
+def blocks_of(
+    leaves: Sequence[Leaf], task: GroupTask, part: int = 0, headroom: int = 0
+) -> list[Block]:
     """Leaves as blocks that are large enough: one that is too small joins its neighbour, from which
-    it was cut last.
+    it was cut last; ``headroom``: how many persons more a class gets than it must have.
 
     Large enough are a fourth of the rows that a block should have, two classes of persons, and
     where the rows of a person are kept apart, a class for the person who has the most.
     """
-    least = max(task.block_size() // 4, 2 * task.least_size)
+    least_size = task.least_size + headroom
+    least = max(task.block_size() // 4, 2 * least_size)
 
     def small(leaf: Leaf) -> bool:
-        apart = not task.persons and leaf.rows < task.least_size * leaf.most
-        return leaf.rows < least or leaf.persons < 2 * task.least_size or apart
+        apart = not task.persons and leaf.rows < least_size * leaf.most
+        return leaf.rows < least or leaf.persons < 2 * least_size or apart
 
     made: list[tuple[list[str], Leaf]] = []
     for leaf in leaves:
@@ -205,13 +208,29 @@ def block_call(
     )
 
 
+WHOSE = ("__kanon_whose", "__kanon_number")
+"""Beside a ledger, columns of a released block that don't come out: whose each row is, and the
+number of its class."""
+
+
+def values_of(call: GroupingCall) -> str:
+    """All that is released of a row, over rows of a block."""
+    without = "" if call.ledger is None else f" EXCLUDE ({', '.join(WHOSE)})"
+    return f"*COLUMNS(__kanon.*{without})"
+
+
 def block_sql(call: GroupingCall) -> str:
     """SQL of the released rows of one block."""
+    beside = ""
+    if call.ledger is not None:
+        entity = quoted(call.ledger.entity)
+        beside = f", __kanon_labelled.{entity} AS {WHOSE[0]}, __kanon_class AS {WHOSE[1]}"
     return statement(
         "blocks.block",
         pipeline=pipeline_sql(call),
         dropped=listed((*helpers(call.roles), *call.roles.identifiers)),
-        passing=passing(call),
+        passing=passing(call) + beside,
+        values=values_of(call),
         seed=call.task.seed,
         quasi=f"*{quasi(call.roles, ())}",
     )

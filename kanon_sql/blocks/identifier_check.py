@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kanon_sql.blocks.source import Source
+from kanon_sql.blocks.source import BlockSource
 from kanon_sql.encode.identifier_detection import Profile, judge
 from kanon_sql.errors import DataError
 
@@ -17,7 +17,7 @@ LIKE = (
 )
 
 
-def refuse_identifiers(source: Source) -> None:
+def refuse_identifiers(source: BlockSource) -> None:
     """Raises DataError for a column that nobody named and that looks like an identifier: of rows,
     or where these are of persons, of persons."""
     request = source.request
@@ -37,7 +37,7 @@ def _may_be_own(about: int, values: int, least: int) -> bool:
     return about >= NEARLY * values / (2 * (least - 1))
 
 
-def _like(source: Source, name: str) -> bool:
+def _like(source: BlockSource, name: str) -> bool:
     """Whether a column looks like an identifier, by all its values."""
     kind = source.request.types[name]
     for of_persons in (False, True)[:1 if source.request.entity is None else 2]:

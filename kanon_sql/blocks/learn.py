@@ -11,16 +11,16 @@ import pyarrow as pa
 
 from kanon_sql.blocks.identifier_check import refuse_identifiers
 from kanon_sql.blocks.request import Request
-from kanon_sql.blocks.source import Ends, Source, levels_of
+from kanon_sql.blocks.source import BlockSource, ColumnRange, levels_of
 from kanon_sql.blocks.values import learn_values
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.hierarchies import HierarchySpec
 from kanon_sql.encode.attributes import Attribute, Categorical, NumberTotals, Numeric
 from kanon_sql.encode.cells import refuse_counts
-from kanon_sql.encode.scales import told_scale
+from kanon_sql.encode.scales import scale_json
 from kanon_sql.errors import DataError
 from kanon_sql.methods import METHODS, GroupTask
-from kanon_sql.methods.auto import AUTO, Table, settle
+from kanon_sql.methods.auto import AUTO, TableShape, settle
 from kanon_sql.names import caseless
 from kanon_sql.plan.persons import OF_NOBODY
 from kanon_sql.points.sensitive import SensitiveColumn
@@ -52,6 +52,8 @@ class Learned:
         known: the sensitive columns that models hold against all rows, or by a hierarchy, by their
             names in lower case.
         chosen: what is told of the method, where it was left to kanon_sql.methods.auto.
+        going_on: the classes of a ledger that its rows may join, if there are any: see
+            kanon_sql.stages.block.
     """
 
     rows: int
@@ -61,6 +63,7 @@ class Learned:
     counts: Mapping[str, Mapping[str | None, int]] = field(default_factory=dict)
     known: Mapping[str, SensitiveColumn] = field(default_factory=dict)
     chosen: str | None = None
+    going_on: Any = None
 
 
 @dataclass(frozen=True)
@@ -79,12 +82,12 @@ class Common:
     request: Request
     rows: int
     rows_in: int
-    ends: Mapping[int, Ends]
+    ends: Mapping[int, ColumnRange]
     call: GroupingCall
     trees: Mapping[str, Sequence[pa.Array]]
 
 
-def survey(source: Source) -> Common:
+def survey(source: BlockSource) -> Common:
     """Counts the rows and makes the hierarchies.
 
     Raises:
@@ -94,13 +97,13 @@ def survey(source: Source) -> Common:
     rows_in = source.rows_in()
     _refuse_few(source, count)
     entity = source.request.entity
-    if entity is not None and source.of_nobody():
+    if entity is not None and source.lacks_persons():
         raise DataError(OF_NOBODY.format(entity=entity))
     refuse_identifiers(source)
     return Common(source.request, count, rows_in, ends, *_hierarchies(source))
 
 
-def learn(source: Source, common: Common, part: int = 0) -> Learned:
+def learn(source: BlockSource, common: Common, part: int = 0) -> Learned:
     """Learns the scales, and how sensitive values are spread.
 
     Args:
@@ -134,12 +137,12 @@ def learn(source: Source, common: Common, part: int = 0) -> Learned:
     task, chosen = _settled(source, task, count, gaps)
     known, domains = learn_values(source, task.models, common.trees, part)
     call = replace(common.call, task=task, roles=request.call.roles, domains=domains)
-    scales = {caseless(a.name): told_scale(a) for a in attributes}
+    scales = {caseless(a.name): scale_json(a) for a in attributes}
     return Learned(count, call, scales, tuple(attributes), counts, known, chosen)
 
 
 def _settled(
-    source: Source, task: GroupTask, rows: int, gaps: bool
+    source: BlockSource, task: GroupTask, rows: int, gaps: bool
 ) -> tuple[GroupTask, str | None]:
     """The task of the method that it asks for, and what is told of the choice."""
     if task.method is not AUTO:
@@ -149,17 +152,17 @@ def _settled(
     if task.block_rows is None and rows > task.block_size():
         # methods that group all rows as one are not for so many
         task = replace(task, block_rows=task.block_size())
-    looked = Table(count, sum(numeric), len(numeric) - sum(numeric), gaps)
+    looked = TableShape(count, sum(numeric), len(numeric) - sum(numeric), gaps)
     return settle(task, looked, METHODS)
 
 
-def _ends(source: Source) -> tuple[int, dict[int, Ends]]:
+def _ends(source: BlockSource) -> tuple[int, dict[int, ColumnRange]]:
     spots = [i for i, is_number in enumerate(source.request.numeric) if is_number]
     count, ends = source.ends(spots)
     return count, dict(zip(spots, ends, strict=True))
 
 
-def _refuse_few(source: Source, count: int) -> None:
+def _refuse_few(source: BlockSource, count: int) -> None:
     least = source.request.call.task.least_size
     if count == 0:
         raise DataError(NONE.format(source.named))
@@ -167,7 +170,7 @@ def _refuse_few(source: Source, count: int) -> None:
         raise DataError(FEW.format(count, least))
 
 
-def _hierarchies(source: Source) -> tuple[GroupingCall, dict[str, Sequence[pa.Array]]]:
+def _hierarchies(source: BlockSource) -> tuple[GroupingCall, dict[str, Sequence[pa.Array]]]:
     """The call with the hierarchies of all rows, and their levels by column in lower case."""
     call = source.request.call
     trees: dict[str, Sequence[pa.Array]] = {}
@@ -184,7 +187,7 @@ def _hierarchies(source: Source) -> tuple[GroupingCall, dict[str, Sequence[pa.Ar
 
 
 def _categorical(
-    source: Source, spot: int, weight: float, tree: Sequence[pa.Array] | None, distance: str
+    source: BlockSource, spot: int, weight: float, tree: Sequence[pa.Array] | None, distance: str
 ) -> tuple[Attribute, dict[str | None, int]]:
     """A column of categories, and how many rows have each."""
     table = source.categories(spot)
@@ -197,7 +200,8 @@ def _categorical(
     return plain.counted(values, sizes, distance), counts
 
 
-def _number_totals(source: Source, count: int, ends: Mapping[int, Ends]) -> dict[int, NumberTotals]:
+def _number_totals(source: BlockSource, count: int, ends: Mapping[int, ColumnRange]) -> dict[int,
+                                                                                             NumberTotals]:
     """The totals of the columns of numbers, by their places among the quasi-identifiers."""
     request, found = source.request, {}
     for i, end in ends.items():
@@ -215,7 +219,7 @@ def _number_totals(source: Source, count: int, ends: Mapping[int, Ends]) -> dict
     return found
 
 
-def _begun(end: Ends, count: int) -> NumberTotals:
+def _begun(end: ColumnRange, count: int) -> NumberTotals:
     """The range of a column of numbers; of one number, or none, only how many rows have it."""
     share = end.known / count
     if end.low is None or end.high is None or end.low == end.high:

@@ -10,7 +10,7 @@ from typing import Any
 
 from kanon_sql.call.call import GroupingCall, read_call
 from kanon_sql.call.relation import Relation
-from kanon_sql.duckdb.session import Session, asked, bound
+from kanon_sql.duckdb.session import Session, bound, read_arguments
 from kanon_sql.encode.arrow import Column
 from kanon_sql.encode.attributes import is_numeric
 from kanon_sql.encode.cells import check_types
@@ -123,7 +123,7 @@ def read_request(session: Session, data: Any, options: Mapping[str, Any]) -> Req
     Raises:
         OptionError: what anonymize refuses, and what can't be kept block by block.
     """
-    source, held = asked(session, data, options)
+    source, held = read_arguments(session, data, options)
     call = read_call("anonymize", source, held, session.catalog)
     assert isinstance(call, GroupingCall)
     _refuse(call)
@@ -165,9 +165,11 @@ def _of_all_rows(call: GroupingCall) -> Iterator[str]:
         if model.of_all_rows and task.left_out[1] > 0.0:
             # the shares that count are of what comes out, which is known when all blocks are done
             yield f"The privacy model {model.option!r} beside {task.left_out[0]}"
+        elif call.ledger is not None:
+            # a crowd has persons of several blocks, and of those who are in none
+            yield f"The privacy model {model.option!r} beside a ledger"
     given = {
-        "ledger": call.ledger is not None, "refine_seconds": bool(task.refine_seconds),
-        "release": bool(release.of_method),
+        "refine_seconds": bool(task.refine_seconds), "release": bool(release.of_method),
     }
     yield from (f"The option {name!r}" for name, is_given in given.items() if is_given)
     if release.class_id and release.keep_order:

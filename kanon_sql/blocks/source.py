@@ -18,7 +18,7 @@ from kanon_sql.plan.pipeline import trees_of
 from kanon_sql.sql import expression
 
 
-class Ends(NamedTuple):
+class ColumnRange(NamedTuple):
     """What the scale of a column of numbers begins with.
 
     Attributes:
@@ -33,14 +33,14 @@ class Ends(NamedTuple):
     high: float | None
 
 
-class Seen(NamedTuple):
+class ColumnCounts(NamedTuple):
     """How many rows have a value in a column, and about how many different ones there are."""
 
     values: int
     about: int
 
 
-class Source(Protocol):
+class BlockSource(Protocol):
     """The rows that take part in a release."""
 
     @property
@@ -55,7 +55,7 @@ class Source(Protocol):
     def named(self) -> str:
         """What they are, in a sentence that asks to check them."""
 
-    def ends(self, spots: Sequence[int]) -> tuple[int, list[Ends]]:
+    def ends(self, spots: Sequence[int]) -> tuple[int, list[ColumnRange]]:
         """How many rows there are, and the ends of these quasi-identifiers."""
 
     def rows_in(self) -> int:
@@ -64,7 +64,7 @@ class Source(Protocol):
     def persons(self) -> int:
         """Whose rows they are."""
 
-    def of_nobody(self) -> bool:
+    def lacks_persons(self) -> bool:
         """Whether a row says of no person whose it is."""
 
     def sums(self, places: Mapping[int, NumberTotals]) -> Mapping[int, tuple[int, int]]:
@@ -85,7 +85,7 @@ class Source(Protocol):
     def keep(self, name: str, table: pa.Table) -> Relation:
         """A table as a relation that each block reads."""
 
-    def look(self, names: Sequence[str]) -> tuple[list[Seen], int]:
+    def look(self, names: Sequence[str]) -> tuple[list[ColumnCounts], int]:
         """What columns look like, and about how many persons there are; 0 where rows are those."""
 
     def look_closely(self, name: str, of_persons: bool) -> tuple[Any, ...]:
@@ -94,7 +94,7 @@ class Source(Protocol):
         numbers. ``of_persons``: of one row for each person whose rows agree."""
 
 
-def levels_of(source: Source, spec: HierarchySpec) -> list[pa.Array]:
+def levels_of(source: BlockSource, spec: HierarchySpec) -> list[pa.Array]:
     """The labels of the leaves of a hierarchy, level by level, root last, over all rows."""
     call = source.request.call
     tree = Hierarchies([spec], call.show_values, "__kanon_values").stages().rstrip(",\n")

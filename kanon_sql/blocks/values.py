@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from kanon_sql.blocks.source import Source
+from kanon_sql.blocks.source import BlockSource
 from kanon_sql.call.relation import Relation
 from kanon_sql.encode.arrow import Column
 from kanon_sql.encode.sensitive import learned_column
@@ -25,7 +25,7 @@ class _Levels(NamedTuple):
 
 
 def learn_values(
-    source: Source, models: Sequence[PrivacyModel], trees: Mapping[str, Sequence[pa.Array]],
+    source: BlockSource, models: Sequence[PrivacyModel], trees: Mapping[str, Sequence[pa.Array]],
     part: int,
 ) -> tuple[dict[str, SensitiveColumn], dict[str, Relation]]:
     """The sensitive columns that models hold against all rows, or by a hierarchy, and relations of

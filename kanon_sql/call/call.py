@@ -9,7 +9,7 @@ from typing import Any
 from kanon_sql.call.catalog import Catalog
 from kanon_sql.call.choices import EFFORT_OF, POINTS
 from kanon_sql.call.hierarchies import HierarchySpec, read_hierarchies, read_hierarchy
-from kanon_sql.call.ledger import Ledger, read_ledger, told_options
+from kanon_sql.call.ledger import Ledger, read_ledger, used_ledger_options
 from kanon_sql.call.models import read_models, secret_seed, used_hierarchies
 from kanon_sql.call.options import (
     GROUPING_CALLS,
@@ -17,14 +17,14 @@ from kanon_sql.call.options import (
     Options,
     read_options,
 )
-from kanon_sql.call.parts import refuse_audit_in_parts, refuse_parts, told_parts, within_of
+from kanon_sql.call.parts import refuse_audit_in_parts, refuse_parts, used_part_options, within_of
 from kanon_sql.call.persons import of_persons
 from kanon_sql.call.referenced_columns import lacking_columns
 from kanon_sql.call.relation import Relation, find_relation
 from kanon_sql.call.risk_options import RiskOptions
 from kanon_sql.call.role_table import RoleTable, read_role_table, with_table
 from kanon_sql.call.roles import Roles, resolve_roles
-from kanon_sql.call.rules import Release, refuse_models, resolve
+from kanon_sql.call.rules import ReleaseForm, refuse_models, resolve
 from kanon_sql.errors import OptionError
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
@@ -67,7 +67,7 @@ class Call:
         audited: the release that anonymize_audit looks at.
         models: what every class is to keep beside k.
         asked: what was said of these, which also says how columns are measured that have none.
-        looked_at: the sensitive columns that k_anonymity measures.
+        measured_columns: the sensitive columns that k_anonymity measures.
         population: the relation of the people among whom anonymize_risk looks.
         by_persons: whether k_anonymity counts persons, too.
         by_part: whether all is told once for each part.
@@ -90,7 +90,7 @@ class Call:
     audited: Relation | None = None
     models: tuple[PrivacyModel, ...] = ()
     asked: ModelOptions = field(default_factory=ModelOptions)
-    looked_at: tuple[str, ...] = ()
+    measured_columns: tuple[str, ...] = ()
     population: Relation | None = None
     by_persons: bool = False
     by_part: bool = False
@@ -117,7 +117,7 @@ class GroupingCall(Call):
     """
 
     task: GroupTask
-    release: Release
+    release: ReleaseForm
     of_sensitive: tuple[HierarchySpec, ...]
     tables: Mapping[str, Relation]
     progress: bool
@@ -199,7 +199,7 @@ def read_call(
     return Call(
         **shared,
         by_persons=by_persons,
-        looked_at=roles.sensitive if measures else (),
+        measured_columns=roles.sensitive if measures else (),
         hierarchies=hierarchies,
         audited=None if release is None else find_relation(release, catalog),
         population=None if population is None else find_relation(population, catalog),
@@ -307,8 +307,8 @@ def _grouping_call(
         of_sensitive=trees,
         tables={name: find_relation(given, catalog) for name, given in named.items() if given},
         progress=options.run.progress,
-        used=_used(options, task, release, roles, hierarchies, trees) | told_options(ledger)
-        | told_parts(options, roles),
+        used=_used(options, task, release, roles, hierarchies, trees) | used_ledger_options(ledger)
+        | used_part_options(options, roles),
         ledger=ledger,
         small_parts=options.parts.small_parts,
     )
@@ -331,7 +331,7 @@ def _without_sensitive(
     return replace(options, release=replace(options.release, hierarchies=left)), found
 
 
-def _check_width(task: GroupTask, release: Release, roles: Roles, source: Relation) -> None:
+def _check_width(task: GroupTask, release: ReleaseForm, roles: Roles, source: Relation) -> None:
     """Raises OptionError where the method takes another number of quasi-identifiers, or where the
     query must name them and doesn't know them."""
     geometry, method = task.geometry, task.method.name
@@ -348,7 +348,7 @@ def _check_width(task: GroupTask, release: Release, roles: Roles, source: Relati
 
 
 def _used(
-    options: Options, task: GroupTask, release: Release, roles: Roles,
+    options: Options, task: GroupTask, release: ReleaseForm, roles: Roles,
     hierarchies: tuple[HierarchySpec, ...], of_sensitive: tuple[HierarchySpec, ...],
 ) -> dict[str, Any]:
     """All options as they are used, defaults filled in: what makes the same release again."""
@@ -381,11 +381,11 @@ def _used(
         "method": task.method.name,
         "distance": task.distance,
         "representation": _told(release, bool(shown)),
-        "hierarchies": {each.column: each.told for each in (*hierarchies, *of_sensitive)},
+        "hierarchies": {each.column: each.as_used for each in (*hierarchies, *of_sensitive)},
     }
 
 
-def _told(release: Release, shown: bool) -> str | dict[str, str]:
+def _told(release: ReleaseForm, shown: bool) -> str | dict[str, str]:
     """What the metrics tell of the representation."""
     for_all = f"hierarchy, else {release.representation}" if shown else release.representation
     return {**release.by_column, "*": for_all} if release.by_column else for_all

@@ -28,7 +28,7 @@ class Base:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ViewColumn:
     """What a column of a view shows.
 
     Attributes:
@@ -42,7 +42,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Entry:
+class CatalogEntry:
     """What the catalog knows of a committed table or view.
 
     Attributes:
@@ -56,7 +56,7 @@ class Entry:
     columns: Mapping[str, str | None]
     place: Place | None = None
     bases: tuple[Base, ...] = ()
-    shown: Mapping[str, Shown] = field(default_factory=dict)
+    shown: Mapping[str, ViewColumn] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -83,7 +83,7 @@ class Content:
 class Catalog(Protocol):
     """Reads the catalog of the caller's database, from where the caller stands."""
 
-    def entry(self, parts: tuple[str, ...]) -> Entry | None:
+    def entry(self, parts: tuple[str, ...]) -> CatalogEntry | None:
         """The table or view that DuckDB takes for a name; None where it finds none in the catalog:
         a file, a variable, a CTE, what is temporary or uncommitted.
 

@@ -3,46 +3,49 @@
 from __future__ import annotations
 
 REPRESENTATIONS = {
-    "centroid": "the mean of numbers, dates and times, the most frequent value of all others",
-    "rounded": "the centroid in the column's own type, the mean of integers rounded",
-    "median": "the (lower) median of ordered values, the most frequent value of all others",
-    "interval": "text: '[20, 29]', '{Private, State-gov}', or the value where all agree",
-    "bounds": "STRUCT(min, max) of ordered values, a LIST of the distinct values of all others",
-    "suppress": "the value where all agree, else '*' in columns of text and NULL in all others",
-    "number": "the number of the class (methods of one attribute only)",
-    "hierarchy": "text: the label of the lowest common ancestor in the column's hierarchy",
+    "centroid": "the mean of numbers, dates and times, and the most frequent value of other "
+    "columns",
+    "rounded": "the centroid in the column's own type, with the mean of integers rounded",
+    "median": "the (lower) median of ordered values, and the most frequent value of other columns",
+    "interval": "VARCHAR: '[20, 29]', '{Private, State-gov}', or the value if all rows agree",
+    "bounds": "STRUCT(min, max) of ordered values, and a LIST of the distinct values of other "
+    "columns",
+    "suppress": "the value if all rows agree, else '*' in text columns and NULL in other columns",
+    "number": "the number of the class (methods for one attribute only)",
+    "hierarchy": "VARCHAR: the label of the lowest common ancestor in the column's hierarchy",
 }
 POINTS = ("centroid", "rounded", "median")
 MEANS = ("centroid", "rounded")
 """Those that count rows by their weights."""
 EFFORTS = {
-    "fast": "no search",
-    "balanced": "a local search",
-    "thorough": "about eight times as many steps; with method 'auto', the method best where "
-    "there are few rows",
+    "fast": "does not search",
+    "balanced": "runs a local search",
+    "thorough": "searches about eight times as many steps, or with method 'auto' may run the "
+    "method best (up to 100,000 rows)",
 }
 OTHERS = {
-    "error": "refuses the call and names them",
+    "error": "rejects the call and names them",
     "quasi_identifier": "generalizes them",
     "drop": "leaves them out",
-    "release": "lets them pass unchanged",
+    "release": "releases them unchanged",
 }
 ENTITY_ROWS = {
-    "together": "all rows of a person are in one class, and every class has k persons or more",
-    "apart": "a person's rows may be in several classes, and are at most one k-th of each",
+    "together": "puts all rows of a person in one class, and at least k persons in every class",
+    "apart": "may put them in several classes, in each at most one k-th of the rows",
 }
 NULLS = ("value", "suppress", "error")
 
 DISTANCES = {
-    "sse": "squared distances between standardized values, as the MDAV family needs them",
-    "loss": "information loss: a number's difference over its range, a category's lowest common "
-    "ancestor over the height of its hierarchy",
+    "sse": "the squared distance between standardized values, as in the papers on MDAV",
+    "loss": "information loss, which is difference / range of the column for numbers, and height "
+    "of the lowest common ancestor / height of the hierarchy for categories",
 }
 LOSSES = {
-    "range_flat": "categories lose the height of the lowest common ancestor over that of the "
-    "hierarchy, without one 1 unless all of a class agree",
-    "range_distinct": "they lose (values - 1) / (values of the column - 1), of the class or below "
-    "its ancestor (each level of a hierarchy counts what its nodes have on average)",
+    "range_flat": "height of the lowest common ancestor / height of the hierarchy, or without a "
+    "hierarchy 1 unless all rows of the class agree",
+    "range_distinct": "(values - 1) / (values of the column - 1), where the values are those of "
+    "the class, or with a hierarchy the mean number below a node at the level of the lowest common "
+    "ancestor",
 }
 EFFORT_OF = {"none": "fast", "local": "balanced", "by size": "by the number of rows"}
 """What a call that gives no effort does, by the word of its task for it."""

@@ -42,7 +42,7 @@ class HierarchySpec:
         return {"kind": self.kind, **self.options}
 
     @property
-    def told(self) -> Any:
+    def as_used(self) -> Any:
         """What the metrics tell of it."""
         if self.levels is not None:
             return self.levels.sql

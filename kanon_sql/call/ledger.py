@@ -10,7 +10,7 @@ from kanon_sql.call.catalog import Catalog
 from kanon_sql.call.options import Options
 from kanon_sql.call.relation import Relation, find_relation
 from kanon_sql.call.roles import Roles
-from kanon_sql.call.rules import Release
+from kanon_sql.call.rules import ReleaseForm
 from kanon_sql.errors import OptionError
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.auto import AUTO
@@ -32,12 +32,15 @@ class Ledger:
         entity: the column that says whose row a row is.
         attacker: whom releases are kept from, 'knows_presence' or 'knows_absence'.
         headroom: how many persons above k new classes get.
+        largest: the largest number of a class before, where the rows are a block of those who were
+            never released; then the relation has the classes that go on, and what they published.
     """
 
     relation: Relation | None
     entity: str
     attacker: str
     headroom: int
+    largest: int | None = None
 
 
 def refuse_no_ledger(ledger: Relation, columns: Sequence[str]) -> None:
@@ -52,7 +55,7 @@ def refuse_no_ledger(ledger: Relation, columns: Sequence[str]) -> None:
 
 
 def read_ledger(
-    options: Options, roles: Roles, task: GroupTask, release: Release, catalog: Catalog,
+    options: Options, roles: Roles, task: GroupTask, release: ReleaseForm, catalog: Catalog,
     by_tree: bool = False,
 ) -> Ledger | None:
     """How a call goes on from earlier releases, or begins them; None of one that does neither.
@@ -102,7 +105,7 @@ def _refuse(asked: str, hindrances: Mapping[str, bool]) -> None:
 
 
 def _hindrances(
-    options: Options, roles: Roles, task: GroupTask, release: Release, by_tree: bool
+    options: Options, roles: Roles, task: GroupTask, release: ReleaseForm, by_tree: bool
 ) -> Mapping[str, bool]:
     """What can't be kept over several releases, as sentences with a hole for the option."""
     name = repr(task.method.name)
@@ -124,7 +127,7 @@ def _hindrances(
     }
 
 
-def told_options(ledger: Ledger | None) -> dict[str, Any]:
+def used_ledger_options(ledger: Ledger | None) -> dict[str, Any]:
     """The options as they are used, for the metrics."""
     if ledger is None:
         return {}

@@ -9,10 +9,10 @@ from kanon_sql.option import GROUPING_CALLS, option
 from kanon_sql.validators import name_like, one_of, whole
 
 ATTACKERS = {
-    "knows_presence": "an attacker who knows in which releases a person was: everyone stays in an "
-    "anonymity set of k who were in the same class in each of them",
-    "knows_absence": "one who also knows in which the person wasn't: everyone shares the whole "
-    "history with k",
+    "knows_presence": "an attacker who knows in which releases a person is, so that each person "
+    "keeps an anonymity set of k persons who were in the same class in each of them",
+    "knows_absence": "an attacker who also knows in which releases the person is not, so that k "
+    "persons share each complete history",
 }
 LEDGER_CALLS = tuple(call for call in GROUPING_CALLS if call != "anonymize_clusters")
 
@@ -23,19 +23,20 @@ class LedgerOptions:
 
     ledger: str | None = option(
         None, name_like("'releases'"),
-        "The table that says what each earlier release showed of whom, from which this one goes "
-        "on: made by CREATE TABLE releases AS FROM anonymize_ledger(...), and after each release "
-        "INSERT INTO releases FROM anonymize_ledger(..., ledger='releases'). Needs entity.",
+        "The table that records what earlier releases showed about each person, which this "
+        "release continues. Create it by CREATE TABLE releases AS FROM anonymize_ledger(...), and "
+        "after each release INSERT INTO releases FROM anonymize_ledger(..., ledger='releases'). "
+        "Requires entity.",
         relation=True, calls=LEDGER_CALLS,
     )
     attacker: str | None = option(
         None, one_of(ATTACKERS, elsewhere=renamed.VALUES["attacker"]),
-        "Whom repeated releases are kept from: "
+        "The attacker that repeated releases protect against: "
         + "; ".join(f"'{name}' is {text}" for name, text in ATTACKERS.items()) + ".",
         default_text="'knows_presence'", calls=LEDGER_CALLS,
     )
     headroom: int | None = option(
         None, whole(0),
-        "How many persons above k new classes get, so that a class outlives some who leave.",
+        "The number of persons above k that a new class gets, so that it survives when some leave.",
         type="INTEGER", default_text="1 with a ledger, else 0", calls=LEDGER_CALLS,
     )

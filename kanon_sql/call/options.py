@@ -67,7 +67,7 @@ class RoleOptions:
         calls=ALL_CALLS, columns=True, common=True,
     )
     sensitive: tuple[str, ...] = option(
-        (), names, "The columns that pass unchanged because they are what the release is for.",
+        (), names, "The columns to release unchanged, because the release is about their values.",
         type="VARCHAR[]", default_text="declared, else none", calls=ALL_CALLS, columns=True,
         common=True,
     )
@@ -78,42 +78,42 @@ class RoleOptions:
     )
     entity: str | None = option(
         None, name_like("'patient_id'"),
-        "The column that says whose row a row is, where persons have several: k, suppress and "
-        "privacy models then count persons. It is dropped.",
-        default_text="declared, else none: each row is a person's only one",
+        "The column that identifies the person of each row, if persons have several rows. k then "
+        "counts persons, and with entity_rows 'together' suppress and privacy models do too. The "
+        "column is dropped.",
+        default_text="declared, else none: each row is a different person",
         calls=(*GROUPING_CALLS, "k_anonymity"), columns=True, common=True,
     )
     entity_rows: str = option(
         "together", one_of(ENTITY_ROWS),
-        "Where the rows of a person go: "
-        + "; ".join(f"'{name}': {text}" for name, text in ENTITY_ROWS.items()) + ".",
+        "How the rows of a person are placed: "
+        + "; ".join(f"'{name}' {text}" for name, text in ENTITY_ROWS.items()) + ".",
     )
     others: str | None = option(
         None, one_of(OTHERS),
-        "What becomes of columns that nobody gave a role: "
+        "How columns without a role are treated: "
         + "; ".join(f"'{name}' {text}" for name, text in OTHERS.items())
-        + ". One that looks like an identifier comes out as NULL.",
-        default_text="'error' where somebody names quasi-identifiers, else 'quasi_identifier'",
-        common=True,
+        + ". A column that looks like an identifier is released as NULL.",
+        default_text="'error' if quasi-identifiers are named, else 'quasi_identifier'", common=True,
     )
     roles: str | None = option(
         None, name_like("'my_roles'"),
-        "A relation that gives columns their roles: column_name, role, and for quasi-identifiers "
-        "also hierarchy, representation and column_weight. The call wins over it, and it "
-        "over comments.",
+        "A relation with the roles of columns: column_name, role, and for quasi-identifiers also "
+        "hierarchy, representation and column_weight. Options of the call override it, and it "
+        "overrides comments.",
         default_text="none", calls=ALL_CALLS, relation=True,
     )
     categorical: tuple[str, ...] = option(
         (), names,
-        "The quasi-identifiers whose values are categories though their type has an order, such as "
-        "codes that are integers.",
+        "The quasi-identifiers to treat as categories, although their type has an order, such "
+        "as integer codes.",
         type="VARCHAR[]", calls=MEASURED_CALLS, columns=True,
     )
     class_label: str | None = option(
         None, name_like("'income'"),
-        "A column that a classifier is to learn from the release; it passes unchanged, "
-        "classification_metric is measured for it, and k_member prefers rows with the label of the "
-        "majority of their class.",
+        "The column that a classifier will learn to predict from the release. It is released "
+        "unchanged, classification_metric is measured for it, and k_member prefers rows with the "
+        "majority label of their class.",
         calls=MEASURED_CALLS, columns=True,
     )
 
@@ -124,82 +124,82 @@ class GroupOptions:
 
     k: int | None = option(
         None, whole(1),
-        "The least number of released rows that share each combination of quasi-identifiers; for "
-        "audits the k below which classes, rows and persons are counted (optional there).",
+        "The minimum number of released rows that share each combination of quasi-identifiers. In "
+        "audits, where it is optional, classes, rows and persons below k are counted.",
         type="INTEGER", default_text="must be given", calls=(*ALL_CALLS, LEDGER_CHECK),
         common=True, topic="models",
     )
     method: str = option(
         "mdav_star", one_of(CHOICES, elsewhere=WISHED_METHODS),
-        "How rows are put into groups; anonymize_methods() lists all, and 'auto' chooses one by "
-        "what is released, the types of the columns and the number of rows; the metrics say "
-        "which.", common=True,
+        "The method that groups the rows; anonymize_methods() lists all methods. 'auto' chooses "
+        "one by the representation, the types of the columns and the number of rows, and the "
+        "metrics name it.", common=True,
     )
     distance: str | None = option(
         None, one_of(DISTANCES),
-        "The geometry in which a method works: "
+        "How a method measures the distance of rows: "
         + "; ".join(f"'{name}' is {text}" for name, text in DISTANCES.items()) + ".",
         default_text="the method's own, 'sse' for the MDAV family",
     )
     loss: str = option(
         "range_flat", one_of(LOSSES),
-        "What distance 'loss' charges beside the range of numbers: with "
-        + "; with ".join(f"'{name}' {text}" for name, text in LOSSES.items()) + ".",
+        "The loss of categories under distance 'loss': "
+        + "; ".join(f"'{name}' is {text}" for name, text in LOSSES.items())
+        + ". Numbers always lose range of the class / range of the column.",
     )
     column_weights: Mapping[str, float] = option(
         {}, weights,
-        "How much a quasi-identifier counts in the grouping: its total variance, so squared "
-        "distances along it are multiplied by it, and so is its information loss; 0 leaves it out "
-        "of the grouping only.",
+        "The weight of a quasi-identifier in the grouping, which multiplies squared distances "
+        "along the column and its information loss. 0 excludes the column from the grouping only.",
         type="STRUCT or MAP", default_text="1 for every column", calls=MEASURED_CALLS,
     )
     suppress: float = option(
         0.0, share,
-        "The share of the rows that may be left out where that lowers the loss; each costs what a "
-        "row costs that is generalized to nothing in every quasi-identifier.",
+        "The maximum share of the rows that are left out to lower the loss. Each costs as much as "
+        "a row that is completely generalized in every quasi-identifier.",
         type="DOUBLE", default_text="0", common=True, topic="release",
     )
     nulls: str = option(
         "value", one_of(NULLS),
-        "What a NULL or NaN in a quasi-identifier is: 'value' groups it nearest to its like, "
-        "'suppress' leaves such rows out and counts them, 'error' refuses.",
+        "How a NULL or NaN in a quasi-identifier is treated: 'value' treats it as a value of its "
+        "own, 'suppress' leaves its row out and counts it, 'error' rejects the call.",
     )
     seed: int = option(
         0, whole(0),
-        "Decides the order among equal rows, the order of the release and class_id; the same seed "
+        "Determines the order of equal rows, the order of the release and class_id. The same seed "
         "gives the same release.",
-        type="BIGINT", default_text="0; with a privacy model a secret one, drawn once per process",
+        type="BIGINT", default_text="0; with a privacy model a secret seed, drawn once per process",
         common=True,
     )
     effort: str | None = option(
         None, one_of(EFFORTS, elsewhere=renamed.VALUES["effort"]),
         "How long to search for a better grouping: "
-        + "; ".join(f"'{name}': {text}" for name, text in EFFORTS.items())
-        + ". The search moves, swaps, splits and merges classes while that lowers the squared "
-        "error (total_il for k_member, nearest and mondrian; generalized cells for forest, pairs "
-        "and triples), and never raises it. Classes with centers are only split, so every "
-        "guarantee holds.",
+        + "; ".join(f"'{name}' {text}" for name, text in EFFORTS.items())
+        + ". The search moves and swaps rows, and splits and merges classes. It never ends with a "
+        "higher squared error than it began (total_il for k_member, nearest and mondrian; "
+        "generalized cells for forest, pairs and triples). Classes with published centers are only "
+        "split, so every guarantee holds.",
         default_text="'fast'; with method 'auto' by the number of rows", common=True,
     )
     refine_steps: int | None = option(
         None, whole(0),
-        "How many rows the search visits (of the method best, each of its parallel searches); the "
-        "release depends on it.",
+        "The number of rows that the search visits (for the method best, each of its parallel "
+        "searches). The release depends on it.",
         type="BIGINT", default_text="by effort and the number of rows",
     )
     refine_seconds: float | None = option(
         None, positive,
-        "Stops the search after that time. anonymize_metrics reports the steps made; given as "
-        "refine_steps, they give the same release again.",
+        "Stops the search after this number of seconds. anonymize_metrics reports the steps taken; "
+        "the same number as refine_steps gives the same release again.",
         type="DOUBLE", default_text="no limit",
     )
     block_rows: int | None = option(
         None, whole(1),
-        "The most rows that are grouped as one, at least 50 times k; more are cut into blocks of "
-        "rows close to each other, which are grouped on all cores, and the groups along the cuts "
-        "refined (not of methods that choose centers). "
+        "The maximum number of rows that are grouped as one block: at least 50 times k. Larger "
+        "tables are cut into blocks of similar rows, which are grouped on all cores. The groups "
+        "along the cuts are then refined, except by methods that choose centers. "
         + ", ".join(m.name for m in METHODS.values() if not m.in_blocks)
-        + " group all rows as one.",
+        + " group all rows as one block.",
         type="BIGINT",
         default_text="500,000; 250,000 for r_gather, 50,000 for cellular and r_cellular",
     )
@@ -211,26 +211,27 @@ class ReleaseOptions:
 
     hierarchies: Mapping[str, Any] = option(
         {}, hierarchies,
-        "A generalization hierarchy for each of some columns (of sensitive ones for l and t only): "
-        "the name of a table, view or file with columns level0 (leaf) .. levelN or child and "
-        "parent, or a kind such as 'prefix', or {'kind': 'bins', 'width': 10}; see hierarchy().",
+        "Generalization hierarchies by column (of sensitive columns for l and t only): tables, "
+        "views or files with columns level0 (leaf) .. levelN, or child and parent; or kinds such "
+        "as 'prefix' or {'kind': 'bins', 'width': 10}, see hierarchy().",
         type="STRUCT or MAP", default_text="none", calls=MEASURED_CALLS, common=True,
     )
     representation: str | Mapping[str, str] | None = option(
         None, one_by_column(REPRESENTATIONS),
-        "What a class releases in place of its values: "
+        "The form in which a class releases its values: "
         + "; ".join(f"'{name}' is {text}" for name, text in REPRESENTATIONS.items())
-        + ". One for all columns, or by column, '*' standing for all others: {'age': 'median', "
-        "'*': 'interval'}.",
+        + ". Give one for all columns, or one by column, with '*' for all others: {'age': "
+        "'median', '*': 'interval'}.",
         type="VARCHAR, or STRUCT or MAP", default_text="'hierarchy' for columns that have "
-        "one, else the method's own; methods that choose centers publish those", common=True,
+        "one, else that of the method; methods that choose centers publish the centers",
+        common=True,
     )
     class_id: bool = option(
         False, flag, "Adds the number of each row's class as the column class_id.", type="BOOLEAN"
     )
     keep_order: bool = option(
-        False, flag, "Releases the rows in the order of the relation. That order may say who they "
-        "are.", type="BOOLEAN",
+        False, flag, "Releases the rows in the order of the relation. That order may reveal who "
+        "they are.", type="BOOLEAN",
     )
 
     @property
@@ -254,8 +255,8 @@ class MeasureOptions:
 
     sensitive_values: tuple[str, ...] = option(
         (), texts,
-        "The values of sensitive columns that are truly sensitive, for homogeneous_sensitive_rows "
-        "and alpha.",
+        "The values of sensitive columns that need protection, for homogeneous_sensitive_rows, "
+        "alpha and diversity_preference 'sensitive'.",
         type="VARCHAR[]", calls=MEASURED_CALLS,
     )
     detail: bool = option(
@@ -265,7 +266,7 @@ class MeasureOptions:
     )
     release: str | None = option(
         None, name_like("'released'"),
-        "anonymize_audit only: the released table, view or file that is held against the relation.",
+        "anonymize_audit only: the released table, view or file to compare with the relation.",
         default_text="must be given", calls=("anonymize_audit",), relation=True, common=True,
     )
 

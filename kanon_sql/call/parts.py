@@ -95,7 +95,7 @@ def refuse_audit_in_parts(
         )
 
 
-def told_parts(options: Options, roles: Roles) -> dict[str, Any]:
+def used_part_options(options: Options, roles: Roles) -> dict[str, Any]:
     """The options as they are used, for the metrics; nothing where there are no parts."""
     if not roles.within:
         return {}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kanon_sql.call.catalog import Catalog, Entry
+from kanon_sql.call.catalog import Catalog, CatalogEntry
 from kanon_sql.errors import OptionError
 from kanon_sql.names import caseless, literal, quoted
 
@@ -29,7 +29,7 @@ class Relation:
 
     sql: str
     parts: tuple[str, ...]
-    entry: Entry | None = None
+    entry: CatalogEntry | None = None
     lacking: Mapping[str, str] = field(default_factory=dict)
 
     @property

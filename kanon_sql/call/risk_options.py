@@ -20,41 +20,43 @@ class RiskOptions:
 
     max_risk: float | None = option(
         None, risk,
-        "The largest chance that a prosecutor may have to find a person's row, in place of k: k is "
-        "the least whole number of 1 / max_risk or more, so 0.09 gives 12.",
+        "The maximum prosecutor risk, the chance to find a person's row, in place of k: k is the "
+        "smallest integer that is at least 1 / max_risk, so 0.09 gives 12.",
         type="DOUBLE", calls=ALL_CALLS, common=True, topic="models",
     )
     population: str | None = option(
         None, name_like("'census'"),
-        "The table, view or file of the people among whom those of the relation are, with columns "
-        "of the same names, generalized alike: what a journalist or a registry knows.",
+        "The table, view or file of the population that contains the people of the relation, with "
+        "columns of the same names, generalized in the same way. It represents the knowledge of a "
+        "journalist attacker, such as a registry.",
         calls=RISK_CALLS, relation=True, common=True,
     )
     population_size: int | None = option(
         None, whole(1),
-        "How many people the relation is a sample of, for population uniques; not beside "
-        "population or sampling_weight, which give it.",
-        type="BIGINT", default_text="as population or sampling_weight gives it", calls=RISK_CALLS,
+        "The number of people in the population that the relation is a sample of, for population "
+        "uniques. Not allowed with population or sampling_weight, which determine it.",
+        type="BIGINT", default_text="from population or sampling_weight", calls=RISK_CALLS,
         common=True,
     )
     sampling_weight: str | None = option(
         None, name_like("'w'"),
-        "A column that says for how many people of the population a row stands; a number above 0 "
-        "in each row. It passes unchanged. anonymize_risk and anonymize_metrics count people by "
-        "it, and centroids of numbers, dates and times are weighted means (not the centers of "
-        "methods that choose them).",
+        "The column with the number of people in the population that each row represents, above 0 "
+        "in each row. It is released unchanged. anonymize_risk and anonymize_metrics count people "
+        "by it, and centroids of numbers, dates and times are weighted means (except centers that "
+        "a method chooses).",
         calls=WEIGHED_CALLS, columns=True,
     )
     msu_columns: int | None = option(
         None, whole(0, 62),
-        "The most columns of a minimal sample unique that is looked for; 0 looks for none.",
+        "The maximum number of columns of a minimal sample unique to search for; 0 disables the "
+        "search.",
         type="INTEGER",
         default_text="all of up to 12 quasi-identifiers, 4 of up to 30, 3 of up to 62, else 0",
         calls=RISK_CALLS,
     )
     subset_columns: int = option(
         2, whole(0, 62),
-        "The most columns of a subset of which distinctness and separation are told.",
+        "The maximum number of columns of a subset whose distinctness and separation are reported.",
         type="INTEGER", calls=RISK_CALLS,
     )
 

@@ -18,7 +18,7 @@ SETS = ("interval", "bounds")
 
 
 @dataclass(frozen=True)
-class Release:
+class ReleaseForm:
     """What classes release.
 
     Attributes:
@@ -60,7 +60,7 @@ class Release:
         return (*(("class_id",) if self.class_id else ()), *self.of_method)
 
 
-def resolve(options: Options) -> tuple[GroupTask, Release]:
+def resolve(options: Options) -> tuple[GroupTask, ReleaseForm]:
     """The task and the release that the options of a grouping call ask for.
 
     Raises:
@@ -255,7 +255,7 @@ def _check_attribute(options: Options, task: GroupTask) -> None:
             )
 
 
-def _release(options: Options, task: GroupTask) -> Release:
+def _release(options: Options, task: GroupTask) -> ReleaseForm:
     given, method = options.release, task.method
     chosen, same_level = given.for_all, method.representation == "hierarchy"
     _check_by_column(options, task)
@@ -269,7 +269,7 @@ def _release(options: Options, task: GroupTask) -> Release:
     shown = chosen
     if shown in (None, "hierarchy"):
         shown = "interval" if same_level else own
-    return Release(
+    return ReleaseForm(
         representation=shown or own,
         by_hierarchy=chosen == "hierarchy" or (chosen is None and not task.geometry.has_centers),
         by_column={caseless(name): word for name, word in given.by_column.items()},

@@ -14,12 +14,12 @@ class RunOptions:
 
     progress: bool = option(
         True, flag,
-        "Shows how far a long call is, if the standard error stream is a terminal or a notebook's.",
+        "Shows the progress of a long call, if standard error is a terminal or a notebook.",
         type="BOOLEAN",
     )
     show_values: bool = option(
         False, flag,
-        "Errors about hierarchies show the values concerned, and suppressed_rows the "
-        "suppressed rows. Never part of a release.",
+        "Shows the values concerned in errors about hierarchies, and the rows themselves in "
+        "suppressed_rows. Neither is part of a release.",
         type="BOOLEAN", calls=MEASURED_CALLS,
     )

@@ -50,7 +50,7 @@ OF_RELEASE = tuple(name for name, option in OPTIONS.items() if "anonymize" in op
 
 
 @dataclass(frozen=True)
-class Job:
+class ReleaseJob:
     """One release.
 
     Attributes:
@@ -95,7 +95,7 @@ class Config:
         """Raises OptionError for what stands at these keys."""
         raise OptionError(f"{self._at(keys)}: {sentence}")
 
-    def told(self, job: Job, refusal: KanonError) -> KanonError:
+    def located(self, job: ReleaseJob, refusal: KanonError) -> KanonError:
         """A refusal of a release, with the line that it speaks of."""
         keys: tuple[str, ...] = ("tables", job.name)
         said = str(refusal)
@@ -127,7 +127,7 @@ class Config:
             found = found[key]
         return True
 
-    def _jobs(self, found: Mapping[str, Any]) -> list[Job]:
+    def _jobs(self, found: Mapping[str, Any]) -> list[ReleaseJob]:
         self._refuse_unknown((), found, OF_FILE)
         shared = self._options(("options",), found.get("options", {}))
         tables = self._table(("tables",), found.get("tables", {}))
@@ -141,7 +141,7 @@ class Config:
 
     def _job(
         self, name: str, found: Mapping[str, Any], shared: Mapping[str, Any], database: str | None
-    ) -> Job:
+    ) -> ReleaseJob:
         place = ("tables", name)
         self._refuse_unknown(place, found, OF_TABLE)
         for needed in ("input", "output"):
@@ -161,7 +161,7 @@ class Config:
                 (*place, "format"),
                 f"The format {form!r} is not known. {did_you_mean(form, FORMATS)}",
             )
-        return Job(
+        return ReleaseJob(
             name, self._texts((*place, "input"), found["input"]),
             self._text((*place, "output"), found["output"]) or "",
             self._text((*place, "database"), found.get("database", database)), form,
@@ -232,7 +232,7 @@ class Config:
                 self.refuse((*place, name), f"There is no {name!r}{where}. {hint}")
 
 
-    def job_of(self, source: Sequence[str]) -> Job:
+    def job_of(self, source: Sequence[str]) -> ReleaseJob:
         """The release of whose output, or else input, words of a command line speak; the only one
         where they speak of none. Raises OptionError."""
         named = [Path(word).resolve() for word in source]

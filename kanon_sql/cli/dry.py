@@ -7,21 +7,21 @@ from typing import Any
 
 from kanon_sql.call.options import GroupOptions
 from kanon_sql.cli.show import as_objects, table
-from kanon_sql.cli.sources import Source
+from kanon_sql.cli.sources import InputSource
 from kanon_sql.cli.work import rows_of
-from kanon_sql.duckdb.session import Session, asked
+from kanon_sql.duckdb.session import Session, read_arguments
 from kanon_sql.kernel.memory import available, need_of
 from kanon_sql.methods import CHOICES
 
 COLUMNS = ("column_name", "column_type", "role", "released_as", "released_type")
 
 
-def dry(source: Source, chosen: Mapping[str, Any]) -> dict[str, Any]:
+def dry(source: InputSource, chosen: Mapping[str, Any]) -> dict[str, Any]:
     """What a release would do, by part: the roles, the memory in bytes, and the SQL."""
     roles = as_objects(*rows_of("anonymize_roles", source, chosen))
     sql = rows_of("anonymize_sql", source, chosen)[1][0][0]
     with Session(source.con) as session:
-        relation, _ = asked(session, source.data, chosen)
+        relation, _ = read_arguments(session, source.data, chosen)
         ((rows,),) = session.rows(f"SELECT count(*) FROM {relation.sql}")
     columns = sum(row["role"] == "quasi_identifier" for row in roles)
     # the query above has refused a name that isn't one

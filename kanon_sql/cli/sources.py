@@ -44,7 +44,7 @@ UNOPENED = "DuckDB can't open {!r}. Check the path, and that nobody else has it 
 
 
 @dataclass(frozen=True)
-class Source:
+class InputSource:
     """A relation to read.
 
     Attributes:
@@ -83,7 +83,7 @@ def is_database(path: str) -> bool:
 def opened(
     given: Sequence[str], database: str | None = None, table: str | None = None,
     writes: bool = False,
-) -> Iterator[Source]:
+) -> Iterator[InputSource]:
     """The relation that the words of a command line name.
 
     Args:
@@ -113,17 +113,17 @@ def opened(
     with connection(database, writes) as con:
         place = None if database is None else Path(database).resolve()
         if words == [STDIN]:
-            yield Source(con, _from_stdin(con), place)
+            yield InputSource(con, _from_stdin(con), place)
         elif not words:
-            yield Source(con, _only_table(con, str(database)), place)
+            yield InputSource(con, _only_table(con, str(database)), place)
         elif len(words) == 1:
             if place is not None and not is_file(words[0]):
                 _refuse_no_table(con, words[0], str(database))
-            yield Source(con, _folder(con, words[0]), place)
+            yield InputSource(con, _folder(con, words[0]), place)
         else:
             for word in words:
                 _refuse_no_file(word, LIST_OF_FILES)
-            yield Source(con, words, place)
+            yield InputSource(con, words, place)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ import duckdb
 
 from kanon_sql.api.release import refuse_unkept, transaction
 from kanon_sql.call.relation import is_url
-from kanon_sql.cli.sources import INSIDE, Source, is_database, split_inside
+from kanon_sql.cli.sources import INSIDE, InputSource, is_database, split_inside
 from kanon_sql.duckdb.session import ENUM, Session, bound
 from kanon_sql.errors import OptionError, did_you_mean
 from kanon_sql.names import caseless, literal, quoted
@@ -196,7 +196,7 @@ def plain_rows(con: duckdb.DuckDBPyConnection, text: str) -> tuple[str, dict[str
     return f"(SELECT {shown} FROM ({text}))", types
 
 
-def write(session: Session, source: Source, text: str, place: Target, reads: Reads) -> None:
+def write(session: Session, source: InputSource, text: str, place: Target, reads: Reads) -> None:
     """Writes the rows of a query.
 
     Args:
@@ -225,7 +225,7 @@ def write(session: Session, source: Source, text: str, place: Target, reads: Rea
             sys.stdout.buffer.flush()
 
 
-def _refuse_read(session: Session, source: Source, place: Target, reads: Reads) -> None:
+def _refuse_read(session: Session, source: InputSource, place: Target, reads: Reads) -> None:
     """Raises OptionError where something that is read would be written over."""
     if place.path is None:
         return
@@ -324,7 +324,7 @@ def _exchange(made: Path, place: Path, before: Path, depth: int) -> None:
         raise
 
 
-def _into_table(session: Session, source: Source, rows: str, place: Target) -> None:
+def _into_table(session: Session, source: InputSource, rows: str, place: Target) -> None:
     """A table of a DuckDB file: of the one that is read, of another, or of a new one."""
     assert place.path is not None and place.table is not None
     name = _qualified(place.table)

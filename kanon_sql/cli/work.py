@@ -11,10 +11,10 @@ from typing import Any
 import duckdb
 
 from kanon_sql.api.files import anonymize_files
-from kanon_sql.cli.sources import STDIN_TABLE, Source
+from kanon_sql.cli.sources import STDIN_TABLE, InputSource
 from kanon_sql.cli.targets import Target, write
 from kanon_sql.duckdb.refused import telling
-from kanon_sql.duckdb.session import Session, asked, reads_of, run
+from kanon_sql.duckdb.session import Session, read_arguments, reads_of, run
 from kanon_sql.errors import KanonError, OptionError
 from kanon_sql.files.released import ReleasedFiles
 from kanon_sql.plan.query import plan
@@ -26,14 +26,14 @@ SUMMARY = ("rows", "rows_released", "rows_suppressed", "classes", "k",
 """The metrics that are told when a release is written."""
 
 
-def rows_of(call: str, source: Source, options: Mapping[str, Any], **more: Any) -> Rows:
+def rows_of(call: str, source: InputSource, options: Mapping[str, Any], **more: Any) -> Rows:
     """Column names and rows of one call of the registry."""
     found: Any = run(call, source.data, source.con, {**more, **options})
     columns = [column.to_pylist() for column in found.columns]
     return found.column_names, list(zip(*columns, strict=True))
 
 
-def columns_of(source: Source) -> list[str]:
+def columns_of(source: InputSource) -> list[str]:
     """The columns of the input; none where it can't be read, which the call will say."""
     try:
         with Session(source.con) as session:
@@ -42,17 +42,17 @@ def columns_of(source: Source) -> list[str]:
         return []
 
 
-def release(source: Source, options: Mapping[str, Any], place: Target) -> None:
+def release(source: InputSource, options: Mapping[str, Any], place: Target) -> None:
     """Writes the released rows to a place, all or none of them."""
     with Session(source.con) as session:
-        relation, held = asked(session, source.data, options)
+        relation, held = read_arguments(session, source.data, options)
         planned = plan("anonymize", relation, held, session.catalog)
         with session.refusals(planned.relations):
             reads = reads_of(session, relation, held)
             write(session, source, telling(planned.text), place, reads)
 
 
-def summary(source: Source, options: Mapping[str, Any]) -> dict[str, Any]:
+def summary(source: InputSource, options: Mapping[str, Any]) -> dict[str, Any]:
     """What is told of a release that was written; its labels are known by now, and what there was
     to be said of its columns is said."""
     with redirect_stderr(io.StringIO()):
@@ -80,7 +80,7 @@ def files_sentence(done: ReleasedFiles) -> str:
 
 
 def into_folder(
-    source: Source, options: Mapping[str, Any], place: Target, **more: Any
+    source: InputSource, options: Mapping[str, Any], place: Target, **more: Any
 ) -> ReleasedFiles:
     """Files into a folder of files, in blocks of rows, so that they may be larger than memory.
 
@@ -88,7 +88,7 @@ def into_folder(
         source: the files.
         options: those of anonymize.
         place: the folder.
-        more: memory, resume and overwrite of anonymize_files, where they were given.
+        more: memory, resume, overwrite and ledger_to of anonymize_files, where they were given.
 
     Raises:
         OptionError: the source is no file, or the format isn't Parquet.

@@ -16,7 +16,7 @@ from typing import Any
 
 import duckdb
 
-from kanon_sql.call.catalog import Base, Content, Entry, Place, Shown
+from kanon_sql.call.catalog import Base, CatalogEntry, Content, Place, ViewColumn
 from kanon_sql.call.declarations import may_declare
 from kanon_sql.call.relation import is_file
 from kanon_sql.duckdb.lineage import nodes, shown_by, shown_by_text
@@ -47,7 +47,7 @@ class ConnectionCatalog:
         """``opened`` gives a connection with the caller's search path, to be closed by leaving."""
         self._opened = opened
 
-    def entry(self, parts: tuple[str, ...]) -> Entry | None:
+    def entry(self, parts: tuple[str, ...]) -> CatalogEntry | None:
         """The table or view that DuckDB takes for a name, or None."""
         with self._opened() as con:
             return _entry(con, parts, set())
@@ -139,7 +139,7 @@ def _candidates(
 
 def _entry(
     con: duckdb.DuckDBPyConnection, parts: tuple[str, ...], within: set[Place]
-) -> Entry | None:
+) -> CatalogEntry | None:
     """The table or view of a name; ``within`` are the views that are being read already."""
     fitting = _candidates(con, parts)
     if not fitting:
@@ -159,13 +159,13 @@ def _entry(
     place = meant[0]
     bases = _bases(con, place, bound.plan, within)
     shown = _shown(con, place, tuple(fitting[place]), bound.plan, within)
-    return Entry(fitting[place], place, bases, shown)
+    return CatalogEntry(fitting[place], place, bases, shown)
 
 
 def _shown(
     con: duckdb.DuckDBPyConnection, place: Place, names: Sequence[str], bound: str | None,
     within: set[Place],
-) -> dict[str, Shown]:
+) -> dict[str, ViewColumn]:
     """What the columns show that don't show one of their own name as it is."""
     if bound is not None:
         found = shown_by(json.loads(bound), names)
@@ -193,7 +193,7 @@ def _shown(
 def _unbound(
     con: duckdb.DuckDBPyConnection, fitting: Mapping[Place, Comments], parts: tuple[str, ...],
     refused: str,
-) -> Entry | None:
+) -> CatalogEntry | None:
     """What a name means that isn't bound here: nothing that is committed, or a view that reads
     what only the caller's connection has."""
     if "Ambiguous" in refused:
@@ -203,7 +203,7 @@ def _unbound(
         )
     views = [place for place in fitting if _bind(con, place).refused is not None]
     if len(views) == 1:
-        return Entry(fitting[views[0]], views[0])
+        return CatalogEntry(fitting[views[0]], views[0])
     return None
 
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from kanon_sql.call.catalog import Shown
+from kanon_sql.call.catalog import ViewColumn
 from kanon_sql.names import caseless
 
 Node = Mapping[str, Any]
-Columns = Sequence[Shown]
+Columns = Sequence[ViewColumn]
 """What an operator gives, in its order."""
 
-UNKNOWN = Shown(None, None)
+UNKNOWN = ViewColumn(None, None)
 NO_PLACE = ("", "", "")
 """Where the columns of files stand."""
 
@@ -42,7 +42,7 @@ PRUNED = (
 none of it."""
 
 
-def shown_by(plan: Any, names: Sequence[str]) -> dict[str, Shown]:
+def shown_by(plan: Any, names: Sequence[str]) -> dict[str, ViewColumn]:
     """What each column of a relation shows, by name.
 
     Args:
@@ -113,7 +113,7 @@ def _scanned(scan: Node) -> Columns:
             found.append(UNKNOWN)  # a part of a column, or the number of the row
         else:
             name = caseless(names[column["index"]])
-            found.append(Shown(name, frozenset({(place, name)})))
+            found.append(ViewColumn(name, frozenset({(place, name)})))
     return found
 
 
@@ -123,24 +123,24 @@ def _is_column(node: Node) -> bool:
 
 def _expressed(expressions: Sequence[Node], below: Columns) -> Columns:
     """What expressions over some columns show."""
-    def column(node: Node) -> Shown:
+    def column(node: Node) -> ViewColumn:
         known = node["expression_class"] == "BOUND_REF" and node["index"] < len(below)
         return below[node["index"]] if known else UNKNOWN
 
     return [
         column(expression) if _is_column(expression)
-        else Shown(None, _sources(map(column, nodes(expression, _is_column))))
+        else ViewColumn(None, _sources(map(column, nodes(expression, _is_column))))
         for expression in expressions
     ]
 
 
-def _merged(columns: Sequence[Shown]) -> Shown:
+def _merged(columns: Sequence[ViewColumn]) -> ViewColumn:
     """What a column shows that is one of several."""
     plain = {column.plain for column in columns}
-    return Shown(plain.pop() if len(plain) == 1 else None, _sources(columns))
+    return ViewColumn(plain.pop() if len(plain) == 1 else None, _sources(columns))
 
 
-def _sources(columns: Iterator[Shown] | Sequence[Shown]) -> frozenset[Any] | None:
+def _sources(columns: Iterator[ViewColumn] | Sequence[ViewColumn]) -> frozenset[Any] | None:
     """All that some columns show; None where it isn't known of one of them."""
     found: set[Any] = set()
     for column in columns:
@@ -152,7 +152,7 @@ def _sources(columns: Iterator[Shown] | Sequence[Shown]) -> frozenset[Any] | Non
 
 def shown_by_text(
     parsed: Any, names: Sequence[str], below: Callable[[Node], Collection[str] | None]
-) -> dict[str, Shown]:
+) -> dict[str, ViewColumn]:
     """The same by the text of a view, where no plan of it can be told: which of its columns are
     plain, and nothing of the others.
 
@@ -165,7 +165,8 @@ def shown_by_text(
     read = [statement["node"] for statement in parsed.get("statements") or []]
     plain = _plain(read[0], set(map(caseless, names)), below) if len(read) == 1 else set()
     return {
-        name: Shown(caseless(name), None) if caseless(name) in plain else UNKNOWN for name in names
+        name: ViewColumn(caseless(name),
+                         None) if caseless(name) in plain else UNKNOWN for name in names
     }
 
 

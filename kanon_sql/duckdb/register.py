@@ -231,24 +231,24 @@ def refuse_old(version: str = duckdb.__version__) -> None:
 def register(
     con: duckdb.DuckDBPyConnection, shared: bool | str = False
 ) -> duckdb.DuckDBPyConnection:
-    """Makes ``anonymize`` and its companions callable in SQL on this connection.
+    """Registers ``anonymize`` and the other SQL functions on this connection.
 
-    Nothing is written to the database: the macros are temporary, and the functions live as long
-    as the database is open. Call it once per connection or cursor; calling it again does no harm.
+    Nothing is written to the database: the macros are temporary, and the functions exist as long
+    as the database is open. Call it once per connection or cursor; calling it again is safe.
 
     Args:
         con: the connection or cursor.
-        shared: whether all other connections of the same open database get the calls, too, as
-            ``kanon.anonymize(...)``, from a database of macros that is attached in memory. Keep
-            ``con`` open as long as they use them. A text is another name for that database.
+        shared: whether all other connections of the same open database also get the functions, as
+            ``kanon.anonymize(...)``, from an attached in-memory database of macros. Keep ``con``
+            open as long as they use them. A string is another name for that database.
 
     Returns:
         The connection itself.
 
     Raises:
-        OptionError: DuckDB is too old; it is no connection; a macro of the database is in the
-            way, so that ours can't be made; another database has the name of that of the shared
-            macros; or a transaction is open that keeps the functions from all other connections.
+        OptionError: DuckDB is too old, or con is not a connection. A macro of the database or
+            another database has a name that is needed. With shared, an open transaction hides the
+            functions from other connections.
     """
     refuse_old()
     if not hasattr(con, "execute"):

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import duckdb
 import pyarrow as pa
 
-from kanon_sql.call.catalog import Catalog, Entry
+from kanon_sql.call.catalog import Catalog, CatalogEntry
 from kanon_sql.call.options import OPTIONS
 from kanon_sql.call.referenced_columns import named_columns, unknown_column
 from kanon_sql.call.referenced_relations import ReferencedRelation
@@ -164,7 +164,7 @@ class Session:
             found = bound(self.con, f"FROM {relation.sql}")
         except duckdb.Error as error:
             raise self._unfound(name, error) from None
-        known = relation.entry or Entry({})
+        known = relation.entry or CatalogEntry({})
         comments = {**dict.fromkeys(found.columns), **known.columns}
         return replace(
             relation, sql=_without_lists_of_values(relation.sql, found),
@@ -329,11 +329,11 @@ def answer(
     """What is taken of a call, which runs then; the rest as of ``run``."""
     refuse_forked()
     with Session(con) as session:
-        source, held = asked(session, data, given(options))
+        source, held = read_arguments(session, data, given_options(options))
         return session.run(call, source, held, taken)
 
 
-def given(options: Mapping[str, Any]) -> dict[str, Any]:
+def given_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options without those of None, which stands for "not given"; what is no option stays, so
     that it is refused."""
     return {
@@ -347,7 +347,7 @@ def every_method() -> pa.Table:
         return bound(session.con, methods_sql()).to_arrow_table()
 
 
-def asked(
+def read_arguments(
     session: Session, data: Any, options: Mapping[str, Any]
 ) -> tuple[Relation, dict[str, Any]]:
     """The relation that the data is, and the options as plain values: frames among them are

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kanon_sql.encode.arrow import Table
+from kanon_sql.encode.arrow import SideTable
 from kanon_sql.encode.coordinates import geographic, refuse_beyond_degrees
 from kanon_sql.errors import DataError
 from kanon_sql.points.points import Floats, Labels
@@ -19,7 +19,7 @@ FARTHEST = 1e100
 
 
 @dataclass(frozen=True)
-class Graph:
+class AreaGraph:
     """The neighbours of codes, and where codes lie.
 
     Attributes:
@@ -42,12 +42,12 @@ def positions(codes: pa.Array, values: pa.Array) -> Labels:
     return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
-def _columns(table: Table) -> str:
+def _columns(table: SideTable) -> str:
     count = "one column" if len(table.names) == 1 else f"{len(table.names)} columns"
     return f"{count} ({', '.join(table.names)})"
 
 
-def _pairs(table: Table) -> tuple[pa.Array, pa.Array]:
+def _pairs(table: SideTable) -> tuple[pa.Array, pa.Array]:
     """Both columns of a relation of pairs, without rows that lack a code."""
     if not table.columns:
         raise DataError("The relation adjacency has no rows. Give one with pairs of neighbours.")
@@ -61,7 +61,7 @@ def _pairs(table: Table) -> tuple[pa.Array, pa.Array]:
     return table.columns[0].filter(both), table.columns[1].filter(both)
 
 
-def _located(table: Table) -> tuple[pa.Array, Floats]:
+def _located(table: SideTable) -> tuple[pa.Array, Floats]:
     """Codes and where they lie on a plane; float64, shape (codes, 2). A code with several places
     lies at their mean."""
     from kanon_sql.encode.delaunay import flat_map  # here: scipy takes a while to load
@@ -111,7 +111,8 @@ def _sorted(*values: pa.Array) -> pa.Array:
     return distinct.take(pc.sort_indices(distinct))
 
 
-def read_graph(values: pa.Array, adjacency: Table | None, places: Table | None) -> Graph:
+def read_graph(values: pa.Array, adjacency: SideTable | None,
+               places: SideTable | None) -> AreaGraph:
     """The graph over the values of a column, and all other nodes of the graph.
 
     Args:
@@ -145,7 +146,7 @@ def read_graph(values: pa.Array, adjacency: Table | None, places: Table | None) 
     if places:
         place[at[at >= 0]] = spots[at >= 0]
     if adjacency is None:
-        return Graph(codes, delaunay_links(place), place, known)
+        return AreaGraph(codes, delaunay_links(place), place, known)
     pairs = np.column_stack([positions(codes, end) for end in ends])
     pairs = np.unique(np.sort(pairs[pairs[:, 0] != pairs[:, 1]], axis=1), axis=0)
-    return Graph(codes, pairs.reshape(-1, 2), place, known)
+    return AreaGraph(codes, pairs.reshape(-1, 2), place, known)

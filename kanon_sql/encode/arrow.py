@@ -154,7 +154,7 @@ def read_levels(argument: Any) -> dict[str, tuple[pa.Array, ...]]:
 
 
 @dataclass(frozen=True)
-class Table:
+class SideTable:
     """A relation beside the one that is anonymized, every value as text.
 
     Attributes:
@@ -166,24 +166,24 @@ class Table:
     columns: tuple[pa.Array, ...]
 
     @staticmethod
-    def of(names: list[str] | None, rows: Any) -> Table:
+    def of(names: list[str] | None, rows: Any) -> SideTable:
         """From names and rows of cells, a list scalar; a relation without rows is no columns."""
         if not names or not rows.is_valid:
-            return Table((), ())
+            return SideTable((), ())
         cells = rows.values.flatten()
         columns = tuple(
             cells.take(pa.array(np.arange(c, len(cells), len(names)))).cast(pa.string())
             for c in range(len(names))
         )
-        return Table(tuple(names), columns)
+        return SideTable(tuple(names), columns)
 
 
-def read_tables(argument: Any) -> dict[str, Table]:
+def read_tables(argument: Any) -> dict[str, SideTable]:
     """Tables as DuckDB hands them over, STRUCT(name VARCHAR, names VARCHAR[], rows VARCHAR[][])[],
     by the option that named them; NULL is none."""
     array = argument.combine_chunks() if isinstance(argument, pa.ChunkedArray) else argument
     return {
-        entry["name"].as_py(): Table.of(entry["names"].as_py(), entry["rows"])
+        entry["name"].as_py(): SideTable.of(entry["names"].as_py(), entry["rows"])
         for entry in array.flatten()
     }
 

@@ -19,7 +19,7 @@ from kanon_sql.errors import DataError
 OF_CATEGORIES = ("squared", "present", "distinct")
 
 
-def told_scale(attribute: Attribute) -> dict[str, Any]:
+def scale_json(attribute: Attribute) -> dict[str, Any]:
     """The scale of a column in values that JSON has."""
     if isinstance(attribute, Numeric):
         return asdict(attribute)
@@ -28,7 +28,7 @@ def told_scale(attribute: Attribute) -> dict[str, Any]:
 
 
 def scaled(attribute: Attribute, scale: Mapping[str, Any]) -> Attribute:
-    """A column with a scale that ``told_scale`` gave, after its way through JSON.
+    """A column with a scale that ``scale_json`` gave, after its way through JSON.
 
     Raises:
         DataError: the scale is one of a column of another kind.

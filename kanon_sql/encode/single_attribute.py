@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kanon_sql.encode.area_graph import positions, read_graph
-from kanon_sql.encode.arrow import Column, Rows, Table
+from kanon_sql.encode.arrow import Column, Rows, SideTable
 from kanon_sql.encode.attributes import is_numeric
 from kanon_sql.encode.cells import category_column, check_types, number_column, refuse
 from kanon_sql.encode.coordinates import geographic, refuse_beyond_degrees
@@ -77,7 +77,7 @@ class Items:
 
 
 def read_items(
-    rows: Rows, columns: Sequence[Column], task: GroupTask, tables: Mapping[str, Table],
+    rows: Rows, columns: Sequence[Column], task: GroupTask, tables: Mapping[str, SideTable],
     sensitive: tuple[SensitiveColumn, ...] = (),
 ) -> Items:
     """The items of the rows, for a method of one attribute.
@@ -112,7 +112,7 @@ def read_items(
 
 
 def _items_of(
-    rows: Rows, columns: Sequence[Column], task: GroupTask, tables: Mapping[str, Table]
+    rows: Rows, columns: Sequence[Column], task: GroupTask, tables: Mapping[str, SideTable]
 ) -> Items:
     """The items, as their geometry says."""
     geometry = task.geometry
@@ -150,7 +150,7 @@ def _items(keys: pa.Array, rank: Floats | None) -> tuple[pa.Array, Labels]:
     return known, item
 
 
-def _nodes(texts: pa.Array, item: Labels, tables: Mapping[str, Table]) -> Items:
+def _nodes(texts: pa.Array, item: Labels, tables: Mapping[str, SideTable]) -> Items:
     """The nodes of the graph; NULL, after all of them, is a node that has no neighbours.
 
     Args:

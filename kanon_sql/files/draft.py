@@ -32,6 +32,9 @@ DRAFT = ".kanon-draft"
 OUT, BEFORE, LOCK = "out", "before", "lock"
 """In a draft: the output as it grows, the one that it replaces, and the lock."""
 
+UNTOLD = ("rows_withheld", "rows_stale", "rows_waiting", "rows_joining")
+"""Metrics that tell of a ledger, and stand in no file of the release."""
+
 BUSY = (
     "Another run writes {!r} now. Wait until it ends, or name another folder."
 )
@@ -152,7 +155,8 @@ def named(work: Path, target: Path, metrics: Mapping[str, Any]) -> None:
     """Gives the output its name; one that is there is gone only then. What a run that is killed
     meanwhile has not done is done when it is run again."""
     made, before = work / OUT, work / BEFORE
-    (made / "_metrics.json").write_text(json.dumps(metrics, indent=1), encoding="utf-8")
+    told = {name: value for name, value in metrics.items() if name not in UNTOLD}
+    (made / "_metrics.json").write_text(json.dumps(told, indent=1), encoding="utf-8")
     if target.exists():
         shutil.rmtree(before, ignore_errors=True)
         target.rename(before)

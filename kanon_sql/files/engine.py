@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 
 from kanon_sql.blocks.engine import Part
-from kanon_sql.blocks.group import Block, BlockFacts, Leaf, StoppedError
+from kanon_sql.blocks.group import Block, BlockError, BlockFacts, Leaf
 from kanon_sql.blocks.learn import Common, Learned, survey
 from kanon_sql.blocks.metrics import Output
 from kanon_sql.blocks.parts import Divided, Pack
@@ -56,6 +56,7 @@ class FileEngine:
         passes: show how far it is.
         levels: a digest of the hierarchies, once they are known.
         files: how many are written, once that is known.
+        beside: released rows that are of no block.
     """
 
     session: Session
@@ -66,6 +67,7 @@ class FileEngine:
     passes: Passes
     levels: str = ""
     files: int = 0
+    beside: list[Path] = field(default_factory=list)
 
     def source(self) -> FileRows:
         """The files of the input."""
@@ -86,7 +88,7 @@ class FileEngine:
         found = self.state.found("parts")
         if found is None:
             size = self.request.call.task.block_size()
-            with self._without_order(), self.passes.of("cutting into parts", 1):
+            with self.without_order(), self.passes.of("cutting into parts", 1):
                 made = divide(self.session, self.request, size, self._folder_of_parts)
             self.state.done(LEVELS, self.levels)
             found = self.state.done("parts", list(made))
@@ -113,7 +115,7 @@ class FileEngine:
         step = f"spool {number}"
         found = self.state.found(step)
         if found is None:
-            with self._without_order(), self.passes.of("cutting into blocks", 1):
+            with self.without_order(), self.passes.of("cutting into blocks", 1):
                 leaves = spool(
                     self.session, source.request, learned, learned.call.task.block_size(),
                     self.work / "spool" / str(number),
@@ -123,7 +125,7 @@ class FileEngine:
         return [Leaf(*leaf) for leaf in found]
 
     @contextmanager
-    def _without_order(self) -> Iterator[None]:
+    def without_order(self) -> Iterator[None]:
         """A spool has no order, and to keep one would take memory; unless rows are told apart by
         their places."""
         self.session.con.execute(f"SET preserve_insertion_order = {self.request.place is not None}")
@@ -150,7 +152,7 @@ class FileEngine:
                 facts = self._block(con, part, call, block)
             except DataError as refusal:
                 if str(refusal) in (LITTLE, SPILLED):
-                    raise StoppedError(str(refusal)) from None
+                    raise BlockError(str(refusal)) from None
                 if not may_join:
                     raise
                 return refusal
@@ -175,14 +177,19 @@ class FileEngine:
         self.state.done(step, asdict(facts))
         return facts
 
+    def pieces(self, parts: Sequence[Part]) -> list[Path]:
+        """The files of all released rows, block by block."""
+        return [*(self._piece(block) for part in parts for block in part.blocks), *self.beside]
+
+    def outputs(self) -> list[Path]:
+        """The files that are written."""
+        return [self.work / OUT / PART.format(number) for number in range(self.files)]
+
     def written(self, parts: Sequence[Part], facts: Sequence[BlockFacts], common: Common) -> Output:
         """Writes all files, each read again; what they hold together."""
         released = sum(block.rows_released for block in facts)
         self.files = max(1, -(-released // FILE_ROWS))
-        files = Files(
-            self.request, [self._piece(block) for part in parts for block in part.blocks],
-            self.files, common.rows_in,
-        )
+        files = Files(self.request, self.pieces(parts), self.files, common.rows_in)
         folder = self.work / OUT
         folder.mkdir(exist_ok=True)
         before = [0] * files.many
@@ -202,9 +209,7 @@ class FileEngine:
 
         written = self._at_once("writing", one, range(files.many), lambda _: 1)
         if self.request.place and files.many > 1:  # a combination may be in several
-            return files.held(
-                self.session.con, [folder / PART.format(number) for number in range(files.many)]
-            )
+            return files.held(self.session.con, self.outputs())
         least = [file.least for file in written if file.least is not None]
         return Output(
             sum(file.rows for file in written), sum(file.classes for file in written),

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import duckdb
 
+from kanon_sql.blocks.group import WHOSE
 from kanon_sql.blocks.metrics import Output
 from kanon_sql.blocks.request import Request
 from kanon_sql.duckdb.refused import telling
@@ -79,6 +80,8 @@ class Files:
         order = listed(BY_VALUES)
         if self.request.place is not None:
             helpers, order = (*BY_VALUES, self.request.place), listed((self.request.place,))
+        if self.request.call.ledger is not None:
+            helpers = (*helpers, *WHOSE)
         class_id = ""
         if self.request.call.release.class_id:
             columns = ", ".join(f"{listed((name,))} ASC" for name in self.request.counted)

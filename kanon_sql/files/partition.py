@@ -18,7 +18,7 @@ from kanon_sql.blocks.cuts import (
     CROWD,
     MOST,
     SAMPLED,
-    Tree,
+    CutTree,
     cut_sample,
     ranks_of,
 )
@@ -107,11 +107,11 @@ class _Cutter:
         ((persons, most),) = self.session.con.execute(text).fetchall()
         return Leaf(folder, rows, persons, most)
 
-    def _tree(self, part: Relation | None, rows: int) -> Tree:
+    def _tree(self, part: Relation | None, rows: int) -> CutTree:
         """The cuts of some rows."""
         blocks = -(-rows // self.size)
         if blocks < 2:
-            return Tree(0)
+            return CutTree(0)
         request, every = self.request, max(1, rows // (SAMPLED * blocks))
         cells = ", ".join(
             f"{category_of(a.name) if isinstance(a, Categorical) else number_of(a.name)} AS c{i}"
@@ -126,7 +126,7 @@ class _Cutter:
         least = request.call.task.least_size
         return cut_sample(found, self.attributes, self.ranks, rows, blocks, least)
 
-    def _spool_sql(self, tree: Tree, rows: str, folder: Path, depth: int) -> list[str]:
+    def _spool_sql(self, tree: CutTree, rows: str, folder: Path, depth: int) -> list[str]:
         """SQL that writes rows to the folders of their leaves."""
         request = self.request
         # what is sensitive decides nothing
@@ -171,7 +171,7 @@ class _Cutter:
         )]
 
 
-def _leaf_sql(tree: Tree, places: Mapping[str, str]) -> str:
+def _leaf_sql(tree: CutTree, places: Mapping[str, str]) -> str:
     if not tree.sides:
         return str(tree.leaf)
     # a rank is a whole number, a hash one of 64 bits, and any other place a double

@@ -45,7 +45,7 @@ def release_block(
     text = statement(
         "blocks.piece", rows=block_sql(own), path=literal(str(draft)), group=ROW_GROUP
     )
-    hand_over(name, learned.known)
+    hand_over(name, learned.known, learned.going_on)
     try:
         written = con.execute(telling(text)).fetchall()[0][0]
         facts = BlockFacts.of(request, take_facts(name), block.rows, written)

@@ -12,7 +12,7 @@ PAUSE = 0.5
 """Seconds between two lines."""
 
 
-class Seen:
+class UnitsDone:
     """The units of a pass that are done."""
 
     def __init__(self, name: str, total: int, shown: bool) -> None:
@@ -55,9 +55,9 @@ class Passes:
             self._shown = wanted and sys.stderr.isatty()
 
     @contextmanager
-    def of(self, name: str, total: int) -> Iterator[Seen]:
+    def of(self, name: str, total: int) -> Iterator[UnitsDone]:
         """One of them."""
-        yield Seen(name, total, self._shown)
+        yield UnitsDone(name, total, self._shown)
         if self._shown:
             with suppress(OSError, ValueError):
                 sys.stderr.write("\r" + " " * 79 + "\r")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from os import PathLike, fspath
 from pathlib import Path
 from time import perf_counter
@@ -15,6 +15,7 @@ from kanon_sql.blocks.driver import release_in_blocks
 from kanon_sql.blocks.request import Request, read_request
 from kanon_sql.duckdb.session import Session, reads_of
 from kanon_sql.errors import LITTLE, DataError, KanonError, OptionError
+from kanon_sql.files.beside_ledger import release_beside_ledger
 from kanon_sql.files.draft import (
     OUT,
     emptied,
@@ -26,6 +27,7 @@ from kanon_sql.files.draft import (
     target_of,
 )
 from kanon_sql.files.engine import PART, FileEngine
+from kanon_sql.files.entries import read_entering, take_back
 from kanon_sql.files.progress import Passes
 from kanon_sql.files.released import ReleasedFiles
 from kanon_sql.files.state import NAME, State, digest, input_digest
@@ -55,7 +57,7 @@ UNREAD = (
 def release_files(
     source: Any, to: Any, threads: int | None, memory: str, resume: bool, progress: bool,
     overwrite: bool, prepare: Callable[[duckdb.DuckDBPyConnection], object] | None,
-    options: Mapping[str, Any],
+    options: Mapping[str, Any], ledger_to: Any = None,
 ) -> ReleasedFiles:
     """Releases files into a folder of files; see ``kanon_sql.anonymize_files``."""
     refuse_forked()
@@ -68,6 +70,7 @@ def release_files(
         if prepare is not None:
             prepare(session.con)
         with _said(target), locked(target) as work:
+            take_back(work)
             if not resume:
                 emptied(work)
             with _refused(work, begun=(work / NAME).exists()):
@@ -79,18 +82,31 @@ def release_files(
                     target, [folder / PART.format(0) for folder in (target, work, work / OUT)]
                 )
                 seen = input_digest(session.con, paths)
-            state = State(work, {"the input": seen, "the options": digest(_told(request))})
+                entering = read_entering(session, request, ledger_to, target)
+            asked = {"the input": seen, "the options": digest(_told(request))}
+            if entering is not None:
+                asked["the ledger"] = digest(entering.mark)
+            state = State(work, asked)
             if not state.begun:
                 emptied(work)
             with _refused(work), _said(target):
                 engine = FileEngine(session, request, state, work, many, Passes(progress))
                 released = _unmoved(
-                    lambda: release_in_blocks(engine),
+                    lambda: (
+                        release_in_blocks(engine) if entering is None
+                        else release_beside_ledger(engine)
+                    ),
                     lambda: input_digest(session.con, files_of(session, names)) == seen,
                 )
+                if entering is not None:
+                    entering.refuse_moved()
             metrics = {**released, "files": engine.files, "seconds": perf_counter() - started}
-            named(work, target, metrics)
-    return ReleasedFiles(str(target), metrics["files"], metrics["rows_released"], metrics)
+            with nullcontext() if entering is None else entering.entered(work, state):
+                named(work, target, metrics)
+    return ReleasedFiles(
+        str(target), metrics["files"], metrics["rows_released"], metrics,
+        None if entering is None else str(entering.path),
+    )
 
 
 def _threads(threads: int | None) -> int:

@@ -12,16 +12,18 @@ class ReleasedFiles:
     """A release in files.
 
     Attributes:
-        path: their folder.
-        files: how many there are.
-        rows: how many rows they hold.
-        metrics: what was asked and reached, by name.
+        path: the folder of the files.
+        files: the number of files.
+        rows: the number of rows in them.
+        metrics: the metrics of the release by name, with the requested and the achieved k.
+        entries: the file of what the release adds to its ledger; None without one.
     """
 
     path: str
     files: int
     rows: int
     metrics: Mapping[str, Any]
+    entries: str | None = None
 
     def __repr__(self) -> str:
         return (

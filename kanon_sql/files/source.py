@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from kanon_sql.blocks.learn import PARTS
 from kanon_sql.blocks.request import Request
-from kanon_sql.blocks.source import Ends, Seen, category_of, number_of, rows_sql
+from kanon_sql.blocks.source import ColumnCounts, ColumnRange, category_of, number_of, rows_sql
 from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.session import Session
 from kanon_sql.encode.attributes import NumberTotals
@@ -39,15 +39,15 @@ class FileRows:
         (found,) = self.session.rows(text)
         return tuple(found)
 
-    def ends(self, spots: Sequence[int]) -> tuple[int, list[Ends]]:
+    def ends(self, spots: Sequence[int]) -> tuple[int, list[ColumnRange]]:
         """One scan."""
         quasi = self.request.quasi
         asked = [expression("blocks.ends", number=number_of(quasi[i])) for i in spots]
         count, found = self._one(
             f"SELECT count(*), [{', '.join(asked)}] FROM {rows_sql(self.request)}"
         )
-        names = Ends._fields
-        return count, [Ends(*(each[name] for name in names)) for each in found or []]
+        names = ColumnRange._fields
+        return count, [ColumnRange(*(each[name] for name in names)) for each in found or []]
 
     def rows_in(self) -> int:
         """A scan of what is left out of the rows, too: the query of anonymize reads that, so that a
@@ -64,7 +64,7 @@ class FileRows:
         rows, entity = rows_sql(self.request), quoted(self.request.entity)
         return int(self._one(f"SELECT count(DISTINCT {entity}) FROM {rows}")[0])
 
-    def of_nobody(self) -> bool:
+    def lacks_persons(self) -> bool:
         """One scan."""
         assert self.request.entity is not None
         rows, entity = rows_sql(self.request), quoted(self.request.entity)
@@ -116,14 +116,14 @@ class FileRows:
         text = f"read_parquet({literal(str(path))}, hive_partitioning = false)"
         return Relation(text, (str(path),))
 
-    def look(self, names: Sequence[str]) -> tuple[list[Seen], int]:
+    def look(self, names: Sequence[str]) -> tuple[list[ColumnCounts], int]:
         """One scan."""
         asked = [expression("blocks.looks", column=quoted(name)) for name in names]
         entity = self.request.entity
         persons = "0" if entity is None else f"approx_count_distinct({quoted(entity)})"
         rows = rows_sql(self.request, keyed=False)
         found, people = self._one(f"SELECT [{', '.join(asked)}], {persons} FROM {rows}")
-        return [Seen(each["values"], each["about"]) for each in found], people
+        return [ColumnCounts(each["values"], each["about"]) for each in found], people
 
     def look_closely(self, name: str, of_persons: bool) -> tuple[Any, ...]:
         """One scan."""

@@ -199,7 +199,7 @@ def _searched(
 ) -> tuple[Labels, dict[str, float]]:
     """The labels that a search found, and what it reports."""
     from kanon_sql.methods.local_search.constrained_search import PROBE, Models, keep_models
-    from kanon_sql.methods.local_search.equal_shares import dealt
+    from kanon_sql.methods.local_search.equal_shares import spread_ties
     from kanon_sql.methods.local_search.refine import (
         LOSS_STEPS,
         REFINE_STEPS,
@@ -235,7 +235,7 @@ def _searched(
     if search.is_hopeless:
         shares = _in_shares(points, models)
         if shares is not None:
-            return search.merged(dealt(labels, shares, k)), {
+            return search.merged(spread_ties(labels, shares, k)), {
                 "refine_steps": 0.0, "refine_stopped": 0.0
             }
     found = keep_models(search, labels, steps, task.refine_seconds, bool(sliced))

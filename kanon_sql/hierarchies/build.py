@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from kanon_sql.encode.arrow import Table
+from kanon_sql.encode.arrow import SideTable
 from kanon_sql.hierarchies import from_counts, from_values
 from kanon_sql.hierarchies.from_values import keys
 from kanon_sql.hierarchies.kinds import KINDS, check_kind
@@ -29,7 +29,7 @@ def built_in(
     values: pa.Array,
     ordered: bool,
     counts: pa.Array | None = None,
-    table: Table | None = None,
+    table: SideTable | None = None,
 ) -> Tree:
     """The hierarchy of a kind over a column's values.
 

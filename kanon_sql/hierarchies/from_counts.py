@@ -17,7 +17,7 @@ import polars as pl
 import pyarrow as pa
 
 from kanon_sql.encode.area_graph import read_graph
-from kanon_sql.encode.arrow import Table
+from kanon_sql.encode.arrow import SideTable
 from kanon_sql.errors import DataError
 from kanon_sql.hierarchies.from_values import refuse_misfit
 from kanon_sql.hierarchies.kinds import ROOT, Options
@@ -49,7 +49,7 @@ def _named(values: pl.Series, groups: Sequence[Labels]) -> list[pl.Series]:
 
 
 def adjacency(
-    column: str, values: pl.DataFrame, table: Table, options: Options
+    column: str, values: pl.DataFrame, table: SideTable, options: Options
 ) -> list[pl.Series]:
     """Connected regions. A code that the graph doesn't know, and a part of it that is not
     connected with the rest, meet others in the root only."""
@@ -69,7 +69,7 @@ def adjacency(
     return _named(frame["value"], nested_regions(size, graph.links, options["levels"] - 1))
 
 
-def cover(column: str, values: pl.DataFrame, table: Table, options: Options) -> list[pl.Series]:
+def cover(column: str, values: pl.DataFrame, table: SideTable, options: Options) -> list[pl.Series]:
     """Groups of labels, packed again and again."""
     from kanon_sql.methods.single_attribute.pack import pack  # here: it loads the compiler
 
@@ -105,7 +105,7 @@ def _read_places(column: str, values: pl.Series) -> Floats:
 
 
 def rectangles(
-    column: str, values: pl.DataFrame, table: Table, options: Options
+    column: str, values: pl.DataFrame, table: SideTable, options: Options
 ) -> list[pl.Series]:
     """The cells of a k-d tree, cut on from level to level."""
     place, size = _read_places(column, values["value"]), values["size"].to_numpy()

@@ -87,14 +87,14 @@ def _ordered_columns(options: Options) -> int:
 
 
 def _levels_option(text: str) -> KindOption:
-    return KindOption(f"How many levels lie above the values, the '*' included: {text}.", 5,
+    return KindOption(f"The number of levels above the values, including '*'; {text}.", 5,
                       whole(1, MOST_LEVELS))
 
 
 KINDS: dict[str, Kind] = {
     kind.name: kind
     for kind in (
-        Kind("flat", "Any two values meet in '*'.", lambda options: 2),
+        Kind("flat", "All values generalize to '*' in one step.", lambda options: 2),
         Kind(
             "prefix",
             "Codes, hidden from the end step by step: 47906, 4790*, 479**, 47***, 4****, *.",
@@ -102,8 +102,8 @@ KINDS: dict[str, Kind] = {
             {
                 "levels": _levels_option("each hides an equal share of the longest code"),
                 "mask": KindOption(
-                    "The character that stands for a hidden one; '*', or where codes contain it "
-                    f"the first of {MASKS} that they do not.", None, character,
+                    "The character that replaces a hidden one; '*', or if codes contain it the "
+                    f"first of {MASKS} that they do not contain.", None, character,
                 ),
             },
         ),
@@ -115,26 +115,27 @@ KINDS: dict[str, Kind] = {
         ),
         Kind(
             "bins",
-            "Numbers in bins of equal width, each level's joined from those of the level below: "
-            "37, [35, 40), [30, 40), [20, 40), [0, 40), *.",
+            "Numbers in bins of equal width; each level joins bins of the level below: 37, "
+            "[35, 40), [30, 40), [20, 40), [0, 40), *.",
             lambda options: options["levels"] + 1,
             {
                 "width": KindOption(
-                    "How wide the narrowest bins are; else 1, 2, 2.5 or 5 times a power of ten, "
-                    "the least that needs no more than about 32 bins.", None, decimal(0),
+                    "The width of the narrowest bins. Default: 1, 2, 2.5 or 5 times a power of "
+                    "ten, the smallest that needs at most about 32 bins.", None, decimal(0),
                 ),
                 "levels": _levels_option("all but the last are bins"),
                 "factor": KindOption(
-                    "How many bins of a level make one of the next.", 2, whole(2, 1000)
+                    "How many bins of a level form one bin of the next.", 2, whole(2, 1000)
                 ),
                 "start": KindOption(
-                    "A number where bins of all levels begin.", Decimal(0), decimal(-math.inf)
+                    "A number at which bins of all levels begin.", Decimal(0), decimal(-math.inf)
                 ),
             },
         ),
         Kind(
             "ordered",
-            "A list from first to last, neighbours joined by two, four, eight: low, low .. mid, *.",
+            "A list from first to last; two, four, eight neighbours are joined: low, low .. mid, "
+            "*.",
             _ordered_columns,
             {
                 "ranking": KindOption(
@@ -146,18 +147,19 @@ KINDS: dict[str, Kind] = {
         ),
         Kind(
             "adjacency",
-            "Codes of areas: connected regions of the graph of neighbours, each level's joined "
-            "from those of the level below; a region is named by its least code and how many "
-            "others it has: 37013, 37013 +6, 37001 +31, *.",
+            "Area codes in connected regions of the graph of neighbours; each level joins regions "
+            "of the level below. A region is named by its lowest code and the number of its other "
+            "codes: 37013, 37013 +6, 37001 +31, *.",
             lambda options: options["levels"] + 1,
             {
                 "levels": _levels_option("all but the last are regions"),
                 "adjacency": KindOption(
-                    "A relation with two columns, the codes that are neighbours.", None, relation
+                    "A relation with two columns: pairs of codes that are neighbours.", None,
+                    relation,
                 ),
                 "places": KindOption(
-                    "A relation with a code, its latitude and its longitude, where there is none "
-                    "of neighbours.", None, relation
+                    "A relation with a code, its latitude and its longitude, instead of adjacency.",
+                    None, relation,
                 ),
             },
             by_rows=True,
@@ -166,21 +168,21 @@ KINDS: dict[str, Kind] = {
         Kind(
             "rectangles",
             "Places written as two numbers in one value, such as '-10.9 -37.0', a POINT or a "
-            "STRUCT: rectangles, each level's cut out of those of the level above.",
+            "STRUCT, in rectangles; each level divides rectangles of the level above.",
             lambda options: options["levels"] + 1,
             {
                 "levels": _levels_option("all but the last are rectangles"),
                 "extent": KindOption(
-                    "What the rectangles cover, [[low, high], [low, high]]; else the smallest box "
-                    "around all places.", None, box
+                    "The area that the rectangles cover, [[low, high], [low, high]]. Default: the "
+                    "smallest box around all places.", None, box
                 ),
             },
             by_rows=True,
         ),
         Kind(
             "cover",
-            "Labels without an order: groups of about the same number of rows, each level's joined "
-            "from those of the level below, named like regions.",
+            "Labels without an order in groups of about the same number of rows, named like "
+            "regions; each level joins groups of the level below.",
             lambda options: options["levels"] + 1,
             {
                 "levels": _levels_option("all but the last are groups"),

@@ -18,6 +18,11 @@ import numpy.typing as npt
 from kanon_sql.ledger.histories import Histories
 from kanon_sql.points.points import Labels
 
+NOBODY = (
+    "Nobody can be released: of all persons fewer than k would share what can be linked. Lower k "
+    "in a new ledger, or release nothing."
+)
+
 
 def stay_against_presence(histories: Histories, present: Labels, k: int) -> Labels:
     """How many persons of each history are shown: all that are present, or none.
@@ -99,3 +104,7 @@ def choose(history: Labels, stay: Labels, drawn: npt.NDArray[Any]) -> npt.NDArra
     chosen = np.zeros(len(history), np.bool_)
     chosen[order] = place < stay[ordered]
     return chosen
+
+
+STAY = {"knows_presence": stay_against_presence, "knows_absence": stay_against_absence}
+"""How many persons of each history are shown, by the attacker."""

@@ -111,7 +111,8 @@ def _measured(name: MeasuredFact) -> str:
     return _number(_fact("measured", name, MeasuredFact))
 
 
-def _audited(name: AuditedFact) -> str:
+def audited(name: AuditedFact) -> str:
+    """SQL of a fact that an audit reports."""
     return _number(_fact("measured", name, AuditedFact))
 
 
@@ -158,7 +159,7 @@ WORDS_OF_K = "format('{:,} rows or more share each combination of values', small
 
 METRICS = (
     Metric("rows", "rows_in", "rows", "rows of the relation", public="yes"),
-    Metric("rows_released", "rows_released", "rows", "rows that came out", public="yes",
+    Metric("rows_released", "rows_released", "rows", "released rows", public="yes",
            words="CASE WHEN rows_suppressed = 0 THEN 'every row is released' "
                  "ELSE format('{:,} of {:,} rows are released', rows_released, rows_in) END"),
     Metric("rows_suppressed", "rows_suppressed", "rows",
@@ -166,138 +167,141 @@ METRICS = (
     Metric("classes", "classes", "classes", "distinct combinations of released values",
            public="yes"),
     Metric("class_size_mean", "rows_released::DOUBLE / nullif(classes, 0)", "rows",
-           "rows per class on average", public="yes"),
+           "mean number of rows per class", public="yes"),
     Metric("class_size_max", "largest", "rows", "rows of the largest class", public="yes"),
     *(Metric(*measure, public="yes", words=WORDS_OF_K if measure.name == "k" else "NULL")
       for kind in CONSTRAINTS.values() for measure in kind.measures),
     Metric("information_loss", _measured("information_loss"), "percent",
-           "100 * sse / sst (thaeter2021, definition 1.5), of the released rows; lower is better",
+           "share of the variance that lies within classes, 100 * sse / sst, of the released rows "
+           "(thaeter2021, definition 1.5); lower is better",
            public="yes",
            words=f"format('{{:.2g}} % of the variance lies within classes, where it is lost', "
                  f"{_measured('information_loss')})"),
     Metric("cells_generalized", _measured("cells_generalized"), "share",
-           "released cells of quasi-identifiers that don't show their row's own value alone; lower "
+           "released quasi-identifier cells that do not show exactly their row's own value; lower "
            "is better",
            words=f"format('{{:.0f}} of 100 quasi-identifier cells are generalized', "
                  f"100 * {_measured('cells_generalized')})"),
     Metric("sse", _measured("sse"), "squared standard deviations",
-           "squared errors of the grouping, to the mean of each class; lower is better",
+           "sum of the squared distances of rows to the mean of their class; lower is better",
            public="yes"),
     Metric("sse_released", _measured("sse_released"), "squared standard deviations",
-           "squared errors to the released point, 1 for a cell whose class mixes NULL and values; "
-           "NULL where the representation is no point; lower is better", public="yes"),
+           "sum of the squared distances of rows to the released point, 1 for a cell whose class "
+           "mixes NULL and values; NULL if the representation is not a point; lower is better",
+           public="yes"),
     Metric("sst", _measured("sst"), "squared standard deviations",
-           "squared errors if all released rows were one class", public="yes"),
+           "sse if all released rows were one class", public="yes"),
     Metric("max_radius", _measured("max_radius"), "${distance}",
            "largest distance of a row to the center of its class (aggarwal2006, definition 2.1); "
            "lower is better"),
     Metric("cellular_cost", _measured("cellular_cost"), "${distance}",
-           "sum over the classes of size times radius (aggarwal2006, section 1); "
-           "lower is better"),
+           "sum over the classes of size times radius (aggarwal2006, section 1); lower is better"),
     Metric("cost", "${cost}", "${objective}",
-           "what the method's guarantee is about: max_radius (r_gather), cellular_cost "
-           "(r_cellular, and cellular with the facility costs), generalized cells, each by its "
-           "share of the levels (forest, pairs, triples), or class_size_max (methods of one "
-           "attribute; ordered with objective 'quadratic': quadratic_penalty); lower is better"),
+           "the cost that the guarantee of the method bounds: max_radius (r_gather), "
+           "cellular_cost (r_cellular; for cellular plus facility costs), generalized cells, each "
+           "by its share of the levels (forest, pairs, triples), or class_size_max (methods for "
+           "one attribute; quadratic_penalty with objective 'quadratic'). Lower is better"),
     Metric("lower_bound", BOUND, "${objective}",
-           "the cost that no grouping is below, found on this run; around published centers that "
-           "may be any points, with centers 'rows' any rows"),
+           "a cost that no grouping can be below, computed in this run; published centers may be "
+           "any points, or any rows with centers 'rows'"),
     Metric("ratio", filled("CASE WHEN ${cost} = 0 THEN 1 ELSE ${cost} / nullif(${bound}, 0) END",
                            bound=BOUND), "ratio",
-           "cost / lower_bound: how far from the best it may be, at most; 1 is best"),
+           "cost / lower_bound: an upper bound of cost / optimum; 1 is best"),
     Metric("guaranteed_ratio", filled("CASE WHEN ${as_grouped} THEN ${proven} END",
                                       proven=_grouped("guaranteed_ratio")), "ratio",
-           "what cost / the least possible cost is at most, by proof; NULL where an option or "
-           "blocks void the proof, where classes of one attribute release the same, or where "
-           "published centers cost more than the proof says", public="yes"),
+           "the proven upper bound of cost / optimum; NULL if an option or blocks void the proof, "
+           "if classes of one attribute release the same values, or if published centers cost more "
+           "than the proof allows", public="yes"),
     Metric("centers_equal_to_a_row", "centers_equal_to_a_row", "centers",
-           "published centers that are a row of the relation, equal in all quasi-identifiers; "
-           "NULL where no centers are published; lower is better"),
+           "published centers that equal a row of the relation in all quasi-identifiers; NULL if "
+           "no centers are published; lower is better"),
     Metric("total_il", _measured("released_il"), "cells",
-           "Total-IL of what is released: over all rows, the sum of range / domain of numbers and "
-           "height of the label / height of the hierarchy of categories (without one 1 for several "
-           "values), 1 for a cell of which nothing is released, all cells of a suppressed row, and "
-           "1 where a range or set hides a NULL (byun2006, definitions 7 and 8); NULL where a "
-           "column is released as points, which say nothing of a range; lower is better",
+           "Total-IL of the released values, summed over all cells; see byun2006, definitions 7 "
+           "and 8 (lower is better). Numbers lose range / domain. Categories lose height of the "
+           "label / height of the hierarchy, or without a hierarchy 1 for several values. The loss "
+           "is 1 for a range or set that hides a NULL, for a cell without a released value, and "
+           "for each cell of a suppressed row. NULL if a column is released as points, which have "
+           "no range",
            public="whole"),
     Metric("ncp", _share(_measured("released_il")), "share",
-           "total_il per cell: 0 where nothing is lost, 1 where everything is; lower is better",
+           "total_il per cell: 0 means no loss, 1 complete loss; lower is better",
            public="whole"),
     Metric("ncp_distinct", _share(_measured("released_distinct")), "share",
-           "as ncp, but a category loses (values - 1) / (values of the column - 1), of the set or "
-           "below the label (each level of a hierarchy counts what its nodes have on average); "
-           "lower is better", public="whole"),
+           "as ncp, but a category loses (values - 1) / (values of the column - 1), where the "
+           "values are those of the set, or with a hierarchy the mean number below a node at the "
+           "level of the label; lower is better", public="whole"),
     Metric("entropy_loss", _measured("released_entropy"), "bits per cell",
-           "the entropy of the values that a released cell may stand for, by their frequencies in "
-           "the relation, on average (entropy measure, Gionis and Tassa 2009); NULL where total_il "
-           "is; lower is better", public="yes"),
+           "mean entropy of the values that a released cell may stand for, by their frequencies in "
+           "the relation (entropy measure, Gionis and Tassa 2009); NULL if total_il is NULL; lower "
+           "is better", public="yes"),
     Metric("total_il_grouping", _total("total_il"), "cells",
-           "Total-IL of the grouping, as if each class released the range of its numbers, and of "
-           "categories the lowest common ancestor; and every quasi-identifier of a suppressed row; "
-           "lower is better", public="whole"),
+           "Total-IL of the grouping, as if each class released the range of its numbers and the "
+           "lowest common ancestor of its categories; a suppressed row loses every "
+           "quasi-identifier; lower is better", public="whole"),
     Metric("ncp_grouping", _share(_total("total_il")), "share",
            "total_il_grouping per cell; lower is better", public="whole"),
     Metric("ncp_distinct_grouping", _share(_total("total_distinct")), "share",
            "as ncp_grouping, but a category loses by its number of values, as in ncp_distinct; "
            "lower is better", public="whole"),
     Metric("entropy_loss_grouping", _measured("entropy_loss"), "bits per cell",
-           "what it takes on average to tell a cell's value from those of its class, or of the "
+           "mean bits needed to know a released row's value among those of its class, or of the "
            "range or node that they span, by their frequencies in the relation (non-uniform "
-           "entropy, Gionis and Tassa 2009), of the released rows; lower is better", public="yes"),
+           "entropy, Gionis and Tassa 2009); lower is better", public="yes"),
     Metric("intra_cluster_distance", _measured("intra_cluster_distance"), "cells",
            "sum over the classes of rows times the largest distance of two rows (byun2006, "
-           "definition 3); NULL where classes are too large to compare all pairs; lower is better"),
+           "definition 3); NULL if classes are too large to compare all pairs; lower is better"),
     Metric("discernibility", "coalesce(squares, 0) + rows_in::DOUBLE * rows_suppressed",
            "rows squared",
-           "sum of squared class sizes, and rows_in for each suppressed row; lower is better",
+           "sum of squared class sizes, plus rows for each suppressed row; lower is better",
            public="yes"),
     Metric("c_avg", "rows_released::DOUBLE / nullif(classes, 0) / ${k}", "ratio",
-           "rows per class on average over k (LeFevre et al. 2006); 1 is best", public="yes"),
+           "mean number of rows per class / k (LeFevre et al. 2006); 1 is best", public="yes"),
     Metric("overfull_ratio", "largest::DOUBLE / ${k}", "ratio",
-           "rows of the largest class over k (du2009, section 5); 1 is best", public="yes"),
+           "rows of the largest class / k (du2009, section 5); 1 is best", public="yes"),
     Metric("quadratic_penalty", "coalesce(squares, 0) - ${k} * rows_released::DOUBLE",
            "rows squared",
            "sum over the classes of size times (size - k) (du2009, section 1); lower is better",
            public="yes"),
     Metric("classification_metric",
            "(strangers + rows_in - rows_released)::DOUBLE / nullif(rows_in, 0)", "share",
-           "rows that are suppressed or whose class_label is not that of the majority of their "
+           "rows that are suppressed or whose class_label differs from the majority label of their "
            "class (Iyengar 2002); NULL without class_label; lower is better", public="yes"),
     Metric("unchanged_columns", "unchanged_columns", "columns",
-           "columns that pass unchanged, sensitive ones among them", public="yes"),
+           "columns that are released unchanged, including the sensitive ones", public="yes"),
     Metric("unique_in_unchanged", "unique_in_unchanged", "rows",
-           "released rows that no other equals in all columns that pass unchanged: who knows these "
-           "of a person finds the row; lower is better", public="yes",
+           "released rows that no other row equals in all unchanged columns: an attacker who knows "
+           "these values of a person finds the row; lower is better", public="yes",
            words="CASE WHEN unique_in_unchanged = 0 THEN 'no row is unique in them' "
                  "ELSE format('{:,} rows are unique in them', unique_in_unchanged) END"),
     Metric("prosecutor_risk_max", "1.0::DOUBLE / smallest", "probability",
-           "largest chance that a prosecutor finds a person's row: 1 / k",
+           "largest chance that a prosecutor finds a person's row: 1 / k; lower is better",
            public="yes", words="format('at most 1 chance in {:,}', smallest)"),
     Metric("prosecutor_risk_mean", "classes::DOUBLE / nullif(rows_released, 0)", "probability",
-           "chance that a prosecutor finds a person's row, on average over the rows", public="yes",
+           "mean chance over the rows that a prosecutor finds a person's row; lower is better",
+           public="yes",
            words="format('1 chance in {:.3g} on average', rows_released::DOUBLE / classes)"),
     Metric("seconds_total",
            filled("verified - started + ${before}", before=_grouped("seconds_remembered")),
            "seconds",
-           "what the release takes: from the start of the query to the end of the verification, "
-           "and seconds_group besides where grouping_cache is 'hit'"),
+           "time from the start of the query to the end of the verification, plus seconds_group "
+           "if grouping_cache is 'hit'"),
     Metric("seconds_read", filled("${begun} - started", begun=_grouped("started")), "seconds",
            "reading and collecting the rows"),
     Metric("seconds_encode", _grouped("seconds_encode"), "seconds",
            "standardizing, coding and ordering the rows"),
     Metric("seconds_group", _grouped("seconds_group"), "seconds",
-           "the method itself; where grouping_cache is 'hit', what it took when they were made"),
+           "the method itself; if grouping_cache is 'hit', in the call that made the groups"),
     Metric("seconds_generalize",
            filled("generalized - ${finished}", finished=_grouped("finished")), "seconds",
-           "aggregating what each class releases, and building the released rows"),
+           "aggregating the released values of each class, and building the released rows"),
     Metric("seconds_verify", "verified - generalized", "seconds",
            "counting the classes of the released rows"),
-    Metric("method", "${method}", "", "how the rows were grouped", True),
+    Metric("method", "${method}", "", "the method that grouped the rows", True),
     Metric("gamma", _grouped("gamma"), "",
-           "the gamma that v_mdav used, given or best; NULL where blocks chose different ones",
+           "the gamma that v_mdav used, given or best; NULL if blocks chose different ones",
            public="yes"),
     Metric("blocks", _grouped("blocks"), "blocks",
-           "blocks that were grouped each on its own; 1 where the rows were grouped as one",
+           "blocks that were grouped separately; 1 if all rows were grouped as one",
            public="yes"),
     Metric("spanning_degree", _grouped("spanning_degree"), "neighbours",
            "largest degree d of the spanning tree of zip_regions, on which its guarantee depends",
@@ -305,23 +309,25 @@ METRICS = (
     Metric("islands", _grouped("islands"), "components",
            "components of the graph with fewer than k rows (zip_regions)"),
     Metric("rows_without_place", _grouped("rows_without_place"), "rows",
-           "rows without a latitude or a longitude; they are a class (gps_rectangles)"),
-    Metric("island_rows", _grouped("island_rows"), "rows", "rows whose code lies in one of them"),
+           "rows without a latitude or a longitude; they form a class (gps_rectangles)"),
+    Metric("island_rows", _grouped("island_rows"), "rows",
+           "rows whose code is in such a component"),
     Metric("codes_unknown", _grouped("codes_unknown"), "codes",
-           "codes of the data that the graph doesn't know; each is a component of its own"),
+           "codes of the data that are not in the graph; each is a component of its own"),
     Metric("refine_steps", _grouped("refine_steps"), "steps",
-           "rows that refine or the method best visited; given as refine_steps, the same release",
+           "rows that the search of effort or of the method best visited; the same number as "
+           "refine_steps gives the same release",
            public="yes"),
     Metric("refine_end",
            filled("CASE ${stopped} WHEN '0.0' THEN 'steps' WHEN '1.0' THEN 'seconds' END",
                   stopped=_grouped_text("refine_stopped")), "",
-           "what ended the search: its 'steps', or its 'seconds'", True),
+           "the limit that ended the search: 'steps' or 'seconds'", True),
     Metric("grouping_cache", _grouped_text("grouping_cache"), "",
-           "'hit' where the grouping is that of an earlier call on the same content (also of a "
+           "'hit' if the grouping of an earlier call on the same content was reused (also of a "
            "query that is planned or run twice), else 'miss'", True),
     Metric("options", "${options}", "JSON", "all options as they were used", True),
     Metric("seed", "${seed}", "", "the seed", True),
-    Metric("version", "${version}", "", "of kanon_sql, and of DuckDB", True),
+    Metric("version", "${version}", "", "the versions of kanon_sql and DuckDB", True),
 )
 
 CHOSEN = _grouped_text("method")
@@ -329,32 +335,31 @@ CHOSEN = _grouped_text("method")
 
 DIVERSITY = (
     Metric("homogeneous_rows", "", "rows",
-           "released rows whose class has one value of the sensitive column only (byun2006, "
+           "released rows whose class has only one value of the sensitive column (byun2006, "
            "definition 10); lower is better", public="yes"),
     Metric("homogeneous_sensitive_rows", "", "rows",
-           "those of them whose one value is among sensitive_values; lower is better",
+           "homogeneous_rows whose value is among sensitive_values; lower is better",
            public="yes"),
 )
 """Measured once for each sensitive column."""
 
 ATTRIBUTE = Metric(
     "ncp", "", "share",
-    "total_il of this quasi-identifier alone, per row, without its weight; NULL where it can't be "
-    "told; lower is better",
+    "total_il of this quasi-identifier alone, per row, without its weight; NULL if undefined; "
+    "lower is better",
     public="whole",
 )
 """Measured once for each quasi-identifier."""
 
 NOTICE = Metric(
-    "notice", "", "", "what a user should know of a column, or of the method, before the release",
-    True,
+    "notice", "", "", "a fact about a column or the method to consider before the release", True,
 )
 """One row for each."""
 
 VERBATIM = Metric(
     "original_values", "", "classes",
     "classes that release a value of one of their rows, although their rows differ in this "
-    "quasi-identifier; NULL where the representation is no point; lower is better",
+    "quasi-identifier; NULL if the representation is not a point; lower is better",
 )
 """Measured once for each quasi-identifier, of a release as it is made."""
 
@@ -365,49 +370,3 @@ OF_GROUPING = Metric(
     public="whole",
 )
 """The same of anonymize_metrics alone."""
-
-def _listed(columns: str) -> str:
-    """How many columns there are in a list, where identifiers were named; NULL is none."""
-    return filled("CASE WHEN ${named} THEN coalesce(len(${columns}), 0) END", columns=columns,
-                  named="${identifiers_named}")
-
-
-AUDIT = (
-    *(m for m in METRICS if m.name in (
-        "rows", "rows_released", "rows_suppressed", "classes",
-        "class_size_mean", "class_size_max", "k_requested",
-    )),
-    Metric("k", "smallest", "rows", "the k that holds, counted on the released values"),
-    Metric("rows_below_k", "CASE WHEN ${k} IS NOT NULL THEN below END", "rows",
-           "rows in classes smaller than k; NULL without k"),
-    *(replace(m, expression=expression)
-      for name, expression in (("total_il", _audited("total_il")), ("ncp", _audited("ncp")))
-      for m in METRICS if m.name == name),
-    Metric("ncp_at_least", _audited("ncp_at_least"), "share",
-           "what ncp is at least: that of the cells of which it can be told, and all cells of the "
-           "rows that the release lacks"),
-    Metric("ncp_at_most", _audited("ncp_at_most"), "share",
-           "what ncp is at most: as ncp_at_least, and 1 for every cell of which it can't be told"),
-    *(replace(m, expression=_audited("entropy_loss")) for m in METRICS if m.name == "entropy_loss"),
-    Metric("cells_unread", _audited("unread"), "cells",
-           "released values that are no value, interval, set or label of the source, such as the "
-           "labels of a hierarchy that the audit isn't given: what they lose can't be told"),
-    Metric("cells_points", _audited("points"), "cells",
-           "released numbers that are no value of the source, such as centroids; they say nothing "
-           "of a range, so what their column loses can't be told"),
-    *(m for m in METRICS if m.name in (
-        "discernibility", "c_avg", "classification_metric", "prosecutor_risk_max",
-        "prosecutor_risk_mean"
-    )),
-    Metric("identifiers_released", _listed("${identifiers_released}"), "columns",
-           "identifiers that the release has a column of, by name, the names in the column text; "
-           "0 is best; NULL where the call names no identifiers",
-           beside="array_to_string(${identifiers_released}, ', ')"),
-    Metric("identifiers_determined", _listed("${identifiers_determined}"), "columns",
-           "other columns that stand unchanged in the release and determine an identifier, since "
-           "in the source each of their values is that of one identifier only, the names in the "
-           "column text, with the identifier in parentheses; 0 is best; NULL where the call names "
-           "no identifiers",
-           beside="array_to_string(${identifiers_determined}, ', ')"),
-)
-"""What can be measured on any pair of a source and a release of it."""

@@ -11,7 +11,7 @@ from kanon_sql.privacy import MODEL_KINDS, THRESHOLDS, PrivacyModel
 
 REQUESTED = {
     each.name: Metric(
-        f"{each.name}_requested", "", each.unit, f"the {each.name} that was asked for",
+        f"{each.name}_requested", "", each.unit, f"the requested {each.name}",
         public="yes",
     )
     for each in THRESHOLDS
@@ -27,21 +27,21 @@ REACHED = {
 LEAST = {
     name: Metric(
         f"{name}_least_class_size", "", "rows",
-        f"no class of fewer rows keeps {name}, given what all rows have",
+        f"no class of fewer rows can keep {name}, given the values of all rows",
     )
     for name in MODEL_KINDS
 }
 BEFORE = {
     name: Metric(
         f"{name}_violating_before", "", "classes",
-        f"classes of the method that didn't keep {name}, before they were changed",
+        f"classes of the method that violated {name}, before they were repaired",
     )
     for name in MODEL_KINDS
 }
 LOSS = Metric(
     "constraint_loss", "", "${constraint_unit}",
-    "what the privacy models cost: information_loss, or total_il_grouping where the method makes "
-    "that small, with them minus that of the classes before",
+    "the cost of the privacy models: information_loss (total_il_grouping for methods that minimize "
+    "it) with them, minus that of the classes before",
 )
 OF_MODELS = (*REQUESTED.values(), *REACHED.values(), *LEAST.values(), *BEFORE.values())
 """Measured once for each model, with the name of its column."""

@@ -6,12 +6,12 @@ from kanon_sql.measure.metrics import Metric
 
 PARTS = (
     Metric("parts", "(SELECT count(*) FROM __kanon_left WHERE part >= 0)", "parts",
-           "combinations of the columns of within that came out, each a release of its own; those "
-           "that were put together are one", public="yes"),
+           "released combinations of the columns of within, each a release of its own; merged "
+           "parts count as one", public="yes"),
     Metric("parts_joined", "(SELECT count(*) FROM __kanon_parts WHERE joined)", "parts",
-           "parts that were put together, since some of them were too small", public="yes"),
+           "parts that were merged because some of them were too small", public="yes"),
     Metric("parts_suppressed", "(SELECT count(*) FROM __kanon_parts WHERE number < 0)", "parts",
-           "parts that were left out, since they were too small; their rows count as suppressed"),
+           "parts that were left out because they were too small; their rows count as suppressed"),
     Metric("part_rows_min",
            '(SELECT min("rows" - "out") FROM __kanon_left WHERE part >= 0)', "rows",
            "released rows of the smallest part", public="yes"),

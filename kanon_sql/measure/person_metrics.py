@@ -13,17 +13,17 @@ def _of(
 
 
 PERSONS = (
-    _of("persons", "came", "persons", "persons of whom rows came out", public="yes"),
-    _of("persons_suppressed", "${lacking}", "persons", "persons of whom rows were left out",
+    _of("persons", "came", "persons", "persons with released rows", public="yes"),
+    _of("persons_suppressed", "${lacking}", "persons", "persons with rows that were left out",
         public="yes"),
-    _of("rows_per_person_mean", "mean_rows", "rows", "released rows of a person on average",
+    _of("rows_per_person_mean", "mean_rows", "rows", "mean number of released rows per person",
         public="yes"),
-    _of("rows_per_person_max", "most_rows", "rows", "released rows of the person who has the most"),
+    _of("rows_per_person_max", "most_rows", "rows", "released rows of the person with the most"),
     _of("k_persons", "fewest", "persons",
-        "the least persons of a combination of released values, counted on these; at least "
-        "k_requested", public="yes"),
+        "smallest number of persons that share a combination of released values, counted on the "
+        "released values; at least k_requested", public="yes"),
     _of("prosecutor_risk_max_persons", "1.0::DOUBLE / fewest", "probability",
-        "the chance to pick a person out of the smallest class by whose rows these are: "
-        "1 / k_persons", public="yes"),
+        "largest chance to pick the right person among the persons of a class: 1 / k_persons; "
+        "lower is better", public="yes"),
 )
 """Measured where there is an entity."""

@@ -42,7 +42,7 @@ Alike = tuple[Labels, ByClass]
 
 
 @dataclass(frozen=True)
-class Shown:
+class ReleasedForm:
     """What classes publish.
 
     Attributes:
@@ -81,7 +81,7 @@ class ColumnLoss:
 
 
 def released_losses(
-    encoded: Encoded, labels: Labels, shown: Shown, alike: Labels | None = None
+    encoded: Encoded, labels: Labels, shown: ReleasedForm, alike: Labels | None = None
 ) -> dict[str, Any]:
     """Total-IL and the like, of all rows of the relation.
 
@@ -128,7 +128,7 @@ def released_losses(
 
 
 def _column(
-    encoded: Encoded, j: int, kept: Labels, view: ByClass, shown: Shown, same: Alike
+    encoded: Encoded, j: int, kept: Labels, view: ByClass, shown: ReleasedForm, same: Alike
 ) -> ColumnLoss:
     attribute = encoded.attributes[j]
     in_tree = isinstance(attribute, Categorical) and attribute.in_tree

@@ -109,7 +109,7 @@ def _numbered(keys: Integers, slots: int) -> tuple[Integers, int]:
 
 
 @dataclass
-class _Search:
+class _UniquesSearch:
     codes: list[Integers]
     sizes: Integers
     most: int
@@ -213,7 +213,7 @@ def find_uniques(
             f"{ones:,} unique rows: too many to look for minimal sample uniques. Give a smaller "
             "msu_columns, or fewer quasi-identifiers."
         )
-    search = _Search(
+    search = _UniquesSearch(
         [np.ascontiguousarray(codes[order, j]) for j in range(m)], sizes, most, told, check,
         ones, np.zeros(n, np.bool_),
     )

@@ -29,10 +29,10 @@ BY_SIZE = "by size"
 AUTO = Method(
     name="auto",
     family=__name__,
-    summary="Chooses a method by what is released, the types of the columns and the number of "
+    summary="Chooses a method by the representation, the types of the columns and the number of "
     "rows.",
-    guarantee="that of the method",
-    cost="that of the method",
+    guarantee="that of the chosen method",
+    cost="that of the chosen method",
     representation="centroid",
     source="docs/which-method.md",
     geometries={"sse": SQUARED, "loss": LOSS},
@@ -42,7 +42,7 @@ CHOSEN = ("mdav_star", "k_member", "optimal_1d", "best")
 """The methods that it may choose."""
 
 
-class Table(NamedTuple):
+class TableShape(NamedTuple):
     """What the rule looks at of a table.
 
     Attributes:
@@ -59,7 +59,7 @@ class Table(NamedTuple):
 
 
 def settle(
-    task: GroupTask, table: Table, methods: Mapping[str, Method]
+    task: GroupTask, table: TableShape, methods: Mapping[str, Method]
 ) -> tuple[GroupTask, str | None]:
     """The task of the method that a task asks for, and what is told of the choice: the task itself
     and nothing, unless it asks for 'auto'.

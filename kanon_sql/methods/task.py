@@ -144,7 +144,7 @@ class GroupTask:
         stop."""
         return self.method.load()(points, self, watch or Watch())
 
-    def told(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """The task in values that JSON has."""
         told = {f.name: getattr(self, f.name) for f in fields(self)}
         if not self.persons:
@@ -156,15 +156,15 @@ class GroupTask:
         return told | {
             "method": self.method.name,
             "own": asdict(self.own),
-            "beside_k": [constraint.told() for constraint in self.beside_k],
+            "beside_k": [constraint.as_json() for constraint in self.beside_k],
         }
 
     def to_json(self) -> str:
         """The task as text; equal tasks give equal texts."""
-        return json.dumps(self.told(), sort_keys=True)
+        return json.dumps(self.as_json(), sort_keys=True)
 
     @staticmethod
-    def of_told(told: dict[str, Any], methods: Mapping[str, Method]) -> GroupTask:
+    def from_json(told: dict[str, Any], methods: Mapping[str, Method]) -> GroupTask:
         """The task from what ``told`` gave, after its way through JSON."""
         told = dict(told)
         method = methods[told.pop("method")]
@@ -211,7 +211,7 @@ class Run:
 
     def to_json(self) -> str:
         """The run as text."""
-        told = {"task": self.task.told(), "progress": self.progress, "named": self.named}
+        told = {"task": self.task.as_json(), "progress": self.progress, "named": self.named}
         if self.named is not None:
             told["least"] = self.least
         if self.ledger is not None:
@@ -227,7 +227,7 @@ class Run:
         """The run that ``to_json`` wrote."""
         told = json.loads(text)
         named = None if told["named"] is None else tuple(told["named"])
-        task = GroupTask.of_told(told["task"], methods)
+        task = GroupTask.from_json(told["task"], methods)
         ledger, block, parts = (told.get(name) for name in ("ledger", "block", "parts"))
         return Run(
             task, told["progress"], named, ledger, block, parts, told.get("least", Run.least)

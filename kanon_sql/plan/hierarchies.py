@@ -14,7 +14,7 @@ from kanon_sql.errors import OptionError
 from kanon_sql.hierarchies.kinds import KINDS, level_count
 from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.plan.fragments import contents, rows_of
-from kanon_sql.plan.macro_shadowing import sound_sql
+from kanon_sql.plan.macro_shadowing import unshadowed_sql
 from kanon_sql.sql import statement
 
 MIXED = (
@@ -175,7 +175,7 @@ def hierarchy_sql(source: Relation, spec: HierarchySpec) -> str:
     )
     return statement(
         "hierarchies.hierarchy_call",
-        sound=sound_sql(),
+        sound=unshadowed_sql(),
         column=quoted(spec.column),
         relation=rows_of(source, [spec.column]),
         tree=stages.stages().rstrip().rstrip(","),

@@ -14,9 +14,9 @@ from kanon_sql.call.models import measured_models
 from kanon_sql.names import literal, quoted
 from kanon_sql.plan.bind_checks import refusals
 from kanon_sql.plan.fragments import chosen, quasi, seen, source_rows, where
-from kanon_sql.plan.macro_shadowing import sound_sql
+from kanon_sql.plan.macro_shadowing import unshadowed_sql
 from kanon_sql.plan.models import Checked, checked, model_stages, of_part
-from kanon_sql.plan.parts import told_by_part
+from kanon_sql.plan.parts import part_keys
 from kanon_sql.plan.persons import measured_persons
 from kanon_sql.privacy import MODELS
 from kanon_sql.sql import expression, statement
@@ -62,7 +62,8 @@ def k_anonymity_sql(call: Call) -> str:
     """The SQL of k_anonymity()."""
     query = _query(call)
     return statement(
-        "k_anonymity.call", sound=sound_sql(), stages=",\n".join(query.stages), first=query.first,
+        "k_anonymity.call", sound=unshadowed_sql(), stages=",\n".join(query.stages),
+        first=query.first,
         figures=statement("k_anonymity.figures", k=_k(call)), source=query.source, last=query.last,
         others="".join(f",\n       {columns}" for columns in query.others),
         refusals=refusals(call) + query.refused,
@@ -71,7 +72,7 @@ def k_anonymity_sql(call: Call) -> str:
 
 def _query(call: Call) -> _Query:
     entity = call.roles.entity if call.by_persons else None
-    if call.looked_at:
+    if call.measured_columns:
         return _of_columns(call, entity)
     if entity is not None:
         return _of_persons(call, entity)
@@ -97,7 +98,7 @@ def _of_parts(call: Call) -> _Query:
 
 def _of_each_part(call: Call) -> _Query:
     """One row for each part."""
-    parts = told_by_part(call.roles)
+    parts = part_keys(call.roles)
     return _Query(
         [_sizes_of_parts(call, f"{parts['values']}, ")], first=f"{parts['within']},\n       ",
         last=f"\nGROUP BY __kanon_part\nORDER BY {parts['order']}",
@@ -108,7 +109,7 @@ def _sizes_of_parts(call: Call, values: str) -> str:
     """The sizes of combinations, and the part of each; ``values``: SQL of more of it, each with a
     comma after it."""
     return statement(
-        "k_anonymity.sizes_of_parts", keys=told_by_part(call.roles)["keys"], values=values,
+        "k_anonymity.sizes_of_parts", keys=part_keys(call.roles)["keys"], values=values,
         seen=seen(quasi(call.roles, ())), **_rows(call),
     )
 
@@ -135,7 +136,7 @@ def _with_persons(query: _Query, call: Call, entity: str, whose: str) -> _Query:
 
 def _of_columns(call: Call, entity: str | None) -> _Query:
     """One row for each sensitive column."""
-    columns, in_parts = call.looked_at, bool(call.roles.within)
+    columns, in_parts = call.measured_columns, bool(call.roles.within)
     measured = [measured_models(call.models, call.asked, column) for column in columns]
     # what is asked for is measured, too, if under another name
     every = dict.fromkeys([
@@ -182,13 +183,13 @@ def _sets(call: Call, entity: str | None) -> str:
     ]
     cells += [
         expression("k_anonymity.set_cell", i=i, column=quoted(column))
-        for i, column in enumerate(call.looked_at)
+        for i, column in enumerate(call.measured_columns)
     ]
     in_parts = bool(roles.within)
     return statement(
         "k_anonymity.sets", cells=", ".join(cells), seen=seen(quasi(roles, ())), **_rows(call),
         numbered=NUMBERED if in_parts else "",
-        of_part=f"row({told_by_part(roles)['keys']}) AS __kanon_part, " if in_parts else "",
+        of_part=f"row({part_keys(roles)['keys']}) AS __kanon_part, " if in_parts else "",
     )
 
 

@@ -17,7 +17,7 @@ from kanon_sql.errors import OptionError
 from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.option import LEDGER_CHECK
 from kanon_sql.plan.fragments import one_empty_row
-from kanon_sql.plan.macro_shadowing import sound_sql
+from kanon_sql.plan.macro_shadowing import unshadowed_sql
 from kanon_sql.plan.models import Checked, checked, stages_of
 from kanon_sql.sql import expression, statement
 from kanon_sql.version import __version__
@@ -42,26 +42,33 @@ def ledger_check_sql(ledger: Relation, given: Mapping[str, Any]) -> str:
     k = given.get("k")
     return statement(
         "ledger.check",
-        sound=sound_sql(),
+        sound=unshadowed_sql(),
         relation=ledger.sql,
         crowds=statement("ledger.crowds", s="", exposed="__kanon_exposed"),
         k="NULL" if k is None else known["k"].read(k),
     )
 
 
-def told_of_ledger(call: GroupingCall) -> dict[str, Any] | None:
+def ledger_json(call: GroupingCall) -> dict[str, Any] | None:
     """What the grouping is told; None where it doesn't go on from anything."""
     if call.ledger is None:
         return None
     ledger = call.ledger
-    return {
-        "attacker": ledger.attacker, "headroom": ledger.headroom, "joined": _joined(call),
+    told: dict[str, Any] = {
+        "attacker": ledger.attacker, "headroom": ledger.headroom, "joined": joined(call),
     }
+    return told if ledger.largest is None else {**told, "largest": ledger.largest}
 
 
 def goes_on(call: GroupingCall) -> bool:
     """Whether a call goes on from earlier releases."""
     return call.ledger is not None and call.ledger.relation is not None
+
+
+def of_newcomers(call: GroupingCall) -> bool:
+    """Whether the rows are a block of those who were never released: what holds over all releases
+    is decided, and verified, over all rows."""
+    return call.ledger is not None and call.ledger.largest is not None
 
 
 def _points(call: GroupingCall) -> set[bool]:
@@ -78,7 +85,7 @@ def publishes_points(call: GroupingCall) -> bool:
     return _points(call) == {True}
 
 
-def _joined(call: GroupingCall) -> str | None:
+def joined(call: GroupingCall) -> str | None:
     """Which classes newcomers may join: the nearest, where all publish 'points', those that cover
     them, where all publish 'sets'; None where these are mixed, and nothing tells what costs
     least."""
@@ -103,20 +110,14 @@ def _shown(call: GroupingCall) -> str:
     return json.dumps({name: call.used[name] for name in kept}, sort_keys=True, default=str)
 
 
-def _crowds(which: str, exposed: str) -> str:
+def crowds_sql(which: str, exposed: str) -> str:
+    """The stages that count crowds over a stage of exposures; ``which``: what they are told by."""
     return statement("ledger.crowds", s=f"_{which}", exposed=exposed)
 
 
-def before_sql(call: GroupingCall) -> str:
-    """The stages that read the ledger; nothing without one."""
-    ledger = call.ledger
-    if ledger is None:
-        return ""
-    entity = quoted(ledger.entity)
-    relation = expression("ledger.none", entity=entity)
-    if ledger.relation is not None:
-        relation = ledger.relation.sql
-    asked = statement(
+def asked_sql(call: GroupingCall, ledger: Ledger) -> str:
+    """What is asked of a release, as its ledger keeps it: SQL over __kanon_columns."""
+    return statement(
         "ledger.asked",
         k=call.task.k,
         attacker=literal(ledger.attacker),
@@ -124,15 +125,31 @@ def before_sql(call: GroupingCall) -> str:
         method=literal(call.task.method.name),
         version=literal(__version__),
         shown=literal(_shown(call)),
-        models=literal(json.dumps([each.told() for each in call.task.models], sort_keys=True)),
+        models=literal(json.dumps([each.as_json() for each in call.task.models], sort_keys=True)),
     )
+
+
+def before_sql(call: GroupingCall) -> str:
+    """The stages that read the ledger; nothing without one."""
+    ledger = call.ledger
+    if ledger is None:
+        return ""
+    if of_newcomers(call):
+        if ledger.relation is None:
+            return ""
+        going_on = statement("ledger.going_on", classes=ledger.relation.sql)
+        return f"{going_on}\n{statement('ledger.published')}\n"
+    entity = quoted(ledger.entity)
+    relation = expression("ledger.none", entity=entity)
+    if ledger.relation is not None:
+        relation = ledger.relation.sql
     stages = statement(
         "ledger.stages",
         ledger=relation,
         entity=entity,
         keys=", ".join(f"__kanon_key({quoted(name)})" for name in _names(call)),
-        asked=asked,
-        crowds=_crowds("before", "__kanon_ledger"),
+        asked=asked_sql(call, ledger),
+        crowds=crowds_sql("before", "__kanon_ledger"),
         counted=COUNTED[ledger.attacker],
         one_source=one_empty_row("__kanon_source"),
     )
@@ -143,10 +160,10 @@ def before_sql(call: GroupingCall) -> str:
 
 def after_sql(call: GroupingCall) -> str:
     """The stages that say what can be linked once the release is out."""
-    if call.ledger is None:
+    if call.ledger is None or of_newcomers(call):
         return ""
     return statement(
-        "ledger.after", crowds=_crowds("after", "__kanon_exposed"),
+        "ledger.after", crowds=crowds_sql("after", "__kanon_exposed"),
         counted=COUNTED[call.ledger.attacker],
     ) + "\n" + _models_of_crowds(call)
 
@@ -179,7 +196,7 @@ def _models_of_crowds(call: GroupingCall) -> str:
 
 def tables_of_ledger(call: GroupingCall) -> list[str]:
     """What the grouping is told of the ledger, as entries of the tables beside the relation."""
-    if not goes_on(call):
+    if not goes_on(call) or of_newcomers(call):
         return []
     known = expression("ledger.known", seed=literal(str(call.task.seed)))
     frozen = expression(
@@ -289,7 +306,7 @@ and what is said."""
 def refusals_of_ledger(call: GroupingCall) -> str:
     """What refuses a ledger or its persons, one WHEN for each; nothing without one."""
     ledger = call.ledger
-    if ledger is None:
+    if ledger is None or of_newcomers(call):
         return ""
     holes = _holes(call, ledger)
     chosen = REFUSED if ledger.relation is not None else REFUSED[:1]
@@ -325,7 +342,7 @@ CHANGED = (
 def verified_ledger(call: GroupingCall) -> str:
     """What refuses a release that breaks the promise over all releases, one WHEN for each."""
     ledger = call.ledger
-    if ledger is None:
+    if ledger is None or of_newcomers(call):
         return ""
     holes = _holes(call, ledger)
     k = call.task.k

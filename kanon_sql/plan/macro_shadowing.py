@@ -145,7 +145,7 @@ def bound_sql() -> str:
     return f"SELECT {', '.join(calls)} FROM {', '.join(tables)}"
 
 
-def sound_sql() -> str:
+def unshadowed_sql() -> str:
     """The stage __kanon_sound, first of every query: it refuses what would change the meaning of
     the others, also what no other connection sees, such as temporary macros."""
     return statement(

@@ -35,7 +35,7 @@ from kanon_sql.measure.risk_metrics import WEIGHTED
 from kanon_sql.methods.auto import AUTO
 from kanon_sql.names import literal, quoted
 from kanon_sql.plan.fragments import helpers, listed, one_empty_row
-from kanon_sql.plan.macro_shadowing import sound_sql
+from kanon_sql.plan.macro_shadowing import unshadowed_sql
 from kanon_sql.plan.measure import facts_and_metrics
 from kanon_sql.plan.pipeline import passing
 from kanon_sql.plan.roles import named_roles
@@ -109,7 +109,7 @@ def row_digests(stage: str) -> str:
 
 def digest_sql(relation: Relation) -> str:
     """A query of one value: the digest of the rows of a relation."""
-    return statement("manifest.digest_call", sound=sound_sql(), digest=digest_of(relation.sql))
+    return statement("manifest.digest_call", sound=unshadowed_sql(), digest=digest_of(relation.sql))
 
 
 def fingerprint_sql(relation: Relation) -> str:

@@ -8,13 +8,13 @@ from dataclasses import replace
 from kanon_sql.call.call import Call, GroupingCall
 from kanon_sql.call.choices import POINTS
 from kanon_sql.call.roles import Roles
+from kanon_sql.measure.audit_metrics import AUDIT
 from kanon_sql.measure.brief import BRIEF, BRIEF_NOTICES, BRIEF_ROWS, FIRST
 from kanon_sql.measure.ledger_metrics import LEDGER
 from kanon_sql.measure.metrics import (
     AS_CHOSEN,
     AS_GROUPED,
     ATTRIBUTE,
-    AUDIT,
     CHOSEN,
     COST,
     DIVERSITY,
@@ -47,7 +47,7 @@ from kanon_sql.plan.fragments import (
 )
 from kanon_sql.plan.generalize import publishes_centers
 from kanon_sql.plan.hierarchies import Hierarchies
-from kanon_sql.plan.macro_shadowing import sound_sql
+from kanon_sql.plan.macro_shadowing import unshadowed_sql
 from kanon_sql.plan.metric_rows import metric_rows
 from kanon_sql.plan.parts import of_each_part, stages_by_part
 from kanon_sql.plan.persons import persons_lacking
@@ -268,7 +268,7 @@ def audit_sql(call: Call) -> str:
     published = replace(roles, identifiers=())
     return statement(
         "audit.call",
-        sound=sound_sql(),
+        sound=unshadowed_sql(),
         relation=source_rows(call),
         release=rows_of(call.audited, published.named),
         where=where(call.source, roles, call.checked),

@@ -200,7 +200,7 @@ def parts_too_many_out(call: GroupingCall) -> str:
     return expression("parts.out", out=out, all=every, share=call.task.left_out[1])
 
 
-def told_by_part(roles: Roles) -> dict[str, str]:
+def part_keys(roles: Roles) -> dict[str, str]:
     """What fills the holes of an audit in parts: the keys by which parts are told apart, and their
     values, by name and in their order."""
     columns = list(enumerate(map(quoted, roles.within)))

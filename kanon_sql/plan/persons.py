@@ -35,7 +35,7 @@ NEARLY = 0.9
 """The share of the persons that a column tells apart from which on it is spoken of."""
 
 
-def told_of_persons(roles: Roles, least: int) -> str:
+def person_keys_sql(roles: Roles, least: int) -> str:
     """The stages that find out which columns that pass tell persons apart as the entity does."""
     entity = roles.entity
     assert entity is not None
@@ -57,7 +57,7 @@ def told_of_persons(roles: Roles, least: int) -> str:
     return stages
 
 
-def told_of_all(entity: str, least: int) -> str:
+def person_key_counts_sql(entity: str, least: int) -> str:
     """The stage that finds out which columns of a relation tell persons apart as the entity."""
     passing = f", * EXCLUDE ({quoted(entity)})"
     return statement(
@@ -114,15 +114,18 @@ def persons_lacking(call: GroupingCall) -> str:
     return expression("persons.lacking", entity=quoted(call.roles.entity))
 
 
-def refusals_of_persons(call: GroupingCall) -> str:
-    """What refuses a release that has not what it promises of persons, one WHEN for each."""
+def refusals_of_persons(call: GroupingCall, joins: bool = False) -> str:
+    """What refuses a release that has not what it promises of persons, one WHEN for each.
+
+    ``joins``: whether its rows are among others in their classes, which are counted elsewhere.
+    """
     entity, task = call.roles.entity, call.task
     if entity is None:
         return ""
     words = {"k": task.k, "method": task.method.name, "entity": entity}
-    checks = [
-        ("strangers > 0", "strangers", NOBODY), (f"fewest < {task.k}", "fewest", FEW),
-    ]
+    checks = [("strangers > 0", "strangers", NOBODY)]
+    if not joins:
+        checks.append((f"fewest < {task.k}", "fewest", FEW))
     if task.persons:
         due = "due" if call.roles.within else "everybody"
         checks.append((f"places <> {due}", f"places - {due}", SCATTERED))

@@ -28,15 +28,15 @@ from kanon_sql.plan.ledger import (
     before_sql,
     centers_of_ledger,
     goes_on,
+    ledger_json,
     publishes_points,
     refusals_of_ledger,
     tables_of_ledger,
-    told_of_ledger,
 )
-from kanon_sql.plan.macro_shadowing import sound_sql
+from kanon_sql.plan.macro_shadowing import unshadowed_sql
 from kanon_sql.plan.models import secret_trees
 from kanon_sql.plan.parts import parts_sql, refusals_of_parts
-from kanon_sql.plan.persons import described_entity, told_of_persons
+from kanon_sql.plan.persons import described_entity, person_keys_sql
 from kanon_sql.plan.repeated import repeated_sql, source_holes, unnamed_sql
 from kanon_sql.plan.single_attribute import tables_sql
 from kanon_sql.plan.verify import verify_holes
@@ -58,7 +58,7 @@ def run_sql(call: GroupingCall) -> str:
     """The run as the functions inside the query get it, a JSON literal."""
     named = named_columns(call)
     parts = ("by_part" if call.by_part else "whole") if call.roles.within else None
-    run = Run(call.task, call.progress, named, told_of_ledger(call), call.block, parts, call.least)
+    run = Run(call.task, call.progress, named, ledger_json(call), call.block, parts, call.least)
     return literal(run.to_json())
 
 
@@ -280,7 +280,7 @@ def _withheld(call: GroupingCall) -> str:
     """The stages that find the columns that would pass unchanged, but look like identifiers."""
     roles = call.roles
     if roles.entity is not None:
-        return told_of_persons(roles, call.least)
+        return person_keys_sql(roles, call.least)
     if roles.rest != "release":
         return ""
     named = listed((*helpers(roles), *roles.named))
@@ -300,7 +300,7 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
     without_nulls = f" WHERE __kanon_value({columns}) IS NOT NULL"
     return statement(
         "pipeline.stages",
-        sound=sound_sql(),
+        sound=unshadowed_sql(),
         relation=source_rows(call),
         clock=clock,
         where=where(call.source, roles, call.checked),

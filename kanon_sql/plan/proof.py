@@ -17,7 +17,7 @@ from kanon_sql.names import caseless, quoted
 from kanon_sql.option import options_of
 from kanon_sql.plan.entries import model_asked
 from kanon_sql.plan.fragments import chosen, quasi, seen
-from kanon_sql.plan.macro_shadowing import sound_sql
+from kanon_sql.plan.macro_shadowing import unshadowed_sql
 from kanon_sql.plan.measure import diversity
 from kanon_sql.privacy import MODEL_KINDS, MODELS, OF_MODEL, ModelOptions
 from kanon_sql.sql import statement
@@ -37,7 +37,7 @@ def facts_sql(call: Call, passing: Sequence[str], counts: Mapping[str, int | Non
     _, aggregates, alike = diversity(call)
     return statement(
         "proof.call",
-        sound=sound_sql(),
+        sound=unshadowed_sql(),
         relation=call.source.sql,
         seen=seen(quasi(call.roles, ())),
         aggregates=aggregates,
@@ -53,7 +53,7 @@ def numbers_sql(relation: Relation, columns: Sequence[str]) -> str:
     """A query of one value: whether class_id numbers the classes from 1 on, each of them being one
     combination of these columns."""
     return statement(
-        "proof.class_id", sound=sound_sql(), relation=relation.sql,
+        "proof.class_id", sound=unshadowed_sql(), relation=relation.sql,
         seen=seen(chosen(columns)) if columns else "NULL",
     )
 

@@ -9,7 +9,7 @@ from kanon_sql.measure.risk_metrics import BY_SUBSET, DRIVES, RISK
 from kanon_sql.names import literal, quoted
 from kanon_sql.plan.bind_checks import refusals
 from kanon_sql.plan.fragments import one_empty_row, quasi, rows_of, seen, source_rows, where
-from kanon_sql.plan.macro_shadowing import sound_sql
+from kanon_sql.plan.macro_shadowing import unshadowed_sql
 from kanon_sql.plan.metric_rows import metric_rows
 from kanon_sql.sql import expression, statement
 
@@ -67,14 +67,14 @@ def risk_sql(call: Call) -> str:
     distinctness, separation = BY_SUBSET
     return statement(
         "risk.call",
-        sound=sound_sql(),
+        sound=unshadowed_sql(),
         relation=source_rows(call),
         where=where(source, roles, call.checked),
         quasi=columns,
         one_kept=one_empty_row("__kanon_kept"),
         seen=seen(columns),
         values=f"any_value({columns}) AS '__kanon_value_\\0',\n           " if looks else "",
-        cells=expression("risk.looked_at") if looks else "NULL",
+        cells=expression("risk.measured_columns") if looks else "NULL",
         weight=(
             "NULL::DOUBLE" if risk.sampling_weight is None
             else f"__kanon_total({quoted(risk.sampling_weight)})"

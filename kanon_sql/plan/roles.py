@@ -11,8 +11,8 @@ from kanon_sql.names import caseless, literal
 from kanon_sql.plan.bind_checks import refusals
 from kanon_sql.plan.fragments import one_empty_row, quasi, represented, source_rows, where
 from kanon_sql.plan.generalize import released_values
-from kanon_sql.plan.macro_shadowing import sound_sql
-from kanon_sql.plan.persons import told_of_all
+from kanon_sql.plan.macro_shadowing import unshadowed_sql
+from kanon_sql.plan.persons import person_key_counts_sql
 from kanon_sql.sql import expression, statement
 
 
@@ -32,7 +32,8 @@ def _profiles(roles: Roles, least: int) -> dict[str, str]:
             "whose": "",
             "profiles": "(SELECT to_json(profiles)::VARCHAR FROM __kanon_profiles)",
         }
-    return {"whose": told_of_all(roles.entity, least), "profiles": expression("roles.both_told")}
+    return {"whose": person_key_counts_sql(roles.entity, least),
+            "profiles": expression("roles.profiles_json")}
 
 
 def named_roles(roles: Roles) -> dict[str, str]:
@@ -72,7 +73,7 @@ def roles_sql(call: GroupingCall) -> str:
     }
     return statement(
         "roles.call",
-        sound=sound_sql(),
+        sound=unshadowed_sql(),
         relation=source_rows(call),
         where=where(call.source, roles, call.checked),
         one_source=one_empty_row("__kanon_source"),

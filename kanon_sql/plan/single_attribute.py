@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.relation import Relation
-from kanon_sql.call.rules import Release
+from kanon_sql.call.rules import ReleaseForm
 from kanon_sql.encode.coordinates import geographic
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.names import literal, quoted
@@ -63,7 +63,7 @@ def attribute_classes(call: GroupingCall) -> str:
     return _rectangles(names, release, plain) if boxed else plain
 
 
-def _rectangles(names: tuple[str, ...], release: Release, plain: str) -> str:
+def _rectangles(names: tuple[str, ...], release: ReleaseForm, plain: str) -> str:
     """What classes of two coordinates release: their boxes, or what ``plain`` says beside them."""
     columns = {f"column_{i}": quoted(name) for i, name in enumerate(names, start=1)}
     sides = {f"side_{i}": quoted(name) for i, name in enumerate(names, start=1)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kanon_sql.call.call import GroupingCall
 from kanon_sql.methods import GroupTask
 from kanon_sql.names import literal
-from kanon_sql.plan.ledger import after_sql, goes_on, verified_ledger
+from kanon_sql.plan.ledger import after_sql, goes_on, of_newcomers, verified_ledger
 from kanon_sql.plan.models import combinations, refusals_of_models, released_models
 from kanon_sql.plan.parts import (
     parts_too_many_out,
@@ -47,7 +47,7 @@ def constraints_sql(task: GroupTask) -> str:
     kept, (kind, said) = KAnonymity(task.k), too_small(task)
     return (
         f"        WHEN {kept.broken_sql}\n            THEN __kanon_refuse("
-        f"{literal(kind)}, format({literal(said)}, {kept.found_sql}))\n"
+        f"{literal(kind)}, format({literal(said)}, {kept.worst_sql}))\n"
     )
 
 
@@ -56,14 +56,16 @@ def verify_holes(call: GroupingCall) -> dict[str, object]:
     option, share = call.task.left_out
     many = MANY_PERSONS if call.task.persons else MANY
     many = many.format(option=option, share=share, method=call.task.method.name)
+    # who joins a class is among those who are in it, in no block
+    joins = goes_on(call) and of_newcomers(call)
     return {
         "models": (
             stages_of_left(call) + combinations(call) + persons_stages(call)
             + released_models(call) + after_sql(call)
         ),
         "constraints": (
-            refusals_of_crossing(call) + constraints_sql(call.task) + refusals_of_persons(call)
-            + refusals_of_models(call) + verified_ledger(call)
+            refusals_of_crossing(call) + ("" if joins else constraints_sql(call.task))
+            + refusals_of_persons(call, joins) + refusals_of_models(call) + verified_ledger(call)
         ),
         "too_many": _too_many(call),
         "lost_error": literal(LOST),

@@ -111,7 +111,7 @@ def for_trial(column: str) -> PrivacyModel:
 
 
 def read_constraint(told: Mapping[str, Any]) -> Constraint:
-    """The constraint that ``Constraint.told`` wrote."""
+    """The constraint that ``Constraint.as_json`` wrote."""
     values = {name: _tuples(value) for name, value in told.items() if name != "name"}
     return CONSTRAINTS[told["name"]](**values)
 

@@ -32,14 +32,16 @@ from kanon_sql.sql import expression, statement
 from kanon_sql.validators import limit_by_column, one_by_column, threshold
 
 BETA_KINDS = {
-    "enhanced": "a gain of beta at most, and for a value with the share p of all rows of -ln p",
-    "basic": "a gain of beta at most",
+    "enhanced": "allows a gain of at most beta, and at most -ln p for a value with share p of all "
+    "rows",
+    "basic": "allows a gain of at most beta",
 }
 """By the word of beta_kind, what beta asks for."""
 
 BETA = Threshold(
     "beta", "ratio",
-    "the largest gain of a share in a class over that of all released rows",
+    "the largest gain of a value's share in a class over its share of all released rows, as a "
+    "multiple of the latter",
 )
 
 
@@ -51,13 +53,14 @@ class BetaOptions(KindOptions):
 
     beta: float | Mapping[str, float] | None = option(
         None, limit_by_column(threshold(0, 1e6, above=True)),
-        "The largest gain of a value's share in a class over its share of all released rows, as "
-        "a multiple of that (beta-likeness)" + BY_COLUMN % "2", type=NUMBERS, calls=CALLS,
+        "The maximum gain of a value's share in a class over its share of all released rows, as a "
+        "multiple of the latter (beta-likeness)" + BY_COLUMN % "2", type=NUMBERS, calls=CALLS,
     )
     beta_kind: str | Mapping[str, str] = option(
         "enhanced", one_by_column(BETA_KINDS),
-        "What beta asks for: " + "; ".join(f"'{name}' {text}" for name, text in BETA_KINDS.items())
-        + ". One for all columns, or by column.",
+        "The kind of beta-likeness: "
+        + "; ".join(f"'{name}' {text}" for name, text in BETA_KINDS.items())
+        + ". Give one for all columns, or one by column.",
         type=WORDS, calls=CALLS,
     )
 

@@ -34,7 +34,8 @@ from kanon_sql.validators import limit_by_column, threshold
 
 DELTA = Threshold(
     "delta", "",
-    "the largest logarithm of a share of a class over that of all released rows",
+    "the largest absolute logarithm of a value's share of a class over its share of all released "
+    "rows",
 )
 
 
@@ -46,8 +47,8 @@ class DeltaOptions(KindOptions):
 
     delta: float | Mapping[str, float] | None = option(
         None, limit_by_column(threshold(0, 100, above=True)),
-        "The largest absolute value of the logarithm of a value's share of a class over its share "
-        "of all released rows, for every value that these have (delta-disclosure privacy)"
+        "The maximum absolute logarithm of a value's share of a class over its share of all "
+        "released rows, for every value that occurs in them (delta-disclosure privacy)"
         + BY_COLUMN % "1.5", type=NUMBERS, calls=CALLS,
     )
 

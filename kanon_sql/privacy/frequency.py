@@ -24,7 +24,7 @@ from kanon_sql.privacy.shares import least_within
 from kanon_sql.sql import statement
 from kanon_sql.validators import limits_by_value, threshold
 
-ALPHA = Threshold("alpha", "share", "the largest share of a bounded value of a class")
+ALPHA = Threshold("alpha", "share", "the largest share of a class that a bounded value has")
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,9 @@ class AlphaOptions(KindOptions):
 
     alpha: float | Mapping[str, Any] | None = option(
         None, limits_by_value(threshold(0, 1, above=True)),
-        "The largest share of a class that a sensitive value has, above 0: of any value, or with "
-        "sensitive_values of those, or by value: MAP {'HIV': 0.1, 'Flu': 0.5}; for the only "
-        "sensitive column, or by column: {'disease': 0.5}.",
+        "The maximum share of a class that a sensitive value may have, above 0. It applies to "
+        "every value, or only to sensitive_values if they are given. Give a number, one by value: "
+        "MAP {'HIV': 0.1, 'Flu': 0.5}, or one by column: {'disease': 0.5}.",
         type=NUMBERS, calls=CALLS,
     )
 

@@ -20,7 +20,7 @@ class KAnonymity(Constraint):
 
     name: ClassVar[str] = "k_anonymity"
     measures: ClassVar[tuple[Measure, ...]] = (
-        Measure("k_requested", "${k}", "rows", "the k that was asked for"),
+        Measure("k_requested", "${k}", "rows", "the requested k"),
         Measure(
             "k", "smallest", "rows",
             "the k that holds, counted on the released values; at least k_requested",
@@ -40,7 +40,7 @@ class KAnonymity(Constraint):
         return f"min(__kanon_size) < {self.k}"
 
     @property
-    def found_sql(self) -> str:
+    def worst_sql(self) -> str:
         """The rows of the smallest one."""
         return "min(__kanon_size)"
 

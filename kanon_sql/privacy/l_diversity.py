@@ -46,22 +46,22 @@ MANY_VALUES = 50
 are two salaries, and no diversity."""
 
 DIVERSITY_KINDS = {
-    "distinct": "that many different values",
-    "entropy": "the entropy of that many equally frequent ones",
-    "recursive": "the most frequent value less often than c times the l-th most frequent and all "
-    "rarer ones together",
+    "distinct": "requires l different values",
+    "entropy": "requires at least the entropy of l equally frequent values",
+    "recursive": "requires that the most frequent value occurs less often than c times the l-th "
+    "most frequent and all rarer values together",
 }
 """By the word of diversity_kind, what l asks for."""
 
 L = Threshold(
     "l", "values",
-    "the smallest number of values of a class, as diversity_kind counts them (of 'recursive' see "
+    "the smallest number of values of a class, as diversity_kind counts them (for 'recursive', see "
     "c)", "at least",
 )
 C = Threshold(
     "c", "ratio",
-    "the largest share of the most frequent value of a class over that of the l-th most frequent "
-    "and all rarer ones", "below",
+    "the largest ratio of the share of the most frequent value of a class to that of the l-th most "
+    "frequent and all rarer values together", "below",
 )
 
 
@@ -73,19 +73,19 @@ class DiversityOptions(KindOptions):
 
     l: float | Mapping[str, float] | None = option(
         None, limit_by_column(threshold(2, 1e9)),
-        "How many values of the sensitive column each class has at least, counted as "
+        "The minimum number of values of the sensitive column in each class, counted as "
         "diversity_kind says" + BY_COLUMN % "3", type=NUMBERS, calls=CALLS, common=True,
     )
     diversity_kind: str | Mapping[str, str] = option(
         "distinct", one_by_column(DIVERSITY_KINDS),
-        "What l asks for: "
+        "The kind of l-diversity: "
         + "; ".join(f"'{name}' {text}" for name, text in DIVERSITY_KINDS.items())
-        + ". One for all columns, or by column.",
+        + ". Give one for all columns, or one by column.",
         type=WORDS, calls=CALLS,
     )
     c: float | Mapping[str, float] | None = option(
         None, limit_by_column(threshold(0, 1e6, above=True)),
-        "With diversity_kind 'recursive', how much the rarer values count" + BY_COLUMN % "3",
+        "The factor of the rarer values with diversity_kind 'recursive'" + BY_COLUMN % "3",
         type=NUMBERS, calls=CALLS,
     )
 

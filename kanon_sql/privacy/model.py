@@ -29,12 +29,12 @@ CALLS = (*GROUPING_CALLS, "k_anonymity")
 NUMBERS = "DOUBLE, or STRUCT or MAP"
 WORDS = "VARCHAR, or STRUCT or MAP"
 
-BY_COLUMN = "; a number for the only sensitive column, or one by column: {'disease': %s}."
+BY_COLUMN = ". Give a number for the only sensitive column, or one by column: {'disease': %s}."
 
 SENSITIVE_NULLS = {
-    "worst": "counts as the most frequent value of its class (l, alpha), or is as far from every "
-    "other as can be (t)",
-    "value": "is a value as any other",
+    "worst": "counts it as the most frequent value of its class (l, alpha), or places it as far as "
+    "possible from every other value (t)",
+    "value": "treats it as any other value",
 }
 """What a sensitive NULL is: as bad for the class as it can be, or a value as any other."""
 
@@ -90,9 +90,9 @@ class NullOptions:
 
     sensitive_nulls: str = option(
         "worst", one_of(SENSITIVE_NULLS),
-        "What a NULL or NaN of a sensitive column is to l, alpha and t: "
+        "How l, alpha and t treat a NULL or NaN in a sensitive column: "
         + "; ".join(f"'{name}' {text}" for name, text in SENSITIVE_NULLS.items())
-        + ". To delta and beta it is a value.",
+        + ". For delta and beta, it is always a value.",
         calls=CALLS,
     )
 
@@ -150,7 +150,7 @@ class Constraint:
         """No class of fewer rows can keep it, whatever the table."""
         return 1
 
-    def told(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """The constraint in values that JSON has."""
         return {"name": self.name, **asdict(self)}
 
@@ -335,7 +335,7 @@ class PrivacyModel(Constraint):
     def asked(self) -> str:
         """Its thresholds in words, without values of the data."""
         told = {
-            name: value for name, value in self.told().items()
+            name: value for name, value in self.as_json().items()
             if name not in ("name", "column", "nulls", *self.secrets) and value is not None
         }
         asked = ", ".join(f"{name} = {value}" for name, value in told.items())

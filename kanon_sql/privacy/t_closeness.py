@@ -35,10 +35,10 @@ from kanon_sql.sql import expression, statement
 from kanon_sql.validators import THRESHOLD_DECIMALS, limit_by_column, one_by_column, threshold
 
 DISTANCES = {
-    "equal": "1, whatever the values",
-    "ordered": "the ranks between the two, over all ranks",
-    "numeric": "their difference, over that of the smallest and the largest",
-    "hierarchy": "the height of their lowest common ancestor, over that of the hierarchy",
+    "equal": "1 for any two values",
+    "ordered": "their difference in rank / largest difference in rank",
+    "numeric": "their difference / largest difference",
+    "hierarchy": "height of their lowest common ancestor / height of the hierarchy",
 }
 """What a row costs that is moved to another value."""
 
@@ -65,15 +65,15 @@ class ClosenessOptions(KindOptions):
 
     t: float | Mapping[str, float] | None = option(
         None, limit_by_column(threshold(0, 1)),
-        "The largest earth mover's distance, from 0 to 1, between the sensitive values of a class "
+        "The maximum earth mover's distance, from 0 to 1, between the sensitive values of a class "
         "and those of all released rows (t-closeness)" + BY_COLUMN % "0.2",
         type=NUMBERS, calls=CALLS, common=True,
     )
     closeness: str | Mapping[str, str] | None = option(
         None, one_by_column(DISTANCES),
-        "What it costs for t to move a row to another value: "
-        + "; ".join(f"'{name}' {text}" for name, text in DISTANCES.items())
-        + ". One for all columns, or by column.",
+        "The cost of moving a row to another value, for t: "
+        + "; ".join(f"'{name}' is {text}" for name, text in DISTANCES.items())
+        + ". Give one for all columns, or one by column.",
         type=WORDS, calls=CALLS,
         default_text="'hierarchy' for columns with one, 'ordered' for numbers, dates and times, "
         "else 'equal'",

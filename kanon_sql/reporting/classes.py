@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from kanon_sql.reporting.bins import DASH
 from kanon_sql.reporting.distributions import to_multiple
-from kanon_sql.reporting.facts import Bar, Shared
-from kanon_sql.reporting.readings import RELEASE, SOURCE, Reader
+from kanon_sql.reporting.facts import Bar, SensitiveShares
+from kanon_sql.reporting.readings import RELEASE, SOURCE, TablePair
 
 MOST_VALUES = 5
 """From how many values on classes are counted together."""
@@ -17,7 +17,7 @@ SHARES = (0.5, 0.75, 0.9, 1.0)
 
 
 def sizes(
-    reader: Reader, columns: Sequence[str], k: int, unit: int, exact: bool
+    reader: TablePair, columns: Sequence[str], k: int, unit: int, exact: bool
 ) -> tuple[Bar, ...]:
     """Rows by the size of their class, before and after; those of the source to a multiple of
     ``unit``, if not ``exact``."""
@@ -43,7 +43,8 @@ def _label(low: int, high: int | None) -> str:
     return str(low) if high == low + 1 else f"{low}{DASH}{high - 1}"
 
 
-def shared(reader: Reader, columns: Sequence[str], sensitive: str, metric: str) -> Shared:
+def shared(reader: TablePair, columns: Sequence[str], sensitive: str,
+           metric: str) -> SensitiveShares:
     """What the classes of the release say of a sensitive column; ``metric``: what tells the rows
     whose class has one value."""
     kinds = reader.kinds(columns, sensitive)
@@ -68,7 +69,7 @@ def shared(reader: Reader, columns: Sequence[str], sensitive: str, metric: str) 
         below = bound
     alone = by_values[0]
     by_share.append(("all of them", alone[1], alone[2]))
-    return Shared(sensitive, tuple(by_values), tuple(by_share), alone[2], metric)
+    return SensitiveShares(sensitive, tuple(by_values), tuple(by_share), alone[2], metric)
 
 
 def _total(kinds: Iterable[tuple[int, int]]) -> tuple[int, int]:

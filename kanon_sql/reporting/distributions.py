@@ -23,7 +23,7 @@ from kanon_sql.reporting.readings import (
     Floats,
     Labels,
     Ranges,
-    Reader,
+    TablePair,
 )
 
 LABELS = 10
@@ -35,7 +35,7 @@ TOLD = 0.5
 """The share of the released rows that must tell both columns, for what they have to do with each
 other to be told: what a few rows do is by chance."""
 
-RANGED = "A range counts evenly over the bins that it covers."
+RANGED = "A range is spread evenly over the bins that it covers."
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def to_multiple(rows: float, k: int, exact: bool) -> float:
 
 
 def read_column(
-    reader: Reader, name: str, k: int, exact: bool, categorical: bool = False,
+    reader: TablePair, name: str, k: int, exact: bool, categorical: bool = False,
     paths: Paths = (),
 ) -> tuple[Distribution, Measured]:
     """A column before and after; ``exact``: whether values and counts of the source are shown;
@@ -96,7 +96,7 @@ def _of_numbers(
     wide = bool((after.high > after.low).any())
     told = Distribution(
         name, bars,
-        Bar("nothing told", to_multiple(missing, k, exact), float(np.isnan(after.low).sum())),
+        Bar("no value", to_multiple(missing, k, exact), float(np.isnan(after.low).sum())),
         RANGED if wide else "",
     )
     codes = [
@@ -136,7 +136,7 @@ def _of_labels(
         missing = 0.0
     told = Distribution(
         name, tuple(bars),
-        Bar("nothing told", to_multiple(missing, k, exact), float((after.codes < 0).sum())),
+        Bar("no value", to_multiple(missing, k, exact), float((after.codes < 0).sum())),
     )
     return told, Measured(name, before.codes, values_alone(before, after))
 

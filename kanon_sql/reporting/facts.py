@@ -40,7 +40,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Column:
+class SourceColumn:
     """A column of the source.
 
     Attributes:
@@ -71,7 +71,7 @@ class Bar:
 
     Attributes:
         label: what the bin is.
-        before: rows of the source; without show_values to a multiple of Told.unit.
+        before: rows of the source; without show_values to a multiple of ReportFacts.unit.
         after: rows of the release; no whole number where a released range is in several bins.
     """
 
@@ -122,7 +122,7 @@ class Association:
 
 
 @dataclass(frozen=True)
-class Shared:
+class SensitiveShares:
     """What the classes of the release say of a sensitive column.
 
     Attributes:
@@ -159,7 +159,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Query:
+class UserQuery:
     """A query of the user on source and release.
 
     Attributes:
@@ -223,7 +223,7 @@ class Alternative:
 
 
 @dataclass(frozen=True)
-class Told:
+class ReportFacts:
     """All that a report tells.
 
     Attributes:
@@ -245,14 +245,14 @@ class Told:
     title: str
     k: int
     unit: int
-    columns: tuple[Column, ...]
+    columns: tuple[SourceColumn, ...]
     metrics: Mapping[str, Number]
     risk: Mapping[str, Change]
     sizes: tuple[Bar, ...]
     distributions: tuple[Distribution, ...]
     associations: tuple[Association, ...]
-    shared: tuple[Shared, ...]
-    queries: tuple[Query, ...]
+    shared: tuple[SensitiveShares, ...]
+    queries: tuple[UserQuery, ...]
     pairs: tuple[Pair, ...]
     alternatives: tuple[Alternative, ...]
     manifest: Mapping[str, Mapping[str, Any]]
@@ -266,17 +266,17 @@ class Told:
         return None if found is None else found.value
 
     @property
-    def quasi_identifiers(self) -> tuple[Column, ...]:
+    def quasi_identifiers(self) -> tuple[SourceColumn, ...]:
         """The columns that are generalized."""
         return tuple(each for each in self.columns if each.role == "quasi_identifier")
 
     @property
-    def passing(self) -> tuple[Column, ...]:
+    def passing(self) -> tuple[SourceColumn, ...]:
         """The columns that pass unchanged."""
         return tuple(each for each in self.columns if each.passes)
 
     @property
-    def gone(self) -> tuple[Column, ...]:
+    def gone(self) -> tuple[SourceColumn, ...]:
         """The columns that don't come out."""
         return tuple(
             each for each in self.columns if not each.passes and each.role != "quasi_identifier"

@@ -13,13 +13,13 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
 
 from kanon_sql.reporting import charts
-from kanon_sql.reporting.facts import Column, Told
+from kanon_sql.reporting.facts import ReportFacts, SourceColumn
 from kanon_sql.reporting.verdict import cards, concerns
 
 HERE = files(__package__)
 
 
-def page_of(told: Told) -> str:
+def page_of(told: ReportFacts) -> str:
     """The HTML of a report."""
     template = _environment().from_string(_text("page.html.jinja"))
     return str(template.render(
@@ -51,7 +51,7 @@ def _environment() -> Environment:
 def _data(value: float | None, text: str, metric: str = "") -> Markup:
     """A number as it is read, with its whole value for who reads the file by a program."""
     if value is None:
-        return Markup('<span class="none">not told</span>')
+        return Markup('<span class="none">not shown</span>')
     said = f' data-metric="{escape(metric)}"' if metric else ""
     return Markup(f'<data value="{escape(repr(float(value)))}"{said}>{escape(text)}</data>')
 
@@ -108,9 +108,9 @@ def signed(value: float | None, metric: str = "") -> Markup:
 
 
 def error(value: float | None, exact: bool) -> Markup:
-    """How far a number is from the source's."""
+    """The error of a number, compared with the source's."""
     if value is None:
-        return Markup('<span class="none">not told</span>')
+        return Markup('<span class="none">not shown</span>')
     if value == 0:
         return _data(value, "none")
     if not math.isfinite(value):
@@ -125,6 +125,6 @@ def cell(value: str | None) -> str:
     return f"{float(value):.6g}" if re.fullmatch(r"-?\d+\.\d{5,}", value) else value
 
 
-def named(columns: Sequence[Column], attribute: str) -> list[tuple[str, float]]:
+def named(columns: Sequence[SourceColumn], attribute: str) -> list[tuple[str, float]]:
     """Columns by name, with one of their numbers."""
     return [(column.name, getattr(column, attribute)) for column in columns]

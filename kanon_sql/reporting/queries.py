@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any
 
 from kanon_sql.errors import KanonError, OptionError
-from kanon_sql.reporting.facts import Answer, Query
+from kanon_sql.reporting.facts import Answer, UserQuery
 
 PLACE = "{table}"
 LINES = 20
@@ -49,7 +49,7 @@ def read_queries(given: Any) -> dict[str, str]:
 
 def answered(
     name: str, sql: str, ask: Callable[[str], Rows], source: str, release: str, exact: bool
-) -> Query:
+) -> UserQuery:
     """What source and release answer to one query.
 
     Args:
@@ -63,19 +63,21 @@ def answered(
             ask(sql.replace(PLACE, table)) for table in (source, release)
         )
     except KanonError as refusal:
-        return Query(name, sql, refused=str(refusal))
+        return UserQuery(name, sql, refused=str(refusal))
     if [*columns] != [*others]:
-        return Query(name, sql, refused="Source and release answer with other columns.")
+        return UserQuery(name, sql,
+                         refused="The results of source and release have different columns.")
     keys = _keys(columns, before, after)
     numbers = [i for i in range(len(columns)) if i not in keys]
     if not numbers:
-        return Query(name, sql, refused="The answer has no numbers. Ask for one, such as a mean.")
+        return UserQuery(name, sql,
+                         refused="The result has no numbers. Select one, such as a mean.")
     old, new = (_by_key(rows, keys) for rows in (before, after))
     if old is None or new is None:
-        return Query(
+        return UserQuery(
             name, sql,
-            refused="Several lines of the answer are about the same. Group the rows, so that each "
-            "line has texts, or else a first column, of its own.",
+            refused="Several lines of the result have the same key. Group the rows, so that each "
+            "line differs in its text columns or, without any, in its first column.",
         )
     return _compared(name, sql, [columns[i] for i in numbers], numbers, old, new, exact)
 
@@ -83,7 +85,7 @@ def answered(
 def _compared(
     name: str, sql: str, columns: Sequence[str], numbers: Sequence[int],
     old: Mapping[str, Sequence[Any]], new: Mapping[str, Sequence[Any]], exact: bool,
-) -> Query:
+) -> UserQuery:
     both = [key for key in new if key in old]
     if "order by" not in sql.lower():
         both.sort()  # DuckDB gives such lines in any order
@@ -96,7 +98,7 @@ def _compared(
         told = full if exact else {c: _band(error) for c, error in full.items()}
         answers.append(Answer(key, was if exact else {}, is_, told))
     worst, middle = (max(errors), median(errors)) if errors else (None, None)
-    return Query(
+    return UserQuery(
         name, sql, tuple(columns), tuple(answers[:LINES]), max(0, len(answers) - LINES),
         len(old) - len(both), len(new) - len(both),
         worst if exact else _band(worst), middle if exact else _band(middle),

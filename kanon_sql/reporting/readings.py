@@ -61,7 +61,7 @@ class Labels:
 
 
 @dataclass(frozen=True)
-class Reader:
+class TablePair:
     """The two tables of a report.
 
     Attributes:

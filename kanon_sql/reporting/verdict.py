@@ -1,4 +1,4 @@
-"""What the first screen says, and what has to be looked at before somebody signs."""
+"""The first screen, and the concerns to consider before signing."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kanon_sql.privacy import THRESHOLDS
-from kanon_sql.reporting.facts import Told
+from kanon_sql.reporting.facts import ReportFacts
 
 
 @dataclass(frozen=True)
-class Demand:
+class ShownDemand:
     """What was asked of every class, and what the worst class has.
 
     Attributes:
@@ -74,7 +74,7 @@ class Cards:
         gravest: what speaks most against it, which the headline says; None where nothing does.
     """
 
-    demands: tuple[Demand, ...]
+    demands: tuple[ShownDemand, ...]
     loss_name: str
     loss: float | None
     loss_sentence: str
@@ -92,7 +92,7 @@ class Cards:
         return all(demand.kept for demand in self.demands)
 
 
-def cards(told: Told) -> Cards:
+def cards(told: ReportFacts) -> Cards:
     """What the first screen says."""
     worst = max(
         ((column.name, column.loss, column.loss_metric)
@@ -103,67 +103,69 @@ def cards(told: Told) -> Cards:
     return Cards(tuple(_demands(told)), *_loss(told), worst, gravest)
 
 
-def _demands(told: Told) -> Iterator[Demand]:
-    yield Demand("k", told.value("k_requested"), told.value("k"), "k")
+def _demands(told: ReportFacts) -> Iterator[ShownDemand]:
+    yield ShownDemand("k", told.value("k_requested"), told.value("k"), "k")
     for model in THRESHOLDS:
         for name, asked in told.metrics.items():
             if name.partition(" (")[0] != f"{model.name}_requested":
                 continue
             reached = name.replace("_requested", "", 1)
-            yield Demand(
+            yield ShownDemand(
                 reached, asked.value, told.value(reached), reached,
                 at_least=model.bound == "at least",
             )
 
 
-def _loss(told: Told) -> tuple[str, float | None, str]:
+def _loss(told: ReportFacts) -> tuple[str, float | None, str]:
     """The loss that the first screen tells: of what is released, where that is defined."""
     if told.value("ncp") is not None:
-        return "ncp", told.value("ncp"), "of what the cells said, on average"
+        return "ncp", told.value("ncp"), "of the information of a cell, on average"
     loss = told.value("information_loss")
     return (
         "information_loss", None if loss is None else loss / 100,
-        "of how much rows differ from each other",
+        "of the variance",
     )
 
 
-def concerns(told: Told) -> tuple[Concern, ...]:
+def concerns(told: ReportFacts) -> tuple[Concern, ...]:
     """What has to be looked at before somebody signs, the gravest first."""
     return tuple(sorted(
         _concerns(told), key=lambda concern: (not concern.severe, not concern.open)
     ))
 
 
-def _concerns(told: Told) -> Iterator[Concern]:
+def _concerns(told: ReportFacts) -> Iterator[Concern]:
     for demand in _demands(told):
         if not demand.kept:
             yield Concern(
-                f"What was asked of {demand.name} was not reached: it is {{}}.", demand.metric,
-                demand.reached or 0.0, "Don't publish this.", True,
+                f"The requested {demand.name} is not met: it is {{}}.", demand.metric,
+                demand.reached or 0.0, "Do not publish this release.", True,
             )
     alone = told.value("unique_in_unchanged") or 0.0
     if alone:
         yield Concern(
-            "{} released rows are alone in what passes unchanged: who knows these values of a "
-            "person finds the row, whatever k is.", "unique_in_unchanged", alone,
-            "Make such columns quasi-identifiers, or leave them out.", True,
+            "{} released rows are unique in the unchanged columns: an attacker who knows these "
+            "values of a person finds the row, regardless of k.", "unique_in_unchanged", alone,
+            "Make these columns quasi-identifiers, or drop them.", True,
         )
     for shared in told.shared:
         if shared.one_value:
             yield Concern(
-                f"{{}} released rows are in classes with one value of {shared.column} only: who "
-                "finds a person's class knows it.", shared.metric, float(shared.one_value),
-                f"Ask for diversity, such as l=2, if {shared.column} is a secret.", open=True,
+                f"{{}} released rows are in classes with only one value of {shared.column}: an "
+                "attacker who finds a person's class knows the value.", shared.metric,
+                float(shared.one_value),
+                f"If {shared.column} is confidential, request l-diversity, such as l=2.", open=True,
             )
     left_out = told.value("rows_suppressed") or 0.0
     if left_out:
         yield Concern(
-            "{} rows were left out: totals of the release are not those of the source.",
-            "rows_suppressed", left_out, "Say so beside the release.",
+            "{} rows were left out: totals of the release differ from those of the source.",
+            "rows_suppressed", left_out, "State this with the release.",
         )
     names = [column.name for column in told.passing if column.role == "other"]
     if names:
         yield Concern(
-            "{} columns pass unchanged and are not what the release is for: " + ", ".join(names)
-            + ".", "", float(len(names)), "See that nobody knows them of a person.", open=True,
+            "{} columns without a role are released unchanged: " + ", ".join(names) + ".", "",
+            float(len(names)), "Make sure that no attacker knows their values of a person.",
+            open=True,
         )

@@ -28,7 +28,7 @@ LEAF = FAN = LANES
 """Records in a leaf; children of a node."""
 
 
-class Tree(NamedTuple):
+class BoxTree(NamedTuple):
     """A tree over some of n records, along p axes and with c categorical attributes.
 
     Attributes:
@@ -133,10 +133,10 @@ def levels(leaves: int) -> Any:
 
 
 @inner
-def bare_tree(order: Any, place: Any, first: Any, p: int, c: int) -> Tree:
+def bare_tree(order: Any, place: Any, first: Any, p: int, c: int) -> BoxTree:
     """A tree of these levels whose boxes hold nothing: any point widens them to itself."""
     room = first[-1]
-    return Tree(
+    return BoxTree(
         order,
         place,
         np.full((room, p, FAN), np.inf),
@@ -149,16 +149,16 @@ def bare_tree(order: Any, place: Any, first: Any, p: int, c: int) -> Tree:
     )
 
 
-def empty_tree(leaves: int, p: int) -> Tree:
+def empty_tree(leaves: int, p: int) -> BoxTree:
     """A tree of that many empty leaves, without categories, to be filled by ``insert``."""
     order, nowhere = np.full(leaves * LEAF, -1, np.int64), np.full(0, -1)
     # as it is written: it is not worth compiling for one tree
-    tree: Tree = bare_tree.py_func(order, nowhere, levels.py_func(leaves), p, 0)
+    tree: BoxTree = bare_tree.py_func(order, nowhere, levels.py_func(leaves), p, 0)
     return tree
 
 
 @inner
-def insert(tree: Tree, leaf: int, i: int, at: Any) -> None:
+def insert(tree: BoxTree, leaf: int, i: int, at: Any) -> None:
     """Widens the boxes above a leaf so that they hold point i, at these axes."""
     low, high, lead, start, first = tree.low, tree.high, tree.lead, tree.start, tree.first
     node = leaf
@@ -171,7 +171,7 @@ def insert(tree: Tree, leaf: int, i: int, at: Any) -> None:
 
 
 @inner
-def start_tree(space: Any, members: Any) -> Tree:
+def start_tree(space: Any, members: Any) -> BoxTree:
     """A tree over some records (int64, shape (m,)) as they lie, whose boxes hold nothing."""
     n, leaves = len(members), (len(members) + LEAF - 1) // LEAF
     order = np.full(leaves * LEAF, -1, np.int64)
@@ -180,12 +180,12 @@ def start_tree(space: Any, members: Any) -> Tree:
         order[q] = members[q]
     place = np.full(space.axes.shape[0], -1, np.int64)
     first = levels(leaves)
-    tree: Tree = bare_tree(order, place, first, space.axes.shape[1], space.sets.shape[1])
+    tree: BoxTree = bare_tree(order, place, first, space.axes.shape[1], space.sets.shape[1])
     return tree
 
 
 @inner
-def fill_boxes(space: Any, tree: Tree, lo: int, hi: int) -> None:
+def fill_boxes(space: Any, tree: BoxTree, lo: int, hi: int) -> None:
     """Makes the boxes of the leaves lo .. hi-1, whose records are in order."""
     axes, masks = space.axes, space.sets
     order, place, low, high, sets = tree.order, tree.place, tree.low, tree.high, tree.sets
@@ -208,7 +208,7 @@ def fill_boxes(space: Any, tree: Tree, lo: int, hi: int) -> None:
 
 
 @inner
-def raise_boxes(tree: Tree) -> None:
+def raise_boxes(tree: BoxTree) -> None:
     """Makes the boxes of all nodes above the leaves', which are made."""
     low, high, sets = tree.low, tree.high, tree.sets
     lead, start, live, first = tree.lead, tree.start, tree.live, tree.first
@@ -231,9 +231,9 @@ def raise_boxes(tree: Tree) -> None:
 
 
 @inner
-def build_tree(space: Any, members: Any) -> Tree:
+def build_tree(space: Any, members: Any) -> BoxTree:
     """A tree over some records of a space: int64, shape (m,)."""
-    tree: Tree = start_tree(space, members)
+    tree: BoxTree = start_tree(space, members)
     leaves = len(tree.order) // LEAF
     part = np.zeros(2, np.int64)
     part[1] = leaves
@@ -244,7 +244,7 @@ def build_tree(space: Any, members: Any) -> Tree:
 
 
 @inner
-def remove(tree: Tree, i: int) -> None:
+def remove(tree: BoxTree, i: int) -> None:
     """Takes a record out; a node without live records is never visited again.
 
     Boxes stay as wide as they are: that costs time, but no answer, and the tree is built anew
@@ -273,7 +273,7 @@ def new_stack() -> Stack:
 
 
 @inner
-def push_children(tree: Tree, stack: Stack, top: int, node: int, hits: int) -> int:
+def push_children(tree: BoxTree, stack: Stack, top: int, node: int, hits: int) -> int:
     """Puts the children of a node that are among the hits (bits) on the stack, so that the one
     with the least bound, and of equal ones the lowest index below it, is on top; returns how many
     wait. The bounds are those in stack.bounds."""

@@ -16,7 +16,7 @@ from kanon_sql.kernel.parallel import in_parallel, threads
 from kanon_sql.search.box_tree import (
     FAN,
     LEAF,
-    Tree,
+    BoxTree,
     arrange,
     bare_tree,
     fill_boxes,
@@ -66,7 +66,7 @@ def new_pool(space: Space, members: Any) -> Pool:
     order, place = np.full(leaves * LEAF, -1), np.full(len(space.axes), -1)
     order[: len(members)] = members
     # as they are written: what only makes arrays is not worth compiling
-    tree: Tree = bare_tree.py_func(
+    tree: BoxTree = bare_tree.py_func(
         order, place, levels.py_func(leaves), space.axes.shape[1], space.sets.shape[1]
     )
     counts = np.zeros(5, np.int64)

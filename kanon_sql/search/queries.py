@@ -13,7 +13,7 @@ import numpy as np
 from kanon_sql.kernel.jit import ZERO, inlined, inner
 from kanon_sql.kernel.simd import box_lanes, lowest_lane, record_lanes
 from kanon_sql.points.points import Codes, Floats, Labels
-from kanon_sql.search.box_tree import FAN, LEAF, Stack, Tree, push_children, remove
+from kanon_sql.search.box_tree import FAN, LEAF, BoxTree, Stack, push_children, remove
 from kanon_sql.search.space import Space
 
 NOBODY = np.int64(-1)
@@ -41,7 +41,7 @@ class Leaves(NamedTuple):
     absent: Floats
 
 
-class Query(NamedTuple):
+class NearestQuery(NamedTuple):
     """A search for the nearest records, and those that it has found so far.
 
     Attributes:
@@ -61,7 +61,7 @@ class Query(NamedTuple):
 
 
 @inner
-def new_leaves(space: Space, tree: Tree) -> Leaves:
+def new_leaves(space: Space, tree: BoxTree) -> Leaves:
     """Leaves of a tree without records."""
     leaves, d, c = len(tree.order) // LEAF, space.numeric.shape[1], space.codes.shape[1]
     # inf is where the sum of an absent record starts, and ends: no test for each lane
@@ -72,7 +72,7 @@ def new_leaves(space: Space, tree: Tree) -> Leaves:
 
 
 @inner
-def fill_leaves(space: Space, tree: Tree, leaves: Leaves, lo: int, hi: int) -> None:
+def fill_leaves(space: Space, tree: BoxTree, leaves: Leaves, lo: int, hi: int) -> None:
     """Puts the records of the leaves lo .. hi-1 of a tree where they belong."""
     numeric, codes, order = space.numeric, space.codes, tree.order
     values, kinds, absent = leaves.values, leaves.codes, leaves.absent
@@ -88,7 +88,7 @@ def fill_leaves(space: Space, tree: Tree, leaves: Leaves, lo: int, hi: int) -> N
 
 
 @inner
-def take_out(tree: Tree, leaves: Leaves, i: int) -> None:
+def take_out(tree: BoxTree, leaves: Leaves, i: int) -> None:
     """Takes a record out of its leaf and of the tree."""
     q = tree.place[i]
     leaves.absent[q // LEAF, q % LEAF] = np.inf
@@ -132,7 +132,7 @@ def _sink(found: Any, gaps: Any, q: int, held: int) -> None:
 
 
 @inner
-def _push(query: Query, held: int, i: int, gap: float) -> int:
+def _push(query: NearestQuery, held: int, i: int, gap: float) -> int:
     """As ``_offer``, of a record that is to be taken in, where those found are a heap."""
     found, gaps, q = query.found, query.gaps, query.q
     if held == q:
@@ -148,7 +148,7 @@ def _push(query: Query, held: int, i: int, gap: float) -> int:
 
 
 @inner
-def _sorted(query: Query, held: int) -> None:
+def _sorted(query: NearestQuery, held: int) -> None:
     """Makes a sorted list of a heap."""
     found, gaps, q = query.found, query.gaps, query.q
     for end in range(held, 1, -1):
@@ -159,7 +159,7 @@ def _sorted(query: Query, held: int) -> None:
 
 
 @inlined
-def _offer(query: Query, held: int, i: int, gap: float) -> int:
+def _offer(query: NearestQuery, held: int, i: int, gap: float) -> int:
     """Takes record i into the q nearest, ordered by (distance, index); returns how many."""
     found, gaps, q = query.found, query.gaps, query.q
     if held == q and (gap > gaps[q] or (gap == gaps[q] and i > found[q])):
@@ -177,7 +177,8 @@ def _offer(query: Query, held: int, i: int, gap: float) -> int:
 
 @inlined
 def _sweep(
-    space: Space, tree: Tree, leaves: Leaves, leaf: int, sums: Any, query: Query, held: int,
+    space: Space, tree: BoxTree, leaves: Leaves, leaf: int, sums: Any, query: NearestQuery,
+    held: int,
     limit: float,
 ) -> Any:
     """Takes the records of a leaf into the q nearest; how many there are, and the new limit."""
@@ -201,7 +202,7 @@ def _sweep(
 
 @inner
 def nearest_in_order(
-    space: Space, tree: Tree, leaves: Leaves, stack: Stack, origin: int, without: int,
+    space: Space, tree: BoxTree, leaves: Leaves, stack: Stack, origin: int, without: int,
     found: Any, gaps: Any, q: int,
 ) -> Any:
     """The same as ``nearest_in_tree``, by all lowest boxes as they lie, from the origin's own on:
@@ -209,7 +210,7 @@ def nearest_in_order(
     apart, axes, sets, slack = space.apart, space.axes, space.sets, space.slack
     low, high, held_sets, start = tree.low, tree.high, tree.sets, tree.start
     first, sums, bounds = tree.first, stack.sums, stack.bounds
-    query = Query(origin, without, found, gaps, q)
+    query = NearestQuery(origin, without, found, gaps, q)
     found[0], gaps[0] = origin, 0.0
     limit = loose = np.inf
     base, room = first[len(first) - 2], first[-1]
@@ -241,7 +242,7 @@ def nearest_in_order(
 
 @inner
 def nearest_in_tree(
-    space: Space, tree: Tree, leaves: Leaves, stack: Stack, origin: int, without: int,
+    space: Space, tree: BoxTree, leaves: Leaves, stack: Stack, origin: int, without: int,
     found: Any, gaps: Any, q: int,
 ) -> Any:
     """N(origin): found[0] is the origin, found[1..q] its q nearest live records.
@@ -262,7 +263,7 @@ def nearest_in_tree(
     wait_bound, wait_node = stack.waiting_bound, stack.waiting_node
     wait_lead, sums, bounds = stack.waiting_lead, stack.sums, stack.bounds
     room = tree.first[-1]
-    query = Query(origin, without, found, gaps, q)
+    query = NearestQuery(origin, without, found, gaps, q)
     found[0], gaps[0] = origin, 0.0
     limit = loose = np.inf
     held, opened, swept, top = ZERO, 0, 0, 0
@@ -296,7 +297,7 @@ def nearest_in_tree(
 
 @inner
 def furthest_in_tree(
-    space: Space, tree: Tree, leaves: Leaves, stack: Stack, center: Any, terms: Any, most: Any
+    space: Space, tree: BoxTree, leaves: Leaves, stack: Stack, center: Any, terms: Any, most: Any
 ) -> int:
     """The live record furthest from a point.
 

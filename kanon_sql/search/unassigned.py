@@ -14,8 +14,8 @@ from kanon_sql.kernel.jit import ZERO, inner
 from kanon_sql.points.points import Labels
 from kanon_sql.search.box_tree import (
     LEAF,
+    BoxTree,
     Stack,
-    Tree,
     build_tree,
     new_stack,
 )
@@ -58,14 +58,14 @@ class Pool(NamedTuple):
         counts: indexed by LEFT .. IN_ORDER; int64, shape (5,).
     """
 
-    tree: Tree
+    tree: BoxTree
     leaves: Leaves
     stack: Stack
     counts: Labels
 
 
 @inner
-def _pool(space: Space, tree: Tree, left: int) -> Pool:
+def _pool(space: Space, tree: BoxTree, left: int) -> Pool:
     """A pool of a tree's records, none of which is in its leaf."""
     counts = np.zeros(5, np.int64)
     counts[LEFT] = counts[BUILT] = left

@@ -19,7 +19,7 @@ from kanon_sql.blocks.cuts import (
     CROWD,
     MOST,
     SAMPLED,
-    Tree,
+    CutTree,
     cut_sample,
     ranks_of,
 )
@@ -51,7 +51,7 @@ class _Cutting:
     k: int
     entity: str | None
 
-    def dealt(self, many: int) -> _Cutting:
+    def spread_ties(self, many: int) -> _Cutting:
         """The same with other hashes for rows of which many are alike in all that isn't sensitive:
         each has one by its place among them. By what is sensitive they are only ordered, so that
         every side of a cut has about its share of each value."""
@@ -68,11 +68,11 @@ class _Cutting:
         others = self.rows.filter(~bucket.isin(crowded)).select(*names, F.col(MIX))
         return replace(self, rows=others.union(alike))
 
-    def grown(self, many: int) -> tuple[Tree, dict[int, int]]:
+    def grown(self, many: int) -> tuple[CutTree, dict[int, int]]:
         """The cuts of all rows; how many rows each leaf has."""
         blocks = -(-many // self.size)
         if blocks < 2:
-            return Tree(0), {0: many}
+            return CutTree(0), {0: many}
         found = self._sample(self.rows.filter(F.col(MIX) % self._every(many) == 0))
         tree = self._tree(found, many, blocks)
         counts = self.counted(tree)
@@ -101,10 +101,10 @@ class _Cutting:
         finally:
             self.session.con.unregister(SAMPLE)
 
-    def _tree(self, found: pa.Table, rows: int, blocks: int) -> Tree:
+    def _tree(self, found: pa.Table, rows: int, blocks: int) -> CutTree:
         return cut_sample(found, self.attributes, self.ranks, rows, blocks, self.k)
 
-    def _again(self, tree: Tree, large: Mapping[int, int]) -> Tree:
+    def _again(self, tree: CutTree, large: Mapping[int, int]) -> CutTree:
         """The tree with these leaves cut."""
         rows = self.placed(tree)
         taken = reduce(or_, (
@@ -119,12 +119,12 @@ class _Cutting:
         }
         return _numbered(_grafted(tree, parts))
 
-    def counted(self, tree: Tree) -> dict[int, int]:
+    def counted(self, tree: CutTree) -> dict[int, int]:
         """How many rows each leaf has."""
         found = self.placed(tree).groupBy(BLOCK).count().collect()
         return {row[BLOCK]: row["count"] for row in found}
 
-    def leaves(self, tree: Tree, counts: Mapping[int, int]) -> list[Leaf]:
+    def leaves(self, tree: CutTree, counts: Mapping[int, int]) -> list[Leaf]:
         """The leaves that have rows, and how many persons."""
         if self.entity is None or len(counts) < 2:
             return [
@@ -140,7 +140,7 @@ class _Cutting:
         told = {row[BLOCK]: (row["persons"], row["most"]) for row in found}
         return [Leaf(str(leaf), counts[leaf], *told[leaf]) for leaf in tree.leaves if leaf in told]
 
-    def placed(self, tree: Tree) -> Any:
+    def placed(self, tree: CutTree) -> Any:
         """The rows with their leaf in the column BLOCK."""
         rows, used, names = self.rows, tree.columns, self.rows.columns
         places = {BY_HASH: F.col(MIX)}
@@ -179,7 +179,7 @@ class Cuts:
 
     leaves: Sequence[Leaf]
     _cutting: _Cutting
-    _tree: Tree
+    _tree: CutTree
 
     def rows(self, numbers: Mapping[str, int]) -> Any:
         """The rows of these leaves, with a number for each in the column BLOCK."""
@@ -207,12 +207,12 @@ def cut(session: Session, spark: Any, request: Request, learned: Learned, rows: 
         session, spark, learned.attributes, ranks, rows, size, task.least_size, request.entity
     )
     if learned.rows > size:
-        cutting = cutting.dealt(learned.rows)
+        cutting = cutting.spread_ties(learned.rows)
     tree, counts = cutting.grown(learned.rows)
     return Cuts(cutting.leaves(tree, counts), cutting, tree)
 
 
-def _leaf(tree: Tree, places: Mapping[str, Any]) -> Any:
+def _leaf(tree: CutTree, places: Mapping[str, Any]) -> Any:
     """The number of the leaf of a row, as a column of Spark."""
     if not tree.sides:
         return F.lit(tree.leaf)
@@ -222,27 +222,27 @@ def _leaf(tree: Tree, places: Mapping[str, Any]) -> Any:
     return F.when(places[tree.column] <= F.lit(at), first).otherwise(second)
 
 
-def _grafted(tree: Tree, parts: Mapping[int, Tree]) -> Tree:
+def _grafted(tree: CutTree, parts: Mapping[int, CutTree]) -> CutTree:
     """A tree with trees in the place of leaves."""
     if not tree.sides:
         return parts.get(tree.leaf, tree)
     return replace(tree, sides=tuple(_grafted(side, parts) for side in tree.sides))
 
 
-def _numbered(tree: Tree) -> Tree:
+def _numbered(tree: CutTree) -> CutTree:
     """A tree with its leaves numbered from the first to the last."""
     number = iter(range(len(tree.leaves)))
 
-    def walk(part: Tree) -> Tree:
+    def walk(part: CutTree) -> CutTree:
         if not part.sides:
-            return Tree(next(number))
+            return CutTree(next(number))
         return replace(part, sides=tuple(walk(side) for side in part.sides))
 
     return walk(tree)
 
 
-def _renamed(tree: Tree, numbers: Mapping[int, int]) -> Tree:
+def _renamed(tree: CutTree, numbers: Mapping[int, int]) -> CutTree:
     """A tree with other numbers for its leaves."""
     if not tree.sides:
-        return Tree(numbers[tree.leaf])
+        return CutTree(numbers[tree.leaf])
     return replace(tree, sides=tuple(_renamed(side, numbers) for side in tree.sides))

@@ -14,7 +14,7 @@ from pyspark.sql.types import LongType, StructField, StructType
 
 from kanon_sql.plan.fragments import listed
 from kanon_sql.spark.request import OF_ALL, OF_VALUES, ZONE
-from kanon_sql.spark.worker import ROWS, Work, asked_of, opened
+from kanon_sql.spark.worker import ROWS, WorkerSetup, asked_of, opened
 from kanon_sql.sql import statement
 
 CLASSES = pa.schema([("place", pa.int64()), ("classes", pa.int64())])
@@ -23,7 +23,7 @@ CLASSES_SQL = "place long, classes long"
 Batches = Iterator[pa.RecordBatch]
 
 
-def with_class_ids(work: Work, made: Any, counted: Sequence[str]) -> Any:
+def with_class_ids(work: WorkerSetup, made: Any, counted: Sequence[str]) -> Any:
     """The rows of a release with a column class_id beside.
 
     Args:
@@ -54,7 +54,7 @@ def _place() -> int:
     return int(task.partitionId())
 
 
-def _counter(work: Work, columns: tuple[str, ...]) -> Callable[[Batches], Batches]:
+def _counter(work: WorkerSetup, columns: tuple[str, ...]) -> Callable[[Batches], Batches]:
     """A function for mapInArrow: how many classes a partition has."""
 
     def count(batches: Batches) -> Batches:
@@ -70,7 +70,7 @@ def _counter(work: Work, columns: tuple[str, ...]) -> Callable[[Batches], Batche
 
 
 def _numberer(
-    work: Work, columns: tuple[str, ...], before: Mapping[int, int], target: pa.Schema
+    work: WorkerSetup, columns: tuple[str, ...], before: Mapping[int, int], target: pa.Schema
 ) -> Callable[[Batches], Batches]:
     """A function for mapInArrow: rows with the numbers of their classes; ``before``: how many
     classes the partitions before each have."""

@@ -18,7 +18,7 @@ from pyspark.sql.types import DoubleType, LongType, StringType, StructField, Str
 
 from kanon_sql.blocks.driver import release_in_blocks
 from kanon_sql.blocks.engine import Part
-from kanon_sql.blocks.group import Block, BlockFacts, Leaf, StoppedError
+from kanon_sql.blocks.group import Block, BlockError, BlockFacts, Leaf
 from kanon_sql.blocks.learn import Common, Learned, survey
 from kanon_sql.blocks.metrics import Output
 from kanon_sql.blocks.parts import Divided, Pack
@@ -54,7 +54,7 @@ from kanon_sql.spark.request import (
 )
 from kanon_sql.spark.source import FrameRows
 from kanon_sql.spark.verify import count_output, verify_models
-from kanon_sql.spark.worker import MIX, OF_ROW, Cut, Work, encoder, grouper
+from kanon_sql.spark.worker import MIX, OF_ROW, CutRows, WorkerSetup, encoder, grouper
 from kanon_sql.sql import expression
 
 PART_ROWS = 250_000
@@ -62,7 +62,7 @@ PART_ROWS = 250_000
 
 KINDS = {
     kind.__name__: kind
-    for kind in (DataError, KanonError, OptionError, ReleaseError, StoppedError)
+    for kind in (DataError, KanonError, OptionError, ReleaseError, BlockError)
 }
 
 MOVED = (
@@ -139,7 +139,7 @@ def encoded(df: Any, frame: FrameRequest, kept: Callable[[Any], Any] = lambda ro
             *(StructField(f.name, f.dataType, True, f.metadata) for f in frame.fields), *fields
         ])
         target = to_arrow_schema(schema, timezone=ZONE)
-        rows = rows.mapInArrow(encoder(Work(request, frame.zone, 1), cells, target), schema)
+        rows = rows.mapInArrow(encoder(WorkerSetup(request, frame.zone, 1), cells, target), schema)
     return kept(rows).withColumns(own)
 
 
@@ -156,7 +156,7 @@ class FrameEngine:
 
     def __init__(self, session: Session, spark: Any, frame: FrameRequest, df: Any) -> None:
         self.session, self.spark, self.frame = session, spark, frame
-        self._work = Work(frame.request, frame.zone, 1)
+        self._work = WorkerSetup(frame.request, frame.zone, 1)
         self._cached: list[Any] = []
         self._checkpoints: list[Any] = []
         self.rows = FrameRows(session, frame.request, encoded(df, frame, self._kept))
@@ -164,7 +164,7 @@ class FrameEngine:
         self._cuts: dict[int, Cuts] = {}
         # what workers know of parts, in which place there that of each stands, and what blocks are
         # called there, also those that are no more
-        self._told: list[Cut] = []
+        self._told: list[CutRows] = []
         self._places: dict[int, int] = {}
         self._numbers: dict[Block, int] = {}
         self._released: tuple[Any, Any] = (None, None)
@@ -262,7 +262,7 @@ class FrameEngine:
         if part.number not in self._places:
             self._places[part.number] = len(self._told)
             learned = replace(part.learned, attributes=(), counts={})
-            self._told.append(Cut(part.request, learned, self.request.within, part.small))
+            self._told.append(CutRows(part.request, learned, self.request.within, part.small))
         return self._places[part.number]
 
     def _rows(
@@ -339,10 +339,10 @@ def _read(told: Mapping[str, Any] | None, block: Block) -> BlockFacts | DataErro
     if told is not None and "error" in told:
         name, sentence = told["error"]
         refusal = KINDS.get(name, DataError)(sentence)
-        if isinstance(refusal, DataError) and not isinstance(refusal, StoppedError):
+        if isinstance(refusal, DataError) and not isinstance(refusal, BlockError):
             return refusal
         raise refusal
     have = 0 if told is None else told.get("rows", block.rows)
     if told is None or have != block.rows:
-        raise StoppedError(MOVED.format(have, block.rows))
+        raise BlockError(MOVED.format(have, block.rows))
     return BlockFacts(**told)

@@ -19,6 +19,7 @@ from pyspark.sql.types import (
     YearMonthIntervalType,
 )
 
+from kanon_sql.blocks.driver import UNFOLLOWED
 from kanon_sql.blocks.group import block_call, block_sql
 from kanon_sql.blocks.request import Request, read_request
 from kanon_sql.duckdb.session import Session, bound
@@ -156,6 +157,8 @@ def _refused(request: Request) -> Iterator[str]:
     what is asked."""
     if request.call.release.keep_order:
         yield UNORDERED
+    if request.call.ledger is not None:
+        yield UNFOLLOWED
     if request.entity is not None and request.within and request.call.small_parts == "join":
         yield UNJOINED
 

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kanon_sql.blocks.learn import PARTS
 from kanon_sql.blocks.request import Request
-from kanon_sql.blocks.source import Ends, Seen
+from kanon_sql.blocks.source import ColumnCounts, ColumnRange
 from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.session import Session
 from kanon_sql.encode.attributes import NumberTotals
@@ -50,7 +50,7 @@ class FrameRows:
                 rows = rows.filter(F.col(cell(i)).isNotNull())
         return rows
 
-    def ends(self, spots: Sequence[int]) -> tuple[int, list[Ends]]:
+    def ends(self, spots: Sequence[int]) -> tuple[int, list[ColumnRange]]:
         """One job."""
         asked = [F.count(F.lit(1))]
         for i in spots:
@@ -61,8 +61,8 @@ class FrameRows:
         ((count, *ends),) = self.rows.agg(
             *(each.alias(name) for each, name in zip(asked, names, strict=True))
         ).collect()
-        width = len(Ends._fields)
-        return count, [Ends(*ends[width * i:width * (i + 1)]) for i in range(len(spots))]
+        width = len(ColumnRange._fields)
+        return count, [ColumnRange(*ends[width * i:width * (i + 1)]) for i in range(len(spots))]
 
     def rows_in(self) -> int:
         """One job."""
@@ -73,7 +73,7 @@ class FrameRows:
         assert self.request.entity is not None
         return int(self.rows.select(column(self.request.entity)).distinct().count())
 
-    def of_nobody(self) -> bool:
+    def lacks_persons(self) -> bool:
         """One job, that ends with the first."""
         assert self.request.entity is not None
         return bool(self.rows.filter(column(self.request.entity).isNull()).limit(1).count())
@@ -135,7 +135,7 @@ class FrameRows:
         self.tables[f"kanon_{name}"] = table
         return Relation(quoted(f"kanon_{name}"), (f"kanon_{name}",))
 
-    def look(self, names: Sequence[str]) -> tuple[list[Seen], int]:
+    def look(self, names: Sequence[str]) -> tuple[list[ColumnCounts], int]:
         """One job."""
         entity = self.request.entity
         asked = [
@@ -147,7 +147,7 @@ class FrameRows:
         ((people, *found),) = self.rows.agg(
             *(each.alias(f"a{i}") for i, each in enumerate(asked))
         ).collect()
-        return [Seen(*found[2 * i:2 * i + 2]) for i in range(len(names))], people
+        return [ColumnCounts(*found[2 * i:2 * i + 2]) for i in range(len(names))], people
 
     def look_closely(self, name: str, of_persons: bool) -> tuple[Any, ...]:
         """One job."""

@@ -24,7 +24,7 @@ from pyspark.sql.udtf import AnalyzeResult, PartitioningColumn
 
 from kanon_sql.call.call import GroupingCall, read_call
 from kanon_sql.call.models import secret_seed
-from kanon_sql.duckdb.session import Session, asked, bound
+from kanon_sql.duckdb.session import Session, bound, read_arguments
 from kanon_sql.errors import KanonError, OptionError, did_you_mean
 from kanon_sql.names import caseless, literal
 from kanon_sql.spark.request import empty, released_fields
@@ -133,14 +133,16 @@ def _without(rows: StructType, apart: tuple[str, ...]) -> StructType:
 
 def _is_secret(session: Session, table: pa.Table, options: Mapping[str, Any]) -> bool:
     """Whether sensitive values have a part in the classes of a release."""
-    source, held = asked(session, table, {k: v for k, v in options.items() if v is not None})
+    source, held = read_arguments(session, table, {k: v for k,
+                                                   v in options.items() if v is not None})
     call = read_call("anonymize", source, held, session.catalog)
     return isinstance(call, GroupingCall) and call.task.secret
 
 
 def _release(session: Session, table: pa.Table, options: Mapping[str, Any]) -> Any:
     """The release of a table, as a relation."""
-    source, held = asked(session, table, {k: v for k, v in options.items() if v is not None})
+    source, held = read_arguments(session, table, {k: v for k,
+                                                   v in options.items() if v is not None})
     return session.run("anonymize", source, held, lambda relation: relation)
 
 

@@ -16,7 +16,7 @@ from kanon_sql.plan.fragments import listed
 from kanon_sql.plan.models import checked, model_stages, secret_trees
 from kanon_sql.privacy import PrivacyModel
 from kanon_sql.spark.columns import BLOCK, SHIFT, SIZE, column
-from kanon_sql.spark.worker import ROWS, Cut, Work, asked_of, known_to, opened
+from kanon_sql.spark.worker import ROWS, CutRows, WorkerSetup, asked_of, known_to, opened
 from kanon_sql.sql import statement
 
 PIECE_ROWS = 1_000_000
@@ -50,7 +50,8 @@ def count_output(released: Any, counted: Sequence[str]) -> Output:
 
 
 def verify_models(
-    work: Work, released: Any, parts: Sequence[Cut], tables: Mapping[str, pa.Table], rows: int,
+    work: WorkerSetup, released: Any, parts: Sequence[CutRows], tables: Mapping[str, pa.Table],
+    rows: int,
     counted: Sequence[str],
 ) -> None:
     """Checks each model in the SQL of ``anonymize``, over what Spark counted.
@@ -107,7 +108,8 @@ def _refuse_crossed(released: Any, within: Sequence[str], part: Any) -> None:
         raise ReleaseError(CROSSED.format(crossed))
 
 
-def _piece(parts: Sequence[Cut], counted: Sequence[str], within: Sequence[str], rows: int) -> Any:
+def _piece(parts: Sequence[CutRows], counted: Sequence[str], within: Sequence[str],
+           rows: int) -> Any:
     """In which piece a combination is counted: small parts are whole in one."""
     pieces = F.lit(max(1, -(-rows // PIECE_ROWS)))
     place = F.pmod(F.xxhash64(*map(column, counted)), pieces)
@@ -119,7 +121,7 @@ def _piece(parts: Sequence[Cut], counted: Sequence[str], within: Sequence[str], 
 
 
 def _checker(
-    work: Work, parts: Sequence[Cut], tables: Mapping[str, pa.Table],
+    work: WorkerSetup, parts: Sequence[CutRows], tables: Mapping[str, pa.Table],
     models: tuple[PrivacyModel, ...], secret: str, counted: tuple[str, ...],
 ) -> Callable[[pa.Table], pa.Table]:
     """A function for applyInArrow: how many combinations don't keep each model."""
@@ -138,7 +140,7 @@ def _checker(
 
 
 def _check_sql(
-    part: Cut, models: tuple[PrivacyModel, ...], secret: str, counted: tuple[str, ...]
+    part: CutRows, models: tuple[PrivacyModel, ...], secret: str, counted: tuple[str, ...]
 ) -> str:
     """SQL of how many combinations don't keep each model, over what Spark counted."""
     call, in_parts = part.learned.call, part.apart

@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from kanon_sql.blocks.group import BlockFacts, StoppedError, block_call, block_sql
+from kanon_sql.blocks.group import BlockError, BlockFacts, block_call, block_sql
 from kanon_sql.blocks.learn import Learned
 from kanon_sql.blocks.request import Request
 from kanon_sql.call.relation import Relation
@@ -41,7 +41,7 @@ UNREAD = "DuckDB can't work on the data ({}). Check that each column holds value
 
 
 @dataclass(frozen=True)
-class Work:
+class WorkerSetup:
     """What workers need to know.
 
     Attributes:
@@ -85,13 +85,13 @@ def asked_whole(session: Session, relation: duckdb.DuckDBPyRelation, rows: int) 
         with session.refusals():
             return relation.to_arrow_table()
     except duckdb.OutOfMemoryException:
-        raise StoppedError(MEMORY.format(rows)) from None
+        raise BlockError(MEMORY.format(rows)) from None
     except duckdb.Error as error:
-        raise StoppedError(UNREAD.format(type(error).__name__)) from None
+        raise BlockError(UNREAD.format(type(error).__name__)) from None
 
 
 def encoder(
-    work: Work, cells: Sequence[str], target: pa.Schema
+    work: WorkerSetup, cells: Sequence[str], target: pa.Schema
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """A function for mapInArrow: the rows with their cells beside them.
 
@@ -125,7 +125,7 @@ def _together(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 @dataclass(frozen=True)
-class Cut:
+class CutRows:
     """Rows that are cut into blocks by themselves: all rows, one large part, or all small parts.
 
     Attributes:
@@ -141,7 +141,7 @@ class Cut:
     apart: bool = False
 
     @property
-    def to_workers(self) -> Cut:
+    def to_workers(self) -> CutRows:
         """The same without what workers don't need."""
         return replace(self, learned=replace(self.learned, attributes=(), counts={}))
 
@@ -153,7 +153,7 @@ def known_to(session: Session, tables: Mapping[str, pa.Table]) -> None:
 
 
 def grouper(
-    work: Work, parts: Sequence[Cut], tables: Mapping[str, pa.Table], target: pa.Schema
+    work: WorkerSetup, parts: Sequence[CutRows], tables: Mapping[str, pa.Table], target: pa.Schema
 ) -> Callable[[pa.Table], pa.Table]:
     """A function for applyInArrow: the released rows of a block, and last a row with its facts, or
     with why there is no release.
@@ -199,11 +199,11 @@ def grouper(
 
 def _kind(error: KanonError) -> str:
     """The name of the kind of an error, by which the driver knows it again."""
-    kind = StoppedError if str(error) in (LITTLE, SPILLED) else type(error)
+    kind = BlockError if str(error) in (LITTLE, SPILLED) else type(error)
     return kind.__name__
 
 
-def _released(session: Session, part: Cut, rows: pa.Table) -> tuple[pa.Table, BlockFacts]:
+def _released(session: Session, part: CutRows, rows: pa.Table) -> tuple[pa.Table, BlockFacts]:
     name, request = uuid.uuid4().hex, part.request
     own = block_call(
         request, part.learned.call, part.learned.scales,

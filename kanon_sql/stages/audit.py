@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kanon_sql.audit.columns import Domain, Published
+from kanon_sql.audit.columns import Domain, PublishedColumn
 from kanon_sql.audit.published import ColumnAudit, audit_column
 from kanon_sql.audit.reading import Places
 from kanon_sql.audit.text import values_as_numbers
@@ -87,7 +87,7 @@ def audit_rows(
     place = {caseless(column.name): j for j, column in enumerate(released)}
     hierarchies = {caseless(name): tree for name, tree in trees.items()}
     found: list[ColumnAudit] = []
-    looked_at: list[Column] = []
+    measured_columns: list[Column] = []
     plain: list[tuple[int, Places, Places]] = []
     for j, column in enumerate(columns):
         check()
@@ -96,7 +96,7 @@ def audit_rows(
             at = place[caseless(column.name)]
             if _withheld(column, given, _column(release, shown_width, at)):
                 continue
-        looked_at.append(column)
+        measured_columns.append(column)
         domain = _domain(column, given, hierarchies.get(caseless(column.name)), check)
         shown, kind = pa.array([], pa.string()), ""
         if released:
@@ -116,8 +116,8 @@ def audit_rows(
         for j, _, _ in plain:
             found[j] = found[j].untold()
     counting = {caseless(name): weight for name, weight in weights.items()}
-    weighed = [counting.get(caseless(column.name), 1.0) for column in looked_at]
-    return _summary(found, weighed, looked_at, rows, kept)
+    weighed = [counting.get(caseless(column.name), 1.0) for column in measured_columns]
+    return _summary(found, weighed, measured_columns, rows, kept)
 
 
 def _withheld(column: Column, given: pa.Array, shown: pa.Array) -> bool:
@@ -170,12 +170,12 @@ def _numbers_unread(domain: Domain, column: Column) -> bool:
     return is_numeric(column.sql_type) and not domain.numeric and domain.tree is None
 
 
-def _published(shown: pa.Array, left_out: int, kind: str) -> Published:
+def _published(shown: pa.Array, left_out: int, kind: str) -> PublishedColumn:
     texts, counts, hidden = _counted(shown)
     if hidden:
         texts = pa.concat_arrays([texts, pa.nulls(1, texts.type)])
         counts = np.append(counts, hidden)
-    return Published(texts, counts, left_out, kind)
+    return PublishedColumn(texts, counts, left_out, kind)
 
 
 def _codes(cells: pa.Array, known: pa.Array) -> Places:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kanon_sql.encode.arrow import Column, Keys, Labelled, Rows, Table
+from kanon_sql.encode.arrow import Column, Keys, Labelled, Rows, SideTable
 from kanon_sql.encode.attributes import is_numeric
 from kanon_sql.encode.encoded import Encoded
 from kanon_sql.encode.identifier_detection import Suspects
@@ -25,10 +25,10 @@ from kanon_sql.methods import GroupTask
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.methods.task import Run
 from kanon_sql.points.points import Grouping, Points
-from kanon_sql.stages.block import keep_facts, totals_of, with_known
+from kanon_sql.stages.block import going_on_of, keep_facts, totals_of, with_known
 from kanon_sql.stages.facts import facts_of
 from kanon_sql.stages.hidden import look_at, without_hidden
-from kanon_sql.stages.ledger import group_beside
+from kanon_sql.stages.ledger import group_beside, group_newcomers
 from kanon_sql.stages.parts import InParts, group_parts, without_number
 from kanon_sql.stages.prepare import Prepared, prepare, refuse_too_few
 from kanon_sql.stages.remarks import notices, remark
@@ -81,7 +81,12 @@ def group_rows(
     points, task, records = prepared.points, prepared.task, prepared.records
     warm_up(task, len(points))
     beside: dict[str, Any] = {}
-    if prepared.past is not None:
+    if prepared.past is not None and in_block:
+        started = perf_counter()
+        grouping = group_newcomers(prepared.past, points, task, watch or Watch())
+        beside = {"records": float(len(points))}
+        recalled = Recalled(grouping, perf_counter() - started, False)
+    elif prepared.past is not None:
         grouping, beside, made = group_beside(prepared.past, points, task, watch or Watch())
         recalled = made or Recalled(grouping, 0.0, False)
     elif in_block:
@@ -99,13 +104,13 @@ def group_rows(
     return prepared.labelled(grouping), facts_of(prepared, found, recalled)
 
 
-class Work:
+class GroupingWork:
     """The whole work of a call, from the rows that DuckDB handed over to labels. Where it is begun
     anew after a stop, it goes on from the encoded rows, since it lets go of the others."""
 
     def __init__(
         self, taken: RowBuffer, columns: Sequence[Column], run: Run, trees: Mapping[str, Tree],
-        tables: Mapping[str, Table], passing: Collection[str], sensitive: Sequence[Column] = (),
+        tables: Mapping[str, SideTable], passing: Collection[str], sensitive: Sequence[Column] = (),
         repeated: Collection[Sequence[str]] = (), unnamed: Sequence[Keys] = (),
     ) -> None:
         """
@@ -152,7 +157,7 @@ class Work:
             return InParts(kept, numbers, group, run.task, run.parts == "by_part")
         return prepare(
             kept, columns, run.task, trees, self._tables, self._sensitive, run.ledger,
-            looked.of_row,
+            looked.of_row, None if run.block is None else going_on_of(run.block),
         )
 
     def __call__(self, watch: Watch) -> tuple[Labelled, tuple[str, ...], dict[str, Any]]:

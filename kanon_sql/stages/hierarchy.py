@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from kanon_sql.encode.arrow import Table
+from kanon_sql.encode.arrow import SideTable
 from kanon_sql.encode.attributes import is_numeric
 from kanon_sql.errors import DataError
 from kanon_sql.hierarchies.build import built_in
@@ -38,7 +38,7 @@ def read_hierarchy(
     known, counts = structs.field("value").cast(pa.string()), structs.field("count")
     counts, known = counts.filter(known.is_valid()), known.drop_null()
     numbers = is_numeric(sql_type or "NULL")
-    table = Table.of(names[0].as_py(), rows[0])
+    table = SideTable.of(names[0].as_py(), rows[0])
     if "relation" in spec:
         if not table.names:
             raise DataError(f"The hierarchy of {column!r}, {spec['relation']}, has no rows.")

@@ -27,7 +27,7 @@ GONE = "The query was asleep for too long, and its classes are gone. Run it agai
 
 
 @dataclass
-class Held:
+class LabelledRows:
     """The classes of the rows of one query.
 
     Attributes:
@@ -47,7 +47,7 @@ class Held:
 
 
 _lock = threading.Lock()
-_held: dict[int, Held] = {}
+_held: dict[int, LabelledRows] = {}
 
 
 def by_row(rows: Labels, labels: Any) -> npt.NDArray[Any]:
@@ -70,7 +70,7 @@ def hold(ticket: int, by_number: npt.NDArray[Any]) -> None:
     """Keeps the labels of a query until long after it last asked for one."""
     now = perf_counter()
     with _lock:
-        _held[ticket] = Held(by_number, now)
+        _held[ticket] = LabelledRows(by_number, now)
         taken = sum(held.by_number.nbytes for held in _held.values())
         for old, held in sorted(_held.items(), key=lambda entry: entry[1].asked):
             if now <= held.asked + (IDLE if taken > ROOM else FORGOTTEN):
@@ -79,7 +79,7 @@ def hold(ticket: int, by_number: npt.NDArray[Any]) -> None:
             del _held[old]
 
 
-def held(ticket: int) -> Held:
+def held(ticket: int) -> LabelledRows:
     """The labels of a query.
 
     Raises:

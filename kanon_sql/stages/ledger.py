@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kanon_sql.encode.arrow import Table
+from kanon_sql.encode.arrow import SideTable
 from kanon_sql.encode.encoded import Encoded
 from kanon_sql.errors import DataError
 from kanon_sql.group.run import group_points
@@ -20,13 +20,13 @@ from kanon_sql.kernel.watch import Watch
 from kanon_sql.ledger.histories import NEWCOMER, Histories, read_histories
 from kanon_sql.ledger.models import keep_models
 from kanon_sql.ledger.newcomers import groups_to_make
-from kanon_sql.ledger.shown import choose, stay_against_absence, stay_against_presence
+from kanon_sql.ledger.shown import NOBODY, STAY, choose
 from kanon_sql.methods import GroupTask
 from kanon_sql.points.points import Grouping, Labels, Points
+from kanon_sql.stages.block import GoingOn
 from kanon_sql.stages.ledger_classes import Covering, Nearest, covering_of, nearest_of
 from kanon_sql.stages.remembered import Recalled, digest, recall
 
-STAY = {"knows_presence": stay_against_presence, "knows_absence": stay_against_absence}
 OUT = -1
 
 
@@ -42,6 +42,7 @@ class Past:
             released.
         lots: uint64, shape (n,); a lot of each that isn't a newcomer.
         classes: what newcomers may join; None where they may not.
+        largest: the largest number of a class before; 0 without any.
     """
 
     attacker: str
@@ -51,10 +52,11 @@ class Past:
     stale: npt.NDArray[np.bool_]
     lots: npt.NDArray[np.uint64]
     classes: Nearest | Covering | None
+    largest: int
 
 
 def read_past(
-    told: Mapping[str, Any], tables: Mapping[str, Table], records: Encoded, numbers: Labels,
+    told: Mapping[str, Any], tables: Mapping[str, SideTable], records: Encoded, numbers: Labels,
     trees: Mapping[str, Tree], types: Sequence[str],
 ) -> Past:
     """What the query says of the ledger (see known and frozen in sql/ledger.sql).
@@ -89,7 +91,33 @@ def read_past(
             classes = nearest_of(tables["frozen"], records)
         elif told["joined"] == "sets":
             classes = covering_of(tables["frozen"], records, trees, types)
-    return Past(told["attacker"], told["headroom"], histories, history, stale, lots, classes)
+    return Past(
+        told["attacker"], told["headroom"], histories, history, stale, lots, classes,
+        histories.largest_class,
+    )
+
+
+def past_of_newcomers(
+    told: Mapping[str, Any], going_on: GoingOn | None, records: Encoded,
+    trees: Mapping[str, Tree], types: Sequence[str],
+) -> Past:
+    """The same of a block of persons who were never released.
+
+    Args:
+        told, records, trees, types: as above.
+        going_on: the classes that they may join, if there are any.
+    """
+    count, classes = len(records.order), None
+    if going_on is not None:
+        classes = (
+            nearest_of(going_on.table, records) if told["joined"] == "points"
+            else covering_of(going_on.table, records, trees, types, going_on)
+        )
+    return Past(
+        told["attacker"], told["headroom"], read_histories([])[0],
+        np.full(count, NEWCOMER, np.int64), np.zeros(count, np.bool_), np.zeros(count, np.uint64),
+        classes, told["largest"],
+    )
 
 
 def group_beside(
@@ -122,13 +150,10 @@ def group_beside(
         "rows_withheld": len(old) - shown,
         "rows_stale": int(past.stale.sum()),
         "rows_waiting": int(np.sum(placed < 0)),
-        "rows_joining": int(np.sum((placed >= 0) & (placed <= past.histories.largest_class))),
+        "rows_joining": int(np.sum((placed >= 0) & (placed <= past.largest))),
     }
     if not (labels >= 0).any():
-        raise DataError(
-            "Nobody can be released: of all persons fewer than k would share what can be linked. "
-            "Lower k in a new ledger, or release nothing."
-        )
+        raise DataError(NOBODY)
     made = {} if recalled is None else {
         name: value for name, value in recalled.grouping.facts.items()
         # what newcomers alone lose by the models is nothing of the release
@@ -137,10 +162,26 @@ def group_beside(
     return Grouping(labels, made), facts, recalled
 
 
+def group_newcomers(past: Past, points: Points, task: GroupTask, watch: Watch) -> Grouping:
+    """The class of each record of a block of persons who were never released, by its number in the
+    ledger, -1 of those who wait. Who was released before is in none, and is decided over all.
+
+    Raises:
+        StoppedError: the watch was asked to stop.
+    """
+    nobody = np.zeros(0, np.int64)
+    going_on = nobody if past.classes is None else past.classes.numbers
+    everybody = np.arange(len(points))
+    placed, _ = _placed(past, points, everybody, going_on, task, watch, remember=False)
+    return Grouping(placed, {})
+
+
 def _placed(
-    past: Past, points: Points, newcomers: Labels, going_on: Labels, task: GroupTask, watch: Watch
+    past: Past, points: Points, newcomers: Labels, going_on: Labels, task: GroupTask,
+    watch: Watch, remember: bool = True,
 ) -> tuple[Labels, Recalled | None]:
-    """The classes of newcomers, -1 of those who wait, and their grouping by the method.
+    """The classes of newcomers, -1 of those who wait, and their grouping by the method, which is
+    remembered unless they are a block of many.
 
     Against absence, a class of their own never costs more than to join another together, which
     publishes what was the mean of others; and alone nobody may join. Against presence, groups that
@@ -154,12 +195,15 @@ def _placed(
     if count >= task.k:
         own = replace(task, k=min(task.k + past.headroom, count))
         part = points.part(newcomers)
-        recalled = _grouped(part, own, bool(len(past.histories)), watch)
+        if remember:
+            recalled = _grouped(part, own, bool(len(past.histories)), watch)
+        else:
+            recalled = Recalled(group_points(part, own, watch), 0.0, False)
         groups = recalled.grouping.labels
         made = np.ones(int(groups.max()) + 1, np.bool_)
         if past.classes is not None and np.isfinite(costs).any():
             made = groups_to_make(past.classes.own(newcomers, groups), groups, costs)
-        numbers = past.histories.largest_class + np.cumsum(made)
+        numbers = past.largest + np.cumsum(made)
         grouped = np.flatnonzero(groups >= 0)
         stays = grouped[made[groups[grouped]]]
         labels[stays] = numbers[groups[stays]]

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kanon_sql.audit.columns import Domain
-from kanon_sql.audit.published import Reader
-from kanon_sql.encode.arrow import Table
+from kanon_sql.audit.published import CellReader
+from kanon_sql.encode.arrow import SideTable
 from kanon_sql.encode.attributes import Attribute, Numeric
 from kanon_sql.encode.encoded import Encoded
 from kanon_sql.hierarchies.tree import Tree
@@ -27,6 +28,7 @@ from kanon_sql.ledger.newcomers import (
 from kanon_sql.names import caseless
 from kanon_sql.points.losses import class_losses
 from kanon_sql.points.points import Floats, Labels, LossPoints, Points
+from kanon_sql.stages.block import GoingOn
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,11 @@ class Nearest:
 
     places: Points
     frozen: Frozen
+
+    @property
+    def numbers(self) -> Labels:
+        """Those of all classes."""
+        return self.frozen.numbers
 
     def cheapest(self, records: Labels, going_on: Labels) -> tuple[Labels, Floats]:
         """For each of some records the number of the class, among those that go on, that costs it
@@ -69,6 +76,11 @@ class Covering:
     values: Labels
     covers: Covers
 
+    @property
+    def numbers(self) -> Labels:
+        """Those of all classes."""
+        return self.covers.numbers
+
     def cheapest(self, records: Labels, going_on: Labels) -> tuple[Labels, Floats]:
         """As of Nearest."""
         chosen = self.covers.part(_places(self.covers.numbers, going_on))
@@ -90,21 +102,21 @@ def _numbers(spots: Labels, numbers: Labels) -> Labels:
     return np.where(spots == NOWHERE, NOWHERE, np.append(numbers, NOWHERE)[spots])
 
 
-def _cells(table: Table) -> dict[str, tuple[pa.Array, pa.Array]]:
+def _cells(table: SideTable) -> dict[str, tuple[pa.Array, pa.Array]]:
     """The published cells of each column, by its name in lower case: numbers, and texts."""
     pairs = zip(table.columns[1::2], table.columns[2::2], strict=True)
     names = (caseless(name) for name in table.names[1::2])
     return dict(zip(names, pairs, strict=True))
 
 
-def _by_number(table: Table) -> tuple[Labels, Labels]:
+def _by_number(table: SideTable) -> tuple[Labels, Labels]:
     """The numbers of the classes, ascending, and their order in the table."""
     classes = table.columns[0].cast(pa.int64()).to_numpy(zero_copy_only=False)
     order = np.argsort(classes)
     return classes[order], order
 
 
-def nearest_of(table: Table, records: Encoded) -> Nearest:
+def nearest_of(table: SideTable, records: Encoded) -> Nearest:
     """The classes of a ledger that published points, placed as ``Encoded.squared`` places rows."""
     by_name = _cells(table)
     numbers, order = _by_number(table)
@@ -127,7 +139,8 @@ def nearest_of(table: Table, records: Encoded) -> Nearest:
 
 
 def covering_of(
-    table: Table, records: Encoded, trees: Mapping[str, Tree], types: Sequence[str]
+    table: SideTable, records: Encoded, trees: Mapping[str, Tree], types: Sequence[str],
+    shared: GoingOn | None = None,
 ) -> Covering:
     """The classes of a ledger that published sets of values, read as an audit reads a release.
 
@@ -139,32 +152,49 @@ def covering_of(
         records: the relation.
         trees: hierarchies by column name.
         types: the SQL types of the quasi-identifiers.
+        shared: where the records are a block of many, what all blocks know: which values there are.
     """
-    by_name = _cells(table)
     by_tree = {caseless(name): tree for name, tree in trees.items()}
-    numbers, order = _by_number(table)
-    costs, places, texts, covered = np.zeros(len(numbers)), [], [], []
+    found = []
     for attribute, column, sql_type in zip(
         records.attributes, records.columns, types, strict=True
     ):
-        name = caseless(attribute.name)
-        domain, place = _domain(attribute, column, by_tree.get(name), sql_type)
-        found = by_name[name][1].take(pa.array(order)).dictionary_encode()
+        tree = by_tree.get(caseless(attribute.name))
+        if shared is None:
+            found.append(_domain(attribute, column, tree, sql_type))
+        else:
+            counts = shared.counts[caseless(attribute.name)]
+            found.append(_domain_of_all(attribute, column, tree, sql_type, counts))
+    places = np.column_stack([place for _, place in found])
+    domains = [domain for domain, _ in found]
+    if shared is None:
+        return Covering(records.losses(), places, _covers(table, records, domains))
+    with shared.lock:
+        if shared.covers is None:
+            shared.covers = _covers(table, records, domains)
+    return Covering(records.losses(), places, shared.covers)
+
+
+def _covers(table: SideTable, records: Encoded, domains: Sequence[Domain]) -> Covers:
+    """Which values each class covers, and what it costs."""
+    by_name = _cells(table)
+    numbers, order = _by_number(table)
+    costs, texts, covered = np.zeros(len(numbers)), [], []
+    for attribute, domain in zip(records.attributes, domains, strict=True):
+        found = by_name[caseless(attribute.name)][1].take(pa.array(order)).dictionary_encode()
         spots = found.indices.fill_null(len(found.dictionary)).to_numpy(zero_copy_only=False)
         stands, lost = _read(domain, [*found.dictionary.to_pylist(), None])
-        places.append(place)
         texts.append(spots.astype(np.int64))
         covered.append(stands)
         costs += attribute.weight * lost[spots]
-    covers = Covers(numbers, costs, np.column_stack(texts), tuple(covered))
-    return Covering(records.losses(), np.column_stack(places), covers)
+    return Covers(numbers, costs, np.column_stack(texts), tuple(covered))
 
 
 def _read(
     domain: Domain, texts: Sequence[str | None]
 ) -> tuple[npt.NDArray[np.bool_], Floats]:
     """Which values each text stands for: bool, shape (texts, values + 1), and what it loses."""
-    reader, count = Reader(domain), len(domain.values)
+    reader, count = CellReader(domain), len(domain.values)
     stands = np.zeros((len(texts), count + 1), np.bool_)
     lost = np.zeros(len(texts))
     for i, text in enumerate(texts):
@@ -196,6 +226,34 @@ def _domain(
     return Domain(
         attribute.name, True, texts, counts[:-1], int(counts[-1]), values
     ), every
+
+
+def _domain_of_all(
+    attribute: Attribute, column: Any, tree: Tree | None, sql_type: str, many: Mapping[Any, int]
+) -> tuple[Domain, Labels]:
+    """As ``_domain``, where the records are a block; ``many``: how many of all rows have each
+    value, None a NULL."""
+    known = sorted(value for value in many if value is not None)
+    if isinstance(attribute, Numeric):
+        values = np.array(known, np.float64)
+        texts = pa.array([_written(value, sql_type) for value in known], pa.string())
+        place = np.full(len(column), len(known), np.int64)
+        there = ~np.isnan(column)
+        place[there] = np.searchsorted(values, column[there])
+    else:
+        values = None
+        texts = attribute.leaves.cast(pa.string())
+        of_leaves = np.arange(len(texts) + 1)
+        if not attribute.in_tree:  # the block knows its own values only
+            own, texts = texts, pa.array(known, pa.string())
+            of_leaves = np.append(pc.index_in(own, texts).to_numpy(), len(texts))
+        place = of_leaves[column[:, 0]].astype(np.int64)
+        known = texts.to_pylist()
+    counts = np.array([many.get(value, 0) for value in known], np.int64)
+    return Domain(
+        attribute.name, values is not None, texts, counts, many.get(None, 0), values,
+        None if values is not None else tree,
+    ), place
 
 
 def _written(value: float, sql_type: str) -> str:

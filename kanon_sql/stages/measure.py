@@ -16,7 +16,7 @@ from kanon_sql.encode.encoding import encode
 from kanon_sql.hierarchies.tree import Tree
 from kanon_sql.measure.facts import measure
 from kanon_sql.measure.in_words import words_of
-from kanon_sql.measure.released import Shown, box_array, released_losses
+from kanon_sql.measure.released import ReleasedForm, box_array, released_losses
 from kanon_sql.methods import GroupTask
 from kanon_sql.names import caseless
 from kanon_sql.points.points import Floats, Labels
@@ -26,11 +26,11 @@ TEXT = ("VARCHAR", "JSON", "ENUM")
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedForm:
     """What the classes publish, as far as the plan and the method know.
 
     Attributes:
-        form, of_trees, by_column: as in Shown.
+        form, of_trees, by_column: as in ReleasedForm.
         facts: what the method reported.
         boxes: the boxes that it made, struct<class, number, low, high, closed>; None without any.
         types: the SQL types of the quasi-identifiers; where they have a hierarchy or are taken as
@@ -48,7 +48,7 @@ class Published:
 
 
 def measure_rows(
-    rows: Rows, columns: Sequence[Column], task: GroupTask, published: Published,
+    rows: Rows, columns: Sequence[Column], task: GroupTask, published: PublishedForm,
     trees: Mapping[str, Tree] | None = None,
 ) -> tuple[dict[str, Any], Labels, Floats]:
     """The losses of labelled rows, the classes, and the radius of each; class -1 is suppressed."""
@@ -83,7 +83,7 @@ def measure_rows(
 
 
 def _with_outside(
-    rows: Rows, columns: Sequence[Column], task: GroupTask, published: Published,
+    rows: Rows, columns: Sequence[Column], task: GroupTask, published: PublishedForm,
     trees: Mapping[str, Tree], encoded: Encoded, labels: Labels,
 ) -> tuple[Encoded, Labels]:
     """The whole relation and its labels: also the rows that took no part, of label -1, since what
@@ -113,8 +113,8 @@ def _with_outside(
 
 
 def _shown(
-    columns: Sequence[Column], published: Published, classes: Labels, trees: Mapping[str, Tree]
-) -> Shown:
+    columns: Sequence[Column], published: PublishedForm, classes: Labels, trees: Mapping[str, Tree]
+) -> ReleasedForm:
     levels = {
         name.removeprefix("level "): int(level) for name, level in published.facts.items()
         if name.startswith("level ")
@@ -122,7 +122,7 @@ def _shown(
     boxes = np.zeros((0, 0, 3))
     if published.boxes is not None:
         boxes = box_array(published.boxes, int(classes.max()) + 1, len(columns))[:, classes]
-    return Shown(
+    return ReleasedForm(
         published.form,
         published.of_trees,
         [

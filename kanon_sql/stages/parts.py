@@ -27,7 +27,7 @@ such as what a guarantee is about, each part measures on a scale of its own."""
 
 
 @dataclass(frozen=True)
-class Parts:
+class RowParts:
     """The rows of a relation, part by part.
 
     Attributes:
@@ -66,7 +66,7 @@ def without_number(rows: Rows) -> tuple[Rows, Labels]:
     return Rows(fields, rows.count), secrets.numbers[last].astype(np.int64)
 
 
-def taken_apart(rows: Rows, numbers: Labels) -> Parts:
+def taken_apart(rows: Rows, numbers: Labels) -> RowParts:
     """The rows by part.
 
     Args:
@@ -78,7 +78,7 @@ def taken_apart(rows: Rows, numbers: Labels) -> Parts:
     outside = rows.numbers("row")[numbers < 0]
     known, starts = np.unique(numbers[order], return_index=True)
     fields = {name: _taken(field, order) for name, field in rows.fields.items()}
-    return Parts(
+    return RowParts(
         Rows(fields, len(order)), known, np.append(starts, len(order)), outside
     )
 

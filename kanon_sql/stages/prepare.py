@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kanon_sql.encode.arrow import Column, Labelled, Rows, Table
+from kanon_sql.encode.arrow import Column, Labelled, Rows, SideTable
 from kanon_sql.encode.attributes import is_numeric
 from kanon_sql.encode.encoded import Encoded
 from kanon_sql.encode.encoding import encode
@@ -19,13 +19,14 @@ from kanon_sql.encode.single_attribute import Items, read_items
 from kanon_sql.errors import DataError
 from kanon_sql.hierarchies.tree import Tree
 from kanon_sql.methods import METHODS, GroupTask
-from kanon_sql.methods.auto import Table as Looked
+from kanon_sql.methods.auto import TableShape as Looked
 from kanon_sql.methods.auto import settle
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.names import caseless
 from kanon_sql.points.points import Grouping, Labels, Points
 from kanon_sql.privacy.feasible import refuse_infeasible
-from kanon_sql.stages.ledger import Past, read_past
+from kanon_sql.stages.block import GoingOn
+from kanon_sql.stages.ledger import Past, past_of_newcomers, read_past
 
 
 @dataclass(frozen=True)
@@ -81,10 +82,11 @@ def prepare(
     columns: Sequence[Column],
     task: GroupTask,
     trees: Mapping[str, Tree] | None = None,
-    tables: Mapping[str, Table] | None = None,
+    tables: Mapping[str, SideTable] | None = None,
     sensitive: Sequence[Column] = (),
     ledger: Mapping[str, Any] | None = None,
     of_row: Labels | None = None,
+    going_on: GoingOn | None = None,
 ) -> Prepared:
     """Encodes the rows.
 
@@ -98,6 +100,7 @@ def prepare(
             its records are persons, the last column says whose row a row is.
         ledger: how they go on from earlier releases, as Run has it.
         of_row: int64, shape (n,); the person of each row, as of ``whose``, where it is known.
+        going_on: the classes that they may join, where they are a block of newcomers.
 
     Raises:
         DataError: no rows, fewer than k, rows of nobody, values that can't be encoded, or a privacy
@@ -108,7 +111,10 @@ def prepare(
         whole_rows = isinstance(task.geometry, AttributeGeometry)
         persons = persons_of(rows, sensitive[-1].name, whole_rows, of_row)
         rows, sensitive = persons.rows, sensitive[:-1]
-    refuse_too_few(rows.count, task.least_size, "rows" if persons is None else "persons")
+    of_newcomers = ledger is not None and "largest" in ledger
+    # a few newcomers may join classes, or wait
+    least = 1 if of_newcomers else task.least_size
+    refuse_too_few(rows.count, least, "rows" if persons is None else "persons")
     with of_persons(persons):
         asked, looked = task, _looked(rows, columns, trees or {})
         task, chosen = settle(asked, looked, METHODS)
@@ -125,8 +131,11 @@ def prepare(
     if ledger is not None:
         assert isinstance(records, Encoded) and persons is not None
         types = [column.sql_type for column in columns]
-        shown = persons.shown[numbers]
-        past = read_past(ledger, tables or {}, records, shown, trees or {}, types)
+        if of_newcomers:
+            past = past_of_newcomers(ledger, going_on, records, trees or {}, types)
+        else:
+            shown = persons.shown[numbers]
+            past = read_past(ledger, tables or {}, records, shown, trees or {}, types)
     return Prepared(
         points, records.bare(), numbers, task, perf_counter() - started, persons, past, chosen
     )
@@ -155,7 +164,7 @@ def refuse_too_few(count: int, k: int, what: str) -> None:
 
 def _encoded(
     rows: Rows, columns: Sequence[Column], task: GroupTask, trees: Mapping[str, Tree],
-    tables: Mapping[str, Table], sensitive: Sequence[Column],
+    tables: Mapping[str, SideTable], sensitive: Sequence[Column],
 ) -> Encoded | Items:
     """The records, as the geometry of the task needs them."""
     if isinstance(task.geometry, AttributeGeometry):

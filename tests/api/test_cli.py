@@ -21,7 +21,7 @@ COMMANDS_OF_CALLS = {
     "risk": {"anonymize_risk"}, "roles": {"anonymize_roles"}, "release": {"anonymize"},
     "report": {"anonymize"}, "sql": {"anonymize"}, "compare": {"anonymize_metrics"},
 }
-LESS = {"compare": {"max_risk"}}
+LESS = {"compare": {"max_risk", "detail"}}
 """Options that stand for a k, where there are several."""
 
 

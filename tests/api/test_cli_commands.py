@@ -111,7 +111,7 @@ def test_methods_beside_each_other(patients: Path, shell: Shell) -> None:
     call = ("compare", "patients.parquet", *ROLES, "-k", "3,6", "-m", "mdav_plus,optimal_1d")
     assert shell(*call, "--json") == 0
     told = json.loads(shell.out)
-    assert [(one["method"], one["k"]) for one in told] == [
+    assert [(one["method"], one["k_requested"]) for one in told] == [
         ("mdav_plus", 3), ("optimal_1d", 3), ("mdav_plus", 6), ("optimal_1d", 6)
     ]
     small, refused, large, _ = told

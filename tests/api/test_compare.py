@@ -15,7 +15,7 @@ from kanon_sql.api.comparison import METRICS
 from kanon_sql.methods import METHODS
 
 PEOPLE = {"age": [34, 36, 35, 71, 70, 72], "flu": [True, False, True, True, False, True]}
-METRIC_COLUMNS = ["method", "k", *METRICS, "seconds", "refused"]
+METRIC_COLUMNS = ["method", "k_requested", *METRICS, "seconds", "refused"]
 
 
 def columns_of(frame: Any) -> list[str]:
@@ -29,7 +29,7 @@ def test_methods_stand_beside_each_other_in_a_frame_of_the_kind(kind: Any) -> No
     found = kanon_sql.compare(given, k=[2, 3], methods=["mondrian", "optimal_1d"], sensitive="flu")
     assert type(found) is (pa.Table if kind is dict else type(given))
     assert columns_of(found) == METRIC_COLUMNS
-    rows = duckdb.sql("SELECT method, k, k, refused FROM found").fetchall()
+    rows = duckdb.sql("SELECT method, k_requested, k, refused FROM found").fetchall()
     assert rows == [
         ("mondrian", 2, 3.0, None), ("optimal_1d", 2, 3.0, None),
         ("mondrian", 3, 3.0, None), ("optimal_1d", 3, 3.0, None),

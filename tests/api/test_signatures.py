@@ -55,7 +55,7 @@ def test_every_option_is_a_keyword_that_need_not_be_given(call: str) -> None:
     if call == "hierarchy":
         expected = {"kind", *(n for kind in KINDS.values() for n in kind.options)}
     if call == "compare":
-        expected -= {"method", "max_risk"}
+        expected -= {"method", "max_risk", "detail"}
     assert {p.name for p in named} == {"con", *own, *expected}
     options = [p for p in named if p.name in expected - {"k"}]
     assert all(p.default is None and p.annotation not in (p.empty, "") for p in options)

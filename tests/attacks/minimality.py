@@ -81,9 +81,9 @@ def by_class(
     rng, order = np.random.default_rng(SEED), np.argsort(classes, kind="stable")
     shares = []
     for _ in range(DEALS):
-        dealt = np.empty_like(values)
-        dealt[order] = values[np.lexsort((rng.random(len(values)), classes))]
-        shares.append(right(claims, groups, dealt, least))
+        spread_ties = np.empty_like(values)
+        spread_ties[order] = values[np.lexsort((rng.random(len(values)), classes))]
+        shares.append(right(claims, groups, spread_ties, least))
     return float(np.mean(shares)), float(np.var(shares))
 
 

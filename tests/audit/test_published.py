@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from kanon_sql.audit.published import ColumnAudit, Domain, Published, Reader, audit_column
+from kanon_sql.audit.published import CellReader, ColumnAudit, Domain, Published, audit_column
 from kanon_sql.hierarchies.tree import Tree
 from tests.support.connections import registered
 
@@ -50,7 +50,7 @@ def audited(column: Domain, published: Row) -> ColumnAudit:
 def members(column: Domain, text: str) -> set[str | None]:
     """The values that a text is read as."""
     texts = [*column.values.to_pylist(), None]
-    return {texts[place] for place in Reader(column).read(text).members.tolist()}
+    return {texts[place] for place in CellReader(column).read(text).members.tolist()}
 
 
 def bits(rows: Sequence[int]) -> float:
@@ -110,7 +110,7 @@ def test_ranges(column: Domain, text: str, loss: float, rows: list[int]) -> None
     assert result.entropy == pytest.approx(4 * bits(rows), abs=1e-12)
     assert (result.rows, result.suppressed, result.points, result.unread) == (4, 0, 0, 0)
     counts = [*column.counts.tolist(), column.nulls]
-    assert sorted(counts[i] for i in Reader(column).read(text).members) == rows
+    assert sorted(counts[i] for i in CellReader(column).read(text).members) == rows
 
 
 def test_points_say_nothing_of_a_range() -> None:
@@ -324,7 +324,7 @@ def test_ranges_are_read_back(values: list[float], a: float, b: float, ends: str
         if (low <= x if ends[0] != "(" else low < x)
         and (x <= high if ends[1] != ")" else x < high)
     ]
-    reading = Reader(column).read(text)
+    reading = CellReader(column).read(text)
     assert reading.kind == "values" and sorted(reading.members.tolist()) == inside
     width = values[-1] - values[0]
     assert reading.loss == (min(1.0, (high - low) / width) if width else 0.0)

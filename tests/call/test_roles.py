@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 import kanon_sql
-from kanon_sql.call.catalog import Base, Entry
+from kanon_sql.call.catalog import Base, CatalogEntry
 from kanon_sql.call.declarations import ROLES, declared_role, may_declare, read_role
 from kanon_sql.call.options import read_options
 from kanon_sql.call.relation import Relation
@@ -237,7 +237,7 @@ def resolved(
     audits: bool = False,
 ) -> Roles:
     """The roles of a table t with these comments; None where the catalog knows nothing of it."""
-    entry = None if comments is None else Entry(comments, ("memory", "main", "t"), bases)
+    entry = None if comments is None else CatalogEntry(comments, ("memory", "main", "t"), bases)
     options = read_options("anonymize", {"k": 2, **given})
     relation = Relation('"t"', ("t",), entry)
     return resolve_roles(options.roles, relation, table, cost, releases, audits)
@@ -311,7 +311,7 @@ def test_columns_that_an_option_needs_have_a_role() -> None:
 
 
 def test_the_known_columns_are_those_without_another_role() -> None:
-    source = Relation('"t"', ("t",), Entry({"a": None, "b": None, "c": None}))
+    source = Relation('"t"', ("t",), CatalogEntry({"a": None, "b": None, "c": None}))
     assert Roles((), ("B",)).known_columns(source) == ("a", "c")
     assert Roles(("c",), ("B",), rest="drop").known_columns(source) == ("c",)
     assert Roles(("c",)).known_columns(Relation('"t"', ("t",))) == ("c",)

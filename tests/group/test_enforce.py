@@ -58,7 +58,7 @@ def test_a_task_with_constraints_goes_through_json_and_back() -> None:
     )
     task = replace(task_for("k_member", 5, weights={"a": 2.0}), beside_k=(KAnonymity(7),
                                                                                  *models))
-    assert GroupTask.of_told(task.told(), METHODS) == task
+    assert GroupTask.from_json(task.as_json(), METHODS) == task
     assert task.models == models and task.needs_sensitive
     # in the order in which they are first named, whatever the case of the letters
     assert task.sensitive == ("Pay", "job")

@@ -22,7 +22,7 @@ EXAMPLE = re.compile(
     r"|console\n(?P<console>.*?)^```\n)",
     re.DOTALL | re.MULTILINE,
 )
-SECONDS = re.compile(r"\b\d+\.\d s$", re.MULTILINE)
+SECONDS = re.compile(r"\b\d+\.\d s(?=$|;)", re.MULTILINE)
 FIRST_USE = re.compile(r"^kanon_sql: compil.*\n", re.MULTILINE)
 
 

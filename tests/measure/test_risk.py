@@ -128,7 +128,9 @@ def test_a_population_that_is_the_relation_is_the_prosecutor(con: Connection) ->
     create(con, "t", made(7))
     found = told(con, population="t", k=3)
     for name in ("max", "mean", "rows_above"):
-        assert found[f"journalist_{name}"] == pytest.approx(found[f"prosecutor_{name}"], rel=1e-12)
+        assert found[f"journalist_risk_{name}"] == pytest.approx(
+            found[f"prosecutor_risk_{name}"], rel=1e-12
+        )
     assert found["k_map"] == 1 and found["population_short"] == 0
     assert found["population_uniques"] == found["population_unique_rows"]
     assert found["population_uniques"] == found["uniques"]

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from kanon_sql.encode.arrow import Column, Rows
 from kanon_sql.methods import METHODS, GroupTask
-from kanon_sql.stages.measure import Published, measure_rows
+from kanon_sql.stages.measure import PublishedForm, measure_rows
 
 COLUMNS = [Column("a", "DOUBLE"), Column("b", "DOUBLE")]
 
@@ -26,7 +26,7 @@ def test_equal_rows_in_different_classes_are_measured_alike_in_any_order() -> No
     centers = np.stack([values[classes == c].mean(axis=0) for c in range(40)])[classes]
     method = METHODS["mdav"]
     task = GroupTask(method, 2, method.own())
-    published = Published("interval", "interval", {}, {}, None, ["DOUBLE"] * 2, pa.array(
+    published = PublishedForm("interval", "interval", {}, {}, None, ["DOUBLE"] * 2, pa.array(
         [], pa.struct([("number", pa.float64()), ("category", pa.string())])
     ))
     found = set()

@@ -14,37 +14,38 @@ import kanon_sql
 from kanon_sql.data import adult
 from kanon_sql.group.all_kernels import compile_method
 from kanon_sql.methods import CHOICES, METHODS, GroupTask
-from kanon_sql.methods.auto import AUTO, BY_SIZE, CHOSEN, SEARCHED, SMALL, Table, settle
+from kanon_sql.methods.auto import AUTO, BY_SIZE, CHOSEN, SEARCHED, SMALL, TableShape, settle
 
 Connection = duckdb.DuckDBPyConnection
 ASKED = GroupTask.of(AUTO, 5, distance="sse", refine=BY_SIZE)
 
 
-RULE: dict[str, tuple[Table, dict[str, Any], str]] = {
+RULE: dict[str, tuple[TableShape, dict[str, Any], str]] = {
     # table, what differs from ASKED, method, refine and distance
-    "large": (Table(SMALL + 1, 3, 5), {}, "mdav_star none sse"),
-    "small": (Table(SMALL, 3, 5), {}, "mdav_star local sse"),
-    "large, sets": (Table(SMALL + 1, 3, 5), {"distance": "loss"}, "mdav_star none sse"),
-    "small, sets": (Table(SMALL, 3, 5), {"distance": "loss"}, "k_member local loss"),
-    "asked not to": (Table(SMALL, 3, 5), {"refine": "none"}, "mdav_star none sse"),
+    "large": (TableShape(SMALL + 1, 3, 5), {}, "mdav_star none sse"),
+    "small": (TableShape(SMALL, 3, 5), {}, "mdav_star local sse"),
+    "large, sets": (TableShape(SMALL + 1, 3, 5), {"distance": "loss"}, "mdav_star none sse"),
+    "small, sets": (TableShape(SMALL, 3, 5), {"distance": "loss"}, "k_member local loss"),
+    "asked not to": (TableShape(SMALL, 3, 5), {"refine": "none"}, "mdav_star none sse"),
     "asked to": (
-        Table(10**7, 0, 5), {"distance": "loss", "refine": "local"}, "k_member local loss",
+        TableShape(10**7, 0, 5), {"distance": "loss", "refine": "local"}, "k_member local loss",
     ),
-    "one number": (Table(10**6, 1, 0), {}, "optimal_1d none sse"),
-    "one number, sets": (Table(50, 1, 0), {"distance": "loss"}, "optimal_1d none sse"),
-    "one number with gaps": (Table(50, 1, 0, True), {}, "mdav_star local sse"),
-    "one text": (Table(10**6, 0, 1), {}, "mdav_star none sse"),
-    "one number in blocks": (Table(10**6, 1, 0), {"block_rows": 500}, "mdav_star none sse"),
-    "one number of persons": (Table(10**6, 1, 0), {"persons": True}, "mdav_star none sse"),
+    "one number": (TableShape(10**6, 1, 0), {}, "optimal_1d none sse"),
+    "one number, sets": (TableShape(50, 1, 0), {"distance": "loss"}, "optimal_1d none sse"),
+    "one number with gaps": (TableShape(50, 1, 0, True), {}, "mdav_star local sse"),
+    "one text": (TableShape(10**6, 0, 1), {}, "mdav_star none sse"),
+    "one number in blocks": (TableShape(10**6, 1, 0), {"block_rows": 500}, "mdav_star none sse"),
+    "one number of persons": (TableShape(10**6, 1, 0), {"persons": True}, "mdav_star none sse"),
     "best": (
-        Table(SEARCHED, 2, 2), {"refine": "local", "refine_times": 8}, "best none sse",
+        TableShape(SEARCHED, 2, 2), {"refine": "local", "refine_times": 8}, "best none sse",
     ),
     "best, sets": (
-        Table(50, 2, 2), {"refine": "local", "refine_times": 8, "distance": "loss"},
+        TableShape(50, 2, 2), {"refine": "local", "refine_times": 8, "distance": "loss"},
         "best none loss",
     ),
     "best of many": (
-        Table(SEARCHED + 1, 2, 2), {"refine": "local", "refine_times": 8}, "mdav_star local sse",
+        TableShape(SEARCHED + 1, 2, 2), {"refine": "local", "refine_times": 8},
+        "mdav_star local sse",
     ),
 }
 
@@ -67,7 +68,7 @@ def test_the_rule(case: str) -> None:
 def test_any_other_method_is_left_alone() -> None:
     for method in METHODS.values():
         task = GroupTask.of(method, 5)
-        assert settle(task, Table(100, 1, 0), METHODS) == (task, None)
+        assert settle(task, TableShape(100, 1, 0), METHODS) == (task, None)
     assert {**METHODS, "auto": AUTO} == CHOICES
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from kanon_sql import sql
 from kanon_sql.call.call import read_call
-from kanon_sql.plan.found import found_sql
+from kanon_sql.plan.bound_relations import resolved_sql
 from kanon_sql.plan.macro_shadowing import (
     BOUND,
     FUNCTIONS,
@@ -24,7 +24,7 @@ from kanon_sql.plan.macro_shadowing import (
     WITHIN,
     WRITTEN,
     bound_sql,
-    sound_sql,
+    unshadowed_sql,
 )
 from kanon_sql.plan.macros import MACRO_FILES, macros
 from kanon_sql.plan.manifest import (
@@ -161,11 +161,11 @@ def everything(con: duckdb.DuckDBPyConnection) -> Iterator[str]:
     yield plan("anonymize", "patients", {"k": 5}, MadeUp({"patients": declared})).text
     yield plan("k_anonymity", "a_cte", {"identifiers": ["name"]}, MadeUp()).text
     missing = plan("anonymize", "s.nobody", {"k": 5}, MadeUp())
-    yield found_sql(missing.text, missing.relations)
+    yield resolved_sql(missing.text, missing.relations)
     asked = {"k": 5, "sensitive": ["disese"]}
     yield plan("anonymize", "patients", asked, MadeUp({"patients": columns})).text
     unsure = plan("anonymize", "s.nobody", asked, MadeUp())
-    yield found_sql(unsure.text, (), unsure.columns)
+    yield resolved_sql(unsure.text, (), unsure.columns)
     file = file_relation("out.parquet")
     yield from (digest_sql(file), fingerprint_sql(file), class_sizes_sql(file, ["age"]))
     assert copy_sql(f"({digest_sql(file)})", "out.parquet", "{}").startswith("COPY (WITH")
@@ -198,7 +198,7 @@ def test_every_template_is_among_what_is_parsed_here(
     assert {path.stem for path in (folder / "macros").iterdir()} == {*MACRO_FILES, "report"}
     # files are released, and reports worked out, by a connection of our own, which has no macros
     # of anybody
-    apart = ("blocks.", "report.", "spark.")
+    apart = ("blocks.", "ledger_files.", "ledger.going_on", "report.", "spark.")
     assert {name for name in blocks if not name.startswith(apart)} == read
 
 
@@ -218,7 +218,7 @@ def test_a_function_that_is_not_in_the_list_is_found(con: duckdb.DuckDBPyConnect
 
 
 def test_what_runs_before_the_check_and_in_it_is_qualified(con: duckdb.DuckDBPyConnection) -> None:
-    assert called(con, f"WITH {sound_sql()} FROM __kanon_sound") == set()
+    assert called(con, f"WITH {unshadowed_sql()} FROM __kanon_sound") == set()
     for call in ("anonymize", "k_anonymity", "anonymize_audit", "anonymize_risk", "hierarchy",
                  "anonymize_methods"):
         (body,) = bodies(con)[call]

@@ -249,7 +249,7 @@ def recoded(draw: Draw) -> LossPoints:
 @njit(nogil=True)
 def _widths(table: Any, cells: Any, start: int, stop: int, rows: int, attributes: int) -> Any:
     room = mondrian._room(attributes, 0)
-    part = mondrian.Part(np.uint64(start), np.uint64(stop), np.uint64(0))
+    part = mondrian.MondrianPart(np.uint64(start), np.uint64(stop), np.uint64(0))
     sides = mondrian.Sides(np.uint64(0), np.uint64(0), np.uint64(rows), attributes)
     mondrian.measure_part(table, cells, part, sides, room)
     return room.widths

@@ -15,8 +15,9 @@ import pytest
 from kanon_sql.call.options import ALL_CALLS, OPTIONS
 from kanon_sql.cli.main import STATUSES
 from kanon_sql.hierarchies.kinds import KINDS
+from kanon_sql.measure.audit_metrics import AUDIT
 from kanon_sql.measure.ledger_metrics import LEDGER
-from kanon_sql.measure.metrics import ATTRIBUTE, AUDIT, DIVERSITY, METRICS, VERBATIM
+from kanon_sql.measure.metrics import ATTRIBUTE, DIVERSITY, METRICS, VERBATIM
 from kanon_sql.measure.model_metrics import LOSS, OF_MODELS
 from kanon_sql.measure.part_metrics import PARTS
 from kanon_sql.measure.person_metrics import PERSONS
@@ -43,7 +44,7 @@ BY_HAND = {"benchmark", "opponent", "scale"}
 START = "docs/index.md"
 """The first page of the site, which is about what README.md is about."""
 
-MOST_LINES = 190
+MOST_LINES = 150
 """Lines of README.md: what is read before the first call. All else is in docs/."""
 
 
@@ -119,9 +120,8 @@ def test_every_name_stands_in_docs(registry: str) -> None:
 
 
 def test_every_call_is_documented() -> None:
-    text = text_of(README)
-    for call in (*ALL_CALLS, "anonymize_methods", "hierarchy", "ledger_check"):
-        assert f"| `{call}(" in text
+    headings = headings_of(ROOT / "docs" / "sql-reference.md")
+    assert {*ALL_CALLS, "anonymize_methods", "hierarchy", "ledger_check"} <= headings
 
 
 def test_the_statuses_are_those_of_the_shell() -> None:

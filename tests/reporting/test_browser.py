@@ -90,9 +90,9 @@ def test_the_numbers_that_are_seen_are_the_metrics(browser: Any, report: Report)
             "() => [...document.querySelectorAll('data[data-metric]')].map("
             "e => [e.dataset.metric, e.value])"
         )
-        told = {name: number.value for name, number in report.told.metrics.items()}
-        told |= {f"{name} source": each.before for name, each in report.told.risk.items()}
-        told |= {f"{name} release": each.after for name, each in report.told.risk.items()}
+        told = {name: number.value for name, number in report.facts.metrics.items()}
+        told |= {f"{name} source": each.before for name, each in report.facts.risk.items()}
+        told |= {f"{name} release": each.after for name, each in report.facts.risk.items()}
         assert len(shown) > 60
         for name, value in shown:
             if name.endswith(" (k)") or name == "":

@@ -10,16 +10,16 @@ from scipy.stats.contingency import association
 
 from kanon_sql.reporting.distributions import CRAMER, PEARSON, associations, read_column
 from kanon_sql.reporting.facts import Distribution
-from kanon_sql.reporting.readings import RELEASE, SOURCE, Reader
+from kanon_sql.reporting.readings import RELEASE, SOURCE, TablePair
 from tests.support.connections import registered
 
 own = registered(scope="function")
 
 
-def reader(con: duckdb.DuckDBPyConnection, source: pa.Table, release: pa.Table) -> Reader:
+def reader(con: duckdb.DuckDBPyConnection, source: pa.Table, release: pa.Table) -> TablePair:
     con.register(SOURCE, source)
     con.register(RELEASE, release)
-    found = Reader(con)
+    found = TablePair(con)
     found.prepare()
     return found
 

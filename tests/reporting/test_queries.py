@@ -10,7 +10,7 @@ import pytest
 
 import kanon_sql
 from kanon_sql.errors import DataError
-from kanon_sql.reporting.facts import Query
+from kanon_sql.reporting.facts import UserQuery
 from kanon_sql.reporting.queries import BANDS, answered, read_queries
 
 pytest.importorskip("jinja2", reason="the extra 'report' isn't installed")
@@ -21,7 +21,7 @@ Lines = list[tuple[Any, ...]]
 
 def asked(
     columns: list[str], before: Lines, after: Lines, exact: bool = True, sql: str = "{table}"
-) -> Query:
+) -> UserQuery:
     answers = {"source": (columns, before), "release": (columns, after)}
     return answered(
         "q", sql, lambda text: answers[text.split()[0]], "source", "release", exact
@@ -70,7 +70,7 @@ def test_an_error_is_told_as_a_bound(
 
 @pytest.mark.parametrize("columns, before, after, said", [
     (["a"], [("x",)], [("x",)], "no numbers"),
-    (["a", "n"], [("x", 1), ("x", 2)], [("x", 1)], "about the same"),
+    (["a", "n"], [("x", 1), ("x", 2)], [("x", 1)], "the same key"),
 ])
 def test_what_has_no_answer_says_why(
     columns: list[str], before: Lines, after: Lines, said: str
@@ -107,7 +107,7 @@ def test_a_query_is_asked_of_source_and_release(
                 con.execute(text.replace("{table}", table)).fetchall()}
         for table in ("patients", "released")
     }
-    answers, broken, dropped, two = report.told.queries
+    answers, broken, dropped, two = report.facts.queries
     assert {each.key: each.before for each in answers.answers} == expected["patients"]
     assert {each.key: each.after for each in answers.answers} == expected["released"]
     assert all(each.error["n"] == 0 for each in answers.answers)

@@ -73,11 +73,11 @@ def test_the_first_screen_says_what_was_asked_and_reached(con: Con, tmp_path: Pa
     found = page(con, tmp_path, **CALL, l=2, title="Ward 7")
     told = metrics(con, **CALL, l=2)
     screen = found.text[:found.text.index("Contents") if "Contents" in found.text else 3000]
-    for words in ("Ward 7", "looks like at least", "Asked and reached", "Passes unchanged",
-                  "Chance to find a person", "What was lost", "Before you sign", "disease"):
+    for words in ("Ward 7", "looks like at least", "Requested and achieved", "Unchanged columns",
+                  "Risk of re-identification", "largest loss", "Before you sign", "disease"):
         assert words in screen, words
-    assert ["l (disease)", "2", f"{told['l (disease)']:g}", "kept"] in found.cells
-    assert ["k", "5", f"{told['k']:g}", "kept"] in found.cells
+    assert ["l (disease)", "2", f"{told['l (disease)']:g}", "met"] in found.cells
+    assert ["k", "5", f"{told['k']:g}", "met"] in found.cells
 
 
 @pytest.mark.slow
@@ -87,9 +87,9 @@ def test_what_speaks_against_it_is_said(con: Con, tmp_path: Path) -> None:
     found = page(con, tmp_path, "alike", k=5, sensitive=["disease"], identifiers=["name"],
                  quasi_identifiers=["age", "zip", "job"], others="release")
     text = " ".join(found.text.split())
-    assert "2 released rows are alone in what passes unchanged" in text
-    assert "60 released rows are in classes with one value of disease only" in text
-    assert text.index("are alone in what") < text.index("one value of disease only")
+    assert "2 released rows are unique in the unchanged columns" in text
+    assert "60 released rows are in classes with only one value of disease" in text
+    assert text.index("are unique in the unchanged") < text.index("only one value of disease")
 
 
 @pytest.mark.slow
@@ -173,7 +173,7 @@ def test_a_frame_and_a_file_are_reported(con: Con, tmp_path: Path) -> None:
         kanon_sql.report(data, tmp_path / f"{i}.html", **CALL)
         for i, data in enumerate((frame, tmp_path / "p.parquet"))
     ]
-    assert [each.told.value("k") for each in done] == [done[0].told.value("k")] * 2
+    assert [each.facts.value("k") for each in done] == [done[0].facts.value("k")] * 2
     assert repr(done[0]).startswith("Report(")
 
 
@@ -197,10 +197,10 @@ def test_several_sensitive_columns_have_each_their_own(con: Con, tmp_path: Path)
     call = {**CALL, "sensitive": ["disease", "job"]}
     report = kanon_sql.report("patients", tmp_path / "r.html", con=con, **call)
     told = metrics(con, **call)
-    assert {each.column: each.one_value for each in report.told.shared} == {
+    assert {each.column: each.one_value for each in report.facts.shared} == {
         name: told[f"homogeneous_rows ({name})"] for name in ("disease", "job")
     }
-    for each in report.told.shared:
+    for each in report.facts.shared:
         assert sum(rows for _, _, rows in each.by_values) == 60
         assert sum(rows for _, _, rows in each.by_share) == 60
         assert sum(classes for _, classes, _ in each.by_values) == told["classes"]
@@ -214,17 +214,17 @@ def test_a_part_passes_unchanged_and_is_known(con: Con, tmp_path: Path) -> None:
     call = {**CALL, "within": ["ward"]}
     report = kanon_sql.report("wards", tmp_path / "r.html", con=con, **call)
     told = metrics(con, "wards", **call)
-    assert [column.name for column in report.told.passing] == ["disease", "ward"]
-    assert [column.name for column in report.told.gone] == ["name"]
-    assert sum(classes for _, classes, _ in report.told.shared[0].by_values) == told["classes"]
-    assert report.told.shared[0].one_value == told["homogeneous_rows"]
-    assert report.told.risk["prosecutor_risk_max"].after == told["prosecutor_risk_max"]
-    assert report.told.risk["prosecutor_risk_mean"].after == told["prosecutor_risk_mean"]
+    assert [column.name for column in report.facts.passing] == ["disease", "ward"]
+    assert [column.name for column in report.facts.gone] == ["name"]
+    assert sum(classes for _, classes, _ in report.facts.shared[0].by_values) == told["classes"]
+    assert report.facts.shared[0].one_value == told["homogeneous_rows"]
+    assert report.facts.risk["prosecutor_risk_max"].after == told["prosecutor_risk_max"]
+    assert report.facts.risk["prosecutor_risk_mean"].after == told["prosecutor_risk_mean"]
     before = kanon_sql.anonymize_risk(
         "wards", con=con, quasi_identifiers=["age", "zip", "job", "ward"], k=5
     ).to_pydict()
     uniques = dict(zip(before["metric"], before["value"], strict=True))["uniques"]
-    assert report.told.risk["uniques"].before == uniques
+    assert report.facts.risk["uniques"].before == uniques
 
 
 @pytest.mark.slow
@@ -236,9 +236,9 @@ def test_a_bin_has_k_persons_and_not_only_k_rows(con: Con, tmp_path: Path) -> No
         FROM range(400) AS rows(i)""")
     report = kanon_sql.report("visits", tmp_path / "r.html", con=con, k=5, entity="person",
                               sensitive=["disease"], hierarchies={"age": "bins"})
-    assert report.told.unit == 5 * 8
+    assert report.facts.unit == 5 * 8
     # the one person of 90 has more than k rows, and no bin of her own
-    assert all(bar.before >= 40 for each in report.told.distributions for bar in each.bars)
+    assert all(bar.before >= 40 for each in report.facts.distributions for bar in each.bars)
 
 
 @pytest.mark.slow
@@ -246,14 +246,14 @@ def test_numbers_of_classes_stand_beside_no_values(con: Con, tmp_path: Path) -> 
     report = kanon_sql.report("patients", tmp_path / "r.html", con=con, k=20, others="drop",
                               quasi_identifiers=["age"], method="bin_cover",
                               representation="number")
-    assert report.told.distributions == () and report.told.associations == ()
+    assert report.facts.distributions == () and report.facts.associations == ()
 
 
 @pytest.mark.slow
 def test_classes_of_the_source_are_told_to_a_multiple_of_k(con: Con, tmp_path: Path) -> None:
-    closed = kanon_sql.report("patients", tmp_path / "a.html", con=con, **CALL).told.sizes
+    closed = kanon_sql.report("patients", tmp_path / "a.html", con=con, **CALL).facts.sizes
     opened = kanon_sql.report("patients", tmp_path / "b.html", con=con, **CALL,
-                              show_values=True).told.sizes
+                              show_values=True).facts.sizes
     assert all(bar.before % 5 == 0 for bar in closed)
     assert sum(bar.before for bar in opened) == sum(bar.after for bar in opened) == 60
     assert [bar.after for bar in closed] == [bar.after for bar in opened]
@@ -264,7 +264,7 @@ def test_what_is_compared_is_measured_alike(con: Con, tmp_path: Path) -> None:
     compare: list[Any] = ["mdav", {"k": 10}, {"method": "mondrian", "k": 6}, "fold"]
     report = kanon_sql.report("patients", tmp_path / "r.html", con=con, **CALL, compare=compare,
                               show_values=True)
-    this, mdav, ten, mondrian, fold = report.told.alternatives
+    this, mdav, ten, mondrian, fold = report.facts.alternatives
     assert [each.label for each in (this, mdav, ten, mondrian)] == [
         "this release", "mdav", "k = 10", "mondrian, k = 6"
     ]
@@ -317,12 +317,12 @@ def test_the_headline_follows_the_worst_finding(con: Con, tmp_path: Path) -> Non
         con, tmp_path, "named", k=5, quasi_identifiers=["age"], identifiers=["name"],
         sensitive=["disease", "alias"], others="drop",
     ))
-    assert "✗" in found and "are alone in what passes unchanged" in found
+    assert "✗" in found and "are unique in the unchanged columns" in found
     assert "looks like" not in found and "✓" not in found
     con.execute("CREATE TABLE alike AS SELECT * REPLACE ('Flu' AS disease) FROM patients")
     found = heading(page(con, tmp_path, "alike", **CALL))
     assert "✓" not in found and "! Every released row looks like at least" in found
-    assert "in the generalized columns; look at what passes unchanged" in found
+    assert "in the generalized columns; check the unchanged columns" in found
 
 
 @pytest.mark.slow
@@ -337,7 +337,7 @@ def test_columns_with_a_hierarchy_are_read_at_one_level_on_both_sides(
     told = kanon_sql.report(
         "homes", to=tmp_path / "report.html", con=con, k=10, sensitive=["ill"],
         hierarchies={"zip": "prefix"},
-    ).told
+    ).facts
     pair = next(each for each in told.associations if {each.first, each.second} == {"zip", "ill"})
     # the values have as much to do with ill as their prefixes: all
     assert pair.before == pytest.approx(1.0, abs=0.02) and pair.after == pytest.approx(1.0)
@@ -356,7 +356,7 @@ def test_what_few_rows_tell_is_not_told(con: Con, tmp_path: Path) -> None:
     told = kanon_sql.report(
         "stars", to=tmp_path / "report.html", con=con, k=5, quasi_identifiers=["job", "town"],
         sensitive=["n"], representation="suppress",
-    ).told
+    ).facts
     (pair,) = (each for each in told.associations if {each.first, each.second} == {"job", "town"})
     assert pair.before is not None and pair.after is None
 
@@ -371,7 +371,7 @@ def test_each_notice_is_said_once(tmp_path: Path) -> None:
         "'mail' || i || '@example.org' AS mail FROM range(80) AS r(i)\")\n"
         "done = kanon_sql.report('t', to='report.html', con=con, k=4, sensitive=['ill'], "
         "compare=['mdav'])\n"
-        "print(len(set(done.told.notices)) == len(done.told.notices))\n",
+        "print(len(set(done.facts.notices)) == len(done.facts.notices))\n",
         encoding="utf-8",
     )
     done = subprocess.run(

@@ -11,9 +11,9 @@ from kanon_sql import DataError
 from kanon_sql import spark as kanon_spark
 from kanon_sql.blocks.learn import Learned, learn, survey
 from kanon_sql.blocks.request import read_request
-from kanon_sql.blocks.source import Source
+from kanon_sql.blocks.source import BlockSource
 from kanon_sql.duckdb.session import Session
-from kanon_sql.encode.scales import told_scale
+from kanon_sql.encode.scales import scale_json
 from kanon_sql.files.source import FileRows
 
 WIDE = """
@@ -53,7 +53,7 @@ def test_columns_that_pass_come_out_as_they_went_in(wide: Any) -> None:
     released.unpersist()
 
 
-def learned_of(source: Source) -> tuple[Learned, int]:
+def learned_of(source: BlockSource) -> tuple[Learned, int]:
     """What is learned, and how many rows there are with those that are left out."""
     common = survey(source)
     return learn(source, common), common.rows_in
@@ -80,7 +80,7 @@ def test_scales_are_those_that_files_learn(
     assert (found.rows, rows) == (known.rows, known_rows)
     assert found.counts == known.counts
     for one, other in zip(found.attributes, known.attributes, strict=True):
-        told, wanted = told_scale(one), told_scale(other)
+        told, wanted = scale_json(one), scale_json(other)
         assert told.keys() == wanted.keys()
         for name, value in wanted.items():
             if isinstance(value, str):

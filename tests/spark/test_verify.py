@@ -29,7 +29,7 @@ def verified(spark: Any, rows: Any, **options: Any) -> Output:
     from kanon_sql.spark.request import read_frame
     from kanon_sql.spark.source import FrameRows
     from kanon_sql.spark.verify import count_output, verify_models
-    from kanon_sql.spark.worker import Cut, Work
+    from kanon_sql.spark.worker import CutRows, WorkerSetup
 
     with Session(None) as session:
         frame = read_frame(session, rows, "UTC", {**ROLES, **options})
@@ -38,8 +38,8 @@ def verified(spark: Any, rows: Any, **options: Any) -> Output:
     names = ["age", "zip"]
     counted = count_output(rows, names)
     released = rows.selectExpr("*", "0L AS __kanon_block")
-    parts = [Cut(frame.request, learned)]
-    verify_models(Work(frame.request, "UTC", 1), released, parts, source.tables, 15, names)
+    parts = [CutRows(frame.request, learned)]
+    verify_models(WorkerSetup(frame.request, "UTC", 1), released, parts, source.tables, 15, names)
     return counted
 
 

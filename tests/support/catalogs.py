@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kanon_sql.call.catalog import Content, Entry
+from kanon_sql.call.catalog import CatalogEntry, Content
 from kanon_sql.errors import OptionError
 
 
@@ -14,9 +14,9 @@ class MadeUp:
     def __init__(self, tables: Mapping[str, Mapping[str, str | None]] | None = None) -> None:
         self._tables = tables or {}
 
-    def entry(self, parts: tuple[str, ...]) -> Entry | None:
+    def entry(self, parts: tuple[str, ...]) -> CatalogEntry | None:
         columns = self._tables.get(parts[0]) if len(parts) == 1 else None
-        return None if columns is None else Entry(columns, ("memory", "main", parts[0]))
+        return None if columns is None else CatalogEntry(columns, ("memory", "main", parts[0]))
 
     def comments(self, names: tuple[str, ...]) -> tuple[str, ...]:
         return ()

@@ -35,10 +35,10 @@ WHERE = {
 """Where the options of each group are described."""
 
 BY_TABLE = {
-    "anonymize": "the columns of the relation, but for identifiers",
-    "anonymize_clusters": "the quasi-identifiers, `num_points`, `radius`, and of each sensitive "
+    "anonymize": "the columns of the relation, except identifiers and `entity`",
+    "anonymize_clusters": "the quasi-identifiers, `num_points`, `radius`, and for each sensitive "
     "column a list of its values and their counts",
-    "hierarchy": "`level0`, the values, to the last level, which is `'*'`",
+    "hierarchy": "`level0` (the values) to the last level, which is `'*'`",
 }
 """The columns of calls that have those of the relation."""
 
@@ -82,20 +82,20 @@ def _table(head: str, rows: Mapping[str, str]) -> list[str]:
 
 def _options(taken_by: Iterable[str]) -> str:
     """The options that a call takes, by their groups."""
-    left, said = set(taken_by), []
+    left, complete, said = set(taken_by), [], []
     for group, holder in GROUPS.items():
         known = tuple(options_of(holder))
         taken = [name for name in known if name in left]
         left -= set(taken)
         if len(taken) == len(known):
-            said.append(f"all of [{group}]({WHERE[group]})")
+            complete.append(f"[{group}]({WHERE[group]})")
         elif taken:
             names = ", ".join(f"`{name}`" for name in taken)
-            said.append(f"of [{group}]({WHERE[group]}) {names}")
-    of_methods = [name for name in OPTIONS if name in left]
-    if of_methods:
-        said.append("those of [single methods](methods.md)")
-    return "; ".join(said)
+            said.append(f"From [{group}]({WHERE[group]}): {names}.")
+    if any(name in left for name in OPTIONS):
+        complete.append("[single methods](methods.md)")
+    shown = " ".join([f"All of {', '.join(complete)}."] * bool(complete) + said)
+    return f"Options: {shown[0].lower()}{shown[1:]}"
 
 
 def function(name: str) -> str:
@@ -126,7 +126,7 @@ def function(name: str) -> str:
     if name == "hierarchy":
         lines += [OF_KINDS, ""]
     elif taken:
-        lines += [f"Options: {_options(taken)}.", ""]
+        lines += [_options(taken), ""]
     returns = parts.get("Returns")
     if returns and _flowing(returns) not in ONCE:
         lines += [f"Returns: {_flowing(returns)}", ""]
@@ -158,7 +158,7 @@ def common() -> str:
     rows = dict(text.split(": ", 1) for text in (DATA, CON))
     return "\n".join([
         *_table("argument", {name: _flowing(said) for name, said in rows.items()}),
-        f"They return: {_flowing(RETURNS)}",
+        f"Most functions return {RETURNS[0].lower()}{_flowing(RETURNS)[1:]}",
     ])
 
 
@@ -220,7 +220,7 @@ def sql_functions() -> str:
             f"Columns: {BY_TABLE.get(call, named)}{MORE.get(call, '')}.", "",
         ]
         if taken:
-            lines += [f"Options: {_options(taken)}.", ""]
+            lines += [_options(taken), ""]
         elif call == "hierarchy":
             lines += [OF_KINDS, ""]
     return "\n".join(lines).rstrip()

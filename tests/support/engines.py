@@ -11,9 +11,12 @@ NOT_IN_FILES = {
     "refine_seconds": "a run that is gone on with would end with other bytes",
     "mondrian": "the method groups all rows as one",
     "full_domain": "the method groups all rows as one",
-    "ledger": "a ledger follows persons through classes that no cut may part",
 }
-NOT_IN_SPARK = {**NOT_IN_FILES, "keep_order": "a DataFrame has no order"}
+NOT_IN_SPARK = {
+    **NOT_IN_FILES,
+    "keep_order": "a DataFrame has no order",
+    "ledger": "who is shown again is decided over all persons at once",
+}
 """By case, why."""
 
 

@@ -63,7 +63,7 @@ PEOPLE = f"""
 
 
 @cache
-def looked_at() -> dict[str, dict[str, bool]]:
+def measured_columns() -> dict[str, dict[str, bool]]:
     """Of each column, by call, whether anonymize_roles says that it is withheld, and that it
     suggests the role of an identifier; both are the same."""
     found: dict[str, dict[str, bool]] = {what: {} for what in COLUMNS}
@@ -90,7 +90,7 @@ def shown() -> str:
     lines = [
         f"| {ROWS} rows, k = 5 | {' | '.join(CALLS)} |", "|---|" + "---|" * len(CALLS)
     ]
-    for what, by_call in looked_at().items():
+    for what, by_call in measured_columns().items():
         words = [
             word if withheld == COLUMNS[what][1] else f"**{word}**"
             for withheld in by_call.values()

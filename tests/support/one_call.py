@@ -40,12 +40,12 @@ PLANNED = (
     "call.roles:resolve_roles",
     "call.hierarchies:read_hierarchies",
     "plan.pipeline:pipeline_sql",
-    "plan.macro_shadowing:sound_sql",
+    "plan.macro_shadowing:unshadowed_sql",
     "plan.fragments:source_rows",
     "plan.generalize:released_classes",
     "plan.bind_checks:refusals",
     "plan.verify:verify_holes",
-    "plan.found:found_sql",
+    "plan.bound_relations:resolved_sql",
 )
 """What makes the text, in the planner that DuckDB calls while it binds the query."""
 

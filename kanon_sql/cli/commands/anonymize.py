@@ -29,6 +29,9 @@ from kanon_sql.errors import OptionError
 @inputs.place("--overwrite", is_flag=True, default=None,
                help="Replaces a folder that isn't empty; with --partition-by, the partitions that "
               "are written.")
+@click.option("--ledger-to", metavar="FILE", type=click.Path(),
+              help="Where -o is a folder: the Parquet file that gets what this release adds to its "
+              "ledger; with --ledger, or --headroom for the first.")
 @click.option("--dry-run", is_flag=True, help="Shows roles, memory and SQL, and writes nothing.")
 @click.option("--quiet", is_flag=True, help="Says nothing of what was written.")
 @inputs.as_json
@@ -36,7 +39,8 @@ from kanon_sql.errors import OptionError
 def anonymize(
     source: tuple[str, ...], table: str | None, database: str | None, to: str | None,
     form: str | None, partition_by: str | None, memory: str | None, resume: bool | None,
-    overwrite: bool | None, dry_run: bool, quiet: bool, as_json: bool, **given: Any,
+    overwrite: bool | None, ledger_to: str | None, dry_run: bool, quiet: bool, as_json: bool,
+    **given: Any,
 ) -> None:
     """Releases a table so that each combination of its quasi-identifiers is shared by k rows.
 
@@ -57,11 +61,12 @@ def anonymize(
             return
         assert to is not None
         by = partition_by.split(",") if partition_by else []
-        in_blocks = {memory, resume, overwrite} != {None}
+        in_blocks = {memory, resume, overwrite, ledger_to} != {None}
         place = read_target(to, form, by, in_blocks=in_blocks, overwrite=bool(overwrite))
         if place.kind == "folder" and not place.by:
             done = into_folder(
-                read, chosen, place, memory=memory, resume=resume, overwrite=overwrite
+                read, chosen, place, memory=memory, resume=resume, overwrite=overwrite,
+                ledger_to=ledger_to,
             )
             if as_json:
                 print(json_text({"output": str(done.path), "metrics": done.metrics}))
@@ -70,6 +75,7 @@ def anonymize(
             return
         _refuse_of_folders({
             "memory": memory, "resume": resume, "overwrite": None if place.by else overwrite,
+            "ledger-to": ledger_to,
         })
         with timed() as seconds:
             release(read, chosen, place)

@@ -9,12 +9,12 @@ import click
 
 from kanon_sql.call.options import OPTIONS
 from kanon_sql.cli import inputs
-from kanon_sql.cli.config import BY_ROLE, Config, Job
+from kanon_sql.cli.config import BY_ROLE, Config, ReleaseJob
 from kanon_sql.cli.help import Grouped
 from kanon_sql.cli.options import checked, options
 from kanon_sql.cli.show import as_json as json_text
 from kanon_sql.cli.show import as_objects, metrics, shown, width
-from kanon_sql.cli.sources import Source, opened
+from kanon_sql.cli.sources import InputSource, opened
 from kanon_sql.cli.work import columns_of, rows_of
 
 VIOLATING = ("classes_below_k", "rows_below_k", "classes_violating", "rows_violating")
@@ -63,7 +63,7 @@ def audit(
     ))
 
 
-def _described(job: Job, read: Source, call: str) -> dict[str, Any]:
+def _described(job: ReleaseJob, read: InputSource, call: str) -> dict[str, Any]:
     """The options of a release that a call takes, and the roles of columns: without identifiers
     that are not there, as they are not once it is made."""
     by_role = {**BY_ROLE, "within": "within"}

@@ -38,7 +38,7 @@ PLOTS = ("svg", "png", "pdf")
 @inputs.place("--plot", metavar="FILE", type=click.Path(),
                help=f"Draws loss and risk by k, as {', '.join(PLOTS)}; needs the extra plots.")
 @inputs.as_json
-@options("anonymize_metrics", but=("k", "method", "max_risk"))
+@options("anonymize_metrics", but=("k", "method", "max_risk", "detail"))
 def compare(
     source: tuple[str, ...], table: str | None, database: str | None, ks: str, methods: str,
     plot: str | None, as_json: bool, **given: Any,
@@ -64,12 +64,13 @@ def compare(
     done = [one for one in found if one.refused is None]
     if as_json:
         print(json_text([
-            {"method": one.method, "k": one.k, **{name: one.metrics.get(name) for name in METRICS},
-             "seconds": one.seconds, "refused": one.refused} for one in found
+            {"method": one.method, "k_requested": one.k,
+             **{name: one.metrics.get(name) for name in METRICS}, "seconds": one.seconds,
+             "refused": one.refused} for one in found
         ]))
     elif done:
         print(as_table(
-            ("method", "k", *SHOWN, "seconds"),
+            ("method", "k_requested", *SHOWN, "seconds"),
             [(one.method, one.k, *(one.metrics.get(name) for name in SHOWN), one.seconds)
              for one in done],
         ))

@@ -17,7 +17,7 @@ from kanon_sql.cli.sources import opened
 from kanon_sql.cli.targets import read_target, write
 from kanon_sql.cli.work import rows_of
 from kanon_sql.duckdb.refused import telling
-from kanon_sql.duckdb.session import Session, asked, reads_of
+from kanon_sql.duckdb.session import Session, read_arguments, reads_of
 from kanon_sql.errors import OptionError
 from kanon_sql.hierarchies.kinds import KINDS
 from kanon_sql.plan.query import plan
@@ -77,7 +77,7 @@ def hierarchy(
             if target.kind == "folder":
                 raise OptionError("Levels are one table. Name a file for -o.")
             with Session(read.con) as session:
-                relation, held = asked(session, read.data, chosen)
+                relation, held = read_arguments(session, read.data, chosen)
                 planned = plan("hierarchy", relation, held, session.catalog)
                 with session.refusals(planned.relations):
                     reads = reads_of(session, relation, held)

@@ -10,12 +10,12 @@ import pyarrow as pa
 
 from kanon_sql.api.dataframe import release as write_release
 from kanon_sql.cli import inputs
-from kanon_sql.cli.config import BY_ROLE, Config, Job, inside
+from kanon_sql.cli.config import BY_ROLE, Config, ReleaseJob, inside
 from kanon_sql.cli.dry import dry, print_dry
 from kanon_sql.cli.help import Grouped
 from kanon_sql.cli.show import as_json as json_text
 from kanon_sql.cli.show import note
-from kanon_sql.cli.sources import Source, opened, writes_to
+from kanon_sql.cli.sources import InputSource, opened, writes_to
 from kanon_sql.cli.targets import read_target
 from kanon_sql.cli.work import (
     columns_of,
@@ -63,13 +63,13 @@ def run(
             try:
                 told.append(_run(read, job, dry_run, overwrite, as_json))
             except KanonError as refusal:
-                raise read.told(job, refusal) from None
+                raise read.located(job, refusal) from None
     if as_json:
         print(json_text(told))
 
 
 def _run(
-    config: Config, job: Job, dry_run: bool, overwrite: bool, as_json: bool
+    config: Config, job: ReleaseJob, dry_run: bool, overwrite: bool, as_json: bool
 ) -> dict[str, Any]:
     writes = writes_to(job.input, job.database, job.output) or "ledger" in job.options
     with opened(job.input, job.database, writes=writes) as read:
@@ -89,7 +89,7 @@ def _run(
 
 
 def _release(
-    job: Job, read: Source, chosen: dict[str, Any], overwrite: bool
+    job: ReleaseJob, read: InputSource, chosen: dict[str, Any], overwrite: bool
 ) -> dict[str, Any]:
     """Makes one, and tells of it."""
     if job.manifest:
@@ -103,7 +103,7 @@ def _release(
     return summary(read, chosen)
 
 
-def _roles(config: Config, job: Job, read: Source) -> dict[str, Any]:
+def _roles(config: Config, job: ReleaseJob, read: InputSource) -> dict[str, Any]:
     """The roles by column as options; as a relation where one of them is no option of its own, such
     as that of a column that passes unchanged and isn't sensitive."""
     place = ("tables", job.name, "roles")

@@ -18,7 +18,7 @@ class FactorOptions(MethodOptions):
 
     neighbours: int | None = option(
         None, whole(1),
-        "how many nearest rows of each row are looked at. Less than all takes larger tables, "
+        "the number of nearest rows considered for each row. Fewer than all allows larger tables, "
         "without a guarantee.",
         type="BIGINT", default_text="all rows",
     )
@@ -27,10 +27,9 @@ METHODS = (
     Method(
         name="forest",
         family=__name__,
-        summary="Joins each small tree of rows to one of its k-1 nearest rows, and cuts trees "
+        summary="Joins each small tree of rows to one of its k-1 nearest rows, then cuts trees "
         "that have become large.",
-        guarantee="generalized cells at most max(2k-1, 3k-5) times the least possible; in "
-        "blocks none",
+        guarantee="generalized cells at most max(2k-1, 3k-5) times the optimum; in blocks none",
         cost="near O(n log n) for the nearest rows, O(n k) for the trees",
         representation="suppress",
         source="aggarwal2005, section 4",
@@ -39,11 +38,12 @@ METHODS = (
     Method(
         name="pairs",
         family=__name__,
-        summary="For k = 2: the subgraph of least weight in which each row has one or two "
-        "neighbours.",
-        guarantee="suppressed cells at most 1.5 times the least possible if each column has at "
-        "most two values, else 2 times; with neighbours or suppress none",
-        cost="exact to 2,000 rows; above with neighbours, to 45,000 of them in all",
+        summary="For k = 2: finds the subgraph of minimum weight in which each row has one or "
+        "two neighbours.",
+        guarantee="suppressed cells at most 1.5 times the optimum if each column has at most two "
+        "values, else 2 times; with neighbours or suppress none",
+        cost="exact for up to 2,000 rows; larger tables need neighbours, with rows times "
+        "neighbours at most 45,000",
         representation="suppress",
         source="aggarwal2005, section 5",
         geometries={None: CELLS},
@@ -55,11 +55,12 @@ METHODS = (
     Method(
         name="triples",
         family=__name__,
-        summary="For k = 3: the cycles of least weight through all rows, cut into classes of "
-        "3 to 5.",
-        guarantee="suppressed cells at most 2 times the least possible if each column has at "
-        "most two values, else 3 times; with neighbours or suppress none",
-        cost="exact to 600 rows; above with neighbours, to 5,000 of them in all",
+        summary="For k = 3: finds the cycles of minimum weight through all rows, and cuts them "
+        "into classes of 3 to 5.",
+        guarantee="suppressed cells at most 2 times the optimum if each column has at most two "
+        "values, else 3 times; with neighbours or suppress none",
+        cost="exact for up to 600 rows; larger tables need neighbours, with rows times "
+        "neighbours at most 5,000",
         representation="suppress",
         source="aggarwal2005, section 6",
         geometries={None: CELLS},

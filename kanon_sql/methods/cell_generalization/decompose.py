@@ -63,7 +63,7 @@ class HalfEdges(NamedTuple):
     ends: Any
 
 
-class Parts(NamedTuple):
+class TreeParts(NamedTuple):
     """The parts of trees: whole ones, or the center and each branch of it.
 
     The parts of a tree lie together, the center first.
@@ -170,7 +170,7 @@ def _walk(links: HalfEdges, start: int, barred: int, found: Any, came: Any) -> i
 
 
 @kernel
-def _part_trees(links: HalfEdges, k: int, beat: Any) -> Parts:
+def _part_trees(links: HalfEdges, k: int, beat: Any) -> TreeParts:
     """The parts of the trees that case A left.
 
     A tree of fewer than 2k vertices is one part. Otherwise the center is a part, and each of its
@@ -212,7 +212,7 @@ def _part_trees(links: HalfEdges, k: int, beat: Any) -> Parts:
             root[parts], center[parts], size[parts] = ends[h], middle, count
             parts += 1
             h = after[h]
-    return Parts(part, root[:parts], center[:parts], size[:parts])
+    return TreeParts(part, root[:parts], center[:parts], size[:parts])
 
 
 @inner

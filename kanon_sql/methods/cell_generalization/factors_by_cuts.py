@@ -68,7 +68,7 @@ FLOWS = 2**20
 """A capacity of 1 in flows, which are whole numbers."""
 
 
-class Answer(NamedTuple):
+class Factors(NamedTuple):
     """What is known of the lightest factors.
 
     Attributes:
@@ -89,7 +89,7 @@ class Answer(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Cut:
+class CuttingPlane:
     """One of the cuts above.
 
     Attributes:
@@ -158,7 +158,7 @@ class Program:
 
     def __init__(self, weights: Numbers, unit: int, loose: bool) -> None:
         self.weights, self.unit, self.loose, self.n = weights, unit, loose, len(weights)
-        self.cuts: list[Cut] = []
+        self.cuts: list[CuttingPlane] = []
         rows, few = np.arange(self.n), min(NEAR, self.n - 1)
         near = np.argpartition(weights, few, axis=1)[:, : few + 1]
         self.one = self.other = np.zeros(0, np.int64)
@@ -173,7 +173,7 @@ class Program:
         keys = np.union1d(self.one * self.n + self.other, keys)
         self.one, self.other = keys // self.n, keys % self.n
 
-    def _row(self, cut: Cut) -> Any:
+    def _row(self, cut: CuttingPlane) -> Any:
         """A cut over the edges, and the stubs if there are any."""
         row = (cut.inside[self.one] != cut.inside[self.other]).astype(np.float64)
         keys = self.one * self.n + self.other
@@ -299,7 +299,7 @@ def _reached(graph: Any, start: int) -> npt.NDArray[np.bool_]:
     return found
 
 
-def _cut(program: Program, inside: npt.NDArray[np.bool_]) -> tuple[float, Cut | None]:
+def _cut(program: Program, inside: npt.NDArray[np.bool_]) -> tuple[float, CuttingPlane | None]:
     """The cut around a set that is broken most, and what its left side is."""
     leave = np.flatnonzero(inside[program.one] != inside[program.other])
     ends = np.flatnonzero(inside) if program.loose else np.zeros(0, np.int64)
@@ -313,16 +313,16 @@ def _cut(program: Program, inside: npt.NDArray[np.bool_]) -> tuple[float, Cut | 
         taken[turned] = ~taken[turned]
         left += float(abs(1.0 - 2.0 * values[turned]))
     edges = leave[taken[: len(leave)]]
-    return left, Cut(
+    return left, CuttingPlane(
         inside, np.column_stack([program.one[edges], program.other[edges]]),
         ends[taken[len(leave) :]],
     )
 
 
-def _broken(program: Program) -> list[Cut]:
+def _broken(program: Program) -> list[CuttingPlane]:
     """Cuts that the solution breaks."""
     rough, loose = (np.minimum(v, 1.0 - v) for v in (program.x, program.stubs))
-    found: dict[bytes, Cut] = {}
+    found: dict[bytes, CuttingPlane] = {}
     for sets in (_sets(program, rough), _flow_sets(program, rough, loose)):
         for inside in sets:
             left, cut = _cut(program, inside)
@@ -331,7 +331,7 @@ def _broken(program: Program) -> list[Cut]:
     return list(found.values())
 
 
-def _candidates(program: Program) -> Answer:
+def _candidates(program: Program) -> Factors:
     """The edges that a factor may have which weighs what the bound says, or more.
 
     All that an edge is above its price comes on top of the bound.
@@ -346,10 +346,10 @@ def _candidates(program: Program) -> Answer:
         known = int(np.partition(gaps, most)[most]) - 1
     low = gaps <= known
     edges = np.column_stack([one[low], other[low], gaps[low]])
-    return Answer(False, target, unit, bound, known, edges)
+    return Factors(False, target, unit, bound, known, edges)
 
 
-def solve(weights: Numbers, loose: bool) -> Answer:
+def solve(weights: Numbers, loose: bool) -> Factors:
     """The lightest factor, or what may be in it.
 
     Args:
@@ -375,7 +375,7 @@ def solve(weights: Numbers, loose: bool) -> Answer:
     fits = whole and degrees.max() <= 2 and degrees.min() >= (1 if loose else 2)
     if fits and _bound(program) > (paid - 1) * unit + unit // 2:
         edges = np.column_stack([chosen, np.zeros(len(chosen), np.int64)])
-        return Answer(True, paid, unit, 0, 0, edges)
+        return Factors(True, paid, unit, 0, 0, edges)
     return _candidates(program)
 
 

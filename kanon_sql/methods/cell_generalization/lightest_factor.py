@@ -16,7 +16,7 @@ from kanon_sql.kernel.child import RUN
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods.cell_generalization import factors_by_cuts
 from kanon_sql.methods.cell_generalization.apart import apart
-from kanon_sql.methods.cell_generalization.factors_by_cuts import Answer
+from kanon_sql.methods.cell_generalization.factors_by_cuts import Factors
 from kanon_sql.methods.cell_generalization.factors_by_matching import edge_costs, edges_of
 from kanon_sql.points.points import LossPoints
 
@@ -28,13 +28,13 @@ UNKNOWN = (
 Match = Callable[[int, Any, Any, Watch], list[tuple[int, int]]]
 
 
-def _asked(points: LossPoints, loose: bool, watch: Watch) -> Answer:
+def _asked(points: LossPoints, loose: bool, watch: Watch) -> Factors:
     """What the programs say."""
     n, c = points.codes.shape
     told = np.concatenate([[n, c, loose], points.scale, points.codes.ravel()]).astype(np.int64)
     found = np.frombuffer(apart(RUN, factors_by_cuts.__file__, told.tobytes(), watch), np.int64)
     certain, target, unit, bound, known = found[:5].tolist()
-    return Answer(bool(certain), target, unit, bound, known, found[5:].reshape(-1, 3))
+    return Factors(bool(certain), target, unit, bound, known, found[5:].reshape(-1, 3))
 
 
 def _weight(n: int, chosen: list[tuple[int, int]], points: LossPoints, loose: bool) -> int | None:
@@ -47,7 +47,7 @@ def _weight(n: int, chosen: list[tuple[int, int]], points: LossPoints, loose: bo
 
 
 def among_candidates(
-    points: LossPoints, answer: Answer, loose: bool, match: Match, most: int, watch: Watch
+    points: LossPoints, answer: Factors, loose: bool, match: Match, most: int, watch: Watch
 ) -> list[tuple[int, int]]:
     """The lightest factor by matching, of ever more of the edges that it may have.
 

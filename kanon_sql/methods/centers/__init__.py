@@ -26,7 +26,8 @@ WIDE = 1e9
 """A diameter that the records of a trial run are far below."""
 
 EPSILON = (
-    "the share of the rows that may be left out, so that a few outliers don't widen the classes."
+    "the maximum share of the rows that are left out, so that a few outliers do not widen the "
+    "classes."
 )
 
 
@@ -36,7 +37,8 @@ class RGatherOptions(CenterOptions):
 
     epsilon: float = option(0.0, share, EPSILON, type="DOUBLE", default_text="0", compiles=0.1)
     max_clusters: int | None = option(
-        None, whole(1), "the most classes.", type="BIGINT", default_text="no limit", compiles=100
+        None, whole(1), "the maximum number of classes.", type="BIGINT", default_text="no limit",
+        compiles=100,
     )
 
     @property
@@ -67,8 +69,8 @@ class CellularOptions(CenterOptions):
 
     facility_cost: float | str | None = option(
         None, number_or_column,
-        "what it costs to open a cluster, a number or the column that has it for each row as "
-        "center (that column passes unchanged).",
+        "the cost of opening a cluster: a number, or the column with the cost for each row as "
+        "center (which is released unchanged).",
         type="DOUBLE or VARCHAR", default_text="the mean distance to the fifth nearest row",
         columns=True,
     )
@@ -93,7 +95,7 @@ class RCellularOptions(CenterOptions):
 
     epsilon: float = option(0.0, share, EPSILON, type="DOUBLE", default_text="0", compiles=0.1)
     max_diameter: float | None = option(
-        None, positive, "the largest distance of two rows of a class, in the metric.",
+        None, positive, "the maximum distance of two rows of a class, in the metric.",
         type="DOUBLE", default_text="no limit", compiles=WIDE,
     )
 
@@ -110,11 +112,11 @@ METHODS = (
     Method(
         name="r_gather",
         family=__name__,
-        summary="The least radius for which a flow gives each greedy center k rows or more; "
-        "with epsilon some rows are left out, with max_clusters there are no more classes.",
-        guarantee="largest radius at most 2 times the least possible; with epsilon 4 times, with "
-        "epsilon and max_clusters 6 times (both 3 times the least of rows with centers 'rows'); "
-        "twice that with centers 'means'; in blocks none",
+        summary="Finds the smallest radius for which a flow gives each greedy center at least k "
+        "rows; epsilon allows leaving rows out, and max_clusters limits the number of classes.",
+        guarantee="largest radius at most 2 times the optimum; with epsilon 4 times, with "
+        "epsilon and max_clusters 6 times (both 3 times the optimum over rows with centers "
+        "'rows'); twice that with centers 'means'; in blocks none",
         cost="the rows around each center, about 20 times; a flow network of all of them",
         representation="centroid",
         source="aggarwal2006, section 2",
@@ -126,11 +128,11 @@ METHODS = (
     Method(
         name="cellular",
         family=__name__,
-        summary="Opens clusters where facility_cost pays, by a primal-dual method; promises no "
-        "class size, so that anonymize refuses it.",
-        guarantee="facility costs and rows times radius at most 8 times the least possible, 4 "
-        "times the least of rows with centers 'rows', 14 times with 'means'; where facility costs "
-        "differ, with 'rows' only; no class size; in blocks none",
+        summary="Opens clusters, each at the price of facility_cost, by a primal-dual method; "
+        "guarantees no class size, so anonymize rejects it.",
+        guarantee="facility costs and rows times radius at most 8 times the optimum, 4 times the "
+        "optimum over rows with centers 'rows', 14 times with 'means'; if facility costs differ, "
+        "with 'rows' only; no class size; in blocks none",
         cost="grows with the rows within a facility_cost of each row",
         representation="centroid",
         source="aggarwal2006, section 3, procedure 1",
@@ -144,11 +146,11 @@ METHODS = (
     Method(
         name="r_cellular",
         family=__name__,
-        summary="Clusters by a primal-dual method that makes small ones dear, shares rows "
+        summary="Forms clusters by a primal-dual method that penalizes small ones, shares rows "
         "between them, and then makes them disjoint.",
-        guarantee="rows times radius at most 120 times the least possible, with epsilon 200 "
-        "times; half of that, of the least of rows, with centers 'rows', and twice with 'means'; "
-        "with max_diameter or in blocks none",
+        guarantee="rows times radius at most 120 times the optimum, with epsilon 200 times; with "
+        "centers 'rows' half of that times the optimum over rows, with 'means' twice that; with "
+        "max_diameter or in blocks none",
         cost="grows with the rows within twice the distance to the k-th nearest of each row",
         representation="centroid",
         source="aggarwal2006, section 3.1",

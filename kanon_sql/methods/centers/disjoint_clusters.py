@@ -27,7 +27,7 @@ from kanon_sql.points.points import Labels, MetricPoints
 
 
 @dataclass(frozen=True)
-class _Tree:
+class _ClusterTree:
     """An open cluster's assigned members, and the leftover clusters that hang on it.
 
     Attributes:
@@ -64,7 +64,7 @@ class Disjoint:
         self.members = [members[c] for c in order]
         self.held: dict[int, Labels] = {}
 
-    def trees(self) -> list[_Tree]:
+    def trees(self) -> list[_ClusterTree]:
         """The forest: opens clusters, and hangs each leftover one that holds records on a tree."""
         n = len(self.points)
         opened_by = np.full(n, -1, np.int64)
@@ -73,7 +73,7 @@ class Disjoint:
             free = own[opened_by[own] < 0]
             if len(free) >= self.k:
                 opened_by[free] = c
-                opened[c] = _Tree(int(self.centers[c]), free, [])
+                opened[c] = _ClusterTree(int(self.centers[c]), free, [])
             else:
                 leftover.append(c)
         self._place(leftover, opened_by)
@@ -104,7 +104,7 @@ class Disjoint:
         made = [made for tree in self.trees() for made in self._regroup(tree)]
         return [center for center, _ in made], [np.sort(members) for _, members in made]
 
-    def _regroup(self, tree: _Tree) -> list[tuple[int, Labels]]:
+    def _regroup(self, tree: _ClusterTree) -> list[tuple[int, Labels]]:
         """Classes of k or more records of a tree: of its second level first, from the far ones on,
         then what is left of that with the nearest of the first level."""
         made, k = [], self.k

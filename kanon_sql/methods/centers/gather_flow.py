@@ -23,7 +23,7 @@ from kanon_sql.errors import DataError
 from kanon_sql.kernel.jit import kernel
 from kanon_sql.kernel.watch import STOP, Watch
 from kanon_sql.methods.centers.lower_bounds import keys_between
-from kanon_sql.methods.centers.radius_search import Trial
+from kanon_sql.methods.centers.radius_search import RadiusTrial
 from kanon_sql.points.points import Floats, Labels, MetricPoints
 from kanon_sql.search.balls import ball_in_tree
 from kanon_sql.search.box_tree import new_stack
@@ -50,7 +50,7 @@ class Assignment:
     gaps: Floats
 
 
-class Cover(NamedTuple):
+class CenterCover(NamedTuple):
     """Centers within a key of all records.
 
     Attributes:
@@ -70,7 +70,7 @@ class Cover(NamedTuple):
 
 
 @kernel
-def _cover(marked_tree: MarkedTree, limit: float, most: int, beat: Any) -> Cover:
+def _cover(marked_tree: MarkedTree, limit: float, most: int, beat: Any) -> CenterCover:
     """Makes every record that no center is within the limit of a center, in canonical order, up to
     one more than ``most``."""
     space, tree, leaves, _ = marked_tree
@@ -96,12 +96,13 @@ def _cover(marked_tree: MarkedTree, limit: float, most: int, beat: Any) -> Cover
                 nearest[v], keys[v] = made, gaps[p]
         centers[made] = i
         made += 1
-    return Cover(centers[:made], nearest, keys, shared, widest)
+    return CenterCover(centers[:made], nearest, keys, shared, widest)
 
 
 @kernel
 def _arcs(
-    marked_tree: MarkedTree, limit: float, cover: Cover, due: Any, ends: Any, most: int, beat: Any
+    marked_tree: MarkedTree, limit: float, cover: CenterCover, due: Any, ends: Any, most: int,
+    beat: Any
 ) -> Any:
     """Who may take which record: arcs from the centers with dues, and from all that may be asked
     for more, up to centers where flows end.
@@ -190,7 +191,7 @@ def _moves(takers: Any, records: Any, owner: Labels, due: Labels, spare: Labels)
 
 def gather_within(
     marked_tree: MarkedTree, limit: float, k: int, most: int, watch: Watch
-) -> Trial:
+) -> RadiusTrial:
     """Centers and k or more records within a key of each: an Assignment, if condition (2) holds.
 
     It is the same for all keys down to that of the center and record furthest apart within it.
@@ -212,7 +213,7 @@ def gather_within(
     watch.check()
     m, nearest = len(cover.centers), cover.nearest
     if m > most:
-        return Trial(limit, None)
+        return RadiusTrial(limit, None)
     sizes = np.bincount(nearest, minlength=m)
     due, spare = np.maximum(k - sizes, 0), np.maximum(sizes - k, 0)
     owner = nearest
@@ -229,10 +230,10 @@ def gather_within(
             )
         moves = _moves(takers, records, nearest, due, spare)
         if moves is None:
-            return Trial(limit, None)
+            return RadiusTrial(limit, None)
         owner = nearest.copy()
         owner[moves[0]] = moves[1]
-    return Trial(cover.widest, Assignment(cover.centers, owner, nearest, cover.keys))
+    return RadiusTrial(cover.widest, Assignment(cover.centers, owner, nearest, cover.keys))
 
 
 def bring_home(points: MetricPoints, made: Assignment, k: int) -> Labels:

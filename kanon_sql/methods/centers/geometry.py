@@ -28,16 +28,16 @@ FIFTH = 5
 """Which nearest row tells the default facility_cost."""
 
 DISTANCES_OF_CENTERS = {
-    "euclidean": "the square root of the squared distances between standardized values",
-    "hamming": "the quasi-identifiers in which two rows differ",
-    "taxonomy": "over the quasi-identifiers, the height of the lowest common ancestor over that of "
-    "the hierarchy (without one the built-in 'bins', 'date' or 'flat')",
-    "haversine": "kilometres between places, for two quasi-identifiers with names such as lat and "
-    "lon",
+    "euclidean": "the square root of the sum of squared distances of standardized values",
+    "hamming": "the number of quasi-identifiers in which the rows differ",
+    "taxonomy": "the sum over the quasi-identifiers of height of the lowest common ancestor / "
+    "height of the hierarchy (without one the built-in 'bins', 'date' or 'flat')",
+    "haversine": "the kilometres between two places, for two quasi-identifiers with names such as "
+    "lat and lon",
 }
 
 CENTERS = {
-    "anywhere": "the centroid of the class, or a row where that has a smaller radius",
+    "anywhere": "the centroid of the class, or a row if that gives a smaller radius",
     "means": "always the centroid",
     "rows": "always a row",
 }
@@ -62,12 +62,12 @@ class CenterOptions(MethodOptions):
 
     metric: str = option(
         "euclidean", one_of(DISTANCES_OF_CENTERS),
-        "how far apart two rows are: "
+        "the distance of two rows: "
         + "; ".join(f"'{name}' is {text}" for name, text in DISTANCES_OF_CENTERS.items()) + ".",
     )
     centers: str = option(
         "anywhere", one_of(CENTERS, "centers value"),
-        "what a class publishes: "
+        "the center that a class publishes: "
         + "; ".join(f"'{name}' is {text}" for name, text in CENTERS.items()) + ".",
         compiles="rows",
     )

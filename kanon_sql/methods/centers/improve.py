@@ -9,7 +9,7 @@ import numpy as np
 from kanon_sql.kernel.jit import inner, kernel
 from kanon_sql.kernel.watch import STOP, Watch
 from kanon_sql.methods.centers.medoids import best_centers
-from kanon_sql.methods.centers.records import Records, records_of
+from kanon_sql.methods.centers.records import MetricRecords, records_of
 from kanon_sql.points.distances import distance_of, distances_between, squared_distance
 from kanon_sql.points.points import Floats, Labels, MetricPoints
 
@@ -20,7 +20,7 @@ CUTS = 4
 """The ways to halve a class that are tried."""
 
 
-class Classes(NamedTuple):
+class LinkedClasses(NamedTuple):
     """Classes between which records move, each a list whose members are linked.
 
     Attributes:
@@ -41,7 +41,7 @@ class Classes(NamedTuple):
 
 
 @kernel
-def _widths(records: Records, members: Any, starts: Any, widths: Any, beat: Any) -> None:
+def _widths(records: MetricRecords, members: Any, starts: Any, widths: Any, beat: Any) -> None:
     """The largest distance of two members of each class."""
     numeric, codes, scale, form = records
     for g in range(len(starts) - 1):
@@ -56,7 +56,7 @@ def _widths(records: Records, members: Any, starts: Any, widths: Any, beat: Any)
 
 
 @inner
-def _linked(records: Records, labels: Any, centers: Any) -> Classes:
+def _linked(records: MetricRecords, labels: Any, centers: Any) -> LinkedClasses:
     """The classes as linked lists; the labels are kept, and change with them."""
     numeric, codes, scale, form = records
     groups, n = len(centers), len(labels)
@@ -70,11 +70,11 @@ def _linked(records: Records, labels: Any, centers: Any) -> Classes:
             sizes[g] += 1
             away = distance_of(squared_distance(numeric, codes, scale, i, centers[g]), form)
             radii[g] = max(radii[g], away)
-    return Classes(labels, centers, sizes, radii, head, after)
+    return LinkedClasses(labels, centers, sizes, radii, head, after)
 
 
 @inner
-def _farthest(records: Records, classes: Classes, g: int) -> Any:
+def _farthest(records: MetricRecords, classes: LinkedClasses, g: int) -> Any:
     """The member of a class that is farthest from its center, the first on ties; the member before
     it in the list (-1: none); how far it is, and how far the next one."""
     numeric, codes, scale, form = records
@@ -95,7 +95,7 @@ def _farthest(records: Records, classes: Classes, g: int) -> Any:
 
 @inner
 def _cheapest_class(
-    records: Records, classes: Classes, near: Any, far: int, spared: float, wide: float
+    records: MetricRecords, classes: LinkedClasses, near: Any, far: int, spared: float, wide: float
 ) -> int:
     """The class of a record near to ``far`` that it costs least to put it into, less than what is
     spared; -1 for none. Ties go to the first class."""
@@ -123,7 +123,7 @@ def _cheapest_class(
 
 @kernel
 def _move(
-    records: Records, near: Any, k: int, wide: float, labels: Any, centers: Any, beat: Any
+    records: MetricRecords, near: Any, k: int, wide: float, labels: Any, centers: Any, beat: Any
 ) -> int:
     """Moves the record farthest from the center of a class of more than k to the class of one of
     the records near it, as long as that lowers the cost; returns how many were moved.

@@ -8,7 +8,7 @@ import numpy as np
 
 from kanon_sql.kernel.jit import inner, kernel
 from kanon_sql.kernel.watch import STOP, Watch
-from kanon_sql.methods.centers.records import Records, records_of
+from kanon_sql.methods.centers.records import MetricRecords, records_of
 from kanon_sql.points.points import Labels, MetricPoints
 
 LARGE = 5_000
@@ -40,7 +40,7 @@ def _reach(
 
 
 @kernel
-def _choose(records: Records, members: Any, starts: Any, centers: Any, beat: Any) -> None:
+def _choose(records: MetricRecords, members: Any, starts: Any, centers: Any, beat: Any) -> None:
     numeric, codes, scale, _ = records
     for g in range(len(starts) - 1):
         if beat[STOP] == 1:

@@ -39,7 +39,7 @@ MANY = 24
 ONE = np.int64(1)  # a plain number would have what takes it compiled twice; see NOBODY
 
 
-class Costs(NamedTuple):
+class OpeningCosts(NamedTuple):
     """Which clusters may be opened, and what for.
 
     Attributes:
@@ -203,7 +203,7 @@ def _cheapest(
 
 @inner
 def next_opening(
-    threshold_tree: ThresholdTree, unassigned: Any, costs: Costs, work: Workspace, v: int,
+    threshold_tree: ThresholdTree, unassigned: Any, costs: OpeningCosts, work: Workspace, v: int,
     front: float, now: float,
 ) -> Any:
     """When a cluster around v opens next, if nothing else happens: (time, radius, True); or less

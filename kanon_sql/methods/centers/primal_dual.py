@@ -27,7 +27,7 @@ from kanon_sql.kernel.heap import IndexedHeap, move_entry, new_indexed_heap
 from kanon_sql.kernel.jit import inner, kernel
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.methods.centers.opening_times import (
-    Costs,
+    OpeningCosts,
     Workspace,
     new_workspace,
     next_opening,
@@ -109,7 +109,7 @@ class Growing(NamedTuple):
     """
 
     threshold_tree: ThresholdTree
-    costs: Costs
+    costs: OpeningCosts
     heap: IndexedHeap
     exact: ExactTimes
     duals: Duals
@@ -120,7 +120,7 @@ class Growing(NamedTuple):
 
 @inner
 def _new_growing(
-    threshold_tree: ThresholdTree, costs: Costs, order: Any, bounds: Any
+    threshold_tree: ThresholdTree, costs: OpeningCosts, order: Any, bounds: Any
 ) -> Growing:
     """All records unassigned at time 0.
 
@@ -246,7 +246,8 @@ def _make_bounds(growing: Growing, members: int, now: float) -> None:
 
 @kernel
 def _grow(
-    threshold_tree: ThresholdTree, costs: Costs, order: Any, bounds: Any, spare: int, sweep: bool,
+    threshold_tree: ThresholdTree, costs: OpeningCosts, order: Any, bounds: Any, spare: int,
+    sweep: bool,
     beat: Any,
 ) -> Any:
     """Grows alpha until no more than ``spare`` records are unassigned, or none can be assigned.
@@ -362,7 +363,7 @@ def grow(
         none, nowhere = np.zeros(0, np.int64), np.zeros(0)
         return Growth(nowhere, none, none, nowhere, 0)
     duals, centers, radii, left = _grow(
-        new_threshold_tree(points), Costs(least, float(most), base, float(rate)),
+        new_threshold_tree(points), OpeningCosts(least, float(most), base, float(rate)),
         np.argsort(bounds, kind="stable"), bounds, spare, sweep, watch.beat(),
     )
     watch.check()

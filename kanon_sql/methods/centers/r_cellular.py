@@ -85,7 +85,7 @@ class _Found:
     unpaid: float
 
 
-class _Task:
+class _CellularTask:
     """What is asked for, and what all runs need.
 
     Attributes:
@@ -171,7 +171,7 @@ class _Task:
         return _Found(labels, chosen, cost, shared.bound, shared.unpaid)
 
 
-def _cheapest(task: _Task) -> tuple[_Found, float]:
+def _cheapest(task: _CellularTask) -> tuple[_Found, float]:
     """The cheapest of the runs, and a lower bound of the least possible cost around records."""
     most, bound, lower, best = np.inf, task.needed, np.inf, None
     while True:
@@ -191,7 +191,7 @@ def _cheapest(task: _Task) -> tuple[_Found, float]:
         lower = min(lower, max(bound, task.k * most))
 
 
-def _narrow(task: _Task, wide: float) -> tuple[_Found, float]:
+def _narrow(task: _CellularTask, wide: float) -> tuple[_Found, float]:
     """The cheapest of the runs whose classes have no diameter above ``wide``, and a lower bound,
     around records.
 
@@ -264,7 +264,7 @@ def r_cellular(points: MetricPoints, task: GroupTask, watch: Watch) -> Grouping:
     if n == 0:
         none = np.zeros(0, np.int64)
         return Grouping(none, {"lower_bound": 0.0, "guaranteed_ratio": ratio}, none)
-    search = _Task(points, k, out, watch)
+    search = _CellularTask(points, k, out, watch)
     if wide is not None:
         found, lower = _narrow(search, float(wide))
         labels, centers = cheapen(

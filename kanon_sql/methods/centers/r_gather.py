@@ -43,7 +43,7 @@ from kanon_sql.methods.centers.outliers import (
     least_core,
     nearest_centers,
 )
-from kanon_sql.methods.centers.radius_search import Trial, least_accepted, neighbour_keys
+from kanon_sql.methods.centers.radius_search import RadiusTrial, least_accepted, neighbour_keys
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Floats, Grouping, MetricPoints
 from kanon_sql.search.build_pool import new_pool
@@ -51,7 +51,7 @@ from kanon_sql.search.marked_counts import MarkedTree, ball_sizes, new_marked_tr
 
 
 @dataclass(frozen=True)
-class _Task:
+class _GatherTask:
     """What a call asks for.
 
     Attributes:
@@ -100,7 +100,7 @@ def r_gather(points: MetricPoints, task: GroupTask, watch: Watch) -> Grouping:
         none = np.zeros(0, np.int64)
         return Grouping(none, {"lower_bound": 0.0, "guaranteed_ratio": 2.0 * own.widening}, none)
     k = min(k, n)
-    search = _Task(
+    search = _GatherTask(
         points, new_marked_tree(points), neighbour_keys(points, k, watch), k,
         min(int(own.epsilon * n), n - k), n if own.max_clusters is None else own.max_clusters,
         own.publishes == "rows", watch,
@@ -123,7 +123,7 @@ def r_gather(points: MetricPoints, task: GroupTask, watch: Watch) -> Grouping:
     return Grouping(labels, facts, made.centers)
 
 
-def _of_rows(task: _Task) -> float:
+def _of_rows(task: _GatherTask) -> float:
     """A key that no radius around records is below, where all records are kept."""
     beat = task.watch.beat()
     key = float(heavy_cover(task.marked_tree, task.needed, beat).max())
@@ -131,14 +131,14 @@ def _of_rows(task: _Task) -> float:
     return key
 
 
-def _gather(task: _Task) -> tuple[float, Assignment]:
+def _gather(task: _GatherTask) -> tuple[float, Assignment]:
     """Section 2.2; with max_clusters section 2.4, (k, r)-center."""
     test = partial(gather_within, task.marked_tree, k=task.k, most=task.most, watch=task.watch)
     found = least_accepted(task.points, float(task.needed.max()), test)
     return found.key, found.made
 
 
-def _finish(task: _Task, centers: Any, owner: Any, kept: Any) -> Assignment:
+def _finish(task: _GatherTask, centers: Any, owner: Any, kept: Any) -> Assignment:
     """Records kept that have no center yet get the nearest one."""
     space = task.marked_tree.space
     pool = new_pool(space, np.sort(centers))
@@ -148,7 +148,7 @@ def _finish(task: _Task, centers: Any, owner: Any, kept: Any) -> Assignment:
     return Assignment(centers, owner, nearest, gaps)
 
 
-def _leave_out(task: _Task) -> tuple[float, Assignment]:
+def _leave_out(task: _GatherTask) -> tuple[float, Assignment]:
     """Section 2.3, (r, epsilon)-gather; what is in no ball joins the nearest center."""
     space, beat, n, k = task.marked_tree.space, task.watch.beat(), len(task.points), task.k
     if task.among:
@@ -166,18 +166,18 @@ def _leave_out(task: _Task) -> tuple[float, Assignment]:
     return key, _finish(task, centers, owner, kept)
 
 
-def _few_clusters(task: _Task, start: float) -> tuple[float, Assignment]:
+def _few_clusters(task: _GatherTask, start: float) -> tuple[float, Assignment]:
     """Section 2.4, (k, r, epsilon)-center. The search starts at the key that section 2.3 finds,
     since no clustering has a smaller one."""
     points, beat, n = task.points, task.watch.beat(), len(task.points)
 
-    def test(key: float) -> Trial:
+    def test(key: float) -> RadiusTrial:
         sizes = ball_sizes(task.marked_tree, key, task.watch)
         reach = thrice(points, key)
         made = heaviest_balls(task.marked_tree, sizes, task.k, key, reach, task.most, beat)
         task.watch.check()
         enough = made.covered.sum() >= n - task.out
-        return Trial(key, made if enough else None, int(sizes.sum()))
+        return RadiusTrial(key, made if enough else None, int(sizes.sum()))
 
     found = least_accepted(points, start, test)
     return found.key, _finish(task, *found.made)

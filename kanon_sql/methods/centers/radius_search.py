@@ -28,7 +28,7 @@ LISTED = 1_000_000
 
 
 @dataclass(frozen=True)
-class Trial:
+class RadiusTrial:
     """What came of a key.
 
     Attributes:
@@ -63,8 +63,8 @@ def some_keys(points: MetricPoints) -> Floats:
 
 
 def least_accepted(
-    points: MetricPoints, start: float, test: Callable[[float], Trial]
-) -> Trial:
+    points: MetricPoints, start: float, test: Callable[[float], RadiusTrial]
+) -> RadiusTrial:
     """An accepted key that is the start, or such that no smaller pair's key can be the optimum's.
 
     Args:

@@ -12,7 +12,7 @@ from kanon_sql.points.distances import FORMS
 from kanon_sql.points.points import MetricPoints
 
 
-class Records(NamedTuple):
+class MetricRecords(NamedTuple):
     """What the distance of two records follows from; see MetricPoints.
 
     Attributes:
@@ -28,7 +28,7 @@ class Records(NamedTuple):
     form: int
 
 
-def records_of(points: MetricPoints) -> Records:
+def records_of(points: MetricPoints) -> MetricRecords:
     """The points as kernels take them."""
-    return Records(points.numeric, points.codes, points.scale, FORMS[points.form])
+    return MetricRecords(points.numeric, points.codes, points.scale, FORMS[points.form])
 

@@ -109,7 +109,7 @@ def _assign(
 
 
 @dataclass(frozen=True)
-class Shared:
+class SharedClusters:
     """Clusters that share records.
 
     Attributes:
@@ -139,7 +139,7 @@ def _left_out(points: MetricPoints, growth: Growth, out: int) -> Any:
 
 def share(
     points: MetricPoints, k: int, lists: Any, least: Floats, most: float, out: int, watch: Watch
-) -> Shared | None:
+) -> SharedClusters | None:
     """Clusters of k or more records that share records; None where none can hold all but ``out``.
 
     Args:
@@ -170,7 +170,7 @@ def share(
     unpaid = math.fsum(alpha[i] - radii[owner[i]] for i in np.flatnonzero(gone & (owner >= 0)))
     taken = np.argsort(home, kind="stable")[int(np.sum(home < 0)) :]
     clusters, starts = np.unique(home[taken], return_index=True)
-    return Shared(
+    return SharedClusters(
         centers[clusters],
         [
             np.unique(np.concatenate([own, [centers[c]], lists[centers[c]]])).astype(np.int64)

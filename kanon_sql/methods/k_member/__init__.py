@@ -23,22 +23,22 @@ class KMemberOptions(MethodOptions):
 
     start: str = option(
         "last", one_of(STARTS),
-        "a class starts with the row furthest from the 'last' row added (byun2006, figure 8), or "
-        "from the one before's start, its 'seed' (section 4.3).",
+        "the row that starts a class is the one furthest from the 'last' row added (byun2006, "
+        "figure 8), or from the 'seed' that started the previous class (section 4.3).",
     )
     class_penalty: float = option(
-        1.0, number, "what a row of another class label costs, in quasi-identifier cells.",
+        1.0, number, "the cost of a row with another class label, in quasi-identifier cells.",
         type="DOUBLE",
     )
     diversity_preference: str | None = option(
         None, one_of(DIVERSITIES),
-        "'equal' avoids classes that have one sensitive value only, 'sensitive' those whose one "
-        "value is among sensitive_values. Needs one sensitive column. It is a preference; l is the "
-        "model that is kept.",
+        "'equal' avoids classes with only one sensitive value, 'sensitive' those whose only value "
+        "is among sensitive_values. Requires one sensitive column. This is a preference; for a "
+        "guarantee, use l.",
     )
     diversity_penalty: float = option(
         1.0, number,
-        "what a row costs that leaves its class without diversity, in quasi-identifier cells.",
+        "the cost of a row that leaves its class without diversity, in quasi-identifier cells.",
         type="DOUBLE",
     )
 
@@ -82,8 +82,8 @@ METHODS = (
     Method(
         name="k_member",
         family=__name__,
-        summary="One class of k a round: a record furthest away, then those that add least to "
-        "the class's information loss; leftovers join where they add least.",
+        summary="Forms one class of k per round: one record far from the previous class, then "
+        "those that add least to the information loss; leftover records join where they add least.",
         guarantee="n // k classes of k to 2k-1; no bound on the loss",
         cost="near O(n log n) with few columns, O(n^2) at most",
         representation="interval",
@@ -94,11 +94,11 @@ METHODS = (
     Method(
         name="nearest",
         family=__name__,
-        summary="One class of k a round: a record picked at random, and the k-1 nearest.",
+        summary="Forms one class of k per round: a random record and its k-1 nearest.",
         guarantee="n // k classes of k to 2k-1; no bound on the loss",
         cost="near O(n log n) with few columns, O(n^2 / k) at most",
         representation="interval",
-        source="Aggarwal and Yu 2004, as byun2006, section 6, compares with it",
+        source="Aggarwal and Yu 2004, as compared in byun2006, section 6",
         geometries={"loss": LOSS},
     ),
 )

@@ -19,7 +19,7 @@ from kanon_sql.methods.k_member.loss_class import (
     new_class,
 )
 from kanon_sql.methods.k_member.loss_search import (
-    Found,
+    BestRecord,
     Tallies,
     find_records,
     new_found,
@@ -67,7 +67,7 @@ class Rules(NamedTuple):
     sensitive_due: float = 0.0
 
 
-class Round(NamedTuple):
+class SearchRound(NamedTuple):
     """What all rounds of the search share.
 
     Attributes:
@@ -94,7 +94,7 @@ class Round(NamedTuple):
 
 
 @inner
-def _charge(task: Round, members: Any, size: int, counts: Any) -> None:
+def _charge(task: SearchRound, members: Any, size: int, counts: Any) -> None:
     """Updates the penalties when members[size - 1] has joined a class as one of ``size``; size 0
     takes all back, so that the next class can begin."""
     rules, protected = task.rules, task.protected
@@ -124,7 +124,8 @@ def _charge(task: Round, members: Any, size: int, counts: Any) -> None:
 
 @kernel
 def _gather(
-    task: Round, near: LossTree, far: LossTree, found: Found, k: int, until: int, beat: Any
+    task: SearchRound, near: LossTree, far: LossTree, found: BestRecord, k: int, until: int,
+    beat: Any
 ) -> None:
     """Makes classes of k until fewer than k records, or no more than ``until``, are left.
 
@@ -197,7 +198,7 @@ def gather(points: LossPoints, k: int, order: Labels, rules: Rules, watch: Watch
     )
     labels, near, far = np.full(n, -1, np.int64), arrange(points, False), arrange(points, True)
     state, beat = np.array([order[0], 0, n, 0], np.int64), watch.beat()
-    task = Round(
+    task = SearchRound(
         columns, rules, order, new_class(points, columns, k), dues, points.protected, state, labels,
         Tallies(np.zeros((2, 64)), np.full(64, 8)),
     )

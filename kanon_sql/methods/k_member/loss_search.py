@@ -46,7 +46,7 @@ class Tallies(NamedTuple):
     due: Labels
 
 
-class Found(NamedTuple):
+class BestRecord(NamedTuple):
     """The best records of a search, and room for it.
 
     Attributes:
@@ -60,14 +60,14 @@ class Found(NamedTuple):
     stack: Stack
 
 
-def new_found(q: int) -> Found:
+def new_found(q: int) -> BestRecord:
     """Room for the best q records."""
     # as it is written: what only makes arrays is not worth compiling
-    return Found(np.zeros(q, np.int64), np.zeros(q), new_stack.py_func())
+    return BestRecord(np.zeros(q, np.int64), np.zeros(q), new_stack.py_func())
 
 
 @inner
-def _offer(found: Found, held: int, q: int, i: int, value: float) -> int:
+def _offer(found: BestRecord, held: int, q: int, i: int, value: float) -> int:
     """Takes record i into the best q, of which ``held`` are known; returns how many are then."""
     records, values = found.records, found.values
     if held == q:
@@ -86,7 +86,7 @@ def _offer(found: Found, held: int, q: int, i: int, value: float) -> int:
 
 @inner
 def find_records(
-    columns: Columns, tree: LossTree, group: LossClass, dues: Dues, more: float, found: Found,
+    columns: Columns, tree: LossTree, group: LossClass, dues: Dues, more: float, found: BestRecord,
     q: int,
 ) -> int:
     """The q records left with the least more * D(class and it) + dues, ties to the lowest; returns

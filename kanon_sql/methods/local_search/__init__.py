@@ -10,10 +10,11 @@ METHODS = (
         name="best",
         family=__name__,
         summary="Refines the groups of mdav, mdav_plus, v_mdav and mdav_star (optimal_1d for one "
-        "number; k_member, nearest and mondrian with distance 'loss'), then searches on from the "
-        "best.",
-        guarantee="groups of k to 2k-1; never more loss than what it starts from, refined or not",
-        cost="that of its starts, and refine_steps",
+        "number; k_member, nearest and mondrian with distance 'loss'), then continues from the "
+        "best of them.",
+        guarantee="groups of k to 2k-1; never a higher loss than the methods it starts from, "
+        "refined or not",
+        cost="that of these methods, and refine_steps",
         representation="centroid",
         source="simulated annealing over moves, swaps, splits and mergers of groups; set "
         "partitioning by column generation, as Aloise et al. 2014",

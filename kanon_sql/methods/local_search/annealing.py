@@ -39,7 +39,14 @@ from kanon_sql.methods.local_search.penalty import (
     permits,
     reach,
 )
-from kanon_sql.methods.local_search.state import Changes, Cycle, Judged, Moved, Search, Sites
+from kanon_sql.methods.local_search.state import (
+    Changes,
+    Cycle,
+    DistinctPoints,
+    Judged,
+    LocalSearch,
+    Moved,
+)
 
 BLOCK = 256
 """Steps of one temperature, and between two looks at the beat."""
@@ -88,7 +95,7 @@ def _pick(bits: Any, shift: int, width: int, count: int) -> Any:
 
 
 @inlined
-def _at_site(sites: Sites, site: int, bits: Any) -> Any:
+def _at_site(sites: DistinctPoints, site: int, bits: Any) -> Any:
     """One of the records at a site."""
     start = sites.start
     count = start[site + 1] - start[site]
@@ -96,7 +103,7 @@ def _at_site(sites: Sites, site: int, bits: Any) -> Any:
 
 
 @inlined
-def _neighbour(data: Any, sites: Sites, i: int, bits: Any) -> Any:
+def _neighbour(data: Any, sites: DistinctPoints, i: int, bits: Any) -> Any:
     """A record at the site of i or at one of the nearest, which may be i itself."""
     site, near = sites.site_of[i], sites.near
     own = 1 if sites.start[site + 1] - sites.start[site] > 1 else 0
@@ -137,7 +144,7 @@ def is_rare(bits: Any) -> Any:
 
 
 @inlined
-def weigh(search: Search, i: int, bits: Any, limit: float) -> Any:
+def weigh(search: LocalSearch, i: int, bits: Any, limit: float) -> Any:
     """What a step that is not rare comes to, at record i: the mover's group, the group of the one
     that stays, the mover, and the record that it is to change places with.
 
@@ -170,7 +177,7 @@ def weigh(search: Search, i: int, bits: Any, limit: float) -> Any:
 
 
 @inner
-def _dissolve(search: Search, g: int, bits: Any, limit: float, room: Moved) -> bool:
+def _dissolve(search: LocalSearch, g: int, bits: Any, limit: float, room: Moved) -> bool:
     """Puts the members of group g, one by one, into the group nearby that grows least; undone if
     that costs more than the limit."""
     data, groups, sites, spare, _, k, changes, penalty = search
@@ -229,7 +236,7 @@ def _dissolve(search: Search, g: int, bits: Any, limit: float, room: Moved) -> b
 
 
 @inner
-def _create(search: Search, i: int, bits: Any, limit: float, moved: Moved) -> bool:
+def _create(search: LocalSearch, i: int, bits: Any, limit: float, moved: Moved) -> bool:
     """Makes a group of record i and the k-1 nearest that other groups can do without; undone if
     that costs more than the limit."""
     data, groups, sites, spare, _, k, changes, penalty = search
@@ -291,7 +298,7 @@ def _create(search: Search, i: int, bits: Any, limit: float, moved: Moved) -> bo
 
 @kernel
 def anneal(
-    search: Search, cycle: Cycle, first: int, last: int, judged: Judged, beat: Any
+    search: LocalSearch, cycle: Cycle, first: int, last: int, judged: Judged, beat: Any
 ) -> None:
     """Steps first .. last - 1, all within the cycle; of those that were judged before, what was
     found is taken where neither group was changed since."""

@@ -27,7 +27,7 @@ from kanon_sql.methods.local_search.refine import (
     load_groups,
     loss_of,
 )
-from kanon_sql.methods.local_search.state import Cycle, Search, Sites, no_changes
+from kanon_sql.methods.local_search.state import Cycle, DistinctPoints, LocalSearch, no_changes
 from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Labels, LossPoints, Points
 from kanon_sql.privacy.demands import Demands
@@ -81,7 +81,7 @@ def kept_codes(demands: Demands, labels: Labels, groups: int) -> Any:
     return kept.reshape(groups, demands.width).astype(np.int32)
 
 
-class Held:
+class ConstrainedSearch:
     """A search among groupings whose groups are held to demands.
 
     Attributes:
@@ -108,7 +108,7 @@ class Held:
             demands, held, kept_codes(demands, labels, groups_at_most), self._price, ROOM * k, seed
         )
         changes = no_changes(groups_at_most, k, ground.sites)
-        self._work = Search(data, groups, ground.sites, spare, unit, k, changes, penalty)
+        self._work = LocalSearch(data, groups, ground.sites, spare, unit, k, changes, penalty)
         self._watch, self._beat, self.step = watch, watch.beat(), 0
 
     def cycle(
@@ -160,7 +160,7 @@ class Models:
         self._ground = Ground(points, k, watch)
         self._ground.sites = self._with_slices(self._ground.sites)
 
-    def _with_slices(self, sites: Sites) -> Sites:
+    def _with_slices(self, sites: DistinctPoints) -> DistinctPoints:
         """The sites with neighbours in every slice of the sensitive values."""
         points, n = self.points, len(self.points)
         if n > FAR or sites.near.shape[1] == 0:
@@ -198,7 +198,7 @@ class Models:
     def repaired(self, labels: Labels) -> Labels:
         """A grouping with cycles at rising prices behind it, and mergers of what they left."""
         n, points = len(labels), self.points
-        held = Held(self._ground, labels, self._demands, self._seed, self._watch)
+        held = ConstrainedSearch(self._ground, labels, self._demands, self._seed, self._watch)
         unit = loss_of(points, labels) / n
         steps = self._softly(n)
         # of equal records none is a neighbour, and nothing is lost
@@ -256,7 +256,7 @@ class Models:
             ground = Ground(points, self.k, self._watch)
             demands = demands._replace(codes=np.ascontiguousarray(demands.codes[part]))
         inner = np.unique(labels[part], return_inverse=True)[1].reshape(-1)
-        held = Held(ground, inner, demands, self._seed + 1, self._watch)
+        held = ConstrainedSearch(ground, inner, demands, self._seed + 1, self._watch)
         ended = held.cycle(HARD, steps, until, hot)
         self.steps += held.step
         found = number_by_first(held.labels())

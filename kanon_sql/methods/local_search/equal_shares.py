@@ -45,7 +45,7 @@ def is_hopeless(points: Points, k: int, steps: int, room: int, capacity: int) ->
     return int(moved + left) > HOPELESS
 
 
-def dealt(labels: Labels, values: Codes, k: int) -> Labels:
+def spread_ties(labels: Labels, values: Codes, k: int) -> Labels:
     """Classes of k records or more that all have the shares of all records: int64, shape (n,).
 
     The records of each combination of values are dealt to them in equal parts, in the order of the

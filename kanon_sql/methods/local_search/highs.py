@@ -29,7 +29,7 @@ Numbers = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
 
 
-class Cover(NamedTuple):
+class CoverProblem(NamedTuple):
     """Classes of which some are to hold each record once, at the least cost.
 
     Attributes:
@@ -48,7 +48,7 @@ class Cover(NamedTuple):
     members: Places
 
 
-def solved(cover: Cover) -> Numbers:
+def solved(cover: CoverProblem) -> Numbers:
     """The prices of the records in the linear program, or how far each class is taken in the
     integer one; empty where nothing was found."""
     from scipy.optimize import Bounds, LinearConstraint, linprog, milp
@@ -81,7 +81,8 @@ def serve(source: IO[bytes], sink: IO[bytes]) -> None:
         records, nodes, classes, entries = head.tolist()
         costs = _read(source, classes, np.float64)
         starts = _read(source, classes + 1, np.int64)
-        given = solved(Cover(records, nodes, costs, starts, _read(source, entries, np.int64)))
+        given = solved(CoverProblem(records, nodes, costs, starts, _read(source, entries,
+                                                                         np.int64)))
         sink.write(np.array([len(given)], np.int64).tobytes() + given.tobytes())
         sink.flush()
 
@@ -94,7 +95,7 @@ class Solver:
         self._killed = False
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="kanon")
 
-    def solve(self, cover: Cover, check: Callable[[], None]) -> Numbers:
+    def solve(self, cover: CoverProblem, check: Callable[[], None]) -> Numbers:
         """What ``solved`` gives. ``check`` is called now and then; what it raises ends the
         process."""
         if not sys.executable or (self._process is None and len(cover.costs) <= FEW):
@@ -110,7 +111,7 @@ class Solver:
                     self._kill()
                     raise
 
-    def _ask(self, cover: Cover) -> Numbers:
+    def _ask(self, cover: CoverProblem) -> Numbers:
         if self._process is None:
             from kanon_sql.kernel import child
 

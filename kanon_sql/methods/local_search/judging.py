@@ -34,7 +34,7 @@ from kanon_sql.methods.local_search.annealing import (
 )
 from kanon_sql.methods.local_search.moves import frozen
 from kanon_sql.methods.local_search.penalty import number_of
-from kanon_sql.methods.local_search.state import Cycle, Judged, Search
+from kanon_sql.methods.local_search.state import Cycle, Judged, LocalSearch
 
 FEW = 50_000
 """Records below which no other threads help: a batch of steps takes hardly longer than to wake
@@ -53,7 +53,7 @@ groups change before their turn."""
 
 
 @kernel
-def _judge(search: Search, cycle: Cycle, judged: Judged) -> None:
+def _judge(search: LocalSearch, cycle: Cycle, judged: Judged) -> None:
     """Weighs steps until all are taken."""
     begin, steps, _, found, turns = judged
     unit, penalty = search.unit, search.penalty
@@ -87,7 +87,7 @@ def _room(steps: int) -> Judged:
     return Judged(0, 0, 0, np.empty((steps, 4), np.int32), np.zeros(1, np.int64))
 
 
-def _judge_as(search: Search, cycle: Cycle, judged: Judged, _: int) -> None:
+def _judge_as(search: LocalSearch, cycle: Cycle, judged: Judged, _: int) -> None:
     """One thread's part of a batch."""
     _judge(search, cycle, judged)
 
@@ -103,10 +103,10 @@ class Judging:
         many = max(LEAST, min(MOST, n // PART // BLOCK * BLOCK))
         self._many = many if self._once or self._helpers.count > 0 else 0
         self._judged, self._free = _room(self._many), _room(self._many)
-        self._of: tuple[Search, Cycle] | None = None
+        self._of: tuple[LocalSearch, Cycle] | None = None
         self._view: Any = None
 
-    def anneal(self, search: Search, cycle: Cycle, first: int, last: int, beat: Beat) -> None:
+    def anneal(self, search: LocalSearch, cycle: Cycle, first: int, last: int, beat: Beat) -> None:
         """Steps first .. last - 1, all within the cycle, as ``anneal`` makes them."""
         if self._of is None or self._of[0] is not search or self._of[1] != cycle:
             self._of, self._judged = (search, cycle), self._judged._replace(steps=0)

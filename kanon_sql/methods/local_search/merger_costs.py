@@ -87,7 +87,7 @@ def _chained(codes: Any, width: Labels, labels: Labels, groups: int) -> _Chains:
     return _Chains(codes, starts, first, last, after)
 
 
-class Costs:
+class MergerCosts:
     """What classes lose, and what they would lose together, from what is kept of each.
 
     Of squared errors that is the sums of numbers, their squares, and how often two records of a

@@ -16,7 +16,7 @@ from kanon_sql.errors import DataError
 from kanon_sql.kernel.jit import kernel
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods.geometry import Mergers
-from kanon_sql.methods.local_search.merger_costs import Costs
+from kanon_sql.methods.local_search.merger_costs import MergerCosts
 from kanon_sql.methods.local_search.refine import loss_of
 from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Floats, ItemPoints, Labels, Points
@@ -70,7 +70,7 @@ class Merging:
         """Labels: int64, shape (n,), 0 .. groups-1."""
         self.labels: Labels = labels.copy()
         self._demands = demands
-        self._costs = Costs(points, labels)
+        self._costs = MergerCosts(points, labels)
         order = np.argsort(labels, kind="stable")
         self.members = np.split(order, np.cumsum(np.bincount(labels))[:-1])
         self.held = violations(demands, labels)

@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from kanon_sql.methods.local_search.highs import Cover, Solver
+from kanon_sql.methods.local_search.highs import CoverProblem, Solver
 from kanon_sql.methods.local_search.refine import data_of, embedded, loss_of
 from kanon_sql.methods.local_search.variations import (
-    Classes,
+    PricedClasses,
     cheapest,
     class_costs,
     class_rows,
@@ -70,29 +70,29 @@ class Region:
             apart = embedded(points, np.arange(len(points)))
         self._near = nearest_lists(apart, NEAR)
         room = ROOM * len(points) * k
-        self._found = Classes(np.empty((room, 2 * k - 1), np.int32), np.empty(room))
+        self._found = PricedClasses(np.empty((room, 2 * k - 1), np.int32), np.empty(room))
         self._reduced = np.empty(room)
         own = self._priced(class_rows(labels, k))
         self.used = own.rows
         self._own, self._cost = len(own.costs), float(own.costs.sum())
         self._classes = own.joined(self._priced(known)) if len(known) else own
 
-    def _priced(self, rows: Any) -> Classes:
+    def _priced(self, rows: Any) -> PricedClasses:
         """Classes with what they cost."""
-        return Classes(rows, class_costs(self._data, rows, self.k))
+        return PricedClasses(rows, class_costs(self._data, rows, self.k))
 
-    def _varied(self, rows: Any, prices: Floats, limit: float) -> tuple[Classes, Floats]:
+    def _varied(self, rows: Any, prices: Floats, limit: float) -> tuple[PricedClasses, Floats]:
         """Classes near to these, of reduced cost below the limit, and their reduced costs."""
         count = vary(
             self._data, self._near, prices, rows, self.k, limit, self._found, self._reduced
         )
         return self._found.taken(slice(count)), self._reduced[:count]
 
-    def _cover(self, classes: Classes, nodes: int) -> Cover:
+    def _cover(self, classes: PricedClasses, nodes: int) -> CoverProblem:
         within = classes.rows >= 0
         starts = np.append(0, np.cumsum(within.sum(axis=1)))
         members = classes.rows[within].astype(np.int64)
-        return Cover(len(self.points), nodes, classes.costs, starts, members)
+        return CoverProblem(len(self.points), nodes, classes.costs, starts, members)
 
     def _generate(self, check: Check) -> Floats:
         """Lets classes come in until there is nothing to be gained; the prices then, float64,

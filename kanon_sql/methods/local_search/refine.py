@@ -20,7 +20,13 @@ from kanon_sql.methods.local_search.moves import distance, hold_groups, join, se
 from kanon_sql.methods.local_search.moves_by_information_loss import pack_records
 from kanon_sql.methods.local_search.moves_by_squared_error import squared_records
 from kanon_sql.methods.local_search.penalty import Free
-from kanon_sql.methods.local_search.state import Cycle, Search, Sites, Spare, no_changes
+from kanon_sql.methods.local_search.state import (
+    Cycle,
+    DistinctPoints,
+    LocalSearch,
+    Spare,
+    no_changes,
+)
 from kanon_sql.points.losses import sse, total_il
 from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Floats, Labels, LossPoints, Points
@@ -104,7 +110,7 @@ def cycles_of(n: int) -> Iterator[Cycle]:
         begin, length = begin + length, length * LONGER
 
 
-def _sites(points: Points, watch: Watch) -> Sites:
+def _sites(points: Points, watch: Watch) -> DistinctPoints:
     """The distinct points among the records."""
     columns = np.hstack([points.codes.astype(np.float64), points.numeric])
     # equal records side by side; in which order they are sorted does not matter
@@ -124,7 +130,7 @@ def _sites(points: Points, watch: Watch) -> Sites:
     else:
         apart = Points.of(points.numeric[firsts], points.codes[firsts], points.scale)
         near = nearest_lists(apart, NEAR, watch.beat())
-    return Sites(site_of, start, order, near)
+    return DistinctPoints(site_of, start, order, near)
 
 
 def embedded(points: LossPoints, members: Any) -> Points:
@@ -197,7 +203,7 @@ def load_groups(data: Any, labels: Any, room: int, capacity: int) -> Any:
 
 
 @kernel
-def _spread(data: Any, sites: Sites, count: int) -> Any:
+def _spread(data: Any, sites: DistinctPoints, count: int) -> Any:
     """Mean squared distance of each record to the nearest ``count`` other sites: float64, shape
     (n,)."""
     site_of, start, order, near = sites
@@ -246,7 +252,7 @@ class Ground:
         self.points, self.k, self.data, self._watch = points, k, data_of(points), watch
 
     @cached_property
-    def sites(self) -> Sites:
+    def sites(self) -> DistinctPoints:
         """The distinct points; found when a search first needs them. Raises StoppedError when the
         watch was asked to stop."""
         sites = _sites(self.points, self._watch)
@@ -302,7 +308,7 @@ class Refining:
         if loss < self.loss:
             self.labels, self.loss = labels, loss
 
-    def _begun(self) -> Search:
+    def _begun(self) -> LocalSearch:
         """A cycle that begins, from the best and not from where the one before ended."""
         data, k, n = self._ground.data, self._ground.k, len(self.labels)
         groups, spare = load_groups(data, _small(data, self.labels, k), n // k, 2 * k)
@@ -311,7 +317,7 @@ class Refining:
         if self._ground.spread is not None:
             unit = np.sqrt(self._ground.spread * unit)
         changes = no_changes(n // k, k, self._ground.sites)
-        return Search(data, groups, self._ground.sites, spare, unit, k, changes, Free())
+        return LocalSearch(data, groups, self._ground.sites, spare, unit, k, changes, Free())
 
     def _anneal(self, cycle: Cycle, ahead: int) -> None:
         self._judging.anneal(self._work, cycle, self.step, ahead, self._beat)

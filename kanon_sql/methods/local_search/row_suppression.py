@@ -29,7 +29,7 @@ TOLERANCE = 1e-9
 """What a change must gain, as a share of a suppressed record's charge."""
 
 
-class Records(NamedTuple):
+class LossRecords(NamedTuple):
     """n records, in squared errors or in information loss.
 
     Attributes:
@@ -48,7 +48,7 @@ class Records(NamedTuple):
     squared: bool
 
 
-class Groups(NamedTuple):
+class ChainedGroups(NamedTuple):
     """Groups under change, the members of each chained in canonical order.
 
     Attributes:
@@ -62,7 +62,7 @@ class Groups(NamedTuple):
     follow: Labels
 
 
-class Room(NamedTuple):
+class ListBuffers(NamedTuple):
     """Room for lists of records, int64, shape (LARGE + 2,).
 
     Attributes:
@@ -76,7 +76,7 @@ class Room(NamedTuple):
     joined: Labels
 
 
-class Search(NamedTuple):
+class SuppressionSearch(NamedTuple):
     """What the search works on.
 
     Attributes:
@@ -88,22 +88,22 @@ class Search(NamedTuple):
         room: written to by each trial.
     """
 
-    records: Records
+    records: LossRecords
     near: Codes
-    groups: Groups
+    groups: ChainedGroups
     k: int
     charge: float
-    room: Room
+    room: ListBuffers
 
 
-def records_of(points: Points) -> Records:
+def records_of(points: Points) -> LossRecords:
     """The records as the kernels take them."""
     if isinstance(points, LossPoints):
         cap, limit, squared = points.cap, points.limit, False
     else:
         cap, limit = np.zeros(points.numeric.shape[1]), np.zeros(points.codes.shape[1], np.int32)
         squared = True
-    return Records(points.numeric, points.codes, points.scale, cap, limit, squared)
+    return LossRecords(points.numeric, points.codes, points.scale, cap, limit, squared)
 
 
 def charge_of(points: Points) -> float:
@@ -115,7 +115,7 @@ def charge_of(points: Points) -> float:
 
 
 @inner
-def cost(records: Records, members: Any, size: int) -> float:
+def cost(records: LossRecords, members: Any, size: int) -> float:
     """The loss of a group of members[:size]. Repeats points.losses.sse or, times the size,
     points.losses.class_losses, for one group."""
     numeric, codes, scale, cap, limit, squared = records
@@ -164,7 +164,7 @@ def _without(members: Any, size: int, p: int, rest: Any) -> None:
 
 
 @inner
-def _list_group(groups: Groups, g: int, members: Any) -> int:
+def _list_group(groups: ChainedGroups, g: int, members: Any) -> int:
     """Writes the members of a group, in canonical order; returns their number."""
     size, i = 0, groups.first[g]
     while i >= 0:
@@ -177,7 +177,7 @@ def _list_group(groups: Groups, g: int, members: Any) -> int:
 
 
 @inner
-def _relist(groups: Groups) -> None:
+def _relist(groups: ChainedGroups) -> None:
     """Chains the members of each group in canonical order."""
     labels, first, follow = groups
     first[:] = -1
@@ -189,7 +189,7 @@ def _relist(groups: Groups) -> None:
 
 
 @inner
-def _put(groups: Groups, i: int, g: int) -> None:
+def _put(groups: ChainedGroups, i: int, g: int) -> None:
     """Puts record i, which is in no group, into one, so that its chain stays in order."""
     labels, first, follow = groups
     labels[i] = g
@@ -205,7 +205,7 @@ def _put(groups: Groups, i: int, g: int) -> None:
 
 
 @inner
-def _take(groups: Groups, i: int) -> None:
+def _take(groups: ChainedGroups, i: int) -> None:
     """Takes record i out of its group."""
     labels, first, follow = groups
     g = labels[i]
@@ -220,7 +220,7 @@ def _take(groups: Groups, i: int) -> None:
 
 
 @inner
-def _place(search: Search, i: int, g: int) -> Any:
+def _place(search: SuppressionSearch, i: int, g: int) -> Any:
     """The group nearby, not g, that grows least by record i, and by how much; -1 for none."""
     records, near, groups = search.records, search.near, search.groups
     joined, first = search.room.joined, groups.first
@@ -242,7 +242,8 @@ def _place(search: Search, i: int, g: int) -> Any:
 
 
 @inner
-def _dissolve(search: Search, g: int, size: int, out: int, forced: int, apply: bool) -> Any:
+def _dissolve(search: SuppressionSearch, g: int, size: int, out: int, forced: int,
+              apply: bool) -> Any:
     """What it gains to dissolve group g, and how many members are left out, ``out`` at most: its
     cost less the growth of the groups that members join, one after another, and the charges.
 
@@ -284,7 +285,7 @@ def _dissolve(search: Search, g: int, size: int, out: int, forced: int, apply: b
 
 
 @inner
-def _try_group(search: Search, g: int, out: int, apply: bool) -> Any:
+def _try_group(search: SuppressionSearch, g: int, out: int, apply: bool) -> Any:
     """What the best change of group g gains, and how many records it leaves out, ``out`` at most;
     made, if ``apply`` says so."""
     records, _, groups, k, charge, (members, rest, _) = search
@@ -316,7 +317,7 @@ def _try_group(search: Search, g: int, out: int, apply: bool) -> Any:
 
 
 @kernel
-def _suppress(search: Search, out: int, beat: Any) -> None:
+def _suppress(search: SuppressionSearch, out: int, beat: Any) -> None:
     """Leaves out up to ``out`` records."""
     _relist(search.groups)
     gains = np.zeros(len(search.groups.first))
@@ -362,8 +363,8 @@ def suppress_rows(points: Points, labels: Labels, k: int, out: int, watch: Watch
     beat = watch.beat()
     near = nearest_lists(points, NEAR, beat)
     watch.check()
-    chains = Groups(kept, np.full(groups, -1), np.full(len(kept), -1))
-    room = Room(*(np.empty(LARGE + 2, np.int64) for _ in range(3)))
-    _suppress(Search(records_of(points), near, chains, k, charge, room), out, beat)
+    chains = ChainedGroups(kept, np.full(groups, -1), np.full(len(kept), -1))
+    room = ListBuffers(*(np.empty(LARGE + 2, np.int64) for _ in range(3)))
+    _suppress(SuppressionSearch(records_of(points), near, chains, k, charge, room), out, beat)
     watch.check()
     return number_by_first(kept)

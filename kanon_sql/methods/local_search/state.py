@@ -9,7 +9,7 @@ import numpy as np
 from kanon_sql.points.points import Codes, Floats, Labels
 
 
-class Sites(NamedTuple):
+class DistinctPoints(NamedTuple):
     """The distinct points among n records.
 
     Attributes:
@@ -72,13 +72,13 @@ NOTED = 32
 neighbours of so many are often the same, and often of the same group."""
 
 
-def no_changes(groups: int, k: int, sites: Sites) -> Changes:
+def no_changes(groups: int, k: int, sites: DistinctPoints) -> Changes:
     """Nothing is changed yet, of so many groups of k records or more."""
     noted = (len(sites.start), groups + 1) if k >= NOTED else (0, 0)
     return Changes(*(np.zeros(m, np.int64) for m in (1, groups, 1, groups, *noted)))
 
 
-class Search(NamedTuple):
+class LocalSearch(NamedTuple):
     """What the search works on.
 
     Attributes:
@@ -94,7 +94,7 @@ class Search(NamedTuple):
 
     data: Any
     groups: Any
-    sites: Sites
+    sites: DistinctPoints
     spare: Spare
     unit: Floats
     k: int

@@ -15,7 +15,7 @@ from kanon_sql.methods.local_search.moves import cost, growth, hold_groups, join
 from kanon_sql.points.points import Codes, Floats, Labels
 
 
-class Classes(NamedTuple):
+class PricedClasses(NamedTuple):
     """Classes and what they cost.
 
     Attributes:
@@ -26,18 +26,18 @@ class Classes(NamedTuple):
     rows: Codes
     costs: Floats
 
-    def taken(self, places: Any) -> Classes:
+    def taken(self, places: Any) -> PricedClasses:
         """Those at these places, or where a mask says so."""
-        return Classes(self.rows[places], self.costs[places])
+        return PricedClasses(self.rows[places], self.costs[places])
 
-    def joined(self, more: Classes) -> Classes:
+    def joined(self, more: PricedClasses) -> PricedClasses:
         """Both, each class once."""
         rows = np.concatenate([self.rows, more.rows])
         costs = np.concatenate([self.costs, more.costs])
         # a row as one item, so that rows are sorted by their bytes at once
         whole = np.dtype((np.void, rows.itemsize * rows.shape[1]))
         _, first = np.unique(np.ascontiguousarray(rows).view(whole).ravel(), return_index=True)
-        return Classes(rows, costs).taken(np.sort(first))
+        return PricedClasses(rows, costs).taken(np.sort(first))
 
     def reduced(self, prices: Floats) -> Floats:
         """Reduced costs, by the prices of the records: float64, shape (m,)."""
@@ -45,7 +45,7 @@ class Classes(NamedTuple):
         return out
 
 
-def cheapest(classes: Classes, reduced: Floats, limit: float, most: int) -> Labels:
+def cheapest(classes: PricedClasses, reduced: Floats, limit: float, most: int) -> Labels:
     """Of the classes whose reduced cost is below the limit, those that for one of their records
     are among the ``most`` cheapest: int64 places, by reduced cost.
 

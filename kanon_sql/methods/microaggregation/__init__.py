@@ -17,8 +17,8 @@ class VMdavOptions(MethodOptions):
 
     gamma: float | str = option(
         "best", number_or_best,
-        "how readily a group is extended; 'best' takes the one of 0.0, 0.1 .. 2.0 with the least "
-        "information loss, in each block its own.",
+        "how readily a group is extended; 'best' tries 0.0, 0.1 .. 2.0 and takes the one with the "
+        "lowest information loss, in each block its own.",
         type="DOUBLE or 'best'",
     )
 
@@ -30,8 +30,8 @@ METHODS = (
     Method(
         name="mdav",
         family=__name__,
-        summary="Two groups of k a round, around the record furthest from the centroid of "
-        "the rest and around the one furthest from that.",
+        summary="Forms two groups of k per round: around the record furthest from the centroid "
+        "of the rest, and around the record furthest from that one.",
         guarantee="groups of k, the last of k to 2k-1; no bound on the loss",
         cost="near O(n log n) with few columns, O(n^2 / k) at most",
         representation="centroid",
@@ -41,8 +41,8 @@ METHODS = (
     Method(
         name="mdav_plus",
         family=__name__,
-        summary="One group of k a round, around the record furthest from the centroid; "
-        "leftovers join the closest group.",
+        summary="Forms one group of k per round, around the record furthest from the centroid; "
+        "leftover records join the closest group.",
         guarantee="n // k groups of k to 2k-1; no bound on the loss",
         cost="near O(n log n) with few columns, O(n^2 / k) at most",
         representation="centroid",
@@ -52,8 +52,8 @@ METHODS = (
     Method(
         name="v_mdav",
         family=__name__,
-        summary="As mdav_plus, but a new group takes in records that are closer to it than "
-        "to their neighbours, by the factor gamma.",
+        summary="Like mdav_plus, but a new group also takes in records that are closer to it "
+        "than to their neighbours, by the factor gamma.",
         guarantee="groups of k to 3k-2, few above 2k-1; no bound on the loss",
         cost="near O(n log n) with few columns, O(n^2) at most; 21 times that with gamma "
         "'best'",
@@ -65,8 +65,8 @@ METHODS = (
     Method(
         name="mdav_star",
         family=__name__,
-        summary="Before a group is made, compares what it costs with what it costs to extend "
-        "the group whose squared error grows least.",
+        summary="Before it forms a group, compares the cost with that of extending the group "
+        "whose squared error grows least.",
         guarantee="groups of k or more; no bound on the loss",
         cost="near O(n log n) with few columns, O(n^2) at most",
         representation="centroid",
@@ -76,9 +76,9 @@ METHODS = (
     Method(
         name="optimal_1d",
         family=__name__,
-        summary="The grouping with the least squared error, for one quasi-identifier that is "
-        "a number, date or time.",
-        guarantee="groups of k to 2k-1; no grouping into groups of k or more loses less",
+        summary="Finds the grouping with the lowest squared error, for one quasi-identifier that "
+        "is a number, date or time.",
+        guarantee="groups of k to 2k-1; no grouping into groups of k or more has a lower loss",
         cost="O(n log n)",
         representation="centroid",
         source="Hansen and Mukherjee 2003, IEEE TKDE 15(4)",

@@ -31,7 +31,7 @@ result."""
 _GOLDEN, _WORD, _WORD_BITS = 2_654_435_769, (1 << 32) - 1, 32
 
 
-class Groups(NamedTuple):
+class GroupBuffers(NamedTuple):
     """Room for m groups of n records, d numeric attributes and c categorical ones.
 
     Attributes:
@@ -157,7 +157,7 @@ def _pairs_alike(codes: Any, a: int, members: Any, m: int, who: Any, often: Any)
     return same
 
 
-def empty_groups(space: Space, room: int) -> Groups:
+def empty_groups(space: Space, room: int) -> GroupBuffers:
     """Room for that many groups."""
     n, d, c = space.numeric.shape[0], space.numeric.shape[1], space.codes.shape[1]
     first, width = np.zeros(c, np.int64), 0
@@ -168,7 +168,7 @@ def empty_groups(space: Space, room: int) -> Groups:
         first[1:] = ends[:-1]
     if room * width > TALLIES:
         width = 0
-    return Groups(
+    return GroupBuffers(
         np.zeros(room, np.int64),
         np.zeros((room, d)),
         np.zeros((room, d)),
@@ -181,7 +181,7 @@ def empty_groups(space: Space, room: int) -> Groups:
 
 
 @inner
-def _count_alike(codes: Any, a: int, i: int, group: int, groups: Groups) -> Any:
+def _count_alike(codes: Any, a: int, i: int, group: int, groups: GroupBuffers) -> Any:
     """How many records of a group share record i's category of attribute a."""
     if groups.tally.shape[1] > 0:
         return np.int64(groups.tally[group, groups.first[a] + codes[i, a]])
@@ -194,7 +194,7 @@ def _count_alike(codes: Any, a: int, i: int, group: int, groups: Groups) -> Any:
 
 
 @inner
-def join_group(space: Space, i: int, group: int, labels: Any, groups: Groups) -> None:
+def join_group(space: Space, i: int, group: int, labels: Any, groups: GroupBuffers) -> None:
     """Puts record i into a group and keeps the group's sums, centroid and category counts."""
     numeric, codes = space.numeric, space.codes
     sizes, sums, centers = groups.sizes, groups.sums, groups.centers
@@ -215,7 +215,7 @@ def join_group(space: Space, i: int, group: int, labels: Any, groups: Groups) ->
 
 @inlined
 def group_distance(
-    space: Space, i: int, g: int, grow: bool, limit: float, groups: Groups
+    space: Space, i: int, g: int, grow: bool, limit: float, groups: GroupBuffers
 ) -> float:
     """How far record i is from group g: |x - c|^2, or with ``grow`` the growth of the group's
     SSE, n/(n+1) |x - c|^2 (thaeter2021, section 3). Infinite where it is above the limit."""
@@ -239,7 +239,7 @@ def group_distance(
 
 
 @inner
-def closest_group(space: Space, i: int, made: int, grow: bool, groups: Groups) -> Any:
+def closest_group(space: Space, i: int, made: int, grow: bool, groups: GroupBuffers) -> Any:
     """The closest of the groups made so far to record i (clos(x) with ``grow``), and how far."""
     best, best_gap = -1, np.inf
     for g in range(made):
@@ -251,7 +251,7 @@ def closest_group(space: Space, i: int, made: int, grow: bool, groups: Groups) -
 
 @inner
 def place_leftovers(
-    space: Space, rest: Any, made: int, grow: bool, labels: Any, groups: Groups
+    space: Space, rest: Any, made: int, grow: bool, labels: Any, groups: GroupBuffers
 ) -> None:
     """Puts the records that are left, one by one, into their closest group."""
     # each record that joins moves a centroid, so the order matters: it is the canonical one

@@ -16,7 +16,7 @@ from kanon_sql.kernel.jit import inner
 from kanon_sql.kernel.simd import group_lanes, lowest_lane, share_lanes
 from kanon_sql.methods.microaggregation.category_shares import Shares, empty_shares, lower
 from kanon_sql.methods.microaggregation.centroids import (
-    Groups,
+    GroupBuffers,
     empty_groups,
     group_distance,
     join_group,
@@ -25,8 +25,8 @@ from kanon_sql.points.points import Floats, Labels
 from kanon_sql.search.box_tree import (
     FAN,
     LEAF,
+    BoxTree,
     Stack,
-    Tree,
     empty_tree,
     insert,
     new_stack,
@@ -84,9 +84,9 @@ class GroupIndex(NamedTuple):
         grow: whether distances are growths of the SSE.
     """
 
-    groups: Groups
+    groups: GroupBuffers
     along: Floats
-    tree: Tree
+    tree: BoxTree
     shares: Shares
     shelf: Shelf
     overflow: Shelf

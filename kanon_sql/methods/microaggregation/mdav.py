@@ -45,7 +45,7 @@ class Ranking(NamedTuple):
     shares: Floats
 
 
-class Made(NamedTuple):
+class MdavGroups(NamedTuple):
     """The groups made so far, and the records left.
 
     Attributes:
@@ -148,7 +148,8 @@ def _terms_of_record(apart: Any, codes: Any, i: int, terms: Any, most: Any) -> N
 
 @kernel
 def _rounds(
-    space: Space, pool: Pool, ranking: Ranking, groups: Made, k: int, over_all: bool, beat: Any
+    space: Space, pool: Pool, ranking: Ranking, groups: MdavGroups, k: int, over_all: bool,
+    beat: Any
 ) -> int:
     """Makes groups until OVER, RENEW or RANK, which it returns, or until the beat says stop. With
     ``over_all`` see mdav_with_slip."""
@@ -216,7 +217,7 @@ def _grouped(points: Points, k: int, over_all: bool, watch: Watch) -> Labels:
     counts = category_counts(space.codes)
     # one by one in canonical order, from 0.0 on
     sums = np.cumsum(space.numeric, axis=0)[-1] + 0.0
-    groups = Made(
+    groups = MdavGroups(
         np.full(n, -1, np.int64), sums, counts, np.zeros(counts.shape),
         np.zeros((len(counts), min(64, counts.shape[1]))), np.array([0, n, 0, 0]),
     )

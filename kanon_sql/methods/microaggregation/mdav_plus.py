@@ -9,7 +9,7 @@ import numpy as np
 from kanon_sql.kernel.jit import NO, kernel
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.methods.microaggregation.centroids import (
-    Groups,
+    GroupBuffers,
     empty_groups,
     join_group,
     place_leftovers,
@@ -32,7 +32,7 @@ from kanon_sql.search.space import Space
 from kanon_sql.search.unassigned import Pool, find_nearest, take_away
 
 
-class Made(NamedTuple):
+class MdavPlusGroups(NamedTuple):
     """The groups made so far.
 
     Attributes:
@@ -48,7 +48,7 @@ class Made(NamedTuple):
 
 @kernel
 def _turn(
-    space: Space, pool: Pool, batch: Batch, groups: Made, k: int, ahead: bool, beat: Any
+    space: Space, pool: Pool, batch: Batch, groups: MdavPlusGroups, k: int, ahead: bool, beat: Any
 ) -> bool:
     """Finds the records nearest to the batch's origins ``ahead`` of their turn, or makes a group
     around each origin that is still unassigned: by one kernel, since both search, and to compile
@@ -87,7 +87,7 @@ def _turn(
 
 
 @kernel
-def _place_rest(space: Space, groups: Made, kept: Groups, rest: Any) -> None:
+def _place_rest(space: Space, groups: MdavPlusGroups, kept: GroupBuffers, rest: Any) -> None:
     """Puts the records that are in no group into the closest; ``kept``: room for the groups."""
     labels, members, _ = groups
     made, k = members.shape
@@ -98,14 +98,14 @@ def _place_rest(space: Space, groups: Made, kept: Groups, rest: Any) -> None:
     place_leftovers(space, rest, made, NO, labels, kept)
 
 
-class _Rounds:
+class _PlusRounds:
     """What is done at each origin."""
 
     def __init__(self, space: Space, n: int, k: int, watch: Watch) -> None:
         self.space, self.k, self.watch, self.beat = space, k, watch, watch.beat()
         self.pool = new_pool(space, np.arange(n))
         members = np.empty((n // k, k), np.int64)
-        self.groups = Made(np.full(n, -1, np.int64), members, np.zeros(1, np.int64))
+        self.groups = MdavPlusGroups(np.full(n, -1, np.int64), members, np.zeros(1, np.int64))
 
     def ask(self, batch: Batch, pool: Pool) -> None:
         """Finds the records nearest to each origin."""
@@ -126,7 +126,7 @@ def mdav_plus(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     """
     n, k = len(points), task.k
     space, order = space_and_order(points)
-    rounds = _Rounds(space, n, k, watch)
+    rounds = _PlusRounds(space, n, k, watch)
     labels = rounds.groups.labels
     visit_all(order, labels, rounds, k)
     # most often nobody is left, and what the groups are need not be known

@@ -61,7 +61,7 @@ class Near(NamedTuple):
     gaps: Floats
 
 
-class Made(NamedTuple):
+class MdavStarGroups(NamedTuple):
     """The groups made so far.
 
     Attributes:
@@ -89,7 +89,7 @@ def _look(space: Space, pool: Pool, origin: int, k: int, near: Near) -> None:
 
 @kernel
 def _turn(
-    space: Space, pool: Pool, batch: Batch, groups: Made, k: int, step: int, beat: Any
+    space: Space, pool: Pool, batch: Batch, groups: MdavStarGroups, k: int, step: int, beat: Any
 ) -> bool:
     """One of three steps, by one kernel: to compile one for each would take twice as long.
 
@@ -146,14 +146,14 @@ def _turn(
     return False
 
 
-class _Rounds:
+class _StarRounds:
     """What is done at each origin."""
 
     def __init__(self, space: Space, n: int, k: int, watch: Watch) -> None:
         self.space, self.k, self.watch, self.beat = space, k, watch, watch.beat()
         self.pool = new_pool(space, np.arange(n))
         index = new_groups(space, self.pool.tree.place, n // k, k, True)
-        self.groups = Made(np.full(n, -1, np.int64), index, np.zeros(1, np.int64))
+        self.groups = MdavStarGroups(np.full(n, -1, np.int64), index, np.zeros(1, np.int64))
 
     def _turn(self, pool: Pool, batch: Batch, step: int) -> bool:
         return bool(_turn(self.space, pool, batch, self.groups, self.k, step, self.beat))
@@ -186,7 +186,7 @@ def mdav_star(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     """
     n, k = len(points), task.k
     space, order = space_and_order(points)
-    rounds = _Rounds(space, n, k, watch)
+    rounds = _StarRounds(space, n, k, watch)
     labels = rounds.groups.labels
     visit_all(order, labels, rounds, max(k, 2))
     rounds.place(unasked(np.flatnonzero(labels < 0), max(k, 2)))

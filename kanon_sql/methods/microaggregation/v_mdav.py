@@ -12,7 +12,7 @@ from kanon_sql.kernel.parallel import in_parallel
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.methods.microaggregation import VMdavOptions
 from kanon_sql.methods.microaggregation.centroids import (
-    Groups,
+    GroupBuffers,
     empty_groups,
     join_group,
     place_leftovers,
@@ -45,7 +45,7 @@ def _closest_outsider(near: Any, near_gaps: Any, size: int) -> int:
     return best
 
 
-class Made(NamedTuple):
+class VMdavGroups(NamedTuple):
     """The groups made so far.
 
     Attributes:
@@ -55,13 +55,13 @@ class Made(NamedTuple):
     """
 
     labels: Labels
-    groups: Groups
+    groups: GroupBuffers
     numbers: Labels
 
 
 @kernel
 def _rounds(
-    space: Space, pool: Pool, order: Any, known: Made, k: int, gamma: float, beat: Any
+    space: Space, pool: Pool, order: Any, known: VMdavGroups, k: int, gamma: float, beat: Any
 ) -> bool:
     """Makes groups, and places who is left. Returns early, with True, where the pool's tree is to
     be renewed; returns early, too, where the beat says stop."""
@@ -113,7 +113,7 @@ def _grouped(space: Space, order: Any, k: int, gamma: float, watch: Watch) -> La
     """The labels with one gamma, int64, shape (n,)."""
     n, beat = len(order), watch.beat()
     groups = empty_groups(space, n // k)
-    known = Made(np.full(n, -1, np.int64), groups, np.array([0, 0, n]))
+    known = VMdavGroups(np.full(n, -1, np.int64), groups, np.array([0, 0, n]))
     pool = new_pool(space, np.arange(n))
     while _rounds(space, pool, order, known, k, gamma, beat):
         watch.check()

@@ -19,15 +19,15 @@ class MondrianOptions(MethodOptions):
 
     partitioning: str = option(
         "strict", one_of(PARTITIONINGS),
-        "'strict' keeps equal values on one side of a cut, 'relaxed' may put them on both.",
+        "'strict' keeps equal values on one side of a cut; 'relaxed' may put them on both.",
     )
 
 METHODS = (
     Method(
         name="mondrian",
         family=__name__,
-        summary="Cuts the table at the median of the widest attribute, again and again, as "
-        "long as both sides keep k.",
+        summary="Cuts the table at the median of the widest attribute, repeatedly, as long as "
+        "both sides have at least k rows.",
         guarantee="classes of k or more that no median cut can divide; relaxed: of k to 2k-1, "
         "unless all records are equal",
         cost="O(n log n)",
@@ -41,9 +41,9 @@ METHODS = (
     Method(
         name="full_domain",
         family=__name__,
-        summary="Brings every value of a column to the same level of its hierarchy: the levels "
-        "of least loss that leave classes of k (recoding 'global').",
-        guarantee="no other choice of levels loses less",
+        summary="Generalizes all values of a column to the same level of its hierarchy: the "
+        "levels with the lowest loss for which every class has at least k rows.",
+        guarantee="no other choice of levels has a lower loss",
         cost="grows with the number of combinations of levels that must be tried",
         representation="hierarchy",
         source="exact search in the lattice of Samarati 2001 and LeFevre et al. 2005",

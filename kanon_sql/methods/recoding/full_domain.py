@@ -87,7 +87,7 @@ def _find_parents(codes: Any, low: int, high: int, parent: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class _Tree:
+class _AttributeTree:
     """One attribute. nodes[L][leaf]: the node at level L, numbered from 0, of every leaf; rise[L]:
     what a cell at level L costs; low: the lowest level at which it is k-anonymous by itself."""
 
@@ -109,7 +109,7 @@ class _Table:
     counts: Codes
 
 
-def _tree(points: LossPoints, number: int, first: int, k: int, out: int) -> _Tree:
+def _tree(points: LossPoints, number: int, first: int, k: int, out: int) -> _AttributeTree:
     """The attribute whose columns start at ``first``."""
     columns = np.flatnonzero(points.first == first)
     records = np.bincount(points.codes[:, first])
@@ -127,7 +127,8 @@ def _tree(points: LossPoints, number: int, first: int, k: int, out: int) -> _Tre
     sizes = [np.bincount(of_leaf, records) for of_leaf in nodes]
     fits = [int(size[size < k].sum()) <= out for size in sizes]
     rise = np.cumsum(np.append(0.0, points.scale[columns] * points.limit[columns]))
-    return _Tree(number, first, [*nodes, np.zeros_like(nodes[0])], rise, [*fits, True].index(True))
+    return _AttributeTree(number, first, [*nodes, np.zeros_like(nodes[0])], rise, [*fits,
+                                                                                   True].index(True))
 
 
 class _Box(NamedTuple):
@@ -147,11 +148,12 @@ class _Box(NamedTuple):
     tries: int
 
 
-class _Search:
+class _LatticeSearch:
     """The lattice from the levels that every attribute needs by itself up to the root."""
 
     def __init__(
-        self, points: LossPoints, k: int, out: int, trees: list[_Tree], demands: Demands | None
+        self, points: LossPoints, k: int, out: int, trees: list[_AttributeTree],
+        demands: Demands | None
     ) -> None:
         n, count = len(points), len(trees)
         self.k, self.checked, self.demands = k, 0, demands
@@ -355,7 +357,7 @@ def full_domain(points: LossPoints, task: GroupTask, watch: Watch) -> Grouping:
     out = floor(task.suppress * len(points))
     trees = [_tree(points, a, int(first), k, out) for a, first in enumerate(firsts)]
     demands = demands_of(points, task.models, np.arange(len(points))) if task.models else None
-    search = _Search(points, k, out, trees, demands)
+    search = _LatticeSearch(points, k, out, trees, demands)
     search.run(watch)
     levels = search.best[LEVELS + search.lattice.order].tolist()
     facts = {f"level {number}": float(level) for number, level in enumerate(levels)}

@@ -17,7 +17,7 @@ from kanon_sql.kernel.jit import inner, kernel
 from kanon_sql.kernel.parallel import in_parallel
 from kanon_sql.kernel.watch import DONE, STOP, Watch
 from kanon_sql.methods.recoding import MondrianOptions
-from kanon_sql.methods.recoding.ranks import Table, attribute_orders, layout_of, table_of
+from kanon_sql.methods.recoding.ranks import RankTable, attribute_orders, layout_of, table_of
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Codes, Floats, Grouping, Labels, LossPoints
 
@@ -30,7 +30,7 @@ _WHOLE = 4096
 """Ranks up to which a median is searched for in all of them."""
 
 
-class Part(NamedTuple):
+class MondrianPart(NamedTuple):
     """Records that lie side by side. In kernels all is uint64, as places in arrays are there: an
     index that may be negative costs a comparison each time.
 
@@ -59,7 +59,7 @@ class Sides(NamedTuple):
     columns: int
 
 
-class Room(NamedTuple):
+class CutBuffers(NamedTuple):
     """What a cut writes to.
 
     Attributes:
@@ -140,7 +140,8 @@ def _median(x: Any, start: Any, stop: Any, low: Any, high: Any, room: Any) -> An
 
 
 @inner
-def measure_part(table: Table, cells: Any, part: Part, sides: Sides, room: Room) -> None:
+def measure_part(table: RankTable, cells: Any, part: MondrianPart, sides: Sides,
+                 room: CutBuffers) -> None:
     """Least and greatest rank and the width of a part, per attribute. Repeats what
     points.losses.class_losses says of numbers and of hierarchies, for one class, from the two
     ranks alone; of flat taxonomies see ranks.py."""
@@ -196,7 +197,8 @@ def _move(
 
 
 @inner
-def _cut(table: Table, cells: Any, part: Part, k: int, strict: bool, room: Room) -> Any:
+def _cut(table: RankTable, cells: Any, part: MondrianPart, k: int, strict: bool,
+         room: CutBuffers) -> Any:
     """Cuts a part: its records move to the other side, still in canonical order in each half.
 
     Returns where the second half begins; start where the part can't be cut.
@@ -254,9 +256,9 @@ def _cut(table: Table, cells: Any, part: Part, k: int, strict: bool, room: Room)
 
 
 @inner
-def _room(attributes: int, n: int) -> Room:
+def _room(attributes: int, n: int) -> CutBuffers:
     """Room for cuts of parts of up to n records."""
-    return Room(
+    return CutBuffers(
         np.zeros((attributes, 2), np.int64), np.zeros(attributes),
         np.zeros(_SAMPLE + 1 + (n if n > _WHOLE else 0), np.int32),
     )
@@ -264,17 +266,18 @@ def _room(attributes: int, n: int) -> Room:
 
 @kernel
 def _cut_once(
-    table: Table, cells: Any, attributes: int, part: Part, k: int, strict: bool
+    table: RankTable, cells: Any, attributes: int, part: MondrianPart, k: int, strict: bool
 ) -> Any:
     """Where the second half of the part begins, or its start."""
     room = _room(attributes, part.stop - part.start)
-    place = Part(np.uint64(part.start), np.uint64(part.stop), np.uint64(part.side))
+    place = MondrianPart(np.uint64(part.start), np.uint64(part.stop), np.uint64(part.side))
     return np.int64(_cut(table, cells, place, k, strict, room))
 
 
 @kernel
 def _cut_all(
-    table: Table, cells: Any, attributes: int, part: Part, k: int, strict: bool, opens: Any,
+    table: RankTable, cells: Any, attributes: int, part: MondrianPart, k: int, strict: bool,
+    opens: Any,
     beat: Any,
 ) -> int:
     """Cuts a part as long as possible. Marks where classes begin in ``opens``, leaves the records
@@ -289,7 +292,7 @@ def _cut_all(
         start, stop, side = wait[top, 0], wait[top, 1], wait[top, 2]
         middle = stop
         while middle > start:
-            middle = _cut(table, cells, Part(start, stop, side), k, strict, room)
+            middle = _cut(table, cells, MondrianPart(start, stop, side), k, strict, room)
             if middle > start:
                 # the larger half waits, so that there are never more than 64
                 side = np.uint64(1) - side
@@ -367,10 +370,10 @@ def mondrian(points: LossPoints, task: GroupTask, watch: Watch) -> Grouping:
     return Grouping(labels, {})
 
 
-def _first_parts(table: Table, both: Any, k: int, strict: bool) -> list[Part]:
+def _first_parts(table: RankTable, both: Any, k: int, strict: bool) -> list[MondrianPart]:
     """Parts of the two sides ``both``, in order, enough to keep all cores busy."""
     (_, columns, n), cells = both.shape, both.reshape(-1)
-    parts, size = [Part(0, n, 0)], 0
+    parts, size = [MondrianPart(0, n, 0)], 0
     while n > ALONE and size < len(parts) < PARTS:
         size = len(parts)
         middles = in_parallel(
@@ -380,9 +383,9 @@ def _first_parts(table: Table, both: Any, k: int, strict: bool) -> list[Part]:
             half
             for (start, stop, side), middle in zip(parts, middles, strict=True)
             for half in (
-                [Part(start, middle, 1 - side), Part(middle, stop, 1 - side)]
+                [MondrianPart(start, middle, 1 - side), MondrianPart(middle, stop, 1 - side)]
                 if middle > start
-                else [Part(start, stop, side)]
+                else [MondrianPart(start, stop, side)]
             )
         ]
     return parts

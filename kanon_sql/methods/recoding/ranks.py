@@ -43,7 +43,7 @@ class Order:
     costs: Any
 
 
-class Table(NamedTuple):
+class RankTable(NamedTuple):
     """The orders of all attributes as the kernels read them, in two arrays, since each one passed
     to a function costs as much as cutting a record. Which part is whose: see Layout.
 
@@ -191,7 +191,7 @@ def attribute_orders(points: LossPoints) -> list[Order]:
     return in_parallel(pieces)
 
 
-def table_of(orders: list[Order]) -> Table:
+def table_of(orders: list[Order]) -> RankTable:
     """The orders as the kernels read them."""
     numbers: list[Any] = [np.zeros(0), *([order.unit, order.cap] for order in orders)]
     layouts: list[Any] = [np.zeros(0, np.int64)]
@@ -204,7 +204,7 @@ def table_of(orders: list[Order]) -> Table:
         nodes += [order.begin.reshape(-1), order.end.reshape(-1)]
         at += levels + m
         nodes_at += 2 * levels * m
-    return Table(np.concatenate(numbers), np.concatenate([*layouts, *nodes], dtype=np.int64))
+    return RankTable(np.concatenate(numbers), np.concatenate([*layouts, *nodes], dtype=np.int64))
 
 
 _STORED = len(Layout._fields) - 2

@@ -26,9 +26,9 @@ __all__ = [
 ]
 
 ISLANDS = {
-    "error": "refuses, and tells how many there are",
+    "error": "rejects the call and reports their number",
     "suppress": "leaves their rows out",
-    "nearest": "joins them to the region that is nearest, which places must tell",
+    "nearest": "joins them to the nearest region, which requires places",
 }
 SEQUENCES = ("sorted", "random")
 
@@ -39,21 +39,21 @@ class ZipRegionsOptions(MethodOptions):
 
     adjacency: str | None = option(
         None, name_like("'county_adjacency'"),
-        "a table, view or file with two columns, the codes that are neighbours (either way round, "
-        "or both).",
+        "a table, view or file with two columns: pairs of codes that are neighbours, in either "
+        "order or both.",
         relation=True,
     )
     places: str | None = option(
         None, name_like("'zip_centroids'"),
-        "a table, view or file with three columns, a code, its latitude and its longitude (or x "
-        "and y). Without adjacency codes are neighbours by the Delaunay triangulation of their "
-        "places.",
+        "a table, view or file with three columns: a code, its latitude and its longitude (or x "
+        "and y). Without adjacency, codes are neighbours if the Delaunay triangulation of their "
+        "places connects them.",
         relation=True,
     )
     islands: str = option(
         "error", one_of(ISLANDS, "islands value"),
-        "what becomes of codes that are connected with fewer than k rows, or that the graph "
-        "doesn't know: " + "; ".join(f"'{name}' {text}" for name, text in ISLANDS.items()) + ".",
+        "how codes connected with fewer than k rows, or not in the graph, are treated: "
+        + "; ".join(f"'{name}' {text}" for name, text in ISLANDS.items()) + ".",
     )
 
     @property
@@ -87,13 +87,13 @@ class GpsRectanglesOptions(MethodOptions):
     extent: Mapping[str, tuple[float, float]] | None = option(
         None, extent,
         "the box that the rectangles cover, such as {'lat': [-90, 90], 'lon': [-180, 180]}. "
-        "Without it the outermost rectangles end at real coordinates.",
+        "Without it, the outermost rectangles end at real coordinates.",
         type="STRUCT or MAP", default_text="the smallest box around the data",
     )
     tight: bool = option(
         False, flag,
         "releases the smallest box around the places of each class. Its sides are real "
-        "coordinates, and boxes don't cover the ground between them.",
+        "coordinates, and the boxes do not cover the area between them.",
         type="BOOLEAN",
     )
     wkt: bool = option(
@@ -144,8 +144,8 @@ class PackingOptions(MethodOptions):
 
     sequence: str = option(
         "sorted", one_of(SEQUENCES),
-        "in which order labels are packed, 'sorted' from the most frequent down or 'random' (by "
-        "seed).",
+        "the order in which labels are packed: 'sorted' from the most frequent down, or 'random' "
+        "(by seed).",
     )
 
 
@@ -154,8 +154,7 @@ class BinCoverOptions(MethodOptions):
     """The options of bin_cover."""
 
     epsilon: float = option(
-        0.5, share, "how coarsely it rounds (above 0, 0.5 unless given).", type="DOUBLE",
-        default_text="0.5",
+        0.5, share, "how coarsely sizes are rounded, above 0.", type="DOUBLE", default_text="0.5",
     )
 
     def check(self, task: TaskView, given: Collection[str]) -> None:
@@ -167,9 +166,9 @@ METHODS = (
     Method(
         name="zip_regions",
         family=__name__,
-        summary="For codes of areas: connected regions of the graph of neighbours, cut off a "
-        "spanning tree of low degree, the lightest first.",
-        guarantee="largest class at most max(k, largest code) + d (k - 1) rows, d being the "
+        summary="For area codes: cuts connected regions of the graph of neighbours off a spanning "
+        "tree of low degree, the lightest first.",
+        guarantee="largest class at most max(k, largest code) + d (k - 1) rows, where d is the "
         "degree of the tree; with islands 'nearest' none",
         cost="O(n) for the rows, near O(m log m) for m codes",
         representation="interval",
@@ -182,9 +181,9 @@ METHODS = (
     Method(
         name="gps_rectangles",
         family=__name__,
-        summary="For a latitude and a longitude: disjoint rectangles, by a k-d tree that cuts "
-        "as long as both sides keep k rows.",
-        guarantee="largest class at most 5 times the least possible",
+        summary="For a latitude and a longitude: disjoint rectangles from a k-d tree that cuts "
+        "as long as both sides have at least k rows.",
+        guarantee="largest class at most 5 times the optimum",
         cost="O(n log n)",
         representation="bounds",
         source="du2009, section 3.2",
@@ -196,8 +195,8 @@ METHODS = (
     Method(
         name="fold",
         family=__name__,
-        summary="For labels without an order: fills class after class to k rows; the last, "
-        "unfilled one joins another.",
+        summary="For labels without an order: fills one class after another to k rows; the "
+        "last, unfilled class joins another.",
         guarantee="largest class at most max(k - 1 + largest label, 3k - 3) rows",
         cost="O(n) for the rows, O(m) for m labels",
         representation="interval",
@@ -210,8 +209,7 @@ METHODS = (
     Method(
         name="spread",
         family=__name__,
-        summary="As fold, but the labels of the last, unfilled class are spread over the "
-        "others.",
+        summary="Like fold, but spreads the labels of the last, unfilled class over the others.",
         guarantee="largest class at most max(k - 1 + largest label, 3k - 3) rows",
         cost="O(n) for the rows, near O(m log m) for m labels",
         representation="interval",
@@ -226,7 +224,7 @@ METHODS = (
         family=__name__,
         summary="Fills classes with labels from the most frequent down, evens them out by "
         "exchanging labels, and keeps the best of three packings.",
-        guarantee="largest class at most 5/2 times the least possible",
+        guarantee="largest class at most 5/2 times the optimum",
         cost="O(n) for the rows, O(m log m) for m labels in each of some tries",
         representation="interval",
         source="du2009, theorem 9",
@@ -237,11 +235,11 @@ METHODS = (
     Method(
         name="bin_cover",
         family=__name__,
-        summary="For few labels: tries all ways to put the frequent ones together, up to "
-        "rounding by epsilon.",
-        guarantee="largest class at most (1 + epsilon) (least possible + k) rows, so 2 (1 + "
-        "epsilon) times the least possible",
-        cost="grows fast with the number of frequent labels; refused where it is too large",
+        summary="For few labels: tries all ways to combine the frequent labels, up to rounding "
+        "by epsilon.",
+        guarantee="largest class at most (1 + epsilon) (optimum + k) rows, so at most 2 (1 + "
+        "epsilon) times the optimum",
+        cost="grows fast with the number of frequent labels; rejected if it is too large",
         representation="interval",
         source="du2009, theorem 10",
         geometries={None: LABELS},
@@ -253,8 +251,8 @@ METHODS = (
     Method(
         name="ordered",
         family=__name__,
-        summary="For one column with an order: the intervals whose largest class, or whose "
-        "quadratic penalty, is the least possible.",
+        summary="For one column with an order: finds the intervals with the smallest largest "
+        "class, or with the lowest quadratic penalty.",
         guarantee="no intervals have a smaller largest class (objective 'quadratic': a lower "
         "quadratic penalty)",
         cost="O(n) for the rows, O(m log m) for m distinct values",

@@ -40,8 +40,8 @@ class OrderedOptions(MethodOptions):
 
     objective: str = option(
         "largest", one_of(OBJECTIVES),
-        "what is made least, the 'largest' class or the 'quadratic' penalty, the sum of size times "
-        "(size - k).",
+        "the quantity to minimize: the size of the 'largest' class, or the 'quadratic' penalty, "
+        "the sum of size times (size - k).",
     )
 
 

@@ -46,7 +46,7 @@ from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Floats, Grouping, ItemPoints, Labels, Points
 
 
-class Sites(NamedTuple):
+class DistinctPlaces(NamedTuple):
     """Distinct places with records.
 
     Attributes:
@@ -132,7 +132,7 @@ def _axis_to_cut(
 
 @kernel
 def _grow_tree(
-    sites: Sites, orders: Any, k: int, aim: int, aspect: float, box: Any, beat: Any
+    sites: DistinctPlaces, orders: Any, k: int, aim: int, aspect: float, box: Any, beat: Any
 ) -> Any:
     """The group of each site, int64, shape (m,), and the boxes of the groups, float64, shape
     (groups, 4).
@@ -224,7 +224,7 @@ def _box(place: Floats, size: Labels, extent: Any) -> Floats:
 
 
 def _tree(
-    sites: Sites, orders: Labels, k: int, aim: int, aspect: float, box: Floats, beat: Any
+    sites: DistinctPlaces, orders: Labels, k: int, aim: int, aspect: float, box: Floats, beat: Any
 ) -> tuple[Labels, Floats, Labels]:
     """The groups of a tree, as _grow_tree has them, their cells, and their sizes."""
     groups, cells = _grow_tree(sites, orders, k, aim, aspect, box.reshape(-1), beat)
@@ -270,7 +270,7 @@ def gps_rectangles(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     place = np.ascontiguousarray(points.place.T) + 0.0  # there is no -0.0
     size = points.size
     box = _box(place, size, points.extent if len(points.extent) else None)
-    sites, orders = Sites(place, size), np.argsort(place, axis=1, kind="stable")
+    sites, orders = DistinctPlaces(place, size), np.argsort(place, axis=1, kind="stable")
     total, largest = int(size.sum()), int(size.max())
     least = max(k, largest, -(-total // (total // k)))
     aspect, best = points.aspect, (total + 1, 0)

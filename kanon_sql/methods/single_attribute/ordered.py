@@ -58,7 +58,7 @@ class Places(NamedTuple):
     high: Any
 
 
-class Ends(NamedTuple):
+class RunEnds(NamedTuple):
     """The best runs that end at each place.
 
     Attributes:
@@ -97,7 +97,7 @@ def _least_largest(sums: Any, high: Any, low: int, enough: int, beat: Any) -> An
 
 
 @inner
-def _search_block(places: Places, k: int, near: int, end: int, ends: Ends, beat: Any) -> None:
+def _search_block(places: Places, k: int, near: int, end: int, ends: RunEnds, beat: Any) -> None:
     """Fills the ends near .. end - 1, every other one of a level at a time."""
     (sums, low, high), (best, starts) = places, ends
     step = ONE
@@ -134,7 +134,7 @@ def _best_runs(places: Places, k: int, beat: Any) -> Any:
     sums, _, _ = places
     m = len(sums) - 1
     best, starts = np.full(m + 1, ENDLESS), np.zeros(m + 1, np.int64)
-    ends = Ends(best, starts)
+    ends = RunEnds(best, starts)
     groups = np.zeros(m, np.int64)
     best[0] = 0
     near = ONE

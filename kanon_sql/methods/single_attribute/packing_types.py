@@ -161,7 +161,7 @@ def _fits(way: Any, left: Any) -> Any:
     return missing == 0
 
 
-class Trial(NamedTuple):
+class PackingTrial(NamedTuple):
     """One type while it is filled: bins with large items come first, then those without one.
 
     Attributes:
@@ -182,7 +182,7 @@ class Trial(NamedTuple):
 
 
 @inner
-def _place(instance: Instance, trial: Trial, depth: int) -> Any:
+def _place(instance: Instance, trial: PackingTrial, depth: int) -> Any:
     """Fills the classes of a type with items, from the smallest up, as fuller bins come first.
 
     Depth: how many bins have large items. The greatest level.
@@ -205,7 +205,7 @@ def _place(instance: Instance, trial: Trial, depth: int) -> Any:
 
 
 @inner
-def _complete(instance: Instance, trial: Trial, count: int) -> Any:
+def _complete(instance: Instance, trial: PackingTrial, count: int) -> Any:
     """Puts small items where the level is least, and merges bins until none is below k.
 
     Count: how many bins there are. In the end a bin b is part of the bin into[b], if that is not b
@@ -238,7 +238,7 @@ def _complete(instance: Instance, trial: Trial, count: int) -> Any:
 
 
 @inner
-def _keep(trial: Trial, best: Any) -> None:
+def _keep(trial: PackingTrial, best: Any) -> None:
     """Writes the bin of each item, merged ones followed, to best: int64, shape (m,)."""
     bins, into = trial.bins, trial.into
     for item in range(len(bins)):
@@ -258,7 +258,7 @@ def _search(instance: Instance, below: int, least: int, types: int, total: int, 
     classes = len(starts) - 1
     left, spare = np.diff(starts), np.sum(sizes[starts[classes] :])
     best = np.empty(len(sizes), np.int64)
-    trial = Trial(
+    trial = PackingTrial(
         np.empty(most, np.int64), np.empty(len(sizes), np.int64), np.empty(most, np.int64),
         np.empty(most, np.int64), np.empty(most, np.int64), np.empty(classes, np.int64),
     )

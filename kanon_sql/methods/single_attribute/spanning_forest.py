@@ -34,7 +34,7 @@ ENOUGH = 3
 than one."""
 
 
-class Graph(NamedTuple):
+class LinkGraph(NamedTuple):
     """All links: those at node v are near[start[v] : start[v + 1]].
 
     Attributes:
@@ -58,7 +58,7 @@ class Forest(NamedTuple):
     degree: Any
 
 
-class Round(NamedTuple):
+class ForestRound(NamedTuple):
     """What one round knows of each node; a node is in a part once it is not in the way any more.
 
     Attributes:
@@ -138,7 +138,7 @@ def _exchange(forest: Forest, a: int, b: int, w: int) -> None:
 
 
 @inner
-def _settle(forest: Forest, most: int, round_: Round, a: int, b: int, w: int) -> None:
+def _settle(forest: Forest, most: int, round_: ForestRound, a: int, b: int, w: int) -> None:
     """Lowers the degree of w by the link of a and b; before that, the degrees of ends of links
     that have most - 1, inner ones first."""
     degree, ends, needed, count = forest.degree, round_.ends, round_.needed, 0
@@ -179,7 +179,7 @@ def _measure(nodes: Any, parent: Any, depth: Any) -> None:
 
 
 @inner
-def _improve(nodes: Any, graph: Graph, forest: Forest, most: int, round_: Round) -> bool:
+def _improve(nodes: Any, graph: LinkGraph, forest: Forest, most: int, round_: ForestRound) -> bool:
     """One round: whether there is one vertex less of degree ``most``, and none of a larger one."""
     (start, near), (parent, degree) = graph, forest
     depth, above, place, fresh, ends, _ = round_
@@ -223,7 +223,7 @@ def _improve(nodes: Any, graph: Graph, forest: Forest, most: int, round_: Round)
 
 @kernel
 def _lower(
-    nodes: Any, first: Any, graph: Graph, forest: Forest, effort: int, beat: Any
+    nodes: Any, first: Any, graph: LinkGraph, forest: Forest, effort: int, beat: Any
 ) -> None:
     """Changes the trees until no degree above ENOUGH can be lowered by a round.
 
@@ -236,7 +236,7 @@ def _lower(
         beat: see watch.py.
     """
     start, degree, n = graph.start, forest.degree, len(forest.parent)
-    round_ = Round(
+    round_ = ForestRound(
         np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64),
         np.empty(n, np.int64), np.empty((2, n), np.int64), np.empty(n, np.int64),
     )
@@ -303,7 +303,7 @@ def low_degree_forest(links: Any, count: int, beat: Beat) -> Labels:
     parent[parent == count] = -1
     graph = sparse(links, count)
     graph.sort_indices()
-    linked = Graph(graph.indptr.astype(np.int64), graph.indices.astype(np.int64))
+    linked = LinkGraph(graph.indptr.astype(np.int64), graph.indices.astype(np.int64))
     _lower(nodes, first, linked, Forest(parent, degree), EFFORT, beat)
     below = np.flatnonzero(parent >= 0)
     tree = np.sort(np.column_stack([below, parent[below]]), axis=1)

@@ -19,7 +19,7 @@ from kanon_sql.methods import task_for
 from kanon_sql.methods.cell_generalization import factors_by_matching as matched_factors
 from kanon_sql.methods.cell_generalization import lightest_factor as lightest_module
 from kanon_sql.methods.cell_generalization.cycle_cuts import cheapest_cut, components
-from kanon_sql.methods.cell_generalization.factors_by_cuts import Answer
+from kanon_sql.methods.cell_generalization.factors_by_cuts import Factors
 from kanon_sql.methods.cell_generalization.factors_by_matching import (
     edge_costs,
     edges_of,
@@ -212,7 +212,7 @@ def test_no_matching_of_more_edges_than_can_be_matched(
     """Programs that end at once, and leave too few edges."""
     codes = np.arange(3000).reshape(1000, 3) % 7
     points = LossPoints.of(np.zeros((1000, 0)), codes, np.ones(3)).part(np.arange(400))
-    bare = Answer(False, 0, 1, 0, -1, np.zeros((0, 3), np.int64))
+    bare = Factors(False, 0, 1, 0, -1, np.zeros((0, 3), np.int64))
     monkeypatch.setattr(lightest_module, "_asked", lambda *_: bare)
     with pytest.raises(DataError, match=r"Use neighbours=10, .* or forest\."):
         task_for(METHODS[k].__name__, k).group(points)

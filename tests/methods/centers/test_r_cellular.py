@@ -22,7 +22,7 @@ from kanon_sql.methods.centers.disjoint_clusters import Disjoint
 from kanon_sql.methods.centers.improve import costs, diameters
 from kanon_sql.methods.centers.primal_dual import grow
 from kanon_sql.methods.centers.r_cellular import RATIO, WITH_EPSILON, r_cellular
-from kanon_sql.methods.centers.shared_clusters import Shared, share
+from kanon_sql.methods.centers.shared_clusters import SharedClusters, share
 from kanon_sql.points.distances import distances_between
 from kanon_sql.points.points import Grouping, Labels, MetricPoints
 from kanon_sql.search.nearest_lists import nearest_lists
@@ -141,7 +141,8 @@ def test_cost_and_bound_with_records_left_out(
         assert found.facts["guaranteed_ratio"] == (WITH_EPSILON if out else RATIO)
 
 
-def shared_of(points: MetricPoints, k: int, most: float, out: int) -> tuple[Shared | None, Any]:
+def shared_of(points: MetricPoints, k: int, most: float, out: int) -> tuple[SharedClusters | None,
+                                                                            Any]:
     n = len(points)
     lists = nearest_lists(points, k - 1)
     least = distances_between(points, np.arange(n), lists[:, -1]) if k > 1 else np.zeros(n)

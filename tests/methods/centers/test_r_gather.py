@@ -18,7 +18,7 @@ from kanon_sql.methods import task_for
 from kanon_sql.methods.centers import gather_flow, radius_search
 from kanon_sql.methods.centers.lower_bounds import keys_between
 from kanon_sql.methods.centers.r_gather import thrice
-from kanon_sql.methods.centers.radius_search import Trial, least_accepted
+from kanon_sql.methods.centers.radius_search import RadiusTrial, least_accepted
 from kanon_sql.points.points import Form, Grouping, MetricPoints
 from kanon_sql.search import axes
 from kanon_sql.search.marked_counts import ball_sizes, new_marked_tree
@@ -296,12 +296,13 @@ def test_the_search_ends_just_above_a_rejected_key(
     candidates = np.array(reference.candidates(keys_of(points)))
     accept, rejected = [rng.random() < 0.5 for _ in candidates], []
 
-    def test(key: float) -> Trial:
+    def test(key: float) -> RadiusTrial:
         place = int(np.searchsorted(candidates, key, "right"))
         if place < len(candidates) and not accept[place]:
             rejected.append(key)
-            return Trial(key, None, 0 if snaps else place)
-        return Trial(float(candidates[place - 1]) if snaps else key, place, 0 if snaps else place)
+            return RadiusTrial(key, None, 0 if snaps else place)
+        return RadiusTrial(float(candidates[place - 1]) if snaps else key, place,
+                           0 if snaps else place)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(radius_search, "LISTED", listed)

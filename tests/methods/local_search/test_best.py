@@ -19,11 +19,11 @@ from kanon_sql.kernel.watch import StoppedError, Watch
 from kanon_sql.methods import task_for
 from kanon_sql.methods.local_search import highs, long_search
 from kanon_sql.methods.local_search.best import is_line, starts_of
-from kanon_sql.methods.local_search.highs import Cover, Solver, solved
+from kanon_sql.methods.local_search.highs import CoverProblem, Solver, solved
 from kanon_sql.methods.local_search.partitioning import Region
 from kanon_sql.methods.local_search.refine import _small, data_of, embedded, loss_of
 from kanon_sql.methods.local_search.regions import cut_regions
-from kanon_sql.methods.local_search.variations import Classes, class_costs, class_rows, vary
+from kanon_sql.methods.local_search.variations import PricedClasses, class_costs, class_rows, vary
 from kanon_sql.points.numbering import number_by_first
 from kanon_sql.points.points import Labels, LossPoints, Points
 from kanon_sql.search.nearest_lists import nearest_lists
@@ -197,7 +197,7 @@ def test_variations_are_all_that_are_cheap(
     near = nearest_lists(
         embedded(points, np.arange(n)) if isinstance(points, LossPoints) else points, count
     )
-    room = Classes(np.empty((9000, 2 * k - 1), np.int32), np.empty(9000))
+    room = PricedClasses(np.empty((9000, 2 * k - 1), np.int32), np.empty(9000))
     reduced = np.empty(9000)
     made = vary(data_of(points), near, prices, rows, k, limit, room, reduced)
     found = {frozenset(row[row >= 0].tolist()): p for p, row in enumerate(room.rows[:made])}
@@ -259,11 +259,11 @@ def test_a_region_of_few_records_is_parted_at_its_best() -> None:
     assert found == 16
 
 
-def cover(nodes: int) -> Cover:
+def cover(nodes: int) -> CoverProblem:
     """Five records in a ring: neighbours cost 1, one alone costs 1.2."""
     rows = [[i, (i + 1) % 5] for i in range(5)] + [[i] for i in range(5)]
     starts = np.cumsum([0, *map(len, rows)])
-    return Cover(5, nodes, np.array([1.0] * 5 + [1.2] * 5), starts, np.concatenate(rows))
+    return CoverProblem(5, nodes, np.array([1.0] * 5 + [1.2] * 5), starts, np.concatenate(rows))
 
 
 @pytest.fixture
@@ -281,7 +281,7 @@ def test_the_process_gives_what_this_one_would(solver: Solver) -> None:
         assert solver.solve(cover(0), lambda: None) == pytest.approx([0.5] * 5)
         taken = solver.solve(cover(9), lambda: None)
         assert (taken == solved(cover(9))).all() and taken @ cover(9).costs == pytest.approx(3.2)
-    impossible = Cover(2, 9, np.ones(1), np.array([0, 1]), np.array([0]))
+    impossible = CoverProblem(2, 9, np.ones(1), np.array([0, 1]), np.array([0]))
     assert len(solver.solve(impossible, lambda: None)) == 0 == len(solved(impossible))
 
 
@@ -289,7 +289,8 @@ def test_the_process_gives_what_this_one_would(solver: Solver) -> None:
 def test_a_stop_ends_the_process(solver: Solver) -> None:
     rng = np.random.default_rng(0)
     rows = [rng.choice(600, 5, replace=False) for _ in range(60_000)]
-    large = Cover(600, 10**6, rng.random(60_000), np.arange(0, 300_001, 5), np.concatenate(rows))
+    large = CoverProblem(600, 10**6, rng.random(60_000), np.arange(0, 300_001, 5),
+                         np.concatenate(rows))
     watch = Watch()
     threading.Timer(1.0, watch.stop).start()
     with pytest.raises(StoppedError):
@@ -323,7 +324,7 @@ scipy.optimize.linprog = linprog
     monkeypatch.setattr(highs, "FEW", 0)
     monkeypatch.setattr(child, "RUN", loud + child.RUN)
     classes = np.array([[0, 1], [1, 2], [2, 3], [3, 0]])
-    cover = Cover(4, 0, np.array([1.0, 2.0, 1.0, 2.0]), 2 * np.arange(5), classes.ravel())
+    cover = CoverProblem(4, 0, np.array([1.0, 2.0, 1.0, 2.0]), 2 * np.arange(5), classes.ravel())
     solver = Solver()
     try:
         given = solver.solve(cover, lambda: None)

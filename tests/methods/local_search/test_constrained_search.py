@@ -13,7 +13,12 @@ import pytest
 from kanon_sql.kernel.parallel import on_threads
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods.local_search import judging
-from kanon_sql.methods.local_search.constrained_search import Held, Models, keep_models, kept_codes
+from kanon_sql.methods.local_search.constrained_search import (
+    ConstrainedSearch,
+    Models,
+    keep_models,
+    kept_codes,
+)
 from kanon_sql.methods.local_search.penalty import HARD
 from kanon_sql.methods.local_search.refine import Ground
 from kanon_sql.points.points import LossPoints, Points
@@ -66,7 +71,7 @@ def test_what_is_held_of_groups_is_their_violation(name: str, by_loss: bool) -> 
     points = records(by_loss)
     demands = demanded(points, name)
     labels = np.arange(N) // K
-    held = Held(Ground(points, K, Watch()), labels, demands, 7, Watch())
+    held = ConstrainedSearch(Ground(points, K, Watch()), labels, demands, 7, Watch())
     check_held(held, demands)
     for price, steps in ((0.0, 3), (0.01, 997), (1.0, 2000), (HARD, 2000)):
         before = held._work.penalty.held.sum()

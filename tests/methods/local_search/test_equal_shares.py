@@ -9,7 +9,7 @@ import pytest
 
 from kanon_sql.group.run import group_points
 from kanon_sql.methods import task_for
-from kanon_sql.methods.local_search.equal_shares import dealt, is_hopeless
+from kanon_sql.methods.local_search.equal_shares import is_hopeless, spread_ties
 from kanon_sql.points.points import LossPoints, Points
 from kanon_sql.points.sensitive import SensitiveColumn
 from kanon_sql.privacy import Closeness, DistinctDiversity
@@ -30,7 +30,7 @@ def records(kind: type[Points], n: int, ill: int) -> Points:
 def test_each_class_has_the_shares_of_all_records(k: int, classes: int) -> None:
     values = np.repeat([0, 1, 2], [60, 42, 18])[:, None].astype(np.int32)
     given = np.random.default_rng(1).integers(0, 2, 120)
-    labels = dealt(given, values, k)
+    labels = spread_ties(given, values, k)
     assert np.array_equal(np.unique(labels), np.arange(classes))
     for value, count in ((0, 60), (1, 42), (2, 18)):
         own = np.bincount(labels[values[:, 0] == value]) * 6 // count
@@ -40,7 +40,7 @@ def test_each_class_has_the_shares_of_all_records(k: int, classes: int) -> None:
 
 def test_two_classes_that_have_the_shares_stay_as_they_are() -> None:
     given = np.random.default_rng(2).permutation(np.arange(40) % 2)
-    labels = dealt(given, np.zeros((40, 1), np.int32), 20)
+    labels = spread_ties(given, np.zeros((40, 1), np.int32), 20)
     assert np.array_equal(labels == labels[0], given == given[0])
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods.local_search import moves, state
-from kanon_sql.methods.local_search.constrained_search import Held
+from kanon_sql.methods.local_search.constrained_search import ConstrainedSearch
 from kanon_sql.methods.local_search.penalty import HARD
 from kanon_sql.methods.local_search.refine import Ground, data_of, load_groups, refine
 from kanon_sql.methods.local_search.state import NOTED
@@ -38,7 +38,7 @@ def test_what_was_looked_at_needs_no_second_look_where_models_are_kept(
         if not noted:
             without_notes(monkeypatch)
         ground = Ground(points, K, Watch())
-        held = Held(ground, labels, demanded(points, name), 3, Watch())
+        held = ConstrainedSearch(ground, labels, demanded(points, name), 3, Watch())
         assert (held._work.changes.looked.shape[0] > 0) == noted
         for price in (0.0, 0.01, HARD):
             held.cycle(price, 2_000)

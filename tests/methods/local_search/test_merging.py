@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kanon_sql.errors import DataError
 from kanon_sql.kernel.watch import StoppedError, Watch
 from kanon_sql.methods import task_for
-from kanon_sql.methods.local_search.merger_costs import Costs
+from kanon_sql.methods.local_search.merger_costs import MergerCosts
 from kanon_sql.methods.local_search.merging import AROUND, merge_allowed, merge_rest
 from kanon_sql.methods.single_attribute.neighbours import TOGETHER
 from kanon_sql.points.points import ItemPoints, LossPoints, Points
@@ -77,7 +77,7 @@ def test_what_two_classes_lose_as_one_is_counted_on_their_records(by_loss: bool,
     make: Any = LossPoints if by_loss else Points
     points = make.of(rng.integers(0, 5, (n, 2)) / 4.0, codes.astype(np.int32), [0.3, 0.5, 1.0])
     classes = {g: np.flatnonzero(np.arange(n) % groups == g).tolist() for g in range(groups)}
-    costs = Costs(points, np.arange(n) % groups)
+    costs = MergerCosts(points, np.arange(n) % groups)
     while len(classes) > 1:
         group, *others = rng.permutation(list(classes)).tolist()
         growth = costs.growth(group, np.array(others))
@@ -92,7 +92,7 @@ def test_what_two_classes_lose_as_one_is_counted_on_their_records(by_loss: bool,
 def test_what_is_kept_of_classes_grows_with_records_and_not_with_codes() -> None:
     n = 40_000
     points = Points.of(np.zeros((n, 1)), np.arange(n, dtype=np.int32)[:, None], [0.5])
-    costs = Costs(points, np.arange(n) // 5)
+    costs = MergerCosts(points, np.arange(n) // 5)
     arrays = (
         each for value in vars(costs).values()
         for each in (value if isinstance(value, tuple) else (value,))

@@ -43,9 +43,15 @@ def text_source(place: str, text: str, line: int = 0) -> Source:
     return Source(place, (Passage("paragraph", plain, ((0, line),)),))
 
 
+def _option(place: str, text: str) -> Source:
+    """A description of an option, whose words in quotes are items of a list, as in the tables."""
+    items = re.split(r"[:;] (?='\w+' \w)", text)
+    return Source(place, tuple(Passage("item", item, ((0, 0),)) for item in items))
+
+
 def _options() -> Iterator[Source]:
     for option in OPTIONS.values():
-        yield text_source(f"option {option.name}", option.description)
+        yield _option(f"option {option.name}", option.description)
         yield text_source(f"default of option {option.name}", option.default_text)
 
 

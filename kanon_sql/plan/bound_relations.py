@@ -10,7 +10,7 @@ from kanon_sql.names import literal, quoted
 from kanon_sql.sql import expression, statement
 
 
-def found_sql(
+def resolved_sql(
     text: str, unsure: Sequence[ReferencedRelation], columns: ReferencedColumns | None = None
 ) -> str:
     """The text of a call, or our sentence where DuckDB has no relation or no column of a name.

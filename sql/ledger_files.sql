@@ -1,0 +1,168 @@
+-- name: stages
+-- What is asked of a release in files, and what its ledger says of the persons in them, for
+-- kanon_sql.anonymize_files(..., entity='id', ledger='releases/*.parquet'). A row has a number if it
+-- takes part.
+__kanon_source AS NOT MATERIALIZED (
+    SELECT CASE WHEN ${kept} THEN 1 END::BIGINT AS __kanon_row, * FROM ${rows} AS __kanon
+),
+__kanon_columns AS (
+    SELECT [*COLUMNS(*)] AS columns FROM (SELECT __kanon_describe(${quasi}) FROM ${one_keyed})
+)
+
+-- name: persons
+-- Writes who is in the ledger, or in the files, with what decides of them, for
+-- kanon_sql.anonymize_files(..., entity='id', ledger='releases/*.parquet').
+COPY (
+    WITH ${stages},
+    ${ledger}__kanon_accounted AS MATERIALIZED (SELECT CASE
+${refusals}        ELSE true END AS passed)
+    SELECT coalesce(owners.person, past.person) AS person, owners.source, past.history,
+           owners.__kanon_row IS NOT NULL AS here,
+           coalesce(owners.source <> past.source, false) AS stale,
+           (md5_number(concat(${seed}, ' ', release, ' ', past.person)) >> 64)::UBIGINT AS lot
+    FROM __kanon_owners AS owners FULL JOIN __kanon_past AS past USING (person)
+    CROSS JOIN __kanon_numbered
+    WHERE (SELECT passed FROM __kanon_accounted)
+) TO ${path} (FORMAT parquet, COMPRESSION lz4, USE_TMP_FILE false)
+
+-- name: asked
+-- What is asked of a release, as its ledger keeps it, for
+-- kanon_sql.anonymize_files(..., entity='id', headroom=1).
+WITH ${stages} ${asked}
+
+-- name: numbers
+-- The number of the next release, the largest number of a class, and the least k so far, for
+-- kanon_sql.anonymize_files(..., entity='id', ledger='releases/*.parquet').
+SELECT coalesce(max(release), 0)::BIGINT + 1, coalesce(max(class), 0)::BIGINT, min((options ->> 'k')::BIGINT)
+FROM (SELECT TRY_CAST(release::VARCHAR AS BIGINT) AS release, TRY_CAST(class::VARCHAR AS BIGINT) AS class,
+             options::VARCHAR AS options
+      FROM ${ledger} AS __kanon)
+
+-- name: histories
+-- The histories of a ledger, how many persons have each, and how many of these may be shown again, for
+-- kanon_sql.anonymize_files(..., entity='id', ledger='releases/*.parquet').
+SELECT history, count(*) AS persons, count(*) FILTER (WHERE here AND NOT stale) AS present
+FROM ${persons} WHERE history IS NOT NULL GROUP BY history ORDER BY history
+
+-- name: counts
+-- How many persons were never released, and how many changed since they were, for
+-- kanon_sql.anonymize_files(..., entity='id', ledger='releases/*.parquet').
+SELECT count(*) FILTER (WHERE history IS NULL), count(*) FILTER (WHERE stale) FROM ${persons} WHERE here
+
+-- name: shown
+-- Who is shown again, and in which class: where not all of a history are, those drawn first, for
+-- kanon_sql.anonymize_files(..., entity='id', ledger='releases/*.parquet').
+CREATE OR REPLACE TEMP TABLE __kanon_shown AS
+SELECT person, class
+FROM (SELECT person, class, stay,
+             row_number() OVER (PARTITION BY history ORDER BY lot ASC, person ASC) AS place
+      FROM ${persons} JOIN __kanon_stays USING (history)
+      WHERE here AND NOT stale)
+WHERE place <= stay
+
+-- name: going_on
+-- Writes the classes that go on, and what they published, for
+-- kanon_sql.anonymize_files(..., entity='id', ledger='releases/*.parquet').
+COPY (
+    SELECT class, any_value(published) AS published
+    FROM (SELECT TRY_CAST(class::VARCHAR AS BIGINT) AS class, published FROM ${ledger} AS __kanon)
+    WHERE class IN (SELECT class FROM __kanon_shown)
+    GROUP BY class ORDER BY class
+) TO ${path} (FORMAT parquet, COMPRESSION lz4, USE_TMP_FILE false)
+
+-- name: cells
+-- What the classes that go on published, as cells in text: for each column its number and its text,
+-- for kanon_sql.anonymize_files(..., entity='id', ledger='releases/*.parquet').
+SELECT class::VARCHAR AS class, ${cells} FROM ${classes} ORDER BY class
+
+-- name: known
+-- Writes who is shown again, with what the class published then, for
+-- kanon_sql.anonymize_files(..., entity='id', ledger='releases/*.parquet').
+COPY (
+    SELECT __kanon.*, hash(row(${seed}, ${quasi})) AS __kanon_of_values,
+           hash(row(${seed}, ${values})) AS __kanon_of_all
+    FROM (SELECT ${columns}, __kanon_rows.${entity} AS __kanon_whose,
+                 __kanon_shown.class AS __kanon_number
+          FROM ${rows} AS __kanon_rows
+          JOIN __kanon_shown ON __kanon_key(__kanon_rows.${entity}) = __kanon_shown.person
+          JOIN ${classes} AS __kanon_classes ON __kanon_classes.class = __kanon_shown.class) AS __kanon
+    ORDER BY __kanon_of_values, __kanon_of_all
+) TO ${path} (FORMAT parquet, COMPRESSION lz4, ROW_GROUP_SIZE ${group}, PRESERVE_ORDER true, USE_TMP_FILE false)
+
+-- name: newcomers
+-- Writes the rows of those who were never released, for
+-- kanon_sql.anonymize_files(..., entity='id', ledger='releases/*.parquet').
+COPY (
+    SELECT __kanon_rows.* FROM ${rows} AS __kanon_rows
+    ANTI JOIN (FROM ${persons} WHERE history IS NOT NULL) AS __kanon_persons
+        ON __kanon_key(__kanon_rows.${entity}) = __kanon_persons.person
+) TO ${path} (FORMAT parquet, COMPRESSION lz4, USE_TMP_FILE false)
+
+-- name: values
+-- How many of all rows have each value of a column, for
+-- kanon_sql.anonymize_files(..., entity='id', ledger='releases/*.parquet', representation='interval').
+SELECT ${number} AS value, count(*) AS size FROM ${rows} GROUP BY ALL
+
+-- name: entries
+-- Writes what a release adds to its ledger, one row for each person that is released, for
+-- kanon_sql.anonymize_files(..., entity='id', headroom=1, ledger_to='releases/1.parquet').
+COPY (
+    SELECT ${release}::BIGINT AS release, __kanon_rows.__kanon_whose AS entity,
+           __kanon_rows.__kanon_number AS class, __kanon_rows.__kanon_published AS published,
+           __kanon_persons.source, ${options} AS options
+    FROM (SELECT __kanon_whose, __kanon_number, ${published} AS __kanon_published
+          FROM ${pieces}) AS __kanon_rows
+    JOIN ${persons} AS __kanon_persons
+        ON __kanon_key(__kanon_rows.__kanon_whose) = __kanon_persons.person
+    ORDER BY __kanon_rows.__kanon_number ASC, md5(concat('${seed} ', __kanon_persons.person)) ASC
+) TO ${path} (FORMAT parquet, COMPRESSION zstd, PRESERVE_ORDER true, USE_TMP_FILE false)
+
+-- name: joining
+-- How many persons were never released, and joined a class that was there, for
+-- kanon_sql.anonymize_files(..., entity='id', ledger='releases/*.parquet').
+SELECT count(*) FROM ${entries} AS __kanon_entries
+JOIN ${persons} AS __kanon_persons ON __kanon_key(__kanon_entries.entity) = __kanon_persons.person
+WHERE __kanon_persons.history IS NULL AND __kanon_entries.class <= ${largest}
+
+-- name: linked
+-- What can be linked once the release is out: the smallest crowds, of all in the ledger and of those
+-- in this release; how many rows it enters, and persons; and how many of its classes published two
+-- things, for kanon_sql.anonymize_files(..., entity='id', ledger='releases/*.parquet').
+WITH __kanon_entered AS NOT MATERIALIZED (
+    SELECT release, __kanon_key(entity) AS person, class FROM ${entries}
+),
+__kanon_exposed AS MATERIALIZED (
+    FROM __kanon_entered${before}
+),
+${crowds}
+SELECT min(${counted})::BIGINT,
+       min(CASE WHEN last_release = ${release} THEN ${counted} END)::BIGINT,
+       (SELECT count(*) FROM __kanon_entered), (SELECT count(DISTINCT person) FROM __kanon_entered),
+       (SELECT count(*) FROM (
+           SELECT class
+           FROM (SELECT DISTINCT class, published FROM (SELECT class, published FROM ${entries}${published}))
+           GROUP BY class HAVING count(*) > 1))
+FROM __kanon_crowds_after
+
+-- name: before
+-- What was linked before, for kanon_sql.anonymize_files(..., entity='id', ledger='releases/*.parquet').
+UNION ALL
+    SELECT TRY_CAST(release::VARCHAR AS BIGINT), __kanon_key(entity), TRY_CAST(class::VARCHAR AS BIGINT)
+    FROM ${ledger} AS __kanon
+
+-- name: published_before
+-- What the classes of a ledger published, for
+-- kanon_sql.anonymize_files(..., entity='id', ledger='releases/*.parquet').
+UNION ALL SELECT TRY_CAST(class::VARCHAR AS BIGINT), published FROM ${ledger} AS __kanon
+
+-- name: unlike
+-- How many combinations came out of which the ledger has other numbers of persons, for
+-- kanon_sql.anonymize_files(..., entity='id', headroom=1).
+WITH __kanon_told AS (SELECT published, count(*) AS size FROM ${entries} GROUP BY published),
+__kanon_out AS (
+    SELECT published, count(*) AS size
+    FROM (SELECT ${published} AS published FROM ${files} AS __kanon) GROUP BY published
+)
+SELECT count(*) FROM (
+    (FROM __kanon_told EXCEPT FROM __kanon_out) UNION ALL (FROM __kanon_out EXCEPT FROM __kanon_told)
+)
