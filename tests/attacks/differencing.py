@@ -75,7 +75,7 @@ def run(con: Connection) -> list[Attack]:
     ours = with_classes(con.sql(f"FROM anonymize({call}, ledger := 'releases')").pl())
     known, by_mean, guesses = attack(first, ours, gone, ages)
     return [
-        Attack("differencing of means", "persons gone whose age is known exactly",
+        Attack("differencing of means", "deleted persons whose exact age is known",
                attack(first, naive, gone, ages)[0], known,
                by_chance(by_mean, by_mean * (1 - by_mean) / guesses),
                "what a class publishes is copied from the ledger: the second release says nothing "

@@ -89,16 +89,16 @@ def run(con: Connection) -> list[Attack]:
     halves, expected, spread = halved(whole, truth, parents)
     split = halved(local, truth, parents)[0]
     return [
-        Attack("downcoding of intervals", "classes of which an age is named rightly",
+        Attack("downcoding of intervals", "classes with an age named correctly",
                named_ends(tight, truth)[0], ends, by_chance(chance, variance),
                "bins with fixed ends are no ages of anybody: naming one is a guess by the "
                "distribution over the table"),
-        Attack("downcoding of bins", "classes said rightly to be in both halves of a bin",
+        Attack("downcoding of bins", "classes correctly placed in both halves",
                split, split, 1,
                "the lowest common ancestor is the lowest: who needs that hidden, too, takes "
                "method = 'full_domain'", promised=False),
         Attack("downcoding, method = 'full_domain'",
-               "classes said rightly to be in both halves of a bin", split, halves,
+               "classes correctly placed in both halves", split, halves,
                by_chance(expected, spread),
                "the level is that of the whole column, and says nothing of one class: a guess by "
                "the distribution over the table"),

@@ -15,7 +15,7 @@ from tests.attacks.persons import attack, released, visits
 def run(con: Connection) -> list[Attack]:
     visits(con)
     return [
-        Attack("hidden keys", "persons in a crowd below k",
+        Attack("hidden keys", "persons with an anonymity set below k",
                attack(released(con, "identifiers := ['person']"), "enrolled"),
                attack(released(con, "entity := 'person'"), "enrolled"), 0,
                "rows of a person are in one class, whatever joins them: those of k - 1 others are "

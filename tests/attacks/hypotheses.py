@@ -67,7 +67,7 @@ def run(con: Connection) -> list[Attack]:
     pairs = np.argwhere(np.triu(found & (values[:, None] != values[None, :])))
     chosen = pairs[np.linspace(0, len(pairs) - 1, PAIRS).astype(int)].tolist()
     return [
-        Attack("rerunning hypotheses", "pairs of whom he tells who has which value",
+        Attack("rerunning hypotheses", "pairs whose values are assigned correctly",
                attack(con, people, found, chosen, [SECRET] * PAIRS),
                attack(con, people, found, chosen, range(PAIRS)),
                by_chance(0.5, 0.25 / PAIRS),

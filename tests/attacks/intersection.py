@@ -45,8 +45,8 @@ def month(con: Connection, number: int) -> None:
 
 
 def below_k(releases: Sequence[Release]) -> tuple[float, float]:
-    """The share of the released persons in a crowd below k: of those in the same classes wherever
-    the person is present; and of those with the same history, absence included."""
+    """The share of the released persons with an anonymity set below k: of those in the same classes
+    wherever the person is present; and of those with the same history, absence included."""
     members: list[dict[int, set[int]]] = []
     for release in releases:
         inside: dict[int, set[int]] = {}
@@ -85,7 +85,7 @@ def beside_a_ledger(against: str) -> Make:
     ledger."""
 
     def make(con: Connection, number: int) -> Release:
-        call = f"'month', {ROLES}, entity := 'person', headroom := 1, attacker := '{against}'"
+        call = f"'month', {ROLES}, entity := 'person', headroom := 1, attacker := 'knows_{against}'"
         entered = "CREATE OR REPLACE TABLE releases AS"
         if number:
             call, entered = f"{call}, ledger := 'releases'", "INSERT INTO releases"
@@ -107,18 +107,18 @@ def released(con: Connection, make: Make, releases: int) -> list[Release]:
 
 def run(con: Connection) -> list[Attack]:
     naive = released(con, anew, RELEASES)
-    counts = "persons in a crowd below k"
+    counts = "persons with an anonymity set below k"
     found: list[Attack] = []
     for place, against in enumerate(("presence", "absence")):
         ours = released(con, beside_a_ledger(against), RELEASES)
         found += [
-            Attack(f"intersection of {n}, against {against}", counts, below_k(naive[:n])[place],
+            Attack(f"intersection of {n}, knows_{against}", counts, below_k(naive[:n])[place],
                    below_k(ours[:n])[place], 0, WHY[against])
             for n in (2, RELEASES)
         ]
         if against == "presence":
             found.append(Attack(
-                "the same, absence known, too", counts, below_k(naive)[1], below_k(ours)[1], 1,
+                "the same, absence also known", counts, below_k(naive)[1], below_k(ours)[1], 1,
                 "where few of a class leave, who knows that somebody left has a small crowd: "
                 "attacker := 'knows_absence' is for attackers who know that", promised=False))
     return found

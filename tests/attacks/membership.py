@@ -59,7 +59,7 @@ def run(con: Connection) -> list[Attack]:
     for k in (K, LARGER):
         centers = con.sql(f"FROM anonymize('adult', k := {k}, {call})").pl().unique()
         found.append(Attack(
-            f"membership, centers, k = {k}", "chance to say who of two is in the table",
+            f"membership, centers, k = {k}", "chance to name the one of two in the table",
             guessed(persons, others, persons), guessed(persons, others, centers), 1, WHY,
             promised=False,
         ))
@@ -74,7 +74,7 @@ def run(con: Connection) -> list[Attack]:
             for name in QUASI
         ))
         found.append(Attack(
-            f"membership, intervals, k = {k}", "persons outside who fit no class, so are not in it",
+            f"membership, intervals, k = {k}", "persons outside who fit no class",
             struck_out(others, alone), struck_out(others, bounds), 1, WHY, promised=False,
         ))
     return found

@@ -150,7 +150,7 @@ def labels(con: Connection, table: str, sensitive: str, options: str) -> Labels:
 
 def run(con: Connection) -> list[Attack]:
     people = con.sql("FROM adult ORDER BY person").pl()
-    counts = "groups said to have lacked diversity that did"
+    counts = "groups correctly said to lack diversity"
     found = []
     for sensitive, least in (("occupation", 3), ("salary-class", 2)):
         points = points_of(people, [name for name in QUASI if name != sensitive])

@@ -40,6 +40,7 @@ def run(con: Connection) -> list[Attack]:
     ).pl()
     after = con.sql(f"FROM anonymize('gaps', {call})").pl()
     return [
-        Attack("NULL patterns", "persons in a crowd below k", attack(before), attack(after), 0,
+        Attack("NULL patterns", "persons with an anonymity set below k", attack(before),
+               attack(after), 0,
                "that a value is missing is a value: it is generalized with the others of its class")
     ]

@@ -69,7 +69,7 @@ def run(con: Connection) -> list[Attack]:
     people = con.sql("FROM adult ORDER BY person").pl()
     points = points_of(people, [name for name in QUASI if name != SENSITIVE])
     values = people[SENSITIVE].rank("dense").to_numpy().astype(np.int64)
-    counts = "classes whose one rare person he names"
+    counts = "classes whose one rare person is named"
     groups = labels(con, "adult", SENSITIVE, f"k := {K}")
     naive, _, _ = guesses(points, exchange(groups, points, values), values)
     ours, chance, variance = guesses(points, groups, values)

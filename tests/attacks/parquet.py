@@ -78,7 +78,7 @@ def run(con: Connection) -> list[Attack]:
         arrow = con.sql(f"FROM {call.format('centroid')}").to_arrow_table()
         pq.write_table(arrow, typed, compression="none")
         kept = attack(typed, towns)
-    counts = "values read that no row shows"
+    counts = "values in the file that no row shows"
     return [
         Attack("Parquet file", counts, before, after, 0,
                "a file is written from the released rows, and its manifest has no value of a row"),

@@ -73,7 +73,7 @@ def run(con: Connection) -> list[Attack]:
     naive = released(con, "identifiers := ['person']")
     together = released(con, "entity := 'person'")
     apart = released(con, "entity := 'person', entity_rows := 'apart'")
-    counts = "persons in a crowd below k"
+    counts = "persons with an anonymity set below k"
     return [
         Attack("persons, one row known", counts, attack(naive, "visit"), attack(apart, "visit"), 0,
                "no person has more than 1/k of the rows of a class, so there are k or more"),

@@ -59,7 +59,7 @@ def run(con: Connection) -> list[Attack]:
         """
     )
     return [
-        Attack("predicates", "sentences that are true of one row",
+        Attack("predicates", "predicates that are true of one row",
                attack(con, "rows_themselves"), attack(con, "boxes"), 1,
                "a sentence may be true of one row by chance, whatever is known of it",
                promised=False),

@@ -41,7 +41,7 @@ def run(con: Connection) -> list[Attack]:
     ).pl()
     persons = con.sql(f"SELECT person FROM decades QUALIFY {rare}").pl()["person"]
     return [
-        Attack("suppressed rows", "persons with rare values in a crowd below k",
+        Attack("suppressed rows", "rare persons with an anonymity set below k",
                attack(before, persons), attack(after, persons), 0,
                "a row that is left out is left out whole, and all that are not have a crowd of k")
     ]

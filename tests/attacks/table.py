@@ -68,7 +68,7 @@ def measured(rows: int = ROWS) -> list[Attack]:
 
 def table(attacks: Sequence[Attack]) -> str:
     """A line per attack, in percent; a bound that is measured and not proven has a ~."""
-    rows = [("attack", "naive", "ours", "bound", "percent of what")] + [
+    rows = [("attack", "naive", "ours", "bound", "percent of")] + [
         (a.name, f"{100 * a.naive:.1f}", f"{100 * a.ours:.1f}",
          f"{'' if a.proven else '~'}{100 * a.bound:.1f}" if a.promised else "none", a.counts)
         for a in attacks

@@ -24,15 +24,9 @@ from tests.project.english.sources import SOURCES, text_source
 
 UNREWRITTEN = {
     "docs/architecture.md",
-    "docs/closed-release.md",
     "docs/contributing.md",
     "docs/engines.md",
-    "docs/measuring.md",
     "docs/options.md",
-    "docs/promise.md",
-    "docs/release-checklist.md",
-    "docs/report.md",
-    "docs/risk.md",
     "docs/shell.md",
 }
 """Pages that are not held yet. Take a page out when it has no findings."""

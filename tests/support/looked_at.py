@@ -17,7 +17,7 @@ COLUMNS = {
     # what: SQL of row i, and whether it should be withheld
     "first names of the 1990 census": ("first", False),
     "first and last names": ("concat(first, ' ', last)", True),
-    "phones, of which two are equal": (
+    "phones, two of them equal": (
         "'0151 ' || (2000000 + 7919 * CASE WHEN i = 1 THEN 0 ELSE i END)", True
     ),
     "phones of households of three": ("'0951 ' || (2000000 + 7919 * (i * 7 % 3000 // 3))", True),
@@ -26,9 +26,9 @@ COLUMNS = {
     "notes, six rows each": ("'note of Mrs. ' || i * 17 % 3000 // 6", True),
     "IBANs": ("'DE' || (10 + i % 90) || (500105170000000000 + 7919 * i)", True),
     "row numbers": ("i", True),
-    "keys of which every tenth is gone": ("1000 + i * 10 // 9", True),
-    "keys of which every third is gone": ("1000 + i * 3 // 2", True),
-    "keys of which nine in ten are gone": ("1000 + i * 10 + hash(i) % 10", True),
+    "keys, every tenth missing": ("1000 + i * 10 // 9", True),
+    "keys, every third missing": ("1000 + i * 3 // 2", True),
+    "keys, nine in ten missing": ("1000 + i * 10 + hash(i) % 10", True),
     "keys drawn from a billion": ("hash(i) % 1000000000", True),
     "ICD codes": ("chr(65 + icd // 30) || lpad((icd % 30)::VARCHAR, 2, '0')", False),
     "zip codes of a town": (CITY, False),
