@@ -193,8 +193,10 @@ WRONG = {
         "('name', 'identifier', 'flat')", "column_name, role, hierarchy",
         "gives the column 'name' a hierarchy, and it is no quasi-identifier. Leave it NULL.",
     ),
-    "a weight of what passes": ("('flu', 'other', 2)", "column_name, role, column_weight",
-                                "gives the column 'flu' a column_weight, and it is no quasi-identifier."),
+    "a weight of what passes": (
+        "('flu', 'other', 2)", "column_name, role, column_weight",
+                                "gives the column 'flu' a column_weight, and it is no "
+                                "quasi-identifier."),
     "no JSON": ("('age', 'qi', '{\"kind\"}')", "column_name, role, hierarchy",
                 "has a hierarchy that is no JSON."),
     "an unknown kind": ("('age', 'qi', '{\"kind\": \"bin\"}')", "column_name, role, hierarchy",
