@@ -307,7 +307,7 @@ def _counted(own: Session, path: str, manifest: Json) -> dict[str, float | None]
     }
     call = read_call("k_anonymity", file_relation(path), asked, own.catalog)
     call = replace(call, class_label=options.get("class_label"))
-    counts = {"rows_in": told.get("rows"), "rows_suppressed": told.get("rows_suppressed")}
+    counts = {name: told.get(name) for name in ("rows", "rows_suppressed")}
     if not all(isinstance(count, int) for count in counts.values()):
         raise TypeError("rows are counted in whole numbers")
     own.con.execute(f"CREATE TEMP TABLE facts AS {facts_sql(call, passing, counts)}")

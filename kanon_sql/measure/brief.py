@@ -12,7 +12,8 @@ FIRST = (
 BRIEF = (
     *FIRST, "rows", "rows_suppressed", "k_requested", "classes", "class_size_mean",
     "class_size_max", "prosecutor_risk_mean", "persons", "k_persons",
-    "prosecutor_risk_max_persons", "release", "anonymity_set_min", "rows_withheld", "parts",
+    "prosecutor_risk_max_persons", "k_weighted", "risk_weighted_max", "release",
+    "anonymity_set_min", "rows_withheld", "parts",
     *(name for each in THRESHOLDS for name in (f"{each.name}_requested", each.name)),
     "homogeneous_rows", "ncp", "unchanged_columns", "unique_in_unchanged", "method",
     "seconds_total",

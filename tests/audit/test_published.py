@@ -13,7 +13,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from kanon_sql.audit.published import CellReader, ColumnAudit, Domain, Published, audit_column
+from kanon_sql.audit.columns import Domain, PublishedColumn
+from kanon_sql.audit.published import CellReader, ColumnAudit, audit_column
 from kanon_sql.hierarchies.tree import Tree
 from tests.support.connections import registered
 
@@ -44,7 +45,7 @@ def domain(counts: Row, numbers: Any = None, tree: Tree | None = None) -> Domain
 
 def audited(column: Domain, published: Row) -> ColumnAudit:
     texts, rows = pa.array(list(published), pa.string()), np.array([*published.values()], np.int64)
-    return audit_column(column, Published(texts, rows))
+    return audit_column(column, PublishedColumn(texts, rows))
 
 
 def members(column: Domain, text: str) -> set[str | None]:

@@ -140,7 +140,7 @@ def test_metrics_tell_what_was_asked_and_what_the_worst_class_has(
     named, of = ("c" if asked == "recursive" else model.option), f" ({model.column})"
     worst = min if asked in ("distinct", "entropy") else max
     expected = float(worst(value(model, values, everything) for values in own))
-    assert math.isclose(told[f"{named}_reached{of}"], expected, rel_tol=1e-9)
+    assert math.isclose(told[f"{named}{of}"], expected, rel_tol=1e-9)
     assert told[f"{model.option}_requested{of}"] == getattr(model, model.option)
     assert ("c_requested (disease)" in told) == (asked == "recursive")
     assert told[f"{model.option}_least_class_size{of}"] >= 1

@@ -142,7 +142,8 @@ def test_only_columns_that_release_centroids_are_weighted(con: Connection) -> No
 
 def test_the_release_says_what_it_was_weighted_by(con: Connection) -> None:
     create(con, 8)
-    call = tables.call("anonymize_metrics", "t", **OPTIONS, others="drop", sampling_weight="w")
+    call = tables.call("anonymize_metrics", "t", **OPTIONS, others="drop", sampling_weight="w",
+                       detail=True)
     ((told,),) = con.execute(f"SELECT text FROM {call} WHERE metric = 'options'").fetchall()
     assert json.loads(told)["sampling_weight"] == "w"
 

@@ -119,7 +119,7 @@ def test_the_seconds_of_labels_are_those_of_when_they_were_made(
 
 
 OTHER = {
-    "k": 6, "distance": "loss", "loss": "range_distinct", "column_weights": {"a": 2.0},
+    "k": 6, "distance": "loss", "loss": "range_distinct", "weights": {"a": 2.0},
     "nulls": "error",
     "seed": 1, "refine": "local", "refine_steps": 7, "refine_seconds": 1.0, "block_rows": 500,
     "refine_times": 8, "suppress": 0.1, "class_label": "a", "sensitive_values": ("x",),

@@ -117,7 +117,7 @@ def test_any_prices_bound_all_factors(loose: bool, points: LossPoints, seed: int
         if len(edges) % 2 == 1:
             stubs = ends[: len(ends) // 4 * 2]
             both = np.column_stack([program.one[edges], program.other[edges]])
-            program.cuts.append(cuts.Cut(inside, both, stubs))
+            program.cuts.append(cuts.CuttingPlane(inside, both, stubs))
     program.cut_prices = rng.integers(0, unit, len(program.cuts))
     program.prices += rng.integers(-unit // 3, unit // 3, n)
     edges = edges_of(points, None)

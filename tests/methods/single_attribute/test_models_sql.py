@@ -146,4 +146,4 @@ def test_the_order_of_the_rows_changes_nothing(con: Connection, call: str) -> No
         sorted(map(repr, con.execute(f"FROM anonymize({each}, {ILL})").fetchall()))
         for each in (call, other)
     ]
-    assert found[0] == found[1] == found[2]
+    assert found[0] == found[1]
