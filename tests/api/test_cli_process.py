@@ -47,7 +47,7 @@ def test_who_closes_the_pipe_gets_no_traceback(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("arguments", [
     ["sql", "-c", "SELECT count(*) FROM range(1000000000000)"],
-    pytest.param(["anonymize", "adult.parquet", "-k", "3", "--refine", "local",
+    pytest.param(["anonymize", "adult.parquet", "-k", "3", "--effort", "balanced",
                   "--refine-steps", "1000000000", "-o", "out.parquet"], marks=pytest.mark.slow),
 ])
 def test_ctrl_c_ends_with_130_and_leaves_nothing(arguments: list[str], tmp_path: Path) -> None:
