@@ -142,7 +142,7 @@ def test_a_column_may_divide_the_release(config: Path, shell: Shell) -> None:
      "line 8: There is no 'outptu' in tables.patients. Did you mean 'output'?"),
     ("[options]", "[optoins]", 2, "line 2: There is no 'optoins'. Did you mean 'options'?"),
     ('output = "out.csv"', "", 2, "line 6: The table 'patients' has no output. Add one."),
-    ('output = "out.csv"', 'output = 5', 2, "line 8: output must be a text in quotes."),
+    ('output = "out.csv"', 'output = 5', 2, "line 8: output must be a string in quotes."),
     ('output = "out.csv"', 'output = "out.csv"\nformat = "cvs"', 2,
      "line 9: The format 'cvs' is not known. Did you mean 'csv'?"),
     ('"patients.parquet"', '"patient.parquet"', 2, "line 6: There is no file 'patient.parquet'."),

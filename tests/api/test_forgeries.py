@@ -302,8 +302,8 @@ def test_other_keys_of_the_footer_are_named(folder: Path) -> None:
     found = written(folder / "keys.parquet", rows, dict.fromkeys(keys, "of the source") | kanon)
     assert {each.entry for each in found.of("wrong")} == {f"footer.{key}" for key in keys}
     assert found.sentence == (
-        "The footer has a key 'pandas', which is none of the release: look what stands there, "
-        "or write the file again without it."
+        "The footer has a key 'pandas', which the release did not write. Check its value, or write "
+        "the file again without it."
     )
 
 

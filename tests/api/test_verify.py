@@ -165,21 +165,18 @@ CHANGED_ROWS = {
     ),
     "removed": (
         "FROM 'out.parquet' OFFSET 1",
-        "The file has 59 rows, and its manifest speaks of 60: rows were added, taken away or "
-        "doubled.",
+        "The file has 59 rows, and its manifest states 60: rows were added, removed or duplicated.",
     ),
     "doubled": (
         "FROM 'out.parquet' UNION ALL (FROM 'out.parquet' LIMIT 1)",
-        "The file has 61 rows, and its manifest speaks of 60: rows were added, taken away or "
-        "doubled.",
+        "The file has 61 rows, and its manifest states 60: rows were added, removed or duplicated.",
     ),
     "one in place of another": (
         "(FROM 'out.parquet' OFFSET 1) UNION ALL (FROM 'out.parquet' LIMIT 1 OFFSET 7)", NOT_THOSE,
     ),
     "none left": (
         "FROM 'out.parquet' LIMIT 0",
-        "The file has 0 rows, and its manifest speaks of 60: rows were added, taken away or "
-        "doubled.",
+        "The file has 0 rows, and its manifest states 60: rows were added, removed or duplicated.",
     ),
     "a column more": (
         "SELECT *, 1 AS more FROM 'out.parquet'",
@@ -195,7 +192,7 @@ CHANGED_ROWS = {
     ),
     "another order of columns": (
         "SELECT disease, * EXCLUDE (disease) FROM 'out.parquet'",
-        "The columns of the file stand in another order than they were released in.",
+        "The columns of the file are not in the order in which they were released.",
     ),
     "two columns exchanged": (
         "SELECT * REPLACE (job AS disease, disease AS job) FROM 'out.parquet'", NOT_THOSE,

@@ -103,9 +103,9 @@ def test_models_reach_the_functions_inside_the_query() -> None:
 
 REFUSED: dict[str, dict[str, Any]] = {
     "there is no sensitive column. Name it in sensitive=": {"l": 3, "sensitive": []},
-    "l names 'diseases', which is no sensitive column. Did you mean 'Disease'?":
+    "l names 'diseases', which is not a sensitive column. Did you mean 'Disease'?":
         {"l": {"diseases": 3}},
-    "t names 'age', which is no sensitive column.": {"t": {"age": 0.3}},
+    "t names 'age', which is not a sensitive column.": {"t": {"age": 0.3}},
     "c is given without l.": {"c": 3, "t": 0.2},
     "c is given, and diversity_kind is not 'recursive'": {"c": 3, "l": 3},
     "c is given, and diversity_kind of 'disease' is not 'recursive'":
@@ -137,9 +137,9 @@ REFUSED: dict[str, dict[str, Any]] = {
         {**TWO, "l": {"disease": 2}, "diversity_kind": {"salary": "entropy"}},
     "beta_kind is given without beta": {"beta_kind": "basic"},
     "The sensitive_nulls 'bad' is not known": {"l": 3, "sensitive_nulls": "bad"},
-    "sensitive_nulls is given, and no class is held": {"sensitive_nulls": "value"},
-    "l is one number, and there are 2 sensitive columns: 'Disease', 'salary'. Say of which, for "
-    "example l := {'Disease': 3}.": {**TWO, "l": 3},
+    "sensitive_nulls is given, and k is the only requirement": {"sensitive_nulls": "value"},
+    "l is one number, and there are 2 sensitive columns: 'Disease', 'salary'. Name the column, "
+    "for example l := {'Disease': 3}.": {**TWO, "l": 3},
     "l names no column": {"l": {}},
     "l names the column 'disease' twice": {"l": {"disease": 2, "DISEASE": 3}},
     "alpha names a column twice": {"alpha": {"disease": 0.2, "DISEASE": 0.3}},

@@ -191,10 +191,11 @@ WRONG = {
                                   "'name'?"),
     "a hierarchy of an identifier": (
         "('name', 'identifier', 'flat')", "column_name, role, hierarchy",
-        "gives the column 'name' a hierarchy, and it is no quasi-identifier. Leave it NULL.",
+        "gives the column 'name' a hierarchy, and it is not a quasi-identifier. Leave it NULL.",
     ),
     "a weight of what passes": ("('flu', 'other', 2)", "column_name, role, weight",
-                                "gives the column 'flu' a weight, and it is no quasi-identifier."),
+                                "gives the column 'flu' a weight, and it is not a "
+                                "quasi-identifier."),
     "no JSON": ("('age', 'qi', '{\"kind\"}')", "column_name, role, hierarchy",
                 "has a hierarchy that is no JSON."),
     "an unknown kind": ("('age', 'qi', '{\"kind\": \"bin\"}')", "column_name, role, hierarchy",

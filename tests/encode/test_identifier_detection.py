@@ -307,7 +307,7 @@ def test_no_order_of_rows_and_no_number_of_threads_changes_it(
 
 def test_the_call_says_so(shared: Connection, capfd: pytest.CaptureFixture[str]) -> None:
     said = (
-        "kanon_sql: The column 'x' looks like an identifier and has no role, so it comes out as "
+        "kanon_sql: The column 'x' looks like an identifier and has no role, so it is released as "
         "NULL. Drop it by identifiers=['x'], or generalize it after all by quasi_identifiers=['x', "
         "...]."
     )

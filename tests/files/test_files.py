@@ -165,7 +165,7 @@ def test_numbers_that_all_rows_share_are_no_blocks(tmp_path: Path) -> None:
     ({"t": 0.2, "suppress": 0.1, "sensitive": ["occupation"], "others": "drop"},
      "The privacy model 't' beside suppress looks"),
     ({"method": "mondrian"}, "The method 'mondrian' looks at all rows"),
-    ({"class_id": True, "keep_order": True}, "The option 'class_id' beside keep_order looks"),
+    ({"class_id": True, "keep_order": True}, "The option 'class_id' with keep_order looks"),
     ({"k": None}, "k is not given"), ({"methud": "x"}, "method"),
     ({"memory": "lots"}, "memory is 'lots'"), ({"threads": 0}, "threads is 0"),
 ])
