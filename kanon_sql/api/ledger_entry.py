@@ -23,7 +23,7 @@ NO_TABLE = (
 )
 NONE = (
     "There is no ledger {!r}. If this is the first release, begin one with headroom=1, which sets "
-    "how many persons above k its classes get. Otherwise check the name."
+    "how many persons above k its classes get. Otherwise, check the name."
 )
 MOVED = (
     "The release was stopped: the ledger {!r} changed while it was made, so that it would not "

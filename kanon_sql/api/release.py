@@ -39,7 +39,7 @@ from kanon_sql.plan.query import plan
 TRANSACTION = "SELECT system.main.txid_current()"
 
 OPENED = (
-    "con is inside of a transaction, which could take back what the file then says. COMMIT or "
+    "con is inside a transaction, which could take back what the file then says. COMMIT or "
     "ROLLBACK it first."
 )
 UNKEPT = (

@@ -38,7 +38,7 @@ COMMANDS = {
     "compare": "Compare methods by loss, risk and time, for one or several k.",
     "hierarchy": "The levels to which a column may be generalized, as a table to edit.",
     "report": "One HTML file about a release, for the person who signs it off.",
-    "release": "Anonymize into a Parquet file that has a manifest, and enter it into a ledger.",
+    "release": "Anonymize into a Parquet file with a manifest, and add it to a ledger.",
     "verify": "Verify a released file against its manifest.",
     "run": "Make the releases that a file kanon.toml describes.",
     "sql": "Print the query of a call, run SQL from a file, or type it at a prompt.",

@@ -268,7 +268,7 @@ def _numbers(manifest: Json) -> Said:
     for name, value in told.items():
         whole = name.partition(" (")[0] in OF_WHOLE
         if whole and out and value is not None:
-            yield f"metrics.{name}", f"The manifest says {name} although rows were left out."
+            yield f"metrics.{name}", f"The manifest says {name}, although rows were left out."
 
 
 THRESHOLDS_REACHED = {metric.name for metric in REACHED.values()}

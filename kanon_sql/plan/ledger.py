@@ -234,7 +234,7 @@ REFUSED: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "incomplete > 0", "DataError",
-        "The ledger {ledger} has rows with a NULL, or with a number or options that can't be read. "
+        "The ledger {ledger} has rows with a NULL, or with options or a number that can't be read. "
         "Give it as anonymize_ledger made it.",
     ),
     (

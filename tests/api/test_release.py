@@ -144,7 +144,7 @@ def test_a_file_that_holds_something_else_is_refused(
 
 def test_a_transaction_of_the_caller_is_left_to_him(con: Connection) -> None:
     con.begin()
-    with pytest.raises(kanon_sql.OptionError, match="con is inside of a transaction"):
+    with pytest.raises(kanon_sql.OptionError, match="con is inside a transaction"):
         kanon_sql.release(con, "patients", to="out.parquet", **CALL)
     con.execute("CREATE TABLE mine AS SELECT 1")
     con.commit()
