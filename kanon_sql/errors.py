@@ -22,7 +22,7 @@ class KanonError(ValueError):
     """The base of all errors of kanon_sql; the message has the reason and what to do.
 
     Attributes:
-        in_sql: whether it is about SQL that a user wrote, whose options stay as they are there.
+        in_sql: whether it is about SQL that a user wrote, so that messages keep its spelling of options.
     """
 
     in_sql = False
