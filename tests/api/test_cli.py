@@ -238,7 +238,7 @@ def test_sentences_name_options_as_they_are_typed() -> None:
         ("Give identifiers=['a b', \"it's\"], or quasi_identifiers=['a', ...] and within=[...].",
          "Give --identifiers 'a b,it'\"'\"'s', or --quasi-identifiers a,... and --within ...."),
         ("'k=5/a.parquet' is there, or say resume=False, to start again.",
-         "'k=5/a.parquet' is there, or say --no-resume, to begin anew."),
+         "'k=5/a.parquet' is there, or say --no-resume, to start again."),
         ("Write a list, such as ['age', 'zip'], or such as {'age': 2, 'zip': 0.5}. Got {'a': b}.",
          "Write a list, such as age,zip, or such as age=2,zip=0.5. Got {'a': b}."),
         ("Give a kind, such as {'kind': 'flat'}.", """Give a kind, such as '{"kind": "flat"}'."""),

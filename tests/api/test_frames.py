@@ -129,7 +129,7 @@ NO_TABLES: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: ["a.parquet", "b.csv"], "A list as the relation must name files of one kind.",
     ),
     "name": (lambda: "patients", "The relation 'patients' is not a table, view or file here."),
-    "name of a variable of ours": (lambda: "options", "The relation 'options' is no table, view"),
+    "name of a variable of ours": (lambda: "options", "The relation 'options' is not a table, view"),
     "empty name": (lambda: " ", "The relation is missing."),
 }
 
@@ -166,7 +166,7 @@ NOT_AS_THEY_ARE: dict[str, tuple[Any, str]] = {
     "equal names": (
         pd.DataFrame([[1, 2]] * 4, columns=["a", "A"]), "The frame has two columns named 'a'",
     ),
-    "names that are no text": (
+    "names that are not strings": (
         pd.DataFrame([[1, 2]] * 4), "The frame has column names that are not strings.",
     ),
     "dict with numbers as names": ({1: [1, 2]}, "The frame has column names that are not strings."),

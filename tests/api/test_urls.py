@@ -261,7 +261,7 @@ def test_the_shell_writes_nowhere_else(place: str, more: tuple[str, ...], shell:
 def test_python_writes_nowhere_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with kanon_sql.register(duckdb.connect()) as con:
-        said = r"no f\w+ of this machine, .* whole or not at all\. Write one here, and copy it\."
+        said = r"not a local f\w+, .* written atomically\. Write one here, and copy it\."
         with pytest.raises(OptionError, match=said):
             kanon_sql.release(con, str(adult()), to="s3://b/out.parquet", **CALL)
         with pytest.raises(OptionError, match=said):

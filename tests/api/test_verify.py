@@ -224,7 +224,7 @@ ANOTHER_K = "The manifest asks for k = 10, and the smallest class of the file ha
 EDITS: dict[str, tuple[Callable[[Manifest], Any], bool, str]] = {
     "a loss": (put("metrics", "entropy_loss_grouping", 0.1), False, EDITED),
     "a version": (put("made", "kanon_sql", "9"), False,
-                  "The manifest tells no version of kanon_sql."),
+                  "The manifest has no version of kanon_sql."),
     "an entry more": (put("options", "audited", "by everybody"), False,
                       "The manifest has an entry 'audited' of options, which none of its kind "
                       "has."),
@@ -253,7 +253,7 @@ EDITS: dict[str, tuple[Callable[[Manifest], Any], bool, str]] = {
                        "The manifest has a format that this version doesn't read, which reads 2. "
                        "Verify it by the version that made it."),
     "a section less": (lambda manifest: manifest.pop("metrics"), True,
-                       "What stands in the footer under kanon is no manifest."),
+                       "The value of kanon in the footer is not a manifest."),
 }
 
 
@@ -270,7 +270,7 @@ def test_an_edit_of_the_footer_is_seen(released: kanon_sql.Release, case: str) -
 @pytest.mark.parametrize("footer", ["", "{}", "[1]", "no JSON", "{\"made\": 3}"])
 def test_a_footer_that_is_no_manifest(released: kanon_sql.Release, footer: str) -> None:
     found = rewrite(footer=footer)
-    assert found.sentence == "What stands in the footer under kanon is no manifest."
+    assert found.sentence == "The value of kanon in the footer is not a manifest."
 
 
 @pytest.mark.slow
@@ -339,7 +339,7 @@ def test_another_source_and_another_private_part_are_seen(
     assert {"source", "again"} <= {each.entry for each in found.of("wrong")}
     other = kanon_sql.release(con, "patients", to="other.parquet", **{**CALL, "k": 5})
     found = kanon_sql.verify("out.parquet", con=con, source="patients", private=other.private)
-    assert found.sentence.startswith("The private part is that of another release")
+    assert found.sentence.startswith("The private part belongs to another release")
 
 
 @pytest.mark.slow

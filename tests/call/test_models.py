@@ -123,7 +123,7 @@ REFUSED: dict[str, dict[str, Any]] = {
     "alpha must be a number above 0 and up to 1. Got 0": {"alpha": 0},
     "alpha of 'HIV' must be a number above 0": {"alpha": {"HIV": 2}},
     "alpha has values within values": {"alpha": {"disease": {"HIV": {"x": 0.1}}}},
-    "alpha names 'HIV', which is no sensitive column": {"alpha": {"HIV": 0.1, "disease": 0.2}},
+    "alpha names 'HIV', which is not a sensitive column": {"alpha": {"HIV": 0.1, "disease": 0.2}},
     "alpha is one number, and there are 2": {**TWO, "alpha": 0.1},
     "alpha bounds the sensitive_values, and there are several":
         {**TWO, "alpha": {"salary": 0.1}, "sensitive_values": ["HIV"]},
@@ -236,10 +236,10 @@ def test_a_hierarchy_of_a_sensitive_column_generalizes_nothing() -> None:
 
 
 @pytest.mark.parametrize(("options", "said"), [
-    ({"l": 2, "hierarchies": {"diseases": "flat"}}, "'diseases', which is no quasi-identifier"),
-    ({"alpha": 0.5, "hierarchies": {"disease": "flat"}}, "'disease', and no l or t goes by it"),
-    ({"hierarchies": {"disease": "flat"}}, "'disease', which is no quasi-identifier"),
-    ({"t": 0.5, "closeness": "equal", "hierarchies": {"disease": "flat"}}, "no l or t goes by it"),
+    ({"l": 2, "hierarchies": {"diseases": "flat"}}, "'diseases', which is not a quasi-identifier"),
+    ({"alpha": 0.5, "hierarchies": {"disease": "flat"}}, "'disease', and no l or t uses it"),
+    ({"hierarchies": {"disease": "flat"}}, "'disease', which is not a quasi-identifier"),
+    ({"t": 0.5, "closeness": "equal", "hierarchies": {"disease": "flat"}}, "no l or t uses it"),
     ({"t": 0.5, "closeness": "hierarchy"}, "needs a hierarchy of the column 'Disease'"),
     ({**TWO, "t": {"salary": 0.5}, "closeness": "hierarchy", "l": {"disease": 2},
       "hierarchies": {"disease": "flat"}}, "needs a hierarchy of the column 'salary'"),

@@ -197,7 +197,7 @@ WRONG = {
                                 "gives the column 'flu' a weight, and it is not a "
                                 "quasi-identifier."),
     "no JSON": ("('age', 'qi', '{\"kind\"}')", "column_name, role, hierarchy",
-                "has a hierarchy that is no JSON."),
+                "has a hierarchy that is not JSON."),
     "an unknown kind": ("('age', 'qi', '{\"kind\": \"bin\"}')", "column_name, role, hierarchy",
                         "Did you mean 'bins'"),
     "a number for a hierarchy": ("('age', 'qi', 5)", "column_name, role, hierarchy",

@@ -341,7 +341,7 @@ def whole(values: Sequence[float], kind: str = "INTEGER") -> Looks:
 
 def test_what_is_said_of_a_column_follows_from_its_looks() -> None:
     (hidden,) = notices_of("x", texts(60, 60), named=False)
-    assert "comes out as NULL" in hidden
+    assert "is released as NULL" in hidden
     assert notices_of("x", texts(57, 60), named=False) == (hidden,)
     (coded,) = notices_of("x", whole([i % 9 for i in range(60)]), named=True)
     assert "only 9 different ones" in coded and "categorical=['x']" in coded

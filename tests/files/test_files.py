@@ -263,7 +263,7 @@ def test_an_identifier_that_nobody_named_does_not_come_out(column: str, tmp_path
         )
     given = {"k": 3, "quasi_identifiers": ["age"], "others": "release", "progress": False}
     entity = {"entity": "person"} if "//" in column else {"identifiers": ["person"]}
-    with pytest.raises(DataError, match="'code', which nobody named, looks like an identifier"):
+    with pytest.raises(DataError, match="'code', which has no role, looks like an identifier"):
         kanon_sql.anonymize_files(tmp_path / "t.parquet", tmp_path / "out", **given, **entity)
     kanon_sql.anonymize_files(
         tmp_path / "t.parquet", tmp_path / "out", **given, **entity, sensitive=["code"]

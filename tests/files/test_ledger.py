@@ -280,7 +280,7 @@ def test_entries_of_a_release_that_has_no_name_yet_are_taken_back(
     second(begun[0], tmp_path)
     assert (bytes_of(tmp_path / "out"), (tmp_path / "2.parquet").read_bytes()) == whole
     # it stays what it is when another release would be written there
-    with pytest.raises(OptionError, match="which is there"):
+    with pytest.raises(OptionError, match="which exists"):
         second(begun[0], tmp_path, overwrite=True)
     assert (tmp_path / "2.parquet").read_bytes() == whole[1]
 
@@ -313,7 +313,7 @@ def test_a_release_that_breaks_the_promise_does_not_come_out(
 ) -> None:
     with monkeypatch.context() as patched:
         patched.setitem(ledger.STAY, "knows_presence", lambda histories, present, k: present)
-        with pytest.raises(ReleaseError, match=r"a person in a crowd of [123]|combination"):
+        with pytest.raises(ReleaseError, match=r"a person with an anonymity set of [123]|combination"):
             second(begun[0], tmp_path)
     assert list(tmp_path.iterdir()) == []
     real = ledger.Past.learned_by
@@ -350,7 +350,7 @@ def test_a_ledger_that_moves_meanwhile_is_refused(
         return found
 
     monkeypatch.setattr(release, "release_beside_ledger", meanwhile)
-    with pytest.raises(ReleaseError, match=r"the ledger '.*' moved while it was made"):
+    with pytest.raises(ReleaseError, match=r"the ledger '.*' changed while it was made"):
         second(folder, tmp_path / "to", ledger=str(moving))
     assert list((tmp_path / "to").iterdir()) == []
 
@@ -363,15 +363,15 @@ REFUSED: list[tuple[dict[str, Any], type[KanonError], str]] = [
     ({"ledger_to": "s3://b/2.parquet"}, OptionError, "no Parquet file|can't be a Parquet file"),
     ({"ledger_to": "none/2.parquet"}, OptionError, "There is no folder"),
     ({"ledger": "none.parquet"}, OptionError, "none.parquet"),
-    ({"ledger": "two"}, OptionError, "no table, view, file or variable"),
-    ({"l": 2}, OptionError, "'l' beside a ledger looks at all rows at once"),
+    ({"ledger": "two"}, OptionError, "not a table, view, file or variable"),
+    ({"l": 2}, OptionError, "'l' with a ledger looks at all rows at once"),
     ({"k": 3}, OptionError, "made with a larger k than 3"),
     ({"attacker": "knows_absence"}, OptionError, "kept against another attacker"),
     ({"quasi_identifiers": ["age", "class"], "others": "drop"}, OptionError, "none in this call"),
     ({"representation": "interval"}, OptionError, "publish in another form"),
     ({"method": "mondrian"}, OptionError, "mondrian"),
     ({"within": ["person"]}, OptionError, "within"),
-    ({"entity": None}, OptionError, "no column says whose row a row is"),
+    ({"entity": None}, OptionError, "no column identifies the person of each row"),
 ]
 
 

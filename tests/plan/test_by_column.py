@@ -144,7 +144,7 @@ WRONG = {
     "'median'?",
     "representation := {'age': NULL}": "The representation None is not known.",
     "representation := MAP {'age': 'median', 'AGE': 'interval'}": "names the column 'age' twice",
-    "representation := {'age': 'number'}": "would release nothing but the number of the class",
+    "representation := {'age': 'number'}": "would release only the number of the class",
     "representation := {'age': 'hierarchy'}": "representation gives the column 'age' 'hierarchy', "
     "and it has none. Add it to hierarchies, or choose another.",
     "representation := {'age': 'median'}, method := 'full_domain'": "Leave representation out.",
