@@ -10,7 +10,7 @@ import pyarrow as pa
 from kanon_sql.errors import KanonError, lacks_memory
 from kanon_sql.udfs.signature import REFUSAL, Signature, not_refused, refused
 
-FAILED = "The hierarchy failed with {}. Nothing came out; please report this as a bug."
+FAILED = "The hierarchy failed with {}. Nothing was returned; please report this as a bug."
 PATHS = pa.list_(pa.list_(pa.string()))
 
 

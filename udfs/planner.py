@@ -21,7 +21,7 @@ CatalogOf = Callable[[int, str], Catalog]
 ShadowOf = Callable[[int, str, str, bool], "str | None"]
 PARAMETERS = (*("VARCHAR",) * 3, *("VARCHAR[]",) * 2, *("VARCHAR",) * 2, "UBIGINT", "VARCHAR")
 
-FAILED = "The call can't be planned: {} inside. Nothing came out; please report this as a bug."
+FAILED = "The call can't be planned: {} inside. Nothing was released; please report this as a bug."
 
 
 def planner(catalog_of: CatalogOf, shadow_of: ShadowOf) -> Callable[..., str]:

@@ -34,7 +34,7 @@ VARIED = ("k", "method", "max_risk", "detail")
 
 UNCOMPARED = "compare takes no {}. Give k=[5, 10] or one k, and methods=['mdav_star', 'mondrian']."
 NONE = "No method takes this table with these options. {}: {}"
-NO_LIST = "{} is no list. Give one such as {}."
+NO_LIST = "{} is not a list. Give one such as {}."
 
 
 @dataclass(frozen=True)

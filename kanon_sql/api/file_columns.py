@@ -56,7 +56,7 @@ def of_columns(columns: Mapping[str, str], manifest: Json) -> Iterator[Finding]:
         elif name in roles and name in added:
             said = f"The column {name!r} is of the relation, and of the release."
         elif [*columns] != [*told] and set(columns) == set(told):
-            said = "The columns of the file stand in another order than they were released in."
+            said = "The columns of the file are not in the order in which they were released."
         elif near not in (None, name):
             yield Finding(
                 f"columns.{name}", "not provable", TWINS.format(name, near, roles[near]), near
@@ -75,8 +75,8 @@ def of_footer(con: Connection, path: str, columns: Mapping[str, str]) -> Iterato
         elif key != KEY:
             yield Finding(
                 f"footer.{key}", "wrong",
-                f"The footer has a key {key!r}, which is none of the release: look what stands "
-                "there, or write the file again without it.",
+                f"The footer has a key {key!r}, which the release did not write. Check its value, "
+                "or write the file again without it.",
             )
     # of columns whose names differ in case only DuckDB gives the second another name
     for name, read in zip(_written(con, path), columns, strict=True):

@@ -22,12 +22,12 @@ NO_TABLE = (
     "written. Name one, or leave ledger out."
 )
 NONE = (
-    "There is no ledger {!r}. If this is the first release, begin one by headroom=1, which says "
-    "how many persons above k its classes get; else check the name."
+    "There is no ledger {!r}. If this is the first release, begin one with headroom=1, which sets "
+    "how many persons above k its classes get. Otherwise, check the name."
 )
 MOVED = (
-    "The release was stopped: the ledger {!r} moved while it was made, so that it would go on from "
-    "what is no more the last release. Nothing was written; make it again."
+    "The release was stopped: the ledger {!r} changed while it was made, so that it would not "
+    "continue from the last release. Nothing was written; make it again."
 )
 UNEQUAL = (
     "The release was stopped: its ledger would get other rows than the file. Nothing was written; "

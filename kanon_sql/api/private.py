@@ -56,8 +56,8 @@ def open_table(session: Session, private: Any, path: Path, told: Mapping[str, An
         )
     except duckdb.Error:
         raise OptionError(
-            f"private names {private!r}, which is no table with the columns file, manifest_sha256 "
-            "and private. Name another one, which is made."
+            f"private names {private!r}, which is not a table with the columns file, "
+            "manifest_sha256 and private. Name a new table, which is then created."
         ) from None
 
 

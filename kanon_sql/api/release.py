@@ -39,7 +39,7 @@ from kanon_sql.plan.query import plan
 TRANSACTION = "SELECT system.main.txid_current()"
 
 OPENED = (
-    "con is inside of a transaction, which could take back what the file then says. COMMIT or "
+    "con is inside a transaction, which could take back what the file then says. COMMIT or "
     "ROLLBACK it first."
 )
 UNKEPT = (
@@ -138,8 +138,8 @@ def _target(to: Any) -> Path:
         raise OptionError("to is not given. Name the file to write, for example to='out.parquet'.")
     if is_url(str(to)):
         raise OptionError(
-            f"to names {str(to)!r}, which is no file of this machine, and only such a file is "
-            "there whole or not at all. Write one here, and copy it."
+            f"to names {str(to)!r}, which is not a local file, and only local files are written "
+            "atomically. Write one here, and copy it."
         )
     path = Path(to).resolve()
     if re.search(r"[*?\[]", str(path)):

@@ -296,7 +296,7 @@ def _queries(
         try:
             parsed = session.con.extract_statements(text)
             if [each.type.name.partition("_")[0] for each in parsed] != ["SELECT"]:
-                raise OptionError("It is no query. Write one SELECT.")
+                raise OptionError("It is not a query. Write one SELECT.")
             with session.refusals():
                 found = bound(session.con, statement("report.query", query=text))
                 return found.columns, found.fetchall()

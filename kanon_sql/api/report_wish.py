@@ -44,7 +44,7 @@ def read_wish(to: Any, title: Any, queries: Any, compare: Any) -> ReportRequest:
     from kanon_sql.reporting.queries import read_queries
 
     if title is not None and not isinstance(title, str):
-        raise OptionError(f"title is a {type(title).__name__}. Give a text.")
+        raise OptionError(f"title is a {type(title).__name__}. Give a string.")
     return ReportRequest(_target(to), title or "", read_queries(queries), _read_compare(compare))
 
 
@@ -60,7 +60,7 @@ def _refuse_missing() -> None:
 def _target(to: Any) -> Path:
     """The file to write, where it may be one."""
     if not isinstance(to, (str, os.PathLike)) or not str(to):
-        raise OptionError("to is no name of a file. Give one, for example to='report.html'.")
+        raise OptionError("to is not the name of a file. Give one, for example to='report.html'.")
     path = Path(to).resolve()
     if path.suffix.lower() not in (".html", ".htm"):
         raise OptionError(
@@ -68,7 +68,7 @@ def _target(to: Any) -> Path:
         )
     if "://" in str(to) or path.is_dir() or not path.parent.is_dir():
         raise OptionError(
-            f"to names {str(to)!r}, where no file can be. Name one in a folder that is there."
+            f"to names {str(to)!r}, where no file can be written. Name one in a folder that exists."
         )
     return path
 
@@ -81,8 +81,8 @@ def _read_compare(given: Any) -> tuple[tuple[str, Mapping[str, Any]], ...]:
         isinstance(each, (str, Mapping)) for each in given
     ):
         raise OptionError(
-            "compare is no list of methods. Give one, such as ['mdav', 'mondrian'], or of options, "
-            "such as [{'k': 10}]."
+            "compare is not a list of methods. Give one, such as ['mdav', 'mondrian'], or of "
+            "options, such as [{'k': 10}]."
         )
     found = []
     for each in given:

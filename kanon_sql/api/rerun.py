@@ -44,8 +44,8 @@ def run_again(
     yield from (each for each in found if each.verdict == "wrong")
     if private.get("manifest_sha256") != manifest.get(SEAL):
         yield Finding(
-            "private", "wrong", "The private part is that of another release, or the footer was "
-            "edited: it speaks of another manifest."
+            "private", "wrong", "The private part belongs to another release, or the footer was "
+                                "edited: it refers to another manifest."
         )
     fits = salted(private["salt"], input_digest(session, relation)) == private.get("input_sha256")
     yield Finding(

@@ -143,7 +143,7 @@ def _manifest_of(con: Connection, path: str) -> dict[str, Any] | Finding:
         for section in (*SECTIONS, "hierarchies")
     ):
         return Finding(
-            "manifest", "wrong", f"What stands in the footer under {KEY} is no manifest."
+            "manifest", "wrong", f"The value of {KEY} in the footer is not a manifest."
         )
     if manifest["made"].get("format") != FORMAT:
         return Finding(
@@ -162,7 +162,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a name stands twice")
+        raise ValueError("a name occurs twice")
     return found
 
 
@@ -231,8 +231,8 @@ def _of_rows(con: Connection, path: str, manifest: Json) -> Iterator[Finding]:
     if rows != told:
         yield Finding(
             "metrics.rows_released", "wrong",
-            f"The file has {rows} rows, and its manifest speaks of {told}: rows were added, taken "
-            "away or doubled.",
+            f"The file has {rows} rows, and its manifest states {told}: rows were added, removed "
+            "or duplicated.",
         )
     ((digest,),) = con.execute(digest_sql(file_relation(path))).fetchall()
     fits = digest == manifest["release"].get("rows_sha256")

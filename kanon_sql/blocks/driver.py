@@ -17,7 +17,7 @@ UNFOLLOWED = (
     "block by block. Use anonymize or anonymize_files, or leave ledger and headroom out."
 )
 OF_BLOCK = (
-    "{} That was said of one of {} blocks: a larger block_rows may allow what this block doesn't."
+    "{} This concerns one of {} blocks: a larger block_rows may allow it."
 )
 
 

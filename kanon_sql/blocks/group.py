@@ -17,8 +17,8 @@ from kanon_sql.plan.pipeline import passing, pipeline_sql
 from kanon_sql.sql import statement
 
 LOST = (
-    "The release was stopped: a block has {} rows, and {} came out with {} left out. Nothing was "
-    "written; please report this as a bug."
+    "The release was stopped: a block has {} rows, but {} are in the output and {} were left out. "
+    "Nothing was written; please report this as a bug."
 )
 
 

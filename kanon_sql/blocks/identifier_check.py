@@ -11,8 +11,8 @@ NEARLY = 0.8
 them about is off by a few percent."""
 
 LIKE = (
-    "The column {!r}, which nobody named, looks like an identifier: no block can tell, so it would "
-    "come out. Name it in identifiers=[...], or in sensitive=[...] if it is to pass, or say "
+    "The column {!r}, which has no role, looks like an identifier, and a release in blocks would "
+    "include it. Name it in identifiers=[...], or in sensitive=[...] to release it, or say "
     "others='drop'."
 )
 

@@ -13,11 +13,11 @@ from kanon_sql.errors import ReleaseError
 
 SMALL = (
     "The release was stopped: a combination of released values has {} rows, fewer than k = {}. "
-    "Nothing came out; please report this as a bug of the method {}."
+    "Nothing was released; please report this as a bug of the method {}."
 )
 LOST = (
-    "The release was stopped: {} rows take part, {} were left out, and {} came out. Nothing was "
-    "handed out; please report this as a bug."
+    "The release was stopped: {} rows take part, {} were left out, and {} are in the output. "
+    "Nothing was released; please report this as a bug."
 )
 
 

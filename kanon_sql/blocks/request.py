@@ -20,8 +20,8 @@ from kanon_sql.names import caseless
 from kanon_sql.plan.bind_checks import LISTED
 
 UNNAMED = (
-    "quasi_identifiers is not given. Name the columns to generalize, since no block of the rows "
-    "can tell which they are."
+    "quasi_identifiers is not given. Name the columns to generalize, because they can't be "
+    "determined from a block of the rows."
 )
 UNRULED = (
     "{} no role: {}. Name each in sensitive=[...], identifiers=[...] or quasi_identifiers=[...], "
@@ -164,13 +164,13 @@ def _of_all_rows(call: GroupingCall) -> Iterator[str]:
     for model in task.models:
         if model.of_all_rows and task.left_out[1] > 0.0:
             # the shares that count are of what comes out, which is known when all blocks are done
-            yield f"The privacy model {model.option!r} beside {task.left_out[0]}"
+            yield f"The privacy model {model.option!r} with {task.left_out[0]}"
         elif call.ledger is not None:
             # a crowd has persons of several blocks, and of those who are in none
-            yield f"The privacy model {model.option!r} beside a ledger"
+            yield f"The privacy model {model.option!r} with a ledger"
     given = {
         "refine_seconds": bool(task.refine_seconds), "release": bool(release.of_method),
     }
     yield from (f"The option {name!r}" for name, is_given in given.items() if is_given)
     if release.class_id and release.keep_order:
-        yield "The option 'class_id' beside keep_order"
+        yield "The option 'class_id' with keep_order"

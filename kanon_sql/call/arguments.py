@@ -74,7 +74,7 @@ def _text_of(expression: str, name: str) -> str:
     except duckdb.Error:
         value = None
     if not isinstance(value, str):
-        raise OptionError(f"{name} can't be read. Write it as a text, such as 'zip'.")
+        raise OptionError(f"{name} can't be read. Write it as a string, such as 'zip'.")
     return value
 
 

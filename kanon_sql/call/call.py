@@ -175,7 +175,7 @@ def read_call(
         return _grouping_call(source, options, table, catalog)
     if name == "anonymize_audit" and options.measure.release is None:
         raise OptionError(
-            "release is not given. Name the released table beside its source, for example "
+            "release is not given. Name the released table in addition to its source, for example "
             "anonymize_audit('patients', release='released')."
         )
     _refuse_taken(source, ())
@@ -241,7 +241,7 @@ def _refuse_no_quasi_identifier(option: str, names: tuple[str, ...], roles: Role
     for name in names:
         if caseless(name) in others or not (roles.open or caseless(name) in known):
             raise OptionError(
-                f"{option} names the column {name!r}, which is no quasi-identifier. Name it in "
+                f"{option} names the column {name!r}, which is not a quasi-identifier. Name it in "
                 "quasi_identifiers, or leave it out."
             )
 

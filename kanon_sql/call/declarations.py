@@ -26,8 +26,8 @@ SPELLINGS = {
 }
 WORD = "kanon"
 ALIKE_ONLY = (
-    "The comment on column {!r} has letters that only look like {!r} or a role, or signs that "
-    "nobody sees. Type {!r} anew."
+    "The comment on column {!r} has letters that only look like {!r} or a role, or invisible "
+    "characters. Type {!r} again."
 )
 ANY = "[a-z0-9]"
 
@@ -134,6 +134,6 @@ def _unread(column: str, text: str) -> str:
         f"'{WORD}: ' and one of {', '.join(ROLES)}"
     )
     return (
-        f"The comment on column {column!r} speaks of {WORD} and can't be read as a role. Write "
+        f"The comment on column {column!r} mentions {WORD} and can't be read as a role. Write "
         f"{written}, then a full stop or nothing."
     )

@@ -98,7 +98,7 @@ def read_hierarchies(
     for name in given:
         if caseless(name) in others or (known and caseless(name) not in map(caseless, known)):
             raise OptionError(
-                f"hierarchies names the column {name!r}, which is no quasi-identifier. "
+                f"hierarchies names the column {name!r}, which is not a quasi-identifier. "
                 + (did_you_mean(name, known) if known else "Give it another role, or leave it out.")
             )
     if every is not None and not known:

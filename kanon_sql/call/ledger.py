@@ -78,8 +78,8 @@ def read_ledger(
     )
     if roles.entity is None:
         raise OptionError(
-            f"{asked} is about persons in several releases, and no column says whose row a row is. "
-            "Name it in entity='patient_id', for example."
+            f"{asked} is about persons in several releases, and no column identifies the person of "
+            "each row. Name it in entity='patient_id', for example."
         )
     _refuse(asked, _hindrances(options, roles, task, release, by_tree))
     relation = None
@@ -116,8 +116,8 @@ def _hindrances(
     return {
         "{} needs to know the quasi-identifiers before the query runs. Name them in "
         "quasi_identifiers=[...].": roles.open,
-        f"The method {name} can't go on from the classes of an earlier release. Use mdav_star or "
-        "k_member, for example, or leave {} out.": by_itself,
+        f"The method {name} can't continue from the classes of an earlier release. Use mdav_star "
+        "or k_member, for example, or leave {} out.": by_itself,
         "entity_rows 'apart' lets a person be in several classes, and {} follows one. Leave "
         "entity_rows out.": options.roles.entity_rows != "together",
         "Models by a hierarchy of a sensitive column are not kept over several releases. Leave it "

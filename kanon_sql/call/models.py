@@ -58,7 +58,7 @@ def read_models(options: Options, roles: Roles) -> tuple[PrivacyModel, ...]:
         if "sensitive_nulls" in options.given and not audits:
             asking = list(MODEL_KINDS)
             raise OptionError(
-                "sensitive_nulls is given, and no class is held to anything but k. Add "
+                "sensitive_nulls is given, and k is the only requirement on the classes. Add "
                 f"{', '.join(asking[:-1])} or {asking[-1]}, or leave sensitive_nulls out."
             )
         return ()
@@ -144,8 +144,8 @@ def used_hierarchies(
     for name in found:
         if caseless(name) not in going:
             raise OptionError(
-                f"hierarchies names the sensitive column {name!r}, and no {BY_HIERARCHY} goes by "
-                "it. Leave it out, or ask for one."
+                f"hierarchies names the sensitive column {name!r}, and no {BY_HIERARCHY} uses it. "
+                "Leave it out, or request one."
             )
     with_one = {caseless(name) for name in found}
     for model in models:
@@ -168,15 +168,15 @@ def _by_column(
             listed = ", ".join(map(repr, roles.sensitive))
             raise OptionError(
                 f"{name} is one number, and there are {len(known)} sensitive columns: {listed}. "
-                f"Say of which, for example {name} := {{'{roles.sensitive[0]}': "
-                f"{kind.example}}}."
+                f"Name the column, for example {name} := "
+                f"{{'{roles.sensitive[0]}': {kind.example}}}."
             )
         limits = {caseless(roles.sensitive[0]): limit}
     else:
         for column in limit:
             if caseless(column) not in known:
                 raise OptionError(
-                    f"{name} names {column!r}, which is no sensitive column. "
+                    f"{name} names {column!r}, which is not a sensitive column. "
                     f"{did_you_mean(column, roles.sensitive)}"
                 )
         if len({caseless(column) for column in limit}) < len(limit):

@@ -57,8 +57,8 @@ OPTION_NAMES = {
 """By the name of an option here, what it is called elsewhere."""
 
 PRIVACY = (
-    "Differential privacy is no part of this. Use k, and say what is an identifier, a "
-    "quasi-identifier or sensitive."
+    "Differential privacy is not supported. Use k, and say which columns are identifiers, "
+    "quasi-identifiers or sensitive."
 )
 PRESENCE = (
     "Whether a person is in the data at all is not hidden. Look at the classes of a population by "

@@ -66,8 +66,8 @@ def _refuse_by_part(task: GroupTask, roles: Roles) -> None:
     """Raises OptionError for metrics that can't be told of each part."""
     if task.nulls == "suppress":
         raise OptionError(
-            "by_part tells of the rows of each part, and nulls 'suppress' leaves rows out before "
-            "there are any. Leave one of them out."
+            "by_part counts the rows of each part, and nulls 'suppress' leaves rows out before "
+            "parts are formed. Leave one of them out."
         )
     for name in roles.within:
         if caseless(name) in TOLD:
@@ -85,13 +85,13 @@ def refuse_audit_in_parts(
     if roles.within and measures and (options.parts.by_part or by_persons):
         said = "by_part" if options.parts.by_part else "entity"
         raise OptionError(
-            f"within, sensitive and {said} are given, and k_anonymity tells of two of them in one "
-            "call. Call it twice."
+            f"within, sensitive and {said} are given, and one call of k_anonymity takes only two "
+            "of them. Call it twice."
         )
     if options.parts.by_part and by_persons:
         raise OptionError(
-            "by_part and entity are given, and k_anonymity tells of each part or of persons. Call "
-            "it twice."
+            "by_part and entity are given, and one call of k_anonymity counts either each part or "
+            "persons. Call it twice."
         )
 
 

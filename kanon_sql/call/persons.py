@@ -23,7 +23,7 @@ def of_persons(task: GroupTask, roles: Roles, options: Options) -> GroupTask:
     if roles.entity is None:
         if "entity_rows" in options.given:
             raise OptionError(
-                "entity_rows is given, and no column says whose row a row is. Name it in "
+                "entity_rows is given, and no column identifies the person of each row. Name it in "
                 "entity='...'."
             )
         return task
@@ -39,7 +39,7 @@ def of_persons(task: GroupTask, roles: Roles, options: Options) -> GroupTask:
     )
     if of_places or task.method.keeps_models:
         raise OptionError(
-            f"The method {task.method.name!r} says of each class where its rows lie, and rows of "
-            "one person may lie apart. Use entity_rows='apart', or another method."
+            f"The method {task.method.name!r} releases the area of each class, and rows of one "
+            "person may be in different areas. Use entity_rows='apart', or another method."
         )
     return replace(task, persons=True)

@@ -55,7 +55,7 @@ def _told(relation: Relation) -> str:
 
 
 def _of_source(relation: Relation) -> ReferencedRelation:
-    said = f"The relation {_told(relation)} is no table, view, file or variable here."
+    said = f"The relation {_told(relation)} is not a table, view, file or variable here."
     if is_file(relation.parts[-1]):
         return ReferencedRelation(relation, f"There is no file {_told(relation)}. Check the path.")
     return ReferencedRelation(relation, f"{said} Check its name.")
@@ -64,8 +64,8 @@ def _of_source(relation: Relation) -> ReferencedRelation:
 def _of_option(option: str, relation: Relation) -> ReferencedRelation:
     return ReferencedRelation(
         relation,
-        f"{option} names {_told(relation)}, which is no table, view, file or variable here. Check "
-        "its name.",
+        f"{option} names {_told(relation)}, which is not a table, view, file or variable here. "
+        "Check its name.",
     )
 
 

@@ -78,7 +78,7 @@ def read_role_table(name: str, source: Relation, catalog: Catalog) -> RoleTable:
                 if roles[column] != "quasi_identifier":
                     raise OptionError(
                         f"The relation of roles {name!r} gives the column {column!r} a {option}, "
-                        "and it is no quasi-identifier. Leave it NULL."
+                        "and it is not a quasi-identifier. Leave it NULL."
                     )
                 given[column] = said[option]
     return replace(
@@ -137,7 +137,7 @@ def _hierarchy(value: Any) -> Any:
             return json.loads(value)
         except json.JSONDecodeError:
             raise OptionError(
-                "The relation of roles has a hierarchy that is no JSON. Write it as "
+                "The relation of roles has a hierarchy that is not JSON. Write it as "
                 '{"kind": "bins", "width": 10}, or name a kind or a relation.'
             ) from None
     return value

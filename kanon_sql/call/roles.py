@@ -26,8 +26,8 @@ SHOWN_AGAIN = (
     "{!r} a role in the call, or say others='drop'."
 )
 UNTOLD = (
-    "It can't be told what the column {!r} shows, and the column {!r} is declared as {}. Give "
-    "{!r} a role in the call, or say others='drop'."
+    "The source of the column {!r} can't be determined, and the column {!r} is declared as {}. "
+    "Give {!r} a role in the call, or say others='drop'."
 )
 SECRET = ("identifier", "entity", "sensitive")
 """The roles of columns that must not come out under another name."""
@@ -217,7 +217,7 @@ def _given(
         ):
             raise OptionError(
                 f"The column {column!r} is given as {taken.roles[caseless(column)]} and as "
-                f"{option}, which passes unchanged. Give it one role."
+                f"{option}, which is released unchanged. Give it one role."
             )
         taken.give(column, "other", "call")
     return taken

@@ -227,8 +227,8 @@ def _check_centers(options: Options) -> None:
     shown = options.release.representation
     if "centers" in options.given and shown not in (None, "centroid"):
         raise OptionError(
-            f"centers says what a class publishes, and so does the representation {shown!r}. Leave "
-            "one of them out."
+            f"centers and the representation {shown!r} both set what a class publishes. Leave one "
+            "of them out."
         )
 
 
@@ -238,8 +238,8 @@ def _check_attribute(options: Options, task: GroupTask) -> None:
     if not isinstance(task.geometry, AttributeGeometry):
         if "number" in (options.release.for_all, *options.release.by_column.values()):
             raise OptionError(
-                "The representation 'number' would release nothing but the number of the class, "
-                f"and the method {name!r} generalizes all quasi-identifiers. Choose another."
+                "The representation 'number' would release only the number of the class, and the "
+                f"method {name!r} generalizes all quasi-identifiers. Choose another."
             )
         return
     without = {

@@ -29,7 +29,7 @@ OF_TABLE = {
     "input": "A file, a pattern, a list of files, or a table (db.duckdb::table).",
     "output": "The file, the folder or the table (db.duckdb::table) to write.",
     "database": "A DuckDB file in which the input is a table.",
-    "format": "The format of the output, where its ending doesn't say it.",
+    "format": "The format of the output, where its ending doesn't determine it.",
     "partition_by": "Released columns by which the files of a folder are parted.",
     "manifest": "Whether the output is a Parquet file with a manifest, as kanon release writes it.",
     "private": "Where the private part of a release with a manifest goes; a file that ends in "
@@ -86,7 +86,7 @@ class Config:
         except NoToml as error:
             raise OptionError(_unread(path, str(error))) from None
         except UnicodeDecodeError:
-            raise OptionError(f"{str(path)!r} is no text in UTF-8. Check the path.") from None
+            raise OptionError(f"{str(path)!r} is not UTF-8 text. Check the path.") from None
         except OSError:
             raise OptionError(f"There is no file {str(path)!r}. Check the path.") from None
         self.jobs = tuple(self._jobs(found))
@@ -211,13 +211,13 @@ class Config:
 
     def _text(self, keys: tuple[str, ...], given: Any) -> str | None:
         if given is not None and (not isinstance(given, str) or not given.strip()):
-            self.refuse(keys, f"{keys[-1]} must be a text in quotes.")
+            self.refuse(keys, f"{keys[-1]} must be a string in quotes.")
         return given
 
     def _texts(self, keys: tuple[str, ...], given: Any) -> tuple[str, ...]:
         found = [given] if isinstance(given, str) else given
         if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
-            self.refuse(keys, f"{keys[-1]} must be a text in quotes, or a list of such.")
+            self.refuse(keys, f"{keys[-1]} must be a string in quotes, or a list of strings.")
         return tuple(found)
 
     def _refuse_unknown(
@@ -264,9 +264,9 @@ def _unread(path: Path, said: str) -> str:
     """What the parser says of broken syntax, as a sentence with its line."""
     found = re.search(r"^(.*) \(at (?:line (\d+), column (\d+)|end of document)\)$", said)
     if found is None:
-        return f"{path} is no TOML: {said.rstrip('.')}. Correct it."
+        return f"{path} is not valid TOML: {said.rstrip('.')}. Correct it."
     line = f"line {found[2]}, column {found[3]}" if found[2] else "its last line"
-    return f"{path}, {line}: {found[1]}. Correct it; it is no TOML."
+    return f"{path}, {line}: {found[1]}. Correct it; it is not valid TOML."
 
 
 def first_config(
@@ -277,7 +277,7 @@ def first_config(
     name = table or re.sub(r"\W+", "_", Path(place.rpartition("::")[2]).stem).strip("_") or "table"
     whole = f"{place}::{table}" if table and "::" not in place else place
     lines = [
-        "# Each column's role is a decision; what stands here is what values suggest, and they",
+        "# Each column's role is your decision. These roles are suggested by the values, which",
         "# don't say what is sensitive. " + ", ".join(ROLES) + ".",
         "", f"[tables.{_key(name)}]",
         f"input = {_quoted(list(source) if len(source) > 1 else whole)}",

@@ -52,8 +52,8 @@ def output(command: Command) -> Command:
         place("--format", "form", metavar="FORMAT", type=click.Choice(list(FORMATS)),
               help=f"One of {', '.join(FORMATS)}. Default: by the ending of OUT."),
         place("-o", "--output", "to", metavar="OUT", type=click.Path(),
-              help="The file, the folder, the table (db.duckdb::table), or - for standard "
-              "output. What is there is replaced when the new one is whole."),
+              help="The file, the folder, the table (db.duckdb::table), or - for standard output. "
+              "An existing output is replaced atomically."),
     ):
         command = add(command)
     return command

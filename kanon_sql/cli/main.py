@@ -33,14 +33,14 @@ from kanon_sql.version import __version__
 
 COMMANDS = {
     "anonymize": "Anonymize a table, a file or many into a file, a table or a folder.",
-    "audit": "Count what a table keeps: k, classes, risk; or a release beside its source.",
-    "risk": "How likely persons are found in a table, released by us or not.",
-    "roles": "What each column is, what it looks like, and which role suggests itself.",
-    "compare": "Methods beside each other, for one k or several: loss, risk, seconds.",
+    "audit": "Measure k, classes and risk of a table, or compare a release with its source.",
+    "risk": "Measure the re-identification risk of a table, released by kanon_sql or not.",
+    "roles": "Inspect each column and suggest a role for it.",
+    "compare": "Compare methods by loss, risk and time, for one or several k.",
     "hierarchy": "The levels to which a column may be generalized, as a table to edit.",
     "report": "One HTML file about a release, for the person who signs it off.",
-    "release": "Anonymize into a Parquet file that has a manifest, and enter it into a ledger.",
-    "verify": "Prove what a released file says of itself.",
+    "release": "Anonymize into a Parquet file with a manifest, and add it to a ledger.",
+    "verify": "Verify a released file against its manifest.",
     "run": "Make the releases that a file kanon.toml describes.",
     "sql": "Print the query of a call, run SQL from a file, or type it at a prompt.",
     "compile": "Compile methods before their first use, for images and CI.",
@@ -57,9 +57,9 @@ STATUSES = {
     USAGE: "what was typed can't be used: a command, an option, a column, a file that isn't there, "
            "an extra that isn't installed",
     REFUSED: "refused: a release failed its verification, or this can't be done here",
-    DATA: "the data can't be anonymized as asked, or a file can't be read or written",
+    DATA: "the data can't be anonymized as requested, or a file can't be read or written",
     INTERRUPTED: "stopped by Ctrl-C; nothing was written",
-    CLOSED: "whoever read the output closed it",
+    CLOSED: "the reader of the output closed it",
 }
 """What the shell ends with, and why."""
 
@@ -118,8 +118,8 @@ class Commands(click.Group):
 def kanon() -> None:
     """k-anonymity for DuckDB, from the shell.
 
-    `kanon COMMAND --help` tells the common options of a command, `--help-all` every one. A file is
-    Parquet, CSV or JSON, a pattern ('lake/**/*.parquet'), a folder, a table of a DuckDB file
+    `kanon COMMAND --help` shows the common options of a command, `--help-all` all of them. A file
+    is Parquet, CSV or JSON, a pattern ('lake/**/*.parquet'), a folder, a table of a DuckDB file
     (db.duckdb::schema.table), or - for standard input and output.
     """
 

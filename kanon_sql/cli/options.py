@@ -21,8 +21,8 @@ SHORT = {
 
 EMPTY = "{} is given and empty. Name what it is to be, or leave it out."
 HOW = (
-    "Lists are written a,b or by giving the option again; what goes by column is written "
-    "age=2,zip=1 or 'age={\"kind\": \"bins\"}'; both may be JSON."
+    "Lists are written a,b or by repeating the option; values per column are written age=2,zip=1 "
+    "or 'age={\"kind\": \"bins\"}'; both may be JSON."
 )
 
 Command = Callable[..., Any]
@@ -172,7 +172,7 @@ def _json(name: str, text: str, like: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:
-        raise OptionError(f"The value of {name} is no JSON. Write it as {like}.") from None
+        raise OptionError(f"The value of {name} is not JSON. Write it as {like}.") from None
 
 
 def _by_column(name: str, texts: Sequence[str]) -> Any:

@@ -39,8 +39,8 @@ TABLES = """
 """
 
 NO_FILE = "There is no file {!r}. Check the path."
-LIST_OF_FILES = "There is no file {!r}. Check the path; columns are listed in one word, as age,zip."
-UNOPENED = "DuckDB can't open {!r}. Check the path, and that nobody else has it open."
+LIST_OF_FILES = "There is no file {!r}. Check the path; list columns without spaces, as age,zip."
+UNOPENED = "DuckDB can't open {!r}. Check the path, and that no other process has it open."
 
 
 @dataclass(frozen=True)

@@ -99,8 +99,8 @@ def read_target(
         return Target("stdout", "standard output", None, form or "csv")
     if is_url(text):
         raise OptionError(
-            f"-o names {text!r}, which is no place of this machine, and only there a release is "
-            "whole or not at all. Write one here, and copy it."
+            f"-o names {text!r}, which is not a local path, and only local releases are written "
+            "atomically. Write one here, and copy it."
         )
     path, table = split_inside(text)
     if table is None and is_database(path):
@@ -125,7 +125,7 @@ def _table(path: str, table: str) -> Target:
     if not place.parent.is_dir():
         raise OptionError(f"There is no folder for {path!r}. Make it first.")
     if place.exists() and not is_database(path):
-        raise OptionError(f"{path!r} is no DuckDB file. Check the path.")
+        raise OptionError(f"{path!r} is not a DuckDB file. Check the path.")
     return Target("table", f"{path}{INSIDE}{table}", place, "table", table=table)
 
 
@@ -134,8 +134,8 @@ def _parted(text: str, by: Sequence[str], overwrite: bool) -> Path:
     path = Path(text).resolve()
     if path.exists() and (not path.is_dir() or (any(path.iterdir()) and not overwrite)):
         raise OptionError(
-            f"{text!r} is there already. Name a folder that isn't, or an empty one, or say "
-            "--overwrite, which replaces the partitions that are written anew."
+            f"{text!r} already exists. Name a new or an empty folder, or say --overwrite, which "
+            "replaces the partitions that are written."
         )
     known = f"{by[0]}=".lower()
     if path.is_dir() and not all(
@@ -165,7 +165,7 @@ def _format(text: str, form: str | None) -> tuple[str, str | None]:
         )
     if form is None and ending not in ENDINGS:
         raise OptionError(
-            f"The ending of {text!r} tells no format. Name a file that ends in "
+            f"The ending of {text!r} determines no format. Name a file that ends in "
             f"{', '.join(ENDINGS)}, or give --format. A folder is named with a slash, as "
             f"{text.rstrip('/')}/."
         )
@@ -245,8 +245,8 @@ def _refuse_read(session: Session, source: InputSource, place: Target, reads: Re
         there = session.con.execute(TABLE, [schema, name]).fetchall()
         if there and reads.untold:
             raise OptionError(
-                "-o names a table that is there, and it can't be told whether the relation reads "
-                "it. Write the release to a new table."
+                "-o names an existing table, and the relation may read it. Write the release to a "
+                "new table."
             )
         if there and name.lower() in reads.words:
             itself = str(source.data).lower() in (name.lower(), f"{schema}.{name}".lower())
@@ -379,7 +379,7 @@ def _attached(
         if told is not None:
             raise told from None
         raise OptionError(
-            f"DuckDB can't open {str(place)!r} to write. Check that nobody else has it open."
+            f"DuckDB can't open {str(place)!r} to write. Check that no other process has it open."
         ) from None
     with writing(place):
         try:

@@ -48,7 +48,7 @@ TAKEN = (
 ADVICE = {
     "ndarray": "An array has no column names. Give a dict of columns, or a frame with names.",
     "generator": "A generator gives its rows once only. Give a frame, or a dict of columns.",
-    "Series": "A single column is no table. Give a frame, as its to_frame() makes.",
+    "Series": "A single column is not a table. Give a frame, as its to_frame() makes.",
     "NoneType": f"The data is missing. {TAKEN}",
 }
 """What is said of some types that are no table."""
@@ -138,7 +138,7 @@ def table_of(data: Any) -> Any:
     elif hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__arrow_c_array__"):
         frame = pa.RecordBatchReader.from_stream(data).read_all()
     else:
-        raise OptionError(f"A value of type {kind} is no table. {TAKEN}")
+        raise OptionError(f"A value of type {kind} is not a table. {TAKEN}")
     _check_names(_names_of(frame))
     return frame
 
@@ -188,7 +188,7 @@ def _check_names(names: list[Any]) -> None:
         raise DataError("The frame has no columns. Give one with the columns to release.")
     if not all(isinstance(name, str) for name in names):
         raise DataError(
-            "The frame has column names that are no text. Rename them, for example by "
+            "The frame has column names that are not strings. Rename them, for example by "
             "frame.columns = [str(name) for name in frame.columns]."
         )
     lowered = [caseless(name) for name in names]

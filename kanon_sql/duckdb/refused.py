@@ -18,7 +18,7 @@ TOKEN = re.compile(r"--[^\n]*|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\w+|.", re.DOTA
 UNREAD = "A file that the call names can't be read. Check its path and its rights."
 
 INSIDE = re.compile(r"Python exception occurred while executing the UDF: (\w+)")
-FAILED = "The call failed with {}. Nothing came out; please report this as a bug."
+FAILED = "The call failed with {}. Nothing was returned; please report this as a bug."
 
 KINDS = {kind.__name__: kind for kind in (KanonError, OptionError, DataError, ReleaseError)}
 

@@ -185,7 +185,8 @@ class Session:
                 "Give the path of a file, a frame, or the connection that has the table as con"
                 if self._own else "Check its name"
             )
-            return OptionError(f"The relation {name!r} is no table, view or file here. {advice}.")
+            return OptionError(f"The relation {name!r} is not a table, view or file here. "
+                               f"{advice}.")
         if isinstance(error, duckdb.IOException) and "No files found" in str(error):
             return OptionError(f"There is no file {name!r}. Check the path.")
         return OptionError(f"DuckDB can't read {name!r}. Check that it holds a table.")

@@ -19,8 +19,8 @@ TAKEN = (
     "shared='{0}_calls'."
 )
 NO_NAME = (
-    "shared is True, or the name of the database that shall have the macros: an own one, without "
-    "quotes, and none of DuckDB's."
+    "shared takes True, or the name of a new database for the macros. Give a name without quotes "
+    "that DuckDB does not use."
 )
 
 _homes: dict[int, set[str]] = {}

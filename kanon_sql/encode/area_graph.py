@@ -82,7 +82,7 @@ def _located(table: SideTable) -> tuple[pa.Array, Floats]:
             numbers.append(column.cast(pa.float64()).to_numpy(zero_copy_only=False) + 0.0)
         except pa.ArrowInvalid:
             raise DataError(
-                f"The column {name!r} of the relation places holds texts that are no numbers. Give "
+                f"The column {name!r} of the relation places has values that are not numbers. Give "
                 "a code, its latitude and its longitude."
             ) from None
     values = np.column_stack(numbers)
@@ -138,8 +138,8 @@ def read_graph(values: pa.Array, adjacency: SideTable | None,
         name = "places" if adjacency is None else "adjacency"
         count = "the only code" if len(values) == 1 else f"any of the {len(values)} codes"
         raise DataError(
-            f"The relation {name} doesn't know {count} of the column. Write codes alike in both, "
-            "such as '01001' and not 1001."
+            f"The relation {name} doesn't know {count} of the column. Write codes identically in "
+            "both, such as '01001' and not 1001."
         )
     place = np.full((len(codes), 2 if places else 0), np.nan)
     at = positions(codes, located)

@@ -37,7 +37,7 @@ def _check_names(
         for name in named:
             if caseless(name) not in known:
                 raise OptionError(
-                    f"{option} names the column {name!r}, which is no quasi-identifier. "
+                    f"{option} names the column {name!r}, which is not a quasi-identifier. "
                     f"{did_you_mean(name, names)}"
                 )
 

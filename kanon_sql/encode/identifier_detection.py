@@ -207,7 +207,7 @@ class Suspects:
 def hidden_notice(name: str) -> str:
     """What is said of a column that comes out as NULL."""
     return (
-        f"The column {name!r} looks like an identifier and has no role, so it comes out as NULL. "
+        f"The column {name!r} looks like an identifier and has no role, so it is released as NULL. "
         f"Drop it by identifiers=[{name!r}], or generalize it after all by "
         f"quasi_identifiers=[{name!r}, ...]."
     )
@@ -217,8 +217,8 @@ def key_notice(name: str, entity: str) -> str:
     """What is said of a column that passes unchanged and tells persons apart as the entity does."""
     return (
         f"The column {name!r} is the same in all rows of a person and differs between nearly all "
-        f"persons, as {entity!r} does, and it passes unchanged. If anybody may know it, drop it by "
-        f"identifiers=[{name!r}], or generalize it by quasi_identifiers=[{name!r}, ...]."
+        f"persons, as {entity!r} does, and it is released unchanged. If an attacker may know it, "
+        f"drop it by identifiers=[{name!r}], or generalize it by quasi_identifiers=[{name!r}, ...]."
     )
 
 

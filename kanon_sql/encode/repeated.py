@@ -24,8 +24,8 @@ def repeated_notice(name: str, constant: Sequence[str]) -> str:
     """What is said of a column that may say whose row a row is, where nobody named an entity."""
     listed = ", ".join(map(repr, constant))
     return (
-        f"Rows with the same {name!r} have the same {listed}, so it may say whose row a row is, "
-        f"and k counts rows, not persons. If it does, name it in entity={name!r}."
+        f"Rows with the same {name!r} have the same {listed}, so it may identify the person of "
+        f"each row, and k counts rows, not persons. If it does, name it in entity={name!r}."
     )
 
 

@@ -161,8 +161,8 @@ class RowBuffer:
         else:
             return None
         return DataError(
-            f"{rows:,} rows need about {_size(need)} of memory beside themselves, and "
-            f"{there}. {BLOCKS}, or {else_}."
+            f"{rows:,} rows need about {_size(need)} of additional memory, and {there}. {BLOCKS}, "
+            f"or {else_}."
         )
 
     def _too_many(self) -> DataError | None:
@@ -171,8 +171,8 @@ class RowBuffer:
         if free is None or need <= free:
             return None
         return DataError(
-            f"{self._count:,} rows and more need about {_size(need)} of memory beside "
-            f"themselves, and {_size(free)} are free. {BLOCKS}, or free memory."
+            f"{self._count:,} rows and more need about {_size(need)} of additional memory, and "
+            f"{_size(free)} are free. {BLOCKS}, or free memory."
         )
 
     def rows(self) -> Rows:

@@ -230,7 +230,7 @@ def _extent(names: Sequence[str], given: Mapping[str, Sequence[float]]) -> Float
     for column in given:
         if caseless(column) not in [caseless(name) for name in names]:
             raise OptionError(
-                f"extent names the column {column!r}, which is no quasi-identifier. "
+                f"extent names the column {column!r}, which is not a quasi-identifier. "
                 f"{did_you_mean(column, names)}"
             )
     return np.array([lowered[caseless(name)] for name in names], np.float64)

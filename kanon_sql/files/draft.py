@@ -50,8 +50,8 @@ def target_of(to: Any, overwrite: bool) -> Path:
         raise OptionError("to is not given. Name the folder to write, for example to='out/'.")
     if is_url(str(to)):
         raise OptionError(
-            f"to names {str(to)!r}, which is no folder of this machine, and only such a one is "
-            "there whole or not at all. Write one here, and copy it."
+            f"to names {str(to)!r}, which is not a local folder, and only local folders are "
+            "written atomically. Write one here, and copy it."
         )
     target = Path(to).resolve()
     if re.search(r"[*?\[\]]", str(target)):
@@ -59,7 +59,8 @@ def target_of(to: Any, overwrite: bool) -> Path:
             f"to names {str(to)!r}, which reads as a pattern. Name a folder without any of * ? [ ]."
         )
     if not target.name:
-        raise OptionError(f"to names {str(to)!r}, beside which there is no room. Name a folder.")
+        raise OptionError(f"to names {str(to)!r}, the root of a file system, where no draft can be "
+                          "written. Name a folder in it.")
     if target.is_file():
         raise OptionError(f"to names the file {str(to)!r}. Name a folder.")
     if not target.parent.is_dir():

@@ -39,7 +39,7 @@ ENTRIES = "entries.parquet"
 
 NONE = (
     "ledger_to is not given. Name the Parquet file that gets what this release adds to its ledger, "
-    "for example ledger_to='releases/2.parquet': no later release can go on without it."
+    "for example ledger_to='releases/2.parquet': no later release can continue without it."
 )
 NEEDLESS = (
     "ledger_to is given, and nothing says that there are several releases. Add headroom=1 to the "
@@ -47,16 +47,16 @@ NEEDLESS = (
 )
 NO_FILE = "ledger_to names {!r}, which can't be a Parquet file of this machine. {}"
 THERE = (
-    "ledger_to names {!r}, which is there, and entries of a ledger are never written over. Name a "
-    "new file."
+    "ledger_to names {!r}, which exists, and entries of a ledger are never overwritten. Name a new "
+    "file."
 )
 INSIDE = (
-    "ledger_to names {!r} in the folder of the release, and whoever gets that must not get the "
-    "ledger. Name another place."
+    "ledger_to names {!r} in the folder of the release, and recipients of the release must not get "
+    "the ledger. Name another place."
 )
 MOVED = (
-    "The release was stopped: the ledger {!r} moved while it was made, so that it would go on from "
-    "what is no more the last release. Nothing was written; make it again."
+    "The release was stopped: the ledger {!r} changed while it was made, so that it would not "
+    "continue from the last release. Nothing was written; make it again."
 )
 
 

@@ -38,7 +38,7 @@ from kanon_sql.output.faults import AGAIN, FULL, SPILLED, read_fault, write_faul
 
 MOVED = (
     "The files of the input changed while they were read. Nothing was written; run it again when "
-    "nobody writes them."
+    "no process writes them."
 )
 PREPARE = (
     "prepare is a {}, no function. Give one that takes a connection, such as "
@@ -111,7 +111,7 @@ def release_files(
 
 def _threads(threads: int | None) -> int:
     if threads is not None and (not isinstance(threads, int) or threads < 1):
-        raise OptionError(f"threads is {threads!r}. Give a whole number from 1 on.")
+        raise OptionError(f"threads is {threads!r}. Give a whole number of 1 or more.")
     return min(threads or cores(), cores())
 
 

@@ -20,7 +20,7 @@ NAME = "state.json"
 
 OTHER = (
     "{!r} is a draft of another release: {} changed since it was begun. Delete that folder, or say "
-    "resume=False, to begin anew."
+    "resume=False, to start again."
 )
 
 
@@ -51,7 +51,7 @@ def input_digest(con: duckdb.DuckDBPyConnection, paths: list[str]) -> str:
                 file.seek(max(0, size - ENDING))
                 told.append([path, size, when, sha256(file.read()).hexdigest()])
         except OSError:
-            raise DataError(f"The file {path!r} can't be read. Check that it is there.") from None
+            raise DataError(f"The file {path!r} can't be read. Check that it exists.") from None
     return digest(told)
 
 
@@ -77,7 +77,8 @@ def _digest_of_urls(con: duckdb.DuckDBPyConnection, urls: list[str]) -> list[Any
         return told + (con.execute(FOOTERS, [footers]).fetchall() if footers else [])
     except duckdb.Error:
         raise DataError(
-            f"The file {urls[0]!r} or one beside it can't be read. Check that it is there."
+            f"The file {urls[0]!r} or another file of the input can't be read. Check that it "
+            "exists."
         ) from None
 
 

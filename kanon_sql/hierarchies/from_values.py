@@ -81,7 +81,7 @@ def _choose_mask(column: str, values: pl.Series, given: str | None) -> str:
     raise DataError(
         f"{counted(holding, 'code', 'codes')} of {column!r} already "
         f"{'contains' if holding == 1 else 'contain'} {which}, so that masked codes could not be "
-        "told from them. Choose another character with the option mask."
+        "distinguished from them. Choose another character with the option mask."
     )
 
 

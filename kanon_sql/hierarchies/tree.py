@@ -121,7 +121,7 @@ def check_values(column: str, tree: Tree, values: pa.Array, show_values: bool) -
     fact = f"lacks {len(missing):,} of the {of}"
     plain = leaves.str.strip_chars().str.to_lowercase()
     near = int(missing.str.strip_chars().str.to_lowercase().is_in(plain.implode()).sum())
-    hint = f" ({near:,} would be there but for spaces or upper and lower case)" if near else ""
+    hint = f" ({near:,} would match except for spaces or upper and lower case)" if near else ""
     raise refusal(
         column, f"{fact} of the column{hint}", missing, show_values,
         "Add them to the hierarchy, correct the data, or make those values NULL.",

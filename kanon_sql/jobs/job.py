@@ -38,9 +38,9 @@ LEAVE = 0.2
 """Seconds after Ctrl-C that are left to DuckDB to end the query in its own way, before the call
 ends with an error of ours: DuckDB 2.0 hears nothing of Ctrl-C while a query runs."""
 
-GONE = "The query was asleep for too long, and its work is gone. Run it again."
-STOPPED = "The call was stopped by Ctrl-C. Nothing came out."
-FAILED = "The {} failed with {}. Nothing came out; please report this as a bug."
+GONE = "The query was paused for too long, and its work was discarded. Run it again."
+STOPPED = "The call was stopped by Ctrl-C. Nothing was returned."
+FAILED = "The {} failed with {}. Nothing was returned; please report this as a bug."
 
 
 class Job(Generic[Result]):

@@ -19,8 +19,8 @@ from kanon_sql.ledger.histories import Histories
 from kanon_sql.points.points import Labels
 
 NOBODY = (
-    "Nobody can be released: of all persons fewer than k would share what can be linked. Lower k "
-    "in a new ledger, or release nothing."
+    "No person can be released: fewer than k persons would share what can be linked. Lower k in a "
+    "new ledger, or release nothing."
 )
 
 

@@ -82,7 +82,7 @@ def settle(
         refined = task.refine == "local"
     line = (table.ordered, table.others, table.gaps) == (1, 0, False)
     if line and whole and not task.persons:
-        why = "for one number, date or time no grouping loses less"
+        why = "for one number, date or time no grouping has a lower loss"
         return _as(task, methods["optimal_1d"], False), _told("optimal_1d", False, why)
     if refined and task.refine_times > 1 and whole and table.rows <= SEARCHED:
         why = f"effort is 'thorough', and there are {SEARCHED:,} rows or fewer"

@@ -25,7 +25,7 @@ SPILLED = (
 )
 DAMAGED = (
     "DuckDB can't read a file of the input ({}): it may be damaged. Nothing was written; check "
-    "that the file is whole, for example by reading all of its columns."
+    "that the file is complete, for example by reading all of its columns."
 )
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)

@@ -45,8 +45,8 @@ DATABASES = "SELECT path FROM system.main.duckdb_databases() WHERE path IS NOT N
 ITSELF = "{} names the relation itself. Write {} to another file."
 AMONG = "{} names {!r}, which is among the files that are read. Write {} to another file."
 UNTOLD = (
-    "{} names {!r}, which is there, and it can't be told whether the relation reads it: the names "
-    "of its files are worked out, not written out. {}."
+    "{} names {!r}, which exists, and the relation may read it: the names of its files are "
+    "computed, not written out. {}."
 )
 OPEN = "{} names {!r}, a DuckDB file that is open. Write {} to another file."
 MATCHED = (

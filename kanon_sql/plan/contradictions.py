@@ -112,7 +112,7 @@ def _made(manifest: Json) -> Said:
         yield "made.call", "The manifest is of another call than anonymize."
     for name in ("kanon_sql", "duckdb"):
         if not re.match(r"v?\d+\.\d+", str(made.get(name))):
-            yield f"made.{name}", f"The manifest tells no version of {name}."
+            yield f"made.{name}", f"The manifest has no version of {name}."
 
 
 def _options(manifest: Json) -> Said:
@@ -135,7 +135,7 @@ def _options(manifest: Json) -> Said:
             yield f"options.{name}", f"The manifest says a {name} that no call takes."
     asked = any(True for _ in models_of(options))
     if asked != (options.get("seed") is None) or (asked and not options.get("sensitive")):
-        yield "options.seed", "The seed is told where it is secret, or is not where it isn't."
+        yield "options.seed", "The manifest states a secret seed, or lacks a public one."
 
 
 def _is_told_otherwise(name: str, is_relation: bool, value: Any) -> bool:
@@ -203,14 +203,14 @@ def _trees(manifest: Json) -> Said:
     for name, told in manifest.get("hierarchies", {}).items():
         at = f"hierarchies.{name}"
         if roles.get(caseless(name)) not in ("quasi_identifier", "sensitive"):
-            yield at, f"A hierarchy is told of {name!r}, which none generalizes."
+            yield at, f"The manifest has a hierarchy for {name!r}, whose role takes none."
         if not isinstance(told, Mapping) or not told or set(told) - {
             "kind", "rows_sha256", "options_sha256"
         } or not all(
             word in (*KINDS, BY_TYPE, "by the column's type") if name == "kind"
             else DIGEST.fullmatch(str(word)) for name, word in told.items()
         ):
-            yield at, f"The hierarchy of {name!r} is told as none is."
+            yield at, f"The hierarchy of {name!r} is described in a form that no release writes."
 
 
 def _release(manifest: Json) -> Said:
@@ -268,7 +268,7 @@ def _numbers(manifest: Json) -> Said:
     for name, value in told.items():
         whole = name.partition(" (")[0] in OF_WHOLE
         if whole and out and value is not None:
-            yield f"metrics.{name}", f"The manifest says {name} although rows were left out."
+            yield f"metrics.{name}", f"The manifest says {name}, although rows were left out."
 
 
 THRESHOLDS_REACHED = {metric.name for metric in REACHED.values()}

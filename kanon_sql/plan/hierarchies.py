@@ -19,7 +19,7 @@ from kanon_sql.sql import statement
 
 MIXED = (
     "The release was stopped: a class has more than one value at the level chosen for its column. "
-    "Nothing came out; please report this as a bug."
+    "Nothing was released; please report this as a bug."
 )
 
 

@@ -234,7 +234,7 @@ REFUSED: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "incomplete > 0", "DataError",
-        "The ledger {ledger} has rows with a NULL, or with a number or options that can't be read. "
+        "The ledger {ledger} has rows with a NULL, or with options or a number that can't be read. "
         "Give it as anonymize_ledger made it.",
     ),
     (
@@ -277,7 +277,7 @@ REFUSED: tuple[tuple[str, str, str], ...] = (
     (
         "len(fresh) > 0", "OptionError",
         "This call has quasi-identifiers that the ledger {ledger} lacks, so that its classes can't "
-        "go on. Name those of its first release.",
+        "be continued. Name those of its first release.",
     ),
     (
         "len(other) > 0", "DataError",
@@ -295,8 +295,8 @@ REFUSED: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "coalesce(crowd, 0) < coalesce(least, 0)", "DataError",
-        "The ledger {ledger} fails its own check: somebody's crowd is below its k. See "
-        "ledger_check, and don't release from it.",
+        "The ledger {ledger} fails its own check: the anonymity set of a person is smaller than "
+        "its k. See ledger_check, and don't release from it.",
     ),
 )
 """What is refused before anything is grouped: a condition over __kanon_faults, the kind of error,
@@ -326,12 +326,12 @@ def _holes(call: GroupingCall, ledger: Ledger) -> dict[str, str]:
 
 
 LINKED = (
-    "The release was stopped: together with those before it, it leaves a person in a crowd of "
-    "{}, below {} = {}. Nothing came out; please report this as a bug."
+    "The release was stopped: together with those before it, it leaves a person with an anonymity "
+    "set of {}, below {} = {}. Nothing was released; please report this as a bug."
 )
 UNLIKE = (
-    "The release was stopped: together with those before it, it leaves a person in a crowd that "
-    "doesn't keep the privacy models. Nothing came out; please report this as a bug."
+    "The release was stopped: together with those before it, it leaves a person with an anonymity "
+    "set that doesn't keep the privacy models. Nothing was released; please report this as a bug."
 )
 CHANGED = (
     "The classes of the ledger {} would publish values of other types now. Cast the columns to "

@@ -52,7 +52,7 @@ ZONED = (
     "setting TimeZone, so that no digest tells them. Release it as TIMESTAMPTZ, or cast it to "
     "VARCHAR."
 )
-DIGEST = "SHA-256 of the released rows, whatever their order, and of their columns"
+DIGEST = "SHA-256 of the released rows, regardless of their order, and of their columns"
 NUMBER = "which release of its ledger this is; null without a ledger"
 SQL = (
     "SHA-256 of the text that anonymize_sql gives for the same call, with seed 0 where the seed is "

@@ -199,7 +199,7 @@ def refusals_of_models(call: GroupingCall) -> str:
         "        WHEN " + expression(
             "models.refused", j=j,
             said=literal(
-                f" of its classes don't keep {model.in_words}. Nothing came out; please report "
+                f" of its classes don't keep {model.in_words}. Nothing was released; please report "
                 f"this as a bug of the method {call.task.method.name}."
             ),
         ) + "\n"

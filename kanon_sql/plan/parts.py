@@ -19,13 +19,14 @@ MORE = {
     "error": ". Say small_parts='join' or small_parts='suppress', or name fewer columns in within.",
     "suppress": ", and small_parts='suppress' would leave out every row. Say small_parts='join', "
     "or name fewer columns in within.",
-    "join": ", and so have all parts together. Lower what is asked for, or release nothing.",
+    "join": ", and all parts together have too few as well. Lower k or the thresholds, or release "
+    "nothing.",
 }
 """What is said of parts that can't be released, by what is done with small ones."""
 
 STRAYED = (
-    "The release was stopped: {{}} rows are in a class of another part. Nothing came out; please "
-    "report this as a bug of the method {method}."
+    "The release was stopped: {{}} rows are in a class of another part. Nothing was released; "
+    "please report this as a bug of the method {method}."
 )
 
 

@@ -13,20 +13,20 @@ from kanon_sql.sql import expression, statement
 
 FEW = (
     "The release was stopped: a class of released values has {{}} persons, fewer than k = {k}. "
-    "Nothing came out; please report this as a bug of the method {method}."
+    "Nothing was released; please report this as a bug of the method {method}."
 )
 SCATTERED = (
     "The release was stopped: {{}} times rows of a person are in another class than the rest. "
-    "Nothing came out; please report this as a bug of the method {method}."
+    "Nothing was released; please report this as a bug of the method {method}."
 )
 NOBODY = (
-    "The column {entity!r} is NULL in rows that would come out, in {{}} classes. Fill it, or leave "
-    "these rows out."
+    "The column {entity!r} is NULL in rows that would be released, in {{}} classes. Fill it, or "
+    "leave these rows out."
 )
 
 OF_NOBODY = (
-    "The column {entity!r} is NULL in some rows, which belong to nobody. Fill it, or leave these "
-    "rows out."
+    "The column {entity!r} is NULL in some rows, which belong to no person. Fill it, or leave "
+    "these rows out."
 )
 """What k_anonymity says of them."""
 

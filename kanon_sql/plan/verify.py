@@ -16,16 +16,16 @@ from kanon_sql.plan.persons import persons_stages, refusals_of_persons, too_many
 from kanon_sql.privacy import KAnonymity
 
 LOST = (
-    "The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing came "
-    "out; please report this as a bug."
+    "The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing was "
+    "released; please report this as a bug."
 )
 MANY = (
     "The release was stopped: it leaves out {{}} rows, more than {option} = {share} allows. "
-    "Nothing came out; please report this as a bug of the method {method}."
+    "Nothing was released; please report this as a bug of the method {method}."
 )
 MANY_PERSONS = (
     "The release was stopped: it leaves out more persons than {option} = {share} allows, with {{}} "
-    "rows. Nothing came out; please report this as a bug of the method {method}."
+    "rows. Nothing was released; please report this as a bug of the method {method}."
 )
 ALONE = (
     "A cluster has {} row. Publish it with allow_small=true, or use the method r_cellular, "

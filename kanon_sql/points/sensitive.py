@@ -83,5 +83,5 @@ def refuse_strangers(entity: str, rows: int) -> None:
     if rows:
         raise DataError(
             f"The column {entity!r} is NULL in {rows} {'row' if rows == 1 else 'rows'}, which "
-            "belong to nobody. Fill it, or leave these rows out."
+            "belong to no person. Fill it, or leave these rows out."
         )

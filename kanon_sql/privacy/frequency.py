@@ -116,7 +116,7 @@ class AlphaFrequency(PrivacyModel):
         unknown = sum(word not in places for word, _ in self.by_value)
         if unknown:
             raise DataError(
-                f"{unknown} of the {len(self.by_value)} values that alpha names are no values of "
+                f"{unknown} of the {len(self.by_value)} values that alpha names are not values of "
                 f"the column {self.column!r}. Check how they are written."
             )
         for word, share in self.by_value:

@@ -48,6 +48,6 @@ class KAnonymity(Constraint):
     def sentence(self) -> str:
         """Its size, and that it is a bug: the method promised k."""
         return (
-            f"The release was stopped: a class of released values has {{}} rows, fewer than k = "
-            f"{self.k}. Nothing came out; please report this as a bug of the method {{method}}."
+            "The release was stopped: a class of released values has {} rows, fewer than k = "
+            f"{self.k}. Nothing was released; please report this as a bug of the method {{method}}."
         )

@@ -36,7 +36,7 @@ def read_queries(given: Any) -> dict[str, str]:
         isinstance(text, str) for pair in given.items() for text in pair
     ):
         raise OptionError(
-            f"queries holds something else than SQL texts. Give them by name, {ADVICE}."
+            f"queries has a value that is not an SQL string. Give them by name, {ADVICE}."
         )
     for name, text in given.items():
         if PLACE not in text:

@@ -38,19 +38,19 @@ UNKNOWN = "The column {!r} has the type {}, which can't be carried to DuckDB and
 CAST = "Cast it first, or leave it out."
 BINARY = "UTF8_BINARY"
 COLLATED = (
-    "The column {!r} has the type {}, by which texts are alike that DuckDB takes for different. "
-    "Cast it to STRING first."
+    "The column {!r} has the type {}, which treats strings as equal that differ in DuckDB. Cast it "
+    "to STRING first."
 )
 UNCOUNTED = (
     "The column {!r} has the type {}, by which Spark doesn't count. Cast it first, choose another "
     "representation, or leave the column out."
 )
 UNORDERED = (
-    "keep_order asks for the places that rows had, and the rows of a DataFrame have none. Leave it "
-    "out, and order by a column that tells the order."
+    "keep_order requests the original order, and the rows of a DataFrame have none. Leave it out, "
+    "and sort by a column that has the order."
 )
 UNJOINED = (
-    "small_parts 'join' beside entity looks at the persons of all parts together, and Spark counts "
+    "small_parts 'join' with entity counts the persons of all parts together, and Spark counts "
     "those of each. Say small_parts='suppress', or name fewer columns in within."
 )
 UNRELEASED = (

@@ -37,7 +37,7 @@ NO_TABLE = (
     "The table is missing. Give it first: SELECT * FROM anonymize(TABLE(patients), k => 5, "
     "quasi_identifiers => array('age', 'zip'))."
 )
-NO_CONSTANT = "The option {!r} is no constant. Write its value."
+NO_CONSTANT = "The option {!r} is not a constant. Write its value."
 
 
 @dataclass

@@ -29,12 +29,12 @@ FOUND_SQL = "model int, has double, broken long, error string"
 PART, PIECE = "__kanon_part", "__kanon_piece"
 
 BROKEN = (
-    "The release was stopped: {} of its classes don't keep {}. Nothing came out; please report "
+    "The release was stopped: {} of its classes don't keep {}. Nothing was released; please report "
     "this as a bug of the method {}."
 )
 CROSSED = (
     "The release was stopped: {} combinations of values of the columns of within are of several "
-    "parts. Nothing came out; please report this as a bug."
+    "parts. Nothing was released; please report this as a bug."
 )
 
 

@@ -138,7 +138,7 @@ def _check_names(columns: Columns, released: Columns, weights: Mapping[str, floa
     for name in weights:
         if caseless(name) not in map(caseless, names):
             raise OptionError(
-                f"column_weights names the column {name!r}, which is no quasi-identifier. "
+                f"column_weights names the column {name!r}, which is not a quasi-identifier. "
                 f"{did_you_mean(name, names)}"
             )
     for name in names if released else ():

@@ -23,7 +23,7 @@ ROOM, IDLE = 256 * 1024 * 1024, 600.0
 """Bytes of all labels, above which those are dropped of which none was asked for so many seconds,
 the oldest first."""
 
-GONE = "The query was asleep for too long, and its classes are gone. Run it again."
+GONE = "The query was paused for too long, and its classes were discarded. Run it again."
 
 
 @dataclass

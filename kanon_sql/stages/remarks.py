@@ -28,7 +28,7 @@ def say(line: str) -> None:
 
 
 DIVIDED = (
-    "PARTITION_BY divides a release of which only the whole keeps its promises: a file may hold "
-    "fewer than k rows of a combination. Name its columns in within=[...], so that each part is a "
+    "PARTITION_BY divides a release that keeps its promises only as a whole: a file may hold fewer "
+    "than k rows of a combination. Name its columns in within=[...], so that each part is a "
     "release of its own."
 )

@@ -166,8 +166,8 @@ def test_the_script_of_a_shell_asks_kanon(shell: Shell) -> None:
      "column_weights is given 'zip' without a value. Write column=value, or as JSON in quotes of "
      "the shell."),
     (["anonymize", "patients.parquet", "-k", "5", "--hierarchies", "age={bins", "-o", "x.csv"],
-     "The value of hierarchies is no JSON. Write it as column=value, or as JSON in quotes of "
-     "the shell."),
+     "The value of hierarchies is not JSON. Write it as column=value, or as JSON in quotes of the "
+     "shell."),
     (["anonymize", "patients.parquet", "-k", "5", "-q", "age", "--within", "", "-o", "x.csv"],
      "within is given and empty. Name what it is to be, or leave it out."),
     (["audit", "patients.parquet", "-q", "age", "--within", ""],
@@ -237,8 +237,8 @@ def test_sentences_name_options_as_they_are_typed() -> None:
          "Give --others drop, --overwrite, --categorical a, --k 5."),
         ("Give identifiers=['a b', \"it's\"], or quasi_identifiers=['a', ...] and within=[...].",
          "Give --identifiers 'a b,it'\"'\"'s', or --quasi-identifiers a,... and --within ...."),
-        ("'k=5/a.parquet' is there, or say resume=False, to begin anew.",
-         "'k=5/a.parquet' is there, or say --no-resume, to begin anew."),
+        ("'k=5/a.parquet' is there, or say resume=False, to start again.",
+         "'k=5/a.parquet' is there, or say --no-resume, to start again."),
         ("Write a list, such as ['age', 'zip'], or such as {'age': 2, 'zip': 0.5}. Got {'a': b}.",
          "Write a list, such as age,zip, or such as age=2,zip=0.5. Got {'a': b}."),
         ("Give a kind, such as {'kind': 'flat'}.", """Give a kind, such as '{"kind": "flat"}'."""),

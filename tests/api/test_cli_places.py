@@ -48,7 +48,7 @@ def test_a_file_by_its_ending(name: str, released: list[object], shell: Shell) -
 @pytest.mark.slow
 def test_a_format_that_the_ending_does_not_say(released: list[object], shell: Shell) -> None:
     assert shell("anonymize", "patients.parquet", *CALL, "-o", "out.data") == 2
-    assert "tells no format" in shell.err
+    assert "determines no format" in shell.err
     assert shell("anonymize", "patients.parquet", *CALL, "-o", "out.data", "--format", "csv") == 0
     assert rows("SELECT count(*) FROM read_csv('out.data')") == [(60,)]
 
@@ -72,7 +72,7 @@ def test_a_folder_by_partition(released: list[object], shell: Shell) -> None:
     found = "SELECT age, zip, job, disease FROM 'parts/**/*.parquet' ORDER BY ALL"
     assert rows(found) == released
     assert shell(*call) == 2
-    assert shell.err.startswith("kanon: 'parts' is there already.")
+    assert shell.err.startswith("kanon: 'parts' already exists.")
     assert shell(*call[:-1], "name") == 2
     assert sorted(path.name for path in Path.cwd().iterdir()) == [
         "parts", "patients.parquet", "released.parquet"
@@ -217,7 +217,7 @@ def test_a_database_is_only_read_unless_it_is_written(shell: Shell) -> None:
 def test_no_name_finds_a_variable_of_the_program(shell: Shell) -> None:
     for name in ("source", "read", "typed", "con"):
         assert shell("anonymize", name, "-k", "4", "-o", "out.csv") == 2
-        assert "is no table, view or file here" in shell.err
+        assert "is not a table, view or file here" in shell.err
 
 
 @pytest.mark.slow

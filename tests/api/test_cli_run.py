@@ -142,12 +142,12 @@ def test_a_column_may_divide_the_release(config: Path, shell: Shell) -> None:
      "line 8: There is no 'outptu' in tables.patients. Did you mean 'output'?"),
     ("[options]", "[optoins]", 2, "line 2: There is no 'optoins'. Did you mean 'options'?"),
     ('output = "out.csv"', "", 2, "line 6: The table 'patients' has no output. Add one."),
-    ('output = "out.csv"', 'output = 5', 2, "line 8: output must be a text in quotes."),
+    ('output = "out.csv"', 'output = 5', 2, "line 8: output must be a string in quotes."),
     ('output = "out.csv"', 'output = "out.csv"\nformat = "cvs"', 2,
      "line 9: The format 'cvs' is not known. Did you mean 'csv'?"),
     ('"patients.parquet"', '"patient.parquet"', 2, "line 6: There is no file 'patient.parquet'."),
     ("k = 4", "k = 61", 4, "line 6: There are 60 rows to anonymize, fewer than k = 61."),
-    ("l = { disease = 2 }", "l = { zip = 2 }", 2, "line 34: l names 'zip', which is no"),
+    ("l = { disease = 2 }", "l = { zip = 2 }", 2, "line 34: l names 'zip', which is not a"),
     ("l = { disease = 2 }", 'sensitive = ["job"]', 2,
      "line 34: Roles are given by column, and by the option sensitive. Leave one out."),
     ('private = "mine.json"', "manifest = 1", 2, "line 23: manifest must be true or false."),
@@ -172,7 +172,7 @@ def test_what_is_no_file_and_no_table_of_it(config: Path, shell: Shell) -> None:
     assert "There is no table to release" in shell.err
     config.write_bytes(b"\xff\xfe")
     assert shell("run") == 2
-    assert "is no text in UTF-8" in shell.err
+    assert "is not UTF-8 text" in shell.err
 
 
 @pytest.mark.slow

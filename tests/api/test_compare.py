@@ -45,7 +45,7 @@ def test_what_can_not_be_compared_is_refused() -> None:
         kanon_sql.compare(PEOPLE, k=7, methods="mondrian", sensitive="flu")
     with pytest.raises(kanon_sql.OptionError, match="compare takes no method"):
         kanon_sql.compare(PEOPLE, method="mdav")  # type: ignore[call-arg]
-    with pytest.raises(kanon_sql.OptionError, match="methods is no list"):
+    with pytest.raises(kanon_sql.OptionError, match="methods is not a list"):
         kanon_sql.compare(PEOPLE, methods=[])
 
 

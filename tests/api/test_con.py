@@ -108,7 +108,7 @@ def test_errors_keep_their_class_and_the_macro_its_text(con: Connection) -> None
         kanon_sql.anonymize("patients", con=con, k=5, column_weights={"agee": 1})
     with pytest.raises(kanon_sql.DataError, match=r"^There are 60 rows to anonymize, fewer"):
         kanon_sql.anonymize(con.sql("FROM patients").pl(), con=con, k=61)
-    with pytest.raises(kanon_sql.OptionError, match=r"'nobody' is no table.* Check its name\.$"):
+    with pytest.raises(kanon_sql.OptionError, match=r"'nobody' is not a table.* Check its name\.$"):
         kanon_sql.anonymize("nobody", con=con, k=5)
     assert left(con) == before
     with pytest.raises(duckdb.InvalidInputException, match=r"^Invalid Input Error: There are 60"):

@@ -218,9 +218,9 @@ FORGERIES: dict[str, tuple[Edit | None, str, str]] = {
     "a number without a ledger": (put("release", "number", 3), "FROM file", "doesn't go with"),
     "no digest of the text": (put("release", "sql_sha256", ""), "FROM file", "no digest"),
     "a hierarchy of a column that has none": (
-        put("hierarchies", "name", {"kind": "prefix"}), "FROM file", "which none generalizes"),
+        put("hierarchies", "name", {"kind": "prefix"}), "FROM file", "whose role takes none"),
     "a hierarchy of a kind that there isn't": (
-        put("hierarchies", "zip", {"kind": "magic"}), "FROM file", "told as none is"),
+        put("hierarchies", "zip", {"kind": "magic"}), "FROM file", "described in a form that no release writes"),
     "a section more": (lambda m: m.update(audit={"by": "everybody"}), "FROM file",
                        "the section 'audit', which none has"),
     "a seed that is secret": (put("options", "seed", 5), "FROM file", "secret"),
@@ -302,8 +302,8 @@ def test_other_keys_of_the_footer_are_named(folder: Path) -> None:
     found = written(folder / "keys.parquet", rows, dict.fromkeys(keys, "of the source") | kanon)
     assert {each.entry for each in found.of("wrong")} == {f"footer.{key}" for key in keys}
     assert found.sentence == (
-        "The footer has a key 'pandas', which is none of the release: look what stands there, "
-        "or write the file again without it."
+        "The footer has a key 'pandas', which the release did not write. Check its value, or write "
+        "the file again without it."
     )
 
 
@@ -316,7 +316,7 @@ def test_a_name_that_stands_twice_is_no_manifest(folder: Path) -> None:
     }.items():
         assert old in text
         found = forged(folder, text=text.replace(old, new, 1))
-        assert found.sentence == "What stands in the footer under kanon is no manifest."
+        assert found.sentence == "The value of kanon in the footer is not a manifest."
 
 
 @pytest.mark.slow

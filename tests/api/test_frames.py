@@ -111,15 +111,15 @@ def numbers() -> Iterator[int]:
 
 NO_TABLES: dict[str, tuple[Callable[[], Any], str]] = {
     "None": (lambda: None, "The data is missing."),
-    "int": (lambda: 5, "A value of type int is no table."),
+    "int": (lambda: 5, "A value of type int is not a table."),
     "array": (lambda: np.zeros((3, 2)), "An array has no column names."),
     "generator": (numbers, "A generator gives its rows once only."),
-    "polars series": (lambda: pl.Series([1, 2]), "A single column is no table."),
-    "pandas series": (lambda: pd.Series([1, 2]), "A single column is no table."),
-    "rows": (lambda: [(1, 2), (3, 4)], "A value of type list is no table."),
-    "nothing": (lambda: [], "A value of type list is no table."),
-    "connection": (duckdb.connect, "A value of type DuckDBPyConnection is no table."),
-    "arrow array": (lambda: pa.array([1, 2]), "A value of type Int64Array is no table."),
+    "polars series": (lambda: pl.Series([1, 2]), "A single column is not a table."),
+    "pandas series": (lambda: pd.Series([1, 2]), "A single column is not a table."),
+    "rows": (lambda: [(1, 2), (3, 4)], "A value of type list is not a table."),
+    "nothing": (lambda: [], "A value of type list is not a table."),
+    "connection": (duckdb.connect, "A value of type DuckDBPyConnection is not a table."),
+    "arrow array": (lambda: pa.array([1, 2]), "A value of type Int64Array is not a table."),
     "missing file": (lambda: Path("nowhere.csv"), "There is no file 'nowhere.csv'."),
     "missing glob": (lambda: "nowhere*.parquet", "There is no file 'nowhere*.parquet'."),
     "missing files": (
@@ -128,8 +128,8 @@ NO_TABLES: dict[str, tuple[Callable[[], Any], str]] = {
     "files of two kinds": (
         lambda: ["a.parquet", "b.csv"], "A list as the relation must name files of one kind.",
     ),
-    "name": (lambda: "patients", "The relation 'patients' is no table, view or file here."),
-    "name of a variable of ours": (lambda: "options", "The relation 'options' is no table, view"),
+    "name": (lambda: "patients", "The relation 'patients' is not a table, view or file here."),
+    "name of a variable of ours": (lambda: "options", "The relation 'options' is not a table, view"),
     "empty name": (lambda: " ", "The relation is missing."),
 }
 
@@ -166,10 +166,10 @@ NOT_AS_THEY_ARE: dict[str, tuple[Any, str]] = {
     "equal names": (
         pd.DataFrame([[1, 2]] * 4, columns=["a", "A"]), "The frame has two columns named 'a'",
     ),
-    "names that are no text": (
-        pd.DataFrame([[1, 2]] * 4), "The frame has column names that are no text.",
+    "names that are not strings": (
+        pd.DataFrame([[1, 2]] * 4), "The frame has column names that are not strings.",
     ),
-    "dict with numbers as names": ({1: [1, 2]}, "The frame has column names that are no text."),
+    "dict with numbers as names": ({1: [1, 2]}, "The frame has column names that are not strings."),
     "no columns": (pd.DataFrame(), "The frame has no columns."),
     "no columns of polars": (pl.DataFrame(), "The frame has no columns."),
     "no columns of a dict": ({}, "The frame has no columns."),

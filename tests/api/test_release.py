@@ -70,7 +70,7 @@ def test_frames_files_and_options_as_in_anonymize(con: Connection) -> None:
 
 
 @pytest.mark.parametrize(("to", "said"), [
-    (0, "to is not given"), ("", "to is not given"), ("s3://a/b.parquet", "no file of this"),
+    (0, "to is not given"), ("", "to is not given"), ("s3://a/b.parquet", "not a local file"),
     (".", "names the folder"), ("nowhere/out.parquet", "There is no folder for"),
     ("o*.parquet", "reads as a pattern"),
     ("o.csv", "is a Parquet file. Name one that ends in .parquet"), ("o.x", "is a Parquet file"),
@@ -96,7 +96,7 @@ def test_a_refusal_leaves_the_old_file(con: Connection) -> None:
     before = old_file(con)
     with pytest.raises(kanon_sql.DataError, match="fewer than k = 61"):
         kanon_sql.release(con, "patients", to="out.parquet", private="seen", **{**CALL, "k": 61})
-    with pytest.raises(kanon_sql.OptionError, match="no table, view or file"):
+    with pytest.raises(kanon_sql.OptionError, match="not a table, view or file"):
         kanon_sql.release(con, "nobody", to="out.parquet", k=4)
     assert Path("out.parquet").read_bytes() == before
     assert files() == ["out.parquet"]
@@ -144,7 +144,7 @@ def test_a_file_that_holds_something_else_is_refused(
 
 def test_a_transaction_of_the_caller_is_left_to_him(con: Connection) -> None:
     con.begin()
-    with pytest.raises(kanon_sql.OptionError, match="con is inside of a transaction"):
+    with pytest.raises(kanon_sql.OptionError, match="con is inside a transaction"):
         kanon_sql.release(con, "patients", to="out.parquet", **CALL)
     con.execute("CREATE TABLE mine AS SELECT 1")
     con.commit()
@@ -281,7 +281,7 @@ def test_the_private_part_goes_to_a_table(con: Connection) -> None:
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(("private", "said"), [
     ("out.parquet.json/x.json", "where no file can be"), ("", "private is a str"), (3, "is a int"),
-    ("patients", "no table with the columns file"),
+    ("patients", "not a table with the columns file"),
 ])
 def test_where_the_private_part_can_not_go_nothing_is_written(
     con: Connection, private: Any, said: str

@@ -134,7 +134,7 @@ def test_a_ledger_that_moved_meanwhile(
                 other.execute(f"INSERT INTO releases FROM anonymize_ledger('now', {call})")
 
     monkeypatch.setattr(writing, "_write", meanwhile)
-    with pytest.raises(ReleaseError, match="the ledger 'releases' moved while it was made"):
+    with pytest.raises(ReleaseError, match="the ledger 'releases' changed while it was made"):
         kanon_sql.release(con, "now", to="2.parquet", **CALL)
     assert not Path("2.parquet").exists()
     assert [number for number, _ in entries(con)] == [1, 2]

@@ -228,7 +228,7 @@ def test_a_database_of_that_name_is_left_alone(tmp_path: Path, name: str) -> Non
 
 @pytest.mark.parametrize("name", ["temp", "system", "a b", 1, "a.b"])
 def test_what_is_no_name(name: object) -> None:
-    with pytest.raises(OptionError, match="shared is True, or the name"):
+    with pytest.raises(OptionError, match="shared takes True, or the name"):
         kanon_sql.register(duckdb.connect(), shared=name)  # type: ignore[arg-type]
 
 

@@ -252,8 +252,8 @@ def test_settings_that_a_function_made_do_not_undo_ours(
 def test_the_shell_writes_nowhere_else(place: str, more: tuple[str, ...], shell: Shell) -> None:
     assert shell("anonymize", str(adult()), "-o", place, *SHELL, *more) == 2
     assert shell.err == (
-        f"kanon: -o names {place!r}, which is no place of this machine, and only there a release "
-        "is whole or not at all. Write one here, and copy it.\n"
+        f"kanon: -o names {place!r}, which is not a local path, and only local releases are "
+        "written atomically. Write one here, and copy it.\n"
     )
     assert list(Path().iterdir()) == []
 
@@ -261,7 +261,7 @@ def test_the_shell_writes_nowhere_else(place: str, more: tuple[str, ...], shell:
 def test_python_writes_nowhere_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with kanon_sql.register(duckdb.connect()) as con:
-        said = r"no f\w+ of this machine, .* whole or not at all\. Write one here, and copy it\."
+        said = r"not a local f\w+, .* written atomically\. Write one here, and copy it\."
         with pytest.raises(OptionError, match=said):
             kanon_sql.release(con, str(adult()), to="s3://b/out.parquet", **CALL)
         with pytest.raises(OptionError, match=said):

@@ -166,21 +166,18 @@ CHANGED_ROWS = {
     ),
     "removed": (
         "FROM 'out.parquet' OFFSET 1",
-        "The file has 59 rows, and its manifest speaks of 60: rows were added, taken away or "
-        "doubled.",
+        "The file has 59 rows, and its manifest states 60: rows were added, removed or duplicated.",
     ),
     "doubled": (
         "FROM 'out.parquet' UNION ALL (FROM 'out.parquet' LIMIT 1)",
-        "The file has 61 rows, and its manifest speaks of 60: rows were added, taken away or "
-        "doubled.",
+        "The file has 61 rows, and its manifest states 60: rows were added, removed or duplicated.",
     ),
     "one in place of another": (
         "(FROM 'out.parquet' OFFSET 1) UNION ALL (FROM 'out.parquet' LIMIT 1 OFFSET 7)", NOT_THOSE,
     ),
     "none left": (
         "FROM 'out.parquet' LIMIT 0",
-        "The file has 0 rows, and its manifest speaks of 60: rows were added, taken away or "
-        "doubled.",
+        "The file has 0 rows, and its manifest states 60: rows were added, removed or duplicated.",
     ),
     "a column more": (
         "SELECT *, 1 AS more FROM 'out.parquet'",
@@ -196,7 +193,7 @@ CHANGED_ROWS = {
     ),
     "another order of columns": (
         "SELECT disease, * EXCLUDE (disease) FROM 'out.parquet'",
-        "The columns of the file stand in another order than they were released in.",
+        "The columns of the file are not in the order in which they were released.",
     ),
     "two columns exchanged": (
         "SELECT * REPLACE (job AS disease, disease AS job) FROM 'out.parquet'", NOT_THOSE,
@@ -228,7 +225,7 @@ ANOTHER_K = "The manifest asks for k = 10, and the smallest class of the file ha
 EDITS: dict[str, tuple[Callable[[Manifest], Any], bool, str]] = {
     "a loss": (put("metrics", "entropy_loss_grouping", 0.1), False, EDITED),
     "a version": (put("made", "kanon_sql", "9"), False,
-                  "The manifest tells no version of kanon_sql."),
+                  "The manifest has no version of kanon_sql."),
     "an entry more": (put("options", "audited", "by everybody"), False,
                       "The manifest has an entry 'audited' of options, which none of its kind "
                       "has."),
@@ -257,7 +254,7 @@ EDITS: dict[str, tuple[Callable[[Manifest], Any], bool, str]] = {
                        "The manifest has a format that this version doesn't read, which reads 2. "
                        "Verify it by the version that made it."),
     "a section less": (lambda manifest: manifest.pop("metrics"), True,
-                       "What stands in the footer under kanon is no manifest."),
+                       "The value of kanon in the footer is not a manifest."),
 }
 
 
@@ -274,7 +271,7 @@ def test_an_edit_of_the_footer_is_seen(released: kanon_sql.Release, case: str) -
 @pytest.mark.parametrize("footer", ["", "{}", "[1]", "no JSON", "{\"made\": 3}"])
 def test_a_footer_that_is_no_manifest(released: kanon_sql.Release, footer: str) -> None:
     found = rewrite(footer=footer)
-    assert found.sentence == "What stands in the footer under kanon is no manifest."
+    assert found.sentence == "The value of kanon in the footer is not a manifest."
 
 
 @pytest.mark.slow
@@ -343,7 +340,7 @@ def test_another_source_and_another_private_part_are_seen(
     assert {"source", "again"} <= {each.entry for each in found.of("wrong")}
     other = kanon_sql.release(con, "patients", to="other.parquet", **{**CALL, "k": 5})
     found = kanon_sql.verify("out.parquet", con=con, source="patients", private=other.private)
-    assert found.sentence.startswith("The private part is that of another release")
+    assert found.sentence.startswith("The private part belongs to another release")
 
 
 @pytest.mark.slow

@@ -48,7 +48,7 @@ def test_plain_sql_misses_a_release_that_keeps_nothing(con: Connection) -> None:
         "SELECT * REPLACE (hash(disease) % 2 AS age, 'z' AS zip, 'j' AS job, flag AS seen) "
         "FROM visits"
     ).to_arrow_table().drop_columns(["patient"])
-    for case in ("l", "alpha", "t, all alike", "delta", "beta", "l by entropy"):
+    for case in ("l", "alpha", "t with equal distances", "delta", "beta", "l by entropy"):
         assert "classes don't keep" in str(refusal_of_release(case, halves, 0)), case
 
 

@@ -103,9 +103,9 @@ def test_models_reach_the_functions_inside_the_query() -> None:
 
 REFUSED: dict[str, dict[str, Any]] = {
     "there is no sensitive column. Name it in sensitive=": {"l": 3, "sensitive": []},
-    "l names 'diseases', which is no sensitive column. Did you mean 'Disease'?":
+    "l names 'diseases', which is not a sensitive column. Did you mean 'Disease'?":
         {"l": {"diseases": 3}},
-    "t names 'age', which is no sensitive column.": {"t": {"age": 0.3}},
+    "t names 'age', which is not a sensitive column.": {"t": {"age": 0.3}},
     "c is given without l.": {"c": 3, "t": 0.2},
     "c is given, and diversity_kind is not 'recursive'": {"c": 3, "l": 3},
     "c is given, and diversity_kind of 'disease' is not 'recursive'":
@@ -123,7 +123,7 @@ REFUSED: dict[str, dict[str, Any]] = {
     "alpha must be a number above 0 and up to 1. Got 0": {"alpha": 0},
     "alpha of 'HIV' must be a number above 0": {"alpha": {"HIV": 2}},
     "alpha has values within values": {"alpha": {"disease": {"HIV": {"x": 0.1}}}},
-    "alpha names 'HIV', which is no sensitive column": {"alpha": {"HIV": 0.1, "disease": 0.2}},
+    "alpha names 'HIV', which is not a sensitive column": {"alpha": {"HIV": 0.1, "disease": 0.2}},
     "alpha is one number, and there are 2": {**TWO, "alpha": 0.1},
     "alpha bounds the sensitive_values, and there are several":
         {**TWO, "alpha": {"salary": 0.1}, "sensitive_values": ["HIV"]},
@@ -137,9 +137,9 @@ REFUSED: dict[str, dict[str, Any]] = {
         {**TWO, "l": {"disease": 2}, "diversity_kind": {"salary": "entropy"}},
     "beta_kind is given without beta": {"beta_kind": "basic"},
     "The sensitive_nulls 'bad' is not known": {"l": 3, "sensitive_nulls": "bad"},
-    "sensitive_nulls is given, and no class is held": {"sensitive_nulls": "value"},
-    "l is one number, and there are 2 sensitive columns: 'Disease', 'salary'. Say of which, for "
-    "example l := {'Disease': 3}.": {**TWO, "l": 3},
+    "sensitive_nulls is given, and k is the only requirement": {"sensitive_nulls": "value"},
+    "l is one number, and there are 2 sensitive columns: 'Disease', 'salary'. Name the column, "
+    "for example l := {'Disease': 3}.": {**TWO, "l": 3},
     "l names no column": {"l": {}},
     "l names the column 'disease' twice": {"l": {"disease": 2, "DISEASE": 3}},
     "alpha names a column twice": {"alpha": {"disease": 0.2, "DISEASE": 0.3}},
@@ -236,10 +236,10 @@ def test_a_hierarchy_of_a_sensitive_column_generalizes_nothing() -> None:
 
 
 @pytest.mark.parametrize(("options", "said"), [
-    ({"l": 2, "hierarchies": {"diseases": "flat"}}, "'diseases', which is no quasi-identifier"),
-    ({"alpha": 0.5, "hierarchies": {"disease": "flat"}}, "'disease', and no l or t goes by it"),
-    ({"hierarchies": {"disease": "flat"}}, "'disease', which is no quasi-identifier"),
-    ({"t": 0.5, "closeness": "equal", "hierarchies": {"disease": "flat"}}, "no l or t goes by it"),
+    ({"l": 2, "hierarchies": {"diseases": "flat"}}, "'diseases', which is not a quasi-identifier"),
+    ({"alpha": 0.5, "hierarchies": {"disease": "flat"}}, "'disease', and no l or t uses it"),
+    ({"hierarchies": {"disease": "flat"}}, "'disease', which is not a quasi-identifier"),
+    ({"t": 0.5, "closeness": "equal", "hierarchies": {"disease": "flat"}}, "no l or t uses it"),
     ({"t": 0.5, "closeness": "hierarchy"}, "needs a hierarchy of the column 'Disease'"),
     ({**TWO, "t": {"salary": 0.5}, "closeness": "hierarchy", "l": {"disease": 2},
       "hierarchies": {"disease": "flat"}}, "needs a hierarchy of the column 'salary'"),

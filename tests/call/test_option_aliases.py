@@ -117,7 +117,7 @@ def test_an_option_of_another_call(con: Connection, call: str, given: str, taker
 
 # --- relations --------------------------------------------------------------------------------
 
-HERE = "is no table, view, file or variable here. Check its name."
+HERE = "is not a table, view, file or variable here. Check its name."
 MISSING = {
     f"anonymize('s.nobody', {CALL})": f"The relation 's.nobody' {HERE}",
     f"anonymize_metrics('main.nobody', detail=true, {CALL})": f"The relation 'main.nobody' {HERE}",
@@ -126,8 +126,8 @@ MISSING = {
     f"anonymize('no*.parquet', {CALL})": "There is no file 'no*.parquet'. Check the path.",
     "hierarchy('main.nobody', 'age', kind='bins')": f"The relation 'main.nobody' {HERE}",
     "hierarchy('patients', 'zip', kind='adjacency', adjacency='s.pairs')":
-        "The hierarchy of 'zip' names 's.pairs', which is no table, view, file or variable here. "
-        "Check its name.",
+        "The hierarchy of 'zip' names 's.pairs', which is not a table, view, file or variable "
+        "here. Check its name.",
     f"anonymize('patients', {CALL}, hierarchies={{'age': 'binz'}})":
         "The hierarchy of 'age' is given as 'binz', which is neither a kind nor a table, view or "
         "file here. Did you mean 'bins'?",
@@ -138,8 +138,8 @@ MISSING = {
         "The hierarchy of 'zip' is given as 'prefx', which is neither a kind nor a table, view or "
         "file here. Did you mean 'prefix'?",
     "anonymize_audit('patients', release='released.csv')":
-        "release names 'released.csv', which is no table, view, file or variable here. Check its "
-        "name.",
+        "release names 'released.csv', which is not a table, view, file or variable here. Check "
+        "its name.",
 }
 
 

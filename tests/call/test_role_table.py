@@ -191,14 +191,14 @@ WRONG = {
                                   "'name'?"),
     "a hierarchy of an identifier": (
         "('name', 'identifier', 'flat')", "column_name, role, hierarchy",
-        "gives the column 'name' a hierarchy, and it is no quasi-identifier. Leave it NULL.",
+        "gives the column 'name' a hierarchy, and it is not a quasi-identifier. Leave it NULL.",
     ),
     "a weight of what passes": (
         "('flu', 'other', 2)", "column_name, role, column_weight",
-                                "gives the column 'flu' a column_weight, and it is no "
+                                "gives the column 'flu' a column_weight, and it is not a "
                                 "quasi-identifier."),
     "no JSON": ("('age', 'qi', '{\"kind\"}')", "column_name, role, hierarchy",
-                "has a hierarchy that is no JSON."),
+                "has a hierarchy that is not JSON."),
     "an unknown kind": ("('age', 'qi', '{\"kind\": \"bin\"}')", "column_name, role, hierarchy",
                         "Did you mean 'bins'"),
     "a number for a hierarchy": ("('age', 'qi', 5)", "column_name, role, hierarchy",

@@ -184,7 +184,7 @@ REFUSED = {
         "\uff4b\uff41\uff4e\uff4f\uff4e: identifier", "\U0001d424anon: identifier",
         "kanon: ident\u0456fier", "kanon: iden\u00adtifier", "kanon\uff1aidentifier",
         "kanon:\u200b identifier",
-    ), "has letters that only look like 'kanon' or a role, or signs that nobody sees. Type 'k"),
+    ), "has letters that only look like 'kanon' or a role, or invisible characters. Type 'k"),
     "kanon: qi. kanon: sensitive": "declares 2 roles: quasi_identifier, sensitive",
     "kanon: identifier; kanon: other": "declares 2 roles: identifier, other",
 }

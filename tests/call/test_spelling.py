@@ -259,7 +259,7 @@ REFUSED = {
     "'patients', k=5, column_weights=3": ANY,
     "'patients', k=5, column_weights={'age': -1}": ANY,
     "'patients', k=5, column_weights={'agee': 1}": "column_weights names the column 'agee', which "
-    "is no quasi-identifier. Did you mean 'age'?",
+    "is not a quasi-identifier. Did you mean 'age'?",
     "'patients', k=5, quasi_identifiers=['age', 'AGE']": "quasi_identifiers names the column "
     "'age' twice. Name it once.",
     "'patients', k=5, quasi_identifiers=['age'], sensitive=['Age']": "The column 'Age' is given "

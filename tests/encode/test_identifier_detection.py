@@ -307,7 +307,7 @@ def test_no_order_of_rows_and_no_number_of_threads_changes_it(
 
 def test_the_call_says_so(shared: Connection, capfd: pytest.CaptureFixture[str]) -> None:
     said = (
-        "kanon_sql: The column 'x' looks like an identifier and has no role, so it comes out as "
+        "kanon_sql: The column 'x' looks like an identifier and has no role, so it is released as "
         "NULL. Drop it by identifiers=['x'], or generalize it after all by quasi_identifiers=['x', "
         "...]."
     )
@@ -341,7 +341,7 @@ def whole(values: Sequence[float], kind: str = "INTEGER") -> Looks:
 
 def test_what_is_said_of_a_column_follows_from_its_looks() -> None:
     (hidden,) = notices_of("x", texts(60, 60), named=False)
-    assert "comes out as NULL" in hidden
+    assert "is released as NULL" in hidden
     assert notices_of("x", texts(57, 60), named=False) == (hidden,)
     (coded,) = notices_of("x", whole([i % 9 for i in range(60)]), named=True)
     assert "only 9 different ones" in coded and "categorical=['x']" in coded

@@ -10,8 +10,9 @@ from tests.support.connections import registered
 
 Connection = duckdb.DuckDBPyConnection
 SAID = (
-    "Rows with the same 'patient_id' have the same 'sex', 'zip', 'birth_date', so it may say whose "
-    "row a row is, and k counts rows, not persons. If it does, name it in entity='patient_id'."
+    "Rows with the same 'patient_id' have the same 'sex', 'zip', 'birth_date', so it may identify "
+    "the person of each row, and k counts rows, not persons. If it does, name it in "
+    "entity='patient_id'."
 )
 NAMED = "quasi_identifiers=['sex', 'zip', 'birth_date', 'dose']"
 

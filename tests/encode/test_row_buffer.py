@@ -13,8 +13,8 @@ from kanon_sql.kernel.memory import bytes_of
 from kanon_sql.methods import METHODS
 from kanon_sql.stages import group
 
-SAID = r"rows and more need about \d+\.\d MB of memory beside themselves, and \d\.\d MB are free"
-BEFORE = r"30,000 rows need about \d+\.\d MB of memory beside themselves, and \d\.\d MB are free\. "
+SAID = r"rows and more need about \d+\.\d MB of additional memory, and \d\.\d MB are free"
+BEFORE = r"30,000 rows need about \d+\.\d MB of additional memory, and \d\.\d MB are free\. "
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def test_a_query_keeps_the_memory_limit(
     pieces.clear()
     monkeypatch.setattr(row_buffer, "CELL", 90_000)
     said = (
-        r"30,000 rows need about 5\.4 GB of memory beside themselves, and memory_limit is 4\.0 GB\."
+        r"30,000 rows need about 5\.4 GB of additional memory, and memory_limit is 4\.0 GB\."
         r" .*, or raise memory_limit\.$"
     )
     with pytest.raises(duckdb.InvalidInputException, match=said):

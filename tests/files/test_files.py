@@ -165,7 +165,7 @@ def test_numbers_that_all_rows_share_are_no_blocks(tmp_path: Path) -> None:
     ({"t": 0.2, "suppress": 0.1, "sensitive": ["occupation"], "others": "drop"},
      "The privacy model 't' beside suppress looks"),
     ({"method": "mondrian"}, "The method 'mondrian' looks at all rows"),
-    ({"class_id": True, "keep_order": True}, "The option 'class_id' beside keep_order looks"),
+    ({"class_id": True, "keep_order": True}, "The option 'class_id' with keep_order looks"),
     ({"k": None}, "k is not given"), ({"methud": "x"}, "method"),
     ({"memory": "lots"}, "memory is 'lots'"), ({"threads": 0}, "threads is 0"),
 ])
@@ -263,7 +263,7 @@ def test_an_identifier_that_nobody_named_does_not_come_out(column: str, tmp_path
         )
     given = {"k": 3, "quasi_identifiers": ["age"], "others": "release", "progress": False}
     entity = {"entity": "person"} if "//" in column else {"identifiers": ["person"]}
-    with pytest.raises(DataError, match="'code', which nobody named, looks like an identifier"):
+    with pytest.raises(DataError, match="'code', which has no role, looks like an identifier"):
         kanon_sql.anonymize_files(tmp_path / "t.parquet", tmp_path / "out", **given, **entity)
     kanon_sql.anonymize_files(
         tmp_path / "t.parquet", tmp_path / "out", **given, **entity, sensitive=["code"]

@@ -217,7 +217,7 @@ def test_entries_of_a_release_that_has_no_name_yet_are_taken_back(
     second(begun[0], tmp_path)
     assert (bytes_of(tmp_path / "out"), (tmp_path / "2.parquet").read_bytes()) == whole
     # it stays what it is when another release would be written there
-    with pytest.raises(OptionError, match="which is there"):
+    with pytest.raises(OptionError, match="which exists"):
         second(begun[0], tmp_path, overwrite=True)
     assert (tmp_path / "2.parquet").read_bytes() == whole[1]
 

@@ -29,7 +29,7 @@ def test_a_release_that_breaks_the_promise_does_not_come_out(
 ) -> None:
     with monkeypatch.context() as patched:
         patched.setitem(ledger.STAY, "knows_presence", lambda histories, present, k: present)
-        with pytest.raises(ReleaseError, match=r"a person in a crowd of [123]|combination"):
+        with pytest.raises(ReleaseError, match=r"a person with an anonymity set of [123]|combination"):
             second(begun[0], tmp_path)
     assert list(tmp_path.iterdir()) == []
     real = ledger.LedgerInFiles.learned_by
@@ -67,7 +67,7 @@ def test_a_ledger_that_moves_meanwhile_is_refused(
         return found
 
     monkeypatch.setattr(release, "release_beside_ledger", meanwhile)
-    with pytest.raises(ReleaseError, match=r"the ledger '.*' moved while it was made"):
+    with pytest.raises(ReleaseError, match=r"the ledger '.*' changed while it was made"):
         second(folder, tmp_path / "to", ledger=str(moving))
     assert list((tmp_path / "to").iterdir()) == []
 
@@ -80,8 +80,8 @@ REFUSED: list[tuple[dict[str, Any], type[KanonError], str]] = [
     ({"ledger_to": "s3://b/2.parquet"}, OptionError, "no Parquet file|can't be a Parquet file"),
     ({"ledger_to": "none/2.parquet"}, OptionError, "There is no folder"),
     ({"ledger": "none.parquet"}, OptionError, "none.parquet"),
-    ({"ledger": "two"}, OptionError, "no table, view, file or variable"),
-    ({"l": 2}, OptionError, "'l' beside a ledger looks at all rows at once"),
+    ({"ledger": "two"}, OptionError, "not a table, view, file or variable"),
+    ({"l": 2}, OptionError, "'l' with a ledger looks at all rows at once"),
     ({"k": 3}, OptionError, "made with a larger k than 3"),
     ({"attacker": "knows_absence"}, OptionError, "kept against another attacker"),
     ({"quasi_identifiers": ["age", "class"], "others": "drop"}, OptionError, "none in this call"),

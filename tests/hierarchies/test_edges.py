@@ -171,5 +171,5 @@ def test_the_python_face_takes_what_python_has() -> None:
         kanon_sql.anonymize(frame, k=2, hierarchies={"b": "no_such_table"})
     with pytest.raises(kanon_sql.OptionError, match="doesn't exist"):
         kanon_sql.hierarchy(frame, "c", kind="flat")
-    with pytest.raises(kanon_sql.KanonError, match="'nosuch', which is no quasi-identifier"):
+    with pytest.raises(kanon_sql.KanonError, match="'nosuch', which is not a quasi-identifier"):
         kanon_sql.anonymize_audit(frame, release=frame, column_weights={"nosuch": 3})

@@ -164,7 +164,7 @@ def test_what_is_wrong_is_said_without_a_value(con: Connection) -> None:
     shown = refusal_of(con, call.format("'job': 'job_levels'")[:-1] + ", show_values := true)")
     assert "State-gov" in shown
     passing = refusal_of(con, call.format("'disease': 'flat'"))
-    assert "'disease', which is no quasi-identifier" in passing
+    assert "'disease', which is not a quasi-identifier" in passing
     assert "jobb" in refusal_of(con, call.format("'jobb': 'flat'"))
     assert "Did you mean 'prefix'" in refusal_of(con, call.format("'zip': {'kind': 'prefx'}"))
     assert "prefx" in refusal_of(con, call.format("'zip': 'prefx'"))

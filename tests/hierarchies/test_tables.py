@@ -235,7 +235,7 @@ def test_values_missing_from_a_hierarchy_are_counted() -> None:
         check_values("zip", tree, found, False)
     message = str(refused.value)
     assert "'zip' lacks 3 of the 4 distinct values of the column" in message
-    assert "1 would be there but for spaces or upper and lower case" in message
+    assert "1 would match except for spaces or upper and lower case" in message
     assert "Quito" not in message
     with pytest.raises(DataError, match="' private', 'Quito', 'Zanzibar'"):
         check_values("zip", tree, found, True)

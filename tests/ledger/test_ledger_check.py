@@ -93,7 +93,7 @@ def test_what_it_refuses(con: duckdb.DuckDBPyConnection) -> None:
         con.execute("FROM ledger_check('no_ledger')")
     with pytest.raises(duckdb.Error, match="ledger_check has no option 'l'"):
         con.execute("FROM ledger_check('releases', l=3)")
-    with pytest.raises(duckdb.Error, match="no table, view"):
+    with pytest.raises(duckdb.Error, match="not a table, view"):
         con.execute("FROM ledger_check('main.nowhere')")
     with pytest.raises(OptionError, match="k must be a whole number of 1 or more"):
         kanon_sql.ledger_check("releases", con=con, k=0)

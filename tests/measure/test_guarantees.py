@@ -147,7 +147,7 @@ def test_centers_beside_another_representation_are_refused(
     places: Connection, representation: str
 ) -> None:
     options = f"k := 4, method := 'r_gather', centers := 'rows', metric := 'taxonomy', {ROLES}"
-    with pytest.raises(duckdb.Error, match="centers says what a class publishes, and so does"):
+    with pytest.raises(duckdb.Error, match="both set what a class publishes"):
         facts(places, f"{options}, representation := '{representation}'")
 
 

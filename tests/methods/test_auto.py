@@ -167,7 +167,7 @@ def test_a_file_is_made_again_by_the_same_choice(con: Connection, tmp_path: Any)
 
 REFUSED = {
     "options of a method": ({"gamma": 0.2}, "takes no gamma"),
-    "ledger": ({"headroom": 1, "entity": "name", "identifiers": []}, "can't go on from"),
+    "ledger": ({"headroom": 1, "entity": "name", "identifiers": []}, "can't continue from"),
     "parts": (
         {"within": ["job"], "quasi_identifiers": ["age", "zip"]}, "Name a method, or leave within",
     ),

@@ -138,19 +138,20 @@ def test_columns_that_only_duckdb_knows(con: Connection) -> None:
 WRONG = {
     "representation := {'agee': 'median'}": "representation names the column 'agee', which doesn't "
     "exist. Did you mean 'age'?",
-    "representation := {'flu': 'median'}": "representation names the column 'flu', which is no "
+    "representation := {'flu': 'median'}": "representation names the column 'flu', which is not a "
     "quasi-identifier. Name it in quasi_identifiers, or leave it out.",
     "representation := {'age': 'mean'}": "The representation 'mean' is not known. Did you mean "
     "'median'?",
     "representation := {'age': NULL}": "The representation None is not known.",
     "representation := MAP {'age': 'median', 'AGE': 'interval'}": "names the column 'age' twice",
-    "representation := {'age': 'number'}": "would release nothing but the number of the class",
+    "representation := {'age': 'number'}": "would release only the number of the class",
     "representation := {'age': 'hierarchy'}": "representation gives the column 'age' 'hierarchy', "
     "and it has none. Add it to hierarchies, or choose another.",
     "representation := {'age': 'median'}, method := 'full_domain'": "Leave representation out.",
     "categorical := ['zipp']": "categorical names the column 'zipp', which doesn't exist. Did "
     "you mean 'zip'?",
-    "categorical := ['flu']": "categorical names the column 'flu', which is no quasi-identifier.",
+    "categorical := ['flu']": "categorical names the column 'flu', which is not a "
+    "quasi-identifier.",
     "categorical := ['zip', 'ZIP']": "categorical names the column 'zip' twice.",
     "categorical := 5": "categorical must be a list of column names",
     **{
@@ -273,4 +274,4 @@ def test_the_audit_reads_what_is_categorical(con: Connection, shown: str) -> Non
 def test_an_audit_refuses_what_is_no_quasi_identifier(con: Connection) -> None:
     said = refusal_of(con, "FROM anonymize_audit('p', release := 'p', sensitive := ['flu'], "
                         "categorical := ['flu'])")
-    assert said.startswith("categorical names the column 'flu', which is no quasi-identifier.")
+    assert said.startswith("categorical names the column 'flu', which is not a quasi-identifier.")

@@ -43,15 +43,15 @@ CALLS = {
     f"{FIRST}, representation='median'": "publish in another form",
     f"{FIRST}, hierarchies={{'zip': 'prefix'}}": "publish in another form",
     f"{FIRST}, suppress=0.1": "suppress and ledger both leave persons out",
-    f"{FIRST}, method='r_gather'": "The method 'r_gather' can't go on from the classes",
-    f"{FIRST}, method='full_domain'": "The method 'full_domain' can't go on from the classes",
+    f"{FIRST}, method='r_gather'": "The method 'r_gather' can't continue from the classes",
+    f"{FIRST}, method='full_domain'": "The method 'full_domain' can't continue from the classes",
     f"{FIRST}, effort='balanced', refine_seconds=1": "refine_seconds gives other classes each time",
     f"{FIRST}, entity_rows='apart'": "entity_rows 'apart' lets a person be in several classes",
     "k=4, quasi_identifiers=['age', 'zip'], sensitive=['ill'], identifiers=['id']":
-        "ledger is about persons in several releases, and no column says whose row a row is",
+        "ledger is about persons in several releases, and no column identifies the person of each row",
     "k=4, entity='id', sensitive=['ill']": "ledger needs to know the quasi-identifiers before",
     "k=4, entity='id', quasi_identifiers=['zip'], others='drop', method='fold'":
-        "The method 'fold' can't go on from the classes",
+        "The method 'fold' can't continue from the classes",
 }
 
 
@@ -107,7 +107,7 @@ def test_a_ledger_without_a_column(con: duckdb.DuckDBPyConnection, column: str) 
 
 def test_a_ledger_that_is_not_there(con: duckdb.DuckDBPyConnection) -> None:
     said = refusal(con, f"anonymize('now', {FIRST}, ledger='main.nowhere')")
-    assert "ledger names 'main.nowhere', which is no table" in said
+    assert "ledger names 'main.nowhere', which is not a table" in said
 
 
 @pytest.mark.slow
@@ -127,7 +127,7 @@ def test_nobody_left_in_a_crowd(con: duckdb.DuckDBPyConnection) -> None:
         "(SELECT class, min(entity) AS id FROM releases GROUP BY class) USING (id)"
     )
     said = refusal(con, f"anonymize('few', {FIRST}, ledger='releases')")
-    assert "Nobody can be released" in said
+    assert "No person can be released" in said
 
 
 def test_options_that_mean_nothing(con: duckdb.DuckDBPyConnection) -> None:

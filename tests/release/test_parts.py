@@ -244,7 +244,7 @@ def test_all_parts_are_small(con: Connection) -> None:
         con, f"SELECT site FROM anonymize{asked.format('join')}"
     )} == {"*"}
     more = asked.format("join").replace("100", "125")
-    assert "so have all parts together" in refusal_of(con, f"FROM anonymize{more}")
+    assert "all parts together have" in refusal_of(con, f"FROM anonymize{more}")
 
 
 @pytest.mark.parametrize("k", [2, 4, 5, 40, 41])
@@ -395,7 +395,7 @@ def test_what_cannot_be_is_refused(con: Connection, options: str, said: str) -> 
 def test_what_cannot_be_told_of_parts_is_refused(con: Connection) -> None:
     call = f"('visits', k := 4, {CALL}, by_part := true"
     assert "no column divides" in refusal_of(con, f"FROM anonymize_metrics{call}, detail := true)")
-    assert "before there are any" in refusal_of(
+    assert "before parts are formed" in refusal_of(
         con, f"FROM anonymize_metrics{call}, within := 'day', nulls := 'suppress')"
     )
     con.execute("CREATE OR REPLACE TEMP VIEW named AS SELECT *, 1 AS \"Value\" FROM visits")

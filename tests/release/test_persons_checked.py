@@ -190,7 +190,7 @@ def test_the_entity_may_be_declared(con: Connection) -> None:
     ("entity := 'patient', sensitive := ['PATIENT']", "Give it one role"),
     ("entity := 'patient', class_label := 'patient'", "Give it one role"),
     ("entity := 'patient', sampling_weight := 'patient'", "Give it one role"),
-    ("entity_rows := 'together'", "no column says whose row a row is"),
+    ("entity_rows := 'together'", "no column identifies the person of each row"),
     ("entity := 'patient', entity_rows := 'alone'", "There are: apart, together"),
     ("entity := 'patient', k := 61", "There are 60 persons to anonymize, fewer than k = 61"),
     ("entity := 'patient', entity_rows := 'apart', k := 50", "use entity_rows='together'"),
@@ -205,7 +205,7 @@ def test_rows_of_nobody_are_refused(con: Connection, reading: str) -> None:
     con.execute("UPDATE visits SET patient = NULL WHERE age = 25")
     refused(
         con, f"FROM anonymize('visits', k := 4, {QUASI}, others := 'drop', entity := 'patient', "
-        f"entity_rows := '{reading}')", "belong to nobody",
+        f"entity_rows := '{reading}')", "belong to no person",
     )
 
 

@@ -113,5 +113,5 @@ def test_a_query_is_asked_of_source_and_release(
     assert all(each.error["n"] == 0 for each in answers.answers)
     # neither a value nor a change
     assert broken.refused and "Private" not in broken.refused
-    assert dropped.refused == "It is no query. Write one SELECT." and two.refused
+    assert dropped.refused == "It is not a query. Write one SELECT." and two.refused
     assert con.execute("FROM patients").fetchall()

@@ -281,11 +281,11 @@ def test_what_is_compared_is_measured_alike(con: Con, tmp_path: Path) -> None:
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("given, said", [
     ({"to": "/nowhere/report.html"}, "where no file can be"),
-    ({"to": ""}, "to is no name of a file"),
+    ({"to": ""}, "to is not the name of a file"),
     ({"queries": {"a": "SELECT 1"}}, "where the table goes"),
-    ({"queries": [1]}, "something else than SQL texts"),
-    ({"queries": "SELECT 1"}, "something else than SQL texts"),
-    ({"compare": "mdav"}, "no list of methods"),
+    ({"queries": [1]}, "a value that is not an SQL string"),
+    ({"queries": "SELECT 1"}, "a value that is not an SQL string"),
+    ({"compare": "mdav"}, "not a list of methods"),
     ({"title": 3}, "title is a int"),
     ({"methd": "mdav"}, "no option 'methd'"),
 ])

@@ -6,9 +6,9 @@ from __future__ import annotations
 from tests.support.engine_cases import BASE, CASES
 
 NOT_IN_FILES = {
-    "t beside suppress": "the shares that count are of the rows that come out, which are known "
-    "when all blocks are done",
-    "refine_seconds": "a run that is gone on with would end with other bytes",
+    "t with suppress": "the shares depend on the released rows, which are known only after all "
+    "blocks",
+    "refine_seconds": "a resumed run would produce other bytes",
     "mondrian": "the method groups all rows as one",
     "full_domain": "the method groups all rows as one",
 }
@@ -23,7 +23,7 @@ NOT_IN_SPARK = {
 def _asked(case: str) -> str:
     """The options of a case as one would write them."""
     given = ((n, v) for n, v in CASES[case].items() if BASE.get(n) != v)
-    return ", ".join(f"`{name} := {_written(value)}`" for name, value in given) or "no more"
+    return ", ".join(f"`{name} := {_written(value)}`" for name, value in given) or "none"
 
 
 def _written(value: object) -> str:
@@ -37,7 +37,7 @@ def _written(value: object) -> str:
 
 def shown() -> str:
     """What each engine makes of each case."""
-    rows = ["| what is asked for | beside k | query | files | Spark |", "|---|---|---|---|---|"]
+    rows = ["| case | options in addition to k | query | files | Spark |", "|---|---|---|---|---|"]
     for case in CASES:
         files, spark = (
             f"refused: {refused[case]}" if case in refused else "yes"

@@ -22,10 +22,10 @@ from kanon_sql.errors import OptionError
 @inputs.source
 @inputs.output
 @inputs.place("--memory", common=False, metavar="SIZE",
-               help="What DuckDB may take, such as 4GB, where -o is a "
-              "folder; its input may be larger.")
+               help="Memory limit of DuckDB, such as 4GB, where -o is a folder; its input may be "
+               "larger.")
 @inputs.place("--resume/--no-resume", common=False, default=None,
-               help="Whether a run into a folder that was stopped is gone on with. Default: yes.")
+               help="Whether to resume a stopped run into a folder. Default: yes.")
 @inputs.place("--overwrite", is_flag=True, default=None,
                help="Replaces a folder that isn't empty; with --partition-by, the partitions that "
               "are written.")
@@ -33,7 +33,7 @@ from kanon_sql.errors import OptionError
               help="Where -o is a folder: the Parquet file that gets what this release adds to its "
               "ledger; with --ledger, or --headroom for the first.")
 @click.option("--dry-run", is_flag=True, help="Shows roles, memory and SQL, and writes nothing.")
-@click.option("--quiet", is_flag=True, help="Says nothing of what was written.")
+@click.option("--quiet", is_flag=True, help="Prints no message about the output.")
 @inputs.as_json
 @options("anonymize")
 def anonymize(

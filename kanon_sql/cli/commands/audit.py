@@ -21,8 +21,8 @@ VIOLATING = ("classes_below_k", "rows_below_k", "classes_violating", "rows_viola
 """Columns of k_anonymity, and metrics of anonymize_audit, of which none should be above 0."""
 
 
-@click.command(cls=Grouped, epilog=f"{inputs.EPILOG} 1 where classes or rows are below what was "
-               "asked.")
+@click.command(cls=Grouped, epilog=f"{inputs.EPILOG} 1 where classes or rows miss the requested k "
+               "or model.")
 @inputs.source
 @inputs.place("--config", metavar="FILE", type=click.Path(),
                help="A kanon.toml, whose roles and options are those of the audit; IN is then by "
@@ -33,11 +33,11 @@ def audit(
     source: tuple[str, ...], table: str | None, database: str | None, config: str | None,
     as_json: bool, **given: Any,
 ) -> int:
-    """Counts what a table keeps, released by us or not: k, classes, risk, privacy models.
+    """Measures k, classes, risk and privacy models of a table, released by kanon_sql or not.
 
-    With --release, IN is the source, and what the release lost is measured, too. A k and privacy
-    models that are given are held against what is found. With --config they are those of the
-    release that IN is; what is typed wins.
+    With --release, IN is the source, and the information loss of the release is measured, too. The
+    results are compared with a given k and given privacy models. With --config these are the
+    options of the release IN; options that you type take precedence.
     """
     chosen = checked(given)
     held = chosen.get("release") is not None

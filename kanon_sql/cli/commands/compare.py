@@ -43,7 +43,7 @@ def compare(
     source: tuple[str, ...], table: str | None, database: str | None, ks: str, methods: str,
     plot: str | None, as_json: bool, **given: Any,
 ) -> int:
-    """Puts methods beside each other, for one k or several: loss, risk, seconds.
+    """Compares methods by loss, risk and time, for one or several k.
 
     Nothing is released. A method that can't take the table, or an option, says why and is left out.
     The seconds are those of a first run, and of a process that compiles what it lacks; kanon

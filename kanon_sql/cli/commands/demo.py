@@ -89,6 +89,6 @@ def demo(**given: Any) -> None:
     print(f"UCI Adult has {count:,} rows. {ROWS} of them{narrow}:\n\n{before}")
     print(f"\nOne line of SQL anonymizes them:\n\n  FROM anonymize('adult', {call});")
     print(f"\nThe same rows as released, though a release is in another order:\n\n{after}")
-    print(f"\nFive figures that everybody reads:\n\n{_figures(con, call)}")
+    print(f"\nFive figures to read first:\n\n{_figures(con, call)}")
     print("\nAll figures: FROM anonymize_metrics('adult', ...). "
           "Your own file: kanon anonymize --help")

@@ -46,7 +46,9 @@ def _of_kinds(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command(
     cls=Grouped,
-    epilog="Kinds: " + " ".join(f"{kind.name}: {kind.description}" for kind in KINDS.values()),
+    epilog="Kinds:\n\n" + "\n\n".join(
+        f"{kind.name}: {kind.description}" for kind in KINDS.values()
+    ),
 )
 @click.argument("place", metavar="IN", type=click.Path())
 @click.argument("column", metavar="COLUMN")
@@ -62,7 +64,7 @@ def hierarchy(
 ) -> None:
     """Prints the levels to which a column may be generalized, or writes them, to be edited.
 
-    What it writes holds the values of the column. The option --hierarchies of other commands takes
+    The output contains the values of the column. The option --hierarchies of other commands takes
     the file, or the kind.
     """
     if partition_by is not None:

@@ -33,7 +33,7 @@ def release(
 ) -> None:
     """Anonymizes into a Parquet file with a manifest, which kanon verify proves.
 
-    With --ledger, the release is entered into that table of the DuckDB file, and goes on from the
+    With --ledger, the release is entered into that table of the DuckDB file, and continues from the
     releases that are in it.
     """
     chosen = checked(given)

@@ -20,12 +20,12 @@ from kanon_sql.errors import OptionError
 @inputs.source
 @inputs.place("-o", "--output", "to", metavar="FILE", type=click.Path(),
                help="The HTML file to write.")
-@click.option("--title", metavar="TEXT", help="What the report is called.")
+@click.option("--title", metavar="TEXT", help="Title of the report.")
 @click.option("--query", "queries", metavar="NAME SQL", nargs=2, type=str, multiple=True,
               help="A query that is run on source and release, with {table} where the table goes, "
               "and its name. May be given several times.")
 @click.option("--compare", "compared", metavar="METHODS",
-              help="Methods beside which the release is put, with commas.")
+              help="Methods to compare the release with, separated by commas.")
 @inputs.as_json
 @options("anonymize")
 def report(

@@ -22,7 +22,7 @@ from kanon_sql.cli.work import rows_of
 def risk(
     source: tuple[str, ...], table: str | None, database: str | None, as_json: bool, **given: Any
 ) -> None:
-    """Measures how likely persons are found in a table, released by us or not."""
+    """Measures the re-identification risk of a table, released by kanon_sql or not."""
     chosen = checked(given)
     with opened(source, database, table) as read:
         names, rows = rows_of("anonymize_risk", read, chosen)

@@ -28,10 +28,10 @@ def roles(
     source: tuple[str, ...], table: str | None, database: str | None, as_json: bool,
     as_toml: bool, **given: Any,
 ) -> None:
-    """Shows what each column is, what it looks like, and which role suggests itself.
+    """Inspects each column and suggests a role for it.
 
-    A suggestion is no decision: it looks at values, and knows nothing of what they mean. Which
-    columns are sensitive, nobody can see in them.
+    You decide the roles. A suggestion follows from the values and ignores their meaning, so it
+    can't recognize sensitive columns.
     """
     chosen = checked(given)
     with opened(source, database, table) as read:

@@ -65,9 +65,9 @@ def sql(
 ) -> None:
     """Prints the query of a call, runs SQL, or reads it at a prompt.
 
-    kanon sql IN -k 5 prints the SQL that kanon anonymize IN -k 5 runs. kanon sql file.sql runs the
-    file, kanon sql - what standard input has, kanon sql -c '...' that, on a connection to
-    --database or on an empty one; kanon sql alone is a prompt.
+    kanon sql IN -k 5 prints the SQL that kanon anonymize IN -k 5 runs; kanon sql file.sql runs the
+    file. kanon sql - runs standard input, kanon sql -c '...' runs that text, and kanon sql alone is
+    a prompt. These use --database or an empty database.
     """
     chosen = checked(given)
     script = len(source) == 1 and (
@@ -108,7 +108,7 @@ def _text_of(place: str) -> str:
     try:
         return sys.stdin.read() if place == "-" else Path(place).read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise OptionError(f"{place!r} is no text in UTF-8. Check the path.") from None
+        raise OptionError(f"{place!r} is not UTF-8 text. Check the path.") from None
     except FileNotFoundError:
         raise OptionError(f"There is no file {place!r}. Check the path.") from None
 

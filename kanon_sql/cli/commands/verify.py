@@ -17,7 +17,7 @@ from kanon_sql.errors import OptionError
 @click.command(cls=Grouped, epilog="Exit status: 0 nothing is wrong, 1 something is, 2 usage.")
 @click.argument("file", metavar="FILE", type=click.Path())
 @click.option("--source", metavar="IN", type=click.Path(),
-              help="What it was made from: the release is made again.")
+              help="The source of the release, which is then made again.")
 @click.option("--private", metavar="FILE", help="The private part of the release.")
 @click.option("--database", metavar="FILE", type=click.Path(),
               help="A DuckDB file in which --source is a table.")
@@ -25,7 +25,7 @@ from kanon_sql.errors import OptionError
 def verify(
     file: str, source: str | None, private: str | None, database: str | None, as_json: bool
 ) -> int:
-    """Proves what a released Parquet file says of itself in its manifest."""
+    """Verifies a released Parquet file against its manifest."""
     if source is None:
         if database is not None:
             raise OptionError("--database is given without --source. Leave it out.")

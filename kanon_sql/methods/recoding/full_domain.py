@@ -67,7 +67,7 @@ TRIES = 8
 """Checks in one box of the lattice before a smaller table is made for it."""
 SMALL_ROWS = 2048
 """A table of fewer rows is not made any smaller."""
-BUG = "Nothing came out; please report this as a bug."
+BUG = "Nothing was released; please report this as a bug."
 
 Node = tuple[int, ...]
 

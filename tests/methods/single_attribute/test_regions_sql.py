@@ -153,7 +153,7 @@ def test_neighbours_follow_from_places(con: Connection) -> None:
     ("adjacency := 'nobody'", "nobody"),
     ("adjacency := 'empty'", "has no rows"),
     ("places := 'pairs'", "has 2 columns (a, b)"),
-    ("places := 'words'", "no numbers"),
+    ("places := 'words'", "not numbers"),
     ("adjacency := 'pairs', islands := 'sink'", "'sink' is not known"),
     ("adjacency := 'pairs', islands := 'nearest'", "where codes lie"),
     ("adjacency := 'pairs', suppress := 0.1", "suppress has no meaning"),

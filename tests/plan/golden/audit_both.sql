@@ -311,7 +311,7 @@ WHERE __kanon_sound.sound AND CASE
         WHEN EXISTS (SELECT 1 FROM duckdb_columns() WHERE list_contains(from_json('["patients"]', '["VARCHAR"]'), __kanon_caseless(table_name)) AND __kanon_declares(comment) AND NOT list_contains(from_json('[]', '["VARCHAR"]'), concat( database_name, '.', schema_name, '.', table_name, '.', column_name, ' ', comment)) AND NOT list_contains(from_json('["age", "disease", "name"]', '["VARCHAR"]'), __kanon_caseless(column_name)))
             THEN __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give these columns their roles in the call.')
         WHEN nobody > 0
-            THEN __kanon_refuse('DataError', 'The column ''name'' is NULL in some rows, which belong to nobody. Fill it, or leave these rows out.')
+            THEN __kanon_refuse('DataError', 'The column ''name'' is NULL in some rows, which belong to no person. Fill it, or leave these rows out.')
         ELSE true END
 GROUP BY place
 ORDER BY place ASC

@@ -224,18 +224,18 @@ __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
         WHEN NOT (SELECT sound FROM __kanon_sound) THEN false
         WHEN NOT (SELECT passed FROM __kanon_accounted) THEN false
         WHEN min(__kanon_size) < 4
-            THEN __kanon_refuse('ReleaseError', format('The release was stopped: a class of released values has {} rows, fewer than k = 4. Nothing came out; please report this as a bug of the method mondrian.', min(__kanon_size)))
+            THEN __kanon_refuse('ReleaseError', format('The release was stopped: a class of released values has {} rows, fewer than k = 4. Nothing was released; please report this as a bug of the method mondrian.', min(__kanon_size)))
         WHEN [coalesce(sum(__kanon_size), 0) + any_value(__kanon_out),
               any_value(__kanon_label_count), any_value(__kanon_once)]
              <> [any_value(__kanon_kept_count), any_value(__kanon_kept_count), any_value(__kanon_kept_count)]
             THEN __kanon_refuse('ReleaseError', format(
-                'The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing came out; please report this as a bug.', greatest(
+                'The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing was released; please report this as a bug.', greatest(
                     coalesce(sum(__kanon_size), 0),
                     any_value(__kanon_label_count) - any_value(__kanon_out))::BIGINT,
                 any_value(__kanon_kept_count) - any_value(__kanon_out), any_value(__kanon_once)))
         WHEN any_value(__kanon_out) > floor(0.0::DOUBLE * any_value(__kanon_kept_count))
             THEN __kanon_refuse(
-                'ReleaseError', format('The release was stopped: it leaves out {} rows, more than suppress = 0.0 allows. Nothing came out; please report this as a bug of the method mondrian.', any_value(__kanon_out)::BIGINT))
+                'ReleaseError', format('The release was stopped: it leaves out {} rows, more than suppress = 0.0 allows. Nothing was released; please report this as a bug of the method mondrian.', any_value(__kanon_out)::BIGINT))
         ELSE true END AS passed
     FROM (SELECT coalesce(sum(__kanon_rows), 0)::BIGINT AS __kanon_once,
                  coalesce(sum(__kanon_rows) FILTER (WHERE __kanon_class < 0), 0)::BIGINT

@@ -185,7 +185,7 @@ __kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner
         WHEN (SELECT releases = 0 FROM __kanon_faults)
             THEN __kanon_refuse('DataError', 'The ledger ''releases'' is empty. Fill it by anonymize_ledger with the options of the first release.')
         WHEN (SELECT incomplete > 0 FROM __kanon_faults)
-            THEN __kanon_refuse('DataError', 'The ledger ''releases'' has rows with a NULL, or with a number or options that can''t be read. Give it as anonymize_ledger made it.')
+            THEN __kanon_refuse('DataError', 'The ledger ''releases'' has rows with a NULL, or with options or a number that can''t be read. Give it as anonymize_ledger made it.')
         WHEN (SELECT stored_type <> type FROM __kanon_faults)
             THEN __kanon_refuse('DataError', 'The ledger ''releases'' knows persons by another type than that of ''name''. Cast the column to the type that it had.')
         WHEN (SELECT doubled_there > 0 FROM __kanon_faults)
@@ -203,7 +203,7 @@ __kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner
         WHEN (SELECT len(gone) > 0 FROM __kanon_faults)
             THEN __kanon_refuse('OptionError', 'The ledger ''releases'' has quasi-identifiers that are none in this call, so that its classes would be divided. Name those of its first release.')
         WHEN (SELECT len(fresh) > 0 FROM __kanon_faults)
-            THEN __kanon_refuse('OptionError', 'This call has quasi-identifiers that the ledger ''releases'' lacks, so that its classes can''t go on. Name those of its first release.')
+            THEN __kanon_refuse('OptionError', 'This call has quasi-identifiers that the ledger ''releases'' lacks, so that its classes can''t be continued. Name those of its first release.')
         WHEN (SELECT len(other) > 0 FROM __kanon_faults)
             THEN __kanon_refuse('DataError', 'A quasi-identifier has another type than in the ledger ''releases''. Cast it to the type that it had.')
         WHEN (SELECT shown FROM __kanon_faults)
@@ -211,7 +211,7 @@ __kanon_accounted AS MATERIALIZED (  -- every column has a role, and the planner
         WHEN (SELECT models FROM __kanon_faults)
             THEN __kanon_refuse('OptionError', 'The ledger ''releases'' was made with other privacy models. Give those of its first release.')
         WHEN (SELECT coalesce(crowd, 0) < coalesce(least, 0) FROM __kanon_faults)
-            THEN __kanon_refuse('DataError', 'The ledger ''releases'' fails its own check: somebody''s crowd is below its k. See ledger_check, and don''t release from it.')
+            THEN __kanon_refuse('DataError', 'The ledger ''releases'' fails its own check: the anonymity set of a person is smaller than its k. See ledger_check, and don''t release from it.')
         ELSE true END AS passed
 ),
 __kanon_cells AS (  -- the quasi-identifiers of each row, as numbers and categories
@@ -638,18 +638,18 @@ __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
         WHEN NOT (SELECT sound FROM __kanon_sound) THEN false
         WHEN NOT (SELECT passed FROM __kanon_accounted) THEN false
         WHEN min(__kanon_size) < 4
-            THEN __kanon_refuse('ReleaseError', format('The release was stopped: a class of released values has {} rows, fewer than k = 4. Nothing came out; please report this as a bug of the method mdav_star.', min(__kanon_size)))
-        WHEN coalesce((SELECT strangers > 0 FROM __kanon_persons), true) THEN __kanon_refuse('ReleaseError', format( 'The column ''name'' is NULL in rows that would come out, in {} classes. Fill it, or leave these rows out.', (SELECT strangers FROM __kanon_persons)))
-        WHEN coalesce((SELECT fewest < 4 FROM __kanon_persons), true) THEN __kanon_refuse('ReleaseError', format( 'The release was stopped: a class of released values has {} persons, fewer than k = 4. Nothing came out; please report this as a bug of the method mdav_star.', (SELECT fewest FROM __kanon_persons)))
-        WHEN coalesce((SELECT places <> everybody FROM __kanon_persons), true) THEN __kanon_refuse('ReleaseError', format( 'The release was stopped: {} times rows of a person are in another class than the rest. Nothing came out; please report this as a bug of the method mdav_star.', (SELECT places - everybody FROM __kanon_persons)))
-        WHEN coalesce((SELECT broken FROM __kanon_models WHERE model = 0), 1) > 0 THEN __kanon_refuse('ReleaseError', concat( 'The release was stopped: ', (SELECT broken FROM __kanon_models WHERE model = 0), ' of its classes don''t keep distinct_l_diversity with l = 2 for the column ''disease''. Nothing came out; please report this as a bug of the method mdav_star.'))
-        WHEN coalesce((SELECT broken FROM __kanon_models WHERE model = 1), 1) > 0 THEN __kanon_refuse('ReleaseError', concat( 'The release was stopped: ', (SELECT broken FROM __kanon_models WHERE model = 1), ' of its classes don''t keep t_closeness with t = 0.5 for the column ''disease''. Nothing came out; please report this as a bug of the method mdav_star.'))
+            THEN __kanon_refuse('ReleaseError', format('The release was stopped: a class of released values has {} rows, fewer than k = 4. Nothing was released; please report this as a bug of the method mdav_star.', min(__kanon_size)))
+        WHEN coalesce((SELECT strangers > 0 FROM __kanon_persons), true) THEN __kanon_refuse('ReleaseError', format( 'The column ''name'' is NULL in rows that would be released, in {} classes. Fill it, or leave these rows out.', (SELECT strangers FROM __kanon_persons)))
+        WHEN coalesce((SELECT fewest < 4 FROM __kanon_persons), true) THEN __kanon_refuse('ReleaseError', format( 'The release was stopped: a class of released values has {} persons, fewer than k = 4. Nothing was released; please report this as a bug of the method mdav_star.', (SELECT fewest FROM __kanon_persons)))
+        WHEN coalesce((SELECT places <> everybody FROM __kanon_persons), true) THEN __kanon_refuse('ReleaseError', format( 'The release was stopped: {} times rows of a person are in another class than the rest. Nothing was released; please report this as a bug of the method mdav_star.', (SELECT places - everybody FROM __kanon_persons)))
+        WHEN coalesce((SELECT broken FROM __kanon_models WHERE model = 0), 1) > 0 THEN __kanon_refuse('ReleaseError', concat( 'The release was stopped: ', (SELECT broken FROM __kanon_models WHERE model = 0), ' of its classes don''t keep distinct_l_diversity with l = 2 for the column ''disease''. Nothing was released; please report this as a bug of the method mdav_star.'))
+        WHEN coalesce((SELECT broken FROM __kanon_models WHERE model = 1), 1) > 0 THEN __kanon_refuse('ReleaseError', concat( 'The release was stopped: ', (SELECT broken FROM __kanon_models WHERE model = 1), ' of its classes don''t keep t_closeness with t = 0.5 for the column ''disease''. Nothing was released; please report this as a bug of the method mdav_star.'))
         WHEN (SELECT crowd < 4 FROM __kanon_linked)
-            THEN __kanon_refuse('ReleaseError', (SELECT format('The release was stopped: together with those before it, it leaves a person in a crowd of {}, below k = 4. Nothing came out; please report this as a bug.', crowd) FROM __kanon_linked))
+            THEN __kanon_refuse('ReleaseError', (SELECT format('The release was stopped: together with those before it, it leaves a person with an anonymity set of {}, below k = 4. Nothing was released; please report this as a bug.', crowd) FROM __kanon_linked))
         WHEN (SELECT all_crowds < (SELECT coalesce(least, 1) FROM __kanon_stored) FROM __kanon_linked)
-            THEN __kanon_refuse('ReleaseError', (SELECT format('The release was stopped: together with those before it, it leaves a person in a crowd of {}, below the ledger''s k = {}. Nothing came out; please report this as a bug.', all_crowds, (SELECT coalesce(least, 1) FROM __kanon_stored)) FROM __kanon_linked))
+            THEN __kanon_refuse('ReleaseError', (SELECT format('The release was stopped: together with those before it, it leaves a person with an anonymity set of {}, below the ledger''s k = {}. Nothing was released; please report this as a bug.', all_crowds, (SELECT coalesce(least, 1) FROM __kanon_stored)) FROM __kanon_linked))
         WHEN (SELECT coalesce(broken, 1) > 0 FROM __kanon_models_of_crowds)
-            THEN __kanon_refuse('ReleaseError', 'The release was stopped: together with those before it, it leaves a person in a crowd that doesn''t keep the privacy models. Nothing came out; please report this as a bug.')
+            THEN __kanon_refuse('ReleaseError', 'The release was stopped: together with those before it, it leaves a person with an anonymity set that doesn''t keep the privacy models. Nothing was released; please report this as a bug.')
         WHEN (SELECT typeof({'age': "age", 'zip': "zip"}) FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_classes WHERE false) AS __kanon_none ON true))
              <> (SELECT min(typeof(published)) FROM __kanon_frozen)
             THEN __kanon_refuse('DataError', 'The classes of the ledger ''releases'' would publish values of other types now. Cast the columns to the types that they had.')
@@ -657,13 +657,13 @@ __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
               any_value(__kanon_label_count), any_value(__kanon_once)]
              <> [any_value(__kanon_kept_count), any_value(__kanon_kept_count), any_value(__kanon_kept_count)]
             THEN __kanon_refuse('ReleaseError', format(
-                'The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing came out; please report this as a bug.', greatest(
+                'The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing was released; please report this as a bug.', greatest(
                     coalesce(sum(__kanon_size), 0),
                     any_value(__kanon_label_count) - any_value(__kanon_out))::BIGINT,
                 any_value(__kanon_kept_count) - any_value(__kanon_out), any_value(__kanon_once)))
         WHEN false
             THEN __kanon_refuse(
-                'ReleaseError', format('The release was stopped: it leaves out more persons than suppress = 0.0 allows, with {} rows. Nothing came out; please report this as a bug of the method mdav_star.', any_value(__kanon_out)::BIGINT))
+                'ReleaseError', format('The release was stopped: it leaves out more persons than suppress = 0.0 allows, with {} rows. Nothing was released; please report this as a bug of the method mdav_star.', any_value(__kanon_out)::BIGINT))
         ELSE true END AS passed
     FROM (SELECT coalesce(sum(__kanon_rows), 0)::BIGINT AS __kanon_once,
                  coalesce(sum(__kanon_rows) FILTER (WHERE __kanon_class < 0), 0)::BIGINT

@@ -277,19 +277,19 @@ __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
         WHEN NOT (SELECT sound FROM __kanon_sound) THEN false
         WHEN NOT (SELECT passed FROM __kanon_accounted) THEN false
         WHEN min(__kanon_size) < 4
-            THEN __kanon_refuse('ReleaseError', format('The release was stopped: a class of released values has {} rows, fewer than k = 4. Nothing came out; please report this as a bug of the method mdav_star.', min(__kanon_size)))
-        WHEN coalesce((SELECT broken FROM __kanon_models WHERE model = 0), 1) > 0 THEN __kanon_refuse('ReleaseError', concat( 'The release was stopped: ', (SELECT broken FROM __kanon_models WHERE model = 0), ' of its classes don''t keep alpha_k_anonymity with alpha by value for the column ''disease''. Nothing came out; please report this as a bug of the method mdav_star.'))
+            THEN __kanon_refuse('ReleaseError', format('The release was stopped: a class of released values has {} rows, fewer than k = 4. Nothing was released; please report this as a bug of the method mdav_star.', min(__kanon_size)))
+        WHEN coalesce((SELECT broken FROM __kanon_models WHERE model = 0), 1) > 0 THEN __kanon_refuse('ReleaseError', concat( 'The release was stopped: ', (SELECT broken FROM __kanon_models WHERE model = 0), ' of its classes don''t keep alpha_k_anonymity with alpha by value for the column ''disease''. Nothing was released; please report this as a bug of the method mdav_star.'))
         WHEN [coalesce(sum(__kanon_size), 0) + any_value(__kanon_out),
               any_value(__kanon_label_count), any_value(__kanon_once)]
              <> [any_value(__kanon_kept_count), any_value(__kanon_kept_count), any_value(__kanon_kept_count)]
             THEN __kanon_refuse('ReleaseError', format(
-                'The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing came out; please report this as a bug.', greatest(
+                'The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing was released; please report this as a bug.', greatest(
                     coalesce(sum(__kanon_size), 0),
                     any_value(__kanon_label_count) - any_value(__kanon_out))::BIGINT,
                 any_value(__kanon_kept_count) - any_value(__kanon_out), any_value(__kanon_once)))
         WHEN any_value(__kanon_out) > floor(0.0::DOUBLE * any_value(__kanon_kept_count))
             THEN __kanon_refuse(
-                'ReleaseError', format('The release was stopped: it leaves out {} rows, more than suppress = 0.0 allows. Nothing came out; please report this as a bug of the method mdav_star.', any_value(__kanon_out)::BIGINT))
+                'ReleaseError', format('The release was stopped: it leaves out {} rows, more than suppress = 0.0 allows. Nothing was released; please report this as a bug of the method mdav_star.', any_value(__kanon_out)::BIGINT))
         ELSE true END AS passed
     FROM (SELECT coalesce(sum(__kanon_rows), 0)::BIGINT AS __kanon_once,
                  coalesce(sum(__kanon_rows) FILTER (WHERE __kanon_class < 0), 0)::BIGINT
@@ -536,8 +536,8 @@ SELECT unnest(list_concat(
       'value': coalesce(to_json(list_filter(metrics, lambda m: m.metric = 'release')[1].value::BIGINT)::VARCHAR, 'null'),
       'description': 'which release of its ledger this is; null without a ledger'},
      {'section': 'release', 'entry': 'rows_sha256', 'value': to_json(digest)::VARCHAR,
-      'description': 'SHA-256 of the released rows, whatever their order, and of their columns'},
-     {'section': 'release', 'entry': 'sql_sha256', 'value': to_json('add89becbd1e2f6e869889bb307c1f4d6418ff27e3a226182094edce3d49e19f')::VARCHAR,
+      'description': 'SHA-256 of the released rows, regardless of their order, and of their columns'},
+     {'section': 'release', 'entry': 'sql_sha256', 'value': to_json('acbb7f88614be485a586a5906245a3e0aa32d59ab6854cacd3d0b4654291d26a')::VARCHAR,
       'description': 'SHA-256 of the text that anonymize_sql gives for the same call, with seed 0 where the seed is secret'}]
 ), max_depth := 2)
 FROM __kanon_stated CROSS JOIN __kanon_digest CROSS JOIN __kanon_types CROSS JOIN __kanon_names

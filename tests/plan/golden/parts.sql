@@ -319,22 +319,22 @@ __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
         WHEN NOT (SELECT sound FROM __kanon_sound) THEN false
         WHEN NOT (SELECT passed FROM __kanon_accounted) THEN false
         WHEN (SELECT strayed > 0 FROM __kanon_strayed)
-            THEN __kanon_refuse('ReleaseError', format('The release was stopped: {} rows are in a class of another part. Nothing came out; please report this as a bug of the method mdav_star.', (SELECT strayed FROM __kanon_strayed)))
+            THEN __kanon_refuse('ReleaseError', format('The release was stopped: {} rows are in a class of another part. Nothing was released; please report this as a bug of the method mdav_star.', (SELECT strayed FROM __kanon_strayed)))
         WHEN min(__kanon_size) < 4
-            THEN __kanon_refuse('ReleaseError', format('The release was stopped: a class of released values has {} rows, fewer than k = 4. Nothing came out; please report this as a bug of the method mdav_star.', min(__kanon_size)))
-        WHEN coalesce((SELECT broken FROM __kanon_models WHERE model = 0), 1) > 0 THEN __kanon_refuse('ReleaseError', concat( 'The release was stopped: ', (SELECT broken FROM __kanon_models WHERE model = 0), ' of its classes don''t keep distinct_l_diversity with l = 2 for the column ''disease''. Nothing came out; please report this as a bug of the method mdav_star.'))
-        WHEN coalesce((SELECT broken FROM __kanon_models WHERE model = 1), 1) > 0 THEN __kanon_refuse('ReleaseError', concat( 'The release was stopped: ', (SELECT broken FROM __kanon_models WHERE model = 1), ' of its classes don''t keep t_closeness with t = 0.5 for the column ''disease''. Nothing came out; please report this as a bug of the method mdav_star.'))
+            THEN __kanon_refuse('ReleaseError', format('The release was stopped: a class of released values has {} rows, fewer than k = 4. Nothing was released; please report this as a bug of the method mdav_star.', min(__kanon_size)))
+        WHEN coalesce((SELECT broken FROM __kanon_models WHERE model = 0), 1) > 0 THEN __kanon_refuse('ReleaseError', concat( 'The release was stopped: ', (SELECT broken FROM __kanon_models WHERE model = 0), ' of its classes don''t keep distinct_l_diversity with l = 2 for the column ''disease''. Nothing was released; please report this as a bug of the method mdav_star.'))
+        WHEN coalesce((SELECT broken FROM __kanon_models WHERE model = 1), 1) > 0 THEN __kanon_refuse('ReleaseError', concat( 'The release was stopped: ', (SELECT broken FROM __kanon_models WHERE model = 1), ' of its classes don''t keep t_closeness with t = 0.5 for the column ''disease''. Nothing was released; please report this as a bug of the method mdav_star.'))
         WHEN [coalesce(sum(__kanon_size), 0) + any_value(__kanon_out),
               any_value(__kanon_label_count), any_value(__kanon_once)]
              <> [any_value(__kanon_kept_count), any_value(__kanon_kept_count), any_value(__kanon_kept_count)]
             THEN __kanon_refuse('ReleaseError', format(
-                'The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing came out; please report this as a bug.', greatest(
+                'The release was stopped: it has {} rows of {} to be released, {} of them once. Nothing was released; please report this as a bug.', greatest(
                     coalesce(sum(__kanon_size), 0),
                     any_value(__kanon_label_count) - any_value(__kanon_out))::BIGINT,
                 any_value(__kanon_kept_count) - any_value(__kanon_out), any_value(__kanon_once)))
         WHEN (SELECT coalesce(bool_or("out" > floor(0.1::DOUBLE * "rows")), false) FROM __kanon_left WHERE part >= 0)
             THEN __kanon_refuse(
-                'ReleaseError', format('The release was stopped: it leaves out {} rows, more than suppress = 0.1 allows. Nothing came out; please report this as a bug of the method mdav_star.', any_value(__kanon_out)::BIGINT))
+                'ReleaseError', format('The release was stopped: it leaves out {} rows, more than suppress = 0.1 allows. Nothing was released; please report this as a bug of the method mdav_star.', any_value(__kanon_out)::BIGINT))
         ELSE true END AS passed
     FROM (SELECT coalesce(sum(__kanon_rows), 0)::BIGINT AS __kanon_once,
                  coalesce(sum(__kanon_rows) FILTER (WHERE __kanon_class < 0), 0)::BIGINT

@@ -32,7 +32,7 @@ REGISTERED = {"option", "Metric", "Method", "Kind", "KindOption", "part"}
 
 CODE_LIKE = re.compile(
     r"\b(SELECT|FROM|WHERE|CASE|WHEN|COPY|CREATE|INSERT|UNION|JOIN|ORDER BY|GROUP BY|COALESCE|AS)\b"
-    r'|::|->>|[=<>]{2}|</|</?\w+>|": |^import |\[[A-Z][a-z]\]'
+    r'|::|->>|[=<>]{2}|</|</?\w+>|": |^import |\[[A-Z][a-z]\]|\bcoalesce\('
 )
 LEAST_WORDS = 4
 
