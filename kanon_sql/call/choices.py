@@ -30,15 +30,15 @@ OTHERS = {
     "release": "releases them unchanged",
 }
 ENTITY_ROWS = {
-    "together": "puts all rows of a person in one class, and at least k persons in every class",
-    "apart": "may put them in several classes, in each at most one k-th of the rows",
+    "together": "in one class, which has at least k persons",
+    "apart": "in several classes, at most one k-th of the rows of each",
 }
 NULLS = ("value", "suppress", "error")
 
 DISTANCES = {
-    "sse": "the squared distance between standardized values, as in the papers on MDAV",
-    "loss": "information loss, which is difference / range of the column for numbers, and height "
-    "of the lowest common ancestor / height of the hierarchy for categories",
+    "sse": "squared distance of standardized values",
+    "loss": "information loss: difference / range for numbers, height of the lowest common "
+    "ancestor / height of the hierarchy for categories",
 }
 LOSSES = {
     "range_flat": "height of the lowest common ancestor / height of the hierarchy, or without a "

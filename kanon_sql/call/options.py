@@ -86,7 +86,7 @@ class RoleOptions:
     )
     entity_rows: str = option(
         "together", one_of(ENTITY_ROWS),
-        "How the rows of a person are placed: "
+        "Where the rows of a person are: "
         + "; ".join(f"'{name}' {text}" for name, text in ENTITY_ROWS.items()) + ".",
     )
     others: str | None = option(

@@ -220,8 +220,10 @@ FORGERIES: dict[str, tuple[Edit | None, str, str]] = {
     "a hierarchy of a column that has none": (
         put("hierarchies", "name", {"kind": "prefix"}), "FROM file", "whose role takes none"),
     "a hierarchy of a kind that there isn't": (
-        put("hierarchies", "zip", {"kind": "magic"}), "FROM file", "described in a form that no release writes"),
-    "a section more": (lambda m: m.update(audit={"by": "everybody"}), "FROM file",
+        put("hierarchies", "zip", {"kind": "magic"}), "FROM file",
+        "described in a form that no release writes"),
+    "a section more": (lambda m: m.update(audit={"by": "everybody"}),
+                       "FROM file",
                        "the section 'audit', which none has"),
     "a seed that is secret": (put("options", "seed", 5), "FROM file", "secret"),
     "sensitive columns forgotten": (without_disease, "FROM file", "the option sensitive doesn't"),

@@ -129,7 +129,8 @@ NO_TABLES: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: ["a.parquet", "b.csv"], "A list as the relation must name files of one kind.",
     ),
     "name": (lambda: "patients", "The relation 'patients' is not a table, view or file here."),
-    "name of a variable of ours": (lambda: "options", "The relation 'options' is not a table, view"),
+    "name of a variable of ours": (lambda: "options", "The relation 'options' is not a table, "
+                                                      "view"),
     "empty name": (lambda: " ", "The relation is missing."),
 }
 

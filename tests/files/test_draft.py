@@ -200,7 +200,8 @@ def test_files_of_any_name_are_watched(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize(("to", "said"), [
-    ("/", "the root of a file system"), ("o[1]", "reads as a pattern"), ("no/such/out", "Make it first"),
+    ("/", "the root of a file system"), ("o[1]", "reads as a pattern"), ("no/such/out",
+                                                                         "Make it first"),
     ("", "to is not given"),
 ])
 def test_folders_that_cannot_be_written(

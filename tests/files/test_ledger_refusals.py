@@ -29,7 +29,8 @@ def test_a_release_that_breaks_the_promise_does_not_come_out(
 ) -> None:
     with monkeypatch.context() as patched:
         patched.setitem(ledger.STAY, "knows_presence", lambda histories, present, k: present)
-        with pytest.raises(ReleaseError, match=r"a person with an anonymity set of [123]|combination"):
+        with pytest.raises(ReleaseError, match=r"a person with an anonymity set of "
+                                               r"[123]|combination"):
             second(begun[0], tmp_path)
     assert list(tmp_path.iterdir()) == []
     real = ledger.LedgerInFiles.learned_by

@@ -104,7 +104,8 @@ def test_a_release_whose_crowds_break_it_does_not_come_out(
     con.execute("INSERT INTO now VALUES (100, 0, 'cold'), (101, 0, 'hiv')")
     monkeypatch.setattr(stage, "keep_models", lambda points, labels, *more: labels)
     remembered.forget()
-    with pytest.raises(duckdb.Error, match="a person with an anonymity set that doesn't keep the privacy"):
+    with pytest.raises(duckdb.Error, match="a person with an anonymity set that doesn't keep the "
+                                           "privacy"):
         enter(con, 2, options)
     assert con.execute("SELECT max(release) FROM releases").fetchall() == [(1,)]
     monkeypatch.undo()

@@ -48,7 +48,8 @@ CALLS = {
     f"{FIRST}, effort='balanced', refine_seconds=1": "refine_seconds gives other classes each time",
     f"{FIRST}, entity_rows='apart'": "entity_rows 'apart' lets a person be in several classes",
     "k=4, quasi_identifiers=['age', 'zip'], sensitive=['ill'], identifiers=['id']":
-        "ledger is about persons in several releases, and no column identifies the person of each row",
+        "ledger is about persons in several releases, and no column identifies the person of each "
+        "row",
     "k=4, entity='id', sensitive=['ill']": "ledger needs to know the quasi-identifiers before",
     "k=4, entity='id', quasi_identifiers=['zip'], others='drop', method='fold'":
         "The method 'fold' can't continue from the classes",

@@ -108,7 +108,8 @@ def check(
 def test_every_method_keeps_persons(con: Connection, method: str, reading: str) -> None:
     option = f"entity_rows := '{reading}'"
     if reading == "together" and method not in WHOLE:
-        with pytest.raises(duckdb.Error, match=f"The method '{method}' releases the area of each class"):
+        with pytest.raises(duckdb.Error, match=f"The method '{method}' releases the area of each "
+                                               f"class"):
             con.execute(f"FROM {call_of(method, option)}")
         return
     assert len(check(con, method, option)) == con.execute("SELECT count(*) FROM visits").fetchall(
