@@ -32,8 +32,7 @@ WORDS = "VARCHAR, or STRUCT or MAP"
 BY_COLUMN = ". Give a number for the only sensitive column, or one by column: {'disease': %s}."
 
 SENSITIVE_NULLS = {
-    "worst": "is the most frequent value of its class (l, alpha), or as far as possible from every "
-    "other value (t)",
+    "worst": "is the most frequent value of its class (l, alpha), or farthest from all others (t)",
     "value": "is a value as any other",
 }
 """What a sensitive NULL is: as bad for the class as it can be, or a value as any other."""
