@@ -216,9 +216,9 @@ def hidden_notice(name: str) -> str:
 def key_notice(name: str, entity: str) -> str:
     """What is said of a column that passes unchanged and tells persons apart as the entity does."""
     return (
-        f"The column {name!r} is the same in all rows of a person and differs between nearly all "
-        f"persons, as {entity!r} does, and it is released unchanged. If an attacker may know it, "
-        f"drop it by identifiers=[{name!r}], or generalize it by quasi_identifiers=[{name!r}, ...]."
+        f"The column {name!r} identifies nearly all persons, as {entity!r} does, and it is "
+        f"released unchanged. If an attacker may know it, drop it by "
+        f"identifiers=[{name!r}], or generalize it by quasi_identifiers=[{name!r}, ...]."
     )
 
 

@@ -142,7 +142,7 @@ def test_rows_of_nobody_are_refused() -> None:
     lacking = Rows(
         {**rows.fields, "secrets": CellColumns(rows.fields["secrets"].numbers, words)}, 3
     )
-    with pytest.raises(DataError, match="'who' is NULL in 2 rows, which belong to nobody"):
+    with pytest.raises(DataError, match="'who' is NULL in 2 rows, which belong to no person"):
         persons_of(lacking, "who", whole_rows=False)
 
 

@@ -163,7 +163,7 @@ def test_numbers_that_all_rows_share_are_no_blocks(tmp_path: Path) -> None:
     ({"sensitive": ["occupation"]}, "1 column has no role: 'note'"),
     ({"method": "full_domain"}, "The method 'full_domain' looks at all rows"),
     ({"t": 0.2, "suppress": 0.1, "sensitive": ["occupation"], "others": "drop"},
-     "The privacy model 't' beside suppress looks"),
+     "The privacy model 't' with suppress looks"),
     ({"method": "mondrian"}, "The method 'mondrian' looks at all rows"),
     ({"class_id": True, "keep_order": True}, "The option 'class_id' with keep_order looks"),
     ({"k": None}, "k is not given"), ({"methud": "x"}, "method"),

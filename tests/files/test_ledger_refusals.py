@@ -78,7 +78,7 @@ REFUSED: list[tuple[dict[str, Any], type[KanonError], str]] = [
     ({"ledger": None}, OptionError, "ledger_to is given, and nothing says"),
     ({"ledger": None, "headroom": 1, "ledger_to": None}, OptionError, "ledger_to is not given"),
     ({"ledger_to": "out.csv"}, OptionError, "Name one that ends in .parquet"),
-    ({"ledger_to": "s3://b/2.parquet"}, OptionError, "no Parquet file|can't be a Parquet file"),
+    ({"ledger_to": "s3://b/2.parquet"}, OptionError, "can't be a Parquet file|not a Parquet file"),
     ({"ledger_to": "none/2.parquet"}, OptionError, "There is no folder"),
     ({"ledger": "none.parquet"}, OptionError, "none.parquet"),
     ({"ledger": "two"}, OptionError, "not a table, view, file or variable"),
@@ -89,7 +89,7 @@ REFUSED: list[tuple[dict[str, Any], type[KanonError], str]] = [
     ({"representation": "interval"}, OptionError, "publish in another form"),
     ({"method": "mondrian"}, OptionError, "mondrian"),
     ({"within": ["person"]}, OptionError, "within"),
-    ({"entity": None}, OptionError, "no column says whose row a row is"),
+    ({"entity": None}, OptionError, "no column identifies the person"),
 ]
 
 

@@ -223,7 +223,7 @@ def test_blocks_that_cannot_keep_a_model_join_their_neighbours(
 
 
 def test_shares_can_not_be_kept_where_rows_are_left_out(wider: str, tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="'t' beside suppress"):
+    with pytest.raises(OptionError, match="'t' with suppress"):
         released(
             wider, tmp_path / "out", suppress=0.1, t={"flag": 0.3}, sensitive=["flag"],
             others="drop",

@@ -65,5 +65,5 @@ def test_rows_of_nobody_are_refused(visits: Path, tmp_path: Path) -> None:
             f"COPY (SELECT * REPLACE (CASE WHEN visit = 7 THEN NULL ELSE person END AS person) "
             f"FROM '{visits}') TO '{path}' (FORMAT parquet)"
         )
-    with pytest.raises(DataError, match="'person' is NULL in some rows, which belong to nobody"):
+    with pytest.raises(DataError, match="'person' is NULL in some rows, which belong to no person"):
         kanon_sql.anonymize_files(path, tmp_path / "out", **GIVEN)

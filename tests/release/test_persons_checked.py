@@ -305,7 +305,7 @@ def test_columns_without_a_role_that_tell_persons_apart_come_out_as_null(
         f"'notice'").fetchall()]
     assert len(said) == 3
     assert "'card' looks like an identifier" in said[0] and "'file' looks" in said[1]
-    assert "'weight' is the same in all rows of a person and differs between nearly" in said[2]
+    assert "'weight' identifies nearly all persons, as" in said[2]
     told = con.execute(f"SELECT column_name, released_as, remarks FROM anonymize_roles({options})")
     found = {name: (shown, "".join(remarks)) for name, shown, remarks in told.fetchall()}
     assert found["patient"][0] == "dropped"

@@ -294,7 +294,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "global recoding": ({"method": "full_domain", "block_rows": None}, "looks at all rows"),
     "shares beside rows left out": (
-        {"t": {"disease": 0.3}, "suppress": 0.01}, "'t' beside suppress looks at all rows"
+        {"t": {"disease": 0.3}, "suppress": 0.01}, "'t' with suppress looks at all rows"
     ),
     "refine_seconds": (
         {"effort": "balanced", "refine_seconds": 1.0}, "'refine_seconds' looks at all rows"

@@ -62,7 +62,7 @@ def test_within_is_a_release_for_each_combination(spark: Any, sql: Any) -> None:
     ("TABLE(patients), k => 5, {}, within => 'day'", "'day', which doesn't exist"),
     ("TABLE(patients), k => 5, {}", "has no role: 'site'"),
     ("TABLE(patients), kk => 5, {}", "has no option 'kk'"),
-    ("TABLE(patients), k => CAST(rand() * 9 AS INT), {}", "'k' is no constant"),
+    ("TABLE(patients), k => CAST(rand() * 9 AS INT), {}", "'k' is not a constant"),
     ("k => 5, {}", "The table is missing"),
     ("TABLE(patients), k => 250, {}, within => 'site'", "fewer than k = 250"),
 ])

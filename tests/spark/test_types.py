@@ -111,5 +111,5 @@ def test_a_person_is_in_one_block(spark: Any) -> None:
 
 def test_a_column_that_nobody_named_may_be_no_identifier(spark: Any) -> None:
     rows = spark.sql("SELECT id % 50 AS age, concat('n', id) AS name FROM range(300)")
-    with pytest.raises(DataError, match="'name', which nobody named"):
+    with pytest.raises(DataError, match="'name', which has no role"):
         kanon_spark.release(rows, k=5, quasi_identifiers=["age"], others="release")

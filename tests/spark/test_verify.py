@@ -78,7 +78,7 @@ def test_a_class_below_k_stops_the_release(spark: Any, monkeypatch: pytest.Monke
     with pytest.raises(ReleaseError, match="has 4 rows, fewer than k = 5"):
         kanon_spark.release(spark.sql(ROWS), k=5, **ROLES)
     monkeypatch.setattr(engine, "count_output", lambda released, quasi: Output(14, 2, 6))
-    with pytest.raises(ReleaseError, match="14 came out"):
+    with pytest.raises(ReleaseError, match="14 are in the output"):
         kanon_spark.release(spark.sql(ROWS), k=5, **ROLES)
 
 

@@ -41,7 +41,7 @@ def test_labels_of_which_nobody_asks_are_dropped(monkeypatch: pytest.MonkeyPatch
     held(-1).classes(np.array([1]))
     clock = 3605.0
     hold(-3, some)
-    with pytest.raises(KanonError, match="asleep"):
+    with pytest.raises(KanonError, match="paused for too long"):
         held(-2)
     assert held(-1).classes(np.array([1])).tolist() == [0]
     # more than there is room for: the oldest, where it was idle for long
