@@ -106,7 +106,7 @@ def test_a_file_whose_name_a_view_works_out(
     con.execute("CREATE MACRO count_of(f) AS (SELECT count(*) FROM read_text(f || '.parquet'))")
     con.execute(f"CREATE VIEW shown AS {view}")
     before = state()
-    with pytest.raises(OptionError, match=r"^to names '.*/lake/a.parquet', which (exists|is) "):
+    with pytest.raises(OptionError, match=r"^to names '.*/lake/a.parquet', which (exists|is)"):
         kanon_sql.release("shown", con=con, to="lake/a.parquet", **CALL)
     assert state() == before
     kanon_sql.release(
