@@ -14,7 +14,7 @@ import kanon_sql
 from kanon_sql.api.documented import CON, DATA, RETURNS
 from kanon_sql.call.options import ALL_CALLS, GROUPS, OPTIONS
 from kanon_sql.hierarchies.kinds import KINDS
-from kanon_sql.option import options_of
+from kanon_sql.option import LEDGER_CHECK, options_of
 
 CLASSES = ("Release", "Report", "Verification", "Finding", "ReleasedFiles")
 ERRORS = ("KanonError", "OptionError", "DataError", "ReleaseError")
@@ -47,6 +47,9 @@ MORE = {
     "[`within`](parts.md#what-within-means), fewer without `sensitive`",
 }
 """What a call has besides, or hasn't, by its options."""
+
+IN_SQL = (*ALL_CALLS, LEDGER_CHECK, "hierarchy", "anonymize_methods")
+"""The calls that the page of SQL functions describes."""
 
 OF_KINDS = "Options: those of the [kinds](hierarchies.md#kinds)."
 SECTION = re.compile(r"^(Args|Attributes|Returns|Raises):\n", re.M)
@@ -116,9 +119,13 @@ def function(name: str) -> str:
     taken = [option for option in parameters if option in of_registry]
     more = taken or "options" in parameters
     told = _entries(parts.get("Args", ""))
-    lines = [
+    head = [
         f"### {name}", "", "```text", f"{name}{call}{', **options)' if more else ')'}", "```", "",
-        _paragraphs(parts[""]), "",
+    ]
+    if name in IN_SQL:
+        return "\n".join([*head, f"The same as [in SQL](sql-reference.md#{name}).", ""])
+    lines = [
+        *head, _paragraphs(parts[""]), "",
         *_table("argument", {
             p.name: told[p.name] for p in own if p.name in told and told[p.name] not in ONCE
         }),

@@ -131,6 +131,14 @@ def metrics(chosen: Iterable[Metric]) -> str:
     )
 
 
+def metrics_besides(chosen: Sequence[Metric], known: Iterable[Metric]) -> str:
+    """Metrics, of those that another table has only the names."""
+    meant = {(each.name, each.unit, each.description) for each in known}
+    same = [m for m in chosen if (m.name, m.unit, m.description) in meant]
+    names = ", ".join(f"`{m.name}`" for m in same)
+    return f"As above: {names}.\n\n" + metrics(m for m in chosen if m not in same)
+
+
 def folders() -> str:
     """Every package, and the first line of what it says of itself."""
     rows = []
@@ -187,7 +195,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
         *OF_MODELS, replace(LOSS, unit="percent, or cells")
     )),
     "metrics: each quasi-identifier": partial(metrics, (ATTRIBUTE, VERBATIM)),
-    "metrics: audit": partial(metrics, AUDIT),
+    "metrics: audit": partial(metrics_besides, AUDIT, METRICS),
     "metrics: risk": partial(metrics, RISK),
     "metrics: risk by columns": partial(metrics, (DRIVES, *BY_SUBSET)),
     "metrics: weights": partial(metrics, WEIGHTED),
