@@ -119,7 +119,7 @@ def test_one_block_is_what_a_query_releases_and_enters(
         assert rows_of(con, ordered.format(f"'{done.path}/*.parquet'")) == rows_of(
             con, ordered.format("plain")
         )
-        told = kanon_sql.anonymize_metrics("now", con=con, **options)
+        told = kanon_sql.anonymize_metrics("now", con=con, detail=True, **options)
         told = told if isinstance(told, pa.Table) else told.to_arrow_table()
         known = dict(zip(told["metric"].to_pylist(), told["value"].to_pylist(), strict=True))
         for name in (

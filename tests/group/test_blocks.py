@@ -188,7 +188,8 @@ def test_the_steps_told_give_the_same_release(con: duckdb.DuckDBPyConnection, ca
     facts = dict(
         con.execute(
             f"SELECT metric, coalesce(text, value::BIGINT::VARCHAR) FROM "
-            f"anonymize_metrics({given}, refine_seconds := 0.1) WHERE metric LIKE 'refine_%'"
+            f"anonymize_metrics({given}, refine_seconds := 0.1, detail := true) "
+            "WHERE metric LIKE 'refine_%'"
         ).fetchall()
     )
     assert facts["refine_end"] == "seconds"

@@ -196,7 +196,7 @@ def check_metrics(con: Connection, case: Case) -> None:
         released = tables.fetch(con, f"FROM {case_call(case, keep_order=True)}")
         first = dict(grouped)
         found = con.execute(
-            f"SELECT metric, value, text FROM {case_call(case, 'anonymize_metrics')}"
+            f"SELECT metric, value, text FROM {case_call(case, 'anonymize_metrics', detail=True)}"
         ).fetchall()
     labels = [first[row] for row in sorted(first)]
     # of rows that are equal in all columns either may stand for the other: of quasi-identifiers

@@ -47,7 +47,10 @@ def test_rows_metrics_and_clusters_share_one_grouping(
     first = con.execute(f"FROM anonymize({options})").fetchall()
     assert con.execute(f"FROM anonymize({options})").fetchall() == first
     con.execute(f"FROM anonymize_clusters({options})").fetchall()
-    labels = "SELECT text FROM anonymize_metrics({}) WHERE metric = 'grouping_cache'"
+    labels = (
+        "SELECT text FROM anonymize_metrics({}, detail := true) WHERE metric = "
+        "'grouping_cache'"
+    )
     assert con.execute(labels.format(options)).fetchone() == ("hit",)
     assert count == [60]
 
