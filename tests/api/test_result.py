@@ -115,7 +115,7 @@ def test_the_connection_may_come_first_and_only_once(con: Connection, tmp_path: 
     for first, given in (("patients", None), (con, con)):
         with pytest.raises(kanon_sql.OptionError, match="release takes one relation"):
             kanon_sql.release(first, "patients", con=given, **CALL)
-    with pytest.raises(kanon_sql.OptionError, match="no table"):
+    with pytest.raises(kanon_sql.OptionError, match="is not a table"):
         kanon_sql.release(con, **CALL)
 
 

@@ -156,7 +156,8 @@ def test_representations_of_a_relation_are_those_of_the_option(con: Connection) 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["DECIMAL(4, 2)", "DOUBLE", "INTEGER", "UTINYINT"])
 def test_weights_of_a_relation_are_those_of_the_option(con: Connection, kind: str) -> None:
-    say(con, f"('age', 'qi', 9::{kind}), ('zip', 'qi', NULL), {REST}", "column_name, role, weight")
+    say(con, f"('age', 'qi', 9::{kind}), ('zip', 'qi', NULL), {REST}",
+        "column_name, role, column_weight")
     assert used(con, "roles := 'r'")["column_weights"] == {"age": 9}
     same = "identifiers := ['name'], sensitive := ['flu']"
     call = "FROM anonymize('p', k := 3, {})"

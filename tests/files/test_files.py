@@ -189,7 +189,7 @@ def test_the_folder_is_there_whole_or_not_at_all(
         kanon_sql.anonymize_files(lake, out, **OPTIONS)
     broken = finish.Output(1, 1, 1)
     monkeypatch.setattr(engine.Files, "write", lambda *_: broken)
-    with pytest.raises(ReleaseError, match="and 1 came out"):
+    with pytest.raises(ReleaseError, match="and 1 are in the output"):
         kanon_sql.anonymize_files(lake, out, overwrite=True, **OPTIONS)
     assert bytes_of(out) == before
     monkeypatch.undo()

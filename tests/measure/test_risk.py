@@ -368,7 +368,8 @@ REFUSED = {
     "sampling_weight := 'w', population := 't'": "population and sampling_weight both say how "
                                                  "many people",
     "sampling_weight := 'w', population_size := 9": "weight and population_size both say",
-    "sampling_weight := 'age'": "The column 'age' is given as quasi_identifier and as weight",
+    "sampling_weight := 'age'": "The column 'age' is given as quasi_identifier and as "
+                                "sampling_weight",
     "population_size := 0": "population_size must be a whole number",
     "msu_columns := 63": "msu_columns must be a whole number from 0 to 62",
     "population := 'p'": None,

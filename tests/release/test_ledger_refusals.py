@@ -70,7 +70,8 @@ LEDGERS = {
         "has rows with a NULL",
     "SELECT * REPLACE (CASE WHEN entity = 1 THEN NULL ELSE entity END AS entity) FROM releases":
         "has rows with a NULL",
-    "SELECT * REPLACE ('?' AS options) FROM releases": "or options that can't be read",
+    "SELECT * REPLACE ('?' AS options) FROM releases": "with options or a number that can't be "
+                                                       "read",
     "SELECT * REPLACE (entity::VARCHAR AS entity) FROM releases":
         "knows persons by another type than that of 'id'",
     "SELECT * REPLACE ({'age': CASE WHEN entity = 1 THEN 0.5 ELSE published.age END, "
