@@ -129,7 +129,7 @@ models:
           meta: {kanon: {role: quasi-identifier, hierarchy: {kind: bins, width: 10}}}
       - name: sex
         config:
-          meta: {kanon: {role: quasi_identifier, representation: median, weight: 2}}
+          meta: {kanon: {role: quasi_identifier, representation: median, column_weight: 2}}
       - {name: occupation, config: {meta: {kanon: sensitive}}}
       - {name: one, config: {meta: {kanon: other}}}
     data_tests:

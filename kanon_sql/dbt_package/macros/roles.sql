@@ -55,7 +55,7 @@
             ~ "`meta: {kanon: quasi_identifier}` beside the column in a YAML file of the project."
         ) }}
     {%- endif -%}
-    select column_name, role, hierarchy, representation, weight
+    select column_name, role, hierarchy, representation, column_weight
     from (values (null::varchar, null::varchar, null::varchar, null::varchar, null::double)
     {%- for name, kanon in said %},
         ({{ kanon_sql.text(name) }}, {{ kanon_sql.text(kanon.role) }}
@@ -64,7 +64,7 @@
                 {{ kanon_sql.text(kanon[key] if kanon[key] is string else tojson(kanon[key])) }}
             {%- else -%}null{%- endif -%}
         {%- endfor -%}
-        , {{ kanon.weight if kanon.weight is defined else 'null' }})
-    {%- endfor %}) as said(column_name, role, hierarchy, representation, weight)
+        , {{ kanon.column_weight if kanon.column_weight is defined else 'null' }})
+    {%- endfor %}) as said(column_name, role, hierarchy, representation, column_weight)
     where column_name is not null
 {%- endmacro %}
