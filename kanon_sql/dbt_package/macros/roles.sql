@@ -55,6 +55,11 @@
             ~ "`meta: {kanon: quasi_identifier}` beside the column in a YAML file of the project."
         ) }}
     {%- endif -%}
+    {%- for name, kanon in said if execute and kanon.weight is defined -%}
+        {{ exceptions.raise_compiler_error(
+            "The meta of " ~ name ~ " has weight. It is now column_weight."
+        ) }}
+    {%- endfor -%}
     select column_name, role, hierarchy, representation, column_weight
     from (values (null::varchar, null::varchar, null::varchar, null::varchar, null::double)
     {%- for name, kanon in said %},
