@@ -147,7 +147,7 @@ def test_the_same_for_any_threads_and_order(con: Connection) -> None:
         assert_frame_equal(first, kanon_sql.anonymize(frame, method="auto", **call))
     for threads in (1, 2):
         con.execute(f"SET threads = {threads}")
-        again = kanon_sql.anonymize("patients", con=con, method="auto", **call).pl()
+        again = pl.from_arrow(kanon_sql.anonymize("patients", con=con, method="auto", **call))
         assert_frame_equal(first, again)
 
 
