@@ -94,5 +94,5 @@ def risk_sql(call: Call) -> str:
         separation_name=literal("separation"),
         separation_unit=literal(separation.unit),
         separation_text=literal(separation.description),
-        refusals=_weightless(call) + refusals(call),
+        refusals=refusals(call) + _weightless(call),
     )
