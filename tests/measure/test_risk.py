@@ -370,8 +370,8 @@ REFUSED = {
     "sampling_weight := 'w', population_size := 9": "weight and population_size both say",
     "sampling_weight := 'age'": "The column 'age' is given as quasi_identifier and as "
                                 "sampling_weight",
-    "sampling_weight := 'agee'": "sampling_weight names the column 'agee', which doesn't exist. Did "
-    "you mean 'age'",
+    "sampling_weight := 'agee'": "sampling_weight names the column 'agee', which doesn't exist. "
+    "Did you mean 'age'",
     "population_size := 0": "population_size must be a whole number",
     "msu_columns := 63": "msu_columns must be a whole number from 0 to 62",
     "population := 'p'": None,
