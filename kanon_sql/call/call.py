@@ -25,7 +25,7 @@ from kanon_sql.call.risk_options import RiskOptions
 from kanon_sql.call.role_table import RoleTable, read_role_table, with_table
 from kanon_sql.call.roles import Roles, resolve_roles
 from kanon_sql.call.rules import ReleaseForm, refuse_models, resolve
-from kanon_sql.errors import OptionError
+from kanon_sql.errors import OptionError, did_you_mean
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.names import caseless
@@ -211,8 +211,11 @@ def _shared(
 ) -> dict[str, Any]:
     """What calls of both kinds hold."""
     categorical, by_column = options.roles.categorical, options.release.by_column
-    for option, names in {"categorical": categorical, "representation": tuple(by_column)}.items():
-        _refuse_no_quasi_identifier(option, names, roles)
+    for option, named in {
+        "categorical": categorical, "representation": tuple(by_column),
+        "column_weights": tuple(options.group.column_weights),
+    }.items():
+        _refuse_no_quasi_identifier(option, named, roles)
     names = (caseless(source.parts[-1]), *(source.entry.names if source.entry else ()))
     return {
         "name": options.call,
@@ -240,9 +243,12 @@ def _refuse_no_quasi_identifier(option: str, names: tuple[str, ...], roles: Role
     known = {caseless(name) for name in roles.quasi_identifiers}
     for name in names:
         if caseless(name) in others or not (roles.open or caseless(name) in known):
+            hint = (
+                "Name it in quasi_identifiers, or leave it out." if caseless(name) in others
+                else did_you_mean(name, roles.quasi_identifiers)
+            )
             raise OptionError(
-                f"{option} names the column {name!r}, which is not a quasi-identifier. Name it in "
-                "quasi_identifiers, or leave it out."
+                f"{option} names the column {name!r}, which is not a quasi-identifier. {hint}"
             )
 
 

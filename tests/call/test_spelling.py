@@ -314,17 +314,20 @@ def test_a_list_as_one_text_is_told_how_to_be_written(
     )
 
 
-@pytest.mark.sample(3)
-@pytest.mark.parametrize("call", [
+MISSPELT = (
     "anonymize({}, k=5, {}sensitive=['disese'], others='drop')",
     "anonymize_metrics({}, k=5, {}identifiers=['nme'], others='release')",
     "anonymize_clusters({}, k=5, {}class_label='disese', others='drop')",
     "anonymize_roles({}, k=5, {}sensitive=['disese'], others='drop')",
     "k_anonymity({}, {}sensitive=['disese'])",
-    "anonymize_risk({}, {}weight='aeg')",
+    "anonymize_risk({}, {}sampling_weight='aeg')",
     "anonymize_audit({}, {}release='patients', class_label='disese')",
     "hierarchy({}, 'aeg', kind='bins')",
-])
+)
+
+
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("call", MISSPELT)
 @pytest.mark.parametrize("place", ["patients", "main.patients", "people.parquet"])
 def test_a_missing_column_is_told_with_the_option_that_names_it(
     con: Connection, call: str, place: str, tmp_path: Path
@@ -358,17 +361,7 @@ def test_a_column_that_only_the_statement_has_is_found(con: Connection) -> None:
 
 
 @pytest.mark.sample(3)
-@pytest.mark.parametrize("call", [
-    "anonymize({}, k=5, {}sensitive=['disese'], others='drop')",
-    "anonymize_metrics({}, k=5, {}identifiers=['nme'], others='release')",
-    "anonymize_clusters({}, k=5, {}class_label='disese', others='drop')",
-    "anonymize_roles({}, k=5, {}sensitive=['disese'], others='drop')",
-    "k_anonymity({}, {}sensitive=['disese'])",
-    "anonymize_risk({}, {}sampling_weight='aeg')",
-    "anonymize_audit({}, {}release='patients', class_label='disese')",
-    "anonymize_risk('patients', {}population={})",
-    "hierarchy({}, 'aeg', kind='bins')",
-])
+@pytest.mark.parametrize("call", [*MISSPELT, "anonymize_risk('patients', {}population={})"])
 @pytest.mark.parametrize("prefix", ["", "WITH here AS (FROM lacking) "])
 def test_any_missing_column_is_refused_by_its_name(
     con: Connection, call: str, prefix: str
