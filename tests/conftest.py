@@ -9,8 +9,11 @@ from hypothesis import settings
 from tests.support.connections import registered
 from tests.support.shell import Shell
 
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
+# the same examples in each run, so that a test fails by a change of the code alone;
+# pytest --hypothesis-profile=random looks for new ones
+settings.register_profile("same", deadline=None, derandomize=True)
+settings.register_profile("random", deadline=None)
+settings.load_profile("same")
 
 PATIENTS = """
     CREATE TABLE patients AS

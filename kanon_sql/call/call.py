@@ -201,9 +201,19 @@ def read_call(
         by_persons=by_persons,
         measured_columns=roles.sensitive if measures else (),
         hierarchies=hierarchies,
-        audited=None if release is None else find_relation(release, catalog),
+        audited=None if release is None else _audited(release, roles, given, catalog),
         population=None if population is None else find_relation(population, catalog),
     )
+
+
+def _audited(
+    release: str, roles: Roles, given: Mapping[str, Any], catalog: Catalog
+) -> Relation:
+    """The release of an audit, with what is said of columns that it should have."""
+    audited = find_relation(release, catalog)
+    lacking = lacking_columns(audited, given, "the release")
+    expected = {caseless(name) for name in set(roles.named) - set(roles.identifiers)}
+    return replace(audited, lacking={n: s for n, s in lacking.items() if caseless(n) in expected})
 
 
 def _shared(

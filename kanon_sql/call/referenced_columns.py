@@ -33,7 +33,9 @@ def named_columns(options: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "", str(options["column_name"])
 
 
-def unknown_column(option: str, name: str, columns: Collection[str] | None) -> str:
+def unknown_column(
+    option: str, name: str, columns: Collection[str] | None, relation: str = ""
+) -> str:
     """What is said of a column that there isn't.
 
     Args:
@@ -41,8 +43,10 @@ def unknown_column(option: str, name: str, columns: Collection[str] | None) -> s
         name: the name.
         columns: the columns that there are; None where nobody knows them yet, and the hint is left
             out.
+        relation: what should have it, where a call is about two relations.
     """
-    said = f"{option} names the column {name!r}, which doesn't exist."
+    lacks = f"{relation} doesn't have" if relation else "doesn't exist"
+    said = f"{option} names the column {name!r}, which {lacks}."
     said = printable(said if option else f"The column {name!r} doesn't exist.")
     parts = [part.strip() for part in name.split(",")]
     if option and OPTIONS[option].type == "VARCHAR[]" and len(parts) > 1 and all(parts):
@@ -90,19 +94,22 @@ def unsure_columns(source: Relation, options: Mapping[str, Any]) -> ReferencedCo
     return ReferencedColumns(source, found, listed)
 
 
-def lacking_columns(source: Relation, options: Mapping[str, Any]) -> dict[str, str]:
+def lacking_columns(
+    source: Relation, options: Mapping[str, Any], called: str = ""
+) -> dict[str, str]:
     """What is said of each column that the catalog doesn't show, by name, where a relation is named
     alone: a CTE may be meant, or a change that isn't committed, so that the query itself sees to
     it. Of a relation that the catalog doesn't show these are the names that read as lists.
 
     Args:
         source, options: as of ``unsure_columns``.
+        called: what a sentence calls the relation, where a call is about two.
     """
     if len(source.parts) > 1 or is_file(source.parts[-1]):
         return {}
     known = {caseless(name) for name in source.columns or ()}
     said = {
-        name: unknown_column(option, name, source.columns)
+        name: unknown_column(option, name, source.columns, called)
         for option, name in named_columns(options)
         if option and caseless(name) not in known
     }

@@ -44,13 +44,16 @@ def refusals(call: Call) -> str:
 
 
 def _lacking(call: Call) -> list[tuple[str, str]]:
-    """What is refused of columns that the relation doesn't have."""
-    names, _ = contents(call.source)
-    found = []
-    for name, said in call.source.lacking.items():
-        there = expression("bind_checks.lacking", names=names, name=literal(caseless(name)))
-        found.append((there, literal(said)))
-    return found
+    """What is refused of columns that the relation, or the release of an audit, doesn't have."""
+    refused = []
+    for relation in (call.source, call.audited):
+        if relation is None:
+            continue
+        names, _ = contents(relation)
+        for name, said in relation.lacking.items():
+            lacks = expression("bind_checks.lacking", names=names, name=literal(caseless(name)))
+            refused.append((lacks, literal(said)))
+    return refused
 
 
 def _named(call: Call) -> list[tuple[str, str]]:

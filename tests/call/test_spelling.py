@@ -343,6 +343,22 @@ def test_a_missing_column_is_told_with_the_option_that_names_it(
     assert told and meant[told[1]] == told[2]
 
 
+@pytest.mark.parametrize("release", ["released", "fresh", "main.released"])
+def test_an_audit_names_the_column_that_the_release_lacks(con: Connection, release: str) -> None:
+    con.execute("CREATE TABLE released AS SELECT age, zip FROM patients")
+    con.execute("CREATE TEMP TABLE fresh AS FROM released")
+    con.execute("CREATE TEMP TABLE other AS SELECT age, disease AS illness FROM patients")
+    options = f"quasi_identifiers=['age'], release='{release}'"
+    if release != "main.released":  # of which only DuckDB knows
+        said = refusal_of(con, f"FROM anonymize_audit('patients', {options}, sensitive='disease')")
+        assert said.startswith(
+            "sensitive names the column 'disease', which the release doesn't have."
+        )
+    # a column that only the statement has is one of the source, and still missing in the release
+    said = refusal_of(con, f"FROM anonymize_audit('other', {options}, sensitive='illness')")
+    assert "illness" in said and ("release doesn't have" in said) == (release != "main.released")
+
+
 def test_a_column_that_only_the_statement_has_is_found(con: Connection) -> None:
     """One that isn't committed, of a temporary table that hides one, of a CTE that does, also in a
     view, and one with a comma in its name."""
