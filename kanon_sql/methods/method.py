@@ -33,6 +33,7 @@ class Method:
         cost: time, by the number of rows n.
         representation: how it releases its classes unless the call says otherwise.
         source: paper and section.
+        use: what a user would choose it for, in a few words.
         geometries: what it works in by the option ``distance``, its own first; under None where
             the call has no choice.
         own: the dataclass of the options that only it, or it and some others, take.
@@ -59,6 +60,7 @@ class Method:
     source: str
     geometries: Mapping[str | None, Geometry]
     own: type[MethodOptions] = MethodOptions
+    use: str = "from the papers"
     in_blocks: bool = True
     block_rows: int = 500_000
     memory: float = 1.0

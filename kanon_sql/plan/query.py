@@ -143,7 +143,8 @@ def _sql(call: GroupingCall) -> str:
 def methods_sql() -> str:
     """The SQL of anonymize_methods(): the dictionary of methods as a table."""
     rows = ",\n    ".join(
-        f"({literal(m.name)}, {literal(m.summary)}, {literal(m.guarantee)}, {literal(m.cost)}, "
+        f"({literal(m.name)}, {literal(m.use)}, {literal(m.summary)}, {literal(m.guarantee)}, "
+        f"{literal(m.cost)}, "
         f"system.main.list_value({', '.join(map(literal, m.options))})::VARCHAR[], "
         f"{literal(m.representation)}, "
         f"{literal(m.source)})"
@@ -151,7 +152,7 @@ def methods_sql() -> str:
     )
     return (
         f"SELECT * FROM (VALUES\n    {rows}\n) AS methods"
-        "(method, summary, guarantee, cost, options, representation, source)"
+        "(method, use, summary, guarantee, cost, options, representation, source)"
     )
 
 

@@ -450,3 +450,16 @@ def test_methods_are_listed_from_the_registry(con: Connection) -> None:
 
     listed = con.execute("SELECT method, source FROM anonymize_methods()").fetchall()
     assert listed == [(method.name, method.source) for method in METHODS.values()]
+
+
+def test_the_methods_of_the_first_table_are_those_with_a_use(con: Connection) -> None:
+    """The five that docs/which-method.md shows first are what the column ``use`` singles out."""
+    page = (Path(__file__).parents[2] / "docs" / "which-method.md").read_text()
+    table = page.split("\n\n| you want | use |", 1)[1].split("\n\n", 1)[0]
+    shown = re.findall(r"\| `(\w+)`", table)
+    uses = con.execute(
+        "SELECT use, method FROM anonymize_methods() "
+        "WHERE use NOT IN ('from the papers', 'one column')"
+    ).fetchall()
+    assert sorted(method for _, method in uses) == sorted(shown) and len(shown) == 5
+    assert dict(uses)["default"] == "mdav_star" and len(dict(uses)) == 5

@@ -82,6 +82,7 @@ METHODS = (
     Method(
         name="k_member",
         family=__name__,
+        use="sets",
         summary="Forms one class of k per round: one record far from the previous class, then "
         "those that add least to the information loss; leftover records join where they add least.",
         guarantee="n // k classes of k to 2k-1; no bound on the loss",

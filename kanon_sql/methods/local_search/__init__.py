@@ -9,6 +9,7 @@ METHODS = (
     Method(
         name="best",
         family=__name__,
+        use="lowest loss",
         summary="Refines the groups of mdav, mdav_plus, v_mdav and mdav_star (optimal_1d for one "
         "number; k_member, nearest and mondrian with distance 'loss'), then continues from the "
         "best of them.",

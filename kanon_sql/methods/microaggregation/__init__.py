@@ -65,6 +65,7 @@ METHODS = (
     Method(
         name="mdav_star",
         family=__name__,
+        use="default",
         summary="Before it forms a group, compares the cost with that of extending the group "
         "whose squared error grows least.",
         guarantee="groups of k or more; no bound on the loss",

@@ -26,6 +26,7 @@ METHODS = (
     Method(
         name="mondrian",
         family=__name__,
+        use="fast",
         summary="Cuts the table at the median of the widest attribute, repeatedly, as long as "
         "both sides have at least k rows.",
         guarantee="classes of k or more that no median cut can divide; relaxed: of k to 2k-1, "
@@ -41,6 +42,7 @@ METHODS = (
     Method(
         name="full_domain",
         family=__name__,
+        use="whole columns",
         summary="Generalizes all values of a column to the same level of its hierarchy: the "
         "levels with the lowest loss for which every class has at least k rows.",
         guarantee="no other choice of levels has a lower loss",

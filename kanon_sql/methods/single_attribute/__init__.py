@@ -166,6 +166,7 @@ METHODS = (
     Method(
         name="zip_regions",
         family=__name__,
+        use="one column",
         summary="For area codes: cuts connected regions of the graph of neighbours off a spanning "
         "tree of low degree, the lightest first.",
         guarantee="largest class at most max(k, largest code) + d (k - 1) rows, where d is the "
@@ -181,6 +182,7 @@ METHODS = (
     Method(
         name="gps_rectangles",
         family=__name__,
+        use="one column",
         summary="For a latitude and a longitude: disjoint rectangles from a k-d tree that cuts "
         "as long as both sides have at least k rows.",
         guarantee="largest class at most 5 times the optimum",
@@ -195,6 +197,7 @@ METHODS = (
     Method(
         name="fold",
         family=__name__,
+        use="one column",
         summary="For labels without an order: fills one class after another to k rows; the "
         "last, unfilled class joins another.",
         guarantee="largest class at most max(k - 1 + largest label, 3k - 3) rows",
@@ -209,6 +212,7 @@ METHODS = (
     Method(
         name="spread",
         family=__name__,
+        use="one column",
         summary="Like fold, but spreads the labels of the last, unfilled class over the others.",
         guarantee="largest class at most max(k - 1 + largest label, 3k - 3) rows",
         cost="O(n) for the rows, near O(m log m) for m labels",
@@ -222,6 +226,7 @@ METHODS = (
     Method(
         name="five_halves",
         family=__name__,
+        use="one column",
         summary="Fills classes with labels from the most frequent down, evens them out by "
         "exchanging labels, and keeps the best of three packings.",
         guarantee="largest class at most 5/2 times the optimum",
@@ -235,6 +240,7 @@ METHODS = (
     Method(
         name="bin_cover",
         family=__name__,
+        use="one column",
         summary="For few labels: tries all ways to combine the frequent labels, up to rounding "
         "by epsilon.",
         guarantee="largest class at most (1 + epsilon) (optimum + k) rows, so at most 2 (1 + "
@@ -251,6 +257,7 @@ METHODS = (
     Method(
         name="ordered",
         family=__name__,
+        use="one column",
         summary="For one column with an order: finds the intervals with the smallest largest "
         "class, or with the lowest quadratic penalty.",
         guarantee="no intervals have a smaller largest class (objective 'quadratic': a lower "
