@@ -227,7 +227,7 @@ class Config:
             if name not in known:
                 where = f" in {'.'.join(place)}" if place else ""
                 hint = (option_hint if place[-1:] == ("options",) else did_you_mean)(name, known)
-                if name in OPTIONS and "options" in known:
+                if name in OF_RELEASE and "options" in known:
                     hint = f"It is an option: write it as options.{name}."
                 self.refuse((*place, name), f"There is no {name!r}{where}. {hint}")
 
