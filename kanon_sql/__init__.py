@@ -111,8 +111,8 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of ours
         """Loads a name, or says what one that isn't here may mean."""
         if name in __all__:
             module = import_module(f"kanon_sql.{_PLACES.get(name, _CALLS)}")
-            found = globals()[name] = getattr(module, name)
-            return found
+            attribute = globals()[name] = getattr(module, name)
+            return attribute
         from kanon_sql.renamed import PYTHON, renamed
 
         hint = renamed(name, PYTHON[name]) if name in PYTHON else did_you_mean(name, __all__)

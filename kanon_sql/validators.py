@@ -67,9 +67,9 @@ def one_of(
     option, else by its name; ``elsewhere`` has by what a word is called elsewhere, folded, ours."""
 
     def check(name: str, value: Any) -> str:
-        found = spelled(value, known)
-        if found is not None:
-            return found
+        choice = spelled(value, known)
+        if choice is not None:
+            return choice
         ours = (elsewhere or {}).get(folded(str(value)))
         hint = did_you_mean(str(value), known) if ours is None else f"Did you mean {ours!r}?"
         raise OptionError(f"The {called or name} {value!r} is not known. {hint}")
@@ -82,10 +82,10 @@ def word(*known: str) -> Check[str]:
     """One of few words, in any spelling, all of which the message names."""
 
     def check(name: str, value: Any) -> str:
-        found = spelled(value, known)
-        if found is None:
+        choice = spelled(value, known)
+        if choice is None:
             raise OptionError(f"{name} must be one of {', '.join(known)}. Got {value!r}.")
-        return found
+        return choice
 
     _words[check] = known
     return check
@@ -93,18 +93,18 @@ def word(*known: str) -> Check[str]:
 
 def names(name: str, value: Any) -> tuple[str, ...]:
     """A list of column names, none of them twice."""
-    found = [value] if isinstance(value, str) else value
-    if not isinstance(found, (list, tuple)) or not all(isinstance(n, str) for n in found):
+    columns = [value] if isinstance(value, str) else value
+    if not isinstance(columns, (list, tuple)) or not all(isinstance(n, str) for n in columns):
         raise OptionError(
             f"{name} must be a list of column names, such as ['age', 'zip']. Got {value!r}."
         )
-    if "" in found:
+    if "" in columns:
         raise OptionError(f"{name} names a column without a name. Write each name out.")
-    lowered = [caseless(column) for column in found]
-    twice = [column for column in found if lowered.count(caseless(column)) > 1]
+    lowered = [caseless(column) for column in columns]
+    twice = [column for column in columns if lowered.count(caseless(column)) > 1]
     if twice:
         raise OptionError(f"{name} names the column {twice[0]!r} twice. Name it once.")
-    return tuple(found)
+    return tuple(columns)
 
 
 def one_by_column(words: Iterable[str]) -> Check[str | dict[str, str]]:
@@ -153,10 +153,10 @@ def as_text(value: Any) -> str:
 
 def texts(name: str, value: Any) -> tuple[str, ...]:
     """A list of values of a column; as text, so that any type can be given."""
-    found = value if isinstance(value, (list, tuple)) else [value]
-    if any(isinstance(item, (list, tuple, Mapping)) for item in found):
+    values = value if isinstance(value, (list, tuple)) else [value]
+    if any(isinstance(item, (list, tuple, Mapping)) for item in values):
         raise OptionError(f"{name} must be a list of single values, such as ['HIV'].")
-    return tuple(as_text(item) for item in found)
+    return tuple(as_text(item) for item in values)
 
 
 def ranking(name: str, value: Any) -> tuple[str, ...]:
@@ -166,11 +166,11 @@ def ranking(name: str, value: Any) -> tuple[str, ...]:
             f"{name} must list the values from first to last, such as ['low', 'mid', 'high']. "
             f"Got {value!r}."
         )
-    found = tuple(as_text(v) for v in value)
-    if len(set(found)) < len(found):
-        twice = next(text for text in found if found.count(text) > 1)
+    values = tuple(as_text(v) for v in value)
+    if len(set(values)) < len(values):
+        twice = next(text for text in values if values.count(text) > 1)
         raise OptionError(f"{name} lists {twice!r} twice. List it once.")
-    return found
+    return values
 
 
 def character(name: str, value: Any) -> str:
@@ -188,18 +188,18 @@ def _number(value: Any) -> float | None:
 
 def number(name: str, value: Any) -> float:
     """A number of 0 or more."""
-    found = _number(value)
-    if found is None:
+    parsed = _number(value)
+    if parsed is None:
         raise OptionError(f"{name} must be a number from 0 to {LARGEST:g}. Got {value!r}.")
-    return found
+    return parsed
 
 
 def positive(name: str, value: Any) -> float:
     """A number above 0."""
-    found = _number(value)
-    if found is None or found == 0.0:
+    parsed = _number(value)
+    if parsed is None or parsed == 0.0:
         raise OptionError(f"{name} must be a number above 0 and up to {LARGEST:g}. Got {value!r}.")
-    return found
+    return parsed
 
 
 THRESHOLD_DECIMALS = 6
@@ -212,15 +212,15 @@ def threshold(least: float, most: float, above: bool = False) -> Check[float]:
 
     def check(name: str, value: Any) -> float:
         fits = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
-        found = float(value) if fits else math.nan
-        if not least <= found <= most or (above and found == least):
+        limit = float(value) if fits else math.nan
+        if not least <= limit <= most or (above and limit == least):
             raise OptionError(f"{name} must be a number {range_text}. Got {value!r}.")
-        if round(found, THRESHOLD_DECIMALS) != found:
+        if round(limit, THRESHOLD_DECIMALS) != limit:
             raise OptionError(
                 f"{name} may have {THRESHOLD_DECIMALS} decimals, so that the check is exact. Got "
                 f"{value!r}."
             )
-        return found
+        return limit
 
     return check
 
@@ -248,15 +248,15 @@ def limits_by_value(one: Check[float]) -> Check[float | dict[str, Any]]:
     def check(name: str, value: Any) -> float | dict[str, Any]:
         if not isinstance(value, Mapping):
             return one(name, value)
-        found = {as_text(key): key for key in value}
-        if len(found) < len(value) or not value:
+        keys = {as_text(key): key for key in value}
+        if len(keys) < len(value) or not value:
             raise OptionError(
                 f"{name} must give a number for each of some columns or values, none of them "
                 f"twice. Got {value!r}."
             )
         return {
             text: limits_by_value(one)(f"{name} of {text!r}", value[key])
-            for text, key in found.items()
+            for text, key in keys.items()
         }
 
     return check
@@ -267,11 +267,11 @@ def decimal(above: float) -> Check[Decimal]:
 
     def check(name: str, value: Any) -> Decimal:
         fits = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
-        found = Decimal(str(value)) if fits else Decimal("nan")
-        if not found.is_finite() or not found > above or abs(found.adjusted()) > 330:
+        exact = Decimal(str(value)) if fits else Decimal("nan")
+        if not exact.is_finite() or not exact > above or abs(exact.adjusted()) > 330:
             what = "number above 0" if above == 0 else "finite number"
             raise OptionError(f"{name} must be a {what}, such as 5 or 0.25. Got {value!r}.")
-        return found
+        return exact
 
     return check
 
@@ -279,13 +279,13 @@ def decimal(above: float) -> Check[Decimal]:
 def risk(name: str, value: Any) -> float:
     """A probability above 0 and up to 1."""
     fits = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
-    found = float(value) if fits else math.nan
-    if not 1.0 / LARGEST <= found <= 1.0:
+    probability = float(value) if fits else math.nan
+    if not 1.0 / LARGEST <= probability <= 1.0:
         raise OptionError(
             f"{name} must be a probability from {1.0 / LARGEST:g} to 1, such as 0.09. Got "
             f"{value!r}."
         )
-    return found
+    return probability
 
 
 def number_or_column(name: str, value: Any) -> float | str:
@@ -302,54 +302,54 @@ def number_or_column(name: str, value: Any) -> float | str:
 
 def number_or_best(name: str, value: Any) -> float | str:
     """A number of 0 or more, or 'best'."""
-    found = _number(value)
+    parsed = _number(value)
     if spelled(value, ["best"]):
         return "best"
-    if found is None:
+    if parsed is None:
         raise OptionError(
             f"{name} must be 'best' or a number from 0 to {LARGEST:g}. Got {value!r}."
         )
-    return found
+    return parsed
 
 
 def share(name: str, value: Any) -> float:
     """A share of the rows, from 0 to 1."""
-    found = _number(value)
-    if found is None or found > 1.0:
+    parsed = _number(value)
+    if parsed is None or parsed > 1.0:
         raise OptionError(
             f"{name} must be a share of the rows from 0 to 1, such as 0.01. Got {value!r}."
         )
-    return found
+    return parsed
 
 
 def extent(name: str, value: Any) -> dict[str, tuple[float, float]]:
     """A lower and an upper bound for each of two columns."""
     pairs = dict(value) if isinstance(value, Mapping) else {}
-    found = {}
-    for column, given in pairs.items():
-        ends = given.tolist() if hasattr(given, "tolist") else given  # of numpy
+    bounds = {}
+    for column, pair in pairs.items():
+        ends = pair.tolist() if hasattr(pair, "tolist") else pair  # of numpy
         if isinstance(ends, (list, tuple)) and len(ends) == 2 and not any(
             isinstance(end, (bool, str)) or not hasattr(end, "__float__") or not math.isfinite(end)
             for end in ends
         ) and ends[0] < ends[1]:
-            found[str(column)] = (float(ends[0]), float(ends[1]))
-    if len(pairs) != 2 or len({caseless(column) for column in found}) != 2:
+            bounds[str(column)] = (float(ends[0]), float(ends[1]))
+    if len(pairs) != 2 or len({caseless(column) for column in bounds}) != 2:
         raise OptionError(
             f"{name} must give a lower and an upper bound for both columns, such as {{'lat': [-90, "
             f"90], 'lon': [-180, 180]}}. Got {value!r}."
         )
-    return found
+    return bounds
 
 
 def box(name: str, value: Any) -> tuple[tuple[float, float], ...]:
     """The bounds of a first and of a second number."""
     try:
         (low, high), (other_low, other_high) = value
-        found = (float(low), float(high)), (float(other_low), float(other_high))
-        if all(math.isfinite(end) for side in found for end in side) and all(
-            side[0] < side[1] for side in found
+        sides = (float(low), float(high)), (float(other_low), float(other_high))
+        if all(math.isfinite(end) for side in sides for end in side) and all(
+            side[0] < side[1] for side in sides
         ):
-            return found
+            return sides
     except (TypeError, ValueError):
         pass
     raise OptionError(
@@ -380,8 +380,8 @@ def flag(name: str, value: Any) -> bool:
 def hierarchies(name: str, value: Any) -> dict[str, str | dict[str, Any]]:
     """A relation, a kind, or a kind with options ({'kind': 'bins', 'width': 10}) per column."""
     if not isinstance(value, Mapping) or not all(
-        (isinstance(given, str) and given.strip()) or isinstance(given, Mapping)
-        for given in value.values()
+        (isinstance(spec, str) and spec.strip()) or isinstance(spec, Mapping)
+        for spec in value.values()
     ):
         raise OptionError(
             f"{name} must map column names to a table of levels or to a kind, such as "
@@ -392,6 +392,6 @@ def hierarchies(name: str, value: Any) -> dict[str, str | dict[str, Any]]:
     if twice:
         raise OptionError(f"{name} names the column {twice[0]!r} twice. Name it once.")
     return {
-        str(column): given if isinstance(given, str) else dict(given)
-        for column, given in value.items()
+        str(column): spec if isinstance(spec, str) else dict(spec)
+        for column, spec in value.items()
     }

@@ -115,14 +115,14 @@ def compared(
     ks = [OPTIONS["k"].read(each) for each in _listed("k", k, "[5, 10]")]
     named = _listed("methods", methods, "['mdav_star', 'mondrian']")
     chosen = [OPTIONS["method"].read(each) for each in named]
-    found = list(compare(con, lasting(data), ks, chosen, asked))
-    if all(one.refused is not None for one in found):
-        raise OptionError(NONE.format(found[0].method, found[0].refused))
+    results = list(compare(con, lasting(data), ks, chosen, asked))
+    if all(one.refused is not None for one in results):
+        raise OptionError(NONE.format(results[0].method, results[0].refused))
     rows = [
         {"method": one.method, "k_requested": one.k,
          **{name: one.metrics.get(name) for name in METRICS}, "seconds": one.seconds,
          "refused": one.refused}
-        for one in found
+        for one in results
     ]
     kinds = {"method": pa.string(), "k_requested": pa.int64(), "refused": pa.string()}
     table = pa.Table.from_pylist(rows, schema=pa.schema(

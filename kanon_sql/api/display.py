@@ -50,14 +50,14 @@ class ReleasedColumn(NamedTuple):
 def by_name(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """The rows of anonymize_metrics by metric, without those that are NULL; all notices as one
     list."""
-    told: dict[str, Any] = {"notices": []}
+    metrics: dict[str, Any] = {"notices": []}
     for row in rows:
         value = row["text"] if row["value"] is None else row["value"]
         if row["metric"] == "notice":
-            told["notices"].append(value)
+            metrics["notices"].append(value)
         elif value is not None:
-            told[row["metric"]] = value
-    return told
+            metrics[row["metric"]] = value
+    return metrics
 
 
 def _number(value: Any) -> str:
@@ -95,7 +95,7 @@ def html(
     method = escape(str(metrics.get("method", "")))
     by = f" by <code>{method}</code>" if method else ""
     facts = "".join(
-        _row((told, _number(metrics[name]))) for name, told in FACTS.items()
+        _row((label, _number(metrics[name]))) for name, label in FACTS.items()
         if metrics.get(name) is not None and not (name == "ncp_grouping" and "ncp" in metrics)
     )
     shown = "".join(
@@ -107,13 +107,13 @@ def html(
         for each in columns[:MOST_COLUMNS]
     )
     more = len(columns) - MOST_COLUMNS
-    told = [f"and {more} columns more"] if more > 0 else []
-    told += [escape(str(notice)) for notice in metrics.get("notices", ())]
+    lines = [f"and {more} columns more"] if more > 0 else []
+    lines += [escape(str(notice)) for notice in metrics.get("notices", ())]
     heading = _row(("column", "role", "released as", "loss"), "th")
     return (
         f'<div class="kanon-release"><p><b>Release</b> of {rows:,} rows{by}{where}</p>'
         f"<table>{facts}</table><table>{heading}{shown}</table>"
-        + "".join(f"<p>{line}</p>" for line in told) + "</div>"
+        + "".join(f"<p>{line}</p>" for line in lines) + "</div>"
     )
 
 

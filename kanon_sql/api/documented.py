@@ -64,13 +64,13 @@ def _options(call: str, taken: inspect.Signature) -> Iterator[str]:
 def _signature(face: Callable[..., Any]) -> inspect.Signature:
     """The signature with each option as a keyword, in the order of the registry, in place of
     **options: Unpack[...]."""
-    told = inspect.signature(face)
-    *own, options = told.parameters.values()
+    signature = inspect.signature(face)
+    *own, options = signature.parameters.values()
     words = getattr(keywords, options.annotation.removeprefix("Unpack[").removesuffix("]"))
     names = list(words.__annotations__)
     if face.__name__ != "hierarchy":
         names.sort(key=list(OPTIONS).index)
-    return told.replace(parameters=[*own, *(
+    return signature.replace(parameters=[*own, *(
         inspect.Parameter(
             name, inspect.Parameter.KEYWORD_ONLY, default=None,
             annotation=words.__annotations__[name].__forward_arg__,

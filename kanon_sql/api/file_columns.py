@@ -25,24 +25,24 @@ Json = Mapping[str, Any]
 
 def footer(con: Connection, path: str) -> list[tuple[str, str]]:
     """Keys and values of the footer of a file, as text."""
-    found: list[tuple[str, str]] = con.execute(
+    entries: list[tuple[str, str]] = con.execute(
         "SELECT decode(key), coalesce(try(decode(value)), '') FROM parquet_kv_metadata(?)", [path]
     ).fetchall()
-    return found
+    return entries
 
 
 def of_columns(columns: Mapping[str, str], manifest: Json) -> Iterator[Finding]:
     """The columns of the file, by name and type, against those of the manifest."""
-    told, roles = manifest["columns"], manifest["roles"]
+    types, roles = manifest["columns"], manifest["roles"]
     added = added_columns(manifest["options"])
     away = [name for name, role in roles.items() if role in AWAY]
     for name in columns:
-        if name not in told:
+        if name not in types:
             yield Finding(
                 f"columns.{name}", "wrong",
                 f"The column {name!r} of the file is none of the release.",
             )
-    for name, kept in told.items():
+    for name, kept in types.items():
         said = ""
         near = next((other for other in away if resembles(name, other)), None)
         if name not in columns:
@@ -55,7 +55,7 @@ def of_columns(columns: Mapping[str, str], manifest: Json) -> Iterator[Finding]:
             said = f"The column {name!r} of the file has no role in the manifest."
         elif name in roles and name in added:
             said = f"The column {name!r} is of the relation, and of the release."
-        elif [*columns] != [*told] and set(columns) == set(told):
+        elif [*columns] != [*types] and set(columns) == set(types):
             said = "The columns of the file are not in the order in which they were released."
         elif near not in (None, name):
             yield Finding(
@@ -63,7 +63,7 @@ def of_columns(columns: Mapping[str, str], manifest: Json) -> Iterator[Finding]:
             )
             continue
         yield Finding(f"columns.{name}", "wrong" if said else "proven", said)
-    for name in sorted(added - set(told)):
+    for name in sorted(added - set(types)):
         yield Finding(f"options.{name}", "wrong", f"The file lacks the column {name!r}.")
 
 

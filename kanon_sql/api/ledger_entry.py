@@ -53,30 +53,32 @@ class LedgerEntry:
         return ".".join(self.relation.parts)
 
 
-def entry_of(session: Session, con: Any, given: Any, options: dict[str, Any]) -> LedgerEntry | None:
+def entry_of(
+    session: Session, con: Any, ledger: Any, options: dict[str, Any]
+) -> LedgerEntry | None:
     """How a release enters the ledger that its options name; None where they name none. Where there
     is no such table yet, the option is taken out of them.
 
     Args:
         session: over the connection of the caller.
         con: that connection; None without one.
-        given: the option as it was given.
+        ledger: the option as it was given.
         options: all options as plain values.
 
     Raises:
         OptionError: what can't be entered into.
     """
-    if given is None:
+    if ledger is None:
         return None
-    if con is None or not isinstance(given, str) or is_file(given):
-        told = given if isinstance(given, str) else type(given).__name__
-        raise OptionError(NO_TABLE.format(told))
-    relation = find_relation(given, session.catalog)
+    if con is None or not isinstance(ledger, str) or is_file(ledger):
+        name = ledger if isinstance(ledger, str) else type(ledger).__name__
+        raise OptionError(NO_TABLE.format(name))
+    relation = find_relation(ledger, session.catalog)
     if session.missing([ReferencedRelation(relation, "")]) is None:
         refuse_no_ledger(relation, COLUMNS)
         return LedgerEntry(relation, False)
     if options.get("headroom") is None:
-        raise OptionError(NONE.format(given))
+        raise OptionError(NONE.format(ledger))
     del options["ledger"]
     return LedgerEntry(relation, True)
 

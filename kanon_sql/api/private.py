@@ -40,12 +40,12 @@ def refuse_private(private: Any, con: Any, path: Path) -> None:
         raise OptionError(f"private names {str(private)!r}, where no file can be. {PLACES}")
 
 
-def open_table(session: Session, private: Any, path: Path, told: Mapping[str, Any]) -> None:
+def open_table(session: Session, private: Any, path: Path, record: Mapping[str, Any]) -> None:
     """Puts the private part into the table, inside of the transaction of the release."""
     if private is None or is_json(private):
         return
     table = find_relation(private, session.catalog).sql
-    row = [path.name, told["manifest_sha256"], json.dumps(told)]
+    row = [path.name, record["manifest_sha256"], json.dumps(record)]
     try:
         session.con.execute(
             f"CREATE TABLE IF NOT EXISTS {table} "
@@ -61,7 +61,7 @@ def open_table(session: Session, private: Any, path: Path, told: Mapping[str, An
         ) from None
 
 
-def write_private(private: Any, told: Mapping[str, Any]) -> None:
+def write_private(private: Any, record: Mapping[str, Any]) -> None:
     """Writes the private part to its file, which nobody else may read."""
     if private is None or not is_json(private):
         return
@@ -69,6 +69,6 @@ def write_private(private: Any, told: Mapping[str, Any]) -> None:
     with beside(place) as draft:
         opened = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(opened, "w", encoding="utf-8") as file:
-            file.write(json.dumps(told, indent=1) + "\n")
+            file.write(json.dumps(record, indent=1) + "\n")
             file.flush()
             os.fsync(file.fileno())

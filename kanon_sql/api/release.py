@@ -117,7 +117,7 @@ def write_release(
             if entry is not None:
                 enter(session, source, held, entry, manifest["metrics"]["rows_released"])
                 ledger = salted(salt, input_digest(session, entry.relation))
-            told = {
+            record = {
                 "format": 1,
                 "manifest_sha256": manifest[SEAL],
                 "seed": seed,
@@ -126,10 +126,10 @@ def write_release(
                 "input_sha256": salted(salt, input_digest(session, source)),
                 "ledger_sha256": ledger,
             }
-            open_table(session, private, path, told)
+            open_table(session, private, path, record)
             # last of all that can fail but for the end of the transaction
-            write_private(private, told)
-    return Written(str(path), manifest, told, marks)
+            write_private(private, record)
+    return Written(str(path), manifest, record, marks)
 
 
 def _target(to: Any) -> Path:
@@ -225,8 +225,8 @@ def _write(
         with writing(path):
             bound(session.con, copy_sql(rows, draft, json.dumps(manifest)))
     with Session(None) as own:
-        found = own.con.execute(digest_sql(file_relation(draft))).fetchall()
-    if found != [(manifest["release"]["rows_sha256"],)]:
+        digests = own.con.execute(digest_sql(file_relation(draft))).fetchall()
+    if digests != [(manifest["release"]["rows_sha256"],)]:
         raise ReleaseError(CHANGED)
     with Path(draft).open("rb") as file:
         os.fsync(file.fileno())
@@ -243,8 +243,8 @@ def rows_of(
     with session.refusals(planned.relations):
         types = [*map(str, bound(session.con, text).types)]
     shown = ", ".join(
-        quoted(name) if kept == found else f"CAST({quoted(name)} AS {kept}) AS {quoted(name)}"
-        for (name, kept), found in zip(columns.items(), types, strict=True)
+        quoted(name) if kept == actual else f"CAST({quoted(name)} AS {kept}) AS {quoted(name)}"
+        for (name, kept), actual in zip(columns.items(), types, strict=True)
     )
     return f"(SELECT {shown} FROM ({text}))"
 
@@ -259,8 +259,8 @@ def refuse_unkept(columns: Mapping[str, str], draft: str) -> None:
             "USE_TMP_FILE false)"
         )
         written = own.con.execute(f"DESCRIBE FROM {file_relation(draft).sql}").fetchall()
-    for (name, kept), (_, found, *_) in zip(columns.items(), written, strict=True):
-        if kept != found or UNEXACT.search(kept):
+    for (name, kept), (_, actual, *_) in zip(columns.items(), written, strict=True):
+        if kept != actual or UNEXACT.search(kept):
             raise DataError(UNKEPT.format(name, kept, INSTEAD.get(kept, "VARCHAR")))
 
 

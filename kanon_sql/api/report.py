@@ -106,9 +106,9 @@ def write_report(
 
     reads_of(session, source, held).refuse_file("to", wish.path, "the report")
     with notices_once():
-        told = _told(session, source, held, wish)
-    _write(wish.path, page_of(told))
-    return Report(str(wish.path), told)
+        facts = _told(session, source, held, wish)
+    _write(wish.path, page_of(facts))
+    return Report(str(wish.path), facts)
 
 
 def _write(path: Path, text: str) -> None:
@@ -119,8 +119,8 @@ def _write(path: Path, text: str) -> None:
 
 def _rows(session: Session, call: str, source: Any, options: Mapping[str, Any]) -> Rows:
     """The rows that a call gives."""
-    found: Rows = session.run(call, source, options, lambda relation: relation.fetchall())
-    return found
+    rows: Rows = session.run(call, source, options, lambda relation: relation.fetchall())
+    return rows
 
 
 def _told(session: Session, source: Relation, held: Mapping[str, Any],
@@ -223,9 +223,9 @@ def _columns(
     for name, role in manifest["roles"].items():
         loss, metric = None, ""
         for word in ("ncp", "ncp_grouping"):
-            found = metrics.get(f"{word} ({name})")
-            if role == "quasi_identifier" and found is not None and loss is None:
-                loss, metric = found.value, found.name
+            number = metrics.get(f"{word} ({name})")
+            if role == "quasi_identifier" and number is not None and loss is None:
+                loss, metric = number.value, number.name
         yield SourceColumn(name, role, manifest["columns"].get(name), loss, metric,
                            drives.get(name))
 
@@ -258,7 +258,7 @@ def _parts(
         read.prepare()
         # so many rows are those of k persons or more
         unit = k * max((read.most_rows(name) for name in entity), default=1)
-        told = [
+        readings = [
             read_column(
                 read, name, unit, exact, caseless(name) in categorical,
                 trees.get(caseless(name), ()),
@@ -269,8 +269,8 @@ def _parts(
         return {
             "unit": unit,
             "sizes": sizes(read, known, k, unit, exact),
-            "distributions": tuple(each for each, _ in told[:len(columns)]),
-            "associations": tuple(associations([each for _, each in told], exact)),
+            "distributions": tuple(each for each, _ in readings[:len(columns)]),
+            "associations": tuple(associations([each for _, each in readings], exact)),
             "shared": tuple(
                 shared(
                     read, known, name,
@@ -298,8 +298,8 @@ def _queries(
             if [each.type.name.partition("_")[0] for each in parsed] != ["SELECT"]:
                 raise OptionError("It is not a query. Write one SELECT.")
             with session.refusals():
-                found = bound(session.con, statement("report.query", query=text))
-                return found.columns, found.fetchall()
+                answer = bound(session.con, statement("report.query", query=text))
+                return answer.columns, answer.fetchall()
         except duckdb.Error as error:  # its text may hold a value
             raise DataError(f"DuckDB can't answer it ({type(error).__name__}).") from None
 

@@ -73,22 +73,22 @@ def _target(to: Any) -> Path:
     return path
 
 
-def _read_compare(given: Any) -> tuple[tuple[str, Mapping[str, Any]], ...]:
+def _read_compare(requested: Any) -> tuple[tuple[str, Mapping[str, Any]], ...]:
     """What to compare with: a name for each, and the options in which it differs."""
-    if given is None:
+    if requested is None:
         return ()
-    if isinstance(given, (str, Mapping)) or not all(
-        isinstance(each, (str, Mapping)) for each in given
+    if isinstance(requested, (str, Mapping)) or not all(
+        isinstance(each, (str, Mapping)) for each in requested
     ):
         raise OptionError(
             "compare is not a list of methods. Give one, such as ['mdav', 'mondrian'], or of "
             "options, such as [{'k': 10}]."
         )
-    found = []
-    for each in given:
+    variants = []
+    for each in requested:
         changes = {"method": each} if isinstance(each, str) else dict(each)
         said = {name: value for name, value in changes.items() if name != "method"}
         parts = [str(changes["method"])] if "method" in changes else []
         parts += [f"{name} = {value!r}" for name, value in said.items()]
-        found.append((", ".join(parts), changes))
-    return tuple(found)
+        variants.append((", ".join(parts), changes))
+    return tuple(variants)

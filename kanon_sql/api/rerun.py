@@ -22,7 +22,7 @@ BY_TIME = ("options.refine_seconds", "options.refine_steps")
 
 def run_again(
     session: Session, source: Any, private: Json, frames: Json, path: str, manifest: Json,
-    found: Sequence[Finding],
+    findings: Sequence[Finding],
 ) -> Iterator[Finding]:
     """The findings of a file, and those of the release that its source gives.
 
@@ -33,15 +33,15 @@ def run_again(
         frames: the options that were frames.
         path: the file.
         manifest: its manifest.
-        found: what the file alone shows.
+        findings: what the file alone shows.
 
     Raises:
         OptionError: a frame among the options that isn't given again.
     """
     options = _options(private, frames, manifest)
     relation, held = relation_and_options(session, source, options)
-    found = [_cleared(each, relation) for each in found]
-    yield from (each for each in found if each.verdict == "wrong")
+    findings = [_cleared(each, relation) for each in findings]
+    yield from (each for each in findings if each.verdict == "wrong")
     if private.get("manifest_sha256") != manifest.get(SEAL):
         yield Finding(
             "private", "wrong", "The private part belongs to another release, or the footer was "
@@ -60,14 +60,14 @@ def run_again(
         same = _in_order(session, relation, held, anew, path)
     except KanonError as refusal:
         yield Finding("again", "wrong", f"The source can't be released again: {refusal}")
-        yield from (each for each in found if each.verdict != "wrong")
+        yield from (each for each in findings if each.verdict != "wrong")
         return
     yield Finding(
         "again", "proven" if same else "wrong",
         "" if same else "The source gives other rows, or in another order, than the file has.",
     )
-    wrong = {each.entry for each in found if each.verdict == "wrong"}
-    for each in found:
+    wrong = {each.entry for each in findings if each.verdict == "wrong"}
+    for each in findings:
         if each.entry not in wrong:
             yield _compared(each, manifest, anew)
 
@@ -93,13 +93,13 @@ def as_it_was(session: Session, ledger: str, manifest: Json) -> str:
     return session.hold("ledger_before", before.to_arrow_table())
 
 
-def _cleared(found: Finding, relation: Relation) -> Finding:
+def _cleared(finding: Finding, relation: Relation) -> Finding:
     """A finding; but a column that resembles an identifier is proven where the source has both, as
     DuckDB tells names apart: the release that is run again has only what may be there."""
-    if found.resembles is None:
-        return found
-    both = {found.resembles, found.entry.partition(".")[2]} <= set(relation.columns or ())
-    return Finding(found.entry, "proven") if both else replace(found, verdict="wrong")
+    if finding.resembles is None:
+        return finding
+    both = {finding.resembles, finding.entry.partition(".")[2]} <= set(relation.columns or ())
+    return Finding(finding.entry, "proven") if both else replace(finding, verdict="wrong")
 
 
 def _in_order(
@@ -107,26 +107,26 @@ def _in_order(
 ) -> bool:
     """Whether the file has the rows of the release, one by one."""
     rows = rows_of(session, source, options, anew["columns"])
-    made = bound(session.con, row_digests(rows)).fetchall()
+    expected = bound(session.con, row_digests(rows)).fetchall()
     with Session(None) as own:
         kept = own.con.execute(row_digests(file_relation(path).sql)).fetchall()
-    return made == kept
+    return expected == kept
 
 
-def _compared(found: Finding, manifest: Json, anew: Json) -> Finding:
+def _compared(finding: Finding, manifest: Json, anew: Json) -> Finding:
     """An entry that the file alone didn't show to be wrong, held against the release run again."""
-    section, _, entry = found.entry.partition(".")
+    section, _, entry = finding.entry.partition(".")
     missing = object()
-    told = manifest[section].get(entry) if section in manifest and entry else missing
+    stated = manifest[section].get(entry) if section in manifest and entry else missing
     again = anew.get(section, {}).get(entry, missing) if entry else missing
-    if told is missing or again is missing or found.verdict == "proven":
-        return found
-    if told == again:
-        return replace(found, verdict="proven")
-    if found.entry in (*VERSIONS, *BY_TIME, "release.sql_sha256"):
+    if stated is missing or again is missing or finding.verdict == "proven":
+        return finding
+    if stated == again:
+        return replace(finding, verdict="proven")
+    if finding.entry in (*VERSIONS, *BY_TIME, "release.sql_sha256"):
         # another version, or a relation of another name
-        return found
+        return finding
     return replace(
-        found, verdict="wrong",
+        finding, verdict="wrong",
         sentence=f"The manifest says another {entry} than the source gives.",
     )

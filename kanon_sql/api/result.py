@@ -105,8 +105,8 @@ class Release(Generic[Kept]):
                 if "refine_seconds" in held:
                     # made once by time, and from here on by the steps that it had time for
                     all_of = {**held, "detail": True}
-                    told = session.run("anonymize_metrics", source, all_of, _arrow)
-                    self._by_steps(by_name(told.to_pylist()))
+                    metrics = session.run("anonymize_metrics", source, all_of, _arrow)
+                    self._by_steps(by_name(metrics.to_pylist()))
                     source, held = relation_and_options(session, self._source, self._options)
                 self.data = session.run("anonymize", source, held, self._like)
         self.rows = count_of(self.data)
@@ -159,11 +159,11 @@ class Release(Generic[Kept]):
         assert self.path is not None  # in memory they are there from the beginning
         with Session(None) as own:
             try:
-                told = own.con.execute(FOOTER, [self.path, KEY]).fetchall()
+                footers = own.con.execute(FOOTER, [self.path, KEY]).fetchall()
                 rows = own.con.sql(f"FROM {file_relation(self.path).sql}")
             except duckdb.Error:
-                told = []
-            if [json.loads(footer) for (footer,) in told] != [self.manifest]:
+                footers = []
+            if [json.loads(footer) for (footer,) in footers] != [self.manifest]:
                 raise ReleaseError(OTHER_FILE.format(self.path))
             return cast(Kept, self._like(rows))
 
@@ -233,20 +233,20 @@ class Release(Generic[Kept]):
     def loss_by_column(self) -> Mapping[str, float]:
         """The loss of each quasi-identifier: 0 means no loss, 1 complete loss. It is the loss of
         the released values (ncp) if that is defined, else of the classes (ncp_grouping)."""
-        found: dict[str, float] = {}
+        losses: dict[str, float] = {}
         for each in self._columns:
             for metric in ("ncp", "ncp_grouping"):
                 value = self._numbers.get(f"{metric} ({each.name})")
                 if value is not None:
-                    found.setdefault(each.name, float(value))
-        return found
+                    losses.setdefault(each.name, float(value))
+        return losses
 
     @cached_property
     def _columns(self) -> list[ReleasedColumn]:
         """The columns of the relation, in their order."""
         if self.path is not None:
-            told, types = self.manifest["roles"], self.manifest["columns"]
-            return [ReleasedColumn(name, role, types.get(name)) for name, role in told.items()]
+            roles, types = self.manifest["roles"], self.manifest["columns"]
+            return [ReleasedColumn(name, role, types.get(name)) for name, role in roles.items()]
         rows = self._table("anonymize_roles").to_pylist()
         return [ReleasedColumn(row["column_name"], row["role"],
                                row["released_type"]) for row in rows]

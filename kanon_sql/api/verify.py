@@ -125,17 +125,17 @@ def _private_part(private: Any, source: Any, options: Json) -> Json | None:
 def _manifest_of(con: Connection, path: str) -> dict[str, Any] | Finding:
     """The manifest in the footer of a file, or what is wrong with it."""
     try:
-        found = [text for key, text in footer(con, path) if key == KEY]
+        texts = [text for key, text in footer(con, path) if key == KEY]
     except duckdb.Error:
         raise OptionError(f"DuckDB can't read {path!r} as a Parquet file.") from None
-    if not found:
+    if not texts:
         return Finding(
             "manifest", "wrong", f"The file has no manifest: its footer lacks the key {KEY}."
         )
-    if len(found) > 1:
-        return Finding("manifest", "wrong", f"The footer has {len(found)} manifests, not one.")
+    if len(texts) > 1:
+        return Finding("manifest", "wrong", f"The footer has {len(texts)} manifests, not one.")
     try:
-        manifest = json.loads(found[0], object_pairs_hook=_once, parse_constant=_no_number)
+        manifest = json.loads(texts[0], object_pairs_hook=_once, parse_constant=_no_number)
     except ValueError:
         manifest = None
     if not isinstance(manifest, dict) or not all(
@@ -160,10 +160,10 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     Raises:
         ValueError: one does.
     """
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         raise ValueError("a name occurs twice")
-    return found
+    return members
 
 
 def _no_number(text: str) -> None:
@@ -177,14 +177,14 @@ def _of_all(own: Session, path: str, manifest: Json) -> Iterator[Finding]:
     for name in manifest:
         if name not in (*SECTIONS, *BESIDES):
             broken[name] = f"The manifest has the section {name!r}, which none has."
-    found: list[Finding] = []
+    findings: list[Finding] = []
     try:
         for each in _of_file(own, path, manifest):
-            found.append(each)
+            findings.append(each)
     except (KanonError, AttributeError, LookupError, TypeError, ValueError):
-        if not broken and all(each.verdict != "wrong" for each in found):
+        if not broken and all(each.verdict != "wrong" for each in findings):
             raise
-    for each in found:
+    for each in findings:
         said = broken.pop(each.entry, None)
         yield each if said is None or each.verdict == "wrong" else Finding(
             each.entry, "wrong", said
@@ -227,11 +227,11 @@ def _of_rows(con: Connection, path: str, manifest: Json) -> Iterator[Finding]:
     ((rows,),) = con.execute(
         "SELECT count(*) FROM read_parquet(?, hive_partitioning = false)", [path]
     ).fetchall()
-    told = manifest["metrics"].get("rows_released")
-    if rows != told:
+    stated = manifest["metrics"].get("rows_released")
+    if rows != stated:
         yield Finding(
             "metrics.rows_released", "wrong",
-            f"The file has {rows} rows, and its manifest states {told}: rows were added, removed "
+            f"The file has {rows} rows, and its manifest states {stated}: rows were added, removed "
             "or duplicated.",
         )
     ((digest,),) = con.execute(digest_sql(file_relation(path))).fetchall()
@@ -247,11 +247,11 @@ def _of_rows(con: Connection, path: str, manifest: Json) -> Iterator[Finding]:
 
 def _of_metrics(own: Session, path: str, manifest: Json) -> Iterator[Finding]:
     """The metrics, and the k that was asked for."""
-    told, options = manifest["metrics"], manifest["options"]
-    found = _counted(own, path, manifest)
-    k, reached_k = options.get("k"), found.get("k")
+    stated, options = manifest["metrics"], manifest["options"]
+    measured = _counted(own, path, manifest)
+    k, reached_k = options.get("k"), measured.get("k")
     if k is not None and reached_k is not None:
-        fits = reached_k >= k == told.get("k_requested")
+        fits = reached_k >= k == stated.get("k_requested")
         shown: Verdict = "proven" if options.get("entity") is None else "not provable"
         yield Finding(
             "options.k", shown if fits else "wrong",
@@ -260,22 +260,22 @@ def _of_metrics(own: Session, path: str, manifest: Json) -> Iterator[Finding]:
         )
     elif k is not None:
         yield Finding("options.k", "not provable")
-    for name, value in told.items():
+    for name, value in stated.items():
         if name in ("rows", "rows_suppressed"):
-            parts = told.get("rows_released", 0) + told.get("rows_suppressed", 0)
-            sums = told.get("rows") == parts
+            parts = stated.get("rows_released", 0) + stated.get("rows_suppressed", 0)
+            sums = stated.get("rows") == parts
             broken = "" if sums else (
                 "The counts of the manifest don't add up: rows is not rows_released and "
                 "rows_suppressed together."
             )
             yield Finding(f"metrics.{name}", "wrong" if broken else "not provable", broken)
             continue
-        if name not in found:
+        if name not in measured:
             yield Finding(f"metrics.{name}", "not provable")
-        elif _same(value, found[name]):
+        elif _same(value, measured[name]):
             yield Finding(f"metrics.{name}", "proven")
         else:
-            number = found[name]
+            number = measured[name]
             shows = "none" if number is None else f"{number:g}"
             yield Finding(
                 f"metrics.{name}", "wrong",
@@ -283,18 +283,18 @@ def _of_metrics(own: Session, path: str, manifest: Json) -> Iterator[Finding]:
             )
 
 
-def _same(told: Any, found: float | None) -> bool:
+def _same(stated: Any, measured: float | None) -> bool:
     """Whether a number of a manifest is the one that was found."""
-    if told is None or found is None:
-        return told is None and found is None
-    if not is_number(told):
-        return isinstance(told, str) and not math.isfinite(found) and told == str(found)
-    return math.isclose(told, found, rel_tol=1e-9, abs_tol=1e-12)
+    if stated is None or measured is None:
+        return stated is None and measured is None
+    if not is_number(stated):
+        return isinstance(stated, str) and not math.isfinite(measured) and stated == str(measured)
+    return math.isclose(stated, measured, rel_tol=1e-9, abs_tol=1e-12)
 
 
 def _counted(own: Session, path: str, manifest: Json) -> dict[str, float | None]:
     """What the file shows of the metrics."""
-    roles, options, told = manifest["roles"], manifest["options"], manifest["metrics"]
+    roles, options, stated = manifest["roles"], manifest["options"], manifest["metrics"]
     by_role = {
         role: [name for name in manifest["columns"] if roles.get(name) == role]
         for role in ("quasi_identifier", *PASSING)
@@ -307,24 +307,26 @@ def _counted(own: Session, path: str, manifest: Json) -> dict[str, float | None]
     }
     call = read_call("k_anonymity", file_relation(path), asked, own.catalog)
     call = replace(call, class_label=options.get("class_label"))
-    counts = {name: told.get(name) for name in ("rows", "rows_suppressed")}
+    counts = {name: stated.get(name) for name in ("rows", "rows_suppressed")}
     if not all(isinstance(count, int) for count in counts.values()):
         raise TypeError("rows are counted in whole numbers")
     own.con.execute(f"CREATE TEMP TABLE facts AS {facts_sql(call, passing, counts)}")
-    found: dict[str, float | None] = {}
+    measured: dict[str, float | None] = {}
     for name, expression in shown_metrics(call):
         with suppress(duckdb.BinderException):  # it needs what the file doesn't show
-            ((found[name],),) = own.con.execute(
+            ((measured[name],),) = own.con.execute(
                 f"SELECT ({expression})::DOUBLE FROM facts"
             ).fetchall()
     if options.get("sensitive_values"):  # of which only the digest is told
-        found = {n: x for n, x in found.items() if not n.startswith("homogeneous_sensitive_rows")}
+        measured = {
+            n: x for n, x in measured.items() if not n.startswith("homogeneous_sensitive_rows")
+        }
     if options.get("entity") is None or options.get("entity_rows") == "apart":
         # together, models count persons, of whom the file says nothing
-        found |= _models(own, path, asked, manifest)
+        measured |= _models(own, path, asked, manifest)
     if by_role["within"]:
-        found |= _parts(own, path, by_role)
-    return found
+        measured |= _parts(own, path, by_role)
+    return measured
 
 
 def _parts(own: Session, path: str, by_role: Mapping[str, list[str]]) -> dict[str, float | None]:
@@ -341,11 +343,11 @@ def _models(own: Session, path: str, asked: Json, manifest: Json) -> dict[str, f
     models = model_options(manifest["options"], by_tree)
     if not models:
         return {}
-    given = {**asked, **models}
-    text = plan("k_anonymity", file_relation(path), given, own.catalog).text
+    options = {**asked, **models}
+    text = plan("k_anonymity", file_relation(path), options, own.catalog).text
     result = own.con.execute(text)
     names = [column[0] for column in result.description or ()]
-    found: dict[str, float | None] = {}
+    measured: dict[str, float | None] = {}
     for row in result.fetchall():
-        found |= reached(models, dict(zip(names, row, strict=True)))
-    return found
+        measured |= reached(models, dict(zip(names, row, strict=True)))
+    return measured

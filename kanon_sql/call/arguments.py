@@ -52,8 +52,8 @@ def _evaluate(expression: str, sql_type: str | None) -> Any:
         # one of another process, left over by a fork, would be used and closed without its threads
         calculator = _calculators.get(os.getpid()) or duckdb.connect()
         _calculators[os.getpid()] = calculator
-        found = calculator.execute(f"SELECT to_json({typed})::VARCHAR").fetchone()
-    return None if found is None or found[0] is None else json.loads(found[0])
+        row = calculator.execute(f"SELECT to_json({typed})::VARCHAR").fetchone()
+    return None if row is None or row[0] is None else json.loads(row[0])
 
 
 def _split_comparison(text: str) -> tuple[str, str] | None:
@@ -129,16 +129,16 @@ def read_arguments(
     Raises:
         OptionError: an option given twice, or one that can't be read.
     """
-    given: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
 
     def give(name: str, value: Any) -> None:
-        if name in given:
+        if name in arguments:
             raise OptionError(f"The option {name!r} is given twice. Give it once.")
         if value is None:
             raise OptionError(
                 f"The value of {name} is NULL. Leave it out, or look where its value comes from."
             )
-        given[name] = value
+        arguments[name] = value
 
     for place, text in enumerate(positional):
         example = "k=5" if first is None else "kind='prefix'"
@@ -148,7 +148,7 @@ def read_arguments(
     for name, value, text in named:
         if value is None and (text or "NULL").startswith('"'):
             raise OptionError(f"The value of {name} reads as a column name. Put it in quotes.")
-        found = None if value is None else json.loads(value)
-        if found != NOT_GIVEN:
-            give(name, found)
-    return given
+        decoded = None if value is None else json.loads(value)
+        if decoded != NOT_GIVEN:
+            give(name, decoded)
+    return arguments

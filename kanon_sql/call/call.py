@@ -152,22 +152,22 @@ class GroupingCall(Call):
 
 
 def read_call(
-    name: str, relation: object, given: Mapping[str, Any], catalog: Catalog
+    name: str, relation: object, arguments: Mapping[str, Any], catalog: Catalog
 ) -> Call | GroupingCall:
     """A call from what a user typed.
 
     Args:
         name: the SQL call, one of ALL_CALLS.
         relation: what the user calls the relation.
-        given: raw option values by name; None stands for "not given".
+        arguments: raw option values by name; None stands for "not given".
         catalog: finds the columns and comments of a committed table or view.
 
     Raises:
         OptionError: anything about the call that can't be used as given.
     """
     source = find_relation(relation, catalog)
-    options = read_options(name, given)
-    source = replace(source, lacking=lacking_columns(source, given))
+    options = read_options(name, arguments)
+    source = replace(source, lacking=lacking_columns(source, arguments))
     chosen = options.roles.roles
     table = read_role_table(chosen, source, catalog) if chosen is not None else None
     options = with_table(options, table)
@@ -186,7 +186,7 @@ def read_call(
     hierarchies = read_hierarchies(options.release.hierarchies, roles, source, catalog)
     release, population = options.measure.release, options.risk.population
     shared = _shared(options, source, roles, table, catalog)
-    measures = name == "k_anonymity" and not options.given.isdisjoint(
+    measures = name == "k_anonymity" and not options.explicit.isdisjoint(
         {"sensitive", *options_of(ModelOptions)}
     )
     if population is not None and not roles.known_columns(source):
@@ -194,24 +194,24 @@ def read_call(
             "population is joined by the quasi-identifiers, which are not known before the query "
             "runs. Name them in quasi_identifiers=[...]."
         )
-    by_persons = "entity" in options.given
+    by_persons = "entity" in options.explicit
     refuse_audit_in_parts(options, roles, by_persons, measures)
     return Call(
         **shared,
         by_persons=by_persons,
         measured_columns=roles.sensitive if measures else (),
         hierarchies=hierarchies,
-        audited=None if release is None else _audited(release, roles, given, catalog),
+        audited=None if release is None else _audited(release, roles, arguments, catalog),
         population=None if population is None else find_relation(population, catalog),
     )
 
 
 def _audited(
-    release: str, roles: Roles, given: Mapping[str, Any], catalog: Catalog
+    release: str, roles: Roles, arguments: Mapping[str, Any], catalog: Catalog
 ) -> Relation:
     """The release of an audit, with what is said of columns that it should have."""
     audited = find_relation(release, catalog)
-    lacking = lacking_columns(audited, given, "the release")
+    lacking = lacking_columns(audited, arguments, "the release")
     expected = {caseless(name) for name in set(roles.named) - set(roles.identifiers)}
     return replace(audited, lacking={n: s for n, s in lacking.items() if caseless(n) in expected})
 
@@ -309,7 +309,7 @@ def _grouping_call(
     shared = _shared(options, source, roles, table, catalog)
     trees = tuple(read_hierarchy(name, spec, catalog) for name, spec in of_sensitive.items())
     if shared["models"]:
-        seed = task.seed if "seed" in options.given else secret_seed()
+        seed = task.seed if "seed" in options.explicit else secret_seed()
         task = replace(task, beside_k=shared["models"], seed=seed)
         refuse_models(task)
     ledger = read_ledger(options, roles, task, release, catalog, bool(trees))
@@ -321,7 +321,7 @@ def _grouping_call(
         task=task,
         release=release,
         of_sensitive=trees,
-        tables={name: find_relation(given, catalog) for name, given in named.items() if given},
+        tables={name: find_relation(value, catalog) for name, value in named.items() if value},
         progress=options.run.progress,
         used=_used(options, task, release, roles, hierarchies, trees) | used_ledger_options(ledger)
         | used_part_options(options, roles),
@@ -335,16 +335,16 @@ def _without_sensitive(
 ) -> tuple[Options, dict[str, Any]]:
     """The options without the hierarchies of sensitive columns, by which nothing is generalized,
     and these."""
-    if options.given.isdisjoint(MODEL_KINDS):
+    if options.explicit.isdisjoint(MODEL_KINDS):
         return options, {}
     roles = resolve_roles(
         options.roles, source, table.roles if table else None, options.own.cost_column,
         releases=options.call != "anonymize_roles", within=within_of(options),
     )
-    given = options.release.hierarchies
-    found = used_hierarchies(read_models(options, roles), given, roles)
-    left = {name: spec for name, spec in given.items() if name not in found}
-    return replace(options, release=replace(options.release, hierarchies=left)), found
+    hierarchies = options.release.hierarchies
+    of_sensitive = used_hierarchies(read_models(options, roles), hierarchies, roles)
+    left = {name: spec for name, spec in hierarchies.items() if name not in of_sensitive}
+    return replace(options, release=replace(options.release, hierarchies=left)), of_sensitive
 
 
 def _check_width(task: GroupTask, release: ReleaseForm, roles: Roles, source: Relation) -> None:

@@ -48,10 +48,10 @@ def _changed(word: str, start: int) -> Iterator[str]:
 def _nearly(word: str, start: int = 0, letters: int = 1) -> str:
     """A pattern of the words that differ from a word in no more than some letters, of which those
     before ``start`` are as they are."""
-    found = {word: None}
+    spellings = {word: None}
     for _ in range(letters):
-        found = {each: None for near in found for each in _changed(near, start)}
-    return f"(?:{'|'.join(found)})"
+        spellings = {each: None for near in spellings for each in _changed(near, start)}
+    return f"(?:{'|'.join(spellings)})"
 ENDS = r"[ \t\r\n]*(?:$|[.,;()|\n])"
 _BEFORE_A_COLON = _nearly(WORD).replace(f"kan{ANY}on", "kan[a-su-z0-9]on")
 """A canton is no misspelling."""
@@ -103,9 +103,9 @@ def declared_role(column: str, comment: str | None) -> str | None:
     text, roles = plain(comment or ""), set()
     for meant in _MEANT.finditer(text):
         start = meant.start(meant.lastindex or 0)
-        found = _DECLARED.match(text, start)
-        role = read_role(found[1]) if found else None
-        if found and found[0] not in (comment or ""):
+        match = _DECLARED.match(text, start)
+        role = read_role(match[1]) if match else None
+        if match and match[0] not in (comment or ""):
             raise OptionError(ALIKE_ONLY.format(column, WORD, f"{WORD}: {role}"))
         if role is None:
             # 'my_kanon: other' is told from its first letter on
@@ -128,8 +128,8 @@ def _unread(column: str, text: str) -> str:
             f"The comment on column {column!r} declares the role {said[1]!r}, which doesn't exist. "
             f"{did_you_mean(said[1], ROLES)}"
         )
-    near = [found for word in re.findall(r"[a-z]+", text.lower())
-            for found in get_close_matches(word, SPELLINGS, n=1, cutoff=0.8)]
+    near = [spelling for word in re.findall(r"[a-z]+", text.lower())
+            for spelling in get_close_matches(word, SPELLINGS, n=1, cutoff=0.8)]
     written = f"'{WORD}: {SPELLINGS[near[0]]}'" if len(set(near)) == 1 else (
         f"'{WORD}: ' and one of {', '.join(ROLES)}"
     )

@@ -51,20 +51,20 @@ class HierarchySpec:
         return self.spec if self.options else self.kind
 
 
-def read_hierarchy(column: str, given: str | Mapping[str, Any], catalog: Catalog) -> HierarchySpec:
+def read_hierarchy(column: str, spec: str | Mapping[str, Any], catalog: Catalog) -> HierarchySpec:
     """How the hierarchy of a column is made: the name of a kind or of a relation, or a kind with
     its options.
 
     Raises:
         OptionError: an unknown kind or option, or a relation with the name of a stage.
     """
-    if isinstance(given, str):
-        if given.lower() in KINDS or given == BY_TYPE:  # as DuckDB, where names ignore case
-            return HierarchySpec(column, kind=given.lower())
-        return HierarchySpec(column, levels=find_relation(given, catalog))
+    if isinstance(spec, str):
+        if spec.lower() in KINDS or spec == BY_TYPE:  # as DuckDB, where names ignore case
+            return HierarchySpec(column, kind=spec.lower())
+        return HierarchySpec(column, levels=find_relation(spec, catalog))
     named = {
         name: value.tolist() if hasattr(value, "tolist") else value  # of numpy
-        for name, value in given.items() if value is not None
+        for name, value in spec.items() if value is not None
     }
     checked = check_kind(column, named)
     kind = checked.pop("kind")
@@ -77,13 +77,13 @@ def read_hierarchy(column: str, given: str | Mapping[str, Any], catalog: Catalog
 
 
 def read_hierarchies(
-    given: Mapping[str, Any], roles: Roles, source: Relation, catalog: Catalog,
+    hierarchies: Mapping[str, Any], roles: Roles, source: Relation, catalog: Catalog,
     every: str | None = None, categorical: tuple[str, ...] = (),
 ) -> tuple[HierarchySpec, ...]:
     """The hierarchy of each column that has one, in the order given.
 
     Args:
-        given: by column, as in ``read_hierarchy``.
+        hierarchies: by column, as in ``read_hierarchy``.
         roles, source: which columns are quasi-identifiers.
         catalog: finds the relations that are named.
         every: why every quasi-identifier needs one, if so.
@@ -95,7 +95,7 @@ def read_hierarchies(
     """
     others = {caseless(name) for name in roles.others}
     known = roles.known_columns(source)
-    for name in given:
+    for name in hierarchies:
         if caseless(name) in others or (known and caseless(name) not in map(caseless, known)):
             raise OptionError(
                 f"hierarchies names the column {name!r}, which is not a quasi-identifier. "
@@ -106,13 +106,13 @@ def read_hierarchies(
             f"{every} needs to know the columns before it runs. Name them in "
             "quasi_identifiers=[...]."
         )
-    named = {caseless(name) for name in given}
+    named = {caseless(name) for name in hierarchies}
     nominal = {caseless(name) for name in categorical}
     added = {
         name: NOMINAL if caseless(name) in nominal else BY_TYPE
         for name in known if every and caseless(name) not in named
     }
     return (
-        *(read_hierarchy(column, spec, catalog) for column, spec in given.items()),
+        *(read_hierarchy(column, spec, catalog) for column, spec in hierarchies.items()),
         *(HierarchySpec(column, kind=kind, chosen=False) for column, kind in added.items()),
     )

@@ -64,16 +64,16 @@ def read_ledger(
     Raises:
         OptionError: what can't be kept over several releases.
     """
-    given = options.ledger
-    begins = options.call == "anonymize_ledger" or given.headroom is not None
-    if given.ledger is None and not begins:
-        if given.attacker is not None:
+    requested = options.ledger
+    begins = options.call == "anonymize_ledger" or requested.headroom is not None
+    if requested.ledger is None and not begins:
+        if requested.attacker is not None:
             raise OptionError(
                 "attacker says whom several releases are kept from, and nothing says that there "
                 "are several. Add ledger='releases', or headroom=1 to the first of them."
             )
         return None
-    asked = "ledger" if given.ledger is not None else (
+    asked = "ledger" if requested.ledger is not None else (
         "anonymize_ledger" if options.call == "anonymize_ledger" else "headroom"
     )
     if roles.entity is None:
@@ -83,8 +83,8 @@ def read_ledger(
         )
     _refuse(asked, _hindrances(options, roles, task, release, by_tree))
     relation = None
-    if given.ledger is not None:
-        relation = find_relation(given.ledger, catalog)
+    if requested.ledger is not None:
+        relation = find_relation(requested.ledger, catalog)
         refuse_no_ledger(relation, COLUMNS)
         if task.suppress > 0.0:
             raise OptionError(
@@ -93,14 +93,14 @@ def read_ledger(
             )
     otherwise = HEADROOM if relation is not None else 0
     return Ledger(
-        relation, roles.entity, given.attacker or "knows_presence",
-        otherwise if given.headroom is None else given.headroom,
+        relation, roles.entity, requested.attacker or "knows_presence",
+        otherwise if requested.headroom is None else requested.headroom,
     )
 
 
 def _refuse(asked: str, hindrances: Mapping[str, bool]) -> None:
-    for sentence, there in hindrances.items():
-        if there:
+    for sentence, applies in hindrances.items():
+        if applies:
             raise OptionError(sentence.format(asked))
 
 
@@ -123,7 +123,7 @@ def _hindrances(
         "Models by a hierarchy of a sensitive column are not kept over several releases. Leave it "
         "out of hierarchies, or {}.": by_tree,
         "refine_seconds gives other classes each time, and {} needs the same in the release and in "
-        "the ledger. Use refine_steps.": "refine_seconds" in options.given,
+        "the ledger. Use refine_steps.": "refine_seconds" in options.explicit,
     }
 
 

@@ -28,12 +28,12 @@ _secret: dict[int, int] = {}
 def secret_seed() -> int:
     """A seed that nobody else knows: the same for all calls of this process, so that the metrics
     speak of the release, and another in a process that was forked."""
-    here = os.getpid()
-    if here not in _secret:
+    pid = os.getpid()
+    if pid not in _secret:
         _secret.clear()
         # within a BIGINT
-        _secret[here] = int.from_bytes(os.urandom(8), "big") >> 1
-    return _secret[here]
+        _secret[pid] = int.from_bytes(os.urandom(8), "big") >> 1
+    return _secret[pid]
 
 
 def read_models(options: Options, roles: Roles) -> tuple[PrivacyModel, ...]:
@@ -43,10 +43,12 @@ def read_models(options: Options, roles: Roles) -> tuple[PrivacyModel, ...]:
     Raises:
         OptionError: options that don't go together, or name no sensitive column.
     """
-    given = {name: getattr(options.models, name) for name in MODEL_KINDS if name in options.given}
+    thresholds = {
+        name: getattr(options.models, name) for name in MODEL_KINDS if name in options.explicit
+    }
     audits = options.call == "k_anonymity"  # which measures without being asked for a threshold
     for name, threshold in OF_MODEL.items():
-        if name in options.given and threshold not in given and not (
+        if name in options.explicit and threshold not in thresholds and not (
             audits and name in AUDITED
         ):
             raise OptionError(
@@ -54,8 +56,8 @@ def read_models(options: Options, roles: Roles) -> tuple[PrivacyModel, ...]:
             )
     if audits:
         _refuse_unaudited(options, roles)
-    if not given:
-        if "sensitive_nulls" in options.given and not audits:
+    if not thresholds:
+        if "sensitive_nulls" in options.explicit and not audits:
             asking = list(MODEL_KINDS)
             raise OptionError(
                 "sensitive_nulls is given, and k is the only requirement on the classes. Add "
@@ -64,12 +66,12 @@ def read_models(options: Options, roles: Roles) -> tuple[PrivacyModel, ...]:
         return ()
     if not roles.sensitive:
         raise OptionError(
-            f"{next(iter(given))} is given, and there is no sensitive column. Name it in "
+            f"{next(iter(thresholds))} is given, and there is no sensitive column. Name it in "
             "sensitive=[...]."
         )
     by_option = {
         name: _by_column(name, limit, roles, options.measure.sensitive_values)
-        for name, limit in given.items()
+        for name, limit in thresholds.items()
     }
     known = [caseless(column) for column in roles.sensitive]
     more = {
@@ -80,16 +82,16 @@ def read_models(options: Options, roles: Roles) -> tuple[PrivacyModel, ...]:
     }
     for name, limits in by_option.items():
         MODEL_KINDS[name].refuse_odd(limits, more, options.models)
-    found = []
+    models = []
     for column in roles.sensitive:
         said = {name: values.get(caseless(column)) for name, values in more.items()}
         for name, limits in by_option.items():
             if caseless(column) in limits:
-                found.append(model_of(name, said).read(
+                models.append(model_of(name, said).read(
                     limits[caseless(column)], said, column=column,
                     nulls=options.models.sensitive_nulls,
                 ))
-    return tuple(found)
+    return tuple(models)
 
 
 def measured_models(
@@ -104,14 +106,14 @@ def measured_models(
         column: the sensitive column.
     """
     models = tuple(models)
-    found = {
+    measured = {
         model.audited_as: model.measuring(asked, models, column=column, nulls=asked.sensitive_nulls)
         for model in MODELS
     }
     for model in models:
         if caseless(model.column) == caseless(column) and model.measures_all:
-            found[model.audited_as] = model
-    return found
+            measured[model.audited_as] = model
+    return measured
 
 
 def _refuse_unaudited(options: Options, roles: Roles) -> None:
@@ -119,7 +121,7 @@ def _refuse_unaudited(options: Options, roles: Roles) -> None:
     for kind in MODEL_KINDS.values():
         kind.refuse_audit(options.models)
     for name in (*AUDITED, "sensitive_nulls"):
-        if name in options.given and not roles.sensitive:
+        if name in options.explicit and not roles.sensitive:
             raise OptionError(
                 f"{name} is given, and there is no sensitive column. Name it in sensitive=[...]."
             )
@@ -130,7 +132,7 @@ def _refuse_unaudited(options: Options, roles: Roles) -> None:
 
 
 def used_hierarchies(
-    models: Iterable[PrivacyModel], given: Mapping[str, Any], roles: Roles
+    models: Iterable[PrivacyModel], hierarchies: Mapping[str, Any], roles: Roles
 ) -> dict[str, Any]:
     """Those of the hierarchies that are of sensitive columns, where a model goes by them: t by the
     lowest common ancestors, l by the nodes just above the values. They generalize nothing.
@@ -139,19 +141,19 @@ def used_hierarchies(
         OptionError: no model goes by one, or closeness asks for one that isn't given.
     """
     sensitive = {caseless(column) for column in roles.sensitive}
-    found = {name: spec for name, spec in given.items() if caseless(name) in sensitive}
+    used = {name: spec for name, spec in hierarchies.items() if caseless(name) in sensitive}
     going = {caseless(model.column) for model in models if model.goes_by_hierarchy}
-    for name in found:
+    for name in used:
         if caseless(name) not in going:
             raise OptionError(
                 f"hierarchies names the sensitive column {name!r}, and no {BY_HIERARCHY} uses it. "
                 "Leave it out, or request one."
             )
-    with_one = {caseless(name) for name in found}
+    with_one = {caseless(name) for name in used}
     for model in models:
         if model.without_hierarchy is not None and caseless(model.column) not in with_one:
             raise OptionError(model.without_hierarchy)
-    return found
+    return used
 
 
 def _by_column(
@@ -199,5 +201,5 @@ def _of_columns(name: str, said: Any, asked: set[str]) -> dict[str, Any]:
                 f"{did_you_mean(column, asked)}"
             )
     default = options_of(MODEL_KINDS[OF_MODEL[name]])[name].default
-    found: dict[str, Any] = dict.fromkeys(asked, default)
-    return found | {caseless(column): value for column, value in said.items()}
+    defaults: dict[str, Any] = dict.fromkeys(asked, default)
+    return defaults | {caseless(column): value for column, value in said.items()}

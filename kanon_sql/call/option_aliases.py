@@ -84,7 +84,7 @@ METHOD_NAMES = {
 WISHED_METHODS = {folded(name): method for method, names in METHOD_NAMES.items() for name in names}
 """By what a method is called elsewhere, the one of ours."""
 
-_here = {folded(name): option for option, names in OPTION_NAMES.items() for name in names}
+_aliases = {folded(name): option for option, names in OPTION_NAMES.items() for name in names}
 _instead = {folded(name): hint for name, hint in (NOT_BUILT | renamed.GONE).items()} | {
     folded(name): renamed.GONE["threads"]
     for name in ("n_jobs", "num_threads", "n_threads", "cores", "workers", "parallel")
@@ -94,10 +94,10 @@ _instead = {folded(name): hint for name, hint in (NOT_BUILT | renamed.GONE).item
 def option_meant(name: str, known: Collection[str]) -> str | None:
     """The option of these that is called so elsewhere, or in another spelling; None where none
     is."""
-    here = {folded(option): option for option in known} | {
-        wished: option for wished, option in (_here | renamed.OPTIONS).items() if option in known
+    aliases = {folded(option): option for option in known} | {
+        wished: option for wished, option in (_aliases | renamed.OPTIONS).items() if option in known
     }
-    return here.get(folded(name))
+    return aliases.get(folded(name))
 
 
 def option_hint(name: str, known: Collection[str]) -> str:
@@ -111,5 +111,5 @@ def option_hint(name: str, known: Collection[str]) -> str:
         return _instead[folded(name)]
     if name in renamed.OPTIONS and renamed.OPTIONS[name] in known:
         return f"It is now {renamed.OPTIONS[name]!r}."
-    found = option_meant(name, known)
-    return f"Did you mean {found!r}?" if found else did_you_mean(name, known)
+    guess = option_meant(name, known)
+    return f"Did you mean {guess!r}?" if guess else did_you_mean(name, known)

@@ -315,14 +315,14 @@ class Options:
 
     Attributes:
         call: the SQL call.
-        given: the names of those that were given.
+        explicit: the names of those that were given.
         roles, group, models, release, measure, risk, run, ledger, parts: as their classes say;
             max_risk has become k.
         own: those of the method.
     """
 
     call: str
-    given: frozenset[str]
+    explicit: frozenset[str]
     roles: RoleOptions
     group: GroupOptions
     models: ModelOptions
@@ -335,19 +335,19 @@ class Options:
     own: MethodOptions
 
 
-def read_options(call: str, given: Mapping[str, Any]) -> Options:
+def read_options(call: str, arguments: Mapping[str, Any]) -> Options:
     """All options of a call, each checked alone; how they go together is for rules.py.
 
     Args:
         call: the SQL call, one of ALL_CALLS.
-        given: option names and raw values; None stands for "not given".
+        arguments: option names and raw values; None stands for "not given".
 
     Raises:
         OptionError: an unknown option, a value out of range, an option of another method, two
             that say the same.
     """
     known = {name: option for name, option in OPTIONS.items() if call in option.calls}
-    for name in given:
+    for name in arguments:
         if name not in known:
             others = OPTIONS[name].calls if name in OPTIONS else ()
             raise OptionError(
@@ -355,13 +355,13 @@ def read_options(call: str, given: Mapping[str, Any]) -> Options:
                 + (f"Leave it out: it is for {others[0]}." if others else option_hint(name, known))
             )
     group = GroupOptions()
-    if given.get("method") is not None and "method" in known:
-        group = replace(group, method=known["method"].read(given["method"]))
+    if arguments.get("method") is not None and "method" in known:
+        group = replace(group, method=known["method"].read(arguments["method"]))
     method = CHOICES[group.method]
     known |= options_of(method.own)  # an option of several methods is checked as this one has it
     values = {
         name: known[name].read(value)
-        for name, value in given.items() if value is not None and name != "method"
+        for name, value in arguments.items() if value is not None and name != "method"
     }
     for name in values:
         if name in SPECIAL and name not in method.options:
@@ -379,7 +379,7 @@ def read_options(call: str, given: Mapping[str, Any]) -> Options:
     k = values.get("k", k_of(risk))
     return Options(
         call,
-        frozenset(name for name, value in given.items() if value is not None),
+        frozenset(name for name, value in arguments.items() if value is not None),
         part(RoleOptions),
         replace(part(GroupOptions), method=group.method, k=k),
         part(ModelOptions), part(ReleaseOptions), part(MeasureOptions), risk,

@@ -30,7 +30,7 @@ def _refuse_without_parts(options: Options, roles: Roles) -> None:
     if roles.within:
         return
     for name in options_of(options.parts):
-        if name in options.given and name != "within":
+        if name in options.explicit and name != "within":
             raise OptionError(
                 f"{name} is given, and no column divides the rows into parts. Name those that do "
                 "in within=['day'], for example."

@@ -21,7 +21,7 @@ def of_persons(task: GroupTask, roles: Roles, options: Options) -> GroupTask:
     """
     together = options.roles.entity_rows == "together"
     if roles.entity is None:
-        if "entity_rows" in options.given:
+        if "entity_rows" in options.explicit:
             raise OptionError(
                 "entity_rows is given, and no column identifies the person of each row. Name it in "
                 "entity='...'."

@@ -84,14 +84,14 @@ def unsure_columns(source: Relation, options: Mapping[str, Any]) -> ReferencedCo
     else:
         alone = len(source.parts) > 1
     known = {caseless(name) for name in source.columns or ()}
-    found = {
+    unknown = {
         name: unknown_column(option, name, None) for option, name in named_columns(options)
         if caseless(name) not in known
     }
-    if not alone or not found:
+    if not alone or not unknown:
         return None
-    listed = frozenset(name for name, said in found.items() if not said.endswith("exist."))
-    return ReferencedColumns(source, found, listed)
+    listed = frozenset(name for name, said in unknown.items() if not said.endswith("exist."))
+    return ReferencedColumns(source, unknown, listed)
 
 
 def lacking_columns(

@@ -41,8 +41,8 @@ class Relation:
 def _parts(name: str) -> tuple[str, ...] | None:
     if not QUALIFIED.fullmatch(name):
         return None
-    found = re.findall(PART, name)
-    return tuple(p[1:-1].replace('""', '"') if p.startswith('"') else p for p in found)
+    parts = re.findall(PART, name)
+    return tuple(p[1:-1].replace('""', '"') if p.startswith('"') else p for p in parts)
 
 
 PREFIX = "__kanon_"
@@ -66,7 +66,7 @@ ENDING = re.compile(rf"\.({'|'.join(READERS)})(\.\w+)?$", re.IGNORECASE)
 def _find_files(names: Sequence[object]) -> Relation:
     """Several files as one relation, as DuckDB reads a list of them."""
     endings = [ENDING.search(name) if isinstance(name, str) else None for name in names]
-    readers = {READERS[found[1].lower()] if found else None for found in endings}
+    readers = {READERS[match[1].lower()] if match else None for match in endings}
     reader = readers.pop() if len(readers) == 1 else None
     if reader is None:
         raise OptionError(
@@ -96,8 +96,8 @@ NO_NAME = (
 
 def _is_query(name: str) -> bool:
     """Whether a text reads as a query, or as what stands in FROM and is no name."""
-    found = QUERY.match(name)
-    return bool(found and name.strip() != found[0].strip() and not ENDING.search(name))
+    match = QUERY.match(name)
+    return bool(match and name.strip() != match[0].strip() and not ENDING.search(name))
 
 
 def find_relation(name: object, catalog: Catalog) -> Relation:

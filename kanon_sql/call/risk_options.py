@@ -74,8 +74,8 @@ def refuse_together(options: RiskOptions, k: int | None) -> None:
         options: as they were given.
         k: the option of that name, if it was given.
     """
-    given = {"k": k, "max_risk": options.max_risk}
-    said = [name for name, value in given.items() if value is not None]
+    limits = {"k": k, "max_risk": options.max_risk}
+    said = [name for name, value in limits.items() if value is not None]
     if len(said) > 1:
         raise OptionError(
             f"{said[0]} and {said[1]} both say how many rows must share each combination of "

@@ -66,23 +66,23 @@ def read_role_table(name: str, source: Relation, catalog: Catalog) -> RoleTable:
                 f"The relation of roles {name!r} has no column {column!r}. It needs "
                 f"{' and '.join(NEEDED)}, and may have {', '.join(COLUMNS[2:])}."
             )
-    found = RoleTable(relation, content.lines, {}, {}, {}, {})
+    table = RoleTable(relation, content.lines, {}, {}, {}, {})
     roles: dict[str, str] = {}
     more: dict[str, dict[str, Any]] = {"hierarchy": {}, "representation": {}, "column_weight": {}}
     for row in content.rows:
         said = dict(zip(names, row, strict=True))
         column = _column(name, said["column_name"], roles, source)
         roles[column] = _role(name, column, said["role"])
-        for option, given in more.items():
+        for option, by_column in more.items():
             if said.get(option) is not None:
                 if roles[column] != "quasi_identifier":
                     raise OptionError(
                         f"The relation of roles {name!r} gives the column {column!r} a {option}, "
                         "and it is not a quasi-identifier. Leave it NULL."
                     )
-                given[column] = said[option]
+                by_column[column] = said[option]
     return replace(
-        found, roles=roles,
+        table, roles=roles,
         hierarchies=OPTIONS["hierarchies"].read(
             {column: _hierarchy(value) for column, value in more["hierarchy"].items()}
         ),
@@ -93,8 +93,8 @@ def read_role_table(name: str, source: Relation, catalog: Catalog) -> RoleTable:
     )
 
 
-def _representations(given: Mapping[str, Any]) -> Mapping[str, str]:
-    return dict(OPTIONS["representation"].read(given)) if given else {}
+def _representations(representations: Mapping[str, Any]) -> Mapping[str, str]:
+    return dict(OPTIONS["representation"].read(representations)) if representations else {}
 
 
 def _column(table: str, name: Any, taken: Mapping[str, str], source: Relation) -> str:

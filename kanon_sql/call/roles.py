@@ -194,14 +194,14 @@ def _given(
     """The roles that the call itself gives; ``passing`` are columns that pass unchanged, by the
     option that names them."""
     taken = _Taken()
-    given = {
+    by_role = {
         "quasi_identifier": options.quasi_identifiers,
         "sensitive": options.sensitive,
         "identifier": options.identifiers,
         "entity": () if options.entity is None else (options.entity,),
         "within": within,
     }
-    for role, names in given.items():
+    for role, names in by_role.items():
         for name in names:
             if caseless(name) in taken.roles:
                 raise OptionError(
@@ -286,12 +286,12 @@ def _refuse_shown_again(source: Relation, taken: _Taken, rest: str) -> None:
     }
     for column in asking:
         sources = shown[column].of
-        found = list(names.items()) if sources is None else [
+        matches = list(names.items()) if sources is None else [
             (name, names.get(name) or of[place, name]) for place, name in sources
             if name in names or (place, name) in of
         ]
-        if found:
-            name, role = min(found, key=lambda each: (secret.index(each[1]), each[0]))
+        if matches:
+            name, role = min(matches, key=lambda each: (secret.index(each[1]), each[0]))
             said = UNTOLD if sources is None else SHOWN_AGAIN
             raise OptionError(said.format(column, name, role, column))
 

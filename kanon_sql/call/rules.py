@@ -89,7 +89,7 @@ def resolve(options: Options) -> tuple[GroupTask, ReleaseForm]:
         sensitive_values=options.measure.sensitive_values,
     )
     _check_metric(options, task)
-    options.own.check(task, options.given)
+    options.own.check(task, options.explicit)
     _check_centers(options)
     _check_attribute(options, task)
     if task.geometry.has_centers and task.suppress > 0.0:
@@ -98,7 +98,7 @@ def resolve(options: Options) -> tuple[GroupTask, ReleaseForm]:
             f"The method {method.name!r} can't suppress rows afterwards: that would move its "
             f"centers. {instead}."
         )
-    if "block_rows" in options.given and not method.in_blocks:
+    if "block_rows" in options.explicit and not method.in_blocks:
         raise OptionError(
             f"The method {method.name!r} groups all rows as one. Leave block_rows out."
         )
@@ -152,7 +152,7 @@ def _distance(options: Options, method: Method) -> str | None:
     own = method.geometry()
     if own.own_measure:
         for name in ("distance", "loss"):
-            if name in options.given:
+            if name in options.explicit:
                 raise OptionError(
                     f"The method {method.name!r} measures {own.own_measure}. Leave {name} out."
                 )
@@ -164,7 +164,7 @@ def _distance(options: Options, method: Method) -> str | None:
             f"The method {method.name!r} works in the distance {method.distances[0]!r} only. "
             "Leave distance out, or use another method."
         )
-    if "loss" in options.given and not method.geometry(chosen).by_loss:
+    if "loss" in options.explicit and not method.geometry(chosen).by_loss:
         raise OptionError(
             f"The method {method.name!r} works in squared distances here, where loss has no "
             "meaning. Leave loss out, or use k_member, or best with distance='loss'."
@@ -175,10 +175,10 @@ def _distance(options: Options, method: Method) -> str | None:
 def _check_metric(options: Options, task: GroupTask) -> None:
     if task.own.in_metric != "haversine":
         return
-    for name, given in (
+    for name, value in (
         ("column_weights", task.weights), ("hierarchies", options.release.hierarchies)
     ):
-        if given:
+        if value:
             raise OptionError(
                 f"The metric 'haversine' measures kilometres, where {name} have no meaning. Leave "
                 "them out."
@@ -201,7 +201,7 @@ def _check_effort(options: Options, method: Method) -> None:
     if searched and not method.refinable:
         raise OptionError(f"The method {method.name!r} can't be refined. Leave effort out.")
     for name in ("refine_steps", "refine_seconds"):
-        if name in options.given and not (searched or method.searches):
+        if name in options.explicit and not (searched or method.searches):
             raise OptionError(
                 f"{name} is given, but nothing is searched. Add effort='balanced', or use the "
                 "method 'best'."
@@ -225,7 +225,7 @@ def _shows_sets(options: Options) -> bool:
 
 def _check_centers(options: Options) -> None:
     shown = options.release.representation
-    if "centers" in options.given and shown not in (None, "centroid"):
+    if "centers" in options.explicit and shown not in (None, "centroid"):
         raise OptionError(
             f"centers and the representation {shown!r} both set what a class publishes. Leave one "
             "of them out."
@@ -247,8 +247,8 @@ def _check_attribute(options: Options, task: GroupTask) -> None:
         "suppress": task.suppress, "categorical": options.roles.categorical,
         "representation by column": options.release.by_column,
     }
-    for option, given in without.items():
-        if given:
+    for option, value in without.items():
+        if value:
             raise OptionError(
                 f"The method {name!r} looks at the values of one attribute and how often they "
                 f"occur, where {option} has no meaning. Leave it out."
@@ -256,11 +256,11 @@ def _check_attribute(options: Options, task: GroupTask) -> None:
 
 
 def _release(options: Options, task: GroupTask) -> ReleaseForm:
-    given, method = options.release, task.method
-    chosen, same_level = given.for_all, method.representation == "hierarchy"
+    requested, method = options.release, task.method
+    chosen, same_level = requested.for_all, method.representation == "hierarchy"
     _check_by_column(options, task)
     every = same_level or task.own.in_metric == "taxonomy"
-    if chosen == "hierarchy" and not (given.hierarchies or every):
+    if chosen == "hierarchy" and not (requested.hierarchies or every):
         raise OptionError(
             "The representation 'hierarchy' needs hierarchies. Add hierarchies={'zip': "
             "'prefix'}, for example."
@@ -272,10 +272,10 @@ def _release(options: Options, task: GroupTask) -> ReleaseForm:
     return ReleaseForm(
         representation=shown or own,
         by_hierarchy=chosen == "hierarchy" or (chosen is None and not task.geometry.has_centers),
-        by_column={caseless(name): word for name, word in given.by_column.items()},
+        by_column={caseless(name): word for name, word in requested.by_column.items()},
         same_level=same_level,
-        class_id=given.class_id,
-        keep_order=given.keep_order,
+        class_id=requested.class_id,
+        keep_order=requested.keep_order,
         of_method=task.own.added_columns,
         tight=task.own.tightly,
         weighted=_weighted(options, task, shown or own),

@@ -82,14 +82,14 @@ class Config:
         self.path = path
         try:
             self.text = path.read_text(encoding="utf-8")
-            found = parse(self.text)
+            document = parse(self.text)
         except NoToml as error:
             raise OptionError(_unread(path, str(error))) from None
         except UnicodeDecodeError:
             raise OptionError(f"{str(path)!r} is not UTF-8 text. Check the path.") from None
         except OSError:
             raise OptionError(f"There is no file {str(path)!r}. Check the path.") from None
-        self.jobs = tuple(self._jobs(found))
+        self.jobs = tuple(self._jobs(document))
 
     def refuse(self, keys: Sequence[str], sentence: str) -> NoReturn:
         """Raises OptionError for what stands at these keys."""
@@ -120,64 +120,64 @@ class Config:
         return f"{self.path}, line {line_of(self.text, keys)}"
 
     def _has(self, keys: Sequence[str]) -> bool:
-        found: Any = parse(self.text)
+        node: Any = parse(self.text)
         for key in keys:
-            if not isinstance(found, dict) or key not in found:
+            if not isinstance(node, dict) or key not in node:
                 return False
-            found = found[key]
+            node = node[key]
         return True
 
-    def _jobs(self, found: Mapping[str, Any]) -> list[ReleaseJob]:
-        self._refuse_unknown((), found, OF_FILE)
-        shared = self._options(("options",), found.get("options", {}))
-        tables = self._table(("tables",), found.get("tables", {}))
+    def _jobs(self, document: Mapping[str, Any]) -> list[ReleaseJob]:
+        self._refuse_unknown((), document, OF_FILE)
+        shared = self._options(("options",), document.get("options", {}))
+        tables = self._table(("tables",), document.get("tables", {}))
         if not tables:
             self.refuse((), "There is no table to release. Add one as [tables.patients].")
-        database = self._text(("database",), found.get("database"))
+        database = self._text(("database",), document.get("database"))
         return [
             self._job(name, self._table(("tables", name), table), shared, database)
             for name, table in tables.items()
         ]
 
     def _job(
-        self, name: str, found: Mapping[str, Any], shared: Mapping[str, Any], database: str | None
+        self, name: str, table: Mapping[str, Any], shared: Mapping[str, Any], database: str | None
     ) -> ReleaseJob:
         place = ("tables", name)
-        self._refuse_unknown(place, found, OF_TABLE)
+        self._refuse_unknown(place, table, OF_TABLE)
         for needed in ("input", "output"):
-            if needed not in found:
+            if needed not in table:
                 self.refuse(place, f"The table {name!r} has no {needed}. Add one.")
-        options = {**shared, **self._options((*place, "options"), found.get("options", {}))}
-        roles = self._roles(place, found.get("roles", {}), options)
-        if "hierarchies" in found:
-            self._check((*place, "hierarchies"), "hierarchies", found["hierarchies"])
-            options["hierarchies"] = found["hierarchies"]
-        manifest = found.get("manifest", "private" in found)
+        options = {**shared, **self._options((*place, "options"), table.get("options", {}))}
+        roles = self._roles(place, table.get("roles", {}), options)
+        if "hierarchies" in table:
+            self._check((*place, "hierarchies"), "hierarchies", table["hierarchies"])
+            options["hierarchies"] = table["hierarchies"]
+        manifest = table.get("manifest", "private" in table)
         if not isinstance(manifest, bool):
             self.refuse((*place, "manifest"), "manifest must be true or false.")
-        form = self._text((*place, "format"), found.get("format"))
+        form = self._text((*place, "format"), table.get("format"))
         if form is not None and form not in FORMATS:
             self.refuse(
                 (*place, "format"),
                 f"The format {form!r} is not known. {did_you_mean(form, FORMATS)}",
             )
         return ReleaseJob(
-            name, self._texts((*place, "input"), found["input"]),
-            self._text((*place, "output"), found["output"]) or "",
-            self._text((*place, "database"), found.get("database", database)), form,
-            self._texts((*place, "partition_by"), found.get("partition_by", [])), manifest,
-            self._text((*place, "private"), found.get("private")), roles, options,
+            name, self._texts((*place, "input"), table["input"]),
+            self._text((*place, "output"), table["output"]) or "",
+            self._text((*place, "database"), table.get("database", database)), form,
+            self._texts((*place, "partition_by"), table.get("partition_by", [])), manifest,
+            self._text((*place, "private"), table.get("private")), roles, options,
         )
 
     def _roles(
-        self, place: tuple[str, ...], given: Any, options: dict[str, Any]
+        self, place: tuple[str, ...], raw: Any, options: dict[str, Any]
     ) -> dict[str, str]:
         """The role of each column; a relation of roles becomes an option."""
-        if isinstance(given, str):
-            options["roles"] = given
+        if isinstance(raw, str):
+            options["roles"] = raw
             return {}
         roles = {}
-        for column, text in self._table((*place, "roles"), given).items():
+        for column, text in self._table((*place, "roles"), raw).items():
             role = read_role(text) if isinstance(text, str) else None
             if role is None:
                 hint = did_you_mean(str(text), ROLES)
@@ -191,12 +191,12 @@ class Config:
                 )
         return roles
 
-    def _options(self, place: tuple[str, ...], given: Any) -> dict[str, Any]:
-        found = self._table(place, given)
-        self._refuse_unknown(place, found, OF_RELEASE)
-        for name, value in found.items():
+    def _options(self, place: tuple[str, ...], raw: Any) -> dict[str, Any]:
+        options = self._table(place, raw)
+        self._refuse_unknown(place, options, OF_RELEASE)
+        for name, value in options.items():
             self._check((*place, name), name, value)
-        return found
+        return options
 
     def _check(self, keys: tuple[str, ...], name: str, value: Any) -> None:
         try:
@@ -204,26 +204,26 @@ class Config:
         except OptionError as refusal:
             self.refuse(keys, str(refusal))
 
-    def _table(self, keys: tuple[str, ...], given: Any) -> dict[str, Any]:
-        if not isinstance(given, dict):
+    def _table(self, keys: tuple[str, ...], raw: Any) -> dict[str, Any]:
+        if not isinstance(raw, dict):
             self.refuse(keys, f"{keys[-1]} must be a table, such as [{'.'.join(keys)}].")
-        return given
+        return raw
 
-    def _text(self, keys: tuple[str, ...], given: Any) -> str | None:
-        if given is not None and (not isinstance(given, str) or not given.strip()):
+    def _text(self, keys: tuple[str, ...], raw: Any) -> str | None:
+        if raw is not None and (not isinstance(raw, str) or not raw.strip()):
             self.refuse(keys, f"{keys[-1]} must be a string in quotes.")
-        return given
+        return raw
 
-    def _texts(self, keys: tuple[str, ...], given: Any) -> tuple[str, ...]:
-        found = [given] if isinstance(given, str) else given
-        if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+    def _texts(self, keys: tuple[str, ...], raw: Any) -> tuple[str, ...]:
+        texts = [raw] if isinstance(raw, str) else raw
+        if not isinstance(texts, list) or not all(isinstance(each, str) for each in texts):
             self.refuse(keys, f"{keys[-1]} must be a string in quotes, or a list of strings.")
-        return tuple(found)
+        return tuple(texts)
 
     def _refuse_unknown(
-        self, place: tuple[str, ...], found: Mapping[str, Any], known: Any
+        self, place: tuple[str, ...], entries: Mapping[str, Any], known: Any
     ) -> None:
-        for name in found:
+        for name in entries:
             if name not in known:
                 where = f" in {'.'.join(place)}" if place else ""
                 hint = (option_hint if place[-1:] == ("options",) else did_you_mean)(name, known)
@@ -262,11 +262,11 @@ def inside(folder: Path) -> Iterator[None]:
 
 def _unread(path: Path, said: str) -> str:
     """What the parser says of broken syntax, as a sentence with its line."""
-    found = re.search(r"^(.*) \(at (?:line (\d+), column (\d+)|end of document)\)$", said)
-    if found is None:
+    match = re.search(r"^(.*) \(at (?:line (\d+), column (\d+)|end of document)\)$", said)
+    if match is None:
         return f"{path} is not valid TOML: {said.rstrip('.')}. Correct it."
-    line = f"line {found[2]}, column {found[3]}" if found[2] else "its last line"
-    return f"{path}, {line}: {found[1]}. Correct it; it is not valid TOML."
+    line = f"line {match[2]}, column {match[3]}" if match[2] else "its last line"
+    return f"{path}, {line}: {match[1]}. Correct it; it is not valid TOML."
 
 
 def first_config(

@@ -31,13 +31,13 @@ def dry(source: InputSource, chosen: Mapping[str, Any]) -> dict[str, Any]:
     return {"roles": roles, "memory": memory, "sql": sql}
 
 
-def print_dry(told: Mapping[str, Any]) -> None:
+def print_dry(preview: Mapping[str, Any]) -> None:
     """The same as people read it."""
-    print(table(COLUMNS, [[row[name] for name in COLUMNS] for row in told["roles"]]))
+    print(table(COLUMNS, [[row[name] for name in COLUMNS] for row in preview["roles"]]))
     print()
-    print(_sentence(told["memory"]))
+    print(_sentence(preview["memory"]))
     print()
-    print(told["sql"])
+    print(preview["sql"])
 
 
 def _sentence(memory: Mapping[str, Any]) -> str:

@@ -89,10 +89,10 @@ def _has_registered(params: list[click.Option]) -> bool:
 
 
 def _record(ctx: click.Context, param: click.Option, brief: bool) -> tuple[str, str] | None:
-    found = param.get_help_record(ctx)
-    if found is not None and isinstance(param, RegistryOption):
-        return found[0], about(param.registered, brief)
-    return found
+    record = param.get_help_record(ctx)
+    if record is not None and isinstance(param, RegistryOption):
+        return record[0], about(param.registered, brief)
+    return record
 
 
 class Grouped(click.Command):
@@ -100,11 +100,11 @@ class Grouped(click.Command):
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Its own, and --help-all where that lists more than --help."""
-        found = super().get_params(ctx)
-        listed = [param for param in found if isinstance(param, click.Option)]
+        params = super().get_params(ctx)
+        listed = [param for param in params if isinstance(param, click.Option)]
         if all(map(_is_common, listed)) or not _has_registered(listed):
-            return found
-        return [*found, click.Option(
+            return params
+        return [*params, click.Option(
             [ALL], is_flag=True, is_eager=True, expose_value=False, callback=_show_all,
             help="Show every option, with all that it means, and exit.",
         )]

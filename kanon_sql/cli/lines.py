@@ -27,14 +27,14 @@ def line_of(text: str, keys: Sequence[str]) -> int:
         whole = 0
         for number in range(1, len(lines) + 1):
             try:
-                found: Any = parse("".join(lines[:number]))
+                node: Any = parse("".join(lines[:number]))
             except NoToml:
                 continue
             for key in keys[:depth]:
-                found = found.get(key) if isinstance(found, dict) else None
-                if found is None:
+                node = node.get(key) if isinstance(node, dict) else None
+                if node is None:
                     break
-            if found is not None:
+            if node is not None:
                 return _first_said(lines, whole) + 1
             whole = number
     return 1

@@ -88,10 +88,10 @@ class Commands(click.Group):
         """One of them."""
         if cmd_name not in COMMANDS:
             return None
-        found: click.Command = getattr(
+        command: click.Command = getattr(
             import_module(f"kanon_sql.cli.commands.{cmd_name}"), cmd_name
         )
-        return found
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -217,9 +217,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     before = heard()
     try:
         with watching(), notices_typed(in_file=typed[:1] == ["run"]):
-            found = _invoked(typed)
+            result = _invoked(typed)
         sys.stdout.flush()
-        return found if isinstance(found, int) else DONE
+        return result if isinstance(result, int) else DONE
     except BrokenPipeError:
         # what is left in the buffer must not be written when Python ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -62,10 +62,10 @@ class RegistryOption(click.Option):
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """How it is listed: the name with underscores is taken, and not told."""
-        found = super().get_help_record(ctx)
-        if found is None or "_" not in self.registered.name:
-            return found
-        return found[0].replace(f", --{self.registered.name}", ""), found[1]
+        record = super().get_help_record(ctx)
+        if record is None or "_" not in self.registered.name:
+            return record
+        return record[0].replace(f", --{self.registered.name}", ""), record[1]
 
 
 def _is_many(option: Option) -> bool:
@@ -112,7 +112,7 @@ def options(*calls: str, but: Iterable[str] = ()) -> Callable[[Command], Command
     return add
 
 
-def read(given: Mapping[str, Any]) -> dict[str, Any]:
+def read(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The options of the registry as they were typed, as values; those not given are not there.
 
     Raises:
@@ -120,16 +120,16 @@ def read(given: Mapping[str, Any]) -> dict[str, Any]:
     """
     return {
         name: value if isinstance(value, bool) else _read(OPTIONS[name], _texts(value))
-        for name, value in given.items() if value is not None and value != ()
+        for name, value in arguments.items() if value is not None and value != ()
     }
 
 
-def checked(given: Mapping[str, Any]) -> dict[str, Any]:
+def checked(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The same, each value checked alone."""
-    found = read(given)
-    for name, value in found.items():
+    values = read(arguments)
+    for name, value in values.items():
         OPTIONS[name].read(value)
-    return found
+    return values
 
 
 def _texts(value: str | tuple[str, ...]) -> tuple[str, ...]:
@@ -159,8 +159,8 @@ def scalar(text: str) -> Any:
 def _list(name: str, text: str) -> list[Any]:
     if not text.startswith("["):
         return _split(text)
-    found = _json(name, text, 'a,b or ["a", "b"]')
-    return found if isinstance(found, list) else [found]
+    value = _json(name, text, 'a,b or ["a", "b"]')
+    return value if isinstance(value, list) else [value]
 
 
 def _split(text: str) -> list[str]:
@@ -177,25 +177,25 @@ def _json(name: str, text: str, like: str) -> Any:
 
 def _by_column(name: str, texts: Sequence[str]) -> Any:
     """One value for all columns, or pairs of a column and a value."""
-    found: dict[str, Any] = {}
+    by_column: dict[str, Any] = {}
     alone: list[Any] = []
     like = "column=value, or as JSON in quotes of the shell"
     for text in texts:
         column, sign, rest = text.partition("=")
         if text.startswith("{"):
-            found |= _json(name, text, like)
+            by_column |= _json(name, text, like)
         elif sign and rest.startswith(("{", "[")):
-            found[column.strip()] = _json(name, rest, like)
+            by_column[column.strip()] = _json(name, rest, like)
         elif sign:
             for part in _split(text):
                 column, sign, rest = part.partition("=")
                 if not sign:
                     raise OptionError(f"{name} is given {part!r} without a value. Write {like}.")
-                found[column.strip()] = scalar(rest.strip())
+                by_column[column.strip()] = scalar(rest.strip())
         else:
             alone.append(scalar(text))
-    if alone and (found or len(alone) > 1):
+    if alone and (by_column or len(alone) > 1):
         raise OptionError(
             f"{name} is given for all columns and by column, or twice. Write it once, or by column."
         )
-    return alone[0] if alone else found
+    return alone[0] if alone else by_column

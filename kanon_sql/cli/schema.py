@@ -61,17 +61,17 @@ def _option(option: Option) -> dict[str, Any]:
     form = option.check.__annotations__["return"]
     words = words_of(option.check)
     if option.name == "hierarchies":
-        found = _hierarchies()
+        definition = _hierarchies()
     elif option.name == "sensitive_values":
-        found = {"type": ["string", "number", "boolean", "array"]}
+        definition = {"type": ["string", "number", "boolean", "array"]}
     elif form == "str":
-        found = _word(words)
+        definition = _word(words)
     elif form == "str | dict[str, str]":
         by_column = {"type": "object", "additionalProperties": _word(words)}
-        found = {"anyOf": [*_word(words)["anyOf"], by_column]}
+        definition = {"anyOf": [*_word(words)["anyOf"], by_column]}
     else:
-        found = FORMS[form]
-    return {"description": f"{option.description} Default: {option.default_text}.", **found}
+        definition = FORMS[form]
+    return {"description": f"{option.description} Default: {option.default_text}.", **definition}
 
 
 def schema() -> dict[str, Any]:

@@ -59,25 +59,25 @@ def shown(names: Sequence[str], rows: Sequence[Row]) -> str:
     return turned(names, rows) if len(names) > WIDE and len(rows) <= 3 else table(names, rows)
 
 
-def metrics(found: Sequence[Row], width: int) -> str:
+def metrics(rows: Sequence[Row], width: int) -> str:
     """Numbers as a table, what they mean beside them, and the facts in words below.
 
     Args:
-        found: (metric, value, text, unit, in_words, description) each.
+        rows: (metric, value, text, unit, in_words, description) each.
         width: of the terminal.
     """
-    numbers = [(name, value, unit) for name, value, _, unit, *_ in found if value is not None]
+    numbers = [(name, value, unit) for name, value, _, unit, *_ in rows if value is not None]
     heading, rule, *lines = table(("metric", "value", "unit"), numbers).splitlines()
     start = max(map(len, (rule, *lines))) + 2
     room = max(width - start, 40)
     texts = [heading.ljust(start) + "meaning", rule.ljust(start) + "-" * 7]
-    told = None
-    for line, about in zip(lines, (m[4] or m[5] for m in found if m[1] is not None), strict=True):
+    previous = None
+    for line, about in zip(lines, (m[4] or m[5] for m in rows if m[1] is not None), strict=True):
         # a metric of every column means the same for each
-        first, *more = [""] if about == told else textwrap.wrap(about, room)
-        told = about
+        first, *more = [""] if about == previous else textwrap.wrap(about, room)
+        previous = about
         texts += [(line.ljust(start) + first).rstrip(), *(" " * start + part for part in more)]
-    words = [f"  {name}: {text}" for name, _, text, *_ in found if text is not None]
+    words = [f"  {name}: {text}" for name, _, text, *_ in rows if text is not None]
     wrapped = (textwrap.fill(word, width, subsequent_indent="    ") for word in words)
     return "\n".join([*texts, "", *wrapped]).rstrip()
 

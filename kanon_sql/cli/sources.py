@@ -64,10 +64,10 @@ def split_inside(text: str) -> tuple[str, str | None]:
     return (path, table) if sign else (text, None)
 
 
-def writes_to(given: Sequence[str], database: str | None, to: str | None) -> bool:
+def writes_to(source: Sequence[str], database: str | None, to: str | None) -> bool:
     """Whether the table to write is one of the DuckDB file that is read."""
     path, inside = split_inside(to or "")
-    read = database or (split_inside(given[0])[0] if len(given) == 1 else None)
+    read = database or (split_inside(source[0])[0] if len(source) == 1 else None)
     return None not in (inside, read) and Path(path).resolve() == Path(str(read)).resolve()
 
 
@@ -81,13 +81,13 @@ def is_database(path: str) -> bool:
 
 @contextmanager
 def opened(
-    given: Sequence[str], database: str | None = None, table: str | None = None,
+    source: Sequence[str], database: str | None = None, table: str | None = None,
     writes: bool = False,
 ) -> Iterator[InputSource]:
     """The relation that the words of a command line name.
 
     Args:
-        given: one word, or the paths of several files.
+        source: one word, or the paths of several files.
         database: a DuckDB file in which to look for the table.
         table: a table of the DuckDB file.
         writes: whether something is written to the DuckDB file.
@@ -95,7 +95,7 @@ def opened(
     Raises:
         OptionError, DataError: there is no such thing.
     """
-    words = list(given)
+    words = list(source)
     if len(words) == 1 and database is None:
         path, inside = split_inside(words[0])
         if inside is not None and table is not None:
@@ -158,22 +158,22 @@ def tables_of(con: duckdb.DuckDBPyConnection) -> list[str]:
 
 def _only_table(con: duckdb.DuckDBPyConnection, database: str) -> str:
     """The table of a DuckDB file that has one only."""
-    found = tables_of(con)
-    if len(found) == 1:
-        return found[0]
-    if not found:
+    tables = tables_of(con)
+    if len(tables) == 1:
+        return tables[0]
+    if not tables:
         raise OptionError(f"{database!r} has no table. Check the path.")
     raise OptionError(
-        f"{database!r} has {len(found)} tables. Name one, for example as "
-        f"{database}{INSIDE}{found[0]}. {did_you_mean('', found)}"
+        f"{database!r} has {len(tables)} tables. Name one, for example as "
+        f"{database}{INSIDE}{tables[0]}. {did_you_mean('', tables)}"
     )
 
 
 def _refuse_no_table(con: duckdb.DuckDBPyConnection, name: str, database: str) -> None:
     if find_relation(name, ConnectionCatalog(lambda: nullcontext(con))).entry is None:
         known = tables_of(con)
-        told = did_you_mean(name, known) if known else "It has none."
-        raise OptionError(f"{database!r} has no table {name!r}. {told}")
+        hint = did_you_mean(name, known) if known else "It has none."
+        raise OptionError(f"{database!r} has no table {name!r}. {hint}")
 
 
 def _folder(con: duckdb.DuckDBPyConnection, word: str) -> str:

@@ -114,8 +114,8 @@ def read_target(
     bare = in_blocks and form is None and _ending(text)[0] not in {*ENDINGS, *DATABASES}
     if text.endswith("/") or Path(text).is_dir() or bare:
         return Target("folder", text, Path(text), form or "parquet")
-    found, packed = _format(text, form)
-    return Target("file", text, _file(text), found, packed)
+    file_format, packed = _format(text, form)
+    return Target("file", text, _file(text), file_format, packed)
 
 
 def _table(path: str, table: str) -> Target:
@@ -169,8 +169,8 @@ def _format(text: str, form: str | None) -> tuple[str, str | None]:
             f"{', '.join(ENDINGS)}, or give --format. A folder is named with a slash, as "
             f"{text.rstrip('/')}/."
         )
-    found = form or ENDINGS[ending]
-    return found, None if found == "parquet" else packed
+    file_format = form or ENDINGS[ending]
+    return file_format, None if file_format == "parquet" else packed
 
 
 def _ending(text: str) -> tuple[str, str | None]:
@@ -183,15 +183,15 @@ def _ending(text: str) -> tuple[str, str | None]:
 def plain_rows(con: duckdb.DuckDBPyConnection, text: str) -> tuple[str, dict[str, str]]:
     """A query, in parentheses, as any place keeps it, with name and type of each column. An ENUM is
     the text that it is: its type would tell all values that it may have, released or not."""
-    found = bound(con, text)
+    relation = bound(con, text)
     types = {
         name: ENUM.sub("VARCHAR", str(kind))
-        for name, kind in zip(found.columns, found.types, strict=True)
+        for name, kind in zip(relation.columns, relation.types, strict=True)
     }
     shown = ", ".join(
         quoted(name) if str(kind) == types[name]
         else f"CAST({quoted(name)} AS {types[name]}) AS {quoted(name)}"
-        for name, kind in zip(found.columns, found.types, strict=True)
+        for name, kind in zip(relation.columns, relation.types, strict=True)
     )
     return f"(SELECT {shown} FROM ({text}))", types
 
@@ -242,13 +242,13 @@ def _refuse_read(session: Session, source: InputSource, place: Target, reads: Re
         reads.refuse_untold("-o", place.path, "Write the release to a new file")
     elif place.table is not None:
         schema, name = _parts(place.table)
-        there = session.con.execute(TABLE, [schema, name]).fetchall()
-        if there and reads.untold:
+        existing = session.con.execute(TABLE, [schema, name]).fetchall()
+        if existing and reads.untold:
             raise OptionError(
                 "-o names an existing table, and the relation may read it. Write the release to a "
                 "new table."
             )
-        if there and name.lower() in reads.words:
+        if existing and name.lower() in reads.words:
             itself = str(source.data).lower() in (name.lower(), f"{schema}.{name}".lower())
             what = "the relation itself" if itself else "a table that is read"
             raise OptionError(f"-o names {what}. Write the release to another table.")
@@ -261,13 +261,13 @@ def _copy(
     if place.format == "parquet":
         with writing(place.path):
             refuse_unkept(types, draft)
-    told = f"{FORMATS[place.format]}, USE_TMP_FILE false"
+    options = f"{FORMATS[place.format]}, USE_TMP_FILE false"
     if place.packed is not None:
-        told += f", COMPRESSION {place.packed}"
+        options += f", COMPRESSION {place.packed}"
     elif place.format != "parquet":
-        told += ", COMPRESSION none"
+        options += ", COMPRESSION none"
     with writing(place.path):
-        bound(session.con, f"COPY {rows} TO {literal(draft)} ({told})")
+        bound(session.con, f"COPY {rows} TO {literal(draft)} ({options})")
         with Path(draft).open("rb") as file:
             os.fsync(file.fileno())
 
@@ -287,14 +287,14 @@ def _into_folder(
     parted = ", ".join(quoted(known[caseless(column)]) for column in place.by)
     with folder_beside(place.path) as near:
         draft = near / "parts"
-        told = FORMATS[place.format].replace(", PRESERVE_ORDER true", "")
+        options = FORMATS[place.format].replace(", PRESERVE_ORDER true", "")
         with writing(place.path):
             if place.format == "parquet":
                 refuse_unkept(types, str(near / "types"))
             draft.mkdir()
             bound(
                 session.con,
-                f"COPY {rows} TO {literal(str(draft))} ({told}, PARTITION_BY ({parted}))",
+                f"COPY {rows} TO {literal(str(draft))} ({options}, PARTITION_BY ({parted}))",
             )
         if not place.path.exists() or not any(place.path.iterdir()):
             if place.path.exists():
@@ -304,14 +304,14 @@ def _into_folder(
             _exchange(draft, place.path, near / "before", len(place.by))
 
 
-def _exchange(made: Path, place: Path, before: Path, depth: int) -> None:
+def _exchange(draft: Path, place: Path, before: Path, depth: int) -> None:
     """Gives each partition that was made its place; what was there is gone only then."""
     taken: list[tuple[Path, Path]] = []
     try:
-        for part in sorted(made.glob("/".join("*" * depth))):
-            own = place / part.relative_to(made)
+        for part in sorted(draft.glob("/".join("*" * depth))):
+            own = place / part.relative_to(draft)
             if own.exists():
-                kept = before / part.relative_to(made)
+                kept = before / part.relative_to(draft)
                 kept.parent.mkdir(parents=True, exist_ok=True)
                 own.rename(kept)
                 taken.append((kept, own))
@@ -375,9 +375,9 @@ def _attached(
     try:
         con.execute(f"ATTACH {literal(str(path))} AS {name} (READ_WRITE)")
     except duckdb.Error as error:
-        told = write_fault(error, place) if place != path else None
-        if told is not None:
-            raise told from None
+        fault = write_fault(error, place) if place != path else None
+        if fault is not None:
+            raise fault from None
         raise OptionError(
             f"DuckDB can't open {str(place)!r} to write. Check that no other process has it open."
         ) from None

@@ -35,10 +35,10 @@ def as_typed(sentence: str, in_file: bool = False) -> str:
         sentence: what it is.
         in_file: whether they stand in kanon.toml, but for those of the command itself.
     """
-    def typed(found: re.Match[str]) -> str:
-        name, value = found[1], found[2]
+    def typed(match: re.Match[str]) -> str:
+        name, value = match[1], match[2]
         if name is None:
-            return found[0]
+            return match[0]
         if in_file and name != "overwrite":
             return f"{name} = {value.lower() if value in ('True', 'False') else value}"
         option = name.replace("_", "-")
@@ -51,17 +51,17 @@ def as_typed(sentence: str, in_file: bool = False) -> str:
     return SUCH.sub(_in_shell, GIVEN.sub(typed, sentence))
 
 
-def _in_toml(found: re.Match[str]) -> str:
+def _in_toml(match: re.Match[str]) -> str:
     """A list is the same there, and by column names stand before a sign."""
-    return re.sub(r"'(\w+)': ", r"\1 = ", found[0])
+    return re.sub(r"'(\w+)': ", r"\1 = ", match[0])
 
 
-def _in_shell(found: re.Match[str]) -> str:
+def _in_shell(match: re.Match[str]) -> str:
     """A list, or values by column, as one word."""
     try:
-        value = literal_eval(found[0])
+        value = literal_eval(match[0])
     except (SyntaxError, ValueError):
-        return found[0]
+        return match[0]
     parts = list(value.values()) if isinstance(value, dict) else value
     if "kind" in value or any(isinstance(part, (dict, list)) for part in parts):
         return quote(json.dumps(value))  # as it is there

@@ -28,9 +28,9 @@ SUMMARY = ("rows", "rows_released", "rows_suppressed", "classes", "k",
 
 def rows_of(call: str, source: InputSource, options: Mapping[str, Any], **more: Any) -> Rows:
     """Column names and rows of one call of the registry."""
-    found: Any = run(call, source.data, source.con, {**more, **options})
-    columns = [column.to_pylist() for column in found.columns]
-    return found.column_names, list(zip(*columns, strict=True))
+    table: Any = run(call, source.data, source.con, {**more, **options})
+    columns = [column.to_pylist() for column in table.columns]
+    return table.column_names, list(zip(*columns, strict=True))
 
 
 def columns_of(source: InputSource) -> list[str]:
@@ -56,27 +56,27 @@ def summary(source: InputSource, options: Mapping[str, Any]) -> dict[str, Any]:
     """What is told of a release that was written; its labels are known by now, and what there was
     to be said of its columns is said."""
     with redirect_stderr(io.StringIO()):
-        _, found = rows_of("anonymize_metrics", source, options)
-    numbers = {name: value for name, value, *_ in found}
+        _, rows = rows_of("anonymize_metrics", source, options)
+    numbers = {name: value for name, value, *_ in rows}
     return {name: numbers[name] for name in SUMMARY if numbers.get(name) is not None}
 
 
-def sentence(told: Mapping[str, Any], place: str, seconds: float) -> str:
+def sentence(metrics: Mapping[str, Any], place: str, seconds: float) -> str:
     """The same as people read it."""
-    rows, left_out = int(told["rows_released"]), int(told.get("rows_suppressed", 0))
+    rows, left_out = int(metrics["rows_released"]), int(metrics.get("rows_suppressed", 0))
     said = [f"{rows:,} rows in {place}" + (f", {left_out:,} left out" if left_out else "")]
-    if "k" in told and "classes" in told:
-        said.append(f"{int(told['classes']):,} classes of {int(told['k'])} or more")
-    if "information_loss" in told:
-        said.append(f"information loss {told['information_loss']:.3g} %")
+    if "k" in metrics and "classes" in metrics:
+        said.append(f"{int(metrics['classes']):,} classes of {int(metrics['k'])} or more")
+    if "information_loss" in metrics:
+        said.append(f"information loss {metrics['information_loss']:.3g} %")
     return ", ".join([*said, f"{seconds:.1f} s"])
 
 
 def files_sentence(done: ReleasedFiles) -> str:
     """The same of a release in files."""
-    told = done.metrics
+    metrics = done.metrics
     files = "1 file" if done.files == 1 else f"{done.files:,} files"
-    return sentence(told, f"{files} of {done.path}", told["seconds"])
+    return sentence(metrics, f"{files} of {done.path}", metrics["seconds"])
 
 
 def into_folder(
@@ -102,8 +102,8 @@ def into_folder(
         raise OptionError(
             "A folder without --partition-by is one of Parquet files. Leave --format out."
         )
-    given = {name: value for name, value in more.items() if value is not None}
-    return anonymize_files(source.data, str(place.path), **given, **options)
+    settings = {name: value for name, value in more.items() if value is not None}
+    return anonymize_files(source.data, str(place.path), **settings, **options)
 
 
 @contextmanager

@@ -16,12 +16,12 @@ def copy_package(folder: Path) -> str:
     Raises:
         OptionError: something else is there.
     """
-    here = Path(__file__).parent
-    own = (here / PROJECT).read_text(encoding="utf-8")
+    source = Path(__file__).parent
+    own = (source / PROJECT).read_text(encoding="utf-8")
     if folder.exists():
-        there = folder / PROJECT
+        existing = folder / PROJECT
         if not folder.is_dir() or (any(folder.iterdir()) and not (
-            there.is_file() and "\nname: kanon_sql\n" in there.read_text(encoding="utf-8")
+            existing.is_file() and "\nname: kanon_sql\n" in existing.read_text(encoding="utf-8")
         )):
             raise OptionError(
                 f"{folder} is already there, and is not the dbt package of kanon_sql. Name a new "
@@ -31,7 +31,7 @@ def copy_package(folder: Path) -> str:
             shutil.rmtree(folder / "macros")
     (folder / "macros").mkdir(parents=True)
     (folder / PROJECT).write_text(own, encoding="utf-8")
-    for path in sorted((here / "macros").glob("*.sql")):
+    for path in sorted((source / "macros").glob("*.sql")):
         (folder / "macros" / path.name).write_text(
             path.read_text(encoding="utf-8"), encoding="utf-8"
         )

@@ -38,10 +38,10 @@ def heard() -> int:
     with _lock:
         while _pair is not None:
             try:
-                told = _pair[0].recv(64)
+                signals = _pair[0].recv(64)
             except OSError:
                 break
-            _heard += told.count(signal.SIGINT)
+            _heard += signals.count(signal.SIGINT)
         return _heard
 
 

@@ -79,18 +79,18 @@ def counts_of(values: Ranges, edges: Floats) -> Floats:
     """Rows in each bin, float64, one more than there are edges. A range is spread evenly over the
     bins that it touches."""
     point = values.low == values.high
-    found = np.bincount(
+    counts = np.bincount(
         np.searchsorted(edges, values.low[point], side="right"), minlength=len(edges) + 1
     ).astype(np.float64)
     wide = np.isfinite(values.low) & np.isfinite(values.high) & ~point
     low, high = values.low[wide], values.high[wide]
     if not len(low):
-        return found
+        return counts
     # the ranges are those of classes, so there are few different ones
     ends, rows = np.unique(np.stack([low, high]), axis=1, return_counts=True)
     below = np.clip((edges[None, :] - ends[0][:, None]) / (ends[1] - ends[0])[:, None], 0.0, 1.0)
     steps = np.diff(below, axis=1, prepend=0.0, append=1.0)
-    return np.asarray(found + (steps * rows[:, None]).sum(axis=0))
+    return np.asarray(counts + (steps * rows[:, None]).sum(axis=0))
 
 
 def joined(edges: Floats, before: Floats, least: int) -> Floats:

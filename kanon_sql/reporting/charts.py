@@ -93,12 +93,14 @@ def _axis(names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def of_distribution(told: Distribution) -> str:
+def of_distribution(distribution: Distribution) -> str:
     """A column before and after."""
-    bars = [*told.bars]
-    if told.missing.before or told.missing.after:
-        bars.append(told.missing)
-    return paired(bars, f"{told.column}: share of the rows in each group, source and release")
+    bars = [*distribution.bars]
+    if distribution.missing.before or distribution.missing.after:
+        bars.append(distribution.missing)
+    return paired(
+        bars, f"{distribution.column}: share of the rows in each group, source and release"
+    )
 
 
 def shares(values: Sequence[tuple[str, float]], label: str, width: int = 300) -> str:

@@ -23,7 +23,7 @@ def sizes(
     ``unit``, if not ``exact``."""
     starts = sorted({1, 2, k, 2 * k, 5 * k, 10 * k})
     ends = [*starts[1:], None]
-    found = [reader.sizes(table, columns) for table in (SOURCE, RELEASE)]
+    counts = [reader.sizes(table, columns) for table in (SOURCE, RELEASE)]
     bars = []
     for low, high in zip(starts, ends, strict=True):
         rows = [
@@ -31,7 +31,7 @@ def sizes(
                 size * classes for size, classes in each
                 if size >= low and (high is None or size < high)
             ))
-            for each in found
+            for each in counts
         ]
         bars.append(Bar(_label(low, high), to_multiple(rows[0], unit, exact), rows[1]))
     return tuple(bars)
@@ -74,5 +74,5 @@ def shared(reader: TablePair, columns: Sequence[str], sensitive: str,
 
 def _total(kinds: Iterable[tuple[int, int]]) -> tuple[int, int]:
     """Classes, and their rows."""
-    told = list(kinds)
-    return sum(classes for _, classes in told), sum(size * classes for size, classes in told)
+    pairs = list(kinds)
+    return sum(classes for _, classes in pairs), sum(size * classes for size, classes in pairs)

@@ -94,7 +94,7 @@ def _of_numbers(
     if not exact and missing < k:
         missing = 0.0
     wide = bool((after.high > after.low).any())
-    told = Distribution(
+    distribution = Distribution(
         name, bars,
         Bar("no value", to_multiple(missing, k, exact), float(np.isnan(after.low).sum())),
         RANGED if wide else "",
@@ -103,7 +103,7 @@ def _of_numbers(
         np.where(np.isfinite(each.middle), np.searchsorted(edges, each.middle, side="right"), -1)
         for each in (before, after)
     ]
-    return told, Measured(name, codes[0], codes[1], (before, after))
+    return distribution, Measured(name, codes[0], codes[1], (before, after))
 
 
 def _of_labels(
@@ -134,11 +134,11 @@ def _of_labels(
     missing = float((before.codes < 0).sum())
     if not exact and missing < k:
         missing = 0.0
-    told = Distribution(
+    distribution = Distribution(
         name, tuple(bars),
         Bar("no value", to_multiple(missing, k, exact), float((after.codes < 0).sum())),
     )
-    return told, Measured(name, before.codes, values_alone(before, after))
+    return distribution, Measured(name, before.codes, values_alone(before, after))
 
 
 def _tells(rows: int, k: int) -> bool:
@@ -157,16 +157,16 @@ def associations(columns: Sequence[Measured], exact: bool) -> Iterable[Associati
     for one, other in combinations(columns, 2):
         if one.numbers and other.numbers:
             pairs = [(one.numbers[i].middle, other.numbers[i].middle) for i in (0, 1)]
-            told, kind = [_pearson(*pair) for pair in pairs], PEARSON
+            values, kind = [_pearson(*pair) for pair in pairs], PEARSON
         else:
-            told = [_cramer(one.before, other.before), _cramer(one.after, other.after)]
+            values = [_cramer(one.before, other.before), _cramer(one.after, other.after)]
             kind = CRAMER
         seen = [
             (each.numbers[1].middle if each.numbers else each.after) for each in (one, other)
         ]
         if _told_share(*seen) < TOLD:
-            told[1] = None
-        rounded = [None if each is None else round(each, digits) + 0.0 for each in told]
+            values[1] = None
+        rounded = [None if each is None else round(each, digits) + 0.0 for each in values]
         yield Association(one.name, other.name, rounded[0], rounded[1], kind)
 
 

@@ -262,8 +262,8 @@ class ReportFacts:
 
     def value(self, metric: str) -> float | None:
         """A metric's number; None where there is none."""
-        found = self.metrics.get(metric)
-        return None if found is None else found.value
+        number = self.metrics.get(metric)
+        return None if number is None else number.value
 
     @property
     def quasi_identifiers(self) -> tuple[SourceColumn, ...]:

@@ -30,20 +30,20 @@ def at_one_level(paths: Paths, before: Labels, after: Labels) -> tuple[Labels, L
     for level in range(root):
         for leaf, path in enumerate(paths):
             place.setdefault(path[level], (level, leaf))
-    found = [place.get(_leaf(text)) for text in after.texts]
+    spots = [place.get(_leaf(text)) for text in after.texts]
     rows = np.bincount(after.codes[after.codes >= 0], minlength=len(after.texts))
-    told = np.zeros(max(root, 1), np.int64)
-    for spot, many in zip(found, rows.tolist(), strict=True):
+    counts = np.zeros(max(root, 1), np.int64)
+    for spot, many in zip(spots, rows.tolist(), strict=True):
         if spot is not None:
-            told[spot[0]] += many
-    level = int(np.searchsorted(np.cumsum(told), MOST * told.sum()))
+            counts[spot[0]] += many
+    level = int(np.searchsorted(np.cumsum(counts), MOST * counts.sum()))
     own = {_leaf(path[0]): path for path in paths}
     return (
         _renamed(before, [
             own[leaf][level] if leaf in own else None for leaf in map(_leaf, before.texts)
         ]),
         _renamed(after, [
-            None if spot is None or spot[0] > level else paths[spot[1]][level] for spot in found
+            None if spot is None or spot[0] > level else paths[spot[1]][level] for spot in spots
         ]),
     )
 

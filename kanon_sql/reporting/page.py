@@ -19,11 +19,11 @@ from kanon_sql.reporting.verdict import cards, concerns
 HERE = files(__package__)
 
 
-def page_of(told: ReportFacts) -> str:
+def page_of(facts: ReportFacts) -> str:
     """The HTML of a report."""
     template = _environment().from_string(_text("page.html.jinja"))
     return str(template.render(
-        told=told, cards=cards(told), concerns=concerns(told), charts=charts,
+        facts=facts, cards=cards(facts), concerns=concerns(facts), charts=charts,
         style=Markup(_text("page.css")),
     ))
 
@@ -36,16 +36,16 @@ def _text(name: str) -> str:
 @cache
 def _environment() -> Environment:
     """Templates in which everything is escaped, but for what is said to be HTML."""
-    found = Environment(
+    environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    found.filters |= {
+    environment.filters |= {
         "number": number, "share": share, "rows": rows, "signed": signed, "svg": Markup,
         "json": lambda value: json.dumps(value, ensure_ascii=False), "error": error,
         "cell": cell, "named": named,
         "role": lambda role: str(role).replace("_", "-"),
     }
-    return found
+    return environment
 
 
 def _data(value: float | None, text: str, metric: str = "") -> Markup:

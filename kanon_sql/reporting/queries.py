@@ -22,29 +22,29 @@ Rows = tuple[Sequence[str], Sequence[Sequence[Any]]]
 """The columns of an answer, and its rows."""
 
 
-def read_queries(given: Any) -> dict[str, str]:
+def read_queries(queries: Any) -> dict[str, str]:
     """The queries by their names; those of a list are counted.
 
     Raises:
         OptionError: what is given isn't that.
     """
-    if given is None:
+    if queries is None:
         return {}
-    if isinstance(given, (list, tuple)):
-        given = {f"Query {number}": text for number, text in enumerate(given, start=1)}
-    if not isinstance(given, Mapping) or not all(
-        isinstance(text, str) for pair in given.items() for text in pair
+    if isinstance(queries, (list, tuple)):
+        queries = {f"Query {number}": text for number, text in enumerate(queries, start=1)}
+    if not isinstance(queries, Mapping) or not all(
+        isinstance(text, str) for pair in queries.items() for text in pair
     ):
         raise OptionError(
             f"queries has a value that is not an SQL string. Give them by name, {ADVICE}."
         )
-    for name, text in given.items():
+    for name, text in queries.items():
         if PLACE not in text:
             raise OptionError(
                 f"The query {name!r} doesn't say where the table goes. Write {PLACE} for it, "
                 f"{ADVICE}."
             )
-    return {name: text.strip().rstrip(";") for name, text in given.items()}
+    return {name: text.strip().rstrip(";") for name, text in queries.items()}
 
 
 def answered(
@@ -95,8 +95,8 @@ def _compared(
         is_ = {c: _number(new[key][i]) for c, i in zip(columns, numbers, strict=True)}
         full = {column: _error(was[column], is_[column]) for column in columns}
         errors += [error for error in full.values() if error is not None]
-        told = full if exact else {c: _band(error) for c, error in full.items()}
-        answers.append(Answer(key, was if exact else {}, is_, told))
+        shown = full if exact else {c: _band(error) for c, error in full.items()}
+        answers.append(Answer(key, was if exact else {}, is_, shown))
     worst, middle = (max(errors), median(errors)) if errors else (None, None)
     return UserQuery(
         name, sql, tuple(columns), tuple(answers[:LINES]), max(0, len(answers) - LINES),
@@ -108,20 +108,20 @@ def _compared(
 def _keys(columns: Sequence[str], *answers: Sequence[Sequence[Any]]) -> list[int]:
     """The places of the columns that say what a line is about: those that hold no numbers, else the
     first where there are several lines."""
-    found = [
+    keys = [
         i for i in range(len(columns))
         if any(not _is_number(row[i]) for rows in answers for row in rows if row[i] is not None)
     ]
     several = any(len(rows) > 1 for rows in answers)
-    return found or ([0] if several and len(columns) > 1 else [])
+    return keys or ([0] if several and len(columns) > 1 else [])
 
 
 def _by_key(
     rows: Sequence[Sequence[Any]], keys: Sequence[int]
 ) -> dict[str, Sequence[Any]] | None:
     """The lines by what they are about; None where two are about the same."""
-    found = {", ".join(_text(row[i]) for i in keys): row for row in rows}
-    return found if len(found) == len(rows) else None
+    lines = {", ".join(_text(row[i]) for i in keys): row for row in rows}
+    return lines if len(lines) == len(rows) else None
 
 
 def _text(value: Any) -> str:

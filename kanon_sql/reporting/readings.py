@@ -77,15 +77,15 @@ class TablePair:
 
     def type_of(self, table: str, column: str) -> str:
         """The type of a column."""
-        found = self.con.table(table)
-        return str(dict(zip(found.columns, found.types, strict=True))[column])
+        relation = self.con.table(table)
+        return str(dict(zip(relation.columns, relation.types, strict=True))[column])
 
     def ranges(self, table: str, column: str, like: str) -> Ranges | None:
         """A column as numbers or times; ``like``: the type in the source. None where it is none."""
-        found = self._ends(column, like, table, table)
-        if found is None:
+        bounds = self._ends(column, like, table, table)
+        if bounds is None:
             return None
-        text = statement("report.points", low=found[0], high=found[1], relation=table)
+        text = statement("report.points", low=bounds[0], high=bounds[1], relation=table)
         ends = self.con.execute(text).fetchnumpy()
         low, high = (np.ma.filled(ends[end].astype(np.float64), np.nan) for end in ("low", "high"))
         return Ranges(low, high, bool(WHOLE.match(like)), bool(TIMES.match(like)))
@@ -110,8 +110,8 @@ class TablePair:
         """A column as texts."""
         name = quoted(column)
         listed = LISTED.search(self.type_of(table, column))
-        told = f"__kanon_set_text({name})" if listed else f"{name}::VARCHAR"
-        text = statement("report.labels", text=told, relation=table)
+        label = f"__kanon_set_text({name})" if listed else f"{name}::VARCHAR"
+        text = statement("report.labels", text=label, relation=table)
         column_ = self.con.sql(text).to_arrow_table().column("label").combine_chunks()
         coded = column_.dictionary_encode()
         texts = coded.dictionary.to_pylist()
@@ -124,8 +124,8 @@ class TablePair:
     def sizes(self, table: str, columns: Sequence[str]) -> list[tuple[int, int]]:
         """Sizes of classes, and how many classes have each."""
         text = statement("report.classes", seen=seen(chosen(columns)), relation=table)
-        found: list[tuple[int, int]] = self.con.execute(text).fetchall()
-        return found
+        counts: list[tuple[int, int]] = self.con.execute(text).fetchall()
+        return counts
 
     def most_rows(self, column: str) -> int:
         """The most rows of the source that have the same value."""
@@ -141,8 +141,8 @@ class TablePair:
             "report.sensitive", seen=seen(chosen(columns)), relation=RELEASE,
             column=quoted(sensitive),
         )
-        found: list[tuple[int, int, int, int]] = self.con.execute(text).fetchall()
-        return found
+        classes: list[tuple[int, int, int, int]] = self.con.execute(text).fetchall()
+        return classes
 
     def nearest(self, columns: Sequence[str], rows: int) -> list[tuple[Any, ...]]:
         """Released rows, and the rows of the source most like them: two lists of texts, how far
@@ -156,8 +156,8 @@ class TablePair:
             shown=", ".join(map(quoted, columns)),
             distance=" + ".join(map(self._distance, columns)),
         )
-        found: list[tuple[Any, ...]] = self.con.execute(text).fetchall()
-        return found
+        pairs: list[tuple[Any, ...]] = self.con.execute(text).fetchall()
+        return pairs
 
     def _distance(self, column: str) -> str:
         """SQL of how far two values of a column are from each other."""

@@ -92,63 +92,63 @@ class Cards:
         return all(demand.kept for demand in self.demands)
 
 
-def cards(told: ReportFacts) -> Cards:
+def cards(facts: ReportFacts) -> Cards:
     """What the first screen says."""
     worst = max(
         ((column.name, column.loss, column.loss_metric)
-         for column in told.quasi_identifiers if column.loss is not None),
+         for column in facts.quasi_identifiers if column.loss is not None),
         key=lambda each: each[1], default=None,
     )
-    gravest = next((each for each in concerns(told) if each.severe or each.open), None)
-    return Cards(tuple(_demands(told)), *_loss(told), worst, gravest)
+    gravest = next((each for each in concerns(facts) if each.severe or each.open), None)
+    return Cards(tuple(_demands(facts)), *_loss(facts), worst, gravest)
 
 
-def _demands(told: ReportFacts) -> Iterator[ShownDemand]:
-    yield ShownDemand("k", told.value("k_requested"), told.value("k"), "k")
+def _demands(facts: ReportFacts) -> Iterator[ShownDemand]:
+    yield ShownDemand("k", facts.value("k_requested"), facts.value("k"), "k")
     for model in THRESHOLDS:
-        for name, asked in told.metrics.items():
+        for name, asked in facts.metrics.items():
             if name.partition(" (")[0] != f"{model.name}_requested":
                 continue
             reached = name.replace("_requested", "", 1)
             yield ShownDemand(
-                reached, asked.value, told.value(reached), reached,
+                reached, asked.value, facts.value(reached), reached,
                 at_least=model.bound == "at least",
             )
 
 
-def _loss(told: ReportFacts) -> tuple[str, float | None, str]:
+def _loss(facts: ReportFacts) -> tuple[str, float | None, str]:
     """The loss that the first screen tells: of what is released, where that is defined."""
-    if told.value("ncp") is not None:
-        return "ncp", told.value("ncp"), "of the information of a cell, on average"
-    loss = told.value("information_loss")
+    if facts.value("ncp") is not None:
+        return "ncp", facts.value("ncp"), "of the information of a cell, on average"
+    loss = facts.value("information_loss")
     return (
         "information_loss", None if loss is None else loss / 100,
         "of the variance",
     )
 
 
-def concerns(told: ReportFacts) -> tuple[Concern, ...]:
+def concerns(facts: ReportFacts) -> tuple[Concern, ...]:
     """What has to be looked at before somebody signs, the gravest first."""
     return tuple(sorted(
-        _concerns(told), key=lambda concern: (not concern.severe, not concern.open)
+        _concerns(facts), key=lambda concern: (not concern.severe, not concern.open)
     ))
 
 
-def _concerns(told: ReportFacts) -> Iterator[Concern]:
-    for demand in _demands(told):
+def _concerns(facts: ReportFacts) -> Iterator[Concern]:
+    for demand in _demands(facts):
         if not demand.kept:
             yield Concern(
                 f"The requested {demand.name} is not met: it is {{}}.", demand.metric,
                 demand.reached or 0.0, "Do not publish this release.", True,
             )
-    alone = told.value("unique_in_unchanged") or 0.0
+    alone = facts.value("unique_in_unchanged") or 0.0
     if alone:
         yield Concern(
             "{} released rows are unique in the unchanged columns: an attacker who knows these "
             "values of a person finds the row, regardless of k.", "unique_in_unchanged", alone,
             "Make these columns quasi-identifiers, or drop them.", True,
         )
-    for shared in told.shared:
+    for shared in facts.shared:
         if shared.one_value:
             yield Concern(
                 f"{{}} released rows are in classes with only one value of {shared.column}: an "
@@ -156,13 +156,13 @@ def _concerns(told: ReportFacts) -> Iterator[Concern]:
                 float(shared.one_value),
                 f"If {shared.column} is confidential, request l-diversity, such as l=2.", open=True,
             )
-    left_out = told.value("rows_suppressed") or 0.0
+    left_out = facts.value("rows_suppressed") or 0.0
     if left_out:
         yield Concern(
             "{} rows were left out: totals of the release differ from those of the source.",
             "rows_suppressed", left_out, "State this with the release.",
         )
-    names = [column.name for column in told.passing if column.role == "other"]
+    names = [column.name for column in facts.passing if column.role == "other"]
     if names:
         yield Concern(
             "{} columns without a role are released unchanged: " + ", ".join(names) + ".", "",

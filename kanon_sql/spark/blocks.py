@@ -73,8 +73,8 @@ class _Cutting:
         blocks = -(-many // self.size)
         if blocks < 2:
             return CutTree(0), {0: many}
-        found = self._sample(self.rows.filter(F.col(MIX) % self._every(many) == 0))
-        tree = self._tree(found, many, blocks)
+        sample = self._sample(self.rows.filter(F.col(MIX) % self._every(many) == 0))
+        tree = self._tree(sample, many, blocks)
         counts = self.counted(tree)
         for _ in range(AGAIN):
             large = {leaf: n for leaf, n in counts.items() if n > MOST * self.size}
@@ -101,8 +101,8 @@ class _Cutting:
         finally:
             self.session.con.unregister(SAMPLE)
 
-    def _tree(self, found: pa.Table, rows: int, blocks: int) -> CutTree:
-        return cut_sample(found, self.attributes, self.ranks, rows, blocks, self.k)
+    def _tree(self, sample: pa.Table, rows: int, blocks: int) -> CutTree:
+        return cut_sample(sample, self.attributes, self.ranks, rows, blocks, self.k)
 
     def _again(self, tree: CutTree, large: Mapping[int, int]) -> CutTree:
         """The tree with these leaves cut."""
@@ -111,18 +111,18 @@ class _Cutting:
             (F.col(BLOCK) == leaf) & (F.col(MIX) % self._every(many) == 0)
             for leaf, many in large.items()
         ))
-        found = self._sample(rows.filter(taken))
-        own = found[BLOCK].to_numpy()
+        sample = self._sample(rows.filter(taken))
+        own = sample[BLOCK].to_numpy()
         parts = {
-            leaf: self._tree(found.filter(pa.array(own == leaf)), many, -(-many // self.size))
+            leaf: self._tree(sample.filter(pa.array(own == leaf)), many, -(-many // self.size))
             for leaf, many in large.items()
         }
         return _numbered(_grafted(tree, parts))
 
     def counted(self, tree: CutTree) -> dict[int, int]:
         """How many rows each leaf has."""
-        found = self.placed(tree).groupBy(BLOCK).count().collect()
-        return {row[BLOCK]: row["count"] for row in found}
+        rows = self.placed(tree).groupBy(BLOCK).count().collect()
+        return {row[BLOCK]: row["count"] for row in rows}
 
     def leaves(self, tree: CutTree, counts: Mapping[int, int]) -> list[Leaf]:
         """The leaves that have rows, and how many persons."""
@@ -134,11 +134,13 @@ class _Cutting:
         persons = self.placed(tree).groupBy(BLOCK, column(self.entity)).agg(
             F.count(F.lit(1)).alias(SIZE)
         )
-        found = persons.groupBy(BLOCK).agg(
+        rows = persons.groupBy(BLOCK).agg(
             F.count(SIZE).alias("persons"), F.max(SIZE).alias("most")
         ).collect()
-        told = {row[BLOCK]: (row["persons"], row["most"]) for row in found}
-        return [Leaf(str(leaf), counts[leaf], *told[leaf]) for leaf in tree.leaves if leaf in told]
+        totals = {row[BLOCK]: (row["persons"], row["most"]) for row in rows}
+        return [
+            Leaf(str(leaf), counts[leaf], *totals[leaf]) for leaf in tree.leaves if leaf in totals
+        ]
 
     def placed(self, tree: CutTree) -> Any:
         """The rows with their leaf in the column BLOCK."""

@@ -23,28 +23,28 @@ CLASSES_SQL = "place long, classes long"
 Batches = Iterator[pa.RecordBatch]
 
 
-def with_class_ids(work: WorkerSetup, made: Any, counted: Sequence[str]) -> Any:
+def with_class_ids(work: WorkerSetup, released: Any, counted: Sequence[str]) -> Any:
     """The rows of a release with a column class_id beside.
 
     Args:
         work: what workers need to know.
-        made: the released rows and their hashes; kept by Spark, so that its partitions are what
+        released: the released rows and their hashes; kept by Spark, so that its partitions are what
             they are.
         counted: the columns by whose released values classes are told apart.
     """
     columns = (OF_VALUES, *counted)
-    found = made.mapInArrow(_counter(work, columns), CLASSES_SQL).collect()
-    sizes = sorted((row["place"], row["classes"]) for row in found)
+    counts = released.mapInArrow(_counter(work, columns), CLASSES_SQL).collect()
+    sizes = sorted((row["place"], row["classes"]) for row in counts)
     ends = accumulate((many for _, many in sizes), initial=0)
     before = {place: end for (place, _), end in zip(sizes, ends, strict=False)}
-    schema = StructType([*made.schema, StructField("class_id", LongType())])
+    schema = StructType([*released.schema, StructField("class_id", LongType())])
     target = to_arrow_schema(schema, timezone=ZONE)
-    return made.mapInArrow(_numberer(work, columns, before, target), schema)
+    return released.mapInArrow(_numberer(work, columns, before, target), schema)
 
 
 def _whole(batches: Batches) -> pa.Table | None:
-    found = list(batches)
-    return pa.Table.from_batches(found) if sum(map(len, found)) else None
+    chunks = list(batches)
+    return pa.Table.from_batches(chunks) if sum(map(len, chunks)) else None
 
 
 def _place() -> int:
@@ -62,8 +62,8 @@ def _counter(work: WorkerSetup, columns: tuple[str, ...]) -> Callable[[Batches],
         if rows is None:
             return
         text = statement("spark.places", columns=listed(columns), rows=ROWS)
-        found = asked_of(opened(work.zone, 1), text, rows)
-        whole = pa.table([pa.array([_place()], pa.int64()), found["classes"]], schema=CLASSES)
+        counts = asked_of(opened(work.zone, 1), text, rows)
+        whole = pa.table([pa.array([_place()], pa.int64()), counts["classes"]], schema=CLASSES)
         yield from whole.to_batches()
 
     return count
@@ -86,7 +86,7 @@ def _numberer(
         text = statement(
             "spark.class_ids", class_id=class_id, rows=ROWS, order=listed((OF_VALUES, OF_ALL))
         )
-        found = asked_of(opened(work.zone, 1), text, rows)
-        yield from found.cast(target).to_batches()
+        numbered = asked_of(opened(work.zone, 1), text, rows)
+        yield from numbered.cast(target).to_batches()
 
     return number

@@ -111,9 +111,9 @@ def encoded(df: Any, frame: FrameRequest, kept: Callable[[Any], Any] = lambda ro
     request, numeric = frame.request, frame.request.numeric
     own, cells, fields = {}, [], []
     for i, (name, is_number) in enumerate(zip(request.quasi, numeric, strict=True)):
-        found = own_cell(frame.field(name), is_number)
-        if found is not None:
-            own[cell(i)] = found
+        value = own_cell(frame.field(name), is_number)
+        if value is not None:
+            own[cell(i)] = value
             continue
         cells.append(f"{number_of(name) if is_number else cell_of(request, name)} AS {cell(i)}")
         fields.append(StructField(cell(i), DoubleType() if is_number else StringType()))
@@ -126,9 +126,9 @@ def encoded(df: Any, frame: FrameRequest, kept: Callable[[Any], Any] = lambda ro
         OF_ROW: list(frame.fields),
     }
     for name, some in hashed.items():
-        found = own_hash(some)
-        if found is not None:
-            own[name] = found
+        value = own_hash(some)
+        if value is not None:
+            own[name] = value
             continue
         columns = ", ".join(quoted(field.name) for field in some)
         cells.append(expression("spark.hash", columns=columns, name=name))
@@ -189,16 +189,16 @@ class FrameEngine:
 
     def _kept(self, frame: Any) -> Any:
         """The DataFrame, which Spark keeps as it was first worked out."""
-        found = frame.persist(StorageLevel.MEMORY_AND_DISK)
-        self._cached.append(found)
-        return found
+        cached = frame.persist(StorageLevel.MEMORY_AND_DISK)
+        self._cached.append(cached)
+        return cached
 
     def _checkpoint(self, frame: Any) -> Any:
         """The same, and not in the cache: Spark works that out anew when a table is written that it
         depends on."""
-        found = frame.localCheckpoint()
-        self._checkpoints.append(found)
-        return found
+        checkpoint = frame.localCheckpoint()
+        self._checkpoints.append(checkpoint)
+        return checkpoint
 
     def source(self) -> FrameRows:
         """The rows of the DataFrame."""
@@ -210,8 +210,8 @@ class FrameEngine:
 
     def divided(self) -> Divided:
         """One job."""
-        found, self._in_packs = divide(self.session, self.spark, self.request, self.rows.rows)
-        return found
+        division, self._in_packs = divide(self.session, self.spark, self.request, self.rows.rows)
+        return division
 
     def source_of(self, number: int) -> FrameRows:
         """The rows of a pack."""
@@ -240,19 +240,19 @@ class FrameEngine:
             for j, (part, block) in enumerate(blocks)
         }
         self._numbers.update(numbers)
-        made = self._checkpoint(self._ordered(
+        released = self._checkpoint(self._ordered(
             self._by_workers(blocks, numbers), sum(block.rows for _, block in blocks)
         ))
-        told = {
+        facts = {
             row[BLOCK]: json.loads(row[FACTS])
-            for row in made.filter(F.col(FACTS).isNotNull()).select(BLOCK, FACTS).collect()
+            for row in released.filter(F.col(FACTS).isNotNull()).select(BLOCK, FACTS).collect()
         }
-        found = {block: _read(told.get(number), block) for block, number in numbers.items()}
+        results = {block: _read(facts.get(number), block) for block, number in numbers.items()}
         if not may_join:
-            for each in found.values():
+            for each in results.values():
                 if isinstance(each, DataError):
                     raise each
-        return found
+        return results
 
     def _place(self, part: Part) -> int:
         """Where what workers know of a part stands; of all small parts that is one."""
@@ -297,25 +297,25 @@ class FrameEngine:
         rows = rows.repartition(len(blocks), BLOCK)
         return rows.groupBy(BLOCK).applyInArrow(group, schema)
 
-    def _ordered(self, made: Any, rows: int) -> Any:
+    def _ordered(self, frame: Any, rows: int) -> Any:
         """Which partition a row is in, and where it stands there, follows from hashes of what is
         released of it."""
         parts = max(1, -(-rows // PART_ROWS))
-        return made.repartition(parts, OF_VALUES).sortWithinPartitions(OF_VALUES, OF_ALL)
+        return frame.repartition(parts, OF_VALUES).sortWithinPartitions(OF_VALUES, OF_ALL)
 
     def written(self, parts: Sequence[Part], facts: Sequence[BlockFacts], common: Common) -> Output:
         """The release as Spark keeps it, verified there."""
         blocks = {self._numbers[block] for part in parts for block in part.blocks}
-        kept, made = self._whole({*self._numbers.values()} - blocks, common.rows)
+        kept, released = self._whole({*self._numbers.values()} - blocks, common.rows)
         counted = self.frame.counted
-        output = count_output(made, counted)
+        output = count_output(released, counted)
         if self.request.entity is None:  # whose a row is isn't released: blocks have verified it
-            verify_models(self._work, made, self._told, self.rows.tables, output.rows, counted)
+            verify_models(self._work, released, self._told, self.rows.tables, output.rows, counted)
         names = [column(field.name) for field in self.frame.released]
         if self.request.call.release.class_id:
-            kept = made = self._checkpoint(with_class_ids(self._work, made, counted))
+            kept = released = self._checkpoint(with_class_ids(self._work, released, counted))
             names.append(F.col("class_id"))
-        self._released = made.select(*names), kept
+        self._released = released.select(*names), kept
         return output
 
     def _whole(self, dropped: Collection[int], rows: int) -> tuple[Any, Any]:
@@ -324,25 +324,25 @@ class FrameEngine:
         first, *others = self._checkpoints
         if not others:
             return first, first.filter(F.col(FACTS).isNull())
-        found = reduce(DataFrame.unionByName, self._checkpoints)
-        left = found.filter(F.col(FACTS).isNull() & ~F.col(BLOCK).isin(list(dropped)))
-        made = self._checkpoint(self._ordered(left, rows))
-        return made, made
+        union = reduce(DataFrame.unionByName, self._checkpoints)
+        left = union.filter(F.col(FACTS).isNull() & ~F.col(BLOCK).isin(list(dropped)))
+        released = self._checkpoint(self._ordered(left, rows))
+        return released, released
 
 
-def _read(told: Mapping[str, Any] | None, block: Block) -> BlockFacts | DataError:
+def _read(facts: Mapping[str, Any] | None, block: Block) -> BlockFacts | DataError:
     """The facts of a block as a worker told them, or why it was refused.
 
     Raises:
         KanonError: what no larger block would make good.
     """
-    if told is not None and "error" in told:
-        name, sentence = told["error"]
+    if facts is not None and "error" in facts:
+        name, sentence = facts["error"]
         refusal = KINDS.get(name, DataError)(sentence)
         if isinstance(refusal, DataError) and not isinstance(refusal, BlockError):
             return refusal
         raise refusal
-    have = 0 if told is None else told.get("rows", block.rows)
-    if told is None or have != block.rows:
+    have = 0 if facts is None else facts.get("rows", block.rows)
+    if facts is None or have != block.rows:
         raise BlockError(MOVED.format(have, block.rows))
-    return BlockFacts(**told)
+    return BlockFacts(**facts)

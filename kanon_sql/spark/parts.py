@@ -48,20 +48,20 @@ def divide(session: Session, spark: Any, request: Request, rows: Any) -> tuple[D
         session.con.execute(telling(statement(
             "blocks.parts", rows=COUNTED, stages=stages, refusals=refusals_of_parts(request.call)
         )))
-    made = divided(
+    division = divided(
         session.rows(statement("blocks.part_sizes")), request.call.task.block_size()
     )
     text = statement(
         "spark.parts", key=KEY, rows=COUNTED, same=same_part(request.call, "__kanon_taking")
     )
-    found = session.query(text, lambda relation: relation.to_arrow_table())
-    packs = {number: i for i, pack in enumerate(made.packs) for number in pack.parts}
-    told = pa.table({
-        KEY: found[KEY],
-        PACK: pa.array([packs[number] for number in found["number"].to_pylist()], pa.int64()),
-        **({JOINED: found["joined"]} if request.call.small_parts == "join" else {}),
+    parts = session.query(text, lambda relation: relation.to_arrow_table())
+    packs = {number: i for i, pack in enumerate(division.packs) for number in pack.parts}
+    lookup = pa.table({
+        KEY: parts[KEY],
+        PACK: pa.array([packs[number] for number in parts["number"].to_pylist()], pa.int64()),
+        **({JOINED: parts["joined"]} if request.call.small_parts == "join" else {}),
     })
-    return made, rows.join(F.broadcast(spark.createDataFrame(told)), KEY).drop(KEY)
+    return division, rows.join(F.broadcast(spark.createDataFrame(lookup)), KEY).drop(KEY)
 
 
 def in_packs(spark: Any, rows: Any, numbers: dict[str, int]) -> Any:

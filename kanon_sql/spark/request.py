@@ -111,14 +111,14 @@ def empty(fields: StructType) -> pa.Table:
         if field.name.lower() in seen:
             raise OptionError(TWICE.format(field.name))
         seen.add(field.name.lower())
-    found = []
+    columns = []
     for field in fields:
         try:
-            found.append(to_arrow_schema(StructType([field]), timezone=ZONE).field(0))
+            columns.append(to_arrow_schema(StructType([field]), timezone=ZONE).field(0))
         except Exception:
             # a type that Arrow lacks is refused where the column has a part
-            found.append(pa.field(field.name, pa.null()))
-    return pa.schema(found).empty_table()
+            columns.append(pa.field(field.name, pa.null()))
+    return pa.schema(columns).empty_table()
 
 
 def read_frame(session: Session, df: Any, zone: str, options: Mapping[str, Any]) -> FrameRequest:
@@ -171,13 +171,13 @@ def _refuse_uncounted(field: StructField) -> None:
 def _refuse_type(field: StructField) -> None:
     if "." in field.name or "`" in field.name:
         raise OptionError(DOTTED.format(field.name))
-    told = field.dataType.simpleString()
+    type_name = field.dataType.simpleString()
     if isinstance(field.dataType, (DayTimeIntervalType, YearMonthIntervalType)):
-        raise OptionError(UNKNOWN.format(field.name, told, CAST))
+        raise OptionError(UNKNOWN.format(field.name, type_name, CAST))
     try:
         to_arrow_schema(StructType([field]), timezone=ZONE)
     except Exception:
-        raise OptionError(UNKNOWN.format(field.name, told, CAST)) from None
+        raise OptionError(UNKNOWN.format(field.name, type_name, CAST)) from None
 
 
 def _refuse_collation(field: StructField) -> None:
@@ -197,9 +197,9 @@ def _released(
     own = block_call(request, request.call, {}, relation, 1, "schema")
     block = session.query(block_sql(own), lambda relation: relation)
     passing = {caseless(name) for name in (*request.passing, *request.within)}
-    found = released_fields(session, block, fields, request.types, passing)
+    released = released_fields(session, block, fields, request.types, passing)
     kinds = dict(zip(map(caseless, block.columns), map(str, block.types), strict=True))
-    return found, {name: kinds[caseless(name)] for name in request.within}
+    return released, {name: kinds[caseless(name)] for name in request.within}
 
 
 def released_fields(
@@ -217,15 +217,15 @@ def released_fields(
     """
     before = {caseless(name): kind for name, kind in types.items()}
     by_name = {caseless(field.name): field for field in fields}
-    found = []
+    released = []
     for name, kind in zip(block.columns, map(str, block.types), strict=True):
         if name in (OF_VALUES, OF_ALL):
             continue
         if before.get(caseless(name)) == kind:
             kept = by_name[caseless(name)]
             # what is told of a column tells of the values that it had, such as how long they were
-            told = kept.metadata if caseless(name) in passing else None
-            found.append(StructField(kept.name, kept.dataType, True, told))
+            metadata = kept.metadata if caseless(name) in passing else None
+            released.append(StructField(kept.name, kept.dataType, True, metadata))
             continue
         text = statement("spark.nothing", columns=f"NULL::{kind} AS {quoted(name)}")
         try:
@@ -233,8 +233,8 @@ def released_fields(
             (field,) = from_arrow_schema(schema, prefer_timestamp_ntz=True)
         except Exception:
             raise OptionError(UNRELEASED.format(name, kind)) from None
-        found.append(StructField(name, field.dataType, True))
-    return StructType(found)
+        released.append(StructField(name, field.dataType, True))
+    return StructType(released)
 
 
 def beside(released: StructType) -> StructType:

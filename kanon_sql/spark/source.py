@@ -94,27 +94,27 @@ class FrameRows:
                     F.sum(F.shiftright(product, HALF)).alias(f"{name}{i}_above"),
                     F.sum(product.bitwiseAND(low)).alias(f"{name}{i}_below"),
                 ]
-        (found,) = self.rows.agg(*asked).collect()
+        (totals,) = self.rows.agg(*asked).collect()
 
         def whole(name: str) -> int:
-            return (int(found[f"{name}_above"]) << HALF) + int(found[f"{name}_below"])
+            return (int(totals[f"{name}_above"]) << HALF) + int(totals[f"{name}_below"])
 
         return {
             i: (
-                (int(found[f"above{i}"]) << HALF) + int(found[f"below{i}"]),
+                (int(totals[f"above{i}"]) << HALF) + int(totals[f"below{i}"]),
                 (whole(f"aa{i}") << 2 * HALF) + (whole(f"ab{i}") << HALF + 1) + whole(f"bb{i}"),
             ) for i in places
         }
 
     def categories(self, spot: int) -> pa.Table:
         """One job."""
-        found = self.rows.groupBy(cell(spot)).agg(F.count(F.lit(1)).alias(SIZE))
-        return found.toArrow()
+        counts = self.rows.groupBy(cell(spot)).agg(F.count(F.lit(1)).alias(SIZE))
+        return counts.toArrow()
 
     def values_of(self, name: str) -> str:
         """What Spark counted, spread out again."""
-        found = self.rows.groupBy(column(name)).agg(F.count(F.lit(1)).alias(SIZE)).toArrow()
-        self.session.con.register(VALUES, found.rename_columns([name, SIZE]))
+        counts = self.rows.groupBy(column(name)).agg(F.count(F.lit(1)).alias(SIZE)).toArrow()
+        self.session.con.register(VALUES, counts.rename_columns([name, SIZE]))
         return expression("spark.expanded", column=quoted(name), rows=VALUES)
 
     def counted(self, name: str, of_persons: bool) -> str:
@@ -126,8 +126,8 @@ class FrameRows:
             rows = rows.groupBy(column(self.request.entity)).agg(
                 F.when(alike, F.any_value(value)).alias(name)
             )
-        found = rows.groupBy(column(name)).agg(F.count(F.lit(1)).alias(SIZE)).toArrow()
-        self.session.con.register(VALUES, found.rename_columns([name, SIZE]))
+        counts = rows.groupBy(column(name)).agg(F.count(F.lit(1)).alias(SIZE)).toArrow()
+        self.session.con.register(VALUES, counts.rename_columns([name, SIZE]))
         return expression("blocks.counted", column=quoted(name), size=SIZE, rows=VALUES)
 
     def keep(self, name: str, table: pa.Table) -> Relation:
@@ -144,10 +144,10 @@ class FrameRows:
         for name in names:
             text = column(name).cast("string")
             asked += [F.count(text), F.approx_count_distinct(text)]
-        ((people, *found),) = self.rows.agg(
+        ((people, *counts),) = self.rows.agg(
             *(each.alias(f"a{i}") for i, each in enumerate(asked))
         ).collect()
-        return [ColumnCounts(*found[2 * i:2 * i + 2]) for i in range(len(names))], people
+        return [ColumnCounts(*counts[2 * i:2 * i + 2]) for i in range(len(names))], people
 
     def look_closely(self, name: str, of_persons: bool) -> tuple[Any, ...]:
         """One job."""
@@ -161,12 +161,12 @@ class FrameRows:
             ).filter("different = 1")
         common = F.when(F.col("n") >= self.request.call.least, F.col("n"))
         whole = F.expr("try_cast(value AS decimal(38, 0))")
-        (found,) = values.filter("value IS NOT NULL").groupBy("value").agg(
+        (row,) = values.filter("value IS NOT NULL").groupBy("value").agg(
             F.count("value").alias("n")
         ).agg(
             F.coalesce(F.sum("n"), F.lit(0)).alias("values"), F.count("value").alias("distinct"),
             F.coalesce(F.sum(common), F.lit(0)).alias("common"),
             F.min(whole).alias("low"), F.max(whole).alias("high"),
         ).collect()
-        low, high = (None if each is None else int(each) for each in (found["low"], found["high"]))
-        return found["values"], found["distinct"], found["common"], low, high
+        low, high = (None if each is None else int(each) for each in (row["low"], row["high"]))
+        return row["values"], row["distinct"], row["common"], low, high

@@ -69,7 +69,7 @@ def _plain(value: Any) -> Any:
 
 
 def analyze(
-    zone: str, secret: int, tables: tuple[Any, ...], given: Mapping[str, Any]
+    zone: str, secret: int, tables: tuple[Any, ...], arguments: Mapping[str, Any]
 ) -> Analyzed:
     """What a call asks for, before a row is read.
 
@@ -78,17 +78,17 @@ def analyze(
         secret: the seed of a call with a privacy model that has none: drawn once, or each worker
             would draw its own, and each look at a release would be another one.
         tables: the table.
-        given: the options.
+        arguments: the options.
 
     Raises:
         OptionError: as anonymize does.
     """
     if len(tables) != 1 or not tables[0].isTable:
         raise OptionError(NO_TABLE)
-    for name, argument in given.items():
+    for name, argument in arguments.items():
         if not argument.isConstantExpression:
             raise OptionError(NO_CONSTANT.format(name))
-    options = {name: _plain(argument.value) for name, argument in given.items()}
+    options = {name: _plain(argument.value) for name, argument in arguments.items()}
     within = options.pop("within", None) or []
     rows: StructType = tables[0].dataType
     apart = _apart([within] if isinstance(within, str) else list(within), rows)
@@ -161,8 +161,8 @@ class Partition:
             self._convert()
 
     def _convert(self) -> None:
-        found = LocalDataToArrowConversion.convert(self._rows, self._analyzed.rows, False)
-        self._parts.append(found)
+        table = LocalDataToArrowConversion.convert(self._rows, self._analyzed.rows, False)
+        self._parts.append(table)
         self._rows = []
 
     def released(self) -> Iterator[tuple[Any, ...]]:
@@ -178,13 +178,13 @@ class Partition:
             session.con.execute(f"SET TimeZone = {literal(self._zone)}")
             session.con.execute("SET threads = 1")
             relation = _release(session, table.drop_columns(list(apart)), self._analyzed.options)
-            found = asked_whole(session, relation, table.num_rows)
+            output = asked_whole(session, relation, table.num_rows)
         for name in apart:
-            column = pa.repeat(table[name][0], found.num_rows)
-            found = found.append_column(name, column)
-        names = {caseless(name): name for name in found.column_names}
-        found = found.select([names[caseless(f.name)] for f in schema])
-        for row in ArrowTableToRowsConversion.convert(found, schema):
+            column = pa.repeat(table[name][0], output.num_rows)
+            output = output.append_column(name, column)
+        names = {caseless(name): name for name in output.column_names}
+        output = output.select([names[caseless(f.name)] for f in schema])
+        for row in ArrowTableToRowsConversion.convert(output, schema):
             yield tuple(row)
 
 
@@ -221,6 +221,6 @@ def register_function(spark: Any, name: str) -> Any:
 
     with catch_warnings():
         simplefilter("ignore", FutureWarning)  # of pandas, which isn't used
-        made = udtf(Anonymize)
-    spark.udtf.register(name, made)
+        function = udtf(Anonymize)
+    spark.udtf.register(name, function)
     return spark

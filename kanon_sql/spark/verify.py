@@ -42,11 +42,11 @@ def count_output(released: Any, counted: Sequence[str]) -> Output:
     """How many rows are released, in how many combinations of the released values of these columns,
     and how many the smallest of them has; None without rows."""
     sizes = released.groupBy(*map(column, counted)).agg(F.count(F.lit(1)).alias(SIZE))
-    (found,) = sizes.agg(
+    (totals,) = sizes.agg(
         F.coalesce(F.sum(SIZE), F.lit(0)).alias("rows"), F.count(F.lit(1)).alias("classes"),
         F.min(SIZE).alias("least"),
     ).collect()
-    return Output(found["rows"], found["classes"], found["least"])
+    return Output(totals["rows"], totals["classes"], totals["least"])
 
 
 def verify_models(
@@ -82,18 +82,18 @@ def verify_models(
         sizes = released.groupBy(part.alias(PART), *map(column, names)).agg(
             F.count(F.lit(1)).alias(SIZE)
         )
-        found = sizes.withColumn(PIECE, _piece(parts, counted, within, rows)).groupBy(
+        checks = sizes.withColumn(PIECE, _piece(parts, counted, within, rows)).groupBy(
             PART, PIECE
         ).applyInArrow(
             _checker(work, [each.to_workers for each in parts], tables, tuple(models), secret,
                      tuple(counted)),
             FOUND_SQL,
         ).collect()
-        for row in found:
+        for row in checks:
             if row["error"] is not None:
                 raise ReleaseError(row["error"])
         for j, model in enumerate(models):
-            broken = sum(row["broken"] for row in found if row["model"] == j)
+            broken = sum(row["broken"] for row in checks if row["model"] == j)
             if broken:
                 raise ReleaseError(BROKEN.format(broken, model.in_words, task.method.name))
 
@@ -131,8 +131,8 @@ def _checker(
             session = opened(work.zone, work.threads)
             known_to(session, tables)
             text = _check_sql(parts[rows[PART][0].as_py()], models, secret, counted)
-            found = asked_of(session, text, rows.drop_columns([PART, PIECE]))
-            return found.append_column("error", pa.nulls(len(found), pa.string())).cast(FOUND)
+            checks = asked_of(session, text, rows.drop_columns([PART, PIECE]))
+            return checks.append_column("error", pa.nulls(len(checks), pa.string())).cast(FOUND)
         except KanonError as error:
             return pa.Table.from_pylist([{"error": str(error)}], schema=FOUND)
 

@@ -105,8 +105,8 @@ def encoder(
         session = opened(work.zone, 1)
         text = statement("spark.cells", cells=", ".join(cells), rows=quoted(ROWS))
         for rows in _together(batches):
-            found = asked_of(session, text, rows)
-            columns = [*rows.columns, *found.columns]
+            values = asked_of(session, text, rows)
+            columns = [*rows.columns, *values.columns]
             yield from pa.table(columns, names=target.names).cast(target).to_batches()
 
     return encode
@@ -172,23 +172,23 @@ def grouper(
         try:
             session = opened(work.zone, work.threads)
             known_to(session, tables)
-            found, facts = _released(session, part, rows)
-            told: dict[str, Any] = asdict(facts)
+            released, facts = _released(session, part, rows)
+            outcome: dict[str, Any] = asdict(facts)
         except KanonError as error:
-            found, told = None, {"error": [_kind(error), str(error)]}
+            released, outcome = None, {"error": [_kind(error), str(error)]}
         facts_name, block_name = target.names[-1], target.names[-2]
         last = pa.Table.from_pylist(
-            [{facts_name: json.dumps(told), block_name: number}], schema=target
+            [{facts_name: json.dumps(outcome), block_name: number}], schema=target
         )
-        if found is None:
+        if released is None:
             return last
         # the hashes are of 64 bits without a sign, which Spark has no type for
         columns = [
             column.combine_chunks().view(pa.int64()) if column.type == pa.uint64() and
             name.startswith("__kanon_") else column
-            for name, column in zip(found.column_names, found.columns, strict=True)
+            for name, column in zip(released.column_names, released.columns, strict=True)
         ]
-        many = found.num_rows
+        many = released.num_rows
         whole = pa.table(
             [*columns, pa.repeat(number, many), pa.nulls(many, pa.string())], names=target.names
         )
@@ -211,10 +211,10 @@ def _released(session: Session, part: CutRows, rows: pa.Table) -> tuple[pa.Table
     )
     hand_over(name, part.learned.known)
     try:
-        found = asked_of(session, block_sql(own), rows)
+        released = asked_of(session, block_sql(own), rows)
     finally:
         facts = take_facts(name)
-    return found, BlockFacts.of(request, facts, rows.num_rows, found.num_rows)
+    return released, BlockFacts.of(request, facts, rows.num_rows, released.num_rows)
 
 
 def block_rows(request: Request, within: tuple[str, ...], name: str, joined: bool) -> Relation:

@@ -40,13 +40,13 @@ def anonymize(
     source: tuple[str, ...], table: str | None, database: str | None, to: str | None,
     form: str | None, partition_by: str | None, memory: str | None, resume: bool | None,
     overwrite: bool | None, ledger_to: str | None, dry_run: bool, quiet: bool, as_json: bool,
-    **given: Any,
+    **arguments: Any,
 ) -> None:
     """Releases a table so that each combination of its quasi-identifiers is shared by k rows.
 
     A release into a file with a manifest, which can be proven later, is made by kanon release.
     """
-    chosen = checked(given)
+    chosen = checked(arguments)
     if not source and database is None:
         raise OptionError("IN is not given. Name a file, or a table as db.duckdb::table.")
     if to is None and not dry_run:
@@ -81,16 +81,16 @@ def anonymize(
             release(read, chosen, place)
         if quiet and not as_json:
             return
-        told = summary(read, chosen)
+        metrics = summary(read, chosen)
     if as_json and place.kind != "stdout":
-        print(json_text({"output": str(place), "metrics": told, "seconds": seconds[0]}))
+        print(json_text({"output": str(place), "metrics": metrics, "seconds": seconds[0]}))
     elif not quiet:
-        note(sentence(told, str(place), seconds[0]))
+        note(sentence(metrics, str(place), seconds[0]))
 
 
-def _refuse_of_folders(given: dict[str, Any]) -> None:
+def _refuse_of_folders(flags: dict[str, Any]) -> None:
     """Raises OptionError for what means something to a folder only."""
-    for name, value in given.items():
+    for name, value in flags.items():
         if value is not None:
             raise OptionError(
                 f"--{name} is for -o as a folder, which is written in blocks. Name one, such as "

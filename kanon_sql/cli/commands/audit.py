@@ -31,7 +31,7 @@ VIOLATING = ("classes_below_k", "rows_below_k", "classes_violating", "rows_viola
 @options("k_anonymity", "anonymize_audit")
 def audit(
     source: tuple[str, ...], table: str | None, database: str | None, config: str | None,
-    as_json: bool, **given: Any,
+    as_json: bool, **arguments: Any,
 ) -> int:
     """Measures k, classes, risk and privacy models of a table, released by kanon_sql or not.
 
@@ -39,7 +39,7 @@ def audit(
     results are compared with a given k and given privacy models. With --config these are the
     options of the release IN; options that you type take precedence.
     """
-    chosen = checked(given)
+    chosen = checked(arguments)
     held = chosen.get("release") is not None
     call = "anonymize_audit" if held else "k_anonymity"
     job = None if config is None else Config(Path(config)).job_of(source)
@@ -56,8 +56,8 @@ def audit(
     else:
         print(shown(names, rows))
     if held:
-        found = {row[0].partition(" (")[0]: row[1] for row in rows}
-        return int(any((found.get(name) or 0) > 0 for name in VIOLATING))
+        values = {row[0].partition(" (")[0]: row[1] for row in rows}
+        return int(any((values.get(name) or 0) > 0 for name in VIOLATING))
     return int(any(
         (row[names.index(name)] or 0) > 0 for row in rows for name in VIOLATING if name in names
     ))
@@ -67,14 +67,14 @@ def _described(job: ReleaseJob, read: InputSource, call: str) -> dict[str, Any]:
     """The options of a release that a call takes, and the roles of columns: without identifiers
     that are not there, as they are not once it is made."""
     by_role = {**BY_ROLE, "within": "within"}
-    found = {name: value for name, value in job.options.items() if call in OPTIONS[name].calls}
+    settings = {name: value for name, value in job.options.items() if call in OPTIONS[name].calls}
     for role, option in by_role.items():
         named = [name for name, own in job.roles.items() if own == role]
         if named and call in OPTIONS[option].calls:
-            found[option] = named
-    there = {name.lower() for name in columns_of(read)}
-    for option in {"identifiers", "entity"} & set(found):
-        named = [found[option]] if isinstance(found[option], str) else found[option]
-        if not there.issuperset(map(str.lower, named)):
-            del found[option]
-    return found
+            settings[option] = named
+    present = {name.lower() for name in columns_of(read)}
+    for option in {"identifiers", "entity"} & set(settings):
+        named = [settings[option]] if isinstance(settings[option], str) else settings[option]
+        if not present.issuperset(map(str.lower, named)):
+            del settings[option]
+    return settings

@@ -41,7 +41,7 @@ PLOTS = ("svg", "png", "pdf")
 @options("anonymize_metrics", but=("k", "method", "max_risk", "detail"))
 def compare(
     source: tuple[str, ...], table: str | None, database: str | None, ks: str, methods: str,
-    plot: str | None, as_json: bool, **given: Any,
+    plot: str | None, as_json: bool, **arguments: Any,
 ) -> int:
     """Compares methods by loss, risk and time, for one or several k.
 
@@ -49,24 +49,24 @@ def compare(
     The seconds are those of a first run, and of a process that compiles what it lacks; kanon
     compile does that before.
     """
-    chosen = checked(given)
+    chosen = checked(arguments)
     each_k = [OPTIONS["k"].read(scalar(text.strip())) for text in ks.split(",")]
     named = list(METHODS) if methods == "all" else methods.split(",")
     chosen_methods = [OPTIONS["method"].read(name.strip()) for name in named]
     if plot is not None:
         _refuse_plot(plot)
-    found = []
+    results = []
     with opened(source, database, table) as read:
         for one in compared(read.con, read.data, each_k, chosen_methods, chosen):
-            found.append(one)
+            results.append(one)
             said = f"{one.seconds:.1f} s" if one.refused is None else as_typed(one.refused)
             note(f"{one.method}, k = {one.k}: {said}")
-    done = [one for one in found if one.refused is None]
+    done = [one for one in results if one.refused is None]
     if as_json:
         print(json_text([
             {"method": one.method, "k_requested": one.k,
              **{name: one.metrics.get(name) for name in METRICS}, "seconds": one.seconds,
-             "refused": one.refused} for one in found
+             "refused": one.refused} for one in results
         ]))
     elif done:
         print(as_table(

@@ -19,6 +19,6 @@ def completion(shell: str) -> None:
     """
     from kanon_sql.cli.main import COMPLETING, kanon
 
-    found = get_completion_class(shell)
-    assert found is not None
-    print(found(kanon, {}, "kanon", COMPLETING).source())
+    completer = get_completion_class(shell)
+    assert completer is not None
+    print(completer(kanon, {}, "kanon", COMPLETING).source())

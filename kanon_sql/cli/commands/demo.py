@@ -41,11 +41,11 @@ def _rows(
     The pairing needs keep_order, which a release should not have; it is for show only.
     """
     con.execute(f"CREATE TEMP TABLE released AS FROM anonymize('adult', {call}, keep_order=true)")
-    found = {name: _fetch(con, f"FROM {name}") for name in ("adult", "released")}
+    relations = {name: _fetch(con, f"FROM {name}") for name in ("adult", "released")}
     away: list[str] = []
     while True:
         tables = []
-        for names, rows in found.values():
+        for names, rows in relations.values():
             spots = [spot for spot, name in enumerate(names) if name not in away]
             step = len(rows) // ROWS
             some = [[row[spot] for spot in spots] for row in rows[step // 2 :: step][:ROWS]]
@@ -58,21 +58,21 @@ def _rows(
 
 def _figures(con: duckdb.DuckDBPyConnection, call: str) -> str:
     """The five figures that everybody reads, in words."""
-    _, found = _fetch(
+    _, figures = _fetch(
         con, f"SELECT metric, in_words FROM anonymize_metrics('adult', {call}) LIMIT {FIGURES}"
     )
-    return "\n".join(f"  {name:<21}{words}" for name, words in found)
+    return "\n".join(f"  {name:<21}{words}" for name, words in figures)
 
 
 @click.command(cls=Grouped)
 @_options
-def demo(**given: Any) -> None:
+def demo(**arguments: Any) -> None:
     """Anonymizes UCI Adult and shows the call, rows before and after, and five figures.
 
     Without options, by k = 5 and method mdav_star.
     """
     defaults = {"k": 5, "method": OPTIONS["method"].default, "seed": OPTIONS["seed"].default}
-    typed = {name: OPTIONS[name].read(value) for name, value in checked(given).items()}
+    typed = {name: OPTIONS[name].read(value) for name, value in checked(arguments).items()}
     chosen = {name: typed.get(name, defaults.get(name)) for name in SHOWN}
     call = ", ".join(
         f"{name}={value}" if isinstance(value, (int, dict)) else f"{name}='{value}'"

@@ -60,7 +60,7 @@ def _of_kinds(command: Callable[..., Any]) -> Callable[..., Any]:
 @_of_kinds
 def hierarchy(
     place: str, column: str, kind: str, database: str | None, to: str | None, form: str | None,
-    partition_by: str | None, as_json: bool, **given: Any,
+    partition_by: str | None, as_json: bool, **arguments: Any,
 ) -> None:
     """Prints the levels to which a column may be generalized, or writes them, to be edited.
 
@@ -70,7 +70,7 @@ def hierarchy(
     if partition_by is not None:
         raise OptionError("Levels are one table. Leave --partition-by out.")
     chosen: dict[str, Any] = {"column_name": column, "kind": kind}
-    for name, text in given.items():
+    for name, text in arguments.items():
         if text is not None:
             chosen[name] = text if name in TEXTS else scalar(text)
     with opened((place,), database) as read:

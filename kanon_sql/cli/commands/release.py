@@ -29,14 +29,14 @@ from kanon_sql.errors import OptionError
 @options("anonymize")
 def release(
     source: tuple[str, ...], table: str | None, database: str | None, to: str | None,
-    private: str | None, as_json: bool, **given: Any,
+    private: str | None, as_json: bool, **arguments: Any,
 ) -> None:
     """Anonymizes into a Parquet file with a manifest, which kanon verify proves.
 
     With --ledger, the release is entered into that table of the DuckDB file, and continues from the
     releases that are in it.
     """
-    chosen = checked(given)
+    chosen = checked(arguments)
     if to is None:
         raise OptionError("-o is not given. Name the Parquet file to write.")
     if not source and database is None:

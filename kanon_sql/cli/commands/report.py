@@ -31,10 +31,10 @@ from kanon_sql.errors import OptionError
 def report(
     source: tuple[str, ...], table: str | None, database: str | None, to: str | None,
     title: str | None, queries: tuple[tuple[str, str], ...], compared: str | None, as_json: bool,
-    **given: Any,
+    **arguments: Any,
 ) -> None:
     """Writes one HTML file about a release, for the person who signs it off."""
-    chosen = checked(given)
+    chosen = checked(arguments)
     if to is None:
         raise OptionError("-o is not given. Name the HTML file to write.")
     more: dict[str, Any] = {

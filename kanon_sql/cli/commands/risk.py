@@ -20,10 +20,11 @@ from kanon_sql.cli.work import rows_of
 @inputs.as_json
 @options("anonymize_risk")
 def risk(
-    source: tuple[str, ...], table: str | None, database: str | None, as_json: bool, **given: Any
+    source: tuple[str, ...], table: str | None, database: str | None, as_json: bool,
+    **arguments: Any,
 ) -> None:
     """Measures the re-identification risk of a table, released by kanon_sql or not."""
-    chosen = checked(given)
+    chosen = checked(arguments)
     with opened(source, database, table) as read:
         names, rows = rows_of("anonymize_risk", read, chosen)
     print(json_text(as_objects(names, rows)) if as_json else metrics(rows, width()))

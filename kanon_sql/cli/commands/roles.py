@@ -26,26 +26,26 @@ SHOWN = ("column_name", "column_type", "role", "suggested_role", "distinct_value
 @options("anonymize_roles")
 def roles(
     source: tuple[str, ...], table: str | None, database: str | None, as_json: bool,
-    as_toml: bool, **given: Any,
+    as_toml: bool, **arguments: Any,
 ) -> None:
     """Inspects each column and suggests a role for it.
 
     You decide the roles. A suggestion follows from the values and ignores their meaning, so it
     can't recognize sensitive columns.
     """
-    chosen = checked(given)
+    chosen = checked(arguments)
     with opened(source, database, table) as read:
         names, rows = rows_of("anonymize_roles", read, chosen)
-    found = as_objects(names, rows)
+    suggestions = as_objects(names, rows)
     if as_json:
-        print(json_text(found))
+        print(json_text(suggestions))
         return
     if as_toml:
         from kanon_sql.cli.config import first_config
 
-        print(first_config(source, database, table, found), end="")
+        print(first_config(source, database, table, suggestions), end="")
         return
-    print(as_table(SHOWN, [[row[name] for name in SHOWN] for row in found]))
-    remarks = [(row["column_name"], remark) for row in found for remark in row["remarks"]]
+    print(as_table(SHOWN, [[row[name] for name in SHOWN] for row in suggestions]))
+    remarks = [(row["column_name"], remark) for row in suggestions for remark in row["remarks"]]
     for number, (column, remark) in enumerate(remarks):
         print(f"{'' if number else chr(10)}  {column}: {as_typed(remark)}")

@@ -57,15 +57,15 @@ def run(
     for name in names:
         if name not in known:
             raise OptionError(f"{config} has no table {name!r}. {did_you_mean(name, known)}")
-    told = []
+    results = []
     with inside(Path(config).resolve().parent):
         for job in [known[name] for name in names] or read.jobs:
             try:
-                told.append(_run(read, job, dry_run, overwrite, as_json))
+                results.append(_run(read, job, dry_run, overwrite, as_json))
             except KanonError as refusal:
                 raise read.located(job, refusal) from None
     if as_json:
-        print(json_text(told))
+        print(json_text(results))
 
 
 def _run(
@@ -75,17 +75,17 @@ def _run(
     with opened(job.input, job.database, writes=writes) as read:
         chosen = {**job.options, **_roles(config, job, read)}
         if dry_run:
-            told = dry(read, chosen)
+            result = dry(read, chosen)
             if not as_json:
                 print(f"-- {job.name}: {', '.join(job.input)} to {job.output}")
-                print_dry(told)
-            return {"table": job.name, **told}
+                print_dry(result)
+            return {"table": job.name, **result}
         with timed() as seconds:
-            told = _release(job, read, chosen, overwrite)
+            result = _release(job, read, chosen, overwrite)
     if not as_json:
-        note(f"{job.name}: {told.pop('said', None) or sentence(told, job.output, seconds[0])}")
-    told.pop("said", None)
-    return {"table": job.name, "output": job.output, "metrics": told, "seconds": seconds[0]}
+        note(f"{job.name}: {result.pop('said', None) or sentence(result, job.output, seconds[0])}")
+    result.pop("said", None)
+    return {"table": job.name, "output": job.output, "metrics": result, "seconds": seconds[0]}
 
 
 def _release(
@@ -123,11 +123,11 @@ def _roles(config: Config, job: ReleaseJob, read: InputSource) -> dict[str, Any]
     whose = [column for column, role in job.roles.items() if role == "entity"]
     if len(whose) > 1:
         config.refuse((*place, whose[1]), "There can be one entity. Give this column another role.")
-    found: dict[str, Any] = {
-        option: [column for column, given in job.roles.items() if given == role]
+    options: dict[str, Any] = {
+        option: [column for column, assigned in job.roles.items() if assigned == role]
         for role, option in BY_ROLE.items()
     }
-    return {name: named for name, named in found.items() if named} | (
+    return {name: named for name, named in options.items() if named} | (
         {"entity": whose[0]} if whose else {}
     )
 

@@ -61,7 +61,7 @@ LEAVING = (".quit", ".exit", "exit", "quit")
 @options("anonymize")
 def sql(
     source: tuple[str, ...], table: str | None, database: str | None, text: str | None,
-    as_json: bool, **given: Any,
+    as_json: bool, **arguments: Any,
 ) -> None:
     """Prints the query of a call, runs SQL, or reads it at a prompt.
 
@@ -69,7 +69,7 @@ def sql(
     file. kanon sql - runs standard input, kanon sql -c '...' runs that text, and kanon sql alone is
     a prompt. These use --database or an empty database.
     """
-    chosen = checked(given)
+    chosen = checked(arguments)
     script = len(source) == 1 and (
         source[0].lower().endswith(".sql") or (source[0] == "-" and not chosen)
     )

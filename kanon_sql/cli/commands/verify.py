@@ -29,15 +29,15 @@ def verify(
     if source is None:
         if database is not None:
             raise OptionError("--database is given without --source. Leave it out.")
-        found = prove(file, private=private)
+        verification = prove(file, private=private)
     else:
         with opened((source,), database) as read:
-            found = prove(file, con=read.con, source=read.data, private=private)
+            verification = prove(file, con=read.con, source=read.data, private=private)
     if as_json:
         print(json_text({
-            "file": found.file, "ok": found.ok, "sentence": found.sentence,
-            "findings": [asdict(each) for each in found.findings],
+            "file": verification.file, "ok": verification.ok, "sentence": verification.sentence,
+            "findings": [asdict(each) for each in verification.findings],
         }))
     else:
-        print(found)
-    return 0 if found.ok else 1
+        print(verification)
+    return 0 if verification.ok else 1
