@@ -11,15 +11,10 @@ from kanon_sql.call.choices import EFFORT_OF, POINTS
 from kanon_sql.call.hierarchies import HierarchySpec, read_hierarchies, read_hierarchy
 from kanon_sql.call.ledger import Ledger, read_ledger, used_ledger_options
 from kanon_sql.call.models import read_models, secret_seed, used_hierarchies
-from kanon_sql.call.options import (
-    GROUPING_CALLS,
-    MeasureOptions,
-    Options,
-    read_options,
-)
+from kanon_sql.call.options import GROUPING_CALLS, MeasureOptions, Options, read_options
 from kanon_sql.call.parts import refuse_audit_in_parts, refuse_parts, used_part_options, within_of
 from kanon_sql.call.persons import of_persons
-from kanon_sql.call.referenced_columns import lacking_columns
+from kanon_sql.call.referenced_columns import audited_relation, lacking_columns
 from kanon_sql.call.relation import Relation, find_relation
 from kanon_sql.call.risk_options import RiskOptions
 from kanon_sql.call.role_table import RoleTable, read_role_table, with_table
@@ -201,19 +196,9 @@ def read_call(
         by_persons=by_persons,
         measured_columns=roles.sensitive if measures else (),
         hierarchies=hierarchies,
-        audited=None if release is None else _audited(release, roles, arguments, catalog),
+        audited=None if release is None else audited_relation(release, roles, arguments, catalog),
         population=None if population is None else find_relation(population, catalog),
     )
-
-
-def _audited(
-    release: str, roles: Roles, arguments: Mapping[str, Any], catalog: Catalog
-) -> Relation:
-    """The release of an audit, with what is said of columns that it should have."""
-    audited = find_relation(release, catalog)
-    lacking = lacking_columns(audited, arguments, "the release")
-    expected = {caseless(name) for name in set(roles.named) - set(roles.identifiers)}
-    return replace(audited, lacking={n: s for n, s in lacking.items() if caseless(n) in expected})
 
 
 def _shared(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from kanon_sql.call.catalog import Catalog
 from kanon_sql.call.options import OPTIONS
-from kanon_sql.call.relation import Relation, is_file
+from kanon_sql.call.relation import Relation, find_relation, is_file
+from kanon_sql.call.roles import Roles
 from kanon_sql.errors import did_you_mean, printable
 from kanon_sql.names import caseless
 
@@ -114,3 +116,14 @@ def lacking_columns(
         if option and caseless(name) not in known
     }
     return said if known else {n: text for n, text in said.items() if not text.endswith("exist.")}
+
+
+def audited_relation(
+    release: str, roles: Roles, options: Mapping[str, Any], catalog: Catalog
+) -> Relation:
+    """The release of an audit, with what is said of columns that it should have: those that the
+    call names, without identifiers."""
+    relation = find_relation(release, catalog)
+    expected = {caseless(name) for name in set(roles.named) - set(roles.identifiers)}
+    lacking = lacking_columns(relation, options, "the release")
+    return replace(relation, lacking={n: s for n, s in lacking.items() if caseless(n) in expected})
