@@ -41,7 +41,7 @@ def release(folder: str, target: str, workers: int, block_rows: int) -> Outcome:
     done = kanon_sql.spark.release(
         rows, k=K, quasi_identifiers=list(QUASI), sensitive=list(PASSING), block_rows=block_rows,
     )
-    done.frame.write.parquet(target)
+    done.data.write.parquet(target)
     seconds = perf_counter() - started
     told = {name: done.metrics[name] for name in ("k", "blocks", "information_loss")}
     spark.stop()

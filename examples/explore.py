@@ -34,12 +34,6 @@ def released(k: int, method: str, sensitive: tuple[str, ...]) -> kanon_sql.Relea
     )
 
 
-@app.function
-def numbers(release: kanon_sql.Release) -> dict[str, float]:
-    """The metrics of a release that are numbers, by name."""
-    return dict(release.metrics.select("metric", "value").drop_nulls().iter_rows())
-
-
 @app.cell
 def _():
     mo.md("# Risk against loss\n\nHow many persons hide each other, and what that costs.")
@@ -68,7 +62,7 @@ def _(k, method, sensitive):
 
 @app.cell
 def _(k, name, sensitive):
-    curve = [numbers(released(each, name, tuple(sensitive.value))) for each in KS]
+    curve = [released(each, name, tuple(sensitive.value)).metrics for each in KS]
     risks = [100 * told["prosecutor_risk_max"] for told in curve]
     losses = [100 * told["ncp_grouping"] for told in curve]
     drawn = Figure(figsize=(7, 4), layout="constrained")

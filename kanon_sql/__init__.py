@@ -46,11 +46,10 @@ if TYPE_CHECKING:
     )
     from kanon_sql.api.files import anonymize_files
     from kanon_sql.api.report import Report
-    from kanon_sql.api.result import Release
     from kanon_sql.api.verification import Finding, Verification
     from kanon_sql.api.verify import verify
     from kanon_sql.duckdb.register import register
-    from kanon_sql.files.released import ReleasedFiles
+    from kanon_sql.released import Release
 
 __all__ = [
     "DataError",
@@ -59,7 +58,6 @@ __all__ = [
     "OptionError",
     "Release",
     "ReleaseError",
-    "ReleasedFiles",
     "Report",
     "Verification",
     "__version__",
@@ -88,8 +86,7 @@ __all__ = [
 
 _PLACES = {
     "Finding": "api.verification",
-    "Release": "api.result",
-    "ReleasedFiles": "files.released",
+    "Release": "released",
     "Report": "api.report",
     "Verification": "api.verification",
     "anonymize_files": "api.files",

@@ -15,7 +15,7 @@ import pyarrow as pa
 from kanon_sql.api.comparison import FIRST, compared
 from kanon_sql.api.documented import documented
 from kanon_sql.api.report import Report, report_file
-from kanon_sql.api.result import Release, release_of
+from kanon_sql.api.result import TableRelease, release_of
 from kanon_sql.duckdb.session import Connection, every_method, run
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def release(
     data: Frame | Named | Connection, relation: Frame | Named | None = None, /, *,
     con: Connection | None = None, to: str | PathLike[str] | None = None,
     private: str | PathLike[str] | None = None, **options: Unpack[ReleaseKeywords],
-) -> Release[Frame]:
+) -> TableRelease[Frame]:
     """Makes a release: its rows, metrics and manifest, and with ``to`` a Parquet file."""
     return release_of(data, relation, con, to, private, options)
 

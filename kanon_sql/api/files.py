@@ -8,7 +8,7 @@ from typing import Any
 
 import duckdb
 
-from kanon_sql.files.released import ReleasedFiles
+from kanon_sql.files.released import FilesRelease
 
 
 def anonymize_files(
@@ -16,7 +16,7 @@ def anonymize_files(
     threads: int | None = None, memory: str = "4GB", resume: bool = True, progress: bool = True,
     overwrite: bool = False, prepare: Callable[[duckdb.DuckDBPyConnection], object] | None = None,
     ledger_to: str | PathLike[str] | None = None, **options: Any,
-) -> ReleasedFiles:
+) -> FilesRelease:
     """Releases files that may be larger than memory into a folder of Parquet files.
 
     All rows are measured on the same scales and cut into blocks of similar rows. Each block is

@@ -32,6 +32,7 @@ from kanon_sql.duckdb.session import Connection, Session, bound, given_options, 
 from kanon_sql.errors import DataError, OptionError, ReleaseError
 from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.plan.manifest import KEY, class_sizes_sql, file_relation
+from kanon_sql.released import Release
 
 WITHOUT_FILE = (
     "{} is given without to. Name the file to write, for example to='out.parquet', or leave it out."
@@ -52,11 +53,12 @@ TWO = (
 )
 
 
-class Release(Generic[Kept]):
-    """A release, as returned by ``kanon_sql.release``.
+class TableRelease(Release, Generic[Kept]):
+    """A release of a relation, as returned by ``kanon_sql.release``.
 
-    Other results are computed on first use, from the same grouping, which is cached. If a relation
-    that was read has changed since, a DataError is raised. Frames have the type of the input.
+    Results other than the rows are computed on first use, from the same grouping, which is cached.
+    If a relation that was read has changed since, a DataError is raised. Frames have the type of
+    the input.
 
     Attributes:
         path: the file that was written; None for a release in memory.
@@ -168,7 +170,12 @@ class Release(Generic[Kept]):
             return cast(Kept, self._like(rows))
 
     @cached_property
-    def metrics(self) -> Kept:
+    def metrics(self) -> Mapping[str, Any]:  # type: ignore[override]
+        """The metrics by name, without those that are NULL; 'notices' is a list."""
+        return by_name(self._table("anonymize_metrics").to_pylist())
+
+    @cached_property
+    def metrics_frame(self) -> Kept:
         """One row per metric, as from kanon_sql.anonymize_metrics with detail=True."""
         return self._frame("anonymize_metrics")
 
@@ -193,7 +200,7 @@ class Release(Generic[Kept]):
         with self._again() as (session, source, held):
             return read_manifest(session, source, held)
 
-    def write(self, to: Any, *, private: Any = None) -> Release[Kept]:
+    def write(self, to: Any, *, private: Any = None) -> TableRelease[Kept]:
         """Writes the release to a Parquet file atomically, with its manifest in the footer.
 
         Args:
@@ -202,7 +209,7 @@ class Release(Generic[Kept]):
         """
         with self._again():
             pass
-        return Release(self._con, self._source, self._options, to, private)
+        return TableRelease(self._con, self._source, self._options, to, private)
 
     def plot(self) -> Any:
         """Plots the class sizes and the loss of each column as a matplotlib Figure. Requires
@@ -256,7 +263,7 @@ class Release(Generic[Kept]):
         """The metrics by name, without those that are NULL: of a file, as its manifest has them."""
         if self.path is not None:
             return {"method": self.manifest["options"]["method"], **self.manifest["metrics"]}
-        return by_name(self._table("anonymize_metrics").to_pylist())
+        return self.metrics
 
     def _table(self, call: str) -> Any:
         """What a call tells of the release, as an Arrow table; asked once."""
@@ -284,7 +291,7 @@ class Release(Generic[Kept]):
 
 def release_of(
     data: Any, relation: Any, con: Any, to: Any, private: Any, options: Mapping[str, Any]
-) -> Release[Any]:
+) -> TableRelease[Any]:
     """The release that a call of kanon_sql.release asks for.
 
     Args:
@@ -301,7 +308,7 @@ def release_of(
         if con is not None or not isinstance(data, (Connection, NoneType)):
             raise OptionError(TWO)
         data, con = relation, data
-    return Release(con, data, given_options(options), to, private)
+    return TableRelease(con, data, given_options(options), to, private)
 
 
 def _arrow(relation: duckdb.DuckDBPyRelation) -> Any:

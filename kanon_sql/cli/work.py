@@ -16,7 +16,7 @@ from kanon_sql.cli.targets import Target, write
 from kanon_sql.duckdb.refused import telling
 from kanon_sql.duckdb.session import Session, reads_of, relation_and_options, run
 from kanon_sql.errors import KanonError, OptionError
-from kanon_sql.files.released import ReleasedFiles
+from kanon_sql.files.released import FilesRelease
 from kanon_sql.plan.query import plan
 
 Rows = tuple[list[str], list[tuple[Any, ...]]]
@@ -72,7 +72,7 @@ def sentence(metrics: Mapping[str, Any], place: str, seconds: float) -> str:
     return ", ".join([*said, f"{seconds:.1f} s"])
 
 
-def files_sentence(done: ReleasedFiles) -> str:
+def files_sentence(done: FilesRelease) -> str:
     """The same of a release in files."""
     metrics = done.metrics
     files = "1 file" if done.files == 1 else f"{done.files:,} files"
@@ -81,7 +81,7 @@ def files_sentence(done: ReleasedFiles) -> str:
 
 def into_folder(
     source: InputSource, options: Mapping[str, Any], place: Target, **more: Any
-) -> ReleasedFiles:
+) -> FilesRelease:
     """Files into a folder of files, in blocks of rows, so that they may be larger than memory.
 
     Args:

@@ -29,7 +29,7 @@ from kanon_sql.files.draft import (
 from kanon_sql.files.engine import PART, FileEngine
 from kanon_sql.files.entries import read_entering, take_back
 from kanon_sql.files.progress import Passes
-from kanon_sql.files.released import ReleasedFiles
+from kanon_sql.files.released import FilesRelease
 from kanon_sql.files.state import NAME, State, digest, input_digest
 from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.kernel.parallel import cores
@@ -58,7 +58,7 @@ def release_files(
     source: Any, to: Any, threads: int | None, memory: str, resume: bool, progress: bool,
     overwrite: bool, prepare: Callable[[duckdb.DuckDBPyConnection], object] | None,
     options: Mapping[str, Any], ledger_to: Any = None,
-) -> ReleasedFiles:
+) -> FilesRelease:
     """Releases files into a folder of files; see ``kanon_sql.anonymize_files``."""
     refuse_forked()
     started = perf_counter()
@@ -103,7 +103,7 @@ def release_files(
             metrics = {**released, "files": engine.files, "seconds": perf_counter() - started}
             with nullcontext() if entering is None else entering.entered(work, state):
                 named(work, target, metrics)
-    return ReleasedFiles(
+    return FilesRelease(
         str(target), metrics["files"], metrics["rows_released"], metrics,
         None if entering is None else str(entering.path),
     )

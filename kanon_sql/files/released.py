@@ -1,4 +1,4 @@
-"""What a release in files was."""
+"""A release in files."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from kanon_sql.released import Release
+
 
 @dataclass(frozen=True)
-class ReleasedFiles:
+class FilesRelease(Release):
     """A release in files.
 
     Attributes:
@@ -27,6 +29,6 @@ class ReleasedFiles:
 
     def __repr__(self) -> str:
         return (
-            f"ReleasedFiles({self.path!r}, {self.rows:,} rows in {self.files} files, "
+            f"Release({self.path!r}, {self.rows:,} rows in {self.files} files, "
             f"k = {self.metrics['k']})"
         )

@@ -8,6 +8,5 @@ Python workers (worker); what comes out is counted by Spark again before anyone 
 from __future__ import annotations
 
 from kanon_sql.spark.faces import anonymize, anonymize_metrics, register, release
-from kanon_sql.spark.released import ReleasedFrame
 
-__all__ = ["ReleasedFrame", "anonymize", "anonymize_metrics", "register", "release"]
+__all__ = ["anonymize", "anonymize_metrics", "register", "release"]

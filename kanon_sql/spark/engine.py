@@ -41,7 +41,7 @@ from kanon_sql.spark.columns import (
     own_hash,
 )
 from kanon_sql.spark.parts import divide, in_packs
-from kanon_sql.spark.released import ReleasedFrame, free
+from kanon_sql.spark.released import SparkRelease, free
 from kanon_sql.spark.request import (
     FACTS,
     OF_ALL,
@@ -76,7 +76,7 @@ ABSENT = (
 """Its SQL and its compiled kernels are files, which a zip sent to the workers can't give them."""
 
 
-def release_frame(df: Any, options: Mapping[str, Any]) -> ReleasedFrame:
+def release_frame(df: Any, options: Mapping[str, Any]) -> SparkRelease:
     """Releases a DataFrame; see ``kanon_sql.spark.release``."""
     refuse_no_frame(df)
     started = perf_counter()
@@ -181,11 +181,11 @@ class FrameEngine:
         for each in self._checkpoints:
             free(each)
 
-    def hand_out(self, metrics: Mapping[str, Any]) -> ReleasedFrame:
+    def hand_out(self, metrics: Mapping[str, Any]) -> SparkRelease:
         """The release, which whoever gets it frees."""
         frame, kept = self._released
         self._checkpoints = [each for each in self._checkpoints if each is not kept]
-        return ReleasedFrame(frame, metrics, kept)
+        return SparkRelease(frame, metrics["rows_released"], metrics, kept)
 
     def _kept(self, frame: Any) -> Any:
         """The DataFrame, which Spark keeps as it was first worked out."""

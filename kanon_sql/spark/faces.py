@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from kanon_sql.errors import OptionError
-from kanon_sql.spark.released import ReleasedFrame
+from kanon_sql.spark.released import SparkRelease
 
 MISSING = "PySpark is not installed. Install it by pip install 'kanon-sql[spark]'."
 
@@ -16,7 +16,7 @@ def _refuse_missing() -> None:
         raise OptionError(MISSING)
 
 
-def release(df: Any, **options: Any) -> ReleasedFrame:
+def release(df: Any, **options: Any) -> SparkRelease:
     """Releases a DataFrame of Spark; the release with its metrics.
 
     All rows are measured by the same scales and cut into blocks of rows close to each other; each
@@ -48,7 +48,7 @@ def anonymize(df: Any, **options: Any) -> Any:
     Spark keeps them as they were verified for as long as the DataFrame is used, whatever becomes of
     the table; ``release`` gives a release that can be freed by itself.
     """
-    return release(df, **options).frame
+    return release(df, **options).data
 
 
 def anonymize_metrics(df: Any, **options: Any) -> dict[str, Any]:

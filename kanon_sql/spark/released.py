@@ -1,10 +1,12 @@
-"""What a release in Spark was."""
+"""A release in Spark."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+from kanon_sql.released import Release
 
 
 def free(frame: Any) -> None:
@@ -16,18 +18,21 @@ def free(frame: Any) -> None:
 
 
 @dataclass(frozen=True)
-class ReleasedFrame:
+class SparkRelease(Release):
     """A release in Spark.
 
     Attributes:
-        frame: the DataFrame of the released rows, verified as they lie in Spark's workers.
-        metrics: what was asked and reached, by name.
+        data: the DataFrame of the released rows, verified as they lie in Spark's workers.
+        rows: the number of them.
+        metrics: the metrics of the release by name, with the requested and the achieved k.
         kept: the DataFrame that Spark keeps there.
     """
 
-    frame: Any
+    data: Any
+    rows: int
     metrics: Mapping[str, Any]
     kept: Any
+    path: None = field(default=None, init=False)
 
     def unpersist(self) -> None:
         """Frees what Spark keeps, when the release is written: the rows can't be read any more."""
@@ -35,6 +40,6 @@ class ReleasedFrame:
 
     def __repr__(self) -> str:
         return (
-            f"ReleasedFrame({self.metrics['rows_released']:,} rows in "
-            f"{self.metrics['classes']:,} classes, k = {self.metrics['k']})"
+            f"Release({self.rows:,} rows in {self.metrics['classes']:,} classes in Spark, "
+            f"k = {self.metrics['k']})"
         )

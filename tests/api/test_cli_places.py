@@ -245,7 +245,7 @@ def test_a_word_that_only_a_folder_can_be(patients: Path, shell: Shell) -> None:
     assert shell.out == ""
     assert shell.err.startswith("kanon: 60 rows in 1 file of ")
     assert "classes of 4 or more" in shell.err
-    assert "ReleasedFiles" not in shell.err
+    assert "Release(" not in shell.err
     assert Path("out/part-00000.parquet").is_file()
     assert shell(*call, "-o", "out") == 2  # a folder that is there is meant
     assert "say --overwrite" in shell.err

@@ -44,8 +44,10 @@ def test_each_part_is_what_its_call_gives(people: pl.DataFrame) -> None:
     assert_frame_equal(made.clusters, kanon_sql.anonymize_clusters(people, **CALL))
     assert_frame_equal(made.roles, kanon_sql.anonymize_roles(people, **CALL))
     told = kanon_sql.anonymize_metrics(people, detail=True, **CALL)
-    assert made.metrics.columns == told.columns
-    assert numbers(made.metrics) == numbers(told) and len(numbers(told)) == len(TELLING)
+    assert made.metrics_frame.columns == told.columns
+    assert numbers(made.metrics_frame) == numbers(told) and len(numbers(told)) == len(TELLING)
+    assert isinstance(made, kanon_sql.Release) and made.metrics["k"] == 4
+    assert {name: made.metrics[name] for name in TELLING} == numbers(told)
     assert made.sql == kanon_sql.anonymize_sql(people, **CALL)["sql"][0]
     assert made.manifest["metrics"]["k"] == 4
     assert repr(made) == "Release(60 rows in memory)"
@@ -54,9 +56,9 @@ def test_each_part_is_what_its_call_gives(people: pl.DataFrame) -> None:
 @pytest.mark.slow
 def test_all_parts_are_of_one_grouping(people: pl.DataFrame) -> None:
     made = kanon_sql.release(people, **CALL)
-    labels = made.metrics.filter(pl.col("metric") == "grouping_cache")["text"].to_list()
+    labels = made.metrics_frame.filter(pl.col("metric") == "grouping_cache")["text"].to_list()
     assert labels == ["hit"]
-    assert made.metrics is made.metrics
+    assert made.metrics_frame is made.metrics_frame
 
 
 FORMS: dict[str, tuple[Callable[[pl.DataFrame], Any], type]] = {
@@ -78,7 +80,8 @@ def test_frames_of_every_part_are_of_the_kind_that_came_in(
     make, kind = FORMS[form]
     made = kanon_sql.release(make(people), to=to and tmp_path / to, **CALL)
     assert made.rows == 60
-    assert {type(part) for part in (made.data, made.metrics, made.clusters, made.roles)} == {kind}
+    frames = (made.data, made.metrics_frame, made.clusters, made.roles)
+    assert {type(frame) for frame in frames} == {kind}
 
 
 @pytest.mark.slow
@@ -86,7 +89,7 @@ def test_relations_of_duckdb_and_tables_of_con(con: Connection) -> None:
     made = kanon_sql.release(con.sql("FROM patients"), **CALL)
     assert isinstance(made.data, duckdb.DuckDBPyRelation)
     named = kanon_sql.release("patients", con=con, **CALL)
-    assert isinstance(named.data, pa.Table) and isinstance(named.metrics, pa.Table)
+    assert isinstance(named.data, pa.Table) and isinstance(named.metrics_frame, pa.Table)
     assert sorted(map(repr, made.data.fetchall())) == sorted(
         repr(tuple(row.values())) for row in named.data.to_pylist()
     )
@@ -134,7 +137,7 @@ def test_a_release_in_memory_can_be_written(people: pl.DataFrame, tmp_path: Path
 @pytest.mark.slow
 def test_a_drawn_seed_is_that_of_all_parts(people: pl.DataFrame) -> None:
     made = kanon_sql.release(people, **CALL, l=2)
-    seed = made.metrics.filter(pl.col("metric") == "seed")["text"].to_list()
+    seed = made.metrics_frame.filter(pl.col("metric") == "seed")["text"].to_list()
     assert seed == [None]  # it stays secret
     assert_frame_equal(made.data, kanon_sql.anonymize(people, **CALL, l=2))
 
@@ -147,9 +150,9 @@ def test_a_search_that_time_ended_is_gone_on_with_by_its_steps(
     for made in (
         kanon_sql.release(people, **call), kanon_sql.release(people, to=tmp_path / "a", **call)
     ):
-        rows = numbers(made.metrics)
+        rows = numbers(made.metrics_frame)
         assert rows["rows_released"] == 60
-        steps = made.metrics.filter(pl.col("metric") == "refine_steps")["value"].item()
+        steps = made.metrics_frame.filter(pl.col("metric") == "refine_steps")["value"].item()
         again = kanon_sql.anonymize(people, **CALL, method="best", refine_steps=int(steps))
         assert_frame_equal(made.data, again)
 
@@ -160,7 +163,7 @@ def test_what_moved_is_refused(con: Connection, tmp_path: Path) -> None:
     call = {**CALL, "hierarchies": {"job": "levels"}}
     held = kanon_sql.release("patients", con=con, **call)
     written = kanon_sql.release("patients", con=con, to=tmp_path / "a.parquet", **call)
-    assert held.metrics.num_rows > 20  # asked before, it stays
+    assert held.metrics_frame.num_rows > 20  # asked before, it stays
     con.execute("UPDATE levels SET level1 = '*' || '' WHERE false")
     assert held.roles.num_rows == 5
     con.execute("UPDATE patients SET age = age + 1 WHERE name = 'person 3'")
@@ -170,7 +173,7 @@ def test_what_moved_is_refused(con: Connection, tmp_path: Path) -> None:
         with pytest.raises(kanon_sql.DataError, match="has other rows"):
             made.write(tmp_path / "b.parquet")
         assert made.data.num_rows == 60
-    assert held.metrics.num_rows > 20
+    assert held.metrics_frame.num_rows > 20
     assert not (tmp_path / "b.parquet").exists()
     con.execute("UPDATE patients SET age = age - 1 WHERE name = 'person 3'")
     assert held.clusters.num_rows > 5
@@ -206,7 +209,7 @@ def test_a_ledger_is_entered_once_and_the_parts_are_those_of_then(
     }
     for number in (1, 2):
         made = kanon_sql.release("patients", con=con, to=tmp_path / f"{number}.parquet", **call)
-        told = dict(zip(*(made.metrics.column(i).to_pylist() for i in (0, 1)), strict=True))
+        told = dict(zip(*(made.metrics_frame.column(i).to_pylist() for i in (0, 1)), strict=True))
         assert told["rows_released"] == made.rows
         assert made.manifest["release"]["number"] == number
     assert con.execute("SELECT max(release) FROM ledger").fetchall() == [(2,)]
@@ -225,7 +228,7 @@ def test_a_transaction_of_the_caller_is_read_and_left(con: Connection) -> None:
     con.execute("DELETE FROM patients WHERE age > 60")
     made = kanon_sql.release("patients", con=con, **CALL)
     rows = made.rows
-    assert rows < 60 and made.metrics.num_rows > 20
+    assert rows < 60 and made.metrics_frame.num_rows > 20
     con.rollback()
     assert made.rows == rows
     with pytest.raises(kanon_sql.DataError, match="has other rows"):
@@ -265,13 +268,13 @@ def test_a_dropped_and_a_withheld_column_are_told(con: Connection) -> None:
 @pytest.mark.slow
 def test_class_sizes_and_losses_are_those_of_the_metrics(people: pl.DataFrame) -> None:
     made = kanon_sql.release(people, **CALL)
-    told = numbers(made.metrics)
+    told = numbers(made.metrics_frame)
     assert sum(made.class_sizes.values()) == told["classes"]
     assert sum(size * many for size, many in made.class_sizes.items()) == 60
     assert made.loss_by_column["age"] == told["ncp_grouping (age)"]
     assert set(made.loss_by_column) == {"age", "zip", "job"}
     shown = kanon_sql.release(people, **CALL, representation="interval")
-    value = shown.metrics.filter(pl.col("metric") == "ncp (age)")["value"].item()
+    value = shown.metrics_frame.filter(pl.col("metric") == "ncp (age)")["value"].item()
     assert shown.loss_by_column["age"] == value
 
 

@@ -92,7 +92,7 @@ assert_type(kanon_sql.anonymize(people.lazy(), k=5, method="k_member"), pl.LazyF
 assert_type(kanon_sql.anonymize_metrics(rows, detail=True, k=5), duckdb.DuckDBPyRelation)
 assert_type(kanon_sql.hierarchy(people, "age", kind="bins", width=2.5), pl.DataFrame)
 assert_type(kanon_sql.compare(people, k=[5, 10], methods=["mdav", "forest"]), pl.DataFrame)
-assert_type(kanon_sql.release(people, k=5).metrics, pl.DataFrame)
+assert_type(kanon_sql.release(people, k=5).metrics_frame, pl.DataFrame)
 assert_type(kanon_sql.release(duckdb.connect(), people, k=5, to="a.parquet").data, pl.DataFrame)
 made: kanon_sql.Release = kanon_sql.release(people, k=5)
 kanon_sql.anonymize("a.parquet", k=5, sensitive=["flu"], gamma="best").num_rows

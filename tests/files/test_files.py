@@ -43,6 +43,7 @@ def several(lake: str, tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def test_k_holds_over_all_files_and_no_row_is_lost(several: Any) -> None:
     folder = Path(several.path)
+    assert isinstance(several, kanon_sql.Release) and repr(several).startswith("Release('")
     assert several.metrics["blocks"] >= 4
     assert several.rows == ROWS == asked(f"SELECT count(*) FROM '{folder}/*.parquet'")[0][0]
     assert smallest(folder) == several.metrics["k"] >= 5

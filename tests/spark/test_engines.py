@@ -30,7 +30,7 @@ def test_spark_keeps_what_a_query_promises(visits: Any, case: str) -> None:
             kanon_spark.release(visits, block_rows=size, **given)
         return
     done = kanon_spark.release(visits, block_rows=size, **given)
-    released = done.frame.toArrow()
+    released = done.data.toArrow()
     assert refusal_of_release(case, released, done.metrics["rows_suppressed"]) is None
     assert done.metrics["rows_released"] == released.num_rows
     done.unpersist()

@@ -67,7 +67,7 @@ for failing in ("", "raises", "dies", "reads"):
     done = kanon_sql.spark.release(
         source, k=5, t=0.4, block_rows=400, quasi_identifiers=["age", "zip"],
         sensitive=["disease"], class_id=True, seed=1)
-    told.append(repr(done.frame.collect()))
+    told.append(repr(done.data.collect()))
     done.unpersist()
 print(len(set(told)), sorted(each.name for each in folder.iterdir()), len(told[0]) > 2000 * 20)
 spark.stop()

@@ -27,12 +27,12 @@ def test_a_table_that_is_written_afterwards_changes_nothing(spark: Any, tmp_path
     path = str(tmp_path / "people")
     spark.sql(PEOPLE).write.parquet(path)
     released = kanon_spark.release(spark.read.parquet(path), k=5, block_rows=500, **ROLES)
-    before = rows_of(released.frame)
+    before = rows_of(released.data)
     assert before.total() == 2000
     for mode in ("append", "overwrite"):
         spark.sql(PEOPLE).limit(3).write.mode(mode).parquet(path)
         # a frame of it is worked out anew
-        assert rows_of(released.frame.select("*")) == before
+        assert rows_of(released.data.select("*")) == before
     released.unpersist()
 
 
@@ -40,7 +40,7 @@ def test_a_release_that_was_freed_cannot_be_read(spark: Any) -> None:
     released = kanon_spark.release(spark.sql(PEOPLE), k=5, **ROLES)
     released.unpersist()
     with pytest.raises(Exception, match=r"(?i)checkpoint"):
-        released.frame.collect()
+        released.data.collect()
 
 
 @pytest.mark.parametrize("name", ["size", "count", "combination", "label"])
@@ -65,7 +65,7 @@ def test_what_is_told_of_a_quasi_identifier_does_not_come_out(spark: Any) -> Non
     for name in ("age", "zip", "disease"):
         people = people.withMetadata(name, told)
     released = kanon_spark.release(people, k=5, method="k_member", **ROLES)
-    kept = {field.name: field.metadata for field in released.frame.schema}
+    kept = {field.name: field.metadata for field in released.data.schema}
     assert kept == {"age": {}, "zip": {}, "disease": told}
     released.unpersist()
 
@@ -113,7 +113,7 @@ def test_no_sensitive_value_decides_a_class(spark: Any) -> None:
     for disease in ("disease", "concat('x', xxhash64(disease, age) % 9)"):
         people = spark.sql(f"SELECT age, zip, {disease} AS disease FROM ({PEOPLE})")
         released = kanon_spark.release(people, k=5, block_rows=400, **ROLES)
-        found.append(rows_of(released.frame.select("age", "zip")))
+        found.append(rows_of(released.data.select("age", "zip")))
         released.unpersist()
     assert found[0] == found[1]
 

@@ -45,7 +45,7 @@ def frame(spark: Any, visits: pa.Table) -> Any:
 
 def released(frame: Any, **options: Any) -> tuple[pa.Table, dict[str, Any]]:
     done = kanon_spark.release(frame, **{**ROLES, **options})
-    found = done.frame.toArrow()
+    found = done.data.toArrow()
     done.unpersist()
     return found, dict(done.metrics)
 

@@ -49,7 +49,7 @@ def counted(table: pa.Table) -> Counter[tuple[Any, ...]]:
 
 def test_one_block_is_the_release_of_anonymize(frame: Any, people: pa.Table) -> None:
     released = kanon_spark.release(frame, k=5, **ROLES)
-    found = released.frame.toArrow()
+    found = released.data.toArrow()
     zone = pa.timestamp("us", "America/New_York")
     at = people.schema.get_field_index("admitted")
     local = people.set_column(at, "admitted", people["admitted"].cast(zone))
@@ -70,9 +70,9 @@ def test_one_block_is_the_release_of_anonymize(frame: Any, people: pa.Table) -> 
 def test_several_blocks_keep_k_and_lose_little_more(frame: Any, people: pa.Table) -> None:
     whole = kanon_spark.anonymize_metrics(frame, k=5, **ROLES)
     released = kanon_spark.release(frame, k=5, block_rows=300, **ROLES)
-    found = released.frame.toArrow()
+    found = released.data.toArrow()
     again = kanon_spark.release(frame.repartition(5), k=5, block_rows=300, **ROLES)
-    assert counted(found) == counted(again.frame.toArrow())
+    assert counted(found) == counted(again.data.toArrow())
     assert released.metrics["blocks"] >= 3
     assert found.num_rows == people.num_rows == released.metrics["rows_released"]
     assert min(counted(found.drop_columns(["disease"])).values()) >= 5
@@ -88,10 +88,10 @@ def test_the_order_tells_no_block(frame: Any) -> None:
     """Rows stand by a hash of what is released, so that equal ones stand side by side whatever
     blocks they come from, and the partition follows from it."""
     released = kanon_spark.release(frame, k=5, block_rows=300, **ROLES)
-    rows = [tuple(map(repr, row[:-1])) for row in released.frame.collect()]
+    rows = [tuple(map(repr, row[:-1])) for row in released.data.collect()]
     runs = 1 + sum(one != other for one, other in pairwise(rows))
     assert runs == len(set(rows))
-    ages = [row[0] for row in released.frame.collect() if row[0] is not None]
+    ages = [row[0] for row in released.data.collect() if row[0] is not None]
     descents = sum(one > other for one, other in pairwise(ages))
     assert descents > len(set(rows)) // 4  # blocks cut by age would stand one after the other
     released.unpersist()
@@ -104,7 +104,7 @@ def test_the_order_tells_no_block(frame: Any) -> None:
 ], ids=lambda options: "-".join(map(str, options.values())))
 def test_models_hold_in_the_whole_release(frame: Any, options: dict[str, Any]) -> None:
     released = kanon_spark.release(frame, k=5, block_rows=400, **options, **ROLES)
-    found = released.frame.toArrow()
+    found = released.data.toArrow()
     held = kanon_sql.k_anonymity(found, **ROLES, **options).to_pylist()[0]
     assert held["k"] >= 5
     released.unpersist()

@@ -44,10 +44,10 @@ def test_columns_that_pass_come_out_as_they_went_in(wide: Any) -> None:
     released = kanon_spark.release(
         wide, k=4, quasi_identifiers=QUASI, sensitive=PASSING, block_rows=120
     )
-    assert released.frame.columns == wide.columns
+    assert released.data.columns == wide.columns
     for name in PASSING:
-        assert released.frame.schema[name].dataType == wide.schema[name].dataType, name
-    texts = [Counter(map(repr, df.select(*PASSING).collect())) for df in (released.frame, wide)]
+        assert released.data.schema[name].dataType == wide.schema[name].dataType, name
+    texts = [Counter(map(repr, df.select(*PASSING).collect())) for df in (released.data, wide)]
     assert texts[0] == texts[1]
     assert released.metrics["rows_released"] == 240
     released.unpersist()
@@ -101,7 +101,7 @@ def test_a_person_is_in_one_block(spark: Any) -> None:
     released = kanon_spark.release(rows, block_rows=200, **options)
     assert released.metrics["persons"] == 150
     assert released.metrics["rows_released"] == 600
-    assert "who" not in released.frame.columns
+    assert "who" not in released.data.columns
     assert released.metrics["k"] >= 5
     released.unpersist()
     lost = rows.withColumn("who", rows["who"].try_cast("int"))

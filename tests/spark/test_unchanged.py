@@ -33,8 +33,8 @@ def test_spark_is_unchanged(spark: Any, case: str) -> None:
         frame, k=4, quasi_identifiers=["age", "zip", "job"], sensitive=["disease"], others="drop",
         seed=1, **CASES[case],
     )
-    rows = sorted(map(str, released.frame.collect()))
-    columns = released.frame.dtypes
+    rows = sorted(map(str, released.data.collect()))
+    columns = released.data.dtypes
     metrics = {n: v for n, v in released.metrics.items() if not n.startswith("seconds")}
     released.unpersist()
     held("spark", case, {

@@ -107,7 +107,7 @@ kanon_sql.spark.register(spark)
 rows.createOrReplaceTempView("rows")
 whole = spark.sql("SELECT * FROM anonymize(TABLE(rows), k => 5, quasi_identifiers => array('age'),"
                   "sensitive => array('disease'))").toArrow()
-print(type(spark).__module__, done.frame.toArrow().num_rows, done.metrics["blocks"],
+print(type(spark).__module__, done.data.toArrow().num_rows, done.metrics["blocks"],
       done.metrics["k"] >= 5, whole.num_rows)
 spark.stop()
 """

@@ -12,11 +12,20 @@ import duckdb
 
 import kanon_sql
 from kanon_sql.api.documented import CON, DATA, RETURNS
+from kanon_sql.api.result import TableRelease
 from kanon_sql.call.options import ALL_CALLS, GROUPS, OPTIONS
+from kanon_sql.files.released import FilesRelease
 from kanon_sql.hierarchies.kinds import KINDS
 from kanon_sql.option import LEDGER_CHECK, options_of
+from kanon_sql.spark.released import SparkRelease
 
-CLASSES = ("Release", "Report", "Verification", "Finding", "ReleasedFiles")
+CLASSES = ("Release", "Report", "Verification", "Finding")
+RELEASES = {
+    "release": TableRelease, "anonymize_files": FilesRelease,
+    "kanon_sql.spark.release": SparkRelease,
+}
+"""By the function, what it returns, each a Release."""
+
 ERRORS = ("KanonError", "OptionError", "DataError", "ReleaseError")
 ONCE = {text.partition(": ")[2] for text in (DATA, CON)} | {RETURNS}
 """What the page says once, above all functions."""
@@ -157,7 +166,15 @@ def one_class(name: str) -> str:
     kept = getattr(kanon_sql, name)
     parts = _parts(kept)
     rows = {**_entries(parts.get("Attributes", "")), **_members(kept)}
-    return "\n".join([f"### {name}", "", _paragraphs(parts[""]), "", *_table("part", rows)])
+    lines = [f"### {name}", "", _paragraphs(parts[""]), "", *_table("part", rows)]
+    for place, more in (RELEASES if name == "Release" else {}).items():
+        parts, common = _parts(more), rows
+        own = {**_entries(parts.get("Attributes", "")), **_members(more)}
+        own = {part: said for part, said in own.items() if part not in common}
+        _, _, said = parts[""].partition("\n\n")
+        lines += [f"In addition, a release by `{place}` has:", "", *_table("part", own)]
+        lines += [_paragraphs(said), ""] if said else []
+    return "\n".join(lines)
 
 
 def common() -> str:
