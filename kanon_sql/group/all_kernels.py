@@ -42,8 +42,8 @@ def _tasks(name: str) -> Iterator[tuple[str, GroupTask, bool]]:
     method = METHODS[name]
     known = options_of(method.own)
     choices = [
-        [(), ((option, told.compiles),)]
-        for option, told in known.items() if told.compiles is not None
+        [(), ((option, definition.compiles),)]
+        for option, definition in known.items() if definition.compiles is not None
     ]
     for chosen in product(*choices):
         own = dict(sum(chosen, ()))

@@ -104,38 +104,38 @@ def group_in_blocks(points: Points, task: GroupTask, watch: Watch) -> Grouping:
         return task.group(points.part(members), watch)
 
     labels, centers = np.empty(len(points), np.int64), []
-    made = 0
-    found = in_parallel([partial(group, members) for members in members_of])
-    for members, part in zip(members_of, found, strict=True):
-        labels[members] = np.where(part.labels < 0, -1, part.labels + made)
+    offset = 0
+    groupings = in_parallel([partial(group, members) for members in members_of])
+    for members, part in zip(members_of, groupings, strict=True):
+        labels[members] = np.where(part.labels < 0, -1, part.labels + offset)
         if part.centers is not None:
             centers.append(members[part.centers])
-        made += int(part.labels.max()) + 1
-    facts = {**_agreed(found), "blocks": float(len(members_of))}
+        offset += int(part.labels.max()) + 1
+    facts = {**_agreed(groupings), "blocks": float(len(members_of))}
     if task.geometry.objective is not None:
         facts = {name: value for name, value in facts.items() if name not in BOUNDS}
-        facts |= _bounds(points, task, found)
+        facts |= _bounds(points, task, groupings)
     if task.geometry.has_centers:
         # refine lowers squared errors, which is not what the guarantees of centers are about
         return Grouping(labels, facts, np.concatenate(centers))
     return Grouping(_mend(points, blocks, labels, task.k, watch), facts)
 
 
-def _agreed(found: Sequence[Grouping]) -> dict[str, float]:
+def _agreed(groupings: Sequence[Grouping]) -> dict[str, float]:
     """The facts that are the same in all blocks."""
     return {
-        name: value for name, value in found[0].facts.items()
-        if all(part.facts.get(name) == value for part in found)
+        name: value for name, value in groupings[0].facts.items()
+        if all(part.facts.get(name) == value for part in groupings)
     }
 
 
-def _bounds(points: Points, task: GroupTask, found: Sequence[Grouping]) -> dict[str, float]:
+def _bounds(points: Points, task: GroupTask, groupings: Sequence[Grouping]) -> dict[str, float]:
     """The facts of a cost over all blocks: no block knows what a class across a cut would cost, so
     the lower bound is that of all points, and nothing is guaranteed."""
     facts: dict[str, float] = {}
     bound = task.geometry.lower_bound(points, task)
     if bound is not None:
         facts["lower_bound"] = bound
-    if any("facility" in part.facts for part in found):
-        facts["facility"] = sum(part.facts["facility"] for part in found)
+    if any("facility" in part.facts for part in groupings):
+        facts["facility"] = sum(part.facts["facility"] for part in groupings)
     return facts

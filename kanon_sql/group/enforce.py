@@ -70,23 +70,23 @@ def enforce(
     facts = facts_before(part, before, models)
     if task.geometry.searched:
         after, searched = _searched(part, before, models, task, watch)
-        found, facts = Grouping(after, {}), facts | searched
+        enforced, facts = Grouping(after, {}), facts | searched
     else:
-        found = _merged(part, replace(grouping, labels=before), models, task, watch)
+        enforced = _merged(part, replace(grouping, labels=before), models, task, watch)
     labels = grouping.labels.copy()
-    labels[kept] = found.labels
-    if (found.labels < 0).any():
+    labels[kept] = enforced.labels
+    if (enforced.labels < 0).any():
         # what is left out is not among the shares of the others any more
         left = np.flatnonzero(labels >= 0)
         refuse_infeasible(points, models, left)
         labels[left] = np.unique(labels[left], return_inverse=True)[1].reshape(-1)
-        rest = Grouping(labels, _with_island(grouping, int((found.labels < 0).sum()), task.k))
+        rest = Grouping(labels, _with_island(grouping, int((enforced.labels < 0).sum()), task.k))
         again = enforce(points, rest, models, task, watch)
         return replace(again, facts={**again.facts, **facts})
     facts = {**grouping.facts, **facts}
-    if not np.array_equal(before, found.labels):
+    if not np.array_equal(before, enforced.labels):
         facts = {name: value for name, value in facts.items() if name not in GUARANTEED}
-    return replace(found, labels=labels, facts=facts)
+    return replace(enforced, labels=labels, facts=facts)
 
 
 def merged_if_few(
@@ -238,9 +238,9 @@ def _searched(
             return search.merged(spread_ties(labels, shares, k)), {
                 "refine_steps": 0.0, "refine_stopped": 0.0
             }
-    found = keep_models(search, labels, steps, task.refine_seconds, bool(sliced))
-    return found.labels, {
-        "refine_steps": float(found.steps), "refine_stopped": float(found.stopped)
+    refined = keep_models(search, labels, steps, task.refine_seconds, bool(sliced))
+    return refined.labels, {
+        "refine_steps": float(refined.steps), "refine_stopped": float(refined.stopped)
     }
 
 

@@ -67,7 +67,7 @@ def _kept(points: Points, grouping: Grouping, task: GroupTask, watch: Watch) -> 
         merged = merged_if_few(points, grouping, task.models, watch)
         if merged is not None:
             other = replace(kept, labels=merged)
-            kept = min(kept, other, key=lambda found: _loss(points, found, task) or 0.0)
+            kept = min(kept, other, key=lambda candidate: _loss(points, candidate, task) or 0.0)
     facts = {"loss_without": without, "loss_with": _loss(points, kept, task)}
     losses = {name: value for name, value in facts.items() if value is not None}
     return replace(kept, facts={**kept.facts, **losses})
@@ -83,8 +83,8 @@ def _beside(points: Points, grouping: Grouping, task: GroupTask, watch: Watch) -
     free = _grouped(points, replace(task, beside_k=()), watch)
     facts = facts_before(points, free.labels, task.models)
     losses = {"loss_without": _loss(points, free, task), "loss_with": _loss(points, grouping, task)}
-    told = {name: value for name, value in losses.items() if value is not None}
-    return replace(grouping, facts={**grouping.facts, **facts, **told})
+    known = {name: value for name, value in losses.items() if value is not None}
+    return replace(grouping, facts={**grouping.facts, **facts, **known})
 
 
 def _loss(points: Points, grouping: Grouping, task: GroupTask) -> float | None:
@@ -163,8 +163,8 @@ def _divided(
         )
         done, stopped = done + better.steps, stopped or better.stopped
         parts = int(better.labels.max())
-        made = sum(map(len, centers)) - 1
-        labels[members] = np.where(better.labels == 0, g, better.labels + made)
+        offset = sum(map(len, centers)) - 1
+        labels[members] = np.where(better.labels == 0, g, better.labels + offset)
         centers.append(np.full(parts, grouping.centers[g]))
     facts = {"refine_steps": float(done), "refine_stopped": float(stopped)}
     return Grouping(labels, {**grouping.facts, **facts}, np.concatenate(centers))

@@ -85,8 +85,8 @@ def cover(column: str, values: pl.DataFrame, table: SideTable, options: Options)
 
 def _read_places(column: str, values: pl.Series) -> Floats:
     """The two numbers of each value: float64, shape (m, 2)."""
-    found = [NUMBER.findall(text) for text in values.to_list()]
-    wrong = sum(len(numbers) != 2 for numbers in found)
+    matches = [NUMBER.findall(text) for text in values.to_list()]
+    wrong = sum(len(numbers) != 2 for numbers in matches)
     if wrong:
         pair = "a pair of numbers such as '-10.9 -37.0'"
         refuse_misfit("rectangles", pair, column, values, wrong)
@@ -95,7 +95,7 @@ def _read_places(column: str, values: pl.Series) -> Floats:
             f"{wrong:,} distinct values of {column!r} have more or less. Make them NULL, or put "
             "latitude and longitude into one column."
         )
-    places = np.array(found, dtype=np.float64).reshape(-1, 2) + 0.0
+    places = np.array(matches, dtype=np.float64).reshape(-1, 2) + 0.0
     if not np.isfinite(places).all():
         raise DataError(
             f"The column {column!r} holds places that are too far away to be numbers. Make them "
@@ -118,16 +118,16 @@ def rectangles(
     for k in reversed(_least_sizes(int(size.sum()), options["levels"])):
         order = np.argsort(group, kind="stable")
         starts = np.searchsorted(group[order], np.arange(len(cells) + 1))
-        finer, found, made = np.empty(len(size), np.int64), [], 0
+        finer, boxes, offset = np.empty(len(size), np.int64), [], 0
         for cell, start, stop in zip(cells, starts[:-1], starts[1:], strict=True):
             sites = order[start:stop]
             points = ItemPoints.of(size[sites], place[sites], item=np.arange(len(sites)))
             cut = task_for("gps_rectangles", k).group(replace(points, extent=cell))
             assert cut.cells is not None
-            finer[sites] = cut.labels + made
-            made += len(cut.cells)
-            found.append(cut.cells)
-        group, cells = finer, np.concatenate(found)
+            finer[sites] = cut.labels + offset
+            offset += len(cut.cells)
+            boxes.append(cut.cells)
+        group, cells = finer, np.concatenate(boxes)
         levels.insert(0, pl.Series([_rectangle(cell, border) for cell in cells]).gather(group))
     return [values["value"], *levels, pl.repeat(ROOT, len(size), dtype=pl.String, eager=True)]
 

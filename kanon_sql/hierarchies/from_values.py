@@ -71,13 +71,13 @@ def flat(column: str, values: pl.Series, ordered: bool, options: Options) -> lis
     return [values, _constant(values)]
 
 
-def _choose_mask(column: str, values: pl.Series, given: str | None) -> str:
+def _choose_mask(column: str, values: pl.Series, requested: str | None) -> str:
     """The mask: one that no code contains, so that a masked code is never taken for a code."""
-    for mask in (given,) if given else MASKS:
+    for mask in (requested,) if requested else MASKS:
         holding = int(values.str.contains(mask, literal=True).sum())
         if holding == 0:
             return mask
-    which = "the mask" if given else f"one of the masks {MASKS}"
+    which = "the mask" if requested else f"one of the masks {MASKS}"
     raise DataError(
         f"{counted(holding, 'code', 'codes')} of {column!r} already "
         f"{'contains' if holding == 1 else 'contain'} {which}, so that masked codes could not be "

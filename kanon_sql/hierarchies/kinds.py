@@ -224,8 +224,10 @@ def check_kind(column: str, spec: Mapping[str, Any]) -> dict[str, Any]:
             f"The kind {spec['kind']!r} of the hierarchy of {column!r} is not known. {hint}"
         )
     kind = KINDS[meant]
-    given = {name: value for name, value in spec.items() if name != "kind" and value is not None}
-    for name in given:
+    arguments = {
+        name: value for name, value in spec.items() if name != "kind" and value is not None
+    }
+    for name in arguments:
         if name not in kind.options:
             none = "It takes none; leave it out."
             hint = did_you_mean(name, kind.options) if kind.options else none
@@ -235,13 +237,13 @@ def check_kind(column: str, spec: Mapping[str, Any]) -> dict[str, Any]:
             )
     checked: dict[str, Any] = {"kind": kind.name}
     for name, option in kind.options.items():
-        if option.required and name not in given:
+        if option.required and name not in arguments:
             raise OptionError(
                 f"The kind {kind.name!r} of the hierarchy of {column!r} needs the option "
                 f"{name!r}. Give it, such as {{'kind': {kind.name!r}, {name!r}: {option.example}}}."
             )
         full = f"The option {name!r} of the hierarchy of {column!r}"
-        checked[name] = option.check(full, given[name]) if name in given else option.default
+        checked[name] = option.check(full, arguments[name]) if name in arguments else option.default
     if kind.tables and sum(checked[name] is not None for name in kind.tables) != 1:
         raise OptionError(
             f"The kind {kind.name!r} of the hierarchy of {column!r} needs one of the options "

@@ -63,9 +63,9 @@ def _bin_numbers(values: pl.Series, numbers: Any, width: Decimal, start: Decimal
     reach = max((abs(float(n)) for n in (numbers.min(), numbers.max())), default=0.0)
     far = Decimal(reach).scaleb(-power) + abs(first) + unit
     if abs(power) > 22 or far > 10**14:
-        found = np.empty(len(values), object)
-        found[:] = [number(text) for text in values.to_list()]
-        return found
+        exact_bins = np.empty(len(values), object)
+        exact_bins[:] = [number(text) for text in values.to_list()]
+        return exact_bins
 
     def edge(bins: Any) -> Any:
         whole = (first + bins * unit).astype(np.float64)
@@ -100,13 +100,13 @@ def bin_levels(
     """
     if len(values) == 0:
         return [values] * (options["levels"] - 1)
-    found = numbers.to_numpy()
+    doubles = numbers.to_numpy()
     levels: list[pl.Series] = []
     with localcontext(EXACT):
         start, factor = options["start"], options["factor"]
-        width = options["width"] or _nice_width(found)
+        width = options["width"] or _nice_width(doubles)
         bins, home = np.unique(
-            _bin_numbers(values, found, width, start), return_inverse=True
+            _bin_numbers(values, doubles, width, start), return_inverse=True
         )
         known: dict[int, str] = {}
 

@@ -62,15 +62,15 @@ def read_tree(
         child, parent = (keys(table[n]) if numbers else table[n] for n in ("child", "parent"))
         return _from_edges(column, child, parent, show_values)
     number_of = {n: int(m[1]) for n in table if (m := re.fullmatch(r"level(0|[1-9]\d{0,3})", n))}
-    there = ", ".join(names)
+    listing = ", ".join(names)
     if len(table) < len(names):
         raise DataError(
-            f"The hierarchy of {column!r} has two columns of one name: {there}. {SHAPE}."
+            f"The hierarchy of {column!r} has two columns of one name: {listing}. {SHAPE}."
         )
     others = [name for name in names if caseless(name) not in number_of]
     if others:
         raise DataError(
-            f"The hierarchy of {column!r} has the columns {there}; {', '.join(others)} "
+            f"The hierarchy of {column!r} has the columns {listing}; {', '.join(others)} "
             f"{'is' if len(others) == 1 else 'are'} no part of a hierarchy. {SHAPE}, no others."
         )
     missing = sorted(set(range(max(number_of.values(), default=0) + 1)) - set(number_of.values()))

@@ -89,10 +89,10 @@ def _read(module: str) -> tuple[bytes, set[str]]:
     for file in (place.with_suffix(".py"), place / "__init__.py"):
         with contextlib.suppress(OSError):
             text = file.read_bytes()
-            found = _IMPORTED.findall(text.decode())
+            imports = _IMPORTED.findall(text.decode())
             # what is imported from a package may be a module of it, and if not, has no source
-            below = {f"{of}.{name}" for of, names in found for name in re.findall(r"\w+", names)}
-            return hashlib.sha256(text).digest(), below | {of for of, _ in found}
+            below = {f"{of}.{name}" for of, names in imports for name in re.findall(r"\w+", names)}
+            return hashlib.sha256(text).digest(), below | {of for of, _ in imports}
     return b"", set()
 
 

@@ -253,14 +253,14 @@ def _find_compiler() -> Any:
         from numba.core.codegen import JITCodeLibrary
         from numba.core.lowering import Lower
 
-        made = _make_compiler()
+        compiler = _make_compiler()
     except (ImportError, AttributeError):
         return None
     names = set(JITCodeLibrary.__dict__)
     for base in JITCodeLibrary.__mro__:
         names |= set(base.__dict__)
     known = names.issuperset(_REPLACED) and all(hasattr(Lower, name) for name in _LOWERED)
-    return made if known else None
+    return compiler if known else None
 
 
 late_compiler: Any = _find_compiler()

@@ -44,10 +44,10 @@ FREE = "/proc/meminfo"
 
 def available() -> int | None:
     """Bytes that this process may take yet; None where the system doesn't tell."""
-    found = _number_after(FREE, "MemAvailable:")
-    if found is None:
+    kilobytes = _number_after(FREE, "MemAvailable:")
+    if kilobytes is None:
         return None
-    free = found * 1024
+    free = kilobytes * 1024
     for folder, most, taken in GROUPS:
         try:
             left = int(Path(folder, most).read_text()) - int(Path(folder, taken).read_text())

@@ -68,7 +68,7 @@ def shared_out(pieces: Sequence[Callable[[], Result]], sizes: Sequence[int]) -> 
     """
     many, whole = threads(), max(sum(sizes), 1)
     order = sorted(range(len(pieces)), key=lambda i: (-sizes[i], i))
-    found: dict[int, Result] = {}
+    results: dict[int, Result] = {}
     errors: dict[int, BaseException] = {}
 
     def run(i: int) -> None:
@@ -77,7 +77,7 @@ def shared_out(pieces: Sequence[Callable[[], Result]], sizes: Sequence[int]) -> 
             return
         _place.threads = max(1, many * sizes[i] // whole)
         try:
-            found[i] = pieces[i]()
+            results[i] = pieces[i]()
         except BaseException as error:
             errors[i] = error
 
@@ -90,7 +90,7 @@ def shared_out(pieces: Sequence[Callable[[], Result]], sizes: Sequence[int]) -> 
             list(pool.map(run, order))
     if errors:
         raise errors[min(errors)]
-    return [found[i] for i in range(len(pieces))]
+    return [results[i] for i in range(len(pieces))]
 
 
 class Helpers:

@@ -298,9 +298,9 @@ def _joined(
     def term(a: Any) -> Any:
         begins = builder.icmp_signed("<=", w.lanes(code_low, a), w.spread(w.at(last_code, a)))
         ends = builder.icmp_signed(">=", w.lanes(code_high, a), w.spread(w.at(first_code, a)))
-        met = builder.icmp_unsigned("!=", builder.and_(held(a), w.spread(w.at(mask, a))), zero)
-        there = builder.and_(builder.and_(begins, ends), met)
-        return builder.select(there, w.spread(w.at(known, a)), w.spread(w.at(new, a)))
+        shared = builder.icmp_unsigned("!=", builder.and_(held(a), w.spread(w.at(mask, a))), zero)
+        present = builder.and_(builder.and_(begins, ends), shared)
+        return builder.select(present, w.spread(w.at(known, a)), w.spread(w.at(new, a)))
 
     total = w.add_up(c, w.add_up(d, total, span), term)
     return builder.fmul(total, w.spread(w.number(first + 4)))

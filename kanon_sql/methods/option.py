@@ -21,23 +21,23 @@ class MethodOptions:
     """
 
     @classmethod
-    def read(cls: type[Options], given: Mapping[str, Any]) -> Options:
+    def read(cls: type[Options], raw: Mapping[str, Any]) -> Options:
         """From values as they were typed; None, and what isn't there, stands for the default.
 
         Raises:
             OptionError: a value that can't be.
         """
         return cls(**{
-            name: known.read(given[name])
-            for name, known in options_of(cls).items() if given.get(name) is not None
+            name: known.read(raw[name])
+            for name, known in options_of(cls).items() if raw.get(name) is not None
         })
 
-    def check(self, task: TaskView, given: Collection[str]) -> None:
+    def check(self, task: TaskView, names: Collection[str]) -> None:
         """Raises OptionError where they don't go with the rest of the task.
 
         Args:
             task: all of it.
-            given: the names of all options that were given.
+            names: the names of all options that were given.
         """
 
     def for_trial(self, in_blocks: bool) -> MethodOptions:

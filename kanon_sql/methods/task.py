@@ -146,14 +146,14 @@ class GroupTask:
 
     def as_json(self) -> dict[str, Any]:
         """The task in values that JSON has."""
-        told = {f.name: getattr(self, f.name) for f in fields(self)}
+        data = {f.name: getattr(self, f.name) for f in fields(self)}
         if not self.persons:
-            del told["persons"]
+            del data["persons"]
         if self.scales is None:
-            del told["scales"]
+            del data["scales"]
         if self.refine_times == 1:
-            del told["refine_times"]
-        return told | {
+            del data["refine_times"]
+        return data | {
             "method": self.method.name,
             "own": asdict(self.own),
             "beside_k": [constraint.as_json() for constraint in self.beside_k],
@@ -164,15 +164,15 @@ class GroupTask:
         return json.dumps(self.as_json(), sort_keys=True)
 
     @staticmethod
-    def from_json(told: dict[str, Any], methods: Mapping[str, Method]) -> GroupTask:
-        """The task from what ``told`` gave, after its way through JSON."""
-        told = dict(told)
-        method = methods[told.pop("method")]
-        own = method.own.read(told.pop("own"))
-        values = tuple(told.pop("sensitive_values"))
-        beside_k = tuple(read_constraint(each) for each in told.pop("beside_k"))
+    def from_json(data: dict[str, Any], methods: Mapping[str, Method]) -> GroupTask:
+        """The task from what ``as_json`` gave, after its way through JSON."""
+        data = dict(data)
+        method = methods[data.pop("method")]
+        own = method.own.read(data.pop("own"))
+        values = tuple(data.pop("sensitive_values"))
+        beside_k = tuple(read_constraint(each) for each in data.pop("beside_k"))
         return GroupTask(
-            method=method, own=own, sensitive_values=values, beside_k=beside_k, **told
+            method=method, own=own, sensitive_values=values, beside_k=beside_k, **data
         )
 
 
@@ -211,24 +211,24 @@ class Run:
 
     def to_json(self) -> str:
         """The run as text."""
-        told = {"task": self.task.as_json(), "progress": self.progress, "named": self.named}
+        data = {"task": self.task.as_json(), "progress": self.progress, "named": self.named}
         if self.named is not None:
-            told["least"] = self.least
+            data["least"] = self.least
         if self.ledger is not None:
-            told["ledger"] = dict(self.ledger)
+            data["ledger"] = dict(self.ledger)
         if self.block is not None:
-            told["block"] = self.block
+            data["block"] = self.block
         if self.parts is not None:
-            told["parts"] = self.parts
-        return json.dumps(told, sort_keys=True)
+            data["parts"] = self.parts
+        return json.dumps(data, sort_keys=True)
 
     @staticmethod
     def from_json(text: str, methods: Mapping[str, Method]) -> Run:
         """The run that ``to_json`` wrote."""
-        told = json.loads(text)
-        named = None if told["named"] is None else tuple(told["named"])
-        task = GroupTask.from_json(told["task"], methods)
-        ledger, block, parts = (told.get(name) for name in ("ledger", "block", "parts"))
+        data = json.loads(text)
+        named = None if data["named"] is None else tuple(data["named"])
+        task = GroupTask.from_json(data["task"], methods)
+        ledger, block, parts = (data.get(name) for name in ("ledger", "block", "parts"))
         return Run(
-            task, told["progress"], named, ledger, block, parts, told.get("least", Run.least)
+            task, data["progress"], named, ledger, block, parts, data.get("least", Run.least)
         )

@@ -168,8 +168,8 @@ class LossPoints(Points):
         plain = Points.of(numeric, codes, scale, sensitive=sensitive)
         n, d, c = len(plain), plain.numeric.shape[1], plain.codes.shape[1]
 
-        def array(given: Any, otherwise: Any, kind: Any) -> Any:
-            return np.ascontiguousarray(otherwise if given is None else given, dtype=kind)
+        def array(value: Any, otherwise: Any, kind: Any) -> Any:
+            return np.ascontiguousarray(otherwise if value is None else value, dtype=kind)
 
         return LossPoints(
             plain.numeric,
@@ -224,12 +224,12 @@ class MetricPoints(Points):
 
     def distances(self, keys: Any) -> Floats:
         """The distances of these keys, any shape."""
-        found: Floats = np.asarray(keys, dtype=np.float64)
+        lengths: Floats = np.asarray(keys, dtype=np.float64)
         if self.form != "plain":
-            found = np.sqrt(found)
+            lengths = np.sqrt(lengths)
         if self.form == "arc":
-            found = 2.0 * EARTH * np.arcsin(np.minimum(found / 2.0, 1.0))
-        return found
+            lengths = 2.0 * EARTH * np.arcsin(np.minimum(lengths / 2.0, 1.0))
+        return lengths
 
     @staticmethod
     def of(
@@ -289,9 +289,9 @@ class ItemPoints(Points):
                 without records are passed over in numbering.
             facts: what the method decided on its own.
         """
-        given = np.asarray(groups, dtype=np.int64)
-        used = np.unique(given[(given >= 0) & (self.size > 0)])
-        numbers = np.where(given >= 0, np.searchsorted(used, given), -1)
+        labels = np.asarray(groups, dtype=np.int64)
+        used = np.unique(labels[(labels >= 0) & (self.size > 0)])
+        numbers = np.where(labels >= 0, np.searchsorted(used, labels), -1)
         return Grouping(numbers[self.item], facts)
 
     @staticmethod

@@ -66,8 +66,8 @@ class Counts:
     @staticmethod
     def of(column: SensitiveColumn, codes: Codes) -> Counts:
         """How often each value is among the codes: int32, shape (n,), as in SensitiveColumn."""
-        found = np.bincount(codes, minlength=column.values + 1).astype(np.int64)
-        return Counts(column, found[:-1], int(found[-1]))
+        counts = np.bincount(codes, minlength=column.values + 1).astype(np.int64)
+        return Counts(column, counts[:-1], int(counts[-1]))
 
     @staticmethod
     def overall(column: SensitiveColumn, codes: Codes) -> Counts:

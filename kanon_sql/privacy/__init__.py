@@ -110,10 +110,10 @@ def for_trial(column: str) -> PrivacyModel:
     return Closeness(column=column, t=0.1)
 
 
-def read_constraint(told: Mapping[str, Any]) -> Constraint:
+def read_constraint(data: Mapping[str, Any]) -> Constraint:
     """The constraint that ``Constraint.as_json`` wrote."""
-    values = {name: _tuples(value) for name, value in told.items() if name != "name"}
-    return CONSTRAINTS[told["name"]](**values)
+    values = {name: _tuples(value) for name, value in data.items() if name != "name"}
+    return CONSTRAINTS[data["name"]](**values)
 
 
 def _tuples(value: Any) -> Any:

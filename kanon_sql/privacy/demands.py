@@ -88,21 +88,21 @@ def demands_of(points: Points, models: Sequence[PrivacyModel], kept: Labels) -> 
         kept: int64, shape (m,); the records that are released, which are the table.
     """
     names = [column.name for column in points.sensitive_columns]
-    tables, made, column, table_rows, missing = Tables(), [], [0], [], []
+    tables, demands, column, table_rows, missing = Tables(), [], [0], [], []
     for model in models:
         spot = spot_of(model.column, names)
         codes = np.ascontiguousarray(points.sensitive[:, spot])
         counts = model.counts(points.sensitive_columns[spot], codes[kept])
-        made.append(model.demand(codes, counts, tables))
+        demands.append(model.demand(codes, counts, tables))
         column.append(len(tables.codes))
         table_rows.append(counts.rows)
         # where a missing value is a value of its own, none is missing
-        missing.append(counts.missing if made[-1].worst else 0)
-    return _packed(tables, made, column, table_rows, missing)
+        missing.append(counts.missing if demands[-1].worst else 0)
+    return _packed(tables, demands, column, table_rows, missing)
 
 
 def _packed(
-    tables: Tables, made: list[Demand], column: list[int], rows: list[int], missing: list[int]
+    tables: Tables, demands: list[Demand], column: list[int], rows: list[int], missing: list[int]
 ) -> Demands:
     upto = [np.cumsum(counts) for counts in tables.counts]
     known = [np.cumsum(np.append(counts[:-1], 0)) for counts in tables.counts]
@@ -115,15 +115,15 @@ def _packed(
     kept_at = np.where(few > 0, np.cumsum(few) - few, -1)
     return Demands(
         np.ascontiguousarray(np.column_stack(tables.codes).astype(np.int32)),
-        np.array([each.kind for each in made], np.int64),
+        np.array([each.kind for each in demands], np.int64),
         np.array(column, np.int64),
         np.array(tables.values, np.int64),
-        np.array([each.worst for each in made], np.bool_),
+        np.array([each.worst for each in demands], np.bool_),
         np.array(rows, np.int64),
         np.array(missing, np.int64),
-        np.array([each.number for each in made], np.float64).reshape(-1, 2),
-        np.array([each.fraction.numerator for each in made], np.int64),
-        np.array([each.fraction.denominator for each in made], np.int64),
+        np.array([each.number for each in demands], np.float64).reshape(-1, 2),
+        np.array([each.fraction.numerator for each in demands], np.int64),
+        np.array([each.fraction.denominator for each in demands], np.int64),
         np.cumsum([0, *(len(part) for part in tables.counts)])[:-1].astype(np.int64),
         np.concatenate(tables.counts),
         np.concatenate(upto),
@@ -136,5 +136,5 @@ def _packed(
         kept_at,
         int(few.sum()),
         int(few.max(initial=0)),
-        bool((kept_at >= 0).all()) and all(each.kind == EQUAL for each in made),
+        bool((kept_at >= 0).all()) and all(each.kind == EQUAL for each in demands),
     )

@@ -25,14 +25,14 @@ def counts_of(
         kept: int64, shape (m,); the rows that count; None: all.
     """
     names = [column.name for column in points.sensitive_columns]
-    found = []
+    pairs = []
     for model in models:
         spot = spot_of(model.column, names)
         codes = points.sensitive[:, spot]
         column = points.sensitive_columns[spot]
         table = model.counts(column, codes if kept is None else codes[kept])
-        found.append((model, table))
-    return found
+        pairs.append((model, table))
+    return pairs
 
 
 def refuse_infeasible(

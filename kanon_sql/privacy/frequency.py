@@ -111,7 +111,7 @@ class AlphaFrequency(PrivacyModel):
 
         Raises DataError for a value that the column doesn't have.
         """
-        found = np.full(table.column.values, 1.0 if self.alpha is None else self.alpha)
+        shares = np.full(table.column.values, 1.0 if self.alpha is None else self.alpha)
         places = {word: place for place, word in enumerate(table.column.words)}
         unknown = sum(word not in places for word, _ in self.by_value)
         if unknown:
@@ -120,14 +120,14 @@ class AlphaFrequency(PrivacyModel):
                 f"the column {self.column!r}. Check how they are written."
             )
         for word, share in self.by_value:
-            found[places[word]] = share
-        return found
+            shares[places[word]] = share
+        return shares
 
     @property
     def least_bound(self) -> float:
         """The bound of missing values that count against the class: they may be any value."""
-        given = [1.0 if self.alpha is None else self.alpha, *(share for _, share in self.by_value)]
-        return min(given)
+        shares = [1.0 if self.alpha is None else self.alpha, *(share for _, share in self.by_value)]
+        return min(shares)
 
     def best(self, table: Counts) -> float:
         """The largest share of a bounded value among all rows."""
@@ -159,8 +159,8 @@ class AlphaFrequency(PrivacyModel):
         if self.nulls == "value":
             bounds = np.append(bounds, 1.0 if self.alpha is None else self.alpha)
             counts = np.append(counts, table.missing)
-        there = counts > 0
-        return least_within(np.zeros(int(there.sum())), bounds[there], counts[there])
+        present = counts > 0
+        return least_within(np.zeros(int(present.sum())), bounds[present], counts[present])
 
     def demand(self, codes: Codes, table: Counts, tables: Tables) -> Demand:
         """Upper bounds."""

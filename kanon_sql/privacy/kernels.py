@@ -46,14 +46,14 @@ def _sort(values: Any, count: int) -> None:
 @inner
 def _runs(codes: Any, count: int, often: Any) -> int:
     """Sorted codes to distinct ones, in their place, and how often each is there; how many."""
-    made = 0
+    distinct = 0
     for p in range(count):
-        if made > 0 and codes[made - 1] == codes[p]:
-            often[made - 1] += 1
+        if distinct > 0 and codes[distinct - 1] == codes[p]:
+            often[distinct - 1] += 1
         else:
-            codes[made], often[made] = codes[p], 1
-            made += 1
-    return made
+            codes[distinct], often[distinct] = codes[p], 1
+            distinct += 1
+    return distinct
 
 
 @inner
@@ -198,10 +198,10 @@ def _moved(
     if values <= 1 and missing == 0 and demands.missing[j] == 0:
         return 0.0
     if demands.kind[j] == ORDERED:
-        found = _by_ranks(demands, column, codes, often, runs, size)
+        distance = _by_ranks(demands, column, codes, often, runs, size)
         whole = np.int64(values - 1) * rows
         most = _share_of(demands, j, whole * size)
-        return max(np.int64(0), found - most) / np.float64(whole)
+        return max(np.int64(0), distance - most) / np.float64(whole)
     known = 0.0
     if runs > 0 and values > 1:
         known = _by_gaps(demands, column, codes, often, runs, size - missing)
@@ -363,11 +363,11 @@ def count_codes(demands: Demands, members: Any, size: int, kept: Any) -> None:
 
 
 @kernel
-def _violations(demands: Demands, order: Any, start: Any, found: Any) -> None:
+def _violations(demands: Demands, order: Any, start: Any, violation: Any) -> None:
     kept = np.zeros(0, np.int32)
-    for g in range(found.shape[0]):
+    for g in range(violation.shape[0]):
         members = order[start[g] : start[g + 1]]
-        found[g] = violation_of(demands, kept, members, len(members), NOBODY, NOBODY)
+        violation[g] = violation_of(demands, kept, members, len(members), NOBODY, NOBODY)
 
 
 def violations(demands: Demands, labels: Labels) -> Floats:
@@ -380,13 +380,13 @@ def violations(demands: Demands, labels: Labels) -> Floats:
     groups = int(labels.max(initial=-1)) + 1
     order = np.argsort(labels, kind="stable")
     start = np.searchsorted(labels[order], np.arange(groups + 1))
-    found = np.zeros(groups)
-    _violations(demands, order, start, found)
-    return found
+    violation = np.zeros(groups)
+    _violations(demands, order, start, violation)
+    return violation
 
 
 def violations_of_sets(demands: Demands, sets: Sequence[Labels]) -> Floats:
     """The violation of each of some sets of records, which may overlap: float64, shape (sets,)."""
-    found = np.zeros(len(sets))
-    _violations(demands, np.concatenate(sets), np.cumsum([0, *map(len, sets)]), found)
-    return found
+    violation = np.zeros(len(sets))
+    _violations(demands, np.concatenate(sets), np.cumsum([0, *map(len, sets)]), violation)
+    return violation

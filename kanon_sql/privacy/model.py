@@ -333,11 +333,11 @@ class PrivacyModel(Constraint):
     @property
     def asked(self) -> str:
         """Its thresholds in words, without values of the data."""
-        told = {
+        thresholds = {
             name: value for name, value in self.as_json().items()
             if name not in ("name", "column", "nulls", *self.secrets) and value is not None
         }
-        asked = ", ".join(f"{name} = {value}" for name, value in told.items())
+        asked = ", ".join(f"{name} = {value}" for name, value in thresholds.items())
         return asked or f"{self.option} by value"
 
     @property

@@ -99,13 +99,13 @@ def _work_of(space: Space, pool: Any, members: Any, queries: int) -> int:
     """Coordinates touched by that many searches, spread over some of the records."""
     m, per_node, per_leaf = len(members), 2 * space.axes.shape[1], space.numeric.shape[1]
     tree, leaves, stack, _ = pool
-    found, gaps = np.empty(6, np.int64), np.empty(6)
+    neighbours, gaps = np.empty(6, np.int64), np.empty(6)
     work = 0
     # evenly spread over the canonical order, so that no chance is needed
     for q in range(queries):
         origin = members[q * (m - 1) // (queries - 1)]
         opened, swept = nearest_in_tree(
-            space, tree, leaves, stack, origin, NOBODY, found, gaps, min(5, m - 1)
+            space, tree, leaves, stack, origin, NOBODY, neighbours, gaps, min(5, m - 1)
         )
         work += opened * per_node + swept * per_leaf
     return work

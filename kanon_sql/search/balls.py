@@ -14,7 +14,7 @@ from kanon_sql.search.queries import padded
 
 @inner
 def ball_in_tree(
-    space: Any, tree: Any, leaves: Any, stack: Any, origin: int, limit: float, found: Any,
+    space: Any, tree: Any, leaves: Any, stack: Any, origin: int, limit: float, records: Any,
     gaps: Any,
 ) -> int:
     """The live records whose key to the origin is ``limit`` or less, the origin among them.
@@ -24,7 +24,7 @@ def ball_in_tree(
         stack: room for the search, see new_stack.
         origin: a record.
         limit: the largest key; squared where distances are roots.
-        found, gaps: filled with the records, as they lie in the tree, and their keys, summed in
+        records, gaps: filled with the records, as they lie in the tree, and their keys, summed in
             the order of the columns: int64 and float64, shape (n,).
 
     Returns:
@@ -65,7 +65,7 @@ def ball_in_tree(
             s = lowest_lane(hits)
             hits &= hits - 1
             if sums[s] <= limit and sums[s] < np.inf:
-                found[count] = tree.order[leaf * LEAF + s]
+                records[count] = tree.order[leaf * LEAF + s]
                 gaps[count] = sums[s]
                 count += 1
     return count

@@ -65,9 +65,9 @@ def cut_costs(
 
     def cost(alike: Floats, columns: frozenset[int]) -> tuple[Floats, Floats]:
         wide = side * (k / alike) ** (1.0 / max(d, 1))
-        found = (wide if linear else wide**2 / 12.0) * d + mixed * sum(apart[c] for c in columns)
+        loss = (wide if linear else wide**2 / 12.0) * d + mixed * sum(apart[c] for c in columns)
         # the last resort is always there: a class that mixes all
-        return np.where((alike >= k) | (len(columns) == len(varied)), found, np.inf), wide
+        return np.where((alike >= k) | (len(columns) == len(varied)), loss, np.inf), wide
 
     marks = np.array([_marks(kinds[c], c) for c in varied], np.uint64).reshape(len(varied), n)
     shares = np.array([np.bincount(kinds[c])[kinds[c]] / n for c in varied]).reshape(len(varied), n)

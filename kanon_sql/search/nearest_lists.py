@@ -32,16 +32,16 @@ def _fill_lists(
     """The lists of some records, one after another as they lie, unless they are full."""
     # a stack of its own: the pool's would be shared with the pieces on other threads
     tree, leaves, stack, count = pool.tree, pool.leaves, new_stack(), lists.shape[1]
-    found, gaps = np.empty(count + 1, np.int64), np.empty(count + 1)
+    neighbours, gaps = np.empty(count + 1, np.int64), np.empty(count + 1)
     for q in range(len(origins)):
         i = origins[q]
         if i < 0 or full[i]:
             continue
         if beat[STOP] == 1:
             return
-        nearest_in_tree(space, tree, leaves, stack, i, NOBODY, found, gaps, count)
+        nearest_in_tree(space, tree, leaves, stack, i, NOBODY, neighbours, gaps, count)
         for p in range(count):
-            lists[i, p] = found[p + 1]
+            lists[i, p] = neighbours[p + 1]
 
 
 def _fill(

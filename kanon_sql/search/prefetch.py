@@ -50,8 +50,8 @@ class Batch(NamedTuple):
 
     Attributes:
         origins: those that come next; int64, shape (b,).
-        found: each origin and the records nearest to it; int64, shape (b, q).
-        around: the nearest to found[:, 1] likewise, where a method asks for them; int64, shape
+        neighbours: each origin and the records nearest to it; int64, shape (b, q).
+        around: the nearest to neighbours[:, 1] likewise, where a method asks for them; int64, shape
             (b, q).
         costs: what a method makes of both; float64, shape (b, 2).
         counts: indexed by COUNT .. AGAIN; int64, shape (3,).
@@ -59,7 +59,7 @@ class Batch(NamedTuple):
     """
 
     origins: Labels
-    found: Labels
+    neighbours: Labels
     around: Labels
     costs: Floats
     counts: Labels
@@ -118,14 +118,14 @@ def all_left(records: Any, count: int, labels: Any) -> bool:
 def _pick(order: Any, place: int, labels: Any, many: int, batch: Batch) -> int:
     """Puts the next unassigned records from a place in the order on into a batch; returns the place
     behind them."""
-    made = 0
-    while place < len(order) and made < many:
+    count = 0
+    while place < len(order) and count < many:
         some = order[place : place + RUN * many]
-        picked = np.flatnonzero(labels[some] < 0)[: many - made]
-        batch.origins[made : made + len(picked)] = some[picked]
-        made += len(picked)
-        place += int(picked[-1]) + 1 if made == many else len(some)
-    batch.counts[:], batch.turns[0] = (made, 0, 0), 0
+        picked = np.flatnonzero(labels[some] < 0)[: many - count]
+        batch.origins[count : count + len(picked)] = some[picked]
+        count += len(picked)
+        place += int(picked[-1]) + 1 if count == many else len(some)
+    batch.counts[:], batch.turns[0] = (count, 0, 0), 0
     return place
 
 

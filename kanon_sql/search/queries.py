@@ -47,7 +47,7 @@ class NearestQuery(NamedTuple):
     Attributes:
         origin: the record that is searched from.
         without: a record to pass over (-1: none).
-        found: the origin, and the nearest records by (squared distance, index); int64, shape
+        neighbours: the origin, and the nearest records by (squared distance, index); int64, shape
             (q + 1,) or more.
         gaps: their squared distances; float64, shape (q + 1,) or more.
         q: how many are wanted.
@@ -55,7 +55,7 @@ class NearestQuery(NamedTuple):
 
     origin: int
     without: int
-    found: Labels
+    neighbours: Labels
     gaps: Floats
     q: int
 
@@ -102,20 +102,20 @@ def padded(limit: float, slack: float) -> float:
 
 
 @inlined
-def _behind(found: Any, gaps: Any, a: int, b: int) -> Any:
+def _behind(neighbours: Any, gaps: Any, a: int, b: int) -> Any:
     """Whether what is at place a comes after what is at place b."""
-    return gaps[a] > gaps[b] or (gaps[a] == gaps[b] and found[a] > found[b])
+    return gaps[a] > gaps[b] or (gaps[a] == gaps[b] and neighbours[a] > neighbours[b])
 
 
 @inlined
-def _exchange(found: Any, gaps: Any, a: int, b: int) -> None:
+def _exchange(neighbours: Any, gaps: Any, a: int, b: int) -> None:
     """Lets two places change what they have."""
-    found[a], found[b] = found[b], found[a]
+    neighbours[a], neighbours[b] = neighbours[b], neighbours[a]
     gaps[a], gaps[b] = gaps[b], gaps[a]
 
 
 @inner
-def _sink(found: Any, gaps: Any, q: int, held: int) -> None:
+def _sink(neighbours: Any, gaps: Any, q: int, held: int) -> None:
     """Has the top of a heap of so many sink to where it belongs.
 
     Node v is at place q + 1 - v: so the top, the furthest, is where a sorted list has it.
@@ -123,26 +123,26 @@ def _sink(found: Any, gaps: Any, q: int, held: int) -> None:
     v = 1
     while 2 * v <= held:
         w = 2 * v
-        if w < held and _behind(found, gaps, q - w, q + 1 - w):
+        if w < held and _behind(neighbours, gaps, q - w, q + 1 - w):
             w += 1
-        if not _behind(found, gaps, q + 1 - w, q + 1 - v):
+        if not _behind(neighbours, gaps, q + 1 - w, q + 1 - v):
             break
-        _exchange(found, gaps, q + 1 - w, q + 1 - v)
+        _exchange(neighbours, gaps, q + 1 - w, q + 1 - v)
         v = w
 
 
 @inner
 def _push(query: NearestQuery, held: int, i: int, gap: float) -> int:
     """As ``_offer``, of a record that is to be taken in, where those found are a heap."""
-    found, gaps, q = query.found, query.gaps, query.q
+    neighbours, gaps, q = query.neighbours, query.gaps, query.q
     if held == q:
-        found[q], gaps[q] = i, gap
-        _sink(found, gaps, q, held)
+        neighbours[q], gaps[q] = i, gap
+        _sink(neighbours, gaps, q, held)
         return held
     v = held + 1
-    found[q + 1 - v], gaps[q + 1 - v] = i, gap
-    while v > 1 and _behind(found, gaps, q + 1 - v, q + 1 - v // 2):
-        _exchange(found, gaps, q + 1 - v, q + 1 - v // 2)
+    neighbours[q + 1 - v], gaps[q + 1 - v] = i, gap
+    while v > 1 and _behind(neighbours, gaps, q + 1 - v, q + 1 - v // 2):
+        _exchange(neighbours, gaps, q + 1 - v, q + 1 - v // 2)
         v //= 2
     return held + 1
 
@@ -150,28 +150,30 @@ def _push(query: NearestQuery, held: int, i: int, gap: float) -> int:
 @inner
 def _sorted(query: NearestQuery, held: int) -> None:
     """Makes a sorted list of a heap."""
-    found, gaps, q = query.found, query.gaps, query.q
+    neighbours, gaps, q = query.neighbours, query.gaps, query.q
     for end in range(held, 1, -1):
-        _exchange(found, gaps, q, q + 1 - end)
-        _sink(found, gaps, q, end - 1)
+        _exchange(neighbours, gaps, q, q + 1 - end)
+        _sink(neighbours, gaps, q, end - 1)
     for p in range(1, q // 2 + 1):
-        _exchange(found, gaps, p, q + 1 - p)
+        _exchange(neighbours, gaps, p, q + 1 - p)
 
 
 @inlined
 def _offer(query: NearestQuery, held: int, i: int, gap: float) -> int:
     """Takes record i into the q nearest, ordered by (distance, index); returns how many."""
-    found, gaps, q = query.found, query.gaps, query.q
-    if held == q and (gap > gaps[q] or (gap == gaps[q] and i > found[q])):
+    neighbours, gaps, q = query.neighbours, query.gaps, query.q
+    if held == q and (gap > gaps[q] or (gap == gaps[q] and i > neighbours[q])):
         return held
     if q >= HEAPED:
         held = _push(query, held, i, gap)
         return held
     spot = held + 1 if held < q else q
-    while spot > 1 and (gaps[spot - 1] > gap or (gaps[spot - 1] == gap and found[spot - 1] > i)):
-        gaps[spot], found[spot] = gaps[spot - 1], found[spot - 1]
+    while spot > 1 and (
+        gaps[spot - 1] > gap or (gaps[spot - 1] == gap and neighbours[spot - 1] > i)
+    ):
+        gaps[spot], neighbours[spot] = gaps[spot - 1], neighbours[spot - 1]
         spot -= 1
-    gaps[spot], found[spot] = gap, i
+    gaps[spot], neighbours[spot] = gap, i
     return min(held + 1, q)
 
 
@@ -203,15 +205,15 @@ def _sweep(
 @inner
 def nearest_in_order(
     space: Space, tree: BoxTree, leaves: Leaves, stack: Stack, origin: int, without: int,
-    found: Any, gaps: Any, q: int,
+    neighbours: Any, gaps: Any, q: int,
 ) -> Any:
     """The same as ``nearest_in_tree``, by all lowest boxes as they lie, from the origin's own on:
     faster where there is little to leave out."""
     apart, axes, sets, slack = space.apart, space.axes, space.sets, space.slack
     low, high, held_sets, start = tree.low, tree.high, tree.sets, tree.start
     first, sums, bounds = tree.first, stack.sums, stack.bounds
-    query = NearestQuery(origin, without, found, gaps, q)
-    found[0], gaps[0] = origin, 0.0
+    query = NearestQuery(origin, without, neighbours, gaps, q)
+    neighbours[0], gaps[0] = origin, 0.0
     limit = loose = np.inf
     base, room = first[len(first) - 2], first[-1]
     home = max(0, tree.place[origin] // (LEAF * FAN))
@@ -243,9 +245,9 @@ def nearest_in_order(
 @inner
 def nearest_in_tree(
     space: Space, tree: BoxTree, leaves: Leaves, stack: Stack, origin: int, without: int,
-    found: Any, gaps: Any, q: int,
+    neighbours: Any, gaps: Any, q: int,
 ) -> Any:
-    """N(origin): found[0] is the origin, found[1..q] its q nearest live records.
+    """N(origin): neighbours[0] is the origin, neighbours[1..q] its q nearest live records.
 
     Nine arguments: tree and leaves are what searches in parallel share, stack, found and gaps what
     each needs for itself, and the rest is the question.
@@ -263,8 +265,8 @@ def nearest_in_tree(
     wait_bound, wait_node = stack.waiting_bound, stack.waiting_node
     wait_lead, sums, bounds = stack.waiting_lead, stack.sums, stack.bounds
     room = tree.first[-1]
-    query = NearestQuery(origin, without, found, gaps, q)
-    found[0], gaps[0] = origin, 0.0
+    query = NearestQuery(origin, without, neighbours, gaps, q)
+    neighbours[0], gaps[0] = origin, 0.0
     limit = loose = np.inf
     held, opened, swept, top = ZERO, 0, 0, 0
     if q > 0:
@@ -275,7 +277,7 @@ def nearest_in_tree(
         # what is as near as the last found counts only with a lower index; a bound with slack is
         # too low to tell a tie, but nothing is nearer than 0.0
         if bound > loose or (
-            held == q and wait_lead[top] > found[q]
+            held == q and wait_lead[top] > neighbours[q]
             and (limit == 0.0 or (bound == limit and slack == 0.0))
         ):
             continue

@@ -101,7 +101,7 @@ def members_within(
     start, first = tree.start, tree.first
     values, kinds, absent = leaves
     waiting, sums, bounds = stack.waiting_node, stack.sums, stack.bounds
-    found, away = ball
+    records, away = ball
     limit, room, count = key_within(wide, form), first[-1], 0
     loose, every = padded(limit, slack), need == -np.inf
     waiting[0], top = 0, 1
@@ -141,6 +141,6 @@ def members_within(
                 # the key's limit is a hair too wide, so that the distance itself decides
                 distance = distance_of(sums[s], form)
                 if distance <= wide and (every or held[q] >= distance):
-                    found[count], away[count] = order[q], distance
+                    records[count], away[count] = order[q], distance
                     count += 1
     return count

@@ -83,14 +83,16 @@ def plant(space: Space, members: Any) -> Pool:
 
 @inner
 def find_nearest(
-    space: Space, pool: Pool, origin: int, without: int, found: Any, gaps: Any, q: int
+    space: Space, pool: Pool, origin: int, without: int, neighbours: Any, gaps: Any, q: int
 ) -> None:
-    """N(origin) among those left: found[0] is the origin, found[1..q] its q nearest."""
+    """N(origin) among those left: neighbours[0] is the origin, neighbours[1..q] its q nearest."""
     tree, leaves, stack, counts = pool.tree, pool.leaves, pool.stack, pool.counts
     if counts[IN_ORDER] == 1:
-        _, swept = nearest_in_order(space, tree, leaves, stack, origin, without, found, gaps, q)
+        _, swept = nearest_in_order(
+            space, tree, leaves, stack, origin, without, neighbours, gaps, q
+        )
     else:
-        _, swept = nearest_in_tree(space, tree, leaves, stack, origin, without, found, gaps, q)
+        _, swept = nearest_in_tree(space, tree, leaves, stack, origin, without, neighbours, gaps, q)
     # how much of a tree can be left out depends on the data, so it is seen by the searches; what
     # is found is the same either way, and so is the release
     counts[SEARCHES] += 1
@@ -108,8 +110,8 @@ def find_nearest(
 def find_furthest(space: Space, pool: Pool, center: Any, terms: Any, most: Any) -> int:
     """The record furthest from a point, among those left; see furthest_in_tree."""
     tree, leaves, stack = pool.tree, pool.leaves, pool.stack
-    found: int = furthest_in_tree(space, tree, leaves, stack, center, terms, most)
-    return found
+    furthest: int = furthest_in_tree(space, tree, leaves, stack, center, terms, most)
+    return furthest
 
 
 @inner

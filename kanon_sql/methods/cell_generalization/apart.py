@@ -11,7 +11,7 @@ TURN = 0.05
 """Seconds between two looks at the watch."""
 
 
-def apart(program: str, argument: str, told: bytes, watch: Watch) -> bytes:
+def apart(program: str, argument: str, data: bytes, watch: Watch) -> bytes:
     """What a Python program writes that has this argument and reads what it is told.
 
     Raises:
@@ -21,7 +21,7 @@ def apart(program: str, argument: str, told: bytes, watch: Watch) -> bytes:
     process = child(program, argument)
     assert process.stdin is not None
     try:
-        process.stdin.write(told)
+        process.stdin.write(data)
         process.stdin.close()
         process.stdin = None
         while True:

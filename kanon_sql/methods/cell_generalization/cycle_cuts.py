@@ -24,20 +24,20 @@ def components(n: int, edges: Sequence[tuple[int, int]]) -> list[tuple[list[int]
     for one, other in edges:
         near[one].append(other)
         near[other].append(one)
-    found, seen = [], [False] * n
+    parts, seen = [], [False] * n
     ends = [v for v in range(n) if len(near[v]) == 1]
     for start in (*ends, *range(n)):
         if seen[start]:
             continue
         # paths come first, from their ends: what is left then is cycles only
-        way, here = [start], min(near[start])
+        way, vertex = [start], min(near[start])
         seen[start] = True
-        while not seen[here]:
-            seen[here] = True
-            way.append(here)
-            here = next((v for v in near[here] if not seen[v]), here)
-        found.append((way, len(near[start]) == 2))
-    return sorted(found)
+        while not seen[vertex]:
+            seen[vertex] = True
+            way.append(vertex)
+            vertex = next((v for v in near[vertex] if not seen[v]), vertex)
+        parts.append((way, len(near[start]) == 2))
+    return sorted(parts)
 
 
 def _costs(points: LossPoints, way: Any, size: int) -> Any:

@@ -150,19 +150,19 @@ def _cut_edges(out: Any, order: Any, k: int, beat: Any) -> HalfEdges:
 
 
 @inner
-def _walk(links: HalfEdges, start: int, barred: int, found: Any, came: Any) -> int:
-    """Writes to found all vertices reached from one by ways that avoid a neighbour of it, and to
-    came which vertex each was reached from, earlier in found. Returns how many there are."""
+def _walk(links: HalfEdges, start: int, barred: int, vertices: Any, came: Any) -> int:
+    """Writes to vertices all that are reached from one by ways that avoid a neighbour of it, and to
+    came which vertex each was reached from, earlier in vertices. Returns how many there are."""
     head, after, _, ends = links
-    found[0], came[start] = start, barred
+    vertices[0], came[start] = start, barred
     done, count = 0, 1
     while done < count:
-        v = found[done]
+        v = vertices[done]
         done += 1
         h = head[v]
         while h >= 0:
             if ends[h] != came[v]:
-                found[count] = ends[h]
+                vertices[count] = ends[h]
                 came[ends[h]] = v
                 count += 1
             h = after[h]
@@ -180,23 +180,23 @@ def _part_trees(links: HalfEdges, k: int, beat: Any) -> TreeParts:
     n = len(head)
     part, below = np.full(n, -1, np.int64), np.ones(n, np.int64)
     root, center, size = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
-    found, came = np.empty(n, np.int64), np.empty(n, np.int64)
+    vertices, came = np.empty(n, np.int64), np.empty(n, np.int64)
     parts = 0
     for start in range(n):
         if beat[STOP] == 1:
             break
         if part[start] >= 0:
             continue
-        count, middle = _walk(links, start, NOBODY, found, came), start
+        count, middle = _walk(links, start, NOBODY, vertices, came), start
         if count < 2 * k:
-            part[found[:count]] = parts
+            part[vertices[:count]] = parts
             root[parts], center[parts], size[parts] = start, start, count
             parts += 1
             continue
         # from the far ones on: what lies below v is known when v's turn comes, and the first with
         # k below it has branches of fewer than k on all sides, as no edge has k on both
         for q in range(count - 1, 0, -1):
-            v = found[q]
+            v = vertices[q]
             if below[v] >= k:
                 middle = v
                 break
@@ -207,8 +207,8 @@ def _part_trees(links: HalfEdges, k: int, beat: Any) -> TreeParts:
         parts += 1
         h = head[middle]
         while h >= 0:
-            count = _walk(links, ends[h], middle, found, came)
-            part[found[:count]] = parts
+            count = _walk(links, ends[h], middle, vertices, came)
+            part[vertices[:count]] = parts
             root[parts], center[parts], size[parts] = ends[h], middle, count
             parts += 1
             h = after[h]
@@ -240,7 +240,7 @@ def _share_out(starts: Any, size: Any, k: int) -> Any:
         k: the least size of a group.
     """
     group = np.full(len(size), -1, np.int64)
-    made = np.int64(0)  # a plain 0 would have _take_largest compiled twice
+    groups = np.int64(0)  # a plain 0 would have _take_largest compiled twice
     for t in range(len(starts) - 1):
         first, last = starts[t], starts[t + 1]
         left, kept = 0, NOBODY
@@ -259,19 +259,19 @@ def _share_out(starts: Any, size: Any, k: int) -> Any:
                 end += 1
             # case D, where in order too little is left for the center
             if left - taken < k:
-                if left - _take_largest(size, group, begin, last, k, made) >= k:
-                    made += 1
+                if left - _take_largest(size, group, begin, last, k, groups) >= k:
+                    groups += 1
                 break
             for q in range(begin, end):
                 if q != kept:
-                    group[q] = made
+                    group[q] = groups
             begin = end
-            made += 1
+            groups += 1
             left -= taken
         for q in range(first, last):
             if group[q] < 0:
-                group[q] = made
-        made += 1
+                group[q] = groups
+        groups += 1
     return group
 
 

@@ -196,16 +196,16 @@ class Program:
             ends = csr_array(hstack([ends, eye_array(n)]))
             costs = np.concatenate([costs, np.zeros(n)])
         cuts = vstack([-self._row(cut) for cut in self.cuts]) if self.cuts else None
-        found = linprog(
+        solution = linprog(
             costs, cuts, [-float(cut.least) for cut in self.cuts] or None, ends, np.full(n, 2.0),
             (0.0, 1.0), "highs-ds",
             options={"dual_feasibility_tolerance": EXACT, "primal_feasibility_tolerance": EXACT},
         )
-        if found.status != 0:
+        if solution.status != 0:
             raise RuntimeError("a linear program failed")
-        self.x, self.stubs = found.x[:m], found.x[m:] if self.loose else np.zeros(n)
-        self.prices = np.rint(found.eqlin.marginals * self.unit).astype(np.int64)
-        paid = -np.asarray(found.ineqlin.marginals) * self.unit
+        self.x, self.stubs = solution.x[:m], solution.x[m:] if self.loose else np.zeros(n)
+        self.prices = np.rint(solution.eqlin.marginals * self.unit).astype(np.int64)
+        paid = -np.asarray(solution.ineqlin.marginals) * self.unit
         self.cut_prices = np.maximum(np.rint(paid), 0.0).astype(np.int64)
 
     def reduced(self) -> tuple[Numbers, Numbers, int]:
@@ -294,9 +294,9 @@ def _flow_sets(program: Program, rough: Reals, loose: Reals) -> Iterator[npt.NDA
 
 def _reached(graph: Any, start: int) -> npt.NDArray[np.bool_]:
     """Which vertices are reached from one."""
-    found = np.zeros(graph.shape[0], np.bool_)
-    found[breadth_first_order(graph, start, return_predecessors=False)] = True
-    return found
+    reached = np.zeros(graph.shape[0], np.bool_)
+    reached[breadth_first_order(graph, start, return_predecessors=False)] = True
+    return reached
 
 
 def _cut(program: Program, inside: npt.NDArray[np.bool_]) -> tuple[float, CuttingPlane | None]:
@@ -322,13 +322,13 @@ def _cut(program: Program, inside: npt.NDArray[np.bool_]) -> tuple[float, Cuttin
 def _broken(program: Program) -> list[CuttingPlane]:
     """Cuts that the solution breaks."""
     rough, loose = (np.minimum(v, 1.0 - v) for v in (program.x, program.stubs))
-    found: dict[bytes, CuttingPlane] = {}
+    cuts: dict[bytes, CuttingPlane] = {}
     for sets in (_sets(program, rough), _flow_sets(program, rough, loose)):
         for inside in sets:
             left, cut = _cut(program, inside)
             if cut is not None and left < 1.0 - BROKEN:
-                found.setdefault(np.packbits(inside).tobytes(), cut)
-    return list(found.values())
+                cuts.setdefault(np.packbits(inside).tobytes(), cut)
+    return list(cuts.values())
 
 
 def _candidates(program: Program) -> Factors:
@@ -383,17 +383,17 @@ def main() -> None:
     """Answers what a process was asked: n, columns and whether there are stubs, then the scales and
     the codes, all int64."""
     # what the library writes while it solves would stand before the answer
-    with os.fdopen(os.dup(1), "wb") as told:
+    with os.fdopen(os.dup(1), "wb") as output:
         os.dup2(2, 1)
-        _answer(told)
+        _answer(output)
 
 
-def _answer(told: IO[bytes]) -> None:
+def _answer(output: IO[bytes]) -> None:
     asked = np.frombuffer(sys.stdin.buffer.read(), np.int64)
     n, c, loose = asked[:3].tolist()
     answer = solve(weights_of(asked[3 + c :].reshape(n, c), asked[3 : 3 + c]), bool(loose))
     head = np.array(answer[:-1], np.int64)
-    told.write(np.concatenate([head, answer.edges.ravel()]).tobytes())
+    output.write(np.concatenate([head, answer.edges.ravel()]).tobytes())
 
 
 if __name__ == "__main__":

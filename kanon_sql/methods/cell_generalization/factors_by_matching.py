@@ -88,8 +88,8 @@ def _matched(nodes: int, links: list[tuple[int, int, int]], perfect: bool, watch
         names: dict[str, Any] = {"table": table, "order": order}
         exec(MATCH, names)
         return {(min(a, b), max(a, b)) for a, b in names["found"]}
-    told = apart(READ + MATCH + WRITE, order, table.tobytes(), watch)
-    pairs = np.frombuffer(told, np.int64).reshape(-1, 2).tolist()
+    answer = apart(READ + MATCH + WRITE, order, table.tobytes(), watch)
+    pairs = np.frombuffer(answer, np.int64).reshape(-1, 2).tolist()
     return {(min(a, b), max(a, b)) for a, b in pairs}
 
 
@@ -119,11 +119,11 @@ def two_factor(
     links = []
     ends = list(zip(*(end.tolist() for end in edges), strict=True))
     for e, ((u, v), cost) in enumerate(zip(ends, costs, strict=True)):
-        there, here = 2 * n + 2 * e, 2 * n + 2 * e + 1
-        links.append((there, here, 2 * most))
+        node_u, node_v = 2 * n + 2 * e, 2 * n + 2 * e + 1
+        links.append((node_u, node_v, 2 * most))
         for copy in (0, 1):  # half the cost at each end; in halves, all are whole
-            links.append((2 * u + copy, there, 2 * most - cost))
-            links.append((2 * v + copy, here, 2 * most - cost))
+            links.append((2 * u + copy, node_u, 2 * most - cost))
+            links.append((2 * v + copy, node_v, 2 * most - cost))
     matched = _matched(2 * n + 2 * len(ends), links, True, watch)
     return sorted(
         ends[e] for e in range(len(ends)) if (2 * n + 2 * e, 2 * n + 2 * e + 1) not in matched

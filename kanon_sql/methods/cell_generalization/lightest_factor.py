@@ -31,10 +31,10 @@ Match = Callable[[int, Any, Any, Watch], list[tuple[int, int]]]
 def _asked(points: LossPoints, loose: bool, watch: Watch) -> Factors:
     """What the programs say."""
     n, c = points.codes.shape
-    told = np.concatenate([[n, c, loose], points.scale, points.codes.ravel()]).astype(np.int64)
-    found = np.frombuffer(apart(RUN, factors_by_cuts.__file__, told.tobytes(), watch), np.int64)
-    certain, target, unit, bound, known = found[:5].tolist()
-    return Factors(bool(certain), target, unit, bound, known, found[5:].reshape(-1, 3))
+    problem = np.concatenate([[n, c, loose], points.scale, points.codes.ravel()]).astype(np.int64)
+    answer = np.frombuffer(apart(RUN, factors_by_cuts.__file__, problem.tobytes(), watch), np.int64)
+    certain, target, unit, bound, known = answer[:5].tolist()
+    return Factors(bool(certain), target, unit, bound, known, answer[5:].reshape(-1, 3))
 
 
 def _weight(n: int, chosen: list[tuple[int, int]], points: LossPoints, loose: bool) -> int | None:

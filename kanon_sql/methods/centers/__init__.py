@@ -55,7 +55,7 @@ class RGatherOptions(CenterOptions):
         """max_clusters is refused where the rows are cut into blocks."""
         return replace(self, max_clusters=None) if in_blocks else self
 
-    def check(self, task: TaskView, given: Collection[str]) -> None:
+    def check(self, task: TaskView, names: Collection[str]) -> None:
         """Refuses refine beside max_clusters."""
         if task.refine == "local" and self.max_clusters is not None:
             raise OptionError(

@@ -101,20 +101,20 @@ class Disjoint:
 
     def classes(self) -> tuple[list[int], list[Labels]]:
         """The center and the members, ascending, of each class."""
-        made = [made for tree in self.trees() for made in self._regroup(tree)]
-        return [center for center, _ in made], [np.sort(members) for _, members in made]
+        classes = [one for tree in self.trees() for one in self._regroup(tree)]
+        return [center for center, _ in classes], [np.sort(members) for _, members in classes]
 
     def _regroup(self, tree: _ClusterTree) -> list[tuple[int, Labels]]:
         """Classes of k or more records of a tree: of its second level first, from the far ones on,
         then what is left of that with the nearest of the first level."""
-        made, k = [], self.k
+        classes, k = [], self.k
         nodes = self._by_distance(tree.nodes, tree.center)[::-1]
         # from the far ones on, so that what is left in the end is near the first level
         while sum(len(self.held[c]) for c in nodes) >= k:
             near = self._by_distance(nodes, int(self.centers[nodes[0]]))
             weights = np.cumsum([len(self.held[c]) for c in near])
             taken = near[: int(np.searchsorted(weights, k)) + 1]
-            made.append(self._join(taken))
+            classes.append(self._join(taken))
             nodes = [c for c in nodes if c not in taken]
         rest = tree.first
         if nodes:
@@ -124,11 +124,11 @@ class Disjoint:
             # the first level would be too small: it joins as a whole
             if len(rest) - needed < k:
                 needed = len(rest)
-            made.append((center, np.concatenate([members, rest[:needed]])))
+            classes.append((center, np.concatenate([members, rest[:needed]])))
             rest = rest[needed:]
         if len(rest) > 0:
-            made.append((tree.center, rest))
-        return made
+            classes.append((tree.center, rest))
+        return classes
 
     def _by_distance(self, nodes: list[int], center: int) -> list[int]:
         """Clusters by the distance of their centers to a record, then in their order."""

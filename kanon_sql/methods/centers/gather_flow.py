@@ -76,27 +76,27 @@ def _cover(marked_tree: MarkedTree, limit: float, most: int, beat: Any) -> Cente
     space, tree, leaves, _ = marked_tree
     numeric, _, _, _, _, _, _, _ = space
     n = len(numeric)
-    stack, found, gaps = new_stack(), np.empty(n, np.int64), np.empty(n)
-    centers, made = np.empty(min(most + 1, n), np.int64), 0
+    stack, records, gaps = new_stack(), np.empty(n, np.int64), np.empty(n)
+    centers, clusters = np.empty(min(most + 1, n), np.int64), 0
     nearest, keys, shared = np.full(n, -1, np.int64), np.full(n, np.inf), np.zeros(n, np.int64)
     widest = 0.0
     for i in range(n):
         if shared[i] > 0:
             continue
         # one more than allowed says enough: the key is rejected
-        if made > most or beat[STOP] != 0:
+        if clusters > most or beat[STOP] != 0:
             break
-        count = ball_in_tree(space, tree, leaves, stack, i, limit, found, gaps)
+        count = ball_in_tree(space, tree, leaves, stack, i, limit, records, gaps)
         # the one ball of a center says all: who is near it, and who becomes no center any more
         for p in range(count):
-            v = found[p]
+            v = records[p]
             shared[v] += 1
             widest = max(widest, gaps[p])
             if gaps[p] < keys[v]:
-                nearest[v], keys[v] = made, gaps[p]
-        centers[made] = i
-        made += 1
-    return CenterCover(centers[:made], nearest, keys, shared, widest)
+                nearest[v], keys[v] = clusters, gaps[p]
+        centers[clusters] = i
+        clusters += 1
+    return CenterCover(centers[:clusters], nearest, keys, shared, widest)
 
 
 @kernel
@@ -122,7 +122,7 @@ def _arcs(
     space, tree, leaves, _ = marked_tree
     centers, owner = cover.centers, cover.nearest
     n, m = len(owner), len(centers)
-    stack, found, gaps = new_stack(), np.empty(n, np.int64), np.empty(n)
+    stack, members, gaps = new_stack(), np.empty(n, np.int64), np.empty(n)
     takers, records, count = np.empty(n, np.int32), np.empty(n, np.int32), 0
     waiting, seen, top = np.empty(m, np.int64), due > 0, 0
     for c in range(m):
@@ -132,14 +132,14 @@ def _arcs(
     while top > 0 and beat[STOP] == 0:
         top -= 1
         c = waiting[top]
-        size = ball_in_tree(space, tree, leaves, stack, centers[c], limit, found, gaps)
+        size = ball_in_tree(space, tree, leaves, stack, centers[c], limit, members, gaps)
         # twice as much room each time, so that copying never costs more than writing did
         if count + size > len(takers):
             more = max(2 * count, count + size) - count
             takers = np.append(takers, np.empty(more, np.int32))
             records = np.append(records, np.empty(more, np.int32))
         for p in range(size):
-            v = found[p]
+            v = members[p]
             a = owner[v]
             # a center does not ask itself for what it has
             if a == c:
@@ -236,17 +236,17 @@ def gather_within(
     return RadiusTrial(cover.widest, Assignment(cover.centers, owner, nearest, cover.keys))
 
 
-def bring_home(points: MetricPoints, made: Assignment, k: int) -> Labels:
+def bring_home(points: MetricPoints, assignment: Assignment, k: int) -> Labels:
     """Brings records to their nearest center, where that is strictly nearer than the one they
     have and more than k are there, in canonical order, until nothing changes.
 
     int64, shape (n,); neither sizes below k nor a larger radius can come of it.
     """
-    owner: Labels = made.owner.copy()
-    nearest = made.nearest
+    owner: Labels = assignment.owner.copy()
+    nearest = assignment.nearest
     away = np.flatnonzero((owner >= 0) & (owner != nearest))
-    away = away[keys_between(points, away, made.centers[owner[away]]) > made.gaps[away]]
-    sizes = np.bincount(owner[owner >= 0], minlength=len(made.centers)).tolist()
+    away = away[keys_between(points, away, assignment.centers[owner[away]]) > assignment.gaps[away]]
+    sizes = np.bincount(owner[owner >= 0], minlength=len(assignment.centers)).tolist()
     waiting = away.tolist()
     while True:
         stay = []

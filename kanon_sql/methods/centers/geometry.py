@@ -88,13 +88,13 @@ class CenterOptions(MethodOptions):
         return self.metric
 
 
-def facility_costs(points: MetricPoints, given: Any) -> MetricPoints:
+def facility_costs(points: MetricPoints, facility_cost: Any) -> MetricPoints:
     """The points with what it costs to open a cluster at each of them.
 
     Args:
         points: n records.
-        given: float64, shape (n,), in canonical order; a number; or None for the mean distance to
-            the fifth nearest row.
+        facility_cost: float64, shape (n,), in canonical order; a number; or None for the mean
+            distance to the fifth nearest row.
 
     Raises:
         DataError: costs that are missing, negative or infinite.
@@ -102,9 +102,9 @@ def facility_costs(points: MetricPoints, given: Any) -> MetricPoints:
     from kanon_sql.methods.centers.lower_bounds import half_distances  # loads the compiler
 
     n = len(points)
-    if given is None:
-        given = 2.0 * float(np.mean(half_distances(points, min(FIFTH + 1, n))))
-    costs = np.broadcast_to(np.asarray(given, dtype=np.float64), (n,))
+    if facility_cost is None:
+        facility_cost = 2.0 * float(np.mean(half_distances(points, min(FIFTH + 1, n))))
+    costs = np.broadcast_to(np.asarray(facility_cost, dtype=np.float64), (n,))
     wrong = int(np.sum(~(np.isfinite(costs) & (costs >= 0.0))))
     if wrong:
         raise DataError(

@@ -78,7 +78,7 @@ def best_centers(
     groups = int(labels.max()) + 1
     members = np.argsort(labels, kind="stable")[int(np.sum(labels < 0)) :]
     starts = np.searchsorted(labels[members], np.arange(groups + 1)).astype(np.int64)
-    found = np.full(groups, -1, np.int64) if centers is None else centers.astype(np.int64)
-    _choose(records_of(points), members.astype(np.int64), starts, found, watch.beat())
+    medoids = np.full(groups, -1, np.int64) if centers is None else centers.astype(np.int64)
+    _choose(records_of(points), members.astype(np.int64), starts, medoids, watch.beat())
     watch.check()
-    return found
+    return medoids

@@ -97,7 +97,7 @@ def slack_of(n: int, base: float, rate: float, time: float) -> float:
 
 
 @inner
-def _sort(away: Any, found: Any, m: int) -> None:
+def _sort(away: Any, indices: Any, m: int) -> None:
     """Sorts the first m records by (distance, index)."""
     # a shell sort: in place, and quick where records come nearly in order, as they do from a tree
     gap = 1
@@ -105,13 +105,13 @@ def _sort(away: Any, found: Any, m: int) -> None:
         gap = 3 * gap + 1
     while gap > 0:
         for p in range(gap, m):
-            value, i, spot = away[p], found[p], p
+            value, i, spot = away[p], indices[p], p
             while spot >= gap and (
-                away[spot - gap] > value or (away[spot - gap] == value and found[spot - gap] > i)
+                away[spot - gap] > value or (away[spot - gap] == value and indices[spot - gap] > i)
             ):
-                away[spot], found[spot] = away[spot - gap], found[spot - gap]
+                away[spot], indices[spot] = away[spot - gap], indices[spot - gap]
                 spot -= gap
-            away[spot], found[spot] = value, i
+            away[spot], indices[spot] = value, i
         gap //= 3
 
 
@@ -122,12 +122,12 @@ def _worth(
     """Which of the radii that ``_cheapest`` looks at may be the best one, in their order: all but
     those whose time is later than that of another, whatever rounding does. Here sums are taken
     over from one radius to the next; where few records are frozen that would not pay."""
-    (found, away), held, rank, worth, _, _, _, _ = work
+    (records, away), held, rank, worth, _, _, _, _ = work
     frozen, all_held = np.int64(0), 0.0
     for p in range(m):
         worth[p] = -np.inf
-        if threshold[found[p]] < np.inf:
-            held[frozen], rank[frozen] = threshold[found[p]], p
+        if threshold[records[p]] < np.inf:
+            held[frozen], rank[frozen] = threshold[records[p]], p
             all_held += held[frozen]
             frozen += 1
     worth[m] = -np.inf
@@ -141,7 +141,7 @@ def _worth(
     while d < least:
         before = q
         while q < m and away[q] <= d:
-            alpha = threshold[found[q]]
+            alpha = threshold[records[q]]
             if alpha == np.inf:
                 u += 1
             elif alpha >= d:
@@ -173,16 +173,16 @@ def _cheapest(
 ) -> Any:
     """The (time, radius) at which the first cluster of a center opens, of those with a radius of
     at least ``first`` among m records that are sorted by their distance."""
-    (found, away), held, _, worth, _, _, _, _ = work
+    (records, away), held, _, worth, _, _, _, _ = work
     _worth(work, threshold, m, first, base, rate, now)
     best, best_d, d = np.inf, -1.0, first
     u = frozen = q = count = 0
     while d < best:
         while q < m and away[q] <= d:
-            if threshold[found[q]] == np.inf:
+            if threshold[records[q]] == np.inf:
                 u += 1
             else:
-                held[frozen] = threshold[found[q]]
+                held[frozen] = threshold[records[q]]
                 frozen += 1
             q += 1
         if worth[count] < 0.0:
@@ -220,7 +220,7 @@ def next_opening(
     """
     space, _, _, _, _, form, threshold, _ = threshold_tree
     ball, _, _, _, pair, pair_keys, nearest, deltas = work
-    found, away = ball
+    records, away = ball
     least, most, bases, rate = costs
     base, delta, n = bases[v], 0.0, len(threshold)
     if threshold[v] < np.inf:
@@ -246,7 +246,7 @@ def next_opening(
     while True:
         # one that froze before it reached v neither contributes nor grows, and isn't found
         m = members_within(threshold_tree, v, wide, first, ball)
-        _sort(away, found, m)
+        _sort(away, records, m)
         best, d = _cheapest(work, threshold, m, first, base, rate, now)
         # a cluster that opens by then has no member farther away: what was read is enough
         if best <= wide or wide == most:

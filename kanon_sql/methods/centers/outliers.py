@@ -90,33 +90,33 @@ def least_core(space: Any, pool: Any, needed: Any, k: int, out: int, beat: Any) 
     # the order in which records left is kept, since only after the last is it known where the least
     # key was
     keys, left = new_tournament(needed), np.empty(out, np.int64)
-    found, gaps = np.empty(n, np.int64), np.empty(n)
+    records, gaps = np.empty(n, np.int64), np.empty(n)
     near, near_gaps = np.empty(k, np.int64), np.empty(k)
     field, winners = keys
     worst = winners[1]
     least, when = field[worst], 0
     # with fewer than k left there is no key at all
-    for made in range(min(out, n - k)):
+    for step in range(min(out, n - k)):
         if beat[STOP] != 0:
             break
         limit = field[worst]
         take_out(tree, leaves, worst)
         change_value(keys, worst, -np.inf)
-        left[made] = worst
+        left[step] = worst
         # the worst record's key is the largest of all: whoever it was near to is within it
-        count = ball_in_tree(space, tree, leaves, stack, worst, limit, found, gaps)
+        count = ball_in_tree(space, tree, leaves, stack, worst, limit, records, gaps)
         for p in range(count):
-            v = found[p]
+            v = records[p]
             # a record loses a neighbour only if the one taken out was among its k-1 nearest
             if gaps[p] <= field[v]:
                 nearest_in_tree(space, tree, leaves, stack, v, NOBODY, near, near_gaps, k - 1)
                 change_value(keys, v, near_gaps[k - 1])
         worst = winners[1]
         if field[worst] < least:
-            least, when = field[worst], made + 1
+            least, when = field[worst], step + 1
     kept = np.ones(n, np.bool_)
-    for made in range(when):
-        kept[left[made]] = False
+    for step in range(when):
+        kept[left[step]] = False
     return least, kept
 
 
@@ -137,23 +137,23 @@ def core_balls(space: Any, pool: Any, kept: Any, k: int, limit: float, beat: Any
     """
     n = len(kept)
     tree, leaves, stack, _ = pool
-    found, gaps = np.empty(n, np.int64), np.empty(n)
-    centers, made, owner = np.empty(n // k, np.int64), 0, np.full(n, -1, np.int64)
+    records, gaps = np.empty(n, np.int64), np.empty(n)
+    centers, balls, owner = np.empty(n // k, np.int64), 0, np.full(n, -1, np.int64)
     for i in range(n):
         if not kept[i] or owner[i] >= 0:
             continue
         if beat[STOP] != 0:
             break
-        count = ball_in_tree(space, tree, leaves, stack, i, limit, found, gaps)
+        count = ball_in_tree(space, tree, leaves, stack, i, limit, records, gaps)
         if count < k:
             continue
         # taken out at once, so that later balls are of what no ball holds yet
         for p in range(count):
-            owner[found[p]] = made
-            take_out(tree, leaves, found[p])
-        centers[made] = i
-        made += 1
-    return centers[:made], owner
+            owner[records[p]] = balls
+            take_out(tree, leaves, records[p])
+        centers[balls] = i
+        balls += 1
+    return centers[:balls], owner
 
 
 @kernel
@@ -162,15 +162,15 @@ def heavy_cover(marked_tree: MarkedTree, needed: Any, beat: Any) -> Any:
     heavy: float64, shape (n,)."""
     space, tree, leaves, _ = marked_tree
     n = len(needed)
-    stack, found, gaps = new_stack(), np.empty(n, np.int64), np.empty(n)
+    stack, records, gaps = new_stack(), np.empty(n, np.int64), np.empty(n)
     least = needed.copy()
     for i in range(n):
         if beat[STOP] != 0:
             break
         # a ball larger than what i needs itself can't give it a smaller key
-        count = ball_in_tree(space, tree, leaves, stack, i, needed[i], found, gaps)
+        count = ball_in_tree(space, tree, leaves, stack, i, needed[i], records, gaps)
         for p in range(count):
-            least[i] = min(least[i], max(gaps[p], needed[found[p]]))
+            least[i] = min(least[i], max(gaps[p], needed[records[p]]))
     return least
 
 
@@ -192,14 +192,14 @@ def heaviest_balls(
     """
     space, tree, leaves, _ = marked_tree
     n = len(sizes)
-    stack, found, gaps = new_stack(), np.empty(n, np.int64), np.empty(n)
+    stack, records, gaps = new_stack(), np.empty(n, np.int64), np.empty(n)
     taken, bare = no_marks(marked_tree), no_marks(marked_tree)
-    owner, centers, made = np.full(n, -1, np.int64), np.empty(min(most, n), np.int64), 0
+    owner, centers, balls = np.full(n, -1, np.int64), np.empty(min(most, n), np.int64), 0
     for i in range(n):
         change_mark(marked_tree, bare, i)
     weights = new_tournament(np.where(sizes >= k, sizes, -1).astype(np.float64))
     field, winners = weights
-    while made < most and beat[STOP] == 0:
+    while balls < most and beat[STOP] == 0:
         # weights only fall: one that is still the largest when counted anew is the largest
         i = winners[1]
         if field[i] < 0.0:
@@ -210,18 +210,18 @@ def heaviest_balls(
         change_value(weights, i, float(count_marked(marked_tree, bare, stack, i, limit, n)))
         if winners[1] != i:
             continue
-        count = ball_in_tree(space, tree, leaves, stack, i, reach, found, gaps)
+        count = ball_in_tree(space, tree, leaves, stack, i, reach, records, gaps)
         for p in range(count):
             # balls of reach overlap, those of the limit don't
-            if bare.marked[found[p]]:
-                change_mark(marked_tree, bare, found[p])
+            if bare.marked[records[p]]:
+                change_mark(marked_tree, bare, records[p])
             if gaps[p] <= limit:
-                owner[found[p]] = made
-                change_mark(marked_tree, taken, found[p])
+                owner[records[p]] = balls
+                change_mark(marked_tree, taken, records[p])
         change_value(weights, i, -1.0)
-        centers[made] = i
-        made += 1
-    return CoveringBalls(centers[:made], owner, ~bare.marked)
+        centers[balls] = i
+        balls += 1
+    return CoveringBalls(centers[:balls], owner, ~bare.marked)
 
 
 @kernel
@@ -235,9 +235,9 @@ def disjoint_balls(
     """
     space, tree, leaves, _ = marked_tree
     n = len(needed)
-    stack, found, gaps = new_stack(), np.empty(n, np.int64), np.empty(n)
+    stack, records, gaps = new_stack(), np.empty(n, np.int64), np.empty(n)
     taken, owner = no_marks(marked_tree), np.full(n, -1, np.int64)
-    centers, made = np.empty(n // k, np.int64), 0
+    centers, balls = np.empty(n // k, np.int64), 0
     for i in range(n):
         # its ball would meet the one that it is in, or it is not heavy
         if owner[i] >= 0 or needed[i] > limit:
@@ -247,13 +247,13 @@ def disjoint_balls(
         # that i is in no ball is not enough: its own ball must meet none
         if count_marked(marked_tree, taken, stack, i, limit, ANY) > 0:
             continue
-        count = ball_in_tree(space, tree, leaves, stack, i, limit, found, gaps)
+        count = ball_in_tree(space, tree, leaves, stack, i, limit, records, gaps)
         for p in range(count):
-            owner[found[p]] = made
-            change_mark(marked_tree, taken, found[p])
-        centers[made] = i
-        made += 1
-    return centers[:made], owner
+            owner[records[p]] = balls
+            change_mark(marked_tree, taken, records[p])
+        centers[balls] = i
+        balls += 1
+    return centers[:balls], owner
 
 
 @kernel
@@ -270,13 +270,13 @@ def nearest_centers(space: Any, pool: Any, centers: Any, beat: Any) -> Any:
     # the tree knows records, the caller wants the number of the center
     for c in range(len(centers)):
         number[centers[c]] = c
-    found, gaps, one = np.empty(2, np.int64), np.empty(2), np.int64(1)
+    neighbours, gaps, one = np.empty(2, np.int64), np.empty(2), np.int64(1)
     for i in range(n):
         if beat[STOP] != 0:
             break
         # a search never finds its origin: a center is its own nearest
         nearest[i] = number[i]
         if number[i] < 0:
-            nearest_in_tree(space, tree, leaves, stack, i, NOBODY, found, gaps, one)
-            nearest[i], keys[i] = number[found[1]], gaps[1]
+            nearest_in_tree(space, tree, leaves, stack, i, NOBODY, neighbours, gaps, one)
+            nearest[i], keys[i] = number[neighbours[1]], gaps[1]
     return nearest, keys

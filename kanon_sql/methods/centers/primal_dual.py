@@ -152,14 +152,14 @@ def _open(growing: Growing, v: int, time: float, number: int, sweep: bool) -> An
     """Freezes the unassigned members of v's cluster, which opens; how many there are, and how many
     records are dead by that (with ``sweep``)."""
     alpha, frozen, cluster = growing.duals
-    found, fresh, dead = growing.work.ball.records, growing.fresh, growing.sweeps.dead
+    records, fresh, dead = growing.work.ball.records, growing.fresh, growing.sweeps.dead
     d = growing.heap.second[v]
     # without sweep only the unassigned members matter, and those have a threshold of inf
     need = d if sweep else np.inf
     count = members_within(growing.threshold_tree, v, d, need, growing.work.ball)
     members = died = 0
     for p in range(count):
-        i = found[p]
+        i = records[p]
         if frozen[i] < 0:
             alpha[i], frozen[i], cluster[i] = time, 0, number
             fresh[members] = i
@@ -179,7 +179,7 @@ def _shut_down(
     """Assigns all unassigned potential members of clusters to which a dead record has a tight
     edge: what is unassigned then, and how many records are frozen in all."""
     threshold_tree, ball, fresh = growing.threshold_tree, growing.work.ball, growing.fresh
-    found, least, most = ball.records, growing.costs.least, growing.costs.most
+    records, least, most = ball.records, growing.costs.least, growing.costs.most
     alpha, frozen, cluster = growing.duals
     swept, wanted, touched, dead = growing.sweeps
     _, _, _, counts = unassigned
@@ -190,7 +190,7 @@ def _shut_down(
         wide = min(alpha[dead[p]], most)
         around = members_within(threshold_tree, dead[p], wide, -np.inf, ball)
         for q in range(around):
-            w = found[q]
+            w = records[q]
             # the widest cluster around w holds all others, so that one search for each w will do
             if wide > swept[w] and least[w] <= wide:
                 # w is listed once, however many dead records reach it
@@ -202,7 +202,7 @@ def _shut_down(
         w, start = touched[p], members
         around = members_within(threshold_tree, w, wanted[w], np.inf, ball)
         for q in range(around):
-            i = found[q]
+            i = records[q]
             alpha[i], frozen[i], cluster[i] = time, 0, number
             fresh[members] = i
             members += 1
@@ -222,7 +222,7 @@ def _make_bounds(growing: Growing, members: int, now: float) -> None:
     A cluster without any of them among its members opens as before. So only centers within the
     largest radius of an exact time are looked at, or all, if these are few.
     """
-    costs, heap, found = growing.costs, growing.heap, growing.work.ball.records
+    costs, heap, ball_records = growing.costs, growing.heap, growing.work.ball.records
     records, place, exacts, reach = growing.exact
     n, near, everywhere = len(place), max(now * (1.0 + 1e-9), reach[0]), exacts[0] <= ALL
     for p in range(1 if everywhere else members):
@@ -233,7 +233,7 @@ def _make_bounds(growing: Growing, members: int, now: float) -> None:
             )
         # from the end on, as the last one takes the place of each that is taken out
         for q in range(around - 1, -1, -1):
-            w = records[q] if everywhere else found[q]
+            w = records[q] if everywhere else ball_records[q]
             if place[w] >= 0:
                 exacts[0] -= 1
                 records[place[w]] = records[exacts[0]]

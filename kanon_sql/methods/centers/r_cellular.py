@@ -69,7 +69,7 @@ of the first at which that ends."""
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Clustering:
     """The classes of a run.
 
     Attributes:
@@ -124,17 +124,18 @@ class _CellularTask:
         halves = np.sort(self.least) / 2.0
         return max(lower / FREE, cheapest_classes(halves, self.k, self.out))
 
-    def narrowed(self, found: _Found, wide: float) -> _Found | None:
+    def narrowed(self, clustering: _Clustering, wide: float) -> _Clustering | None:
         """The classes with some records moved, so that none is wider than ``wide``."""
         points, watch = self.points, self.watch
-        spare = self.out - int(np.sum(found.labels < 0))
-        narrowing = Narrowing(points, self.k, found.labels, found.centers, wide, watch)
+        spare = self.out - int(np.sum(clustering.labels < 0))
+        narrowing = Narrowing(points, self.k, clustering.labels, clustering.centers, wide, watch)
         labels = narrowing.run(self.least, spare)
         if labels is None:
             return None
         centers = best_centers(points, labels, None, watch)
         return replace(
-            found, labels=labels, centers=centers, cost=math.fsum(costs(points, labels, centers))
+            clustering, labels=labels, centers=centers,
+            cost=math.fsum(costs(points, labels, centers)),
         )
 
     def limits(self, wide: float) -> Iterator[float]:
@@ -148,7 +149,7 @@ class _CellularTask:
             most /= TIGHTER
         yield self.radius
 
-    def run(self, most: float, wide: float) -> _Found | None:
+    def run(self, most: float, wide: float) -> _Clustering | None:
         """Classes made of clusters with radii up to ``most``; halved where wider than ``wide``."""
         points, k, watch = self.points, self.k, self.watch
         if self.runs > 0:
@@ -168,30 +169,30 @@ class _CellularTask:
             labels, chosen = halve(points, k, labels, chosen, wide, watch)
         cost = math.fsum(costs(points, labels, chosen))
         self.widest = max(self.widest, shared.widest)
-        return _Found(labels, chosen, cost, shared.bound, shared.unpaid)
+        return _Clustering(labels, chosen, cost, shared.bound, shared.unpaid)
 
 
-def _cheapest(task: _CellularTask) -> tuple[_Found, float]:
+def _cheapest(task: _CellularTask) -> tuple[_Clustering, float]:
     """The cheapest of the runs, and a lower bound of the least possible cost around records."""
     most, bound, lower, best = np.inf, task.needed, np.inf, None
     while True:
-        found = task.run(most, np.inf)
-        if found is None:
+        clustering = task.run(most, np.inf)
+        if clustering is None:
             raise DataError(
                 "Some rows are too far from all others for a distance. Leave them out, or scale "
                 "the columns down."
             )
-        best = found if best is None or found.cost < best.cost else best
-        bound = max(bound, found.bound)
-        most = found.unpaid / (STEP * task.k)
-        if found.unpaid == 0.0 or most < task.radius or best.cost <= WITH_EPSILON * bound:
+        best = clustering if best is None or clustering.cost < best.cost else best
+        bound = max(bound, clustering.bound)
+        most = clustering.unpaid / (STEP * task.k)
+        if clustering.unpaid == 0.0 or most < task.radius or best.cost <= WITH_EPSILON * bound:
             return best, min(lower, bound)
         # either the optimum's largest radius is below the next limit, or its cost is at least k of
         # it
         lower = min(lower, max(bound, task.k * most))
 
 
-def _narrow(task: _CellularTask, wide: float) -> tuple[_Found, float]:
+def _narrow(task: _CellularTask, wide: float) -> tuple[_Clustering, float]:
     """The cheapest of the runs whose classes have no diameter above ``wide``, and a lower bound,
     around records.
 
@@ -206,19 +207,19 @@ def _narrow(task: _CellularTask, wide: float) -> tuple[_Found, float]:
         )
     best, bound, narrowest = None, task.needed, np.inf
     for most in task.limits(wide):
-        found = task.run(most, wide)
-        if found is None:
+        clustering = task.run(most, wide)
+        if clustering is None:
             continue
         # only without a limit is the dual value a bound of all clusterings
         if most == np.inf:
-            bound = max(bound, found.bound)
-        width = float(diameters(task.points, found.labels, task.watch).max())
+            bound = max(bound, clustering.bound)
+        width = float(diameters(task.points, clustering.labels, task.watch).max())
         narrowest = min(narrowest, width)
         # halving was not enough: single records must move
         if width > wide:
-            found = task.narrowed(found, wide)
-        if found is not None and (best is None or found.cost < best.cost):
-            best = found
+            clustering = task.narrowed(clustering, wide)
+        if clustering is not None and (best is None or clustering.cost < best.cost):
+            best = clustering
     if best is None:
         raise DataError(
             f"No classes of k rows within max_diameter were found; with {_rounded_up(narrowest)} "
@@ -266,11 +267,11 @@ def r_cellular(points: MetricPoints, task: GroupTask, watch: Watch) -> Grouping:
         return Grouping(none, {"lower_bound": 0.0, "guaranteed_ratio": ratio}, none)
     search = _CellularTask(points, k, out, watch)
     if wide is not None:
-        found, lower = _narrow(search, float(wide))
+        clustering, lower = _narrow(search, float(wide))
         labels, centers = cheapen(
-            points, k, search.near, found.labels, found.centers, float(wide), watch
+            points, k, search.near, clustering.labels, clustering.centers, float(wide), watch
         )
         return Grouping(labels, {"lower_bound": search.bound(lower, rows)}, centers)
-    found, lower = _cheapest(search)
+    clustering, lower = _cheapest(search)
     facts = {"lower_bound": search.bound(lower, rows), "guaranteed_ratio": ratio}
-    return Grouping(found.labels, facts, found.centers)
+    return Grouping(clustering.labels, facts, clustering.centers)

@@ -107,12 +107,12 @@ def r_gather(points: MetricPoints, task: GroupTask, watch: Watch) -> Grouping:
     )
     beat[DONE] += n // 2
     if search.out == 0:
-        key, made, ratio = *_gather(search), 2.0
+        key, assignment, ratio = *_gather(search), 2.0
     else:
-        key, made, ratio = *_leave_out(search), 3.0 if search.among else 4.0
-        if len(made.centers) > search.most:
-            key, made, ratio = *_few_clusters(search, key), 3.0 if search.among else 6.0
-    labels = bring_home(points, made, k)
+        key, assignment, ratio = *_leave_out(search), 3.0 if search.among else 4.0
+        if len(assignment.centers) > search.most:
+            key, assignment, ratio = *_few_clusters(search, key), 3.0 if search.among else 6.0
+    labels = bring_home(points, assignment, k)
     watch.check()
     beat[DONE] += n - n // 2
     # with centers among the records, and some left out, the key is of a radius, not of a diameter
@@ -120,7 +120,7 @@ def r_gather(points: MetricPoints, task: GroupTask, watch: Watch) -> Grouping:
     if search.out == 0 and search.among:
         bound = max(bound, float(points.distances(_of_rows(search))))
     facts = {"lower_bound": bound, "guaranteed_ratio": ratio * own.widening}
-    return Grouping(labels, facts, made.centers)
+    return Grouping(labels, facts, assignment.centers)
 
 
 def _of_rows(task: _GatherTask) -> float:
@@ -134,8 +134,8 @@ def _of_rows(task: _GatherTask) -> float:
 def _gather(task: _GatherTask) -> tuple[float, Assignment]:
     """Section 2.2; with max_clusters section 2.4, (k, r)-center."""
     test = partial(gather_within, task.marked_tree, k=task.k, most=task.most, watch=task.watch)
-    found = least_accepted(task.points, float(task.needed.max()), test)
-    return found.key, found.made
+    trial = least_accepted(task.points, float(task.needed.max()), test)
+    return trial.key, trial.result
 
 
 def _finish(task: _GatherTask, centers: Any, owner: Any, kept: Any) -> Assignment:
@@ -174,13 +174,13 @@ def _few_clusters(task: _GatherTask, start: float) -> tuple[float, Assignment]:
     def test(key: float) -> RadiusTrial:
         sizes = ball_sizes(task.marked_tree, key, task.watch)
         reach = thrice(points, key)
-        made = heaviest_balls(task.marked_tree, sizes, task.k, key, reach, task.most, beat)
+        balls = heaviest_balls(task.marked_tree, sizes, task.k, key, reach, task.most, beat)
         task.watch.check()
-        enough = made.covered.sum() >= n - task.out
-        return RadiusTrial(key, made if enough else None, int(sizes.sum()))
+        enough = balls.covered.sum() >= n - task.out
+        return RadiusTrial(key, balls if enough else None, int(sizes.sum()))
 
-    found = least_accepted(points, start, test)
-    return found.key, _finish(task, *found.made)
+    trial = least_accepted(points, start, test)
+    return trial.key, _finish(task, *trial.result)
 
 
 def thrice(points: MetricPoints, key: float) -> float:

@@ -33,12 +33,12 @@ class RadiusTrial:
 
     Attributes:
         key: the key; where it was accepted and a smaller one is known to give the same, that one.
-        made: what the test made of it; None where it was rejected.
+        result: what the test made of it; None where it was rejected.
         pairs: how many pairs of records lie within the key, 0 if that is not known.
     """
 
     key: float
-    made: Any
+    result: Any
     pairs: int = 0
 
 
@@ -73,11 +73,11 @@ def least_accepted(
         test: tries a key. It accepts any that no pair's key is above.
     """
     low = test(start)
-    if low.made is not None:
+    if low.result is not None:
         return low
     rungs = some_keys(points)
     high = low
-    while high.made is None:
+    while high.result is None:
         low = high
         # the rungs hold all keys of the first record, so one is above 0 where any pair's is
         high = test(2.0 * low.key or float(rungs[rungs > 0.0][0]))
@@ -92,7 +92,7 @@ def least_accepted(
         else:
             key = low.key + (high.key - low.key) / 2.0
         trial = test(key)
-        if trial.made is None:
+        if trial.result is None:
             low = trial
         else:
             high = trial

@@ -63,24 +63,24 @@ def _choose(
 ) -> None:
     """Chooses clusters in this order, if no contributor has an owner; each is theirs then."""
     ball = new_ball(len(alpha))
-    found = ball.records
+    records = ball.records
     for c in order:
         if beat[STOP] != 0:
             return
         d, count, alone = radii[c], 0, True
         around = members_within(threshold_tree, centers[c], d, -np.inf, ball)
         for p in range(around):
-            i = found[p]
+            i = records[p]
             if d < alpha[i]:
                 alone = alone and owner[i] < 0
                 # the contributors take the places of members that were read before
-                found[count] = i
+                records[count] = i
                 count += 1
         if alone:
             # what it has is its own from now on: later clusters with one of these are not chosen
             chosen[c] = True
             for p in range(count):
-                owner[found[p]] = c
+                owner[records[p]] = c
 
 
 @kernel

@@ -52,11 +52,11 @@ class KMemberOptions(MethodOptions):
         """With diversity_preference 'sensitive'."""
         return self.diversity_preference == "sensitive"
 
-    def check(self, task: TaskView, given: Collection[str]) -> None:
+    def check(self, task: TaskView, names: Collection[str]) -> None:
         """Refuses penalties for nothing, and refine where it would undo what they do."""
         needed = {"diversity_penalty": self.diversity_preference, "class_penalty": task.class_label}
-        for name, there in needed.items():
-            if name in given and there is None:
+        for name, value in needed.items():
+            if name in names and value is None:
                 lacking = "class_label" if name == "class_penalty" else "diversity_preference"
                 raise OptionError(
                     f"{name} is given without {lacking}. Add it, or leave {name} out."

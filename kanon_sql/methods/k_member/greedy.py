@@ -124,7 +124,7 @@ def _charge(task: SearchRound, members: Any, size: int, counts: Any) -> None:
 
 @kernel
 def _gather(
-    task: SearchRound, near: LossTree, far: LossTree, found: BestRecord, k: int, until: int,
+    task: SearchRound, near: LossTree, far: LossTree, best: BestRecord, k: int, until: int,
     beat: Any
 ) -> None:
     """Makes classes of k until fewer than k records, or no more than ``until``, are left.
@@ -152,14 +152,14 @@ def _gather(
                 # never back: what stands before is taken, and stays so
                 while labels[order[state[NEXT]]] >= 0:
                     state[NEXT] += 1
-                found.records[0] = order[state[NEXT]]
+                best.records[0] = order[state[NEXT]]
             else:
                 tree = near if which == 0 else far
-                opened = find_records(columns, tree, group, dues, more, found, q)
+                opened = find_records(columns, tree, group, dues, more, best, q)
                 if size > 0:
                     tally(tallies, kind, which, opened)
             for p in range(q):
-                i = found.records[p]
+                i = best.records[p]
                 labels[i] = state[MADE]
                 members[size] = i
                 take_out(near, i)

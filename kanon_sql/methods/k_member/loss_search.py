@@ -67,9 +67,9 @@ def new_found(q: int) -> BestRecord:
 
 
 @inner
-def _offer(found: BestRecord, held: int, q: int, i: int, value: float) -> int:
+def _offer(best: BestRecord, held: int, q: int, i: int, value: float) -> int:
     """Takes record i into the best q, of which ``held`` are known; returns how many are then."""
-    records, values = found.records, found.values
+    records, values = best.records, best.values
     if held == q:
         if value > values[q - 1] or (value == values[q - 1] and i > records[q - 1]):
             return held
@@ -86,7 +86,7 @@ def _offer(found: BestRecord, held: int, q: int, i: int, value: float) -> int:
 
 @inner
 def find_records(
-    columns: Columns, tree: LossTree, group: LossClass, dues: Dues, more: float, found: BestRecord,
+    columns: Columns, tree: LossTree, group: LossClass, dues: Dues, more: float, best: BestRecord,
     q: int,
 ) -> int:
     """The q records left with the least more * D(class and it) + dues, ties to the lowest; returns
@@ -102,7 +102,7 @@ def find_records(
     if more < 0.0:
         low, high, code_low, code_high = high, low, code_high, code_low
     ranges, ends, mask, costs = group.ranges, group.ends, group.mask, group.costs
-    records, values, stack = found
+    records, values, stack = best
     by_label, by_sensitive = dues.by_label, dues.by_sensitive
     charged = more > 0.0 and len(by_label) + len(by_sensitive) > 0
     wait_bound, wait_node, wait_lead = (
@@ -146,7 +146,7 @@ def find_records(
                 if len(by_sensitive) > 0:
                     value += by_sensitive[dues.sensitive[i]]
             if value <= limit:
-                held = _offer(found, held, q, i, value)
+                held = _offer(best, held, q, i, value)
                 if held == q:
                     limit = values[q - 1]
     return opened

@@ -184,7 +184,7 @@ def _dissolve(search: LocalSearch, g: int, bits: Any, limit: float, room: Moved)
     labels, sizes, near = groups.labels, groups.sizes, sites.near
     count, total, done = sizes[g], -cost(data, g, groups), 0
     moved, into = room
-    met = changes.met
+    visited = changes.visited
     most = reach(penalty, g, g, limit)
     note(changes, g)
     # a copy, since members change their places when one leaves
@@ -193,19 +193,19 @@ def _dissolve(search: LocalSearch, g: int, bits: Any, limit: float, room: Moved)
     while done < count:
         i = moved[done]
         best, least = -1, np.inf
-        if met.shape[0] > 0:
-            met[-1] += 1
+        if visited.shape[0] > 0:
+            visited[-1] += 1
         for rank in range(min(near.shape[1], CLOSE) + 1):
             site = sites.site_of[i] if rank == 0 else near[sites.site_of[i], rank - 1]
             b = labels[_at_site(sites, site, bits)]
             # g itself is to go, and one with the most records is full
             if b in (g, best) or sizes[b] >= largest(penalty, k):
                 continue
-            if met.shape[0] > 0:
+            if visited.shape[0] > 0:
                 # it grows by no less at another look
-                if met[b] == met[-1]:
+                if visited[b] == visited[-1]:
                     continue
-                met[b] = met[-1]
+                visited[b] = visited[-1]
             grown = growth(data, i, b, groups)
             if grown < least:
                 best, least = b, grown
@@ -262,10 +262,10 @@ def _create(search: LocalSearch, i: int, bits: Any, limit: float, moved: Moved) 
                 if looked[site] == looked[-1]:
                     continue
                 looked[site] = looked[-1]
-            here = start[site + 1] - start[site]
-            skip = 0 if here == 1 else _pick(bits, 40, 24, here)
-            for p in range(1 if rank == -2 else min(here, ALIKE)):
-                j = i if rank == -2 else order[start[site] + (skip + p) % here]
+            size = start[site + 1] - start[site]
+            skip = 0 if size == 1 else _pick(bits, 40, 24, size)
+            for p in range(1 if rank == -2 else min(size, ALIKE)):
+                j = i if rank == -2 else order[start[site] + (skip + p) % size]
                 if count == most or labels[j] == new or sizes[labels[j]] <= k:
                     continue
                 # moved at once, so that the next relief counts that this one is gone
@@ -304,7 +304,7 @@ def anneal(
     found is taken where neither group was changed since."""
     data, groups, _, _, unit, k, changes, penalty = search
     labels, sizes, n = groups.labels, groups.sizes, groups.labels.shape[0]
-    known, seen, most = judged.found, changes.last, largest(penalty, k) + 1
+    known, seen, most = judged.proposals, changes.last, largest(penalty, k) + 1
     moved = Moved(np.empty(most, np.int64), np.empty(most, np.int64))
     warmth = 0.0
     changes.turn[0] += 1

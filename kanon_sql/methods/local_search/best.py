@@ -44,14 +44,14 @@ def starts_of(points: Points) -> list[Start]:
     from kanon_sql.methods.microaggregation.v_mdav import v_mdav
 
     plain = MethodOptions()
-    found: list[Start] = [
+    starts: list[Start] = [
         (mdav_plus, plain), (mdav_star, plain), (mdav, plain), (v_mdav, VMdavOptions())
     ]
     if is_line(points):
         from kanon_sql.methods.microaggregation.optimal_1d import optimal_1d
 
-        found.insert(0, (optimal_1d, plain))
-    return found
+        starts.insert(0, (optimal_1d, plain))
+    return starts
 
 
 def best(points: Points, task: GroupTask, watch: Watch) -> Grouping:
@@ -69,7 +69,7 @@ def best(points: Points, task: GroupTask, watch: Watch) -> Grouping:
     starts = starts_of(points)
     watch.expect((len(starts) - 1) * n)
     plain = replace(task, class_label=None)
-    found = in_parallel([
+    groupings = in_parallel([
         partial(start, points, replace(plain, own=own), watch) for start, own in starts
     ])
     steps = all_steps(points, k) if task.refine_steps is None else task.refine_steps
@@ -78,6 +78,6 @@ def best(points: Points, task: GroupTask, watch: Watch) -> Grouping:
         steps = min(steps, polish(points, k))
     watch.begin("refining", visits(points, k, len(starts), steps))
     search = LongSearch(points, k, steps, task.refine_seconds, watch)
-    better = search.run([start.labels for start in found])
+    better = search.run([start.labels for start in groupings])
     facts = {"refine_steps": float(better.steps), "refine_stopped": float(better.stopped)}
     return Grouping(better.labels, facts)

@@ -259,11 +259,11 @@ class Models:
         held = ConstrainedSearch(ground, inner, demands, self._seed + 1, self._watch)
         ended = held.cycle(HARD, steps, until, hot)
         self.steps += held.step
-        found = number_by_first(held.labels())
+        part_labels = number_by_first(held.labels())
         if whole:
-            return found, not ended
+            return part_labels, not ended
         out = labels + len(labels)
-        out[part] = found
+        out[part] = part_labels
         return number_by_first(np.unique(out, return_inverse=True)[1].reshape(-1)), not ended
 
     def breaks(self, labels: Labels) -> bool:
@@ -294,7 +294,7 @@ def keep_models(
     if by_slices and 2 * search.k <= n <= FAR:
         probe = min(search.fewer(PROBE * n), steps)
         own, _ = search.better(best, probe, until)
-        best = min((best, own), key=lambda found: loss_of(points, found))
+        best = min((best, own), key=lambda candidate: loss_of(points, candidate))
         for slices in search.slices(probe, steps):
             other = search.merged(search.better(search.quota(slices), probe, None, FROM_QUOTA)[0])
             if loss_of(points, other) < loss_of(points, best):

@@ -58,16 +58,16 @@ def solved(cover: CoverProblem) -> Numbers:
     entries = (np.ones(len(cover.members)), cover.members, cover.starts)
     matrix = csc_matrix(entries, shape=(cover.records, len(cover.costs)))
     if cover.nodes == 0:
-        found = linprog(cover.costs, A_eq=matrix, b_eq=once, method="highs-ds")
-        given = found.eqlin.marginals if found.status == 0 else None
+        solution = linprog(cover.costs, A_eq=matrix, b_eq=once, method="highs-ds")
+        values = solution.eqlin.marginals if solution.status == 0 else None
     else:
         # limited by nodes and not by seconds, so that the result is always the same
-        given = milp(
+        values = milp(
             cover.costs, integrality=np.ones(len(cover.costs)), bounds=Bounds(0.0, 1.0),
             constraints=LinearConstraint(matrix, once, once),
             options={"node_limit": cover.nodes, "mip_rel_gap": 1e-7},
         ).x
-    return np.zeros(0) if given is None else np.asarray(given, np.float64)
+    return np.zeros(0) if values is None else np.asarray(values, np.float64)
 
 
 def _read(stream: IO[bytes], count: int, kind: Any) -> Any:
@@ -81,9 +81,10 @@ def serve(source: IO[bytes], sink: IO[bytes]) -> None:
         records, nodes, classes, entries = head.tolist()
         costs = _read(source, classes, np.float64)
         starts = _read(source, classes + 1, np.int64)
-        given = solved(CoverProblem(records, nodes, costs, starts, _read(source, entries,
-                                                                         np.int64)))
-        sink.write(np.array([len(given)], np.int64).tobytes() + given.tobytes())
+        values = solved(
+            CoverProblem(records, nodes, costs, starts, _read(source, entries, np.int64))
+        )
+        sink.write(np.array([len(values)], np.int64).tobytes() + values.tobytes())
         sink.flush()
 
 
@@ -125,11 +126,11 @@ class Solver:
             source.flush()
         count = _read(sink, 1, np.int64)
         # copied, since bytes can't be written to: kernels would be compiled anew for such an array
-        given: Numbers = _read(sink, int(count[0]) if len(count) else 0, np.float64).copy()
-        if len(count) == 0 or len(given) < count[0]:
+        values: Numbers = _read(sink, int(count[0]) if len(count) else 0, np.float64).copy()
+        if len(count) == 0 or len(values) < count[0]:
             # without a process of its own it gives the same, and is stopped only when it is done
             return np.zeros(0) if self._killed else solved(cover)
-        return given
+        return values
 
     def _kill(self) -> None:
         self._killed = True

@@ -55,7 +55,7 @@ groups change before their turn."""
 @kernel
 def _judge(search: LocalSearch, cycle: Cycle, judged: Judged) -> None:
     """Weighs steps until all are taken."""
-    begin, steps, _, found, turns = judged
+    begin, steps, _, proposals, turns = judged
     unit, penalty = search.unit, search.penalty
     n = search.groups.labels.shape[0]
     lo = claim(turns, SHARE)
@@ -72,8 +72,8 @@ def _judge(search: LocalSearch, cycle: Cycle, judged: Judged) -> None:
                 limit = limit_of(unit[i], bits, warmth)
                 a, b, mover, other = weigh(search, i, bits, limit)
             # a record on its way from one group to another is in none
-            found[at, 0] = a if b >= 0 else -1
-            found[at, 1], found[at, 2], found[at, 3] = b, mover, other
+            proposals[at, 0] = a if b >= 0 else -1
+            proposals[at, 1], proposals[at, 2], proposals[at, 3] = b, mover, other
         lo = claim(turns, SHARE)
 
 

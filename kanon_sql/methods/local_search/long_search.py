@@ -102,13 +102,13 @@ def all_steps(points: Points, k: int) -> int:
 def visits(points: Points, k: int, starts: int, steps: int) -> int:
     """How many records are visited in so many steps, by all searches together."""
     first, length, parted = polish(points, k), long_cycle(points, k), turns(len(points), k)
-    made, left = starts * min(steps, first), max(steps - first, 0)
+    total, left = starts * min(steps, first), max(steps - first, 0)
     while left > 0:
-        made += ways(points) * min(left, length)
+        total += ways(points) * min(left, length)
         left -= length
-        made += min(max(left, 0), parted * len(points))
+        total += min(max(left, 0), parted * len(points))
         left, length = left - parted * len(points), length * GROWTH
-    return made
+    return total
 
 
 class _LateError(Exception):
@@ -150,7 +150,7 @@ class LongSearch:
 
     def _together(self, searches: Sequence[Refining], length: int) -> None:
         """Searches side by side, each for as many steps."""
-        begins, made = [one.step for one in searches], 0
+        begins, done = [one.step for one in searches], 0
         ahead = min(length, self._steps - self._step)
 
         def forward(one: Refining, end: int) -> None:
@@ -159,7 +159,7 @@ class LongSearch:
                 one.forward(end)
                 chunks += 1
 
-        while made < ahead and not self._stopped:
+        while done < ahead and not self._stopped:
             self._stopped = self._late()
             if not self._stopped:
                 in_parallel([
@@ -171,9 +171,9 @@ class LongSearch:
                     one.step - begin for one, begin in zip(searches, begins, strict=True)
                     if not one.over
                 ]
-                made = max(steps, default=ahead)
+                done = max(steps, default=ahead)
         in_parallel([one.finish for one in searches])
-        self._step += made
+        self._step += done
 
     def _gather(self, searches: Sequence[Refining]) -> None:
         """Takes what searches among all records have come to."""
@@ -201,21 +201,21 @@ class LongSearch:
             rows = rows[(rows < n).all(axis=1)].astype(np.int32)
             solver = solvers.get()
             try:
-                here = number_by_first(labels[members])
-                region = Region(points.part(members), here, k, rows, solver)
-                found = region.parted(self._check)
+                current = number_by_first(labels[members])
+                region = Region(points.part(members), current, k, rows, solver)
+                part_labels = region.parted(self._check)
             finally:
                 solvers.put(solver)
             self._watch.beat()[DONE] = len(members)
-            return found, np.append(members, -1)[region.used].astype(np.int32)
+            return part_labels, np.append(members, -1)[region.used].astype(np.int32)
 
         cut = cut_regions(points, labels, max(REGION // (k * k), 4 * k), turn)
         parts = in_parallel([partial(part, members) for members in cut])
         better = labels.copy()
-        for members, (found, used) in zip(cut, parts, strict=True):
+        for members, (part_labels, used) in zip(cut, parts, strict=True):
             self._known.append(used)
-            if found is not None:
-                better[members] = found + better.max() + 1
+            if part_labels is not None:
+                better[members] = part_labels + better.max() + 1
         better = number_by_first(better)
         self._offer(better, loss_of(points, better))
 
@@ -223,8 +223,8 @@ class LongSearch:
         """The turns of set partitioning of a round."""
         n = len(self._points)
         solvers: queue.SimpleQueue[Solver] = queue.SimpleQueue()
-        made = [Solver() for _ in range(threads())]
-        for solver in made:
+        all_solvers = [Solver() for _ in range(threads())]
+        for solver in all_solvers:
             solvers.put(solver)
         try:
             for turn in range(turns(n, self._k)):
@@ -236,7 +236,7 @@ class LongSearch:
         except _LateError:
             self._stopped = True
         finally:
-            for solver in made:
+            for solver in all_solvers:
                 solver.close()
 
     def run(self, starts: Sequence[Labels]) -> Refined:
@@ -248,8 +248,8 @@ class LongSearch:
         n, k = len(self._points), self._k
         if turns(n, k) > 0:
             load_kernels(self._points, k)
-        given = [number_by_first(start) for start in starts]
-        searches = [Refining(self._ground, start, cycles_of(n), self._watch) for start in given]
+        groupings = [number_by_first(start) for start in starts]
+        searches = [Refining(self._ground, start, cycles_of(n), self._watch) for start in groupings]
         self._together(searches, polish(self._points, k))
         self._gather(searches)
         length, turn = long_cycle(self._points, k), 0

@@ -43,7 +43,7 @@ class _Marks(NamedTuple):
 
 @kernel
 def _shared(
-    chains: _Chains, marks: _Marks, group: int, others: Any, distinct: bool, found: Any
+    chains: _Chains, marks: _Marks, group: int, others: Any, distinct: bool, shared: Any
 ) -> None:
     """What a class has in common with each of some others, by column of codes: how many codes, if
     ``distinct``, or else in how many ways one can pick two records of the same code, one of each.
@@ -63,10 +63,10 @@ def _shared(
             for c in range(many):
                 at = ends[c] + codes[p, c]
                 if not distinct:
-                    found[o, c] += counts[at]
+                    shared[o, c] += counts[at]
                 elif counts[at] > 0 and seen[at] != turn[0]:
                     seen[at] = turn[0]
-                    found[o, c] += 1
+                    shared[o, c] += 1
             p = after[p]
     p = first[group]
     while p >= 0:
@@ -110,9 +110,9 @@ class MergerCosts:
         self._inside = np.zeros((groups, points.codes.shape[1]))
         for c in range(points.codes.shape[1]):
             pairs = labels * int(width[c]) + points.codes[:, c]
-            met, often = np.unique(pairs, return_counts=True)
+            keys, often = np.unique(pairs, return_counts=True)
             weights = None if self._loss is not None else often.astype(np.float64) ** 2
-            self._inside[:, c] = np.bincount(met // int(width[c]), weights, minlength=groups)
+            self._inside[:, c] = np.bincount(keys // int(width[c]), weights, minlength=groups)
         d = points.numeric.shape[1]
         self._low, self._high = np.full((groups, d), np.inf), np.full((groups, d), -np.inf)
         for a in range(d):

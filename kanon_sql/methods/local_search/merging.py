@@ -37,7 +37,7 @@ Near = Callable[[Labels, int, Labels], Labels]
 
 @kernel
 def _unions(
-    demands: Demands, members: Any, size: int, start: Any, others: Any, found: Any
+    demands: Demands, members: Any, size: int, start: Any, others: Any, violation: Any
 ) -> None:
     """The violation of a class with each of some others: ``members`` holds those of the class, and
     behind them those of the others, one after another."""
@@ -49,7 +49,7 @@ def _unions(
         many = start[o + 1] - start[o]
         for p in range(many):
             both[size + p] = members[size + start[o] + p]
-        found[o] = violation_of(demands, kept, both, size + many, NOBODY, NOBODY)
+        violation[o] = violation_of(demands, kept, both, size + many, NOBODY, NOBODY)
 
 
 def _together(sizes: Floats) -> float:
@@ -81,10 +81,10 @@ class Merging:
         of violation that goes; the one that costs least where none goes. The first of equals."""
         parts = [np.concatenate([self.members[g] for g in some.tolist()]) for some in choices]
         start = np.cumsum([0, *map(len, parts)])
-        own, found = self.members[group], np.empty(len(choices))
-        _unions(self._demands, np.concatenate([own, *parts]), len(own), start, start[1:], found)
+        own, violation = self.members[group], np.empty(len(choices))
+        _unions(self._demands, np.concatenate([own, *parts]), len(own), start, start[1:], violation)
         held = np.array([float(self.held[some].sum()) for some in choices])
-        removed = self.held[group] + held - found
+        removed = self.held[group] + held - violation
         growth = np.array([
             _together(self.sizes[np.append(some, group)]) for some in choices
         ])
@@ -99,12 +99,12 @@ class Merging:
         (others,)."""
         parts = [self.members[g] for g in others.tolist()]
         start = np.cumsum([0, *map(len, parts)])
-        found = np.empty(len(others))
+        violation = np.empty(len(others))
         own = self.members[group]
         _unions(
-            self._demands, np.concatenate([own, *parts]), len(own), start, others, found
+            self._demands, np.concatenate([own, *parts]), len(own), start, others, violation
         )
-        return np.asarray(self.held[group] + self.held[others] - found)
+        return np.asarray(self.held[group] + self.held[others] - violation)
 
     def nearest(self, group: int) -> int:
         """The class with which one loses least as one, whatever becomes of the violation."""
@@ -115,15 +115,15 @@ class Merging:
     def partner(self, group: int, near: Labels) -> int:
         """The class that one is merged with: one of those nearby, or any where none helps."""
         near = near[self._live[near] & (near != group)]
-        found = self._best(group, near)
-        if found is None:
+        best = self._best(group, near)
+        if best is None:
             others = np.flatnonzero(self._live)
             others = others[others != group]
             others = others[np.argsort(self._costs.growth(group, others), kind="stable")]
-            found = self._best(group, others[:AROUND])
-            found = self._best(group, others) if found is None else found
-            return int(others[0]) if found is None else found
-        return found
+            best = self._best(group, others[:AROUND])
+            best = self._best(group, others) if best is None else best
+            return int(others[0]) if best is None else best
+        return best
 
     def _best(self, group: int, others: Labels) -> int | None:
         """The class for which least is paid for each row of violation that goes; None where none
@@ -144,10 +144,10 @@ class Merging:
         self.members[into], self.members[group] = both, both[:0]
         self.labels[both] = into
         self._live[group], self.held[group] = False, 0.0
-        found = np.empty(1)
+        violation = np.empty(1)
         nobody = np.array([0, 0])
-        _unions(self._demands, both, len(both), nobody, np.zeros(1, np.int64), found)
-        self.held[into] = found[0]
+        _unions(self._demands, both, len(both), nobody, np.zeros(1, np.int64), violation)
+        self.held[into] = violation[0]
 
     @property
     def sizes(self) -> Floats:
@@ -210,8 +210,8 @@ def cheapest_merge(
         watch.check()
         nearest.merge(group, nearest.nearest(group))
     useful = merge_rest(points, labels, demands, None, watch)
-    both = [number_by_first(_numbered(found)) for found in (useful, nearest.labels)]
-    return min(both, key=lambda found: loss_of(points, found))
+    both = [number_by_first(_numbered(grouping)) for grouping in (useful, nearest.labels)]
+    return min(both, key=lambda grouping: loss_of(points, grouping))
 
 
 def _numbered(labels: Labels) -> Labels:

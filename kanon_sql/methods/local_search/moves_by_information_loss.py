@@ -366,10 +366,10 @@ def exchange(data: PackedRecords, i: int, j: int, groups: LossGroups, limit: flo
     # the rests alone cost no more than the rests with a record, so most proposals end here
     change = sizes[a] * loss[i] + sizes[b] * loss[j] - before
     if change < limit:
-        there = sizes[a] * _with(data, i, a, i, j, groups)
-        change = there + sizes[b] * loss[j] - before
+        cost_a = sizes[a] * _with(data, i, a, i, j, groups)
+        change = cost_a + sizes[b] * loss[j] - before
         if change < limit:
-            change = there + sizes[b] * _with(data, j, b, j, i, groups) - before
+            change = cost_a + sizes[b] * _with(data, j, b, j, i, groups) - before
     return change
 
 

@@ -266,10 +266,10 @@ def exchange(data: SquaredRecords, i: int, j: int, groups: SquaredGroups, limit:
     numeric, codes, scale, _ = data
     a, b = groups.labels[i], groups.labels[j]
     away = _gap(data, i, a, groups) + _gap(data, j, b, groups)
-    there = _gap(data, i, b, groups) + _gap(data, j, a, groups)
+    target_gaps = _gap(data, i, b, groups) + _gap(data, j, a, groups)
     # both centroids move, by (j - i) / size; ``between`` makes up for gaps to where they were
     between = squared_distance(numeric, codes, scale, i, j)
-    return there - away - between * (1.0 / groups.sizes[a] + 1.0 / groups.sizes[b])
+    return target_gaps - away - between * (1.0 / groups.sizes[a] + 1.0 / groups.sizes[b])
 
 
 @inner

@@ -100,19 +100,19 @@ class Region:
         least, idle = np.inf, 0
         prices = np.zeros(0)
         for _ in range(ROUNDS):
-            given = self._solver.solve(self._cover(self._classes, 0), check)
-            if len(given) == 0:
+            solution = self._solver.solve(self._cover(self._classes, 0), check)
+            if len(solution) == 0:
                 break
-            prices, bound = given, float(given.sum())
+            prices, bound = solution, float(solution.sum())
             idle = 0 if least - bound > LITTLE * (self._cost - bound) else idle + 1
             least = min(least, bound)
             taken = self._classes.reduced(prices) < GAIN * self._cost
             self.used = self._classes.rows[taken]
-            found, reduced = self._varied(self.used, prices, -GAIN * self._cost)
+            variants, reduced = self._varied(self.used, prices, -GAIN * self._cost)
             if len(reduced) == 0 or idle > PATIENCE:
                 break
-            new = cheapest(found, reduced, 0.0, NEW)
-            self._classes = self._classes.joined(found.taken(new))
+            new = cheapest(variants, reduced, 0.0, NEW)
+            self._classes = self._classes.joined(variants.taken(new))
         return prices
 
     def parted(self, check: Check) -> Labels | None:
@@ -129,16 +129,16 @@ class Region:
         for _ in range(2):
             check()
             near = cheapest(self._classes, self._classes.reduced(prices), gap, WIDE)
-            found, _ = self._varied(self._classes.rows[near], prices, gap)
-            self._classes = self._classes.joined(found)
+            variants, _ = self._varied(self._classes.rows[near], prices, gap)
+            self._classes = self._classes.joined(variants)
         some = cheapest(self._classes, self._classes.reduced(prices), gap, MOST)
         # the classes at hand are among them, so that there is a solution
         chosen = own.joined(self._classes.taken(some))
-        given = self._solver.solve(self._cover(chosen, NODES), check)
-        if len(given) == 0:
+        solution = self._solver.solve(self._cover(chosen, NODES), check)
+        if len(solution) == 0:
             return None
         labels = np.full(n, -1, np.int64)
-        rows = chosen.rows[given > 0.5]
+        rows = chosen.rows[solution > 0.5]
         for g, row in enumerate(rows):
             labels[row[row >= 0]] = g
         # the solver counts with tolerances

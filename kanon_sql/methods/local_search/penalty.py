@@ -114,11 +114,11 @@ def _permits(penalty: Any, groups: Any, mover: Any, b: Any, other: Any, room: An
 def _permits_held(penalty: Any, groups: Any, mover: Any, b: Any, other: Any, room: Any) -> Any:
     labels, sizes, members, held = groups.labels, groups.sizes, groups.members, penalty.held
     a, demands, kept = labels[mover], penalty.demands, penalty.kept
-    there = violation_of(demands, kept[b], members[b], sizes[b], other, mover) - held[b]
-    if not penalty.price[0] * (there - held[a]) < room:
+    change_b = violation_of(demands, kept[b], members[b], sizes[b], other, mover) - held[b]
+    if not penalty.price[0] * (change_b - held[a]) < room:
         return False
-    here = violation_of(demands, kept[a], members[a], sizes[a], mover, other) - held[a]
-    return penalty.price[0] * (there + here) < room
+    change_a = violation_of(demands, kept[a], members[a], sizes[a], mover, other) - held[a]
+    return penalty.price[0] * (change_b + change_a) < room
 
 
 @inlined

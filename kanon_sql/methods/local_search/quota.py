@@ -27,24 +27,24 @@ def _take(
 ) -> None:
     """Labels all records but the fewest that are left when a slice is empty: a group around each
     record in the order given that has no label yet."""
-    k, made = len(start) - 1, 0
+    k, groups = len(start) - 1, 0
     most = len(order) // k
     pools = [plant(space, records[start[s] : start[s + 1]]) for s in range(k)]
-    found, gaps = np.empty(2, np.int64), np.empty(2)
+    neighbours, gaps = np.empty(2, np.int64), np.empty(2)
     one = np.empty(1, np.int64)
     for i in order:
         if labels[i] >= 0:
             continue
-        if made == most or beat[STOP] == 1:
+        if groups == most or beat[STOP] == 1:
             break
         for s in range(k):
             one[0] = i
             if s != slice_of[i]:
-                find_nearest(space, pools[s], i, NOBODY, found, gaps, ONE)
-                one[0] = found[1]
-            labels[one[0]] = made
+                find_nearest(space, pools[s], i, NOBODY, neighbours, gaps, ONE)
+                one[0] = neighbours[1]
+            labels[one[0]] = groups
             pools[s] = settle(space, pools[s], labels, one, 1)
-        made += 1
+        groups += 1
 
 
 def _far(points: Points) -> Floats:

@@ -145,8 +145,8 @@ def embedded(points: LossPoints, members: Any) -> Points:
 
 
 @kernel
-def _split(data: Any, members: Any, k: int, labels: Any, made: int) -> int:
-    """Labels the members from ``made`` on, in groups of fewer than 2k; returns the next label.
+def _split(data: Any, members: Any, k: int, labels: Any, label: int) -> int:
+    """Labels the members from ``label`` on, in groups of fewer than 2k; returns the next label.
 
     Halves them along the way from one end to the other until they are few enough.
     """
@@ -157,8 +157,8 @@ def _split(data: Any, members: Any, k: int, labels: Any, made: int) -> int:
         m = last - first
         if m < 2 * k:
             for i in part:
-                labels[i] = made
-            made += 1
+                labels[i] = label
+            label += 1
             continue
         # three times to the furthest from the end before: the last two lie far apart
         apart, gap, furthest = np.empty(m), np.empty(m), part[0]
@@ -180,7 +180,7 @@ def _split(data: Any, members: Any, k: int, labels: Any, made: int) -> int:
         # halves of m records have k each, since m is 2k at least
         waiting.append((first, first + m // 2))
         waiting.append((first + m // 2, last))
-    return made
+    return label
 
 
 @kernel
@@ -220,10 +220,10 @@ def _spread(data: Any, sites: DistinctPoints, count: int) -> Any:
 def _small(data: Any, labels: Labels, k: int) -> Labels:
     """The same groups, those of 2k or more split."""
     sizes = np.bincount(labels)
-    made, out = len(sizes), labels.copy()
+    label, out = len(sizes), labels.copy()
     order, stops = np.argsort(labels, kind="stable"), np.cumsum(sizes)
     for g in np.flatnonzero(sizes >= 2 * k):
-        made = _split(data, order[stops[g] - sizes[g] : stops[g]].copy(), k, out, made)
+        label = _split(data, order[stops[g] - sizes[g] : stops[g]].copy(), k, out, label)
     return number_by_first(out)
 
 
@@ -345,10 +345,10 @@ class Refining:
         if self.over or not begin < self.step < begin + length:
             return
         if hot > 0.0:
-            told = self._beat[DONE]
+            progress = self._beat[DONE]
             length = FINISH * len(self.labels)
             self._anneal(Cycle(self.step, length, 0.0), self.step + length)
-            self._beat[DONE] = told
+            self._beat[DONE] = progress
         self._offer(number_by_first(self._work.groups.labels))
 
 
@@ -374,13 +374,13 @@ def refine(
         watch: told of the steps made; its stop ends the search with StoppedError.
     """
     started = perf_counter()
-    given, stopped = number_by_first(labels), False
+    start, stopped = number_by_first(labels), False
     n, ground = len(points), Ground(points, k, watch)
     with helpers_for(n) as helpers:
-        lane = Refining(ground, given, cycles_of(n), watch, helpers)
+        lane = Refining(ground, start, cycles_of(n), watch, helpers)
         while lane.step < steps and not lane.over and not stopped:
             stopped = seconds is not None and perf_counter() - started >= seconds
             if not stopped:
                 lane.forward(steps)
         lane.finish()
-    return Refined(labels if lane.labels is given else lane.labels, lane.step, stopped)
+    return Refined(labels if lane.labels is start else lane.labels, lane.step, stopped)

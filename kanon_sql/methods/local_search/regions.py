@@ -33,12 +33,12 @@ def cut_regions(points: Points, labels: Labels, size: int, turn: int) -> list[La
     n = len(points)
     apart = embedded(points, np.arange(n)) if isinstance(points, LossPoints) else points
     random = np.random.RandomState(turn)  # whose numbers are the same in every version
-    found, waiting = [], [(np.arange(n), max(1, round(n / size)))]
+    regions, waiting = [], [(np.arange(n), max(1, round(n / size)))]
     while waiting:
         members, parts = waiting.pop()
         _, own, sizes = np.unique(labels[members], return_inverse=True, return_counts=True)
         if parts == 1 or len(sizes) == 1:
-            found.append(members)
+            regions.append(members)
             continue
         one = members[random.randint(len(members))]
         other = members[np.argmax(_gaps(apart, members, one))]
@@ -53,4 +53,4 @@ def cut_regions(points: Points, labels: Labels, size: int, turn: int) -> list[La
         within = rank[own] <= min(least, len(order) - 2)
         for side, count in ((within, first), (~within, parts - first)):
             waiting.append((members[side], count))
-    return found
+    return regions

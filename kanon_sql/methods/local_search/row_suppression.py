@@ -194,10 +194,10 @@ def _put(groups: ChainedGroups, i: int, g: int) -> None:
     labels, first, follow = groups
     labels[i] = g
     # in order, since sums of squared errors have other bits in another one
-    last, here = -1, first[g]
-    while 0 <= here < i:
-        last, here = here, follow[here]
-    follow[i] = here
+    last, current = -1, first[g]
+    while 0 <= current < i:
+        last, current = current, follow[current]
+    follow[i] = current
     if last < 0:
         first[g] = i
     else:
@@ -213,10 +213,10 @@ def _take(groups: ChainedGroups, i: int) -> None:
     if first[g] == i:
         first[g] = follow[i]
         return
-    here = first[g]
-    while follow[here] != i:
-        here = follow[here]
-    follow[here] = follow[i]
+    previous = first[g]
+    while follow[previous] != i:
+        previous = follow[previous]
+    follow[previous] = follow[i]
 
 
 @inner
@@ -298,15 +298,15 @@ def _try_group(search: SuppressionSearch, g: int, out: int, apply: bool) -> Any:
         return 0.0, 0
     for p in range(size if size > k else 0):
         _without(members, size, p, rest)
-        found = whole - charge - cost(records, rest, size - 1)
-        if found > gain:
-            best, gain, count = p, found, 1
+        saving = whole - charge - cost(records, rest, size - 1)
+        if saving > gain:
+            best, gain, count = p, saving, 1
     # a group of 2k or more loses one member after another; to dissolve it would take long
     for p in range(-1, size if size < 2 * k else 0):
-        found, suppressed = _dissolve(search, g, size, out, p, NO)
-        if found > gain:
+        saving, suppressed = _dissolve(search, g, size, out, p, NO)
+        if saving > gain:
             # one number says which change: below size who leaves, else size + 1 + forced
-            best, gain, count = size + 1 + p, found, suppressed
+            best, gain, count = size + 1 + p, saving, suppressed
     if best < 0:
         return 0.0, 0
     if apply and best < size:

@@ -55,7 +55,7 @@ class Changes(NamedTuple):
         groups: int64, shape (groups,); the first ``many`` are those.
         looked: int64, shape (sites + 1,); the last making of a group at which each site was looked
             at, and how many there were; shape (0,) where that isn't noted.
-        met: int64, shape (groups + 1,); likewise the last record of a dissolved group for which
+        visited: int64, shape (groups + 1,); likewise the last record of a dissolved group for which
             each group was looked at.
     """
 
@@ -64,7 +64,7 @@ class Changes(NamedTuple):
     many: Labels
     groups: Labels
     looked: Labels
-    met: Labels
+    visited: Labels
 
 
 NOTED = 32
@@ -109,15 +109,15 @@ class Judged(NamedTuple):
         begin: the first of the steps.
         steps: how many there are.
         since: the first turn whose changes may not have been seen.
-        found: int32, shape (room, 4); for each step what ``weigh`` said, with -1 for the mover's
-            group where nothing is known.
+        proposals: int32, shape (room, 4); for each step what ``weigh`` said, with -1 for the
+            mover's group where nothing is known.
         turns: int64, shape (1,); how many of the steps threads have taken.
     """
 
     begin: int
     steps: int
     since: int
-    found: Codes
+    proposals: Codes
     turns: Labels
 
 

@@ -62,8 +62,8 @@ def cheapest(classes: PricedClasses, reduced: Floats, limit: float, most: int) -
     rank = np.arange(len(members)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     kept = np.zeros(len(order), np.bool_)
     kept[column[by_record[rank < most]]] = True
-    found: Labels = order[kept]
-    return found
+    places: Labels = order[kept]
+    return places
 
 
 def class_rows(labels: Labels, k: int) -> Codes:
@@ -94,7 +94,7 @@ def class_costs(data: Any, rows: Any, k: int) -> Any:
 
 @kernel
 def vary(
-    data: Any, near: Any, prices: Any, rows: Any, k: int, limit: float, found: Any, reduced: Any
+    data: Any, near: Any, prices: Any, rows: Any, k: int, limit: float, classes: Any, reduced: Any
 ) -> int:
     """Writes the classes of reduced cost below the limit that are given, or that have one record
     more, one less, or another one instead, which is near to one of theirs.
@@ -106,12 +106,12 @@ def vary(
         rows: int32, shape (m, 2k - 1); the classes to start from.
         k: the least size; the largest is 2k - 1.
         limit: see above.
-        found: the Classes to write, as many as there is room for; some come out several times.
+        classes: the Classes to write, as many as there is room for; some come out several times.
         reduced: float64, shape (room,); their reduced costs.
 
     Returns: how many were written.
     """
-    out, costs = found
+    out, costs = classes
     n, width, room = near.shape[0], rows.shape[1], out.shape[0]
     groups = hold_groups(data, 1, 2 * k)
     seen, close = np.full(n, -1, np.int64), np.empty(n, np.int64)

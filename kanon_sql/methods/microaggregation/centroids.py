@@ -239,10 +239,10 @@ def group_distance(
 
 
 @inner
-def closest_group(space: Space, i: int, made: int, grow: bool, groups: GroupBuffers) -> Any:
+def closest_group(space: Space, i: int, count: int, grow: bool, groups: GroupBuffers) -> Any:
     """The closest of the groups made so far to record i (clos(x) with ``grow``), and how far."""
     best, best_gap = -1, np.inf
-    for g in range(made):
+    for g in range(count):
         gap = group_distance(space, i, g, grow, best_gap, groups)
         if gap < best_gap:
             best, best_gap = g, gap
@@ -251,10 +251,10 @@ def closest_group(space: Space, i: int, made: int, grow: bool, groups: GroupBuff
 
 @inner
 def place_leftovers(
-    space: Space, rest: Any, made: int, grow: bool, labels: Any, groups: GroupBuffers
+    space: Space, rest: Any, count: int, grow: bool, labels: Any, groups: GroupBuffers
 ) -> None:
     """Puts the records that are left, one by one, into their closest group."""
     # each record that joins moves a centroid, so the order matters: it is the canonical one
     for p in range(len(rest)):
-        group, _ = closest_group(space, rest[p], made, grow, groups)
+        group, _ = closest_group(space, rest[p], count, grow, groups)
         join_group(space, rest[p], group, labels, groups)

@@ -156,7 +156,7 @@ def _rounds(
     numeric, codes, scale = space.numeric, space.codes, space.scale
     labels, sums, counts, terms, most, numbers = groups
     n, d, c = numeric.shape[0], numeric.shape[1], codes.shape[1]
-    center, found, gaps = np.empty(d), np.empty(k, np.int64), np.empty(k)
+    center, members, gaps = np.empty(d), np.empty(k, np.int64), np.empty(k)
     renew = False
     while numbers[REST] >= 2 * k and beat[STOP] == 0:
         m = numbers[REST]
@@ -180,16 +180,16 @@ def _rounds(
                 # the centroid's terms may go: they were needed for the origin alone
                 _terms_of_record(space.apart, codes, origin, terms, most)
                 first = find_furthest(space, pool, numeric[origin], terms, most)
-            find_nearest(space, pool, first, NOBODY, found, gaps, k - 1)
+            find_nearest(space, pool, first, NOBODY, members, gaps, k - 1)
             for p in range(k):
-                labels[found[p]] = numbers[MADE]
+                labels[members[p]] = numbers[MADE]
                 for a in range(d):
-                    sums[a] -= numeric[found[p], a]
+                    sums[a] -= numeric[members[p], a]
                 for a in range(c):
-                    counts[a, codes[found[p], a]] -= 1
+                    counts[a, codes[members[p], a]] -= 1
             numbers[MADE] += 1
             numbers[REST] -= k
-            renew = take_away(pool, found, k)
+            renew = take_away(pool, members, k)
             beat[DONE] += k
     return OVER
 

@@ -38,12 +38,12 @@ class MdavPlusGroups(NamedTuple):
     Attributes:
         labels: int64, shape (n,); -1 for an unassigned record.
         members: of each group, the origin first; int64, shape (n // k, k).
-        made: how many groups there are; int64, shape (1,).
+        group_count: how many groups there are; int64, shape (1,).
     """
 
     labels: Labels
     members: Labels
-    made: Labels
+    group_count: Labels
 
 
 @kernel
@@ -54,32 +54,32 @@ def _turn(
     around each origin that is still unassigned: by one kernel, since both search, and to compile
     the search takes longest. Returns early, with True, where the pool's tree is to be renewed, or
     where the beat says stop."""
-    labels, members, made = groups
-    counts, found, gaps = batch.counts, batch.found, np.empty(k)
+    labels, members, group_count = groups
+    counts, neighbours, gaps = batch.counts, batch.neighbours, np.empty(k)
     if ahead:
         lo, hi = next_share(batch)
         while lo < hi:
             for j in range(lo, hi):
-                find_nearest(space, pool, batch.origins[j], NOBODY, found[j], gaps, k - 1)
+                find_nearest(space, pool, batch.origins[j], NOBODY, neighbours[j], gaps, k - 1)
             lo, hi = next_share(batch)
         return False
-    while counts[NEXT] < counts[COUNT] and made[0] < len(members):
+    while counts[NEXT] < counts[COUNT] and group_count[0] < len(members):
         j = counts[NEXT]
         counts[NEXT] += 1
         # the global centroid stays, and so does the order: the next unassigned one is furthest
         if labels[batch.origins[j]] >= 0:
             counts[AGAIN] += 1
             continue
-        group = members[made[0]]
-        if j < len(found) and all_left(found[j], k, labels):
+        group = members[group_count[0]]
+        if j < len(neighbours) and all_left(neighbours[j], k, labels):
             for p in range(k):
-                group[p] = found[j, p]
+                group[p] = neighbours[j, p]
         else:
             counts[AGAIN] += 1
             find_nearest(space, pool, batch.origins[j], NOBODY, group, gaps, k - 1)
         for p in range(k):
-            labels[group[p]] = made[0]
-        made[0] += 1
+            labels[group[p]] = group_count[0]
+        group_count[0] += 1
         beat[DONE] += k
         if take_away(pool, group, k) or beat[STOP] != 0:
             return True
@@ -90,12 +90,12 @@ def _turn(
 def _place_rest(space: Space, groups: MdavPlusGroups, kept: GroupBuffers, rest: Any) -> None:
     """Puts the records that are in no group into the closest; ``kept``: room for the groups."""
     labels, members, _ = groups
-    made, k = members.shape
-    for g in range(made):
+    group_count, k = members.shape
+    for g in range(group_count):
         # in the order in which they were found: sums have other bits in another one
         for p in range(k):
             join_group(space, members[g, p], g, labels, kept)
-    place_leftovers(space, rest, made, NO, labels, kept)
+    place_leftovers(space, rest, group_count, NO, labels, kept)
 
 
 class _PlusRounds:

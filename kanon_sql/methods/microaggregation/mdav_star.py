@@ -48,14 +48,14 @@ class Near(NamedTuple):
     """Room for what is found around an origin.
 
     Attributes:
-        found: the origin and the records nearest to it; int64, shape (max(k, 2),), so that there
-            is a found[1] where k is 1.
+        neighbours: the origin and the records nearest to it; int64, shape (max(k, 2),), so that
+            there is a neighbours[1] where k is 1.
         around: the nearest of these and the records nearest to it, but for the origin; likewise.
         costs: indexed by FOUNDED and BESIDE; float64, shape (2,).
         gaps: float64, shape (max(k, 2),).
     """
 
-    found: Labels
+    neighbours: Labels
     around: Labels
     costs: Floats
     gaps: Floats
@@ -67,23 +67,23 @@ class MdavStarGroups(NamedTuple):
     Attributes:
         labels: int64, shape (n,); -1 for an unassigned record.
         known: the groups.
-        made: how many there are; int64, shape (1,).
+        group_count: how many there are; int64, shape (1,).
     """
 
     labels: Labels
     known: GroupIndex
-    made: Labels
+    group_count: Labels
 
 
 @inner
 def _look(space: Space, pool: Pool, origin: int, k: int, near: Near) -> None:
     """Finds what is around an origin, and what it costs."""
-    found, around, costs, gaps = near
-    find_nearest(space, pool, origin, NOBODY, found, gaps, k - 1)
-    costs[FOUNDED], costs[BESIDE] = sse_of(space, found, k) / k, np.inf
+    neighbours, around, costs, gaps = near
+    find_nearest(space, pool, origin, NOBODY, neighbours, gaps, k - 1)
+    costs[FOUNDED], costs[BESIDE] = sse_of(space, neighbours, k) / k, np.inf
     # cost (2) is never negative, so it can only win against a positive cost (1)
     if costs[FOUNDED] > 0.0 and pool.counts[LEFT] > k:
-        find_nearest(space, pool, found[1], origin, around, gaps, k - 1)
+        find_nearest(space, pool, neighbours[1], origin, around, gaps, k - 1)
         costs[BESIDE] = sse_of(space, around, k)
 
 
@@ -97,19 +97,19 @@ def _turn(
     found a group or join one, and returns early, with True, where the pool's tree is to be renewed,
     or where the beat says stop. PLACE puts the origins into the groups that grow least.
     """
-    labels, index, made = groups
+    labels, index, group_count = groups
     counts, width = batch.counts, max(k, 2)
     room = Near(
         np.empty(width, np.int64), np.empty(width, np.int64), np.empty(2), np.empty(width)
     )
     if step == PLACE:
-        place_leftovers(space, batch.origins, made[0], YES, labels, index.groups)
+        place_leftovers(space, batch.origins, group_count[0], YES, labels, index.groups)
         return False
     if step == ASK:
         lo, hi = next_share(batch)
         while lo < hi:
             for j in range(lo, hi):
-                near = Near(batch.found[j], batch.around[j], batch.costs[j], room.gaps)
+                near = Near(batch.neighbours[j], batch.around[j], batch.costs[j], room.gaps)
                 _look(space, pool, batch.origins[j], k, near)
             lo, hi = next_share(batch)
         return False
@@ -120,15 +120,15 @@ def _turn(
         if labels[origin] >= 0:
             counts[AGAIN] += 1
             continue
-        if j < len(batch.found) and all_left(batch.found[j], k, labels) and (
+        if j < len(batch.neighbours) and all_left(batch.neighbours[j], k, labels) and (
             batch.costs[j, BESIDE] == np.inf or all_left(batch.around[j], k, labels)
         ):
-            near = Near(batch.found[j], batch.around[j], batch.costs[j], room.gaps)
+            near = Near(batch.neighbours[j], batch.around[j], batch.costs[j], room.gaps)
         else:
             counts[AGAIN] += 1
             _look(space, pool, origin, k, room)
         cost_new, beside = near.costs[FOUNDED], near.costs[BESIDE]
-        group, count = made[0], k
+        group, count = group_count[0], k
         # a group that grows by more can't win: most often no group has to be looked at
         most = cost_new * (k + 1) * (1.0 + 1e-12) - beside
         if most >= 0.0:
@@ -136,12 +136,12 @@ def _turn(
             if closest >= 0 and (growth + beside) / (k + 1) < cost_new:
                 group, count = closest, 1
         for p in range(count):
-            join(space, index, near.found[p], group, labels)
+            join(space, index, near.neighbours[p], group, labels)
         # a member half way out: the origin lies at the rim of its group
-        show(space, index, group, near.found[k // 2 if count > 1 else 0])
-        made[0] = max(made[0], group + 1)
+        show(space, index, group, near.neighbours[k // 2 if count > 1 else 0])
+        group_count[0] = max(group_count[0], group + 1)
         beat[DONE] += count
-        if take_away(pool, near.found, count) or beat[STOP] != 0:
+        if take_away(pool, near.neighbours, count) or beat[STOP] != 0:
             return True
     return False
 

@@ -118,14 +118,14 @@ def _search_block(
 def _number_runs(starts: Any, n: int) -> Any:
     """The labels that the starts of the last runs stand for: int64, shape (n,)."""
     labels = np.empty(n, np.int64)
-    made, end = 0, n
+    runs, end = 0, n
     # the starts lead from the last run to the first, so that the runs must be counted before
     while end > 0:
-        made, end = made + 1, starts[end]
+        runs, end = runs + 1, starts[end]
     end = n
     while end > 0:
-        made -= 1
-        labels[starts[end] : end] = made
+        runs -= 1
+        labels[starts[end] : end] = runs
         end = starts[end]
     return labels
 

@@ -73,12 +73,12 @@ def _rounds(
     while numbers[REST] >= k and beat[STOP] == 0:
         if renew:
             return True
-        made = numbers[MADE]
+        group = numbers[MADE]
         while labels[order[numbers[NEXT]]] >= 0:
             numbers[NEXT] += 1
         find_nearest(space, pool, order[numbers[NEXT]], NOBODY, members, gaps, k - 1)
         for p in range(k):
-            join_group(space, members[p], made, labels, groups)
+            join_group(space, members[p], group, labels, groups)
         renew = take_away(pool, members, k)
         left, size = numbers[REST] - k, k
         for p in range(2 * k):
@@ -98,11 +98,11 @@ def _rounds(
             if not gap_in < gamma * pair_gaps[1]:
                 break
             members[size] = outsider
-            join_group(space, outsider, made, labels, groups)
+            join_group(space, outsider, group, labels, groups)
             renew = take_away(pool, members[size:], ONE)
             size += 1
             left -= 1
-        numbers[MADE], numbers[REST] = made + 1, left
+        numbers[MADE], numbers[REST] = group + 1, left
         beat[DONE] += size
     if beat[STOP] == 0:
         place_leftovers(space, list_left(labels), numbers[MADE], NO, labels, groups)

@@ -228,17 +228,17 @@ class _LatticeSearch:
         _, small = count_classes(
             keys, table.counts, width, self.k, lattice.out, none, none, np.empty(0, int)
         )
-        here = lattice.number(levels)
+        index = lattice.number(levels)
         if small > lattice.out or self.breaks(levels):
-            lattice.tags[here] = SHUT
+            lattice.tags[index] = SHUT
             return False
-        lattice.tags[here] = max(int(lattice.tags[here]), lattice.tag(small))
+        lattice.tags[index] = max(int(lattice.tags[index]), lattice.tag(small))
         charge = int(np.rint(lattice.sums(np.array(levels))[-1] * lattice.unit))
         loss = (lattice.records - small) * charge + small * lattice.full
-        found = np.array([loss, small, *levels], np.int64)
+        candidate = np.array([loss, small, *levels], np.int64)
         place = [LOSS, LOST, *(LEVELS + lattice.order)]
-        if found[place].tolist() < self.best[place].tolist():
-            self.best[:] = found
+        if candidate[place].tolist() < self.best[place].tolist():
+            self.best[:] = candidate
         return True
 
     def breaks(self, levels: Node) -> bool:
@@ -260,12 +260,12 @@ class _LatticeSearch:
             levels, at, table = top.copy(), list(chosen), None
             for own in product(*(range(top[a], low[a] - 1, -1) for a in at)):
                 levels[at] = own
-                here = lattice.number(levels)
-                above = [tags[here + stride[a]] for a in at if levels[a] < top[a]]
+                index = lattice.number(levels)
+                above = [tags[index + stride[a]] for a in at if levels[a] < top[a]]
                 if SHUT in above:
-                    tags[here] = SHUT
-                elif here not in done:  # with fewer attributes it may have been checked
-                    done.add(here)
+                    tags[index] = SHUT
+                elif index not in done:  # with fewer attributes it may have been checked
+                    done.add(index)
                     if table is None:
                         lowest = top.copy()
                         lowest[at] = low[at]
@@ -291,8 +291,8 @@ class _LatticeSearch:
             if box.tries == TRIES and len(table.counts) > SMALL_ROWS:
                 start = lattice.top.copy()
                 start[: j + 1] = head
-                here, sums = lattice.number(start), lattice.sums(start)
-                meet = meet_of(lattice, here, start, j + 1, sums, self.best[LOSS])
+                index, sums = lattice.number(start), lattice.sums(start)
+                meet = meet_of(lattice, index, start, j + 1, sums, self.best[LOSS])
                 own = tuple(meet.tolist())
                 smaller = table if own == lowest else self.rolled_up(table, own)[0]
                 box = box._replace(lowest=own, table=smaller)
@@ -306,12 +306,12 @@ class _LatticeSearch:
         beat, lattice = watch.beat(), self.lattice
         self.check_few(watch)
         n, nodes = lattice.records, len(lattice.tags)
-        here, levels, sums = nodes - 1, lattice.top.copy(), lattice.sums(lattice.top)
-        while here >= 0:
-            here = next_node(lattice, here, levels, sums, self.best, beat)
+        index, levels, sums = nodes - 1, lattice.top.copy(), lattice.sums(lattice.top)
+        while index >= 0:
+            index = next_node(lattice, index, levels, sums, self.best, beat)
             watch.check()
-            beat[DONE] = n - n * (here + 1) // nodes
-            if here >= 0:
+            beat[DONE] = n - n * (index + 1) // nodes
+            if index >= 0:
                 node = tuple(levels.tolist())
                 self.check(self.table(node), node)
 

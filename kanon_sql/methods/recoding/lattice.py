@@ -62,15 +62,15 @@ class Lattice(NamedTuple):
 
 
 @inner
-def _bounds(lattice: Lattice, here: int, levels: Any, rise: float) -> Any:
+def _bounds(lattice: Lattice, index: int, levels: Any, rise: float) -> Any:
     """Takes over the bounds of the nodes above. The least loss that a node can have, and the
     least number of suppressed records; a loss of -1 where it is shut."""
     tags, out = lattice.tags, lattice.out
-    tag = tags[here]
+    tag = tags[index]
     for b in range(len(levels)):
         if levels[b] < lattice.top[b]:
-            tag = max(tag, tags[here + lattice.stride[b]])
-    tags[here] = tag
+            tag = max(tag, tags[index + lattice.stride[b]])
+    tags[index] = tag
     if tag == SHUT:
         return -1, 0
     # rounded up: with fewer suppressed records the tag would have been lower
@@ -97,20 +97,20 @@ def _step(lattice: Lattice, levels: Any, fixed: int, sums: Any) -> bool:
 
 
 @kernel
-def next_node(lattice: Lattice, here: int, levels: Any, sums: Any, best: Any, beat: Any) -> int:
+def next_node(lattice: Lattice, index: int, levels: Any, sums: Any, best: Any, beat: Any) -> int:
     """The number of the next node that may be better than the best; -1 where there is none.
 
     Args:
         lattice: the nodes.
-        here: the node before.
+        index: the node before.
         levels, sums: of that node; then of the one returned.
         best: int64, shape (2 + attributes,); see LOSS.
         beat: says stop.
     """
     # a stop is looked for at one node in 65536
-    while (here & 65535 or beat[STOP] == 0) and _step(lattice, levels, ZERO, sums):
-        here -= 1
-        loss, lost = _bounds(lattice, here, levels, sums[-1])
+    while (index & 65535 or beat[STOP] == 0) and _step(lattice, levels, ZERO, sums):
+        index -= 1
+        loss, lost = _bounds(lattice, index, levels, sums[-1])
         if loss < 0 or loss > best[LOSS]:
             continue
         ahead = loss < best[LOSS] or lost < best[LOST]
@@ -121,21 +121,21 @@ def next_node(lattice: Lattice, here: int, levels: Any, sums: Any, best: Any, be
                     ahead = levels[a] < best[LEVELS + a]
                     break
         if ahead:
-            return here
+            return index
     return -1
 
 
 @kernel
-def meet_of(lattice: Lattice, here: int, levels: Any, fixed: int, sums: Any, most: int) -> Any:
+def meet_of(lattice: Lattice, index: int, levels: Any, fixed: int, sums: Any, most: int) -> Any:
     """The most general node that lies below all nodes that may lose ``most`` or less, of those
     that share the first ``fixed`` levels: int64, shape (attributes,). Starts at the highest of
     them."""
     meet = levels.copy()
     while True:
-        loss, _ = _bounds(lattice, here, levels, sums[-1])
+        loss, _ = _bounds(lattice, index, levels, sums[-1])
         if 0 <= loss <= most:
             for b in range(fixed, len(levels)):
                 meet[b] = min(meet[b], levels[b])
-        here -= 1
+        index -= 1
         if not _step(lattice, levels, fixed, sums):
             return meet

@@ -48,13 +48,13 @@ class Sides(NamedTuple):
     """Where the columns of a part begin in the cells, and on the other side.
 
     Attributes:
-        here, there: uint64; the first column of its own side, and of the other.
+        current, other: uint64; the first column of its own side, and of the other.
         rows: uint64; cells of a column: column a begins that many times a later.
         columns: the attributes, and the records themselves.
     """
 
-    here: Any
-    there: Any
+    current: Any
+    other: Any
     rows: Any
     columns: int
 
@@ -148,7 +148,7 @@ def measure_part(table: RankTable, cells: Any, part: MondrianPart, sides: Sides,
     numbers, tree = table
     extent, widths, _ = room
     for a in range(len(widths)):
-        base = sides.here + np.uint64(a) * sides.rows
+        base = sides.current + np.uint64(a) * sides.rows
         least = most = cells[base + part.start]
         for i in range(base + part.start, base + part.stop):
             rank = cells[i]
@@ -183,10 +183,10 @@ def _move(
 ) -> Any:
     """Moves the records start .. stop - 1 to the other side: those whose key is at most that to the
     left, others to the right, in their order; returns where the next on the left comes."""
-    here, there, rows, columns = sides
+    current, other, rows, columns = sides
     next_left = left
     for b in range(columns):
-        source, target, next_left = here + np.uint64(b) * rows, there + np.uint64(b) * rows, left
+        source, target, next_left = current + np.uint64(b) * rows, other + np.uint64(b) * rows, left
         for i in range(start, stop):
             # the place is computed, not chosen by a branch, which chance would often guess wrong
             smaller = np.uint64(cells[key + i] <= most)
@@ -221,7 +221,7 @@ def _cut(table: RankTable, cells: Any, part: MondrianPart, k: int, strict: bool,
         if not room.widths[a] > 0.0:
             return start
         room.widths[a] = 0.0
-        key = sides.here + np.uint64(a) * rows
+        key = sides.current + np.uint64(a) * rows
         low, high = room.extent[a, 0], room.extent[a, 1]
         if n > _WHOLE:
             value = _median(cells, key + start, key + stop, low, high, room.drawn)
@@ -285,7 +285,7 @@ def _cut_all(
     room = _room(attributes, part.stop - part.start)
     rows = np.uint64(len(opens))
     records = rows * np.uint64(attributes)
-    wait, top, made = np.empty((64, 3), np.uint64), 1, 0
+    wait, top, classes = np.empty((64, 3), np.uint64), 1, 0
     wait[0, 0], wait[0, 1], wait[0, 2] = part.start, part.stop, part.side
     while top > 0 and beat[STOP] == 0:
         top -= 1
@@ -303,13 +303,13 @@ def _cut_all(
                     wait[top, 0], wait[top, 1], stop = middle, stop, middle
                 top += 1
         opens[start] = True
-        made += 1
+        classes += 1
         beat[DONE] += np.int64(stop - start)
         # of the columns only the records themselves are read once a class is done
         if side == 1:
             for i in range(start, stop):
                 cells[records + i] = cells[records + records + rows + i]
-    return made
+    return classes
 
 
 @kernel
@@ -352,7 +352,7 @@ def mondrian(points: LossPoints, task: GroupTask, watch: Watch) -> Grouping:
     parts = _first_parts(table, both, k, strict)
     watch.check()
     cells, opens = both.reshape(-1), np.zeros(n, np.bool_)
-    made = in_parallel(
+    counts = in_parallel(
         [
             partial(_cut_all, table, cells, len(orders), part, k, strict, opens, watch.beat())
             for part in parts
@@ -360,7 +360,7 @@ def mondrian(points: LossPoints, task: GroupTask, watch: Watch) -> Grouping:
     )
     watch.check()
     labels = np.empty(n, np.int64)
-    before = np.cumsum([0, *made])
+    before = np.cumsum([0, *counts])
     in_parallel(
         [
             partial(_label, both[0, -1], opens, part.start, part.stop, int(count), labels)

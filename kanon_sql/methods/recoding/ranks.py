@@ -165,9 +165,9 @@ def _hierarchy(codes: Any, scale: Any) -> Order:
     new = np.concatenate([np.ones((len(nodes), 1), np.bool_), nodes[:, 1:] != nodes[:, :-1]], 1)
     last = np.concatenate([new[:, 1:], np.ones((len(nodes), 1), np.bool_)], 1)
     m = nodes.shape[1]
-    here = np.arange(m, dtype=np.int32)
-    begin = np.maximum.accumulate(np.where(new, here, 0), axis=1)
-    end = np.minimum.accumulate(np.where(last, here, m)[:, ::-1], axis=1)[:, ::-1]
+    positions = np.arange(m, dtype=np.int32)
+    begin = np.maximum.accumulate(np.where(new, positions, 0), axis=1)
+    end = np.minimum.accumulate(np.where(last, positions, m)[:, ::-1], axis=1)[:, ::-1]
     ranks = (np.cumsum(present) - 1).astype(np.int32)[leaves]
     return Order(
         ranks, np.zeros(m), 0.0, np.inf, np.ascontiguousarray(begin, np.int32),

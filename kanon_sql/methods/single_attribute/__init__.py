@@ -65,7 +65,7 @@ class ZipRegionsOptions(MethodOptions):
         """The invented graph has no islands."""
         return replace(self, islands="error")
 
-    def check(self, task: TaskView, given: Collection[str]) -> None:
+    def check(self, task: TaskView, names: Collection[str]) -> None:
         """Refuses a call that doesn't say which codes are neighbours, or where islands lie."""
         if not (self.adjacency or self.places):
             raise OptionError(
@@ -129,7 +129,7 @@ class GpsRectanglesOptions(MethodOptions):
         """The invented places lie elsewhere."""
         return replace(self, extent=None)
 
-    def check(self, task: TaskView, given: Collection[str]) -> None:
+    def check(self, task: TaskView, names: Collection[str]) -> None:
         """Refuses an extent that tight would not look at."""
         if self.tight and self.extent:
             raise OptionError(
@@ -157,7 +157,7 @@ class BinCoverOptions(MethodOptions):
         0.5, share, "how coarsely sizes are rounded, above 0.", type="DOUBLE", default_text="0.5",
     )
 
-    def check(self, task: TaskView, given: Collection[str]) -> None:
+    def check(self, task: TaskView, names: Collection[str]) -> None:
         """Refuses an epsilon of 0."""
         if self.epsilon == 0.0:
             raise OptionError("epsilon must be above 0 for bin_cover, such as 0.5. Got 0.")

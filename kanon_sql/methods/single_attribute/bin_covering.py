@@ -77,17 +77,17 @@ def next_fit(sizes: Any, k: int, beat: Any) -> Any:
     """
     m = len(sizes)
     bins, levels = np.empty(m, np.int64), np.empty(m, np.int64)
-    made, level = 0, 0
+    count, level = 0, 0
     for i in range(m):
-        bins[i] = made
+        bins[i] = count
         level += sizes[i]
         beat[DONE] += sizes[i]
         if level >= k:
-            levels[made] = level
-            made, level = made + 1, 0
+            levels[count] = level
+            count, level = count + 1, 0
         if i % STRIDE == 0 and beat[STOP] == 1:
             break
-    return bins, levels[:made]
+    return bins, levels[:count]
 
 
 def bins_by_item(order: Labels, bins: Labels) -> Labels:

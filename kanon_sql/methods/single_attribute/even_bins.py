@@ -75,7 +75,7 @@ def _exchange(linked: LinkedBins, high: int, low: int, gap: int) -> Any:
     sizes, _, _, following = linked
     m = len(sizes)
     x, y, looks, nothing = following[m + high], following[m + low], 0, np.int64(0)
-    given, taken, best = np.int64(-1), np.int64(-1), gap
+    from_high, from_low, best = np.int64(-1), np.int64(-1), gap
     while x >= 0:
         # 0 where both levels would become the same, negative where too little would change
         off = 2 * (sizes[x] - (sizes[y] if y >= 0 else nothing)) - gap
@@ -83,14 +83,14 @@ def _exchange(linked: LinkedBins, high: int, low: int, gap: int) -> Any:
         # strictly less, so that the first pair wins a tie, and every exchange brings the levels
         # closer
         if abs(off) < best:
-            given, taken, best = x, y, abs(off)
+            from_high, from_low, best = x, y, abs(off)
         if off > 0:
             x = following[x]
         elif y >= 0:
             y = following[y]
         else:
             break
-    return given, taken, looks
+    return from_high, from_low, looks
 
 
 @inner
@@ -139,12 +139,12 @@ def repair(
     for i in range(m - 1, -1, -1):
         following[i] = following[m + bins[i]]
         following[m + bins[i]] = i
-    done, given = 0, np.int64(0)
-    while given >= 0 and done < work and beat[STOP] == 0:
+    done, from_high = 0, np.int64(0)
+    while from_high >= 0 and done < work and beat[STOP] == 0:
         # an exchange puts two bins out of place: to sort by insertion is near linear then
         _sort(order, levels)
         done += count
-        low, high, given = order[0], order[count - 1], np.int64(-1)
+        low, high, from_high = order[0], order[count - 1], np.int64(-1)
         # a bin below k is no class: it is filled before anything is evened out
         lacking = levels[low] < k
         for turn in range(count - 1):
@@ -156,12 +156,12 @@ def repair(
             # bins come by their level: if these two can't come closer, no later ones can
             if gap <= 1 or done >= work:
                 break
-            given, taken, looks = _exchange(linked, high, low, gap)
+            from_high, from_low, looks = _exchange(linked, high, low, gap)
             done += looks
-            if given >= 0:
-                _move(linked, given, high, low)
-                if taken >= 0:
-                    _move(linked, taken, low, high)
+            if from_high >= 0:
+                _move(linked, from_high, high, low)
+                if from_low >= 0:
+                    _move(linked, from_low, low, high)
                 break
     return done
 
@@ -199,7 +199,7 @@ def cheaper(levels: Labels, others: Labels) -> bool:
     """
     if levels.max() != others.max():
         return bool(levels.max() < others.max())
-    squares, other = (sum(v * v for v in found.tolist()) for found in (levels, others))
+    squares, other = (sum(v * v for v in values.tolist()) for values in (levels, others))
     return bool(squares < other)
 
 
@@ -215,16 +215,16 @@ def even_bins(sizes: Labels, k: int, levels: Labels, beat: Any) -> Labels | None
     total, least, most = int(sizes.sum()), lower_bound(sizes, k), most_bins(sizes, k)
     best, count, fewest, work = None, most, -(-total // int(levels.max())), WORK
     while fewest <= most and work > 0 and beat[STOP] == 0:
-        bins, found, done = level_bins(sizes, k, count, min(REPAIR, work), beat)
+        bins, new_levels, done = level_bins(sizes, k, count, min(REPAIR, work), beat)
         work -= len(sizes) + done
-        feasible = found.min() >= k
-        if feasible and cheaper(found, levels):
-            best, levels = bins, found
-            fewest = max(fewest, -(-total // max(int(found.max()) - 1, 1)))
+        feasible = new_levels.min() >= k
+        if feasible and cheaper(new_levels, levels):
+            best, levels = bins, new_levels
+            fewest = max(fewest, -(-total // max(int(new_levels.max()) - 1, 1)))
         # halfway: since this many can be filled, only more of them are tried from here on
         if feasible and count < most:
             fewest = max(fewest, count + 1)
-        elif feasible and found.max() == least:
+        elif feasible and new_levels.max() == least:
             break
         else:
             most = count - 1

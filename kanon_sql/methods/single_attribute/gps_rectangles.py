@@ -164,7 +164,7 @@ def _grow_tree(
     # room for one side of a cut, allocated once for all nodes
     groups, room = np.zeros(m, np.int64), np.empty(m, np.int64)
     lower = np.zeros(m, np.bool_)
-    waiting, made, start = ONE, ZERO, ZERO  # the node on top starts where the last leaf stops
+    waiting, leaves, start = ONE, ZERO, ZERO  # the node on top starts where the last leaf stops
     while waiting > 0 and beat[STOP] == 0:
         top = waiting - 1
         stop, total = stops[top], totals[top]
@@ -172,11 +172,11 @@ def _grow_tree(
         others, other_middle = _best_cut(orders[1], place[1], size, start, stop, total, k, aim)
         if classes == 0 and others == 0:
             for i in range(start, stop):
-                groups[orders[0, i]] = made
+                groups[orders[0, i]] = leaves
             for i in range(4):
-                cells[made, i] = boxes[top, i]
+                cells[leaves, i] = boxes[top, i]
             beat[DONE] += total
-            made, waiting, start = made + 1, top, stop
+            leaves, waiting, start = leaves + 1, top, stop
             continue
         axis = _axis_to_cut(place, orders, start, stop, aspect, classes, others)
         if axis == 1:
@@ -200,7 +200,7 @@ def _grow_tree(
         boxes[top, 2 * axis] = cut
         stops[waiting], totals[waiting], totals[top] = middle, left, total - left
         waiting += 1
-    return groups, cells[:made]
+    return groups, cells[:leaves]
 
 
 def _box(place: Floats, size: Labels, extent: Any) -> Floats:

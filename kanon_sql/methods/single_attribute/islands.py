@@ -98,6 +98,6 @@ def join_islands(labels: Any, part: Any, alone: Any, place: Any) -> Labels:
     order = np.lexsort([index, gap, part[spots]])
     island, first = np.unique(part[spots][order], return_index=True)
     region = labels[targets[index[order[first]]]]
-    found: Labels = np.array(labels, np.int64)
-    found[alone] = region[np.searchsorted(island, part[alone])]
-    return found
+    regions: Labels = np.array(labels, np.int64)
+    regions[alone] = region[np.searchsorted(island, part[alone])]
+    return regions

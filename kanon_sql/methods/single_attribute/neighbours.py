@@ -70,12 +70,12 @@ class Linked:
 
     def choices(self, group: int) -> list[Labels]:
         """The classes next to one; the nearest where none is, if islands are joined so."""
-        found: set[int] = set()
+        neighbours: set[int] = set()
         for other in self._near.get(group, ()):
-            found |= {other} if other < self._groups else self._near[other]
-        found.discard(group)
-        if found or self.leaves_out:
-            return [np.array([other]) for other in sorted(found)]
+            neighbours |= {other} if other < self._groups else self._near[other]
+        neighbours.discard(group)
+        if neighbours or self.leaves_out:
+            return [np.array([other]) for other in sorted(neighbours)]
         if self._islands != "nearest":
             raise DataError(STRANDED)
         return [np.array([self._nearest(group)])]
@@ -131,9 +131,9 @@ class Boxes:
         so on."""
         most = TOGETHER
         while True:
-            found = {self._closed(group, other, most) for other in self._near[group]} - {()}
-            if found:
-                return [np.array(others) for others in sorted(found)]
+            rectangles = {self._closed(group, other, most) for other in self._near[group]} - {()}
+            if rectangles:
+                return [np.array(others) for others in sorted(rectangles)]
             most *= 2
 
     def _closed(self, group: int, other: int, most: int) -> tuple[int, ...]:
@@ -180,7 +180,7 @@ def _meets(one: Box, box: Box) -> bool:
 def _touching(cells: Floats, axis: int) -> list[tuple[int, int]]:
     """Pairs of classes, the upper bound of the first being the lower bound of the second along an
     axis, that have a place of the other axis in common, and be it a corner."""
-    found: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int]] = []
     along = cells[:, 1 - axis]
     by_end = np.argsort(cells[:, axis, 1], kind="stable")
     by_start = np.lexsort([along[:, 1], along[:, 0], cells[:, axis, 0]])
@@ -192,5 +192,5 @@ def _touching(cells: Floats, axis: int) -> list[tuple[int, int]]:
         first = np.searchsorted(along[upper, 1], along[lower, 0], "left")
         last = np.searchsorted(along[upper, 0], along[lower, 1], "right")
         for g, start, stop in zip(lower.tolist(), first.tolist(), last.tolist(), strict=True):
-            found.extend((g, other) for other in upper[start:stop].tolist() if other != g)
-    return found
+            pairs.extend((g, other) for other in upper[start:stop].tolist() if other != g)
+    return pairs

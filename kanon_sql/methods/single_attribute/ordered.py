@@ -151,14 +151,14 @@ def _best_runs(places: Places, k: int, beat: Any) -> Any:
         beat[DONE] = sums[end - 1]
         near = end
     # counted first, since groups are numbered from the first one on and found from the last one
-    made, end = ZERO, m
+    runs, end = ZERO, m
     while end > 0:
-        made, end = made + 1, starts[end]
+        runs, end = runs + 1, starts[end]
     end = m
     while end > 0:
-        made -= 1
+        runs -= 1
         for i in range(starts[end], end):
-            groups[i] = made
+            groups[i] = runs
         end = starts[end]
     return groups, best[m]
 

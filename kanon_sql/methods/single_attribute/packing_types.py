@@ -106,7 +106,7 @@ def configurations(sizes: Labels, starts: Labels, k: int, below: int) -> Labels 
     classes = len(starts) - 1
     size, count = sizes[starts[1:] - 1].tolist(), np.diff(starts).tolist()
     # the classes of a bin's items, ascending; its first items up to k or more; all others
-    found: list[tuple[int, ...]] = []
+    contents: list[tuple[int, ...]] = []
     last: list[tuple[tuple[int, ...], int, int]] = [((), 0, 0)]
     while last:
         longer = []
@@ -115,13 +115,13 @@ def configurations(sizes: Labels, starts: Labels, k: int, below: int) -> Labels 
                 more = (front, rest + size[j]) if front >= k else (front + size[j], rest)
                 if sum(more) < below and more[1] < k and items.count(j) < count[j]:
                     longer.append(((*items, j), *more))
-            ways_so_far = len(found) + len(longer)
+            ways_so_far = len(contents) + len(longer)
             if ways_so_far > most_types(len(sizes), classes, ways_so_far):
                 return None
-        found += [items for items, _, _ in longer]
+        contents += [items for items, _, _ in longer]
         last = longer
-    ways = np.zeros((len(found), classes), np.int64)
-    for way, items in zip(ways, found, strict=True):
+    ways = np.zeros((len(contents), classes), np.int64)
+    for way, items in zip(ways, contents, strict=True):
         np.add.at(way, list(items), 1)
     return ways[np.lexsort(-ways.T[::-1])] if classes else ways
 
@@ -138,18 +138,18 @@ def count_types(instance: Instance) -> int | None:
         uses = [1 + int((counts[way > 0] // way[way > 0]).min()) for way in joined]
         types = prod(uses) * instance.empty
         return types if types <= instance.tried else None
-    found = np.zeros(shape)
-    found.reshape(-1)[0] = 1.0
-    # found[used] is how many lists of the configurations so far use so many items of each class;
-    # it is filled ascending, so that a configuration may be used again
+    list_counts = np.zeros(shape)
+    list_counts.reshape(-1)[0] = 1.0
+    # list_counts[used] is how many lists of the configurations so far use so many items of each
+    # class; it is filled ascending, so that a configuration may be used again
     for way in joined.tolist():
         lead = next(j for j, held in enumerate(way) if held)
         before = (slice(None),) * lead
         after = tuple(slice(held, None) for held in way[lead + 1 :])
         less = tuple(slice(n + 1 - held) for n, held in zip(counts, way, strict=True))[lead + 1 :]
         for i in range(way[lead], shape[lead]):
-            found[before + (i,) + after] += found[before + (i - way[lead],) + less]  # noqa: RUF005
-    return int(min(found.sum(), 1e300)) * instance.empty
+            list_counts[before + (i,) + after] += list_counts[before + (i - way[lead],) + less]  # noqa: RUF005
+    return int(min(list_counts.sum(), 1e300)) * instance.empty
 
 
 @inner

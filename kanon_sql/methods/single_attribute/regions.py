@@ -130,10 +130,10 @@ def cut_again(size: Any, links: Any, labels: Any, k: int, beat: Beat) -> Labels:
         k: the least weight of a region.
         beat: may say stop.
     """
-    found: Labels = np.array(labels, np.int64)
+    regions: Labels = np.array(labels, np.int64)
     for attempt in range(TRIES):
-        items = np.flatnonzero(weights(size, found)[found] >= 2 * k)
-        ends = found[links]
+        items = np.flatnonzero(weights(size, regions)[regions] >= 2 * k)
+        ends = regions[links]
         inside = links[(ends[:, 0] == ends[:, 1]) & np.isin(links[:, 0], items)]
         if not len(inside) or beat[STOP] == 1:
             break
@@ -141,8 +141,8 @@ def cut_again(size: Any, links: Any, labels: Any, k: int, beat: Beat) -> Labels:
         key = inside[:, 0] * len(size) + inside[:, 1] + (attempt << 48)
         local = np.searchsorted(items, inside[np.argsort(mixed(key.astype(np.uint64)))])
         tree = joined(local, len(items))
-        found[items] = items[cut_forest(size[items], tree, k, beat)]
-    return found
+        regions[items] = items[cut_forest(size[items], tree, k, beat)]
+    return regions
 
 
 def quotient(labels: Any, links: Any) -> Labels:
@@ -160,10 +160,10 @@ def quotient(labels: Any, links: Any) -> Labels:
 
 def _power(total: int, level: int, levels: int) -> int:
     """ceil(total ** (level / levels)), exactly; 1 at least."""
-    found = max(int(total ** (level / levels)), 1)  # rounded down, so never too large
-    while found**levels < total**level:
-        found += 1
-    return found
+    root = max(int(total ** (level / levels)), 1)  # rounded down, so never too large
+    while root**levels < total**level:
+        root += 1
+    return root
 
 
 def nested_regions(size: Any, links: Any, levels: int) -> list[Labels]:
@@ -186,7 +186,7 @@ def nested_regions(size: Any, links: Any, levels: int) -> list[Labels]:
     nobody = np.zeros(2, np.int64)
     sizes = np.asarray(size, dtype=np.int64)
     pairs = np.asarray(links, dtype=np.int64).reshape(-1, 2)
-    labels, found = np.arange(len(sizes)), []
+    labels, regions = np.arange(len(sizes)), []
     for level in range(1, levels + 1):
         least = _power(int(sizes.sum()), level, levels + 1)
         heads = np.unique(labels)
@@ -194,5 +194,5 @@ def nested_regions(size: Any, links: Any, levels: int) -> list[Labels]:
         tree = low_degree_forest(between, len(heads), nobody)
         merged = cut_forest(weights(sizes, labels)[: len(heads)], tree, least, nobody)
         labels = number_by_first(merged)[labels]
-        found.append(labels)
-    return found
+        regions.append(labels)
+    return regions

@@ -49,18 +49,18 @@ def fill_up(sizes: Any, levels: Any, heap: Any, most: int, beat: Any) -> Any:
     sizes: int64, shape (items,); levels: int64, shape (bins,), is brought up to date; heap: int64,
     the bins by (level, number). The bin of each item, -1 for none: int64, shape (items,).
     """
-    found = np.full(len(sizes), -1, np.int64)
+    bins = np.full(len(sizes), -1, np.int64)
     count = len(heap)
     for i in range(len(sizes)):
         least = heap[0]
         if levels[least] + sizes[i] <= most:
-            found[i] = least
+            bins[i] = least
             levels[least] += sizes[i]
             # the least bin is on top, and its level only grows: one way down restores the heap
             sift_down(heap, count, ZERO, levels)
         if i % STRIDE == 0 and beat[STOP] == 1:
             break
-    return found
+    return bins
 
 
 def spread_bins(sizes: Labels, bins: Labels, levels: Labels, beat: Any) -> Labels:
@@ -78,12 +78,12 @@ def spread_bins(sizes: Labels, bins: Labels, levels: Labels, beat: Any) -> Label
         return bins
     levels = levels.copy()
     heap = np.argsort(levels, kind="stable")
-    found = fill_up(sizes[left:], levels, heap, levels.max(), beat)
-    waiting = np.flatnonzero(found < 0)
+    rest_bins = fill_up(sizes[left:], levels, heap, levels.max(), beat)
+    waiting = np.flatnonzero(rest_bins < 0)
     # fill_up has brought the levels up to date
     turns = np.argsort(levels, kind="stable")
-    found[waiting] = turns[np.arange(len(waiting)) % len(turns)]
-    return np.concatenate([bins[:left], found])
+    rest_bins[waiting] = turns[np.arange(len(waiting)) % len(turns)]
+    return np.concatenate([bins[:left], rest_bins])
 
 
 def spread_bound(sizes: Labels, k: int, left_over: bool) -> int:

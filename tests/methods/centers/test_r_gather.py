@@ -281,10 +281,10 @@ def test_condition_2_equals_reference_where_records_are_few(
     key = larger[min(more, len(larger) - 1)]
     found = gather_flow.gather_within(new_marked_tree(points), key, k, n, Watch())
     expected, widest = reference.condition_2(keys, key, k, n)
-    assert found.key == widest and (found.made is None) == (expected is None)
+    assert found.key == widest and (found.result is None) == (expected is None)
     if expected is not None:
-        assert found.made.centers.tolist() == expected[0]
-        assert found.made.owner.tolist() == expected[1]
+        assert found.result.centers.tolist() == expected[0]
+        assert found.result.owner.tolist() == expected[1]
 
 
 @often(60)
@@ -307,7 +307,7 @@ def test_the_search_ends_just_above_a_rejected_key(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(radius_search, "LISTED", listed)
         found = least_accepted(points, 0.0, test)
-    assert found.made == np.searchsorted(candidates, found.key, "right")
+    assert found.result == np.searchsorted(candidates, found.key, "right")
     if found.key > 0.0:
         below = max(key for key in rejected if key < found.key)
         between = candidates[(candidates > below) & (candidates < found.key)]

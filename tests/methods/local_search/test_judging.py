@@ -79,7 +79,7 @@ def test_most_judgements_hold_and_some_do_not(
     def noted(search: Any, cycle: Any, first: int, last: int, judged: Any, beat: Any) -> None:
         nonlocal held, vain
         actual(search, cycle, first, last, judged, beat)
-        found = judged.found[: judged.steps]
+        found = judged.proposals[: judged.steps]
         found = found[found[:, 0] >= 0, :2]
         changed = (search.changes.last[found] >= judged.since).any(axis=1)
         held, vain = held + int((~changed).sum()), vain + int(changed.sum())
@@ -115,7 +115,7 @@ class Liars(Helpers):
         search, _, judged = self.work.args
         if not self.lies:
             return
-        found = judged.found[: judged.steps]
+        found = judged.proposals[: judged.steps]
         changed = (search.changes.last[found[:, :2]] >= judged.since).any(axis=1)
         changed &= found[:, 0] >= 0
         lies = self.random.integers(-1, len(search.groups.labels), (int(changed.sum()), 2))

@@ -42,7 +42,7 @@ def test_what_was_looked_at_needs_no_second_look_where_models_are_kept(
         assert (held._work.changes.looked.shape[0] > 0) == noted
         for price in (0.0, 0.01, HARD):
             held.cycle(price, 2_000)
-        made, spent = held._work.changes.looked[-1:], held._work.changes.met[-1:]
+        made, spent = held._work.changes.looked[-1:], held._work.changes.visited[-1:]
         assert not noted or (made[0] > 0 and spent[0] > 0)
         found.append((held.labels().tolist(), held._work.groups.members.tolist()))
     assert found[0] == found[1]
