@@ -63,30 +63,30 @@ def _named(call: Call) -> list[tuple[str, str]]:
         return []
     reserved = "".join(f" OR __kanon_caseless(name) = {literal(name)}" for name in call.reserved)
     taken = expression("bind_checks.taken", reserved=reserved)
-    found = [(f"{taken} IS NOT NULL", f"format({literal(TAKEN)}, {taken})")]
+    checks = [(f"{taken} IS NOT NULL", f"format({literal(TAKEN)}, {taken})")]
     if call.roles.rest == "error":
         unruled = expression(
             "bind_checks.unruled", said=literal(UNRULED), listed=LISTED,
             ruled=_texts(caseless(name) for name in call.roles.named),
         )
-        found.append((f"{unruled} IS NOT NULL", unruled))
-    return found
+        checks.append((f"{unruled} IS NOT NULL", unruled))
+    return checks
 
 
 def _unseen(call: Call) -> list[tuple[str, str]]:
     source, entry = call.source, call.source.entry
     names = dict.fromkeys((caseless(source.parts[-1]), *(entry.names if entry else ())))
-    given = [name for name, origin in call.roles.origins.items() if origin == "call"]
-    found = [(
+    named = [name for name, origin in call.roles.origins.items() if origin == "call"]
+    checks = [(
         expression(
             "bind_checks.undeclared", tables=_texts(names), seen=_texts(call.seen),
-            given=_texts(given),
+            given=_texts(named),
         ),
         literal(UNDECLARED.format(relation=source.sql)),
     )]
     releases = isinstance(call, GroupingCall) and call.name != "anonymize_roles"
     if releases and entry is None and call.roles.rest in ("release", "quasi_identifier"):
-        found.append((
+        checks.append((
             expression(
                 "bind_checks.inherited", view=literal(caseless(source.parts[-1])),
                 given=_texts(caseless(name) for name in call.roles.named),
@@ -96,19 +96,19 @@ def _unseen(call: Call) -> list[tuple[str, str]]:
     declared = "comment" in call.roles.origins.values()
     place = entry.place if entry is not None else None
     if declared and len(source.parts) == 1 and place is not None and place[0] != "temp":
-        found.append((
+        checks.append((
             expression("bind_checks.shadowed", table=literal(caseless(source.parts[0]))),
             literal(SHADOWED.format(relation=source.sql)),
         ))
     if call.role_table is not None:
         table = call.role_table
-        found.append((
+        checks.append((
             expression(
                 "bind_checks.role_table", relation=table.relation.sql, lines=_texts(table.lines)
             ),
             literal(CHANGED.format(relation=table.relation.sql)),
         ))
-    return found
+    return checks
 
 
 def _texts(texts: Iterable[str]) -> str:

@@ -44,10 +44,10 @@ def _without_columns(columns: ReferencedColumns) -> str:
     names = ", ".join(map(quoted, columns.sentences))
     probe = literal(f"SELECT {names} FROM {columns.relation.sql}")
     hint = expression("found.nearest", probe=probe)
-    told = "".join(
+    cases = "".join(
         f"\n            WHEN {literal(name)} THEN "
         + (literal(said) if name in columns.listed
            else f"system.main.concat({literal(said)}, {hint})")
         for name, said in columns.sentences.items()
     )
-    return expression("found.no_column", told=told, probe=probe)
+    return expression("found.no_column", told=cases, probe=probe)

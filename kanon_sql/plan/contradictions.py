@@ -73,14 +73,14 @@ def contradictions(manifest: Json) -> dict[str, str]:
     Args:
         manifest: by section and entry; each section is an object.
     """
-    found: dict[str, str] = {}
+    faults: dict[str, str] = {}
     for part in (_names, _made, _options, _roles, _trees, _release, _numbers, _models):
         try:
             for entry, said in part(manifest):
-                found.setdefault(entry, said)
+                faults.setdefault(entry, said)
         except (AttributeError, LookupError, TypeError, ValueError):
-            found.setdefault("manifest", UNREAD)
-    return found
+            faults.setdefault("manifest", UNREAD)
+    return faults
 
 
 def _names(manifest: Json) -> Said:
@@ -93,13 +93,13 @@ def _names(manifest: Json) -> Said:
         "metrics": (metric_names(manifest), set()),
     }
     for section, (wanted, besides) in whole.items():
-        there = set(manifest[section])
+        present = set(manifest[section])
         if section == "metrics":  # which name a column as the relation does, or as the call does
-            told = {caseless(name): name for name in there}
-            wanted = {told.get(caseless(name), name) for name in wanted}
-        for name in sorted(wanted - there):
+            by_name = {caseless(name): name for name in present}
+            wanted = {by_name.get(caseless(name), name) for name in wanted}
+        for name in sorted(wanted - present):
             yield f"{section}.{name}", f"The manifest lacks the entry {name!r} of {section}."
-        for name in sorted(there - wanted - besides):
+        for name in sorted(present - wanted - besides):
             yield (
                 f"{section}.{name}",
                 f"The manifest has an entry {name!r} of {section}, which none of its kind has.",
@@ -107,11 +107,11 @@ def _names(manifest: Json) -> Said:
 
 
 def _made(manifest: Json) -> Said:
-    made = manifest["made"]
-    if made.get("call") != "anonymize":
+    origin = manifest["made"]
+    if origin.get("call") != "anonymize":
         yield "made.call", "The manifest is of another call than anonymize."
     for name in ("kanon_sql", "duckdb"):
-        if not re.match(r"v?\d+\.\d+", str(made.get(name))):
+        if not re.match(r"v?\d+\.\d+", str(origin.get(name))):
             yield f"made.{name}", f"The manifest has no version of {name}."
 
 
@@ -178,19 +178,20 @@ def _roles(manifest: Json) -> Said:
     for role, option in ROLES.items():
         if not option:
             continue
-        given = options.get(option)
-        if role == "quasi_identifier" and given == "all other columns":
+        value = options.get(option)
+        if role == "quasi_identifier" and value == "all other columns":
             continue
-        told = {caseless(name): name for name, own in roles.items() if own == role}
-        named = {caseless(given)} if isinstance(given, str) else {
-            caseless(str(name)) for name in given or ()
+        columns = {caseless(name): name for name, own in roles.items() if own == role}
+        named = {caseless(value)} if isinstance(value, str) else {
+            caseless(str(name)) for name in value or ()
         }
-        for name in sorted(set(told) - named):
+        for name in sorted(set(columns) - named):
             yield (
-                f"roles.{told[name]}",
-                f"The role of {told[name]!r} is {role}, and the option {option} doesn't name it.",
+                f"roles.{columns[name]}",
+                f"The role of {columns[name]!r} is {role}, and the option {option} doesn't name "
+                "it.",
             )
-        if named - set(told):
+        if named - set(columns):
             yield f"options.{option}", f"The option {option} names a column with another role."
     for option in ("column_weights", "categorical"):
         for name in options.get(option) or ():
@@ -200,25 +201,25 @@ def _roles(manifest: Json) -> Said:
 
 def _trees(manifest: Json) -> Said:
     roles = {caseless(name): role for name, role in manifest["roles"].items()}
-    for name, told in manifest.get("hierarchies", {}).items():
+    for name, hierarchy in manifest.get("hierarchies", {}).items():
         at = f"hierarchies.{name}"
         if roles.get(caseless(name)) not in ("quasi_identifier", "sensitive"):
             yield at, f"The manifest has a hierarchy for {name!r}, whose role takes none."
-        if not isinstance(told, Mapping) or not told or set(told) - {
+        if not isinstance(hierarchy, Mapping) or not hierarchy or set(hierarchy) - {
             "kind", "rows_sha256", "options_sha256"
         } or not all(
             word in (*KINDS, BY_TYPE, "by the column's type") if name == "kind"
-            else DIGEST.fullmatch(str(word)) for name, word in told.items()
+            else DIGEST.fullmatch(str(word)) for name, word in hierarchy.items()
         ):
             yield at, f"The hierarchy of {name!r} is described in a form that no release writes."
 
 
 def _release(manifest: Json) -> Said:
-    told = manifest["release"]
+    release = manifest["release"]
     for name in ("rows_sha256", "sql_sha256"):
-        if not isinstance(told.get(name), str) or not DIGEST.fullmatch(told[name]):
+        if not isinstance(release.get(name), str) or not DIGEST.fullmatch(release[name]):
             yield f"release.{name}", f"The manifest has no digest as {name}."
-    number, has_ledger = told.get("number"), "ledger" in manifest["options"]
+    number, has_ledger = release.get("number"), "ledger" in manifest["options"]
     if (number is not None) != has_ledger or not (number is None or (is_count(number) and number)):
         yield "release.number", "The number of the release doesn't go with its ledger."
     if has_ledger and number != manifest["metrics"].get("release"):
@@ -227,16 +228,16 @@ def _release(manifest: Json) -> Said:
 
 def _numbers(manifest: Json) -> Said:
     """Metrics that no release has, and those that don't go together."""
-    told = manifest["metrics"]
+    metrics = manifest["metrics"]
     units = {
         metric.name: metric.unit
         for metric in (*METRICS, *DIVERSITY, *PERSONS, *PARTS, *LEDGER, *REACHED.values())
     }
-    for name, value in told.items():
+    for name, value in metrics.items():
         plain = name.partition(" (")[0]
         if value is not None and not _may_be(plain, units.get(plain, ""), value):
             yield f"metrics.{name}", f"The manifest says a {name} that no release has."
-    numbers = {name: value for name, value in told.items() if is_number(value)}
+    numbers = {name: value for name, value in metrics.items() if is_number(value)}
     counts = [numbers.get(name) for name in ("rows", "rows_released", "rows_suppressed")]
     if None in counts or counts[0] != counts[1] + counts[2]:  # type: ignore[operator]
         for name in ("rows", "rows_suppressed"):
@@ -265,7 +266,7 @@ def _numbers(manifest: Json) -> Said:
         value = numbers.get(name)
         if most is not None and value is not None and value > most * (1 + THREE_DIGITS):
             yield f"metrics.{name}", f"The manifest says more {name} than its numbers allow."
-    for name, value in told.items():
+    for name, value in metrics.items():
         whole = name.partition(" (")[0] in OF_WHOLE
         if whole and out and value is not None:
             yield f"metrics.{name}", f"The manifest says {name}, although rows were left out."
@@ -293,13 +294,13 @@ def _may_be(name: str, unit: str, value: Any) -> bool:
 
 def _models(manifest: Json) -> Said:
     """What was reached, against what was asked for."""
-    options, told = manifest["options"], manifest["metrics"]
+    options, metrics = manifest["options"], manifest["metrics"]
     k = options.get("k")
-    if told.get("k_requested") != k:
+    if metrics.get("k_requested") != k:
         yield "metrics.k_requested", "The manifest says another k_requested than its option k."
     for name in ("k", "k_persons", "anonymity_set_min", "part_rows_min"):
-        value = told.get(name)
-        if is_number(k) and is_number(value) and value < k and told.get("rows_released"):
+        value = metrics.get(name)
+        if is_number(k) and is_number(value) and value < k and metrics.get("rows_released"):
             yield f"metrics.{name}", f"The manifest asks for k = {k}, and says {name} = {value}."
     for option, column, limit in models_of(options):
         thresholds = model_asked(options, option, column).thresholds
@@ -309,14 +310,14 @@ def _models(manifest: Json) -> Said:
         for name, threshold in asked:
             entry = f"{name}_requested ({column})"
             number = None if isinstance(threshold, Mapping) else threshold
-            if told.get(entry) != number or (number is not None and not is_number(number)):
+            if metrics.get(entry) != number or (number is not None and not is_number(number)):
                 yield f"metrics.{entry}", f"The manifest says another {entry} than the option."
         (measured, threshold), bound = asked[-1], thresholds[-1].bound
         entry = f"{measured} ({column})"
-        has = told.get(entry)
+        has = metrics.get(entry)
         if isinstance(threshold, Mapping) or not is_number(threshold):
             continue
-        if not _keeps(bound, has, threshold) and told.get("rows_released"):
+        if not _keeps(bound, has, threshold) and metrics.get("rows_released"):
             yield (
                 f"metrics.{entry}",
                 f"The manifest asks for {measured} = {threshold:g} of {column!r}, and says that "

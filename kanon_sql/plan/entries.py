@@ -48,19 +48,20 @@ def models_of(options: Json) -> Iterator[tuple[str, str, Any]]:
     columns = options.get("sensitive") or []
     known = {caseless(name): name for name in columns}
     for option in MODEL_KINDS:
-        given = options.get(option)
-        if given is None:
+        limits = options.get(option)
+        if limits is None:
             continue
-        by_column = given if isinstance(given, Mapping) else dict.fromkeys(columns, given)
+        by_column = limits if isinstance(limits, Mapping) else dict.fromkeys(columns, limits)
         for column, limit in by_column.items():
             yield option, known.get(caseless(column), column), limit
 
 
-def of_column(given: Any, column: str, default: Any) -> Any:
+def of_column(option: Any, column: str, default: Any) -> Any:
     """What an option says of a column."""
-    if isinstance(given, Mapping):
-        return {caseless(name): word for name, word in given.items()}.get(caseless(column), default)
-    return given
+    if isinstance(option, Mapping):
+        by_name = {caseless(name): word for name, word in option.items()}
+        return by_name.get(caseless(column), default)
+    return option
 
 
 def model_asked(options: Json, option: str, column: str) -> type[PrivacyModel]:
@@ -104,20 +105,20 @@ def metric_names(manifest: Json) -> set[str]:
     known += PERSONS if options.get("entity") is not None and "entity_rows" in options else ()
     known += PARTS if options.get("within") else ()
     known += LEDGER if "ledger" in options else ()
-    found = {metric.name for metric in known if metric.public != "no"}
+    names = {metric.name for metric in known if metric.public != "no"}
     for metric in DIVERSITY:
-        found |= (
+        names |= (
             {f"{metric.name} ({column})" for column in sensitive} if len(sensitive) > 1
             else {metric.name} if sensitive else set()
         )
     for option, column, _ in models_of(options):
         asked = [each.name for each in model_asked(options, option, column).thresholds]
-        found |= {
+        names |= {
             f"{metric.name} ({column})"
             for metric in (*(REQUESTED[name] for name in asked), REACHED[asked[-1]])
         }
     of_each = [name for name, role in roles.items() if role == "quasi_identifier"]
-    return found | {
+    return names | {
         f"{metric.name} ({name})" for metric in (ATTRIBUTE, OF_GROUPING) for name in of_each
     }
 

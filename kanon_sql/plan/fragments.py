@@ -79,10 +79,10 @@ def represented(word: str, columns: str, weight: str | None = None) -> str:
         weight: the column by which rows count, where they do.
     """
     # a macro that is chosen by type gets its values cast, and what must have the type beside them
-    given = f"{columns}, min({columns}), max({columns})" if word == "rounded" else columns
+    arguments = f"{columns}, min({columns}), max({columns})" if word == "rounded" else columns
     if weight is None:
-        return f"__kanon_{word}({given})"
-    return f"__kanon_weighted_{word}({given}, {weight})"
+        return f"__kanon_{word}({arguments})"
+    return f"__kanon_weighted_{word}({arguments}, {weight})"
 
 
 def where(relation: Relation, roles: Roles, checked: tuple[str, ...] = ()) -> str:

@@ -118,14 +118,14 @@ def released_values(
     for lowered, name in single.items():
         word = _macro(call, release.of(lowered), only, lowered)
         groups.setdefault((word, release.of(lowered)), []).append(name)
-    found = [aggregated(*words, chosen(names)) for words, names in groups.items()]
+    expressions = [aggregated(*words, chosen(names)) for words, names in groups.items()]
     known = {caseless(name) for name in call.roles.known_columns(call.source)}
     if not (known and known <= set(single)):
         away = listed((*helpers, *single.values()))
         rest = f"COLUMNS(* EXCLUDE ({away}))" if away else "COLUMNS(*)"
         word = _macro(call, release.representation, only)
-        found.insert(0, aggregated(word, release.representation, rest))
-    return ", ".join(found)
+        expressions.insert(0, aggregated(word, release.representation, rest))
+    return ", ".join(expressions)
 
 
 def _macro(call: GroupingCall, word: str, only: Collection[str], column: str = "") -> str:

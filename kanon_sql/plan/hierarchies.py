@@ -70,13 +70,14 @@ class Hierarchies:
     def _tree(self, i: int, spec: HierarchySpec) -> str:
         read = spec.levels or spec.table
         names, rows = contents(read) if read is not None else ("NULL", "NULL")
-        told = {"column": spec.column, "show_values": self._show_values, **spec.spec}
+        description = {"column": spec.column, "show_values": self._show_values, **spec.spec}
         domain, values = self._domains.get(caseless(spec.column)), self._values
         if domain is not None:
             values = f"(SELECT label AS {quoted(spec.column)} FROM {domain.sql})"
         return statement(
             "hierarchies.hierarchy", i=i, column=quoted(spec.column), values=values,
-            names=names, rows=rows, spec=literal(json.dumps(told, sort_keys=True, default=_plain)),
+            names=names, rows=rows,
+            spec=literal(json.dumps(description, sort_keys=True, default=_plain)),
         )
 
     def argument(self) -> str:
@@ -148,19 +149,19 @@ def trees_argument(*hierarchies: Hierarchies) -> str:
     return f"[{trees}]" if trees else "NULL"
 
 
-def hierarchy_spec(given: Mapping[str, Any], catalog: Catalog) -> HierarchySpec:
+def hierarchy_spec(options: Mapping[str, Any], catalog: Catalog) -> HierarchySpec:
     """What hierarchy('t', 'zip', kind='prefix') makes.
 
     Raises:
         OptionError: no column, an unknown kind or option.
     """
-    column = given.get("column_name")
+    column = options.get("column_name")
     if not isinstance(column, str) or not column.strip():
         raise OptionError(
             "The column is missing. Give it after the relation, for example "
             "hierarchy('patients', 'zip', kind='prefix')."
         )
-    spec = {name: value for name, value in given.items() if name != "column_name"}
+    spec = {name: value for name, value in options.items() if name != "column_name"}
     if "kind" not in spec:
         raise OptionError(f"kind is not given. There are: {', '.join(KINDS)}.")
     return read_hierarchy(column, spec, catalog)

@@ -144,7 +144,7 @@ def _of_columns(call: Call, entity: str | None) -> _Query:
     ])
     places = {each.model: each for each in checked(every, columns, in_parts)}
     counted = "rows" if entity is None else "persons"
-    found = "\n    UNION ALL\n    ".join(
+    union = "\n    UNION ALL\n    ".join(
         statement(
             "k_anonymity.found_of_column", i=i, name=literal(column),
             violating=_violating(
@@ -154,12 +154,14 @@ def _of_columns(call: Call, entity: str | None) -> _Query:
         )
         for i, (column, models) in enumerate(zip(columns, measured, strict=True))
     )
-    told = ["any_value(sensitive) AS sensitive"]
-    told += [f"any_value({model.audited_as}) AS {model.audited_as}" for model in MODELS]
-    told += [f"any_value({name}_violating) AS {name}_violating" for name in ("classes", counted)]
+    selected = ["any_value(sensitive) AS sensitive"]
+    selected += [f"any_value({model.audited_as}) AS {model.audited_as}" for model in MODELS]
+    selected += [
+        f"any_value({name}_violating) AS {name}_violating" for name in ("classes", counted)
+    ]
     query = _Query(
         [_sets(call, entity), _stages_of_models([*places.values()], columns, entity, in_parts)],
-        others=told, beside=["__kanon_found"], refused="".join(_unordered([*places.values()])),
+        others=selected, beside=["__kanon_found"], refused="".join(_unordered([*places.values()])),
         last="\nGROUP BY place\nORDER BY place ASC",
     )
     if entity is not None:
@@ -171,7 +173,7 @@ def _of_columns(call: Call, entity: str | None) -> _Query:
         if in_parts:
             query.stages.append(statement("k_anonymity.parts", part="part"))
             query.others.insert(0, statement("k_anonymity.told_of_parts", k=_k(call)))
-    query.stages.append(statement("k_anonymity.found", found=found))
+    query.stages.append(statement("k_anonymity.found", found=union))
     return query
 
 
@@ -217,11 +219,11 @@ def _measured(models: Sequence[Checked]) -> str:
     """SQL of what the worst class has on the scale of each model, as many in a line as people
     write there."""
     holes = {each.model.audited_as: f"{each.worst} FROM {each.stage}" for each in models}
-    found = [
+    columns = [
         f"(SELECT ${{{each.model.audited_as}}}){'::BIGINT' * each.model.whole} "
         f"AS {each.model.audited_as}".replace(" ", UNBROKEN) for each in models
     ]
-    lines = wrap(", ".join(found), 100 - len(INDENT), break_long_words=False)
+    lines = wrap(", ".join(columns), 100 - len(INDENT), break_long_words=False)
     return Template(f"\n{INDENT}".join(lines).replace(UNBROKEN, " ")).substitute(holes)
 
 

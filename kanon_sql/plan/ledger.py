@@ -26,20 +26,20 @@ COUNTED = {"knows_presence": "crowd", "knows_absence": "persons"}
 """What is at least k of every history, by the attacker: columns of __kanon_crowds."""
 
 
-def ledger_check_sql(ledger: Relation, given: Mapping[str, Any]) -> str:
+def ledger_check_sql(ledger: Relation, options: Mapping[str, Any]) -> str:
     """The SQL of ledger_check().
 
     Raises:
         OptionError: an option that it doesn't take, or a relation that is known to be no ledger.
     """
     known = {name: option for name, option in OPTIONS.items() if LEDGER_CHECK in option.calls}
-    for name in given:
+    for name in options:
         if name not in known:
             raise OptionError(
                 f"{LEDGER_CHECK} has no option {name!r}. {option_hint(name, known)}"
             )
     refuse_no_ledger(ledger, ("release", "entity", "class"))
-    k = given.get("k")
+    k = options.get("k")
     return statement(
         "ledger.check",
         sound=unshadowed_sql(),
@@ -54,10 +54,10 @@ def ledger_json(call: GroupingCall) -> dict[str, Any] | None:
     if call.ledger is None:
         return None
     ledger = call.ledger
-    told: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "attacker": ledger.attacker, "headroom": ledger.headroom, "joined": joined(call),
     }
-    return told if ledger.largest is None else {**told, "largest": ledger.largest}
+    return settings if ledger.largest is None else {**settings, "largest": ledger.largest}
 
 
 def goes_on(call: GroupingCall) -> bool:

@@ -139,9 +139,9 @@ def bound_sql() -> str:
     """SQL that calls each of the FUNCTIONS by its bare name, not to be run: its plan tells what
     DuckDB takes each name for, in a third of the time of ``shadows_sql``. A macro for some other
     number of arguments doesn't show in it, so it only saves a look at a state that is known."""
-    calls = [f"{quoted(n)}({given})" for given, names in BOUND.items() for n in names]
+    calls = [f"{quoted(n)}({arguments})" for arguments, names in BOUND.items() for n in names]
     calls += [f"{quoted(name)}() OVER ()" for name in NUMBERING]
-    tables = [f"{quoted(name)}({given})" for name, given in TABLES.items()]
+    tables = [f"{quoted(name)}({arguments})" for name, arguments in TABLES.items()]
     return f"SELECT {', '.join(calls)} FROM {', '.join(tables)}"
 
 

@@ -91,15 +91,15 @@ def macros(home: str = "") -> list[str]:
 
 
 def _made_at(text: str, home: str) -> str:
-    made = _MADE.search(text)
-    assert made is not None
-    rest = at_home(text[made.end():], home)
-    return f"CREATE OR REPLACE MACRO {quoted(home)}.main.{made[1]}{rest}"
+    match = _MADE.search(text)
+    assert match is not None
+    rest = at_home(text[match.end():], home)
+    return f"CREATE OR REPLACE MACRO {quoted(home)}.main.{match[1]}{rest}"
 
 
 @cache
 def _names() -> frozenset[str]:
-    return frozenset(made[1] for text in macros() if (made := _MADE.search(text)))
+    return frozenset(match[1] for text in macros() if (match := _MADE.search(text)))
 
 
 def at_home(text: str, home: str) -> str:
@@ -108,8 +108,8 @@ def at_home(text: str, home: str) -> str:
     if not home:
         return text
 
-    def at(found: re.Match[str]) -> str:
-        ours = found[1] in _names()
-        return f"{quoted(home)}.main.{found[0]}" if ours else found[0]
+    def at(match: re.Match[str]) -> str:
+        ours = match[1] in _names()
+        return f"{quoted(home)}.main.{match[0]}" if ours else match[0]
 
     return _NAME.sub(at, text)

@@ -149,9 +149,9 @@ SEAL = "sha256"
 def sealed(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """A manifest with its seal, which shows an edit that wasn't meant to go unseen: who forges one
     makes a new seal, too."""
-    told = {name: part for name, part in manifest.items() if name != SEAL}
-    text = json.dumps(told, sort_keys=True, separators=(",", ":"))
-    return {**told, SEAL: sha256(text.encode()).hexdigest()}
+    content = {name: part for name, part in manifest.items() if name != SEAL}
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return {**content, SEAL: sha256(text.encode()).hexdigest()}
 
 
 def _sealed(value: Any) -> dict[str, str]:
@@ -161,19 +161,19 @@ def _sealed(value: Any) -> dict[str, str]:
 
 def public_options(call: GroupingCall) -> dict[str, Any]:
     """All options as they are used, without what may be a value of the data, or a path."""
-    told = {name: value for name, value in call.used.items() if name not in ELSEWHERE}
-    for name, value in told.items():
+    options = {name: value for name, value in call.used.items() if name not in ELSEWHERE}
+    for name, value in options.items():
         if value and name in OPTIONS and OPTIONS[name].relation:
-            told[name] = "a relation"
-    if told.get("sensitive_values"):
-        told["sensitive_values"] = _sealed(told["sensitive_values"])
+            options[name] = "a relation"
+    if options.get("sensitive_values"):
+        options["sensitive_values"] = _sealed(options["sensitive_values"])
     for name in (name for name, kind in MODEL_KINDS.items() if kind.by_value):
-        if told.get(name) is not None:
-            told[name] = {
+        if options.get(name) is not None:
+            options[name] = {
                 model.column: _sealed(model.of_values) if model.of_values else getattr(model, name)
                 for model in call.task.models if model.option == name
             }
-    return told
+    return options
 
 
 def _entry(section: str, entry: str, value: str, description: str) -> str:
@@ -200,23 +200,23 @@ def _hierarchy(spec: HierarchySpec) -> str:
     if spec.kind == BY_TYPE:
         return literal(json.dumps({"kind": "by the column's type"}))
     own = {n: v for n, v in spec.options.items() if n not in KINDS[spec.kind].tables}
-    told = {"kind": spec.kind}
+    description = {"kind": spec.kind}
     if own:
-        told["options_sha256"] = _sealed(own)["sha256"]
+        description["options_sha256"] = _sealed(own)["sha256"]
     if spec.table is None:
-        return literal(json.dumps(told))
-    pairs = ", ".join(f"{literal(n)}: {literal(v)}" for n, v in told.items())
+        return literal(json.dumps(description))
+    pairs = ", ".join(f"{literal(n)}: {literal(v)}" for n, v in description.items())
     return f"to_json({{{pairs}, 'rows_sha256': ({digest_of(spec.table.sql)})}})::VARCHAR"
 
 
 def _constants(call: GroupingCall) -> str:
     """The entries that are known before the query runs, as JSON."""
-    made = {
+    origin = {
         "format": (FORMAT, "of this manifest"),
         "kanon_sql": (__version__, "the version that made the release"),
         "call": ("anonymize", "the call"),
     }
-    entries = [("made", name, *told) for name, told in made.items()]
+    entries = [("made", name, *entry) for name, entry in origin.items()]
     entries += [
         ("options", name, value, OPTIONS[name].description if name in OPTIONS else "")
         for name, value in public_options(call).items()

@@ -96,8 +96,8 @@ def _weighted(call: Call) -> tuple[list[Metric], str, str]:
         f", bool_and(__kanon_weighs({name})) AS __kanon_weighed"
     )
     least = expression("measure.weighted", said=literal(WEIGHTLESS.format(column)))
-    found = "__kanon_added(__kanon_size / __kanon_people)"
-    total = f", {least} AS least_people, {found} AS people_found"
+    people = "__kanon_added(__kanon_size / __kanon_people)"
+    total = f", {least} AS least_people, {people} AS people_found"
     return list(WEIGHTED), per_class, total
 
 
@@ -247,11 +247,11 @@ def _identifiers(roles: Roles) -> str:
 
 def _told_of(roles: Roles) -> dict[str, str]:
     """SQL of what those stages found, by the holes of the metrics."""
-    found = dict.fromkeys(("released", "determined"), "NULL::VARCHAR[]")
+    queries = dict.fromkeys(("released", "determined"), "NULL::VARCHAR[]")
     if roles.identifiers:
-        found = {name: f"(SELECT {name} FROM __kanon_identifiers)" for name in found}
+        queries = {name: f"(SELECT {name} FROM __kanon_identifiers)" for name in queries}
     named = str(bool(roles.identifiers)).lower()
-    return {"identifiers_named": named, **{f"identifiers_{n}": sql for n, sql in found.items()}}
+    return {"identifiers_named": named, **{f"identifiers_{n}": sql for n, sql in queries.items()}}
 
 
 def audit_sql(call: Call) -> str:
@@ -260,7 +260,7 @@ def audit_sql(call: Call) -> str:
     trees = Hierarchies(call.hierarchies, call.show_values, "__kanon_kept", call.categorical)
     diverse, aggregates, alike = diversity(call)
     k = "NULL" if call.k is None else str(call.k)
-    told = {
+    options = {
         "column_weights": call.weights, "named": named_columns(call),
         "categorical": [caseless(name) for name in call.categorical],
     }
@@ -280,7 +280,7 @@ def audit_sql(call: Call) -> str:
         one_kept=one_empty_row("__kanon_kept"),
         one_released=one_empty_row("__kanon_released"),
         quasi=quasi(roles, ()),
-        options=literal(json.dumps(told, sort_keys=True)),
+        options=literal(json.dumps(options, sort_keys=True)),
         k=k,
         aggregates=aggregates,
         alike=alike,

@@ -52,17 +52,17 @@ def _least(call: GroupingCall) -> str:
 def same_part(call: GroupingCall, left: str, right: str | None = None) -> str:
     """SQL that says whether a row of one stage has the values of another, or the keys of a part, as
     a reader tells them apart."""
-    found = []
+    conditions = []
     for i, name in enumerate(map(quoted, call.roles.within)):
-        here = f"{left}.{name}"
+        column = f"{left}.{name}"
         seen, printed = f"__kanon_seen_{i}", f"__kanon_printed_{i}"
         if right is not None:
             seen, printed = f"__kanon_seen({right}.{name})", f"__kanon_printed({right}.{name})"
-        found += [
-            f"__kanon_seen({here}) IS NOT DISTINCT FROM {seen}",
-            f"__kanon_printed({here}) IS NOT DISTINCT FROM {printed}",
+        conditions += [
+            f"__kanon_seen({column}) IS NOT DISTINCT FROM {seen}",
+            f"__kanon_printed({column}) IS NOT DISTINCT FROM {printed}",
         ]
-    return " AND ".join(found)
+    return " AND ".join(conditions)
 
 
 def parts_sql(call: GroupingCall, counted: Mapping[str, str] | None = None) -> str:
@@ -77,7 +77,7 @@ def parts_sql(call: GroupingCall, counted: Mapping[str, str] | None = None) -> s
     if not roles.within:
         return ""
     columns = list(enumerate(map(quoted, roles.within)))
-    found = ", ".join(
+    keys = ", ".join(
         f"any_value({name}) AS __kanon_of_{i}, __kanon_seen({name}) AS __kanon_seen_{i}, "
         f"__kanon_printed({name}) AS __kanon_printed_{i}" for i, name in columns
     )
@@ -93,7 +93,7 @@ def parts_sql(call: GroupingCall, counted: Mapping[str, str] | None = None) -> s
             "rows": "count(*)",
             "persons": "NULL::BIGINT" if whose is None else f"count(DISTINCT {whose})",
         }),
-        found=found,
+        found=keys,
         order=order,
         small=_small(call),
         joining=_joining(call, whose),
@@ -220,8 +220,8 @@ def of_each_part(by_part: bool) -> dict[str, str]:
     """What fills the holes of metrics by which they look at one part alone."""
     if not by_part:
         return {"of_part": "", "of_models": " WHERE"}
-    here = "_of WHERE part = __kanon_facts.part"
-    return {"of_part": here, "of_models": f"{here} AND"}
+    condition = "_of WHERE part = __kanon_facts.part"
+    return {"of_part": condition, "of_models": f"{condition} AND"}
 
 
 def stages_by_part(call: GroupingCall, has_centers: bool) -> dict[str, str]:

@@ -131,10 +131,10 @@ def refusals_of_persons(call: GroupingCall, joins: bool = False) -> str:
         checks.append((f"places <> {due}", f"places - {due}", SCATTERED))
     return "".join(
         "        WHEN " + expression(
-            "persons.refused", broken=broken, found=found,
+            "persons.refused", broken=broken, found=count,
             said=literal(said.format(**words)),
         ) + "\n"
-        for broken, found, said in checks
+        for broken, count, said in checks
     )
 
 

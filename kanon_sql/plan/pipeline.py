@@ -203,7 +203,7 @@ def _ties(call: GroupingCall) -> dict[str, str]:
     uncounted = (*roles.within, *call.uncounted)
     whole = f"row(*COLUMNS(__kanon.*{_without(uncounted)}))"
     hashed = _hashed(seed, whole)
-    here = {
+    holes = {
         "hash": hashed, "tie": "__kanon_hash", "apart": "NULL::UBIGINT", "whole": "", "beside": "",
         "without": "",
     }
@@ -213,22 +213,22 @@ def _ties(call: GroupingCall) -> dict[str, str]:
         apart = _hashed(seed, f"row(*COLUMNS(__kanon.*{public}))")
         secret = ", ".join(f"__kanon.{name}" for name in map(quoted, secrets))
         both = _hashed(seed, f"row({apart}, {secret})")
-        return here | {
+        return holes | {
             "hash": f"{{'apart': {apart},\n            'whole': {both}}}",
             "tie": "__kanon_hash.whole",
             "apart": "__kanon_hash.apart",
         }
     if roles.sensitive:
-        return here | _seen_in_cells(call) | {"apart": _hashed_values(seed, "0::UBIGINT")}
+        return holes | _seen_in_cells(call) | {"apart": _hashed_values(seed, "0::UBIGINT")}
     if passing(call) or call.name == "suppressed_rows" or task.needs_sensitive or (
         task.class_label is not None or task.own.cost_column is not None
     ):
-        return here
+        return holes
     if roles.rest == "drop" or call.hierarchies:
         exact = f"regexp_full_match(typeof({whole}), {literal(EXACT)})"
-        return here | {"hash": f"CASE WHEN {exact} THEN NULL ELSE {hashed} END"}
+        return holes | {"hash": f"CASE WHEN {exact} THEN NULL ELSE {hashed} END"}
     tie = _hashed_values(seed, "NULL")
-    return here | _seen_in_cells(call) | {"hash": "NULL::UBIGINT", "tie": tie}
+    return holes | _seen_in_cells(call) | {"hash": "NULL::UBIGINT", "tie": tie}
 
 
 def _hashed_values(seed: int, needless: str) -> str:

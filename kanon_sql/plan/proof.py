@@ -78,29 +78,29 @@ def model_options(options: Mapping[str, Any], hidden: Sequence[str]) -> dict[str
         hidden: sensitive columns that went by a hierarchy, in lower case; the file lacks it.
     """
     columns = options.get("sensitive") or []
-    found: dict[str, Any] = {}
+    by_option: dict[str, Any] = {}
     for name in options_of(ModelOptions):
-        given = options.get(name)
-        if given is None or name == "sensitive_nulls" or (
+        option = options.get(name)
+        if option is None or name == "sensitive_nulls" or (
             options.get("within") and name in OF_ALL_ROWS
         ):
             continue
-        by_column = given if isinstance(given, Mapping) else dict.fromkeys(columns, given)
+        by_column = option if isinstance(option, Mapping) else dict.fromkeys(columns, option)
         kept = {
             column: value for column, value in by_column.items()
             if caseless(column) not in hidden and not isinstance(value, Mapping)
         }
         if kept:
-            found[name] = kept
+            by_option[name] = kept
     # what is said of a model that isn't asked for would be refused
     for name, model in OF_MODEL.items():
-        asked = {caseless(column) for column in found.get(model, ())}
-        kept = {c: v for c, v in found.pop(name, {}).items() if caseless(c) in asked}
+        asked = {caseless(column) for column in by_option.get(model, ())}
+        kept = {c: v for c, v in by_option.pop(name, {}).items() if caseless(c) in asked}
         if kept:
-            found[name] = kept
-    if found and options.get("sensitive_nulls") is not None:
-        found["sensitive_nulls"] = options["sensitive_nulls"]
-    return found
+            by_option[name] = kept
+    if by_option and options.get("sensitive_nulls") is not None:
+        by_option["sensitive_nulls"] = options["sensitive_nulls"]
+    return by_option
 
 
 def reached(options: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, float]:
@@ -110,11 +110,11 @@ def reached(options: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, flo
         options: of the models, by column.
         row: the row.
     """
-    column, found = str(row["sensitive"]), {}
+    column, metrics = str(row["sensitive"]), {}
     for option in MODEL_KINDS:
         limits = {caseless(name): limit for name, limit in options.get(option, {}).items()}
         if caseless(column) in limits:
             model = model_asked(options, option, column)
             metric = REACHED[model.thresholds[-1].name]
-            found[f"{metric.name} ({column})"] = row[model.audited_as]
-    return found
+            metrics[f"{metric.name} ({column})"] = row[model.audited_as]
+    return metrics

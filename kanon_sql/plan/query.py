@@ -54,13 +54,13 @@ class Plan:
     columns: ReferencedColumns | None = None
 
 
-def plan(name: str, relation: object, given: Mapping[str, Any], catalog: Catalog) -> Plan:
+def plan(name: str, relation: object, options: Mapping[str, Any], catalog: Catalog) -> Plan:
     """The SQL text that one call runs.
 
     Args:
         name: the call: one of GROUPING_CALLS or AUDITS, 'ledger_check', or 'hierarchy'.
         relation: what the user calls the relation.
-        given: raw option values by name.
+        options: raw option values by name.
         catalog: finds the columns and comments of a committed table or view.
 
     Raises:
@@ -68,17 +68,17 @@ def plan(name: str, relation: object, given: Mapping[str, Any], catalog: Catalog
     """
     if name == HIERARCHY:
         source = find_relation(relation, catalog)
-        spec = hierarchy_spec(given, catalog)
+        spec = hierarchy_spec(options, catalog)
         return Plan(
             hierarchy_sql(source, spec), relations_of_hierarchy(source, spec),
-            unsure_columns(source, given),
+            unsure_columns(source, options),
         )
     if name == LEDGER_CHECK:
         ledger = find_relation(relation, catalog)
-        return Plan(ledger_check_sql(ledger, given), relations_of_ledger(ledger))
-    call = read_call(name, relation, given, catalog)
+        return Plan(ledger_check_sql(ledger, options), relations_of_ledger(ledger))
+    call = read_call(name, relation, options, catalog)
     text = GROUPING[name](call) if isinstance(call, GroupingCall) else AUDITING[name](call)
-    return Plan(text, relations_of(call), unsure_columns(call.source, given))
+    return Plan(text, relations_of(call), unsure_columns(call.source, options))
 
 
 def _release(call: GroupingCall) -> str:

@@ -55,13 +55,13 @@ def repeated_sql(call: GroupingCall, columns: str) -> str:
     roles = call.roles
     if roles.entity is not None or call.block is not None:
         return "[]"
-    found = [
+    expressions = [
         expression(
             "pipeline.repeated", name=literal(name), column=quoted(name), quasi=columns,
             some=REPEATED,
         ) for name in roles.identifiers
     ]
-    return f"[{', '.join(found)}]"
+    return f"[{', '.join(expressions)}]"
 
 
 def unnamed_sql(call: GroupingCall) -> str:

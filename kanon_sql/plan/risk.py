@@ -27,8 +27,8 @@ def _people(call: Call) -> tuple[str, str, str]:
         stage = statement("risk.people_by_weight")
         return stage, "(SELECT __kanon_added(__kanon_people) FROM __kanon_sizes)", unknown
     if call.population is None:
-        told = "NULL::DOUBLE" if size is None else f"{size}::DOUBLE"
-        return statement("risk.people_of_nobody"), told, unknown
+        total = "NULL::DOUBLE" if size is None else f"{size}::DOUBLE"
+        return statement("risk.people_of_nobody"), total, unknown
     names = call.roles.known_columns(call.source)
     stage = statement(
         "risk.people_of_population",
@@ -59,7 +59,7 @@ def risk_sql(call: Call) -> str:
     columns = quasi(roles, ())
     k = "NULL" if call.k is None else str(call.k)
     people, size, uniques = _people(call)
-    told = {
+    options = {
         "k": call.k, "weighted": risk.sampling_weight is not None, "msu_columns": risk.msu_columns,
         "subset_columns": risk.subset_columns,
     }
@@ -82,7 +82,7 @@ def risk_sql(call: Call) -> str:
         people=people + "\n",
         population_size=size,
         population_uniques=uniques,
-        options=literal(json.dumps(told, sort_keys=True)),
+        options=literal(json.dumps(options, sort_keys=True)),
         k=k,
         rows=metric_rows(RISK, {"k": k}),
         column_name=literal(DRIVES.name),

@@ -58,7 +58,7 @@ def roles_sql(call: GroupingCall) -> str:
         for name, role in named_roles(roles).items()
     }
     with_hierarchy = {caseless(spec.column) for spec in call.hierarchies}
-    told = {
+    rules = {
         "named": named,
         "rest": roles.rest,
         "representation": release.representation,
@@ -81,6 +81,6 @@ def roles_sql(call: GroupingCall) -> str:
         values=_values(call),
         **_profiles(roles, call.least),
         least=call.least,
-        told=literal(json.dumps(told, sort_keys=True)),
+        told=literal(json.dumps(rules, sort_keys=True)),
         refusals=refusals(call),
     )
