@@ -41,14 +41,14 @@ class JoinedWords:
             check: called now and then; may raise, to stop.
         """
         self._separator, self._knows, self._check = separator, knows, check
-        found: dict[int, set[int]] = {}
+        by_size: dict[int, set[int]] = {}
         for word in words:
             if separator in word:
                 check()
                 parts = word.split(separator)
-                found.setdefault(len(parts), set()).add(_word_hash(parts))
+                by_size.setdefault(len(parts), set()).add(_word_hash(parts))
         self._hashes = {
-            size: np.array(sorted(hashes), np.uint64) for size, hashes in sorted(found.items())
+            size: np.array(sorted(hashes), np.uint64) for size, hashes in sorted(by_size.items())
         }
 
     def split(self, text: str) -> list[str] | None:
@@ -166,6 +166,6 @@ class _Windows:
 
     def among(self, size: int, hashes: Hashes) -> npt.NDArray[np.int64]:
         """The starts of the runs of that many parts whose hash is among these, which ascend."""
-        found = (self._sums[size:] - self._sums[:-size]) * self._back[: len(self._sums) - size]
-        place = np.minimum(np.searchsorted(hashes, found), len(hashes) - 1)
-        return np.flatnonzero(hashes[place] == found)
+        windows = (self._sums[size:] - self._sums[:-size]) * self._back[: len(self._sums) - size]
+        place = np.minimum(np.searchsorted(hashes, windows), len(hashes) - 1)
+        return np.flatnonzero(hashes[place] == windows)

@@ -46,10 +46,10 @@ class TreeLabels:
     def find(self, text: str) -> Item | None:
         """A text as a label: of several levels the lowest at which it covers a value, and where it
         covers none anywhere the lowest of all."""
-        found = self._named(text)
-        covering = [item for item in found if len(item.members)]
+        items = self._named(text)
+        covering = [item for item in items if len(item.members)]
         if not covering:
-            return found[0] if found else None
+            return items[0] if items else None
         return covering[0]._replace(ambiguous=self.says_more(text, covering[0].members))
 
     def says_more(self, text: str, members: Places) -> bool:
@@ -61,12 +61,12 @@ class TreeLabels:
 
     def _named(self, text: str) -> list[Item]:
         """The nodes of that label, lowest first."""
-        found = []
+        items = []
         for level, nodes in enumerate(self._nodes):
             leaf = self.leaf_of(text) if level == 0 else nodes.get(text, -1)
             if leaf >= 0:
-                found.append(Item(self._below(level, leaf), level, leaf))
-        return found
+                items.append(Item(self._below(level, leaf), level, leaf))
+        return items
 
     def height(self, items: Sequence[Item]) -> float:
         """The height of the lowest common ancestor of these items, all of them in the tree, over
@@ -84,11 +84,11 @@ class TreeLabels:
     @cached_property
     def _nodes(self) -> list[dict[str, int]]:
         """For each level the first leaf below each label."""
-        found = []
+        leaves = []
         for level in self._tree.levels:
             labels = level.to_pylist()
-            found.append(dict(zip(reversed(labels), range(len(labels) - 1, -1, -1), strict=True)))
-        return found
+            leaves.append(dict(zip(reversed(labels), range(len(labels) - 1, -1, -1), strict=True)))
+        return leaves
 
     @property
     def _leaves(self) -> dict[str, int]:
@@ -105,14 +105,14 @@ class TreeLabels:
     @cached_property
     def _sorted(self) -> list[tuple[Places, Places]]:
         """For each level: the nodes of the column's values, sorted, and the values so."""
-        found = []
+        by_level = []
         leaf = np.array([self.leaf_of(text) for text in self._texts], np.int64)
         values = np.flatnonzero(leaf >= 0)
         for codes in self._codes:
             nodes = codes[leaf[values]]
             order = np.argsort(nodes, kind="stable")
-            found.append((nodes[order], values[order]))
-        return found
+            by_level.append((nodes[order], values[order]))
+        return by_level
 
     def _below(self, level: int, leaf: int) -> Places:
         """The column's values below the node of a leaf at a level."""

@@ -56,10 +56,10 @@ class Numbers:
 
     def read_range(self, text: str) -> Reading | None:
         """[a, b], [a, b), (a, b], (a, b), a struct of min and max, and ranges with a dash."""
-        if found := re.fullmatch(r"([\[(])([^,]+),([^,]+)([\])])", text):
-            reading = self._bounds(found[2], found[3], found[1] + found[4])
-        elif found := re.fullmatch(r"\{'?min'?: *([^,]+), *'?max'?: *([^,]+)\}", text):
-            reading = self._bounds(found[1], found[2])
+        if match := re.fullmatch(r"([\[(])([^,]+),([^,]+)([\])])", text):
+            reading = self._bounds(match[2], match[3], match[1] + match[4])
+        elif match := re.fullmatch(r"\{'?min'?: *([^,]+), *'?max'?: *([^,]+)\}", text):
+            reading = self._bounds(match[1], match[2])
         else:
             reading = None
         return reading or self._dash(text)
@@ -119,7 +119,7 @@ class Numbers:
     def _dash(self, text: str) -> Reading | None:
         """a-b and [a-b], as ARX and others write ranges."""
         inner = text[1:-1] if text[:1] == "[" and text[-1:] == "]" else text
-        dashes = (found.start() for found in re.finditer("[-~]", inner))
+        dashes = (dash.start() for dash in re.finditer("[-~]", inner))
         # more than these no number has before the dash that is sought
         for at in islice(dashes, self._most_dashes + 1):
             if reading := self._bounds(inner[:at], inner[at + 1 :]):

@@ -47,7 +47,7 @@ class ColumnAudit:
         points: rows with a number that is no value of the source, and so says nothing of a range.
             Their loss is 0: it can't be told from the release.
         unread: rows whose text could not be understood, of which nobody knows what they lose.
-        told: whether the total is what the column truly loses, if what it publishes is true; see
+        exact: whether the total is what the column truly loses, if what it publishes is true; see
             truth.py.
         least, most: what the total truly is at least and at most.
         places: int64, shape (texts,); where each text is a single value or NULL, its place in
@@ -61,7 +61,7 @@ class ColumnAudit:
     suppressed: int
     points: int
     unread: int
-    told: bool = True
+    exact: bool = True
     least: float = 0.0
     most: float = 0.0
     places: Places = field(default_factory=lambda: np.zeros(0, np.int64), compare=False)
@@ -69,7 +69,7 @@ class ColumnAudit:
 
     def untold(self) -> ColumnAudit:
         """The same of a column of which nobody can tell what it loses."""
-        return replace(self, told=False, least=0.0, most=float(self.rows))
+        return replace(self, exact=False, least=0.0, most=float(self.rows))
 
 
 def never() -> None:
@@ -103,11 +103,11 @@ def audit_column(
         bits += count * reading.bits
     rows = int(published.counts.sum())
     unread = tally["unread"]
-    found = ColumnAudit(
+    audit = ColumnAudit(
         rows, total, total / rows if rows else 0.0, bits, tally["suppressed"], tally["point"],
         unread, not unread, total - unread, total, truth.places(),
     )
-    return found if truth.holds() else found.untold()
+    return audit if truth.holds() else audit.untold()
 
 
 def _marked(reading: Reading | None, ambiguous: bool) -> Reading | None:
@@ -151,10 +151,10 @@ class CellReader:
         """What a published text says; never fails."""
         item = self._find(text)
         if item is not None:
-            found = self._of_items([item])
+            single = self._of_items([item])
             # a value that looks like a set may be one
             also = text[:1] + text[-1:] in PAIRS and self._set(text) is not None
-            return replace(found, ambiguous=True) if also else found
+            return replace(single, ambiguous=True) if also else single
         if self._numbers is not None and (reading := self._numbers.read(text)):
             return reading
         if re.fullmatch(r"\*+", text):
@@ -232,9 +232,9 @@ class CellReader:
         if not words:
             return None
         items = [self._null if word is None else self._find(word) for word in words]
-        found = [item for item in items if item is not None]
-        if len(found) == len(items):
-            return self._of_items(found)
+        known = [item for item in items if item is not None]
+        if len(known) == len(items):
+            return self._of_items(known)
         return None if self._numbers is None else self._numbers.read_set(words)
 
     def _knows(self, word: str) -> bool:

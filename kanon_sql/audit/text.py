@@ -42,10 +42,10 @@ def _clock(text: str) -> float | None:
 
 def _moment(text: str) -> float | None:
     """Microseconds since 1970."""
-    found = _MOMENT.fullmatch(text)
-    if found is None:
+    match = _MOMENT.fullmatch(text)
+    if match is None:
         return None
-    date, early, time, sign, hours, minutes, seconds = found.groups()
+    date, early, time, sign, hours, minutes, seconds = match.groups()
     if early:  # the year 1 BC is the year 0
         year, _, rest = date.partition("-")
         date = f"{1 - int(year):05d}-{rest}" if int(year) > 1 else f"0000-{rest}"
@@ -100,16 +100,16 @@ def quoted_items(text: str) -> list[str | None] | None:
     at = 0
     whole = text + ","
     while at < len(whole):
-        found = _ITEM.match(whole, at)
-        if found is None:
+        match = _ITEM.match(whole, at)
+        if match is None:
             return None
-        single, double, bare = found.groups()
+        single, double, bare = match.groups()
         quoted = single if single is not None else double
         if quoted is not None:
             items.append(re.sub(r"\\(.)", r"\1", quoted, flags=re.DOTALL))
         else:
             items.append(None if bare == "NULL" else bare)
-        at = found.end()
+        at = match.end()
     return items
 
 
@@ -127,8 +127,8 @@ def values_as_numbers(
         parse = _moment
     elif kind == "TIME":
         parse = _clock
-    found = []
+    numbers = []
     for text in texts:
         check()
-        found.append(parse(text))
-    return np.array([np.nan if number is None else number for number in found])
+        numbers.append(parse(text))
+    return np.array([np.nan if number is None else number for number in numbers])

@@ -41,10 +41,10 @@ class ByClass:
         width = int(codes.max()) + 1
         pairs = self.labels * width + codes
         if self.groups * width <= 4 * len(pairs):
-            found = np.flatnonzero(np.bincount(pairs))
+            keys = np.flatnonzero(np.bincount(pairs))
         else:
-            found = np.unique(pairs)
-        return found // width, found % width
+            keys = np.unique(pairs)
+        return keys // width, keys % width
 
     def any(self, mask: Numbers) -> Numbers:
         """Whether each class has a record in the mask."""

@@ -51,7 +51,7 @@ def measure(
         (groups,).
     """
     groups, released = int(labels.max()) + 1, np.flatnonzero(labels >= 0)
-    given, labels = labels, labels[released]
+    all_labels, labels = labels, labels[released]
     charged = 0.0
     for j, attribute in enumerate(encoded.attributes):
         errors = squared_error(encoded, source, centers, j)[encoded.order][released]
@@ -62,7 +62,7 @@ def measure(
     np.maximum.at(radii, labels, distances)
     points = encoded.squared().part(released)
     lost, total = sse(points, labels), sst(points)
-    classes = Classes(encoded, given, np.bincount(labels, minlength=groups), radii)
+    classes = Classes(encoded, all_labels, np.bincount(labels, minlength=groups), radii)
     facts: dict[MeasuredFact, Any] = {
         "sse": lost,
         "sse_released": charged,
@@ -73,12 +73,12 @@ def measure(
         "cost": task.geometry.cost(classes, task),
         **_information(encoded, released, labels),
     }
-    in_order = np.empty(len(given), np.int64)
-    in_order[encoded.order] = given
+    in_order = np.empty(len(all_labels), np.int64)
+    in_order[encoded.order] = all_labels
     verbatim = original_values(source, centers, len(encoded.attributes), in_order)
-    for j, (told, count) in enumerate(zip(facts["attributes"], verbatim, strict=True)):
-        told["verbatim"] = count
-        told["apart"] = points_apart(encoded, source, centers, released, j)
+    for j, (entry, count) in enumerate(zip(facts["attributes"], verbatim, strict=True)):
+        entry["verbatim"] = count
+        entry["apart"] = points_apart(encoded, source, centers, released, j)
     return dict(facts.items()), radii  # as text: to mypy no dict of literals is one of str
 
 

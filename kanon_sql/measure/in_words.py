@@ -50,17 +50,17 @@ def points_apart(
     """
     width, rows = len(encoded.attributes), encoded.order[released]
     if isinstance(encoded.attributes[j], Numeric):
-        here, there = (number_column(cells, j, width)[rows] for cells in (source, centers))
-        apart = np.abs(here - there)
+        original, center = (number_column(cells, j, width)[rows] for cells in (source, centers))
+        apart = np.abs(original - center)
         known = np.isfinite(apart)
-        differ = (here != there) & ~(np.isnan(here) & np.isnan(there))
+        differ = (original != center) & ~(np.isnan(original) & np.isnan(center))
         step = OF_A_STEP * float(apart[known].mean()) if known.any() else None
         return Coarse(int(differ.sum()), step)
-    here, there = (
+    original, center = (
         np.asarray(category_column(cells, j, width).to_numpy(zero_copy_only=False))[rows]
         for cells in (source, centers)
     )
-    return Coarse(int(np.sum(here != there)), None)
+    return Coarse(int(np.sum(original != center)), None)
 
 
 def words_of(name: str, sql_type: str, coarse: Coarse, rows: int) -> str:

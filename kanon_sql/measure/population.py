@@ -31,13 +31,13 @@ def individual_risk(rows: Floats, people: Floats) -> Floats:
     """
     sampled = np.minimum(rows / people, 1.0)
     rest = 1.0 - sampled
-    found = np.empty(len(rows))
+    risks = np.empty(len(rows))
     term = 1.0 / rows
     total = term.copy()
     for j in range(TERMS):
         term = term * rest * (j + 1.0) / (rows + j + 1.0)
         total += term
-    found = sampled * total
+    risks = sampled * total
     small = (sampled <= 0.5) & (rows < TERMS)
     if small.any():
         odds = sampled[small] / rest[small]
@@ -45,8 +45,8 @@ def individual_risk(rows: Floats, people: Floats) -> Floats:
         size = rows[small]
         for f in range(1, int(size.max())):
             risk = np.where(size > f, odds * (1.0 / f - risk), risk)
-        found[small] = risk
-    return np.asarray(found, dtype=np.float64)
+        risks[small] = risk
+    return np.asarray(risks, dtype=np.float64)
 
 
 def zayatz(sizes: Integers, classes: Integers, people: float) -> float | None:

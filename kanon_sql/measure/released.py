@@ -105,24 +105,24 @@ def released_losses(
     il: float | None = 0.0
     distinct, bits = 0.0, 0.0
     ncps: list[dict[str, Any]] = []
-    told = True
+    known = True
     for j, attribute in enumerate(encoded.attributes):
-        found = _column(encoded, j, kept, view, shown, same)
-        lost = None if found.loss is None else float(np.sum(view.sizes * found.loss)) + out
+        column = _column(encoded, j, kept, view, shown, same)
+        lost = None if column.loss is None else float(np.sum(view.sizes * column.loss)) + out
         ncps.append({
             "name": attribute.name, "ncp": None if lost is None else lost / len(labels),
-            "coarse": _coarse(attribute, found, view),
+            "coarse": _coarse(attribute, column, view),
         })
-        told = told and lost is not None
-        bits += float(np.sum(view.sizes * found.bits))
+        known = known and lost is not None
+        bits += float(np.sum(view.sizes * column.bits))
         if attribute.weight > 0.0:
             il = None if il is None or lost is None else il + attribute.weight * lost
-            distinct += attribute.weight * (float(np.sum(view.sizes * found.distinct)) + out)
+            distinct += attribute.weight * (float(np.sum(view.sizes * column.distinct)) + out)
     cells = len(kept) * len(encoded.attributes)
     return {
         "released_il": il,
         "released_distinct": None if il is None else distinct,
-        "released_entropy": bits / cells if told else None,
+        "released_entropy": bits / cells if known else None,
         "attributes": ncps,
     }
 
@@ -163,13 +163,13 @@ def _column(
     return column.nodes(_levels_shown(shown.trees[name], shown.levels[name]))
 
 
-def _coarse(attribute: Attribute, found: ColumnLoss, view: ByClass) -> Coarse | None:
+def _coarse(attribute: Attribute, column: ColumnLoss, view: ByClass) -> Coarse | None:
     """How coarse what the classes publish of a column is."""
-    if found.loss is None:
+    if column.loss is None:
         return None
-    generalized, step = int(np.sum(view.sizes[found.loss > 0.0])), None
+    generalized, step = int(np.sum(view.sizes[column.loss > 0.0])), None
     if isinstance(attribute, Numeric) and attribute.span > 0.0:
-        widths = np.ldexp(found.loss * attribute.span, attribute.exponent)
+        widths = np.ldexp(column.loss * attribute.span, attribute.exponent)
         step = float(np.average(widths, weights=view.sizes))
     return Coarse(generalized, step)
 
@@ -371,23 +371,23 @@ class _Categories(_Plain):
         for h in range(1, self._height):
             nodes = self._codes[record, h]
             sums = [np.bincount(nodes, weights=each[spelled]) for each in (rows, logs)]
-            here = np.flatnonzero(level == h)
-            node = self.view.span(self._codes[self._kept, h])[0][here]
-            bits[here] = _bits(sums[0][node], sums[1][node])
+            at_level = np.flatnonzero(level == h)
+            node = self.view.span(self._codes[self._kept, h])[0][at_level]
+            bits[at_level] = _bits(sums[0][node], sums[1][node])
         return bits
 
 
-def box_array(found: pa.StructArray, groups: int, columns: int) -> Boxes:
+def box_array(rows: pa.StructArray, groups: int, columns: int) -> Boxes:
     """Boxes as a method gives them (class, number of the column from 1, low, high, closed)."""
-    count = len(found) // columns
+    count = len(rows) // columns
     boxes = np.full((columns, max(groups, count), 3), np.nan)
     boxes[..., 2] = 0.0
     at = tuple(
-        found.field(name).to_numpy(zero_copy_only=False) - first
+        rows.field(name).to_numpy(zero_copy_only=False) - first
         for name, first in (("number", 1), ("class", 0))
     )
     for side, name in enumerate(("low", "high")):
-        boxes[at[0], at[1], side] = found.field(name).to_numpy(zero_copy_only=False)
-    closed = found.field("closed").to_numpy(zero_copy_only=False)
+        boxes[at[0], at[1], side] = rows.field(name).to_numpy(zero_copy_only=False)
+    closed = rows.field("closed").to_numpy(zero_copy_only=False)
     boxes[at[0], at[1], 2] = closed.astype(np.float64)
     return boxes

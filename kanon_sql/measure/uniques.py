@@ -53,30 +53,30 @@ class Uniques(NamedTuple):
     """What is found of all subsets.
 
     Attributes:
-        found: how many rows have a subset as a minimal sample unique, by the subset; none of 0.
+        counts: how many rows have a subset as a minimal sample unique, by the subset; none of 0.
         rows: which combinations have any, bool, shape (n,).
         subsets: all subsets that were asked for, the smaller ones first.
     """
 
-    found: dict[tuple[int, ...], int]
+    counts: dict[tuple[int, ...], int]
     rows: npt.NDArray[np.bool_]
     subsets: list[Subset]
 
     @property
     def total(self) -> int:
         """How many minimal sample uniques there are."""
-        return sum(self.found.values())
+        return sum(self.counts.values())
 
     @property
     def least(self) -> int | None:
         """The columns of the smallest one; None where there is none."""
-        return min(map(len, self.found), default=None)
+        return min(map(len, self.counts), default=None)
 
     def shares(self, width: int) -> Iterator[float | None]:
         """The share of them that each of ``width`` columns is in; None where there are none."""
         for column in range(width):
-            held = sum(count for columns, count in self.found.items() if column in columns)
-            yield held / self.total if self.found else None
+            held = sum(count for columns, count in self.counts.items() if column in columns)
+            yield held / self.total if self.counts else None
 
 
 class _Part(NamedTuple):
@@ -104,8 +104,8 @@ def _numbered(keys: Integers, slots: int) -> tuple[Integers, int]:
     many slots there are then."""
     if slots <= DENSE * max(len(keys), 1024):
         return keys, slots
-    found, place = np.unique(keys, return_inverse=True)
-    return place.reshape(-1).astype(np.int64), len(found)
+    distinct, place = np.unique(keys, return_inverse=True)
+    return place.reshape(-1).astype(np.int64), len(distinct)
 
 
 @dataclass
@@ -113,12 +113,12 @@ class _UniquesSearch:
     codes: list[Integers]
     sizes: Integers
     most: int
-    told: int
+    subset_columns: int
     check: Callable[[], None]
     ones: int
     rows: npt.NDArray[np.bool_]
     subsets: list[Subset] = field(default_factory=list)
-    found: dict[tuple[int, ...], int] = field(default_factory=dict)
+    counts: dict[tuple[int, ...], int] = field(default_factory=dict)
     unique: dict[tuple[int, ...], Bits] = field(default_factory=dict)
 
     def split(self, part: _Part, column: int) -> _Part:
@@ -137,7 +137,7 @@ class _UniquesSearch:
         shared = members > 1
         classes = part.classes + len(single)
         squares = part.squares + int((sizes * sizes).sum())
-        if len(columns) <= self.told:
+        if len(columns) <= self.subset_columns:
             # whole numbers below 2^53, so the sums of doubles are exact
             rows = np.bincount(keys, self.sizes[part.alive], slots)[shared].astype(np.int64)
             self.subsets.append(Subset(
@@ -154,7 +154,7 @@ class _UniquesSearch:
             bits = self.known((*left, columns[-1]))
             minimal = minimal[(bits[minimal >> 3] >> (7 - (minimal & 7)) & 1) == 0]
         if len(minimal):
-            self.found[columns] = len(minimal)
+            self.counts[columns] = len(minimal)
             self.rows[minimal] = True
         if len(columns) < self.most and len(rows):
             flags = np.zeros(self.ones, np.bool_)
@@ -171,19 +171,19 @@ class _UniquesSearch:
     def walk(self, part: _Part) -> None:
         """All larger subsets, each after those that it holds."""
         size = len(part.columns) + 1
-        if not (size <= self.told or (
+        if not (size <= self.subset_columns or (
             size <= self.most and bool((self.sizes[part.alive] == 1).any())
         )):
             return
         first = part.columns[-1] + 1 if part.columns else 0
         for column in range(len(self.codes) - 1, first - 1, -1):
-            found = self.split(part, column)
-            if size < max(self.most, self.told):
-                self.walk(found)
+            larger = self.split(part, column)
+            if size < max(self.most, self.subset_columns):
+                self.walk(larger)
 
 
 def find_uniques(
-    codes: Integers, sizes: Integers, most: int, told: int,
+    codes: Integers, sizes: Integers, most: int, subset_columns: int,
     check: Callable[[], None] = lambda: None,
 ) -> Uniques:
     """The minimal sample uniques of a table, and the classes of its subsets of columns.
@@ -195,14 +195,14 @@ def find_uniques(
         codes: the distinct combinations of values, as codes from 0 up, int64, shape (n, m).
         sizes: how many rows have each, int64, shape (n,).
         most: the most columns of a minimal sample unique.
-        told: the most columns of a subset whose classes are told.
+        subset_columns: the most columns of a subset whose classes are told.
         check: is called for each subset; it may raise, which ends the search.
 
     Raises:
         DataError: there is too much to remember.
     """
     n, m = codes.shape
-    most, told = min(most, m), min(told, m)
+    most, subset_columns = min(most, m), min(subset_columns, m)
     # only rows that are alone in all columns are in any of them
     order = np.argsort(sizes > 1, kind="stable")
     sizes, ones = sizes[order], int((sizes == 1).sum())
@@ -214,12 +214,12 @@ def find_uniques(
             "msu_columns, or fewer quasi-identifiers."
         )
     search = _UniquesSearch(
-        [np.ascontiguousarray(codes[order, j]) for j in range(m)], sizes, most, told, check,
-        ones, np.zeros(n, np.bool_),
+        [np.ascontiguousarray(codes[order, j]) for j in range(m)], sizes, most, subset_columns,
+        check, ones, np.zeros(n, np.bool_),
     )
     search.unique[()] = np.zeros((ones + 7) // 8, np.uint8)
     search.walk(_Part((), np.arange(n), np.zeros(n, np.int64), min(n, 1), 0, 0))
     rows = np.zeros(n, np.bool_)
     rows[order] = search.rows
     subsets = sorted(search.subsets, key=lambda subset: (len(subset.columns), subset.columns))
-    return Uniques(search.found, rows, subsets)
+    return Uniques(search.counts, rows, subsets)

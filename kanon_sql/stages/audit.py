@@ -86,18 +86,18 @@ def audit_rows(
     _check_names(columns, released, weights)
     place = {caseless(column.name): j for j, column in enumerate(released)}
     hierarchies = {caseless(name): tree for name, tree in trees.items()}
-    found: list[ColumnAudit] = []
+    audits: list[ColumnAudit] = []
     measured_columns: list[Column] = []
     plain: list[tuple[int, Places, Places]] = []
     for j, column in enumerate(columns):
         check()
-        given = _column(source, width, j)
+        original = _column(source, width, j)
         if named is not None and kept and caseless(column.name) not in named:
             at = place[caseless(column.name)]
-            if _withheld(column, given, _column(release, shown_width, at)):
+            if _withheld(column, original, _column(release, shown_width, at)):
                 continue
         measured_columns.append(column)
-        domain = _domain(column, given, hierarchies.get(caseless(column.name)), check)
+        domain = _domain(column, original, hierarchies.get(caseless(column.name)), check)
         shown, kind = pa.array([], pa.string()), ""
         if released:
             at = place[caseless(column.name)]
@@ -106,29 +106,29 @@ def audit_rows(
         result = audit_column(domain, published, check)
         if _numbers_unread(domain, column):
             result = result.untold()
-        if result.told and len(result.places):
-            plain.append((len(found), _codes(given, domain.values), result.places[_codes(
+        if result.exact and len(result.places):
+            plain.append((len(audits), _codes(original, domain.values), result.places[_codes(
                 shown, published.texts)]))
-        found.append(result)
+        audits.append(result)
     given_beside = _column(source, width, width - 1)
     shown_beside = _column(release, shown_width, shown_width - 1)
     if plain and not _stand_together(plain, given_beside, shown_beside, check):
         for j, _, _ in plain:
-            found[j] = found[j].untold()
+            audits[j] = audits[j].untold()
     counting = {caseless(name): weight for name, weight in weights.items()}
     weighed = [counting.get(caseless(column.name), 1.0) for column in measured_columns]
-    return _summary(found, weighed, measured_columns, rows, kept)
+    return _summary(audits, weighed, measured_columns, rows, kept)
 
 
-def _withheld(column: Column, given: pa.Array, shown: pa.Array) -> bool:
+def _withheld(column: Column, original: pa.Array, shown: pa.Array) -> bool:
     """Whether a column looks like an identifier, and nothing of it is released."""
     if shown.null_count < len(shown):
         return False
     if not is_numeric(column.sql_type):
-        return look(column, None, given).identifier
+        return look(column, None, original).identifier
     if not INTEGER.fullmatch(column.sql_type):
         return False
-    numbers = pc.cast(given, pa.float64()).to_numpy(zero_copy_only=False)
+    numbers = pc.cast(original, pa.float64()).to_numpy(zero_copy_only=False)
     return look(column, numbers, None).identifier
 
 
@@ -150,9 +150,9 @@ def _check_names(columns: Columns, released: Columns, weights: Mapping[str, floa
 
 
 def _domain(
-    column: Column, given: pa.Array, tree: Tree | None, check: Callable[[], None]
+    column: Column, original: pa.Array, tree: Tree | None, check: Callable[[], None]
 ) -> Domain:
-    values, counts, nulls = _counted(given)
+    values, counts, nulls = _counted(original)
     ordered = is_numeric(column.sql_type)
     numbers = None
     if ordered and tree is None:
@@ -181,8 +181,8 @@ def _published(shown: pa.Array, left_out: int, kind: str) -> PublishedColumn:
 def _codes(cells: pa.Array, known: pa.Array) -> Places:
     """The place of each cell among the known texts, NULL after them or where it stands there."""
     nulls = len(known) - 1 if len(known) and not known[len(known) - 1].is_valid else len(known)
-    found = pc.index_in(cells, known.drop_null()).fill_null(nulls)
-    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
+    indices = pc.index_in(cells, known.drop_null()).fill_null(nulls)
+    return np.asarray(indices.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
 def _stand_together(
@@ -201,9 +201,9 @@ def _stand_together(
     count = len(given_beside)
     texts = pa.concat_arrays([given_beside, shown_beside]).fill_null("")
     combined = texts.dictionary_encode().indices.to_numpy().astype(np.int64)
-    for _, given, shown in plain:
+    for _, original, shown in plain:
         check()
-        both = np.append(given, shown)
+        both = np.append(original, shown)
         combined = combined * (int(both.max()) + 1) + both
         combined = np.unique(combined, return_inverse=True)[1].reshape(-1)
     most = int(combined.max()) + 1 if len(combined) else 0
@@ -214,28 +214,28 @@ def _stand_together(
 
 
 def _summary(
-    found: Sequence[ColumnAudit], weights: Sequence[float], columns: Columns, rows: int, kept: int
+    audits: Sequence[ColumnAudit], weights: Sequence[float], columns: Columns, rows: int, kept: int
 ) -> dict[str, Any]:
     """The facts of all columns, each with its weight."""
     out, of_all = rows - kept, sum(weights)
-    losses = [result.total + out if result.told else None for result in found]
+    losses = [result.total + out if result.exact else None for result in audits]
     least, most = (
         sum(w * (lost + out) for w, lost in zip(weights, bounds, strict=True))
-        for bounds in ([each.least for each in found], [each.most for each in found])
+        for bounds in ([each.least for each in audits], [each.most for each in audits])
     )
     untold = any(w > 0.0 and x is None for w, x in zip(weights, losses, strict=True))
     cells = rows * of_all
     share, at_most = (lost / cells if cells > 0.0 else 0.0 for lost in (least, most))
-    bits = sum(result.entropy for result in found)
-    told = all(result.told for result in found)
+    bits = sum(result.entropy for result in audits)
+    exact = all(result.exact for result in audits)
     return {
         "total_il": None if untold else least,
         "ncp": None if untold else share,
         "ncp_at_least": share,
         "ncp_at_most": at_most,
-        "entropy_loss": (bits / max(kept * len(columns), 1)) if told else None,
-        "unread": sum(result.unread for result in found),
-        "points": sum(result.points for result in found),
+        "entropy_loss": (bits / max(kept * len(columns), 1)) if exact else None,
+        "unread": sum(result.unread for result in audits),
+        "points": sum(result.points for result in audits),
         "attributes": [
             {"name": column.name, "ncp": None if loss is None else loss / rows}
             for column, loss in zip(columns, losses, strict=True)

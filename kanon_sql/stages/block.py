@@ -87,12 +87,12 @@ def totals_of(points: Points, grouping: Grouping) -> dict[str, float]:
     these lose in the geometry in which they were made."""
     left = np.flatnonzero(grouping.labels >= 0)
     part, labels = points.part(left), grouping.labels[left]
-    found = {
+    totals = {
         "records": float(len(points)), "records_released": float(len(left)),
         "classes": float(len(np.unique(labels))),
     }
     if isinstance(part, LossPoints):
-        return {**found, "total_il": total_il(part, labels)}
+        return {**totals, "total_il": total_il(part, labels)}
     if type(part) is Points:
-        return {**found, "sse": sse(part, labels)}
-    return found
+        return {**totals, "sse": sse(part, labels)}
+    return totals

@@ -13,22 +13,22 @@ OF_RECORDS = ("guaranteed_ratio", "lower_bound")
 
 
 def facts_of(
-    prepared: Prepared, found: Mapping[str, Any], recalled: Recalled
+    prepared: Prepared, measured: Mapping[str, Any], recalled: Recalled
 ) -> dict[str, Any]:
     """The facts of a run by name, as metrics tell them.
 
     Args:
         prepared: the rows that were grouped.
-        found: what the grouping, and what stands beside it, tells of them.
+        measured: what the grouping, and what stands beside it, tells of them.
         recalled: where the grouping is from.
     """
-    told = dict(found)
+    facts = dict(measured)
     if prepared.persons is not None and not prepared.persons.alone:
-        told = {name: value for name, value in told.items() if name not in OF_RECORDS}
+        facts = {name: value for name, value in facts.items() if name not in OF_RECORDS}
     if prepared.chosen is not None:
-        told["method"] = prepared.task.method.name
+        facts["method"] = prepared.task.method.name
     return {
-        **told,
+        **facts,
         "grouping_cache": "hit" if recalled.remembered else "miss",
         "seconds_encode": prepared.seconds,
         "seconds_group": recalled.seconds,

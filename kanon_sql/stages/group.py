@@ -87,8 +87,8 @@ def group_rows(
         beside = {"records": float(len(points))}
         recalled = Recalled(grouping, perf_counter() - started, False)
     elif prepared.past is not None:
-        grouping, beside, made = group_beside(prepared.past, points, task, watch or Watch())
-        recalled = made or Recalled(grouping, 0.0, False)
+        grouping, beside, of_newcomers = group_beside(prepared.past, points, task, watch or Watch())
+        recalled = of_newcomers or Recalled(grouping, 0.0, False)
     elif in_block:
         started = perf_counter()
         grouping = _grouped(points, task, records, watch)
@@ -100,8 +100,8 @@ def group_rows(
                 digest(points, task), lambda: _grouped(points, task, records, watch)
             )
         grouping = records.whole(recalled.grouping)
-    found = {**records.named(grouping.facts), **beside}
-    return prepared.labelled(grouping), facts_of(prepared, found, recalled)
+    facts = {**records.named(grouping.facts), **beside}
+    return prepared.labelled(grouping), facts_of(prepared, facts, recalled)
 
 
 class GroupingWork:
@@ -167,9 +167,9 @@ class GroupingWork:
             give_back(self._prepared.count)
         chosen = None
         if isinstance(self._prepared, InParts):
-            found, facts = group_parts(self._prepared, watch)
+            labelled, facts = group_parts(self._prepared, watch)
         else:
-            found, facts = group_rows(self._prepared, watch, self._run.block is not None)
+            labelled, facts = group_rows(self._prepared, watch, self._run.block is not None)
             chosen = self._prepared.chosen
         facts["notices"] = [
             *([] if chosen is None else [chosen]), *notices(self._run.task, self._suspects)
@@ -177,7 +177,7 @@ class GroupingWork:
         times = {"started": self._begun, "finished": perf_counter()}
         if self._run.block is not None:
             keep_facts(self._run.block, facts)
-        return found, self._suspects.hidden, {**facts, **times}
+        return labelled, self._suspects.hidden, {**facts, **times}
 
 
 def _grouped(

@@ -72,11 +72,11 @@ def look_at(
         keys = (name for name in entity.alike if name not in passing)
         said += [key_notice(name, entity.name) for name in keys]
     elif run.block is None:
-        found = chain(
+        pairs = chain(
             repeated, repeated_keys(rows, columns, run.named),
             repeated_among(rows, columns, unnamed),
         )
-        said += [repeated_notice(key, constant) for key, constant in found]
+        said += [repeated_notice(key, constant) for key, constant in pairs]
     suspects = find_suspects(rows, columns, run.named, of_row, run.least)
     if columns and len(suspects.hidden) == len(columns):
         raise DataError(
@@ -115,7 +115,7 @@ def _told_apart(rows: Rows, columns: Sequence[Column], hidden: Collection[str]) 
     """The hash of all that isn't sensitive, with the values of the hidden columns: no cell tells
     rows apart by them any more, and what tells rows apart must not be their sensitive values."""
     cells, width = rows.fields["cells"], len(columns)
-    found = rows.numbers("apart")
+    hashes = rows.numbers("apart")
     for j, column in enumerate(columns):
         if column.name not in hidden:
             continue
@@ -124,5 +124,5 @@ def _told_apart(rows: Rows, columns: Sequence[Column], hidden: Collection[str]) 
         else:
             words = category_column(cells, j, width).cast(pa.string())
             ranks = pc.rank(words, tiebreaker="dense").to_numpy()
-        found = mixed(found + mixed(ranks.reshape(-1).astype(np.uint64)))
-    return found
+        hashes = mixed(hashes + mixed(ranks.reshape(-1).astype(np.uint64)))
+    return hashes

@@ -42,8 +42,8 @@ class LabelledRows:
         """The classes of rows by their numbers: int64, shape (m,)."""
         self.asked = perf_counter()
         last = len(self.by_number) - 1
-        found = self.by_number[np.minimum(rows, last)].astype(np.int64)
-        return np.where(rows > last, UNKNOWN, found)
+        labels = self.by_number[np.minimum(rows, last)].astype(np.int64)
+        return np.where(rows > last, UNKNOWN, labels)
 
 
 _lock = threading.Lock()
@@ -58,12 +58,12 @@ def by_row(rows: Labels, labels: Any) -> npt.NDArray[Any]:
         rows: int64, shape (n,); their numbers, from 1 up.
         labels: integers, shape (n,).
     """
-    given = np.asarray(labels)
+    values = np.asarray(labels)
     largest = int(rows.max(initial=0))
-    kind = np.int32 if given.max(initial=0) < 2**31 else np.int64
-    found = np.full(largest + 1, UNKNOWN, kind)
-    found[rows] = given
-    return found
+    kind = np.int32 if values.max(initial=0) < 2**31 else np.int64
+    by_number = np.full(largest + 1, UNKNOWN, kind)
+    by_number[rows] = values
+    return by_number
 
 
 def hold(ticket: int, by_number: npt.NDArray[Any]) -> None:
@@ -86,7 +86,7 @@ def held(ticket: int) -> LabelledRows:
         KanonError: they were dropped.
     """
     with _lock:
-        found = _held.get(ticket)
-    if found is None:
+        labelled = _held.get(ticket)
+    if labelled is None:
         raise KanonError(GONE)
-    return found
+    return labelled

@@ -56,13 +56,13 @@ class Past:
 
 
 def read_past(
-    told: Mapping[str, Any], tables: Mapping[str, SideTable], records: Encoded, numbers: Labels,
+    settings: Mapping[str, Any], tables: Mapping[str, SideTable], records: Encoded, numbers: Labels,
     trees: Mapping[str, Tree], types: Sequence[str],
 ) -> Past:
     """What the query says of the ledger (see known and frozen in sql/ledger.sql).
 
     Args:
-        told: the attribute ``ledger`` of the run.
+        settings: the attribute ``ledger`` of the run.
         tables: 'ledger' and 'frozen', as text; none before the first release.
         records: the relation.
         numbers: int64, shape (n,); the row numbers of its records.
@@ -79,44 +79,44 @@ def read_past(
         rows, texts, changed, drawn = known.columns
         histories, of_person = read_histories(texts.to_pylist())
         order = np.argsort(numbers)
-        here = rows.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-        spots = np.minimum(np.searchsorted(numbers[order], here), count - 1)
-        there = numbers[order[spots]] == here
-        found = order[spots[there]]
-        history[found] = of_person[there]
+        row_numbers = rows.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+        spots = np.minimum(np.searchsorted(numbers[order], row_numbers), count - 1)
+        present = numbers[order[spots]] == row_numbers
+        indices = order[spots[present]]
+        history[indices] = of_person[present]
         was_changed = pc.equal(changed, "true").fill_null(False).to_numpy(zero_copy_only=False)
-        stale[found] = was_changed[there]
-        lots[found] = drawn.cast(pa.uint64()).to_numpy(zero_copy_only=False)[there]
-        if told["joined"] == "points":
+        stale[indices] = was_changed[present]
+        lots[indices] = drawn.cast(pa.uint64()).to_numpy(zero_copy_only=False)[present]
+        if settings["joined"] == "points":
             classes = nearest_of(tables["frozen"], records)
-        elif told["joined"] == "sets":
+        elif settings["joined"] == "sets":
             classes = covering_of(tables["frozen"], records, trees, types)
     return Past(
-        told["attacker"], told["headroom"], histories, history, stale, lots, classes,
+        settings["attacker"], settings["headroom"], histories, history, stale, lots, classes,
         histories.largest_class,
     )
 
 
 def past_of_newcomers(
-    told: Mapping[str, Any], going_on: GoingOn | None, records: Encoded,
+    settings: Mapping[str, Any], going_on: GoingOn | None, records: Encoded,
     trees: Mapping[str, Tree], types: Sequence[str],
 ) -> Past:
     """The same of a block of persons who were never released.
 
     Args:
-        told, records, trees, types: as above.
+        settings, records, trees, types: as above.
         going_on: the classes that they may join, if there are any.
     """
     count, classes = len(records.order), None
     if going_on is not None:
         classes = (
-            nearest_of(going_on.table, records) if told["joined"] == "points"
+            nearest_of(going_on.table, records) if settings["joined"] == "points"
             else covering_of(going_on.table, records, trees, types, going_on)
         )
     return Past(
-        told["attacker"], told["headroom"], read_histories([])[0],
+        settings["attacker"], settings["headroom"], read_histories([])[0],
         np.full(count, NEWCOMER, np.int64), np.zeros(count, np.bool_), np.zeros(count, np.uint64),
-        classes, told["largest"],
+        classes, settings["largest"],
     )
 
 
@@ -154,12 +154,12 @@ def group_beside(
     }
     if not (labels >= 0).any():
         raise DataError(NOBODY)
-    made = {} if recalled is None else {
+    measured = {} if recalled is None else {
         name: value for name, value in recalled.grouping.facts.items()
         # what newcomers alone lose by the models is nothing of the release
         if not (task.models and name in ("loss_with", "loss_without"))
     }
-    return Grouping(labels, made), facts, recalled
+    return Grouping(labels, measured), facts, recalled
 
 
 def group_newcomers(past: Past, points: Points, task: GroupTask, watch: Watch) -> Grouping:
@@ -200,12 +200,12 @@ def _placed(
         else:
             recalled = Recalled(group_points(part, own, watch), 0.0, False)
         groups = recalled.grouping.labels
-        made = np.ones(int(groups.max()) + 1, np.bool_)
+        formed = np.ones(int(groups.max()) + 1, np.bool_)
         if past.classes is not None and np.isfinite(costs).any():
-            made = groups_to_make(past.classes.own(newcomers, groups), groups, costs)
-        numbers = past.largest + np.cumsum(made)
+            formed = groups_to_make(past.classes.own(newcomers, groups), groups, costs)
+        numbers = past.largest + np.cumsum(formed)
         grouped = np.flatnonzero(groups >= 0)
-        stays = grouped[made[groups[grouped]]]
+        stays = grouped[formed[groups[grouped]]]
         labels[stays] = numbers[groups[stays]]
     left = np.flatnonzero(labels == OUT)
     labels[left] = joined[left]

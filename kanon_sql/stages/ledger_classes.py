@@ -155,18 +155,18 @@ def covering_of(
         shared: where the records are a block of many, what all blocks know: which values there are.
     """
     by_tree = {caseless(name): tree for name, tree in trees.items()}
-    found = []
+    pairs = []
     for attribute, column, sql_type in zip(
         records.attributes, records.columns, types, strict=True
     ):
         tree = by_tree.get(caseless(attribute.name))
         if shared is None:
-            found.append(_domain(attribute, column, tree, sql_type))
+            pairs.append(_domain(attribute, column, tree, sql_type))
         else:
             counts = shared.counts[caseless(attribute.name)]
-            found.append(_domain_of_all(attribute, column, tree, sql_type, counts))
-    places = np.column_stack([place for _, place in found])
-    domains = [domain for domain, _ in found]
+            pairs.append(_domain_of_all(attribute, column, tree, sql_type, counts))
+    places = np.column_stack([place for _, place in pairs])
+    domains = [domain for domain, _ in pairs]
     if shared is None:
         return Covering(records.losses(), places, _covers(table, records, domains))
     with shared.lock:
@@ -181,9 +181,9 @@ def _covers(table: SideTable, records: Encoded, domains: Sequence[Domain]) -> Co
     numbers, order = _by_number(table)
     costs, texts, covered = np.zeros(len(numbers)), [], []
     for attribute, domain in zip(records.attributes, domains, strict=True):
-        found = by_name[caseless(attribute.name)][1].take(pa.array(order)).dictionary_encode()
-        spots = found.indices.fill_null(len(found.dictionary)).to_numpy(zero_copy_only=False)
-        stands, lost = _read(domain, [*found.dictionary.to_pylist(), None])
+        encoded = by_name[caseless(attribute.name)][1].take(pa.array(order)).dictionary_encode()
+        spots = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
+        stands, lost = _read(domain, [*encoded.dictionary.to_pylist(), None])
         texts.append(spots.astype(np.int64))
         covered.append(stands)
         costs += attribute.weight * lost[spots]
@@ -238,8 +238,8 @@ def _domain_of_all(
         values = np.array(known, np.float64)
         texts = pa.array([_written(value, sql_type) for value in known], pa.string())
         place = np.full(len(column), len(known), np.int64)
-        there = ~np.isnan(column)
-        place[there] = np.searchsorted(values, column[there])
+        present = ~np.isnan(column)
+        place[present] = np.searchsorted(values, column[present])
     else:
         values = None
         texts = attribute.leaves.cast(pa.string())

@@ -66,11 +66,11 @@ def measure_rows(
     shown = _shown(columns, published, classes, trees or {})
     first = dict(zip(rows.numbers("class").tolist(), rows.numbers("alike").tolist(), strict=True))
     alike = np.unique([first[each] for each in classes.tolist()], return_inverse=True)[1]
-    found = released_losses(everything, labels[everything.order], shown, alike.reshape(-1))
+    losses = released_losses(everything, labels[everything.order], shown, alike.reshape(-1))
     kept = int(np.sum(labels >= 0))
     generalized = 0
     for entry, grouped, sql_type in zip(
-        found["attributes"], facts["attributes"], published.types, strict=True
+        losses["attributes"], facts["attributes"], published.types, strict=True
     ):
         coarse = entry.pop("coarse") or grouped["apart"]
         generalized += coarse.generalized
@@ -78,8 +78,8 @@ def measure_rows(
             "grouping": grouped["ncp"], "verbatim": grouped["verbatim"],
             "words": words_of(entry["name"], sql_type, coarse, kept),
         }
-    found["cells_generalized"] = generalized / (kept * len(columns))
-    return {**facts, **found}, classes, radii
+    losses["cells_generalized"] = generalized / (kept * len(columns))
+    return {**facts, **losses}, classes, radii
 
 
 def _with_outside(
@@ -97,8 +97,8 @@ def _with_outside(
     for name, tree in trees.items():
         # a hierarchy is made of the rows that took part; what it lacks lies below the root, as NULL
         j = [caseless(c.name) for c in columns].index(caseless(name))
-        here = pa.array(np.arange(len(words)) % len(columns) == j)
-        lacking = pc.and_(here, pc.invert(pc.is_in(words, tree.levels[0])))
+        in_column = pa.array(np.arange(len(words)) % len(columns) == j)
+        lacking = pc.and_(in_column, pc.invert(pc.is_in(words, tree.levels[0])))
         words = pc.if_else(lacking, pa.scalar(None, words.type), words)
     outside = pa.StructArray.from_arrays(
         [pa.array(numbers, from_pandas=True), words], ["number", "category"]

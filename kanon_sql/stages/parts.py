@@ -106,15 +106,15 @@ def _piece(field: Any, start: int, stop: int) -> Any:
     return piece
 
 
-def put_together(found: Sequence[Labelled], outside: Labels) -> Labelled:
+def put_together(parts: Sequence[Labelled], outside: Labels) -> Labelled:
     """The classes of all parts, numbered from 0 over all of them.
 
     Args:
-        found: what was made of each part.
+        parts: what was made of each part.
         outside: the numbers of the rows of no part, which are left out.
     """
     rows, labels, centers, cells, first = [outside], [np.full(len(outside), -1)], [], [], 0
-    for part in found:
+    for part in parts:
         own = np.asarray(part.labels)
         if own.shape != part.rows.shape or own.dtype.kind != "i":
             raise TypeError("a part has labels that don't fit its rows")
@@ -131,14 +131,14 @@ def put_together(found: Sequence[Labelled], outside: Labels) -> Labelled:
     )
 
 
-def facts_of_all(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def facts_of_all(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What the facts of all parts say of the whole."""
-    return dict(_facts_of_all(found))
+    return dict(_facts_of_all(parts))
 
 
-def _facts_of_all(found: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
-    for name in dict.fromkeys(name for facts in found for name in facts):
-        values = [facts.get(name) for facts in found]
+def _facts_of_all(parts: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
+    for name in dict.fromkeys(name for facts in parts for name in facts):
+        values = [facts.get(name) for facts in parts]
         known = [value for value in values if value is not None]
         if name.startswith(SUMS):
             yield name, sum(known)
@@ -208,17 +208,17 @@ def group_parts(prepared: InParts, watch: Watch) -> tuple[Labelled, dict[str, An
         own = watch.part()
         try:
             own.check()
-            found = prepared.part(i, own)
+            result = prepared.part(i, own)
         finally:
             watch.forget(own)
         with lock:
             beat[DONE] += sizes[i]
-        return found
+        return result
 
-    found = shared_out([partial(group, i) for i in range(len(sizes))], sizes)
-    told = [facts for _, facts in found]
+    results = shared_out([partial(group, i) for i in range(len(sizes))], sizes)
+    by_part = [facts for _, facts in results]
     facts = {
-        **facts_of_all(told),
+        **facts_of_all(by_part),
         "seconds_encode": 0.0,
         "seconds_group": perf_counter() - started,
         "seconds_remembered": 0.0,
@@ -226,6 +226,6 @@ def group_parts(prepared: InParts, watch: Watch) -> tuple[Labelled, dict[str, An
     if prepared.each:
         facts["parts"] = [
             {"part": number, "facts": own}
-            for number, own in zip(parts.numbers.tolist(), told, strict=True)
+            for number, own in zip(parts.numbers.tolist(), by_part, strict=True)
         ]
-    return put_together([labelled for labelled, _ in found], parts.outside), facts
+    return put_together([labelled for labelled, _ in results], parts.outside), facts

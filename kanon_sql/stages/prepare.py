@@ -168,8 +168,8 @@ def _encoded(
 ) -> Encoded | Items:
     """The records, as the geometry of the task needs them."""
     if isinstance(task.geometry, AttributeGeometry):
-        given = {caseless(name): tree for name, tree in trees.items()}
+        by_name = {caseless(name): tree for name, tree in trees.items()}
         return read_items(
-            rows, columns, task, tables, fit_sensitive(rows, sensitive, given)
+            rows, columns, task, tables, fit_sensitive(rows, sensitive, by_name)
         )
     return encode(rows, columns, task, trees, sensitive)

@@ -68,12 +68,12 @@ def recall(key: bytes, compute: Callable[[], Grouping]) -> Recalled:
             return _kept[key]
     started = perf_counter()
     grouping = compute()
-    made = Recalled(grouping, perf_counter() - started, False)
+    recalled = Recalled(grouping, perf_counter() - started, False)
     with _lock:
-        _kept[key] = replace(made, remembered=True)
+        _kept[key] = replace(recalled, remembered=True)
         while len(_kept) > 1 and sum(len(r.grouping.labels) for r in _kept.values()) > ROOM:
             _kept.popitem(last=False)
-    return made
+    return recalled
 
 
 def forget() -> None:

@@ -61,14 +61,14 @@ def _numbers(structs: pa.Array, name: str, kind: Any) -> Any:
 def _individual(pairs: pa.Array, k: int | None) -> dict[str, Any]:
     if not len(pairs):
         return {}
-    here = _numbers(pairs, "here", np.float64)
-    found = individual_risk(here, _numbers(pairs, "people", np.float64))
-    rows = here * _numbers(pairs, "classes", np.float64)
+    sampled = _numbers(pairs, "here", np.float64)
+    risks = individual_risk(sampled, _numbers(pairs, "people", np.float64))
+    rows = sampled * _numbers(pairs, "classes", np.float64)
     return {
-        "individual_max": float(found.max()),
+        "individual_max": float(risks.max()),
         # sorted, since the pairs come in any order
-        "individual_mean": float(np.sort(rows * found).sum() / rows.sum()),
-        "individual_above": None if k is None else float(rows[found * k > 1.0].sum()),
+        "individual_mean": float(np.sort(rows * risks).sum() / rows.sum()),
+        "individual_above": None if k is None else float(rows[risks * k > 1.0].sum()),
     }
 
 
@@ -86,11 +86,11 @@ def _population(counts: pa.Array, people: float | None) -> dict[str, Any]:
 def _codes(combinations: pa.Array, width: int) -> Integers:
     """The values as codes from 0 up, NULL as one of them: int64, shape (n, width)."""
     cells, rows = combinations.field("cells").flatten(), len(combinations)
-    found = np.empty((rows, width), np.int64)
+    codes = np.empty((rows, width), np.int64)
     for j in range(width):
         column = cells.take(pa.array(np.arange(j, len(cells), width)))
-        found[:, j] = column.dictionary_encode("encode").indices.to_numpy()
-    return found
+        codes[:, j] = column.dictionary_encode("encode").indices.to_numpy()
+    return codes
 
 
 def _by_columns(
@@ -103,22 +103,22 @@ def _by_columns(
     if most is None:
         most = next(size for columns, size in MSU_COLUMNS.items() if width <= columns)
     sizes = _numbers(combinations, "size", np.int64)
-    found = find_uniques(
+    uniques = find_uniques(
         _codes(combinations, width), sizes, most, options["subset_columns"], watch.check
     )
     rows = int(sizes.sum())
     pairs = rows * (rows - 1)
-    told: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     if most:
-        told = {
-            "uniques": found.total, "unique_rows": int(found.rows.sum()),
-            "least_columns": found.least,
+        facts = {
+            "uniques": uniques.total, "unique_rows": int(uniques.rows.sum()),
+            "least_columns": uniques.least,
         }
     return {
-        **told,
+        **facts,
         "columns": [
             {"name": name, "share": share}
-            for name, share in zip(names, found.shares(width), strict=True)
+            for name, share in zip(names, uniques.shares(width), strict=True)
         ],
         "subsets": [
             {
@@ -126,6 +126,6 @@ def _by_columns(
                 "distinctness": subset.classes / rows,
                 "separation": 1 - (subset.squares - rows) / pairs if pairs else None,
             }
-            for subset in found.subsets
+            for subset in uniques.subsets
         ],
     }

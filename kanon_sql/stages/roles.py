@@ -39,7 +39,7 @@ NO_ROLE = (
 
 def describe_columns(
     hashes: npt.NDArray[np.uint64], profiles: Sequence[Profile], released: Sequence[Column],
-    told: Mapping[str, Any], persons: Mapping[str, OfPersons] | None = None,
+    rules: Mapping[str, Any], persons: Mapping[str, OfPersons] | None = None,
     forms: Mapping[str, Form] | None = None,
 ) -> list[dict[str, Any]]:
     """One object per column.
@@ -48,29 +48,29 @@ def describe_columns(
         hashes: shape (rows, columns); of the values as they are printed, NULL among them.
         profiles: of the columns, in their order.
         released: name and type of what is released of the quasi-identifiers.
-        told: the roles by name, what all others are, and how quasi-identifiers are released.
+        rules: the roles by name, what all others are, and how quasi-identifiers are released.
         persons: what is counted of columns by persons, by name, where the entity is known.
         forms: how the texts of columns are written, by name.
     """
-    named: Mapping[str, Any] = told["named"]
+    named: Mapping[str, Any] = rules["named"]
     whose = [p.name for p in profiles if named.get(caseless(p.name), {}).get("role") == "entity"]
     codes = [np.unique(hashes[:, j], return_inverse=True)[1].reshape(-1)
              for j in range(len(profiles))]
     sizes = [np.bincount(code, minlength=1) for code in codes]
     pairs = determined(codes, [len(s) for s in sizes])
     types = {caseless(column.name): column.sql_type for column in released}
-    found = []
+    descriptions = []
     for j, profile in enumerate(profiles):
-        known = told["named"].get(caseless(profile.name))
+        known = rules["named"].get(caseless(profile.name))
         looks, own = judge(profile), (persons or {}).get(profile.name)
         if own is not None:
-            looks = _by_persons(profile, own, told["rest"])
-        hidden = looks.identifier and known is None and told["rest"] in (
+            looks = _by_persons(profile, own, rules["rest"])
+        hidden = looks.identifier and known is None and rules["rest"] in (
             "quasi_identifier", "release"
-        ) and caseless(profile.name) not in told["trusted"]
+        ) and caseless(profile.name) not in rules["trusted"]
         separation = 1.0 - float(np.sum((sizes[j] / max(len(codes[j]), 1)) ** 2))
         share = float(np.sum(sizes[j] == 1)) / max(len(codes[j]), 1)
-        role = _role(profile, known, told["rest"])
+        role = _role(profile, known, rules["rest"])
         targets = [b for a, b in pairs if a == j]
         is_key = looks.identifier or (known or {}).get("role") == "identifier"
         own_rows = bool(targets) and not whose and may_be_a_key(profile.sql_type) and (
@@ -78,15 +78,15 @@ def describe_columns(
         )
         # codes and places of few rows each are joined by a hierarchy, names of one each aren't
         all_differ = looks.identifier and profile.distinct >= NEARLY * profile.values
-        shown, shown_type = _released(profile, role["role"], hidden, types, told)
-        remarks = _remarks(profile, known, role["role"], told, looks)
+        shown, shown_type = _released(profile, role["role"], hidden, types, rules)
+        remarks = _remarks(profile, known, role["role"], rules, looks)
         tells = own is not None and own.like_entity(NEARLY)
         if tells and shown == "unchanged":
             remarks.append(key_notice(profile.name, *whose))
         remarks += [f"determines {_listed(profiles, targets)}"] if targets else []
         remarks += [f"constant within {_listed(profiles, sources)}" for sources in [
             [a for a, b in pairs if b == j]] if sources]
-        found.append({
+        descriptions.append({
             "column_name": profile.name,
             "column_type": profile.sql_type,
             **role,
@@ -104,7 +104,7 @@ def describe_columns(
             "released_type": shown_type,
             "remarks": remarks,
         })
-    return found
+    return descriptions
 
 
 def _by_persons(profile: Profile, own: OfPersons, rest: str) -> Looks:
@@ -156,30 +156,30 @@ def hierarchy_for(profile: Profile, form: Form) -> str | None:
 
 def _released(
     profile: Profile, role: str | None, hidden: bool, types: Mapping[str, str],
-    told: Mapping[str, Any],
+    rules: Mapping[str, Any],
 ) -> tuple[str, str | None]:
     """How a column is released, and its type then."""
     name = caseless(profile.name)
     if role == "quasi_identifier":
-        word = told["by_column"].get(name, told["representation"])
+        word = rules["by_column"].get(name, rules["representation"])
         sql_type = "VARCHAR" if word == "hierarchy" else types.get(name)
         return ("NULL" if hidden else word), sql_type
     if role in ("identifier", "entity"):
         return "dropped", None
     if role is None:
-        return ("dropped" if told["rest"] == "drop" else "refused"), None
+        return ("dropped" if rules["rest"] == "drop" else "refused"), None
     return ("NULL" if hidden else "unchanged"), profile.sql_type
 
 
 def _remarks(
-    profile: Profile, known: Mapping[str, str] | None, role: str | None, told: Mapping[str, Any],
+    profile: Profile, known: Mapping[str, str] | None, role: str | None, rules: Mapping[str, Any],
     looks: Looks,
 ) -> list[str]:
     """What is said of a column by what it looks like, and of its lack of a role."""
     name = caseless(profile.name)
-    trusted = known is not None or name in told["trusted"]
-    remarks = [NO_ROLE.format(profile.name)] if role is None and told["rest"] == "error" else []
-    if role == "quasi_identifier" and name in (*told["categorical"], *told["trusted"]):
+    trusted = known is not None or name in rules["trusted"]
+    remarks = [NO_ROLE.format(profile.name)] if role is None and rules["rest"] == "error" else []
+    if role == "quasi_identifier" and name in (*rules["categorical"], *rules["trusted"]):
         looks = replace(looks, coded=False)
     if role in ("quasi_identifier", "other"):
         remarks += notices_of(profile.name, looks, trusted, role == "quasi_identifier")

@@ -173,7 +173,7 @@ def test_null_is_a_value_for_as_many_rows_as_the_source_has() -> None:
     assert (more.rows, more.total, more.suppressed, more.unread) == (6, 5.0, 2, 0)
     assert more.entropy == pytest.approx(5 * bits([2, 3, 1, 1, 1, 3]))
     assert audited(AGES, {None: 3}).suppressed == 3
-    assert audited(JOBS, {None: 3}).told and more.told
+    assert audited(JOBS, {None: 3}).exact and more.exact
 
 
 def test_no_rows() -> None:
