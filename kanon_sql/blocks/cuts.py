@@ -131,13 +131,13 @@ class _Growing:
         axes: the columns along which cuts may be.
         k: the least rows of a class.
         density: how many rows each row of the sample stands for.
-        made: how many leaves there are.
+        leaves: how many leaves there are.
     """
 
     axes: Sequence[Axis]
     k: int
     density: float
-    made: int = 0
+    leaves: int = 0
 
     def costs(self, rows: Any) -> list[float]:
         """About what share more a cut along each axis makes these rows lose."""
@@ -157,18 +157,18 @@ class _Growing:
         """The tree of some rows, in so many blocks; ``low`` and ``high``: between which their
         hashes lie."""
         if blocks < 2:
-            self.made += 1
-            return CutTree(self.made - 1)
+            self.leaves += 1
+            return CutTree(self.leaves - 1)
         share = (blocks // 2) / blocks
         best: tuple[tuple[float, float], Axis, float] | None = None
         for axis, cost in zip(self.axes, self.costs(rows), strict=True):
-            found = axis.cut(rows, share) if np.isfinite(cost) else None
-            if found is None:
+            threshold = axis.cut(rows, share) if np.isfinite(cost) else None
+            if threshold is None:
                 continue
             # of cuts that cost as little, that which is most even
-            rank = round(cost, 3), abs(float(np.mean(axis.place[rows] <= found)) - share)
+            rank = round(cost, 3), abs(float(np.mean(axis.place[rows] <= threshold)) - share)
             if best is None or rank < best[0]:
-                best = rank, axis, found
+                best = rank, axis, threshold
         if best is not None:
             _, axis, place = best
             first = axis.place[rows] <= place
@@ -226,9 +226,10 @@ def _axis(attribute: Attribute, values: Any, ranks: Mapping[str | None, int]) ->
         place = np.where(np.isnan(values), -np.inf, values)
         none = np.zeros(0)
         return Axis(attribute.name, place, None, none, attribute.factor, attribute.exponent)
-    found = values.dictionary_encode()
-    words = np.array([ranks[word] for word in found.dictionary.to_pylist()] + [ranks.get(None, -1)])
-    indices = found.indices.fill_null(len(words) - 1).to_numpy(zero_copy_only=False)
+    encoded = values.dictionary_encode()
+    known = [ranks[word] for word in encoded.dictionary.to_pylist()]
+    words = np.array([*known, ranks.get(None, -1)])
+    indices = encoded.indices.fill_null(len(words) - 1).to_numpy(zero_copy_only=False)
     place = words[indices].astype(np.float64)
     return Axis(attribute.name, place, attribute.codes(values), attribute.squared)
 

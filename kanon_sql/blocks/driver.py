@@ -46,16 +46,16 @@ def _parts(engine: Engine[S], common: Common) -> tuple[list[Part], dict[str, int
     if not engine.request.within:
         return [_cut(engine, engine.source(), common, 0)], {}
     divided = engine.divided()
-    found = []
+    parts = []
     for number, pack in enumerate(divided.packs):
         if pack.large:
-            found.append(_cut(engine, engine.source_of(number), common, number))
+            parts.append(_cut(engine, engine.source_of(number), common, number))
             continue
         leaf = engine.leaf_of(number, pack)
         block = Block(number, 0, 0, (leaf.name,), leaf.rows)
         learned = Learned(pack.rows, common.call)
-        found.append(Part(number, engine.request, learned, [block], small=True))
-    return found, divided.metrics
+        parts.append(Part(number, engine.request, learned, [block], small=True))
+    return parts, divided.metrics
 
 
 def _cut(engine: Engine[S], source: S, common: Common, number: int) -> Part:
@@ -75,11 +75,11 @@ def grouped(engine: Engine[S], parts: list[Part]) -> tuple[list[Part], list[Bloc
         waiting = [(part, block) for part, block in blocks if block not in done]
         many, refused = len(blocks), {}
         try:
-            found = engine.grouped(waiting, many, may_join=many > 1 and beside_k)
+            results = engine.grouped(waiting, many, may_join=many > 1 and beside_k)
         except DataError as refusal:
             raise _of_block(refusal, many) from None
         for _, block in waiting:
-            each = found[block]
+            each = results[block]
             if isinstance(each, DataError):
                 refused[block] = each
             else:

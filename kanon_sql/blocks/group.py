@@ -119,17 +119,17 @@ def blocks_of(
         apart = not task.persons and leaf.rows < least_size * leaf.most
         return leaf.rows < least or leaf.persons < 2 * least_size or apart
 
-    made: list[tuple[list[str], Leaf]] = []
+    merged: list[tuple[list[str], Leaf]] = []
     for leaf in leaves:
-        if made and small(made[-1][1]):
-            made[-1] = ([*made[-1][0], leaf.name], _both(made[-1][1], leaf))
+        if merged and small(merged[-1][1]):
+            merged[-1] = ([*merged[-1][0], leaf.name], _both(merged[-1][1], leaf))
         else:
-            made.append(([leaf.name], leaf))
-    if len(made) > 1 and small(made[-1][1]):
-        names, last = made.pop()
-        made[-1] = ([*made[-1][0], *names], _both(made[-1][1], last))
+            merged.append(([leaf.name], leaf))
+    if len(merged) > 1 and small(merged[-1][1]):
+        names, last = merged.pop()
+        merged[-1] = ([*merged[-1][0], *names], _both(merged[-1][1], last))
     blocks, first = [], 0
-    for names, leaf in made:
+    for names, leaf in merged:
         blocks.append(Block(part, first, first + len(names) - 1, tuple(names), leaf.rows))
         first += len(names)
     return blocks
@@ -155,20 +155,20 @@ def join_refused(blocks: Sequence[Block], refused: Collection[Block], size: int)
         refused: those of them that can't keep a model by themselves.
         size: how many rows a block should have.
     """
-    made: list[Block] = []
+    merged: list[Block] = []
     waiting: Block | None = None
     for block in blocks:
         whole = block if waiting is None else _joined(waiting, block)
         waiting = None
         if block not in refused or whole is not block:
-            made.append(whole)
-        elif made:
-            made[-1] = _joined(made[-1], whole)
+            merged.append(whole)
+        elif merged:
+            merged[-1] = _joined(merged[-1], whole)
         else:
             waiting = whole
     if waiting is not None:
-        made.append(waiting)
-    return list(blocks) if max(block.rows for block in made) > LARGEST * size else made
+        merged.append(waiting)
+    return list(blocks) if max(block.rows for block in merged) > LARGEST * size else merged
 
 
 def _joined(one: Block, other: Block) -> Block:

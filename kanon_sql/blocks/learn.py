@@ -203,20 +203,20 @@ def _categorical(
 def _number_totals(source: BlockSource, count: int, ends: Mapping[int, ColumnRange]) -> dict[int,
                                                                                              NumberTotals]:
     """The totals of the columns of numbers, by their places among the quasi-identifiers."""
-    request, found = source.request, {}
+    request, by_place = source.request, {}
     for i, end in ends.items():
         refuse_counts(request.quasi[i], end.infinite, 0, request.call.task.nulls)
-        found[i] = _begun(end, count)
-    places = {i: totals for i, totals in found.items() if totals.span > 0.0}
+        by_place[i] = _begun(end, count)
+    places = {i: totals for i, totals in by_place.items() if totals.span > 0.0}
     for i, (total, squares) in (source.sums(places) if places else {}).items():
         known = ends[i].known
         # in whole numbers, so that nothing cancels
         variance = (known * squares - total * total) / known**2
-        scale = found[i].span / 2.0**PARTS
-        found[i] = replace(
-            found[i], mean=total / known * scale, deviation=float(np.sqrt(variance)) * scale
+        scale = by_place[i].span / 2.0**PARTS
+        by_place[i] = replace(
+            by_place[i], mean=total / known * scale, deviation=float(np.sqrt(variance)) * scale
         )
-    return found
+    return by_place
 
 
 def _begun(end: ColumnRange, count: int) -> NumberTotals:

@@ -58,7 +58,7 @@ def release_metrics(
         raise ReleaseError(LOST.format(taking, taking - released, output.rows))
     if output.least is not None and output.least < task.k:
         raise ReleaseError(SMALL.format(output.least, task.k, task.method.name))
-    found: dict[str, Any] = {
+    metrics: dict[str, Any] = {
         "k_requested": task.k, "k": output.least, "method": task.method.name,
         "rows": common.rows_in, "rows_released": released,
         "rows_suppressed": common.rows_in - released,
@@ -67,17 +67,17 @@ def release_metrics(
     }
     chosen = dict.fromkeys(each.chosen for each in parts if each.chosen is not None)
     if chosen:
-        found["notices"] = list(chosen)
+        metrics["notices"] = list(chosen)
     for name in ("sse", "total_il"):
         losses = [getattr(block, name) for block in facts]
         if None not in losses and not request.within:  # each part has scales of its own
-            found[name] = float(sum(losses))
+            metrics[name] = float(sum(losses))
     if request.entity is not None:
-        found["persons"] = int(sum(block.records for block in facts))
-    elif "sse" in found and released == taking:
+        metrics["persons"] = int(sum(block.records for block in facts))
+    elif "sse" in metrics and released == taking:
         total = released * sum(a.weight for a in parts[0].attributes if _varies(a))
-        found["information_loss"] = 100.0 * found["sse"] / total if total else 0.0
-    return found
+        metrics["information_loss"] = 100.0 * metrics["sse"] / total if total else 0.0
+    return metrics
 
 
 def _varies(attribute: Attribute) -> bool:

@@ -127,8 +127,8 @@ def read_request(session: Session, data: Any, options: Mapping[str, Any]) -> Req
     call = read_call("anonymize", source, held, session.catalog)
     assert isinstance(call, GroupingCall)
     _refuse(call)
-    found = bound(session.con, f"FROM {source.sql}")
-    known = dict(zip(found.columns, map(str, found.types), strict=True))
+    relation = bound(session.con, f"FROM {source.sql}")
+    known = dict(zip(relation.columns, map(str, relation.types), strict=True))
     roles, by_name = call.roles, {caseless(name): name for name in known}
     named = {caseless(name) for name in roles.named}
     unnamed = tuple(name for name in known if caseless(name) not in named)
@@ -168,9 +168,9 @@ def _of_all_rows(call: GroupingCall) -> Iterator[str]:
         elif call.ledger is not None:
             # a crowd has persons of several blocks, and of those who are in none
             yield f"The privacy model {model.option!r} with a ledger"
-    given = {
+    requested = {
         "refine_seconds": bool(task.refine_seconds), "release": bool(release.of_method),
     }
-    yield from (f"The option {name!r}" for name, is_given in given.items() if is_given)
+    yield from (f"The option {name!r}" for name, is_given in requested.items() if is_given)
     if release.class_id and release.keep_order:
         yield "The option 'class_id' with keep_order"

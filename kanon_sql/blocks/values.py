@@ -48,13 +48,13 @@ def learn_values(
         text = domain_sql(source.counted(model.column, of_persons))
         table = source.session.query(text, lambda relation: relation.to_arrow_table())
         domains[name] = source.keep(f"values_{part}_{len(known)}", table)
-        there = table.filter(table["label"].is_valid())
+        valid = table.filter(table["label"].is_valid())
         levels = trees.get(name)
         known[name] = learned_column(
-            Column(model.column, types[name]), there["label"].to_pylist(),
-            there["number"].cast(pa.float64()).fill_null(0.0).to_numpy(),
-            there["many"].to_numpy().astype(np.int64),
-            int(np.sum(table["many"].to_numpy())) - int(np.sum(there["many"].to_numpy())),
+            Column(model.column, types[name]), valid["label"].to_pylist(),
+            valid["number"].cast(pa.float64()).fill_null(0.0).to_numpy(),
+            valid["many"].to_numpy().astype(np.int64),
+            int(np.sum(table["many"].to_numpy())) - int(np.sum(valid["many"].to_numpy())),
             None if levels is None else _Levels(tuple(levels)),
         )
     return known, domains

@@ -49,13 +49,13 @@ def release_beside_ledger(engine: FileEngine) -> dict[str, Any]:
     engine.beside = [past.shown] if known.shown else []
     output = engine.written(parts, facts, common)
     sizes = [block.rows for part in parts for block in part.blocks]
-    found = release_metrics(
+    metrics = release_metrics(
         engine.request, common, [replace(learned, rows=common.rows)], sizes or [0], facts, output,
     )
     released = output.rows - known.shown
     return {
-        **found, "blocks": len(sizes), "release": known.release,
-        "rows_withheld": known.there - known.stale - known.shown, "rows_stale": known.stale,
+        **metrics, "blocks": len(sizes), "release": known.release,
+        "rows_withheld": known.present - known.stale - known.shown, "rows_stale": known.stale,
         "rows_waiting": known.newcomers - released,
         **_entered(engine, past, known, engine.pieces(parts), output),
     }
@@ -63,13 +63,13 @@ def release_beside_ledger(engine: FileEngine) -> dict[str, Any]:
 
 def _decided(engine: FileEngine, past: LedgerInFiles) -> Known:
     """What is decided of those who were released before, unless that is done."""
-    found = engine.state.found("ledger")
-    if found is None:
+    decision = engine.state.result("ledger")
+    if decision is None:
         with engine.without_order(), engine.passes.of("following persons", 1):
-            found = asdict(past.decide())
+            decision = asdict(past.decide())
         engine.state.done(LEVELS, engine.levels)
-        engine.state.done("ledger", found)
-    return Known(**found)
+        engine.state.done("ledger", decision)
+    return Known(**decision)
 
 
 def _parts(engine: FileEngine, past: LedgerInFiles, known: Known) -> list[Part]:
@@ -83,11 +83,11 @@ def _parts(engine: FileEngine, past: LedgerInFiles, known: Known) -> list[Part]:
         request = request.of_part(past.newcomers, request.types)
     learned = replace(past.learned, rows=known.newcomers)
     leaves = engine.cut(FileRows(engine.session, request, engine.work), learned, 0)
-    made, largest = [], known.largest
+    parts, largest = [], known.largest
     for block in blocks_of(leaves, task, 0, past.ledger.headroom):
-        made.append(Part(0, request, past.learned_by(block.rows, largest, classes), [block]))
+        parts.append(Part(0, request, past.learned_by(block.rows, largest, classes), [block]))
         largest += block.rows // task.k
-    return made
+    return parts
 
 
 def _entered(

@@ -131,8 +131,8 @@ def names_of(source: Relation) -> list[str]:
     # a list of files stands in FROM as read_parquet(['a', 'b'])
     if not re.search(r"(^|FROM )read_\w+\(", source.sql):
         return [source.parts[0]]
-    found = re.findall(r"'((?:[^']|'')*)'", source.sql)
-    return [name.replace("''", "'") for name in found]
+    literals = re.findall(r"'((?:[^']|'')*)'", source.sql)
+    return [name.replace("''", "'") for name in literals]
 
 
 def files_of(session: Session, names: Sequence[str]) -> list[str]:
@@ -155,11 +155,11 @@ def files_of(session: Session, names: Sequence[str]) -> list[str]:
 def named(work: Path, target: Path, metrics: Mapping[str, Any]) -> None:
     """Gives the output its name; one that is there is gone only then. What a run that is killed
     meanwhile has not done is done when it is run again."""
-    made, before = work / OUT, work / BEFORE
-    told = {name: value for name, value in metrics.items() if name not in UNTOLD}
-    (made / "_metrics.json").write_text(json.dumps(told, indent=1), encoding="utf-8")
+    output, before = work / OUT, work / BEFORE
+    public = {name: value for name, value in metrics.items() if name not in UNTOLD}
+    (output / "_metrics.json").write_text(json.dumps(public, indent=1), encoding="utf-8")
     if target.exists():
         shutil.rmtree(before, ignore_errors=True)
         target.rename(before)
-    made.rename(target)
+    output.rename(target)
     removed(work)

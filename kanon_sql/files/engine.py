@@ -85,14 +85,14 @@ class FileEngine:
 
     def divided(self) -> Divided:
         """One scan, which writes the rows of each pack into a folder."""
-        found = self.state.found("parts")
-        if found is None:
+        saved = self.state.result("parts")
+        if saved is None:
             size = self.request.call.task.block_size()
             with self.without_order(), self.passes.of("cutting into parts", 1):
-                made = divide(self.session, self.request, size, self._folder_of_parts)
+                division = divide(self.session, self.request, size, self._folder_of_parts)
             self.state.done(LEVELS, self.levels)
-            found = self.state.done("parts", list(made))
-        packs, *rest = found
+            saved = self.state.done("parts", list(division))
+        packs, *rest = saved
         return Divided(tuple(Pack(*pack) for pack in packs), *rest)
 
     @property
@@ -113,16 +113,16 @@ class FileEngine:
     def cut(self, source: FileRows, learned: Learned, number: int) -> list[Leaf]:
         """One scan, or more where a leaf came out too large."""
         step = f"spool {number}"
-        found = self.state.found(step)
-        if found is None:
+        saved = self.state.result(step)
+        if saved is None:
             with self.without_order(), self.passes.of("cutting into blocks", 1):
                 leaves = spool(
                     self.session, source.request, learned, learned.call.task.block_size(),
                     self.work / "spool" / str(number),
                 )
             self.state.done(LEVELS, self.levels)
-            found = self.state.done(step, [astuple(leaf) for leaf in leaves])
-        return [Leaf(*leaf) for leaf in found]
+            saved = self.state.done(step, [astuple(leaf) for leaf in leaves])
+        return [Leaf(*leaf) for leaf in saved]
 
     @contextmanager
     def without_order(self) -> Iterator[None]:
@@ -161,17 +161,17 @@ class FileEngine:
                     shutil.rmtree(gone, ignore_errors=True)
             return facts
 
-        found = self._at_once("grouping", one, blocks, lambda waiting: waiting[1].rows)
-        return {block: each for (_, block), each in zip(blocks, found, strict=True)}
+        results = self._at_once("grouping", one, blocks, lambda waiting: waiting[1].rows)
+        return {block: each for (_, block), each in zip(blocks, results, strict=True)}
 
     def _block(
         self, con: duckdb.DuckDBPyConnection, part: Part, call: GroupingCall, block: Block
     ) -> BlockFacts:
         """The facts of a block, which is grouped unless that is done."""
         step = f"block {block.name}"
-        found = self.state.found(step)
-        if found is not None:
-            return BlockFacts(**found)
+        saved = self.state.result(step)
+        if saved is not None:
+            return BlockFacts(**saved)
         with self.session.refusals():
             facts = release_block(con, part.request, call, part.learned, block, self._piece(block))
         self.state.done(step, asdict(facts))
@@ -199,13 +199,13 @@ class FileEngine:
 
         def one(con: duckdb.DuckDBPyConnection, number: int) -> Output:
             step = f"file {number}"
-            found, target = self.state.found(step), folder / PART.format(number)
+            output, target = self.state.result(step), folder / PART.format(number)
             # one is gone where the output had its name already and the draft was being taken away
-            if found is None or not target.exists():
+            if output is None or not target.exists():
                 with self.session.refusals():
-                    found = files.write(con, number, before[number], target)
-                self.state.done(step, list(found))
-            return Output(*found)
+                    output = files.write(con, number, before[number], target)
+                self.state.done(step, list(output))
+            return Output(*output)
 
         written = self._at_once("writing", one, range(files.many), lambda _: 1)
         if self.request.place and files.many > 1:  # a combination may be in several
@@ -217,24 +217,24 @@ class FileEngine:
         )
 
     def _at_once(
-        self, told: str, work: Callable[[duckdb.DuckDBPyConnection, Any], Any],
+        self, name: str, work: Callable[[duckdb.DuckDBPyConnection, Any], Any],
         parts: Sequence[Any], size: Callable[[Any], int],
     ) -> list[Any]:
         """The results of work on all parts, in their order, on all threads. The first error stops
         what has not begun."""
         open_now: set[duckdb.DuckDBPyConnection] = set()
-        with self.passes.of(told, sum(map(size, parts))) as seen, ThreadPoolExecutor(
+        with self.passes.of(name, sum(map(size, parts))) as seen, ThreadPoolExecutor(
             self.threads, thread_name_prefix="kanon"
         ) as pool:
             def one(part: Any) -> Any:
                 with self.session.con.cursor() as con:
                     open_now.add(con)
                     try:
-                        found = work(register(con), part)
+                        result = work(register(con), part)
                     finally:
                         open_now.discard(con)
                 seen.add(size(part))
-                return found
+                return result
 
             waiting: list[Future[Any]] = [pool.submit(one, part) for part in parts]
             try:

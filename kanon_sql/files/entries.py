@@ -84,13 +84,13 @@ class Entering:
     @contextmanager
     def entered(self, work: Path, state: State) -> Iterator[None]:
         """The file has its name meanwhile, and keeps it unless what is done then fails."""
-        made = work / ENTRIES
-        state.done(ENTERED, {"path": str(self.path), "sha256": _digest(made)})
+        entries = work / ENTRIES
+        state.done(ENTERED, {"path": str(self.path), "sha256": _digest(entries)})
         if self.path.exists():
             raise OptionError(THERE.format(str(self.path)))
         with beside(self.path) as draft:
             opened = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(opened, "wb") as to, made.open("rb") as file:
+            with os.fdopen(opened, "wb") as to, entries.open("rb") as file:
                 shutil.copyfileobj(file, to)
                 to.flush()
                 os.fsync(to.fileno())
@@ -106,20 +106,20 @@ def take_back(work: Path) -> None:
     """Takes the entries of a run away that was killed before its output had its name."""
     if not (work / NAME).exists() or not (work / OUT).exists():
         return
-    told = json.loads((work / NAME).read_text(encoding="utf-8"))["steps"].get(ENTERED)
-    if told is None:
+    entry = json.loads((work / NAME).read_text(encoding="utf-8"))["steps"].get(ENTERED)
+    if entry is None:
         return
-    path = Path(told["path"])
-    if path.is_file() and _digest(path) == told["sha256"]:
+    path = Path(entry["path"])
+    if path.is_file() and _digest(path) == entry["sha256"]:
         path.unlink()
 
 
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
-        found = sha256()
+        digest = sha256()
         while part := file.read(1 << 20):
-            found.update(part)
-    return found.hexdigest()
+            digest.update(part)
+    return digest.hexdigest()
 
 
 def _mark(session: Session, ledger: Relation) -> list[Any]:

@@ -92,12 +92,12 @@ class Files:
                 at=order if self.request.place else BY_VALUES[0],
                 path=literal(str(draft)), **self._range(number),
             )).fetchall()
-            found = self.held(con, [draft])
+            output = self.held(con, [draft])
             draft.replace(target)
         except BaseException:
             draft.unlink(missing_ok=True)
             raise
-        return found
+        return output
 
     def held(self, con: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> Output:
         """What files hold."""

@@ -48,7 +48,7 @@ class Known:
         release: the number of the release.
         largest: the largest number of a class before; 0 without any.
         least: the least k before; None without any.
-        there: how many persons of the ledger take part.
+        present: how many persons of the ledger take part.
         shown: how many of them are released.
         stale: how many changed since they were.
         newcomers: how many persons take part who were never released.
@@ -57,7 +57,7 @@ class Known:
     release: int
     largest: int
     least: int | None
-    there: int
+    present: int
     shown: int
     stale: int
     newcomers: int
@@ -65,7 +65,7 @@ class Known:
     @property
     def facts(self) -> BlockFacts:
         """Those of who was released before, as of a block."""
-        return BlockFacts(self.there, self.shown, records=float(self.there))
+        return BlockFacts(self.present, self.shown, records=float(self.present))
 
 
 def read_of_file(path: Path) -> Relation:
@@ -129,9 +129,9 @@ class LedgerInFiles:
         """The rows of who was never released."""
         if self.ledger.relation is None:
             return self.request.source
-        found = read_of_file(self.folder / "newcomers.parquet")
+        relation = read_of_file(self.folder / "newcomers.parquet")
         # the columns of the source, by which the column of places got its name
-        return replace(found, entry=self.request.source.entry)
+        return replace(relation, entry=self.request.source.entry)
 
     def _run(self, name: str, **holes: Any) -> None:
         with self.session.refusals():
@@ -160,29 +160,29 @@ class LedgerInFiles:
         if relation is None:
             return Known(FIRST, 0, None, 0, 0, 0, newcomers)
         ((release, largest, least),) = self._rows("numbers", ledger=relation.sql)
-        there, shown = self._stay()
+        present, shown = self._stay()
         self._run("going_on", ledger=relation.sql, path=self._path("on"))
         self._write_known()
         self._run(
             "newcomers", rows=rows_sql(self.request, keyed=False), persons=self.persons,
             entity=quoted(self.ledger.entity), path=self._path("newcomers"),
         )
-        return Known(release, largest, least, there + stale, shown, stale, newcomers)
+        return Known(release, largest, least, present + stale, shown, stale, newcomers)
 
     def _rows(self, name: str, **holes: Any) -> list[Any]:
         return self.session.rows(statement(f"ledger_files.{name}", **holes))
 
     def _stay(self) -> tuple[int, int]:
         """Decides who is shown again; how many persons might be, and are."""
-        found = self.session.query(
+        table = self.session.query(
             statement("ledger_files.histories", persons=self.persons),
             lambda relation: relation.to_arrow_table(),
         )
-        texts = found.column("history").combine_chunks().cast(pa.string())
+        texts = table.column("history").combine_chunks().cast(pa.string())
         histories, places = read_histories(texts.to_pylist())
         persons, present = np.zeros(len(places), np.int64), np.zeros(len(places), np.int64)
-        persons[places] = found.column("persons").to_numpy()
-        present[places] = found.column("present").to_numpy()
+        persons[places] = table.column("persons").to_numpy()
+        present[places] = table.column("present").to_numpy()
         histories = replace(histories, persons=persons)
         stay = STAY[self.ledger.attacker](histories, present, self.learned.call.task.k)
         self.session.con.register("__kanon_stays", pa.table({
@@ -250,26 +250,26 @@ class LedgerInFiles:
             f"__kanon_key({_published(name)}) AS t{i}" for i, name in enumerate(names)
         )
         text = statement("ledger_files.cells", cells=cells, classes=self.going_on.sql)
-        found = self.session.query(text, lambda relation: relation.to_arrow_table())
-        if found.num_rows == 0:
+        published = self.session.query(text, lambda relation: relation.to_arrow_table())
+        if published.num_rows == 0:
             return None
         table = SideTable(
             ("class", *(each for name in names for each in (caseless(name), ""))),
-            tuple(column.combine_chunks().cast(pa.string()) for column in found.columns),
+            tuple(column.combine_chunks().cast(pa.string()) for column in published.columns),
         )
         return GoingOn(table, self._counts() if how == "sets" else {})
 
     def _counts(self) -> dict[str, Mapping[Any, int]]:
         """How many of all rows have each value of each quasi-identifier."""
-        found: dict[str, Mapping[Any, int]] = {}
+        counts: dict[str, Mapping[Any, int]] = {}
         for name in self.request.quasi:
             known = self.learned.counts.get(name)
             if known is None:
                 known = dict(self._rows(
                     "values", number=number_of(name), rows=rows_sql(self.request)
                 ))
-            found[caseless(name)] = known
-        return found
+            counts[caseless(name)] = known
+        return counts
 
 
 def _published(name: str) -> str:

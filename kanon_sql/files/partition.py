@@ -56,8 +56,8 @@ def spool(
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     ranks = ranks_of(learned.attributes, learned.counts)
-    for name, found in ranks.items():
-        known = {word: rank for word, rank in found.items() if word is not None}
+    for name, by_word in ranks.items():
+        known = {word: rank for word, rank in by_word.items() if word is not None}
         session.con.register(_rank_table(request, name), pa.table({
             "__kanon_word": pa.array(known, pa.string()),
             "__kanon_rank": pa.array(known.values(), pa.int64()),
@@ -121,10 +121,10 @@ class _Cutter:
             "blocks.sample", cells=cells, rows=rows_sql(request, part), every=every,
             quasi=", ".join(map(quoted, request.quasi)), crowd=rows // BUCKETS + CROWD * every,
         )
-        found = self.session.query(text, lambda relation: relation.to_arrow_table())
-        found = found.take(np.repeat(np.arange(found.num_rows), found["many"].to_numpy()))
+        sample = self.session.query(text, lambda relation: relation.to_arrow_table())
+        sample = sample.take(np.repeat(np.arange(sample.num_rows), sample["many"].to_numpy()))
         least = request.call.task.least_size
-        return cut_sample(found, self.attributes, self.ranks, rows, blocks, least)
+        return cut_sample(sample, self.attributes, self.ranks, rows, blocks, least)
 
     def _spool_sql(self, tree: CutTree, rows: str, folder: Path, depth: int) -> list[str]:
         """SQL that writes rows to the folders of their leaves."""

@@ -36,9 +36,9 @@ def divide(session: Session, request: Request, size: int, folder: Path) -> Divid
         session.con.execute(telling(statement(
             "blocks.parts", rows=rows, stages=parts_sql(call), refusals=refusals_of_parts(call)
         )))
-    found = session.rows(statement("blocks.part_sizes"))
-    made = divided(found, size)
-    numbers = {number: i for i, pack in enumerate(made.packs) for number in pack.parts}
+    sizes = session.rows(statement("blocks.part_sizes"))
+    division = divided(sizes, size)
+    numbers = {number: i for i, pack in enumerate(division.packs) for number in pack.parts}
     session.con.register("__kanon_folders", pa.table({
         "number": pa.array(numbers, pa.int64()),
         "__kanon_folder": pa.array(numbers.values(), pa.int64()),
@@ -50,7 +50,7 @@ def divide(session: Session, request: Request, size: int, folder: Path) -> Divid
             replaced=f" REPLACE ({', '.join(replaced)})" if replaced else "",
             folder=literal(str(folder)),
         ))).fetchall()
-    return made
+    return division
 
 
 def folder_of(folder: Path, number: int) -> str:

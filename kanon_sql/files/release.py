@@ -146,14 +146,14 @@ def _unmoved(run: Callable[[], dict[str, Any]], same: Callable[[], bool]) -> dic
     """What a run gives whose input is the ``same`` when it ends. If it is not, that is what is
     said, whatever came of it."""
     try:
-        found = run()
+        metrics = run()
     except (KanonError, duckdb.Error):
         if not same():
             raise DataError(MOVED) from None
         raise
     if not same():
         raise DataError(MOVED)
-    return found
+    return metrics
 
 
 @contextmanager
@@ -170,10 +170,10 @@ def _said(target: Path) -> Iterator[None]:
         said = str(refusal)
         raise DataError(own.get(said, said)) from None
     except (OSError, duckdb.Error) as error:
-        told = write_fault(error, target)
-        if told is None and isinstance(error, duckdb.Error):
-            told = read_fault(error)
-        said = UNREAD.format(type(error).__name__) if told is None else str(told)
+        fault = write_fault(error, target)
+        if fault is None and isinstance(error, duckdb.Error):
+            fault = read_fault(error)
+        said = UNREAD.format(type(error).__name__) if fault is None else str(fault)
         raise DataError(own.get(said, said)) from None
 
 

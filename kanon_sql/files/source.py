@@ -36,18 +36,18 @@ class FileRows:
     named: str = "files"
 
     def _one(self, text: str) -> tuple[Any, ...]:
-        (found,) = self.session.rows(text)
-        return tuple(found)
+        (row,) = self.session.rows(text)
+        return tuple(row)
 
     def ends(self, spots: Sequence[int]) -> tuple[int, list[ColumnRange]]:
         """One scan."""
         quasi = self.request.quasi
         asked = [expression("blocks.ends", number=number_of(quasi[i])) for i in spots]
-        count, found = self._one(
+        count, ranges = self._one(
             f"SELECT count(*), [{', '.join(asked)}] FROM {rows_sql(self.request)}"
         )
         names = ColumnRange._fields
-        return count, [ColumnRange(*(each[name] for name in names)) for each in found or []]
+        return count, [ColumnRange(*(each[name] for name in names)) for each in ranges or []]
 
     def rows_in(self) -> int:
         """A scan of what is left out of the rows, too: the query of anonymize reads that, so that a
@@ -80,10 +80,10 @@ class FileRows:
                 span=f"{place.span!r}::DOUBLE", parts=2**PARTS,
             )
             asked.append(expression("blocks.sums", part=part))
-        (found,) = self._one(f"SELECT [{', '.join(asked)}] FROM {rows_sql(self.request)}")
+        (totals,) = self._one(f"SELECT [{', '.join(asked)}] FROM {rows_sql(self.request)}")
         return {
             i: (int(each["sum"]), int(each["squares"]))
-            for i, each in zip(places, found, strict=True)
+            for i, each in zip(places, totals, strict=True)
         }
 
     def categories(self, spot: int) -> pa.Table:
@@ -122,8 +122,8 @@ class FileRows:
         entity = self.request.entity
         persons = "0" if entity is None else f"approx_count_distinct({quoted(entity)})"
         rows = rows_sql(self.request, keyed=False)
-        found, people = self._one(f"SELECT [{', '.join(asked)}], {persons} FROM {rows}")
-        return [ColumnCounts(each["values"], each["about"]) for each in found], people
+        counts, people = self._one(f"SELECT [{', '.join(asked)}], {persons} FROM {rows}")
+        return [ColumnCounts(each["values"], each["about"]) for each in counts], people
 
     def look_closely(self, name: str, of_persons: bool) -> tuple[Any, ...]:
         """One scan."""

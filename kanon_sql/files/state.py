@@ -40,19 +40,19 @@ def input_digest(con: duckdb.DuckDBPyConnection, paths: list[str]) -> str:
     Raises:
         DataError: one of them is gone.
     """
-    told: list[Any] = _digest_of_urls(con, [path for path in paths if is_url(path)])
+    entries: list[Any] = _digest_of_urls(con, [path for path in paths if is_url(path)])
     for path in paths:
         if is_url(path):
             continue
         try:
-            found = Path(path).stat()
-            size, when = found.st_size, found.st_mtime_ns
+            status = Path(path).stat()
+            size, when = status.st_size, status.st_mtime_ns
             with Path(path).open("rb") as file:
                 file.seek(max(0, size - ENDING))
-                told.append([path, size, when, sha256(file.read()).hexdigest()])
+                entries.append([path, size, when, sha256(file.read()).hexdigest()])
         except OSError:
             raise DataError(f"The file {path!r} can't be read. Check that it exists.") from None
-    return digest(told)
+    return digest(entries)
 
 
 ENDING = 65_536
@@ -72,9 +72,9 @@ def _digest_of_urls(con: duckdb.DuckDBPyConnection, urls: list[str]) -> list[Any
     if not urls:
         return []
     try:
-        told: list[Any] = con.execute(URLS, [urls]).fetchall()
+        entries: list[Any] = con.execute(URLS, [urls]).fetchall()
         footers = [url for url in urls if url.lower().endswith(".parquet")]
-        return told + (con.execute(FOOTERS, [footers]).fetchall() if footers else [])
+        return entries + (con.execute(FOOTERS, [footers]).fetchall() if footers else [])
     except duckdb.Error:
         raise DataError(
             f"The file {urls[0]!r} or another file of the input can't be read. Check that it "
@@ -117,32 +117,32 @@ class State:
         self._told: dict[str, Any] = {"version": __version__, "asked": dict(asked), "steps": {}}
         folder.mkdir(parents=True, exist_ok=True)
         if self._path.exists():
-            found = json.loads(self._path.read_text(encoding="utf-8"))
+            saved = json.loads(self._path.read_text(encoding="utf-8"))
             changed = [
                 name for name, value in {**asked, "kanon_sql": __version__}.items()
-                if {**found["asked"], "kanon_sql": found["version"]}.get(name) != value
+                if {**saved["asked"], "kanon_sql": saved["version"]}.get(name) != value
             ]
-            if changed and found["steps"]:
+            if changed and saved["steps"]:
                 raise OptionError(OTHER.format(str(folder), " and ".join(changed)))
             if not changed:
-                self._told = found
+                self._told = saved
         self.begun = bool(self._told["steps"])
 
-    def refuse_other(self, step: str, found: str) -> None:
+    def refuse_other(self, step: str, result: str) -> None:
         """Raises OptionError if this step of the run was done, and found something else."""
-        if self.found(step) not in (None, found):
+        if self.result(step) not in (None, result):
             raise OptionError(OTHER.format(str(self._path.parent), step))
 
-    def found(self, step: str) -> Any:
+    def result(self, step: str) -> Any:
         """What a step found; None of one that is not done."""
         return self._told["steps"].get(step)
 
-    def done(self, step: str, found: Any) -> Any:
+    def done(self, step: str, result: Any) -> Any:
         """Notes that a step is done; what it found."""
         with self._lock:
-            self._told["steps"][step] = found
+            self._told["steps"][step] = result
             self._write()
-        return found
+        return result
 
     def _write(self) -> None:
         write_whole(self._path, json.dumps(self._told))

@@ -87,9 +87,9 @@ def keep_models(
     while (labels >= 0).any():
         crowds = list(crowds_of(labels, history, histories, attacker))
         demands = demands_of(points, models, np.flatnonzero(labels >= 0))
-        found = violations_of_sets(demands, [crowd.members for crowd in crowds])
+        violations = violations_of_sets(demands, [crowd.members for crowd in crowds])
         small = np.array([len(crowd.members) < k for crowd in crowds])
-        broken = np.flatnonzero((found > 0.0) | small)
+        broken = np.flatnonzero((violations > 0.0) | small)
         if len(broken) == 0:
             break
         for number in broken.tolist():

@@ -47,7 +47,7 @@ def _apart(records: Spots, i: int, classes: Spots, c: int, scale: Any, best: Any
 
 @kernel
 def nearest_points(
-    records: Spots, classes: Spots, scale: Any, order: Any, axis: int, found: Any, costs: Any
+    records: Spots, classes: Spots, scale: Any, order: Any, axis: int, nearest: Any, costs: Any
 ) -> None:
     """Finds the nearest class of each record, the first of those that tie.
 
@@ -57,11 +57,11 @@ def nearest_points(
         scale: float64, shape (m,); what half a difference of codes costs.
         order: int64, shape (c,); the place of each class.
         axis: a column of numbers; -1 without one, and then the classes stand in any order.
-        found: int64, shape (n,); gets the places.
+        nearest: int64, shape (n,); gets the places.
         costs: float64, shape (n,); gets what they cost.
     """
     count = order.shape[0]
-    for i in range(found.shape[0]):
+    for i in range(nearest.shape[0]):
         best, place = np.inf, np.int64(-1)
         lo, hi = np.int64(-1), np.int64(0)
         if axis >= 0:
@@ -87,12 +87,12 @@ def nearest_points(
             apart = _apart(records, i, classes, c, scale, best)
             if apart < best or (apart == best and order[c] < place):
                 best, place = apart, order[c]
-        found[i], costs[i] = place, best
+        nearest[i], costs[i] = place, best
 
 
 @kernel
 def first_covers(
-    values: Any, texts: Any, covered: Any, first: Any, width: Any, found: Any
+    values: Any, texts: Any, covered: Any, first: Any, width: Any, covers: Any
 ) -> None:
     """Finds the first class that stands for all values of each record, -1 without any.
 
@@ -103,14 +103,14 @@ def first_covers(
             text.
         first: int64, shape (columns,); where a column begins there.
         width: int64, shape (columns,); how many values it has.
-        found: int64, shape (n,); gets the places.
+        covers: int64, shape (n,); gets the places.
     """
-    for i in range(found.shape[0]):
-        found[i] = -1
+    for i in range(covers.shape[0]):
+        covers[i] = -1
         for c in range(texts.shape[0]):
             stands = True
             for j in range(texts.shape[1]):
                 stands = stands and covered[first[j] + texts[c, j] * width[j] + values[i, j]]
             if stands:
-                found[i] = c
+                covers[i] = c
                 break

@@ -40,9 +40,9 @@ def nearest_class(points: Points, frozen: Frozen) -> tuple[Labels, Floats]:
     from kanon_sql.ledger.nearest import Spots, nearest_points  # here: it loads the compiler
 
     count, classes = len(points), len(frozen.numbers)
-    found, costs = np.full(count, NOWHERE, np.int64), np.full(count, np.inf)
+    nearest, costs = np.full(count, NOWHERE, np.int64), np.full(count, np.inf)
     if classes == 0 or count == 0:
-        return found, costs
+        return nearest, costs
     order, axis = np.arange(classes), -1
     if frozen.numeric.shape[1]:
         axis = int(np.argmax(frozen.numeric.var(axis=0)))
@@ -52,8 +52,8 @@ def nearest_class(points: Points, frozen: Frozen) -> tuple[Labels, Floats]:
         np.ascontiguousarray(frozen.numeric[order]),
         np.ascontiguousarray(frozen.codes[order].astype(np.int32)),
     )
-    nearest_points(records, places, points.scale, order, axis, found, costs)
-    return found, costs
+    nearest_points(records, places, points.scale, order, axis, nearest, costs)
+    return nearest, costs
 
 
 def own_costs(points: Points, labels: Labels) -> Floats:
@@ -125,17 +125,17 @@ def cheapest_cover(values: Labels, covers: Covers) -> tuple[Labels, Floats]:
     """
     from kanon_sql.ledger.nearest import first_covers  # here: it loads the compiler
 
-    found, costs = np.full(len(values), NOWHERE, np.int64), np.full(len(values), np.inf)
+    cheapest, costs = np.full(len(values), NOWHERE, np.int64), np.full(len(values), np.inf)
     if len(covers.numbers) == 0 or len(values) == 0:
-        return found, costs
+        return cheapest, costs
     order = np.argsort(covers.costs, kind="stable")
     sizes = [each.size for each in covers.covered]
     first_covers(
         np.ascontiguousarray(values), np.ascontiguousarray(covers.texts[order]),
         np.concatenate([each.ravel() for each in covers.covered]),
-        np.cumsum([0, *sizes[:-1]]), np.array([each.shape[1] for each in covers.covered]), found,
+        np.cumsum([0, *sizes[:-1]]), np.array([each.shape[1] for each in covers.covered]), cheapest,
     )
-    covering = found >= 0
-    found[covering] = order[found[covering]]
-    costs[covering] = covers.costs[found[covering]]
-    return found, costs
+    covering = cheapest >= 0
+    cheapest[covering] = order[cheapest[covering]]
+    costs[covering] = covers.costs[cheapest[covering]]
+    return cheapest, costs

@@ -50,10 +50,10 @@ def writing(path: Path) -> Iterator[None]:
     except (KanonError, duckdb.InterruptException, BrokenPipeError):
         raise
     except (OSError, duckdb.Error) as error:
-        told = write_fault(error, path)
-        if told is None:
+        fault = write_fault(error, path)
+        if fault is None:
             raise
-        raise told from None
+        raise fault from None
 
 
 def write_fault(error: OSError | duckdb.Error, path: Path) -> DataError | None:

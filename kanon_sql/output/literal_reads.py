@@ -27,11 +27,11 @@ def tells_all(con: duckdb.DuckDBPyConnection, query: str) -> bool | None:
     function in FROM is given what is written out, and so is a query inside of a text.
     """
     ((parsed,),) = con.execute("SELECT system.main.json_serialize_sql(?)", [query]).fetchall()
-    told = json.loads(parsed)
-    if told.get("error"):
+    tree = json.loads(parsed)
+    if tree.get("error"):
         return None
     functions = [
-        node["function"] for node in _nodes(told) if node.get("type") == "TABLE_FUNCTION"
+        node["function"] for node in _nodes(tree) if node.get("type") == "TABLE_FUNCTION"
     ]
     return all(_told(con, function) for function in functions)
 
@@ -41,10 +41,10 @@ def _told(con: duckdb.DuckDBPyConnection, function: Node) -> bool:
     name = function["function_name"].lower()
     if name in OF_VALUES:
         return True
-    given = _given(function)
+    arguments = _given(function)
     if name == "query":
-        return all(_is_written_out(each) and tells_all(con, _text(each)) for each in given)
-    return all(map(_is_written_out, given))
+        return all(_is_written_out(each) and tells_all(con, _text(each)) for each in arguments)
+    return all(map(_is_written_out, arguments))
 
 
 def _given(function: Node) -> list[Node]:

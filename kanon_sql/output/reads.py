@@ -72,12 +72,12 @@ class Reads:
         words: all words, in small letters.
     """
 
-    def __init__(self, con: duckdb.DuckDBPyConnection, source: str, given: Any = None) -> None:
+    def __init__(self, con: duckdb.DuckDBPyConnection, source: str, arguments: Any = None) -> None:
         """
         Args:
             con: which reads.
             source: the relation as it stands in FROM, or a query.
-            given: the options of the call, of which some name relations.
+            arguments: the options of the call, of which some name relations.
         """
         self._con = con
         self.own = tuple(_names_in(source))
@@ -86,14 +86,14 @@ class Reads:
         meanings: dict[str, list[tuple[str, str | None]]] = {}
         for word, text, query in con.execute(MEANINGS).fetchall():
             meanings.setdefault(word, []).append((text, query))
-        options = list(_texts_of(given))
+        options = list(_texts_of(arguments))
         self._asked = [text for text in options if QUERY.match(text)]
         self._meant = [f"FROM {source}"]
         waiting = [source, *(f"{literal(text)} {text}" for text in options)]
         while waiting:
-            for found in TOKEN.finditer(waiting.pop()):
-                name = _name(found)
-                if found[3] is None and name not in self.names:
+            for token in TOKEN.finditer(waiting.pop()):
+                name = _name(token)
+                if token[3] is None and name not in self.names:
                     self.names.append(name)
                     if QUOTING.search(name):
                         waiting.append(name)  # it may be a query, as of FROM query('...')
@@ -120,8 +120,8 @@ class Reads:
         if is_url(name) and not name.lower().startswith("file:"):
             return []
         with suppress(duckdb.Error):
-            found = self._con.execute("SELECT file FROM system.main.glob(?)", [name]).fetchall()
-            return [re.sub(r"^file:(//)?", "", file) for (file,) in found]
+            rows = self._con.execute("SELECT file FROM system.main.glob(?)", [name]).fetchall()
+            return [re.sub(r"^file:(//)?", "", file) for (file,) in rows]
         return []
 
     def _itself(self) -> list[str]:
@@ -171,26 +171,26 @@ class Reads:
                 raise OptionError(WITHIN.format(name, str(target)))
 
 
-def _name(found: re.Match[str]) -> str:
-    if found[1] is not None:
-        return found[1].replace("''", "'")
-    return found[3] if found[2] is None else found[2].replace('""', '"')
+def _name(token: re.Match[str]) -> str:
+    if token[1] is not None:
+        return token[1].replace("''", "'")
+    return token[3] if token[2] is None else token[2].replace('""', '"')
 
 
 def _names_in(text: str) -> Iterator[str]:
     """The texts and quoted names of a query."""
-    return (_name(found) for found in TOKEN.finditer(text) if found[3] is None)
+    return (_name(token) for token in TOKEN.finditer(text) if token[3] is None)
 
 
-def _texts_of(given: Any) -> Iterator[str]:
+def _texts_of(option: Any) -> Iterator[str]:
     """All texts in an option, however deep."""
-    if isinstance(given, str):
-        yield given
-    elif isinstance(given, Mapping):
-        for value in given.values():
+    if isinstance(option, str):
+        yield option
+    elif isinstance(option, Mapping):
+        for value in option.values():
             yield from _texts_of(value)
-    elif isinstance(given, Iterable):
-        for value in given:
+    elif isinstance(option, Iterable):
+        for value in option:
             yield from _texts_of(value)
 
 

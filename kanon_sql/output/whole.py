@@ -87,8 +87,8 @@ def _locked(folder: Path) -> int | None:
 def _remove_left(path: Path) -> None:
     """Takes away what runs have left beside a place that were killed."""
     ours = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{16}}\.tmp")
-    with suppress(OSError), os.scandir(path.parent) as found:
-        for each in found:
+    with suppress(OSError), os.scandir(path.parent) as entries:
+        for each in entries:
             if not ours.fullmatch(each.name) or not each.is_dir(follow_symlinks=False):
                 continue
             with suppress(OSError):
