@@ -66,9 +66,9 @@ class ConnectionCatalog:
         """The rows of a relation."""
         with self._opened() as con:
             try:
-                found = con.execute(f"FROM {sql}")
-                names = tuple(column[0] for column in found.description or ())
-                rows = tuple(found.fetchall())
+                cursor = con.execute(f"FROM {sql}")
+                names = tuple(column[0] for column in cursor.description or ())
+                rows = tuple(cursor.fetchall())
                 lines = con.execute(
                     f"SELECT row(*COLUMNS(*))::VARCHAR AS line FROM {sql} ORDER BY line ASC"
                 ).fetchall()
@@ -83,14 +83,14 @@ class ConnectionCatalog:
 
 def _relations(con: duckdb.DuckDBPyConnection, name: str) -> dict[Place, Comments]:
     """All tables and views of a name, wherever they stand, with the comments of their columns."""
-    found: dict[Place, dict[str, str | None]] = {}
+    relations: dict[Place, dict[str, str | None]] = {}
     try:
         rows = con.execute(COLUMNS, [caseless(name)]).fetchall()
     except (duckdb.BinderException, duckdb.CatalogException):
         raise OptionError(UNLISTED) from None
     for database, schema, table, column, comment in rows:
-        found.setdefault((database, schema, table), {})[column] = comment
-    return dict(found)
+        relations.setdefault((database, schema, table), {})[column] = comment
+    return dict(relations)
 
 
 def _sql(parts: Sequence[str]) -> str:
@@ -111,26 +111,26 @@ class _Bound:
 
 
 def _bind(con: duckdb.DuckDBPyConnection, parts: Sequence[str]) -> _Bound:
-    ((found,),) = con.execute(
+    ((serialized,),) = con.execute(
         "SELECT system.main.json_serialize_plan(?)", [f"SELECT * FROM {_sql(parts)}"]
     ).fetchall()
-    told = json.loads(found)
-    if not told.get("error"):
-        return _Bound(str(found))
-    bound = told["error_type"] not in ("binder", "catalog")
-    return _Bound(None, None if bound else str(told["error_message"]))
+    plan = json.loads(serialized)
+    if not plan.get("error"):
+        return _Bound(str(serialized))
+    bound = plan["error_type"] not in ("binder", "catalog")
+    return _Bound(None, None if bound else str(plan["error_message"]))
 
 
 def _candidates(
     con: duckdb.DuckDBPyConnection, parts: tuple[str, ...]
 ) -> dict[Place, Comments]:
     """The tables and views that a name may mean, by its words alone."""
-    found = _relations(con, parts[-1])
+    relations = _relations(con, parts[-1])
     if len(parts) == 1:
-        return found
+        return relations
     wanted = [caseless(part) for part in parts[:-1]]
     fits = {
-        place: columns for place, columns in found.items()
+        place: columns for place, columns in relations.items()
         if [caseless(part) for part in place[:-1]][-len(wanted):] == wanted
         or (len(wanted) == 1 and caseless(place[0]) == wanted[0])
     }
@@ -168,7 +168,7 @@ def _shown(
 ) -> dict[str, ViewColumn]:
     """What the columns show that don't show one of their own name as it is."""
     if bound is not None:
-        found = shown_by(json.loads(bound), names)
+        columns = shown_by(json.loads(bound), names)
     else:
         text = _text(con, place)
         if not text or place in within:  # a table, or a frame
@@ -186,8 +186,8 @@ def _shown(
 
         # a name with a bracket in it, or a list of names for the columns
         renamed = "(" in _head(con, place)
-        found = shown_by_text({} if renamed else _parsed(con, place, text), names, below)
-    return {name: shown for name, shown in found.items() if shown.plain != caseless(name)}
+        columns = shown_by_text({} if renamed else _parsed(con, place, text), names, below)
+    return {name: shown for name, shown in columns.items() if shown.plain != caseless(name)}
 
 
 def _unbound(
@@ -209,14 +209,14 @@ def _unbound(
 
 def _text(con: duckdb.DuckDBPyConnection, place: Place) -> str | None:
     """The text of a view; None of a table."""
-    found = con.execute(VIEWS, list(place)).fetchone()
-    return None if found is None else str(found[0]).partition(" AS ")[2]
+    row = con.execute(VIEWS, list(place)).fetchone()
+    return None if row is None else str(row[0]).partition(" AS ")[2]
 
 
 def _head(con: duckdb.DuckDBPyConnection, place: Place) -> str:
     """What stands before the text of a view: its name, and names of its columns."""
-    ((found,),) = con.execute(VIEWS, list(place)).fetchall()
-    return str(found).partition(" AS ")[0]
+    ((definition,),) = con.execute(VIEWS, list(place)).fetchall()
+    return str(definition).partition(" AS ")[0]
 
 
 def _bases(
@@ -239,7 +239,7 @@ def _bases_by_name(
     con: duckdb.DuckDBPyConnection, view: Place, text: str, within: set[Place]
 ) -> tuple[Base, ...]:
     """What a view reads, by the names in its text."""
-    found: dict[Place, Base] = {}
+    bases: dict[Place, Base] = {}
     for parts in _named_in(con, view, text):
         for reading in _readings(view, parts):
             entry = _entry(con, reading, within)
@@ -247,8 +247,8 @@ def _bases_by_name(
                 continue
             declared = {name: said for name, said in entry.columns.items() if said}
             for base in (Base(entry.place, declared), *entry.bases):
-                found[base.place] = base
-    return tuple(found.values())
+                bases[base.place] = base
+    return tuple(bases.values())
 
 
 def _readings(view: Place, parts: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
@@ -260,13 +260,13 @@ def _readings(view: Place, parts: tuple[str, ...]) -> tuple[tuple[str, ...], ...
 def _parsed(con: duckdb.DuckDBPyConnection, view: Place, text: str) -> Any:
     """The text of a view as JSON."""
     ((parsed,),) = con.execute("SELECT system.main.json_serialize_sql(?)", [text]).fetchall()
-    told = json.loads(parsed)
-    if told.get("error"):
+    tree = json.loads(parsed)
+    if tree.get("error"):
         raise OptionError(
             f"The view {'.'.join(view)!r} can't be looked into for the tables that it reads. Put "
             "its rows into a table first."
         )
-    return told
+    return tree
 
 
 def _parts_of(relation: Mapping[str, Any]) -> tuple[str, ...]:
@@ -278,8 +278,8 @@ def _named_in(
     con: duckdb.DuckDBPyConnection, view: Place, text: str
 ) -> tuple[tuple[str, ...], ...]:
     """The names of relations in the text of a view, those of its CTEs among them."""
-    told = _parsed(con, view, text)
-    named = map(_parts_of, nodes(told, lambda node: node.get("type") == "BASE_TABLE"))
+    tree = _parsed(con, view, text)
+    named = map(_parts_of, nodes(tree, lambda node: node.get("type") == "BASE_TABLE"))
     return tuple(dict.fromkeys(named))
 
 

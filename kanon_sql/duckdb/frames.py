@@ -116,20 +116,20 @@ def table_of(data: Any) -> Any:
     kind = type(data).__name__
     if kind in ADVICE:
         raise OptionError(ADVICE[kind])
-    found = library(data)
-    if found == "duckdb" and isinstance(data, duckdb.DuckDBPyRelation):
+    package = library(data)
+    if package == "duckdb" and isinstance(data, duckdb.DuckDBPyRelation):
         frame = data.to_arrow_table()
-    elif found == "polars":
+    elif package == "polars":
         frame = data.collect() if hasattr(data, "collect") else data
         if "Object" in map(str, frame.dtypes):  # DuckDB would take addresses for values
             raise DataError(OBJECTS)
-    elif found == "ibis" and hasattr(data, "to_pyarrow") and hasattr(data, "columns"):
+    elif package == "ibis" and hasattr(data, "to_pyarrow") and hasattr(data, "columns"):
         frame = data.to_pyarrow()
-    elif found == "pandas" and hasattr(data, "columns"):
+    elif package == "pandas" and hasattr(data, "columns"):
         frame = _checked_pandas(data)
     elif isinstance(data, Mapping):
         frame = _table_of_columns(data)
-    elif found == "pyarrow" and hasattr(data, "to_table"):  # a dataset
+    elif package == "pyarrow" and hasattr(data, "to_table"):  # a dataset
         frame = data.to_table()
     elif isinstance(data, pa.RecordBatch):
         frame = pa.Table.from_batches([data])
@@ -145,13 +145,13 @@ def table_of(data: Any) -> Any:
 
 def files_of(data: Any) -> list[str]:
     """What a frame that isn't read yet will read: paths of files, and queries of DuckDB."""
-    found = library(data)
+    package = library(data)
     with suppress(Exception):  # what can't be told is no reason to refuse the frame
-        if found == "duckdb":
+        if package == "duckdb":
             return [str(data.sql_query())]
-        if found == "pyarrow" and hasattr(data, "to_table"):
+        if package == "pyarrow" and hasattr(data, "to_table"):
             return [str(path) for path in getattr(data, "files", ())]
-        if found == "polars" and hasattr(data, "explain"):
+        if package == "polars" and hasattr(data, "explain"):
             return _scanned(data)
     return []
 
@@ -253,17 +253,17 @@ def way_back(data: Any, con: duckdb.DuckDBPyConnection | None) -> Callable[[Any]
         con: the caller's connection, if one was given; a relation goes back on it, else on
             DuckDB's default connection.
     """
-    found = library(data)
-    if found == "polars":
+    package = library(data)
+    if package == "polars":
         if hasattr(data, "collect"):
             return lambda result: result.pl().lazy()
         return lambda result: result.pl()
-    if found == "ibis":
+    if package == "ibis":
         memtable = import_module("ibis").memtable
         return lambda result: memtable(result.to_arrow_table())
-    if found == "pandas":
+    if package == "pandas":
         return lambda result: result.df()
-    if found == "duckdb":
+    if package == "duckdb":
         maker: Any = duckdb if con is None else con
         return lambda result: maker.from_arrow(result.to_arrow_table())
     return lambda result: result.to_arrow_table()

@@ -50,10 +50,10 @@ def shown_by(plan: Any, names: Sequence[str]) -> dict[str, ViewColumn]:
         names: its columns, in their order.
     """
     plans = list(plan.get("plans") or [])
-    found = _columns(plans[0], {}) if len(plans) == 1 else ()
-    if len(found) != len(names):
+    columns = _columns(plans[0], {}) if len(plans) == 1 else ()
+    if len(columns) != len(names):
         return dict.fromkeys(names, UNKNOWN)
-    return dict(zip(names, found, strict=True))
+    return dict(zip(names, columns, strict=True))
 
 
 def nodes(tree: Any, wanted: Callable[[Node], bool]) -> Iterator[Node]:
@@ -85,21 +85,21 @@ def _columns(operator: Node, ctes: dict[int, Columns]) -> Columns:
     if kind == "MATERIALIZED_CTE":
         ctes[operator["table_index"]] = _columns(below[0], ctes)
         return _columns(below[1], ctes)
-    given = [_columns(child, ctes) for child in below]
+    inputs = [_columns(child, ctes) for child in below]
     if kind == "PROJECTION":
-        return _expressed(operator["expressions"], given[0])
+        return _expressed(operator["expressions"], inputs[0])
     if kind == "AGGREGATE_AND_GROUP_BY":
-        return _expressed([*operator["groups"], *operator["expressions"]], given[0])
+        return _expressed([*operator["groups"], *operator["expressions"]], inputs[0])
     if kind in ("WINDOW", "UNNEST"):
-        return [*given[0], *_expressed(operator["expressions"], given[0])] if given[0] else ()
+        return [*inputs[0], *_expressed(operator["expressions"], inputs[0])] if inputs[0] else ()
     if kind in AS_BELOW:
-        return given[0]
+        return inputs[0]
     if kind in SETS:
-        return [_merged(both) for both in zip(*given, strict=False)]
+        return [_merged(both) for both in zip(*inputs, strict=False)]
     if kind in JOINS:
         both = operator.get("join_type", "INNER") in BOTH
         # where the left side isn't known, nobody knows where the columns of the right one begin
-        return [*given[0], *given[1]] if both and given[0] else given[0]
+        return [*inputs[0], *inputs[1]] if both and inputs[0] else inputs[0]
     return ()
 
 
@@ -107,14 +107,14 @@ def _scanned(scan: Node) -> Columns:
     """The columns of a table or a file."""
     data, names = scan.get("function_data") or {}, scan["names"]
     place = (data["catalog"], data["schema"], data["table"]) if "table" in data else NO_PLACE
-    found = []
+    columns = []
     for column in scan["column_indexes"]:
         if column.get("child_indexes") or column["index"] >= len(names):
-            found.append(UNKNOWN)  # a part of a column, or the number of the row
+            columns.append(UNKNOWN)  # a part of a column, or the number of the row
         else:
             name = caseless(names[column["index"]])
-            found.append(ViewColumn(name, frozenset({(place, name)})))
-    return found
+            columns.append(ViewColumn(name, frozenset({(place, name)})))
+    return columns
 
 
 def _is_column(node: Node) -> bool:
@@ -142,12 +142,12 @@ def _merged(columns: Sequence[ViewColumn]) -> ViewColumn:
 
 def _sources(columns: Iterator[ViewColumn] | Sequence[ViewColumn]) -> frozenset[Any] | None:
     """All that some columns show; None where it isn't known of one of them."""
-    found: set[Any] = set()
+    sources: set[Any] = set()
     for column in columns:
         if column.of is None:
             return None
-        found |= column.of
-    return frozenset(found)
+        sources |= column.of
+    return frozenset(sources)
 
 
 def shown_by_text(
@@ -211,5 +211,5 @@ def _others(relation: Node, below: Callable[[Node], Collection[str] | None]) -> 
         return None if None in sides else set().union(*(side or () for side in sides))
     if relation["type"] == "TABLE_FUNCTION":
         return set() if relation["function"]["function_name"] in READERS else None
-    found = below(relation) if relation["type"] == "BASE_TABLE" else None
-    return None if found is None else set(map(caseless, found))
+    columns = below(relation) if relation["type"] == "BASE_TABLE" else None
+    return None if columns is None else set(map(caseless, columns))

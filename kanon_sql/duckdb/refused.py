@@ -63,16 +63,16 @@ def refusals(missing: Callable[[], ReferencedRelation | None]) -> Iterator[None]
     except ABOUT_DATA as error:
         raise refused(error) from None
     except (*HARMLESS, duckdb.IOException) as error:
-        told = read_fault(error) if isinstance(error, duckdb.IOException) else None
-        if told is not None:
-            raise told from None
+        fault = read_fault(error) if isinstance(error, duckdb.IOException) else None
+        if fault is not None:
+            raise fault from None
         sought = missing()
         said = str(error).partition("\n")[0].partition(": ")[2]
         if isinstance(error, duckdb.IOException) and not said.startswith("No files found"):
             said = UNREAD  # a path may hold a value
         raise OptionError(sought.sentence if sought else said) from None
     except duckdb.Error as error:
-        told = read_fault(error)
-        if told is None:
+        fault = read_fault(error)
+        if fault is None:
             raise
-        raise told from None
+        raise fault from None

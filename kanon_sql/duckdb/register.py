@@ -75,12 +75,12 @@ it, though other connections of the database go on calling it."""
 def _known(con: duckdb.DuckDBPyConnection) -> set[str]:
     """Which of the functions the database has; all in one query, since it lists thousands."""
     names = [*(function.name for function in FUNCTIONS), INSTANCE, PLANNER]
-    found = con.execute(
+    cursor = con.execute(
         "SELECT function_name FROM system.main.duckdb_functions() "
         "WHERE database_name = 'system' AND system.main.list_contains(?, function_name)",
         [names],
     )
-    return {name for (name,) in found.fetchall()}
+    return {name for (name,) in cursor.fetchall()}
 
 
 def _create(con: duckdb.DuckDBPyConnection, function: Signature, known: set[str]) -> None:
@@ -112,10 +112,10 @@ def _create(con: duckdb.DuckDBPyConnection, function: Signature, known: set[str]
 def _refused(con: duckdb.DuckDBPyConnection, name: str) -> str | None:
     """Why a function can't be called without arguments, in DuckDB's word for the kind of error;
     None where it can. It is asked for in a way that fails no transaction of the caller's."""
-    ((told,),) = con.execute(
+    ((plan,),) = con.execute(
         f"SELECT system.main.json_serialize_plan('SELECT system.main.{name}()')"
     ).fetchall()
-    error: str | None = json.loads(told).get("error_type")
+    error: str | None = json.loads(plan).get("error_type")
     return error
 
 
@@ -123,8 +123,8 @@ def _instance(con: duckdb.DuckDBPyConnection) -> int | None:
     """The number of the database that the connection belongs to; None of a new one."""
     if _refused(con, INSTANCE) == "catalog":
         return None
-    ((found,),) = con.execute(f"SELECT system.main.{INSTANCE}()").fetchall()
-    return int(found)
+    ((number,),) = con.execute(f"SELECT system.main.{INSTANCE}()").fetchall()
+    return int(number)
 
 
 def _make(con: duckdb.DuckDBPyConnection) -> int:
@@ -187,19 +187,19 @@ def _bound(con: duckdb.DuckDBPyConnection) -> bytes | None:
     """A digest of what the names of the functions mean here; None where DuckDB doesn't tell."""
     asked = "SELECT system.main.json_serialize_plan(?)"
     try:
-        ((told,),) = con.execute(asked, [bound_sql()]).fetchall()
+        ((plan,),) = con.execute(asked, [bound_sql()]).fetchall()
     except (duckdb.BinderException, duckdb.CatalogException):
         return None
-    refused = told.startswith('{"error":true')
-    return None if refused else hashlib.blake2b(told.encode()).digest()
+    refused = plan.startswith('{"error":true')
+    return None if refused else hashlib.blake2b(plan.encode()).digest()
 
 
 def _shadow(con: duckdb.DuckDBPyConnection, database: str, path: str) -> str | None:
     try:
-        found = con.execute(shadows_sql(literal(database), literal(path))).fetchone()
+        row = con.execute(shadows_sql(literal(database), literal(path))).fetchone()
     except (duckdb.BinderException, duckdb.CatalogException):
         raise OptionError(UNLISTED) from None
-    return None if found is None else found[0]
+    return None if row is None else row[0]
 
 
 def _shadow_of(instance: int) -> ShadowOf:
@@ -277,8 +277,8 @@ def _register(con: duckdb.DuckDBPyConnection) -> int:
             instance = _make(con)
         known = _registered.setdefault(instance, Connections())
         known[_number_of(con)] = con
-        made = _statements(con)
-    for statement in made:
+        statements = _statements(con)
+    for statement in statements:
         con.execute(statement)
     return instance
 

@@ -75,8 +75,8 @@ def bound(con: Connection, text: str) -> duckdb.DuckDBPyRelation:
     names that no relation may have, so that none of ours is taken for the caller's.
     """
     scope = {"__kanon_sql": con.sql, "__kanon_text": text}
-    found: duckdb.DuckDBPyRelation = eval("__kanon_sql(__kanon_text)", scope)
-    return found
+    relation: duckdb.DuckDBPyRelation = eval("__kanon_sql(__kanon_text)", scope)
+    return relation
 
 
 class Session:
@@ -87,17 +87,17 @@ class Session:
         read: files and queries that its frames read, as texts.
     """
 
-    def __init__(self, given: Any) -> None:
-        """``given``: the caller's connection, or None."""
-        if given is not None and not isinstance(given, Connection):
+    def __init__(self, con: Any) -> None:
+        """``con``: the caller's connection, or None."""
+        if con is not None and not isinstance(con, Connection):
             raise OptionError(
-                f"con is a {type(given).__name__}, no connection. Give what duckdb.connect() gives."
+                f"con is a {type(con).__name__}, no connection. Give what duckdb.connect() gives."
             )
-        self._own = given is None
+        self._own = con is None
         self._held: list[str] = []
         self.read: list[str] = []
         try:
-            self.con = register(duckdb.connect() if given is None else given)
+            self.con = register(duckdb.connect() if con is None else con)
             if self._own:
                 # ours shows how far a call is; DuckDB's would be a second one in notebooks
                 # (without ipywidgets DuckDB refuses the setting, and shows none)
@@ -161,13 +161,13 @@ class Session:
             name = self.hold(FRAME, data)
         relation = find_relation(name, self.catalog)
         try:
-            found = bound(self.con, f"FROM {relation.sql}")
+            schema = bound(self.con, f"FROM {relation.sql}")
         except duckdb.Error as error:
             raise self._unfound(name, error) from None
         known = relation.entry or CatalogEntry({})
-        comments = {**dict.fromkeys(found.columns), **known.columns}
+        comments = {**dict.fromkeys(schema.columns), **known.columns}
         return replace(
-            relation, sql=_without_lists_of_values(relation.sql, found),
+            relation, sql=_without_lists_of_values(relation.sql, schema),
             entry=replace(known, columns=comments),
         )
 
@@ -239,10 +239,10 @@ class Session:
         return None
 
 
-def _without_lists_of_values(relation: str, found: duckdb.DuckDBPyRelation) -> str:
+def _without_lists_of_values(relation: str, schema: duckdb.DuckDBPyRelation) -> str:
     """The relation as it stands in FROM, where an ENUM inside of another type is a text: its type
     would tell all values that it may have, released or not. An ENUM alone is one by the query."""
-    kinds = zip(found.columns, map(str, found.types), strict=True)
+    kinds = zip(schema.columns, map(str, schema.types), strict=True)
     casts = ", ".join(
         f"CAST({quoted(name)} AS {ENUM.sub('VARCHAR', kind)}) AS {quoted(name)}"
         for name, kind in kinds if ENUM.search(kind) and not ENUM.fullmatch(kind)
@@ -253,46 +253,46 @@ def _without_lists_of_values(relation: str, found: duckdb.DuckDBPyRelation) -> s
 def reads_of(session: Session, source: Relation, options: Mapping[str, Any]) -> Reads:
     """What a call reads: its relation, those that its options name, and the files of frames."""
     named = {
-        name: given for name, given in options.items()
+        name: value for name, value in options.items()
         if name in RELATIONS or name == "hierarchies"
     }
     return Reads(session.con, source.sql, {**named, FRAME: session.read})
 
 
-def _hold(session: Session, name: str, given: Any) -> Any:
+def _hold(session: Session, name: str, value: Any) -> Any:
     """A frame, or a list of rows, given as an option becomes a relation of the connection; its
     name, or the option."""
-    if isinstance(given, (list, tuple)) and given and all(
-        isinstance(pair, (list, tuple)) and len(pair) == len(given[0]) for pair in given
+    if isinstance(value, (list, tuple)) and value and all(
+        isinstance(pair, (list, tuple)) and len(pair) == len(value[0]) for pair in value
     ):
-        names = [f"column_{i}" for i in range(1, len(given[0]) + 1)]
-        given = pa.table(dict(zip(names, map(list, zip(*given, strict=True)), strict=True)))
-    if hasattr(given, "columns") or hasattr(given, "column_names"):
-        return session.hold(name, given)
-    return plain(given)
+        names = [f"column_{i}" for i in range(1, len(value[0]) + 1)]
+        value = pa.table(dict(zip(names, map(list, zip(*value, strict=True)), strict=True)))
+    if hasattr(value, "columns") or hasattr(value, "column_names"):
+        return session.hold(name, value)
+    return plain(value)
 
 
 def _relations(session: Session, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options, where frames may stand for names of relations, as plain values."""
     held = {
-        name: _hold(session, name, given) if name in RELATIONS else given
-        for name, given in options.items()
+        name: _hold(session, name, value) if name in RELATIONS else value
+        for name, value in options.items()
     }
     if isinstance(held.get("hierarchies"), Mapping):
         held["hierarchies"] = {
-            column: _hold_hierarchy(session, f"hierarchy_{i}", given)
-            for i, (column, given) in enumerate(held["hierarchies"].items(), start=1)
+            column: _hold_hierarchy(session, f"hierarchy_{i}", hierarchy)
+            for i, (column, hierarchy) in enumerate(held["hierarchies"].items(), start=1)
         }
     return {name: plain(value) for name, value in held.items()}
 
 
-def _hold_hierarchy(session: Session, name: str, given: Any) -> Any:
+def _hold_hierarchy(session: Session, name: str, hierarchy: Any) -> Any:
     """The name of a frame of levels; a kind with names for the frames that it is made from."""
-    if not isinstance(given, Mapping):
-        return _hold(session, name, given)
+    if not isinstance(hierarchy, Mapping):
+        return _hold(session, name, hierarchy)
     return {
         option: _hold(session, f"{name}_{option}", value) if option in RELATIONS else value
-        for option, value in given.items()
+        for option, value in hierarchy.items()
     }
 
 
@@ -319,8 +319,8 @@ def run(call: str, data: Frame | Named, con: Any, options: Mapping[str, Any]) ->
     Raises:
         OptionError, DataError, ReleaseError: as the SQL call, in the same words.
     """
-    found: Frame = answer(call, data, con, options, way_back(data, con))
-    return found
+    result: Frame = answer(call, data, con, options, way_back(data, con))
+    return result
 
 
 def answer(

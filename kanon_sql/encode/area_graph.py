@@ -38,8 +38,8 @@ class AreaGraph:
 
 def positions(codes: pa.Array, values: pa.Array) -> Labels:
     """The index of each value among the codes, -1 where it is none."""
-    found = pc.index_in(values, codes).fill_null(-1)
-    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
+    indices = pc.index_in(values, codes).fill_null(-1)
+    return np.asarray(indices.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
 def _columns(table: SideTable) -> str:

@@ -72,14 +72,14 @@ class Rows:
     def hashes(self) -> tuple[npt.NDArray[np.uint64], ...]:
         """Those of HASHES that some row needs, 0 for one that needs none: uint64, shape (n,)
         each."""
-        found = []
+        columns = []
         for name in HASHES:
-            given = self.fields.get(name)
-            if given is not None and not isinstance(given, np.ndarray):
-                given = given.fill_null(0).to_numpy(zero_copy_only=False)
-            if given is not None and given.any():
-                found.append(given)
-        return tuple(found)
+            column = self.fields.get(name)
+            if column is not None and not isinstance(column, np.ndarray):
+                column = column.fill_null(0).to_numpy(zero_copy_only=False)
+            if column is not None and column.any():
+                columns.append(column)
+        return tuple(columns)
 
     def numbers(self, name: str) -> npt.NDArray[Any]:
         """A field as a numpy array."""
@@ -111,7 +111,7 @@ class Column:
 def read_columns(argument: Any) -> list[Column]:
     """Columns as DuckDB hands them over, VARCHAR[][]: name and type of each, and those that
     are alike; NULL is none."""
-    return [Column(told[0], told[1], tuple(told[2:])) for told in argument[0].as_py() or []]
+    return [Column(entry[0], entry[1], tuple(entry[2:])) for entry in argument[0].as_py() or []]
 
 
 @dataclass(frozen=True)

@@ -224,9 +224,9 @@ class Categorical:
                 neighbours. None: a flat taxonomy.
             distance: 'sse' or 'loss'.
         """
-        found = values.dictionary_encode()
+        encoded = values.dictionary_encode()
         if levels is None:
-            leaves = found.dictionary
+            leaves = encoded.dictionary
             ranked = pc.sort_indices(leaves)
             leaves = leaves.take(ranked)
             own = np.arange(len(leaves), dtype=np.int32)[:, None]
@@ -243,7 +243,7 @@ class Categorical:
         if levels is None:  # where each value stands among the sorted ones is known
             words = np.empty(len(leaves), np.int64)
             words[ranked.to_numpy()] = np.arange(len(leaves))
-        codes = plain._nodes_of(found, words)
+        codes = plain._nodes_of(encoded, words)
         shares = [_shares(codes[:, level]) for level in range(height)]
         fitted = replace(
             plain, squared=squared_lengths(weight, shares, distance), present=len(shares[0]),
@@ -261,8 +261,8 @@ class Categorical:
         """
         codes, total = self.codes(values), float(counts.sum())
         height = codes.shape[1]
-        found = [np.bincount(codes[:, level], weights=counts) for level in range(height)]
-        shares = [np.sort(found_at[found_at > 0] / total) for found_at in found]
+        by_level = [np.bincount(codes[:, level], weights=counts) for level in range(height)]
+        shares = [np.sort(at_level[at_level > 0] / total) for at_level in by_level]
         return replace(
             self, squared=squared_lengths(self.weight, shares, distance), present=len(shares[0]),
             distinct=self._distinct(codes, counts),
@@ -272,14 +272,14 @@ class Categorical:
         """Nodes of values at each level; int32, shape (n, height); -1 for what is no category."""
         return self._nodes_of(values.dictionary_encode())
 
-    def _nodes_of(self, found: pa.DictionaryArray, words: Labels | None = None) -> Codes:
+    def _nodes_of(self, encoded: pa.DictionaryArray, words: Labels | None = None) -> Codes:
         """The nodes of values; ``words`` are the leaves of their dictionary, where these are
         known."""
         if words is None:
-            spots = pc.index_in(found.dictionary, self.leaves).fill_null(len(self.leaves) + 1)
+            spots = pc.index_in(encoded.dictionary, self.leaves).fill_null(len(self.leaves) + 1)
             words = spots.to_numpy(zero_copy_only=False)
         table = np.append(words, len(self.leaves))
-        spots = found.indices.fill_null(len(table) - 1).to_numpy(zero_copy_only=False)
+        spots = encoded.indices.fill_null(len(table) - 1).to_numpy(zero_copy_only=False)
         return np.ascontiguousarray(self.nodes[table][spots], dtype=np.int32)
 
     def _distinct(self, codes: Codes, many: Labels | None = None) -> Floats:

@@ -24,13 +24,13 @@ LONGITUDE = (
 def geographic(names: Sequence[str]) -> tuple[int, int] | None:
     """Where the latitude and the longitude stand among these columns, by their names; None where
     there is not one of each."""
-    found = [
+    matches = [
         [j for j, name in enumerate(names) if re.search(pattern, name)]
         for pattern in (LATITUDE, LONGITUDE)
     ]
-    if any(len(spots) != 1 for spots in found) or found[0] == found[1]:
+    if any(len(spots) != 1 for spots in matches) or matches[0] == matches[1]:
         return None
-    return found[0][0], found[1][0]
+    return matches[0][0], matches[1][0]
 
 
 def refuse_beyond_degrees(latitude: Floats, longitude: Floats, names: Sequence[str]) -> None:

@@ -22,7 +22,7 @@ def flat_map(latitude: Any, longitude: Any) -> Floats:
     lat = np.asarray(latitude, dtype=np.float64)
     lon = np.mod(np.asarray(longitude, dtype=np.float64), 360.0)
     known = np.isfinite(lat) & np.isfinite(lon)
-    found: Floats = np.full((len(lat), 2), np.nan)
+    plane: Floats = np.full((len(lat), 2), np.nan)
     if known.any():
         around = np.unique(lon[known])
         gaps = np.diff(around, append=around[0] + 360.0)
@@ -30,8 +30,8 @@ def flat_map(latitude: Any, longitude: Any) -> Floats:
         start = around[(np.argmax(gaps) + 1) % len(around)]
         turned = np.where(lon < start, lon + 360.0, lon) - start
         shrink = np.cos(np.radians(lat[known].mean()))
-        found[known] = np.column_stack([turned * shrink, lat])[known]
-    return found
+        plane[known] = np.column_stack([turned * shrink, lat])[known]
+    return plane
 
 
 def _triangulated(places: Floats) -> Any:
@@ -39,13 +39,13 @@ def _triangulated(places: Floats) -> Any:
     if len(places) > 2:
         try:
             # a place at the origin and sides of about 1 leave the most digits for the triangles
-            found = Delaunay((places - places[0]) / np.ptp(places, axis=0).max())
+            triangulation = Delaunay((places - places[0]) / np.ptp(places, axis=0).max())
         except QhullError:  # all on a line
             pass
         else:
-            corners = found.simplices
+            corners = triangulation.simplices
             sides = [corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [0, 2]]]
-            return np.concatenate([*sides, found.coplanar[:, [0, 2]]])
+            return np.concatenate([*sides, triangulation.coplanar[:, [0, 2]]])
     wide = np.argmax(np.ptp(places, axis=0)) if len(places) else 0
     line = np.lexsort([places[:, 1 - wide], places[:, wide]])
     return np.column_stack([line[:-1], line[1:]])

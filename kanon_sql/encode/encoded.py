@@ -144,13 +144,13 @@ class Encoded:
         """
         if metric == "euclidean":
             plain = self.squared()
-            made = MetricPoints.of(plain.numeric, plain.codes, plain.scale, "root")
+            points = MetricPoints.of(plain.numeric, plain.codes, plain.scale, "root")
         elif metric == "haversine":
-            made = MetricPoints.of(on_sphere(*self.places_in(self.columns)), form="arc")
+            points = MetricPoints.of(on_sphere(*self.places_in(self.columns)), form="arc")
         else:
             cells = self.cells(flat=metric == "hamming")
-            made = MetricPoints.of(cells.numeric, cells.codes, cells.scale / 2.0, "plain")
-        return self._carrying(made)
+            points = MetricPoints.of(cells.numeric, cells.codes, cells.scale / 2.0, "plain")
+        return self._carrying(points)
 
     def places_in(self, columns: Sequence[Any]) -> tuple[Floats, Floats]:
         """The latitudes and longitudes in degrees, of two columns that are known by their names.

@@ -63,9 +63,9 @@ class Words:
         """The codes of values: int32, shape (count,); zeros where nobody asks for them."""
         if values is None:
             return np.zeros(count, np.int32)
-        found = pc.index_in(values, pa.array(self.known[:-1], pa.string()))
-        found = found.fill_null(len(self.known) - 1)
-        return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int32)
+        indices = pc.index_in(values, pa.array(self.known[:-1], pa.string()))
+        indices = indices.fill_null(len(self.known) - 1)
+        return np.asarray(indices.to_numpy(zero_copy_only=False), dtype=np.int32)
 
 
 @dataclass(frozen=True)
@@ -141,9 +141,9 @@ def _learned(
 ) -> tuple[Encoding, Cells, dict[int, Codes], Indices]:
     """The encoding, and what it was learned from: cells, codes of the categories, and the
     canonical order, in which sums of numbers run."""
-    given = {caseless(name): tree for name, tree in trees.items()}
+    by_name = {caseless(name): tree for name, tree in trees.items()}
     check_types(columns)
-    _check_names(columns, task.weights, given.keys() - {caseless(c.name) for c in sensitive})
+    _check_names(columns, task.weights, by_name.keys() - {caseless(c.name) for c in sensitive})
     weights = {caseless(name): weight for name, weight in task.weights.items()}
     distance = task.distance or "sse"
     cells = Cells.of(rows, columns, task.nulls)
@@ -151,7 +151,7 @@ def _learned(
     codes: dict[int, Codes] = {}
     for j, words in cells.words.items():
         name = columns[j].name
-        tree = given.get(caseless(name))
+        tree = by_name.get(caseless(name))
         attributes[j], codes[j] = Categorical.fit_codes(
             name, weights.get(caseless(name), 1.0), words, tree.levels if tree else None, distance
         )
@@ -166,7 +166,7 @@ def _learned(
             for j, attribute in attributes.items()
         }
     label = rows.fields.get("label") if task.class_label is not None else None
-    known = fit_sensitive(rows, sensitive, given)
+    known = fit_sensitive(rows, sensitive, by_name)
     protected = np.array([word in task.sensitive_values for word in (*known[0].words, None)]
                          if known else [False])
     if known and task.own.needs_protected and not protected.any():

@@ -80,12 +80,12 @@ class Profile:
     high: int | None = None
 
     @staticmethod
-    def of(column: Column, told: Mapping[str, Any]) -> Profile:
+    def of(column: Column, struct: Mapping[str, Any]) -> Profile:
         """Of a column, from the struct of SQL, as JSON."""
-        ends = [None if told[end] is None else int(told[end]) for end in ("low", "high")]
+        ends = [None if struct[end] is None else int(struct[end]) for end in ("low", "high")]
         return Profile(
-            column.name, column.sql_type, told["rows"], told["values"], told["distinct"],
-            told["common"], *ends
+            column.name, column.sql_type, struct["rows"], struct["values"], struct["distinct"],
+            struct["common"], *ends
         )
 
 

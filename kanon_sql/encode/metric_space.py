@@ -28,15 +28,15 @@ def center_distances(
     """
     width = len(encoded.attributes)
     if metric == "haversine":
-        here, there = (
+        original, center = (
             on_sphere(*encoded.places_in([
                 number_column(cells, j, width) for j in range(width)
             ]))
             for cells in (source, centers)
         )
-        size = max(here.shape[1], there.shape[1])
-        here, there = (np.pad(p, ((0, 0), (0, size - p.shape[1]))) for p in (here, there))
-        keys = np.sum((here - there) ** 2, axis=1)
+        size = max(original.shape[1], center.shape[1])
+        original, center = (np.pad(p, ((0, 0), (0, size - p.shape[1]))) for p in (original, center))
+        keys = np.sum((original - center) ** 2, axis=1)
     else:
         keys = np.zeros(len(encoded.order))
         for j in range(width):
@@ -55,9 +55,9 @@ def squared_error(
     """Squared distance of each row to the point beside it along attribute j; shape (n,)."""
     attribute, width = encoded.attributes[j], len(encoded.attributes)
     if isinstance(attribute, Numeric):
-        here = attribute.coordinates(number_column(source, j, width))
-        there = attribute.coordinates(number_column(centers, j, width))
-        return np.asarray(np.sum((here - there) ** 2, axis=1), dtype=np.float64)
+        original = attribute.coordinates(number_column(source, j, width))
+        center = attribute.coordinates(number_column(centers, j, width))
+        return np.asarray(np.sum((original - center) ** 2, axis=1), dtype=np.float64)
     differs = attribute.codes(category_column(source, j, width)) != attribute.codes(
         category_column(centers, j, width)
     )
@@ -71,8 +71,8 @@ def _cells_apart(
     attribute j, over that of the hierarchy (``flat``: 1 where they differ); shape (n,)."""
     attribute, width = encoded.attributes[j], len(encoded.attributes)
     if isinstance(attribute, Numeric):
-        here, there = number_column(source, j, width), number_column(centers, j, width)
-        differs = (here != there) & ~(np.isnan(here) & np.isnan(there))
+        original, center = number_column(source, j, width), number_column(centers, j, width)
+        differs = (original != center) & ~(np.isnan(original) & np.isnan(center))
         return np.where(differs, attribute.weight, 0.0)
     levels = attribute.codes(category_column(source, j, width)) != attribute.codes(
         category_column(centers, j, width)

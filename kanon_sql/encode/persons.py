@@ -40,7 +40,7 @@ def of_persons(persons: object) -> Iterator[None]:
         if persons is None:
             raise
         said = COUNTED.sub(
-            lambda found: found[1] if found[1] else "person" + found[2], str(refusal)
+            lambda match: match[1] if match[1] else "person" + match[2], str(refusal)
         )
         raise DataError(said) from None
 
@@ -157,13 +157,13 @@ def numbered_anew(points: Points, entity: str) -> Points:
 def _codes(words: pa.Array) -> tuple[pa.Array, Labels, int]:
     """The distinct texts, sorted; the place of each value among them, -1 for a missing one: int64,
     shape (n,); how many they are."""
-    given = words if isinstance(words, pa.DictionaryArray) else words.dictionary_encode()
-    texts = given.dictionary.to_pylist()
+    encoded = words if isinstance(words, pa.DictionaryArray) else words.dictionary_encode()
+    texts = encoded.dictionary.to_pylist()
     order = sorted(range(len(texts)), key=texts.__getitem__)
     places = np.empty(len(texts) + 1, np.int64)
     places[order] = np.arange(len(texts))
     places[-1] = -1
-    spots = given.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    spots = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     known = pa.array([texts[spot] for spot in order], pa.string())
     return known, places[spots], len(texts)
 
@@ -203,12 +203,12 @@ class _People:
         missing = np.isnan(ordered)
         known = self._sizes - np.add.reduceat(missing, self._starts, dtype=np.int64)
         with np.errstate(all="ignore"):
-            found = np.add.reduceat(np.where(missing, 0.0, ordered), self._starts) / known
+            mean = np.add.reduceat(np.where(missing, 0.0, ordered), self._starts) / known
         low, high = ordered[self._starts], ordered[self._starts + np.maximum(known, 1) - 1]
-        found = np.where(low == high, low, found)
+        mean = np.where(low == high, low, mean)
         # an infinite value is refused later, and must not be lost before
-        found = np.where(np.isinf(high), high, np.where(np.isinf(low), low, found))
-        return np.where(2 * known < self._sizes, np.nan, found)
+        mean = np.where(np.isinf(high), high, np.where(np.isinf(low), low, mean))
+        return np.where(2 * known < self._sizes, np.nan, mean)
 
     def most_frequent(self, words: pa.Array) -> pa.Array:
         """The most frequent value of each person, the first text of equally frequent ones; a

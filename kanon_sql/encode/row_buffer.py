@@ -155,14 +155,14 @@ class RowBuffer:
         """What is said of rows that haven't come yet, and for which memory won't suffice."""
         need, free = self._need(rows), self._free()
         if limit is not None and need > limit and (free is None or limit <= free):
-            there, else_ = f"memory_limit is {_size(limit)}", "raise memory_limit"
+            available, else_ = f"memory_limit is {_size(limit)}", "raise memory_limit"
         elif free is not None and need > free:
-            there, else_ = f"{_size(free)} are free", "free memory"
+            available, else_ = f"{_size(free)} are free", "free memory"
         else:
             return None
         return DataError(
-            f"{rows:,} rows need about {_size(need)} of additional memory, and {there}. {BLOCKS}, "
-            f"or {else_}."
+            f"{rows:,} rows need about {_size(need)} of additional memory, and {available}. "
+            f"{BLOCKS}, or {else_}."
         )
 
     def _too_many(self) -> DataError | None:

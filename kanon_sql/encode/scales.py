@@ -23,8 +23,8 @@ def scale_json(attribute: Attribute) -> dict[str, Any]:
     """The scale of a column in values that JSON has."""
     if isinstance(attribute, Numeric):
         return asdict(attribute)
-    told = {name: getattr(attribute, name) for name in OF_CATEGORIES}
-    return {name: getattr(value, "tolist", lambda v=value: v)() for name, value in told.items()}
+    scale = {name: getattr(attribute, name) for name in OF_CATEGORIES}
+    return {name: getattr(value, "tolist", lambda v=value: v)() for name, value in scale.items()}
 
 
 def scaled(attribute: Attribute, scale: Mapping[str, Any]) -> Attribute:

@@ -56,10 +56,10 @@ def learned_column(
         missing: how many have none.
         tree: its hierarchy, if it has one.
     """
-    found = _of_values(column, words, numbers, tree)
+    learned = _of_values(column, words, numbers, tree)
     spots = {word: i for i, word in enumerate(words)}
-    counts = rows[np.array([spots[word] for word in found.words], np.int64)]
-    return replace(found, table=np.append(counts, missing).astype(np.int64))
+    counts = rows[np.array([spots[word] for word in learned.words], np.int64)]
+    return replace(learned, table=np.append(counts, missing).astype(np.int64))
 
 
 def sensitive_codes(rows: Rows, columns: Sequence[SensitiveColumn]) -> Codes:
@@ -73,18 +73,18 @@ def sensitive_codes(rows: Rows, columns: Sequence[SensitiveColumn]) -> Codes:
         DataError: a value that was not learned.
     """
     cells: CellColumns = rows.fields["secrets"]
-    found = np.empty((rows.count, len(columns)), np.int32)
+    codes = np.empty((rows.count, len(columns)), np.int32)
     for j, column in enumerate(columns):
-        given = _encoded(cells.words[j])
-        ranks = pc.index_in(given.dictionary, pa.array(column.words, pa.string()))
+        encoded = _encoded(cells.words[j])
+        ranks = pc.index_in(encoded.dictionary, pa.array(column.words, pa.string()))
         if ranks.null_count:
             raise DataError(
                 f"The sensitive column {column.name!r} has values that the encoding doesn't know. "
                 "Fit it to all rows first."
             )
-        spots = given.indices.fill_null(len(ranks)).to_numpy(zero_copy_only=False)
-        found[:, j] = np.append(ranks.to_numpy(zero_copy_only=False), column.values)[spots]
-    return found
+        spots = encoded.indices.fill_null(len(ranks)).to_numpy(zero_copy_only=False)
+        codes[:, j] = np.append(ranks.to_numpy(zero_copy_only=False), column.values)[spots]
+    return codes
 
 
 def _encoded(words: pa.Array) -> pa.DictionaryArray:
@@ -93,12 +93,12 @@ def _encoded(words: pa.Array) -> pa.DictionaryArray:
 
 
 def _fit(column: Column, cells: CellColumns, j: int, tree: Taxonomy | None) -> SensitiveColumn:
-    given = _encoded(cells.words[j])
-    known: list[str] = given.dictionary.to_pylist()
+    encoded = _encoded(cells.words[j])
+    known: list[str] = encoded.dictionary.to_pylist()
     numbers = np.zeros(len(known))
     if is_numeric(column.sql_type):
-        valid = given.indices.is_valid().to_numpy(zero_copy_only=False)
-        numbers[given.indices.drop_null().to_numpy()] = cells.numbers[j][valid]
+        valid = encoded.indices.is_valid().to_numpy(zero_copy_only=False)
+        numbers[encoded.indices.drop_null().to_numpy()] = cells.numbers[j][valid]
     return _of_values(column, known, numbers, tree)
 
 

@@ -97,17 +97,17 @@ def read_items(
             take, or a graph that can't be read.
         OptionError: an extent for other columns.
     """
-    found = _items_of(rows, columns, task, tables)
+    items = _items_of(rows, columns, task, tables)
     if not sensitive:
-        return found
-    if not found.placed.all():
+        return items
+    if not items.placed.all():
         raise DataError(
-            f"{int((~found.placed).sum())} rows have no place and would be a class of their own, "
+            f"{int((~items.placed).sum())} rows have no place and would be a class of their own, "
             "which no model of privacy is enforced on. Leave them out by nulls='suppress'."
         )
     codes = sensitive_codes(rows, sensitive)
     return replace(
-        found, points=replace(found.points, sensitive=codes, sensitive_columns=sensitive)
+        items, points=replace(items.points, sensitive=codes, sensitive_columns=sensitive)
     )
 
 
@@ -140,13 +140,13 @@ def _items(keys: pa.Array, rank: Floats | None) -> tuple[pa.Array, Labels]:
     known = pc.unique(keys.drop_null())
     order = pc.sort_indices(known).to_numpy()
     if rank is not None:
-        found = pc.index_in(keys, known).fill_null(len(known)).to_numpy(zero_copy_only=False)
+        indices = pc.index_in(keys, known).fill_null(len(known)).to_numpy(zero_copy_only=False)
         ranks = np.zeros(len(known) + 1)
-        ranks[found] = rank
+        ranks[indices] = rank
         order = order[np.argsort(ranks[order], kind="stable")]
     known = known.take(pa.array(order))
-    found = pc.index_in(keys, known).fill_null(len(known))
-    item = np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
+    indices = pc.index_in(keys, known).fill_null(len(known))
+    item = np.asarray(indices.to_numpy(zero_copy_only=False), dtype=np.int64)
     return known, item
 
 
@@ -198,9 +198,9 @@ def _places(columns: Sequence[Column], cells: pa.StructArray, task: GroupTask) -
         middle = (float(latitude.min()) + float(latitude.max())) / 2.0
         across = max(float(np.cos(np.radians(middle))), 1e-6)
         aspect = 1.0 / across if degrees[0] == 0 else across
-    box, given = np.zeros((0, 2)), task.own.box
-    if given is not None:
-        box = _extent(names, given)
+    box, by_column = np.zeros((0, 2)), task.own.box
+    if by_column is not None:
+        box = _extent(names, by_column)
         if degrees and any(
             np.abs(box[spot]).max() > most for spot, most in zip(degrees, (90, 180), strict=True)
         ):
@@ -224,10 +224,10 @@ def _sites(place: Floats) -> tuple[Floats, Labels]:
     return ordered[fresh], item
 
 
-def _extent(names: Sequence[str], given: Mapping[str, Sequence[float]]) -> Floats:
+def _extent(names: Sequence[str], by_column: Mapping[str, Sequence[float]]) -> Floats:
     """The bounds of both columns, in their order: float64, shape (2, 2)."""
-    lowered = {caseless(column): list(ends) for column, ends in given.items()}
-    for column in given:
+    lowered = {caseless(column): list(ends) for column, ends in by_column.items()}
+    for column in by_column:
         if caseless(column) not in [caseless(name) for name in names]:
             raise OptionError(
                 f"extent names the column {column!r}, which is not a quasi-identifier. "
