@@ -66,7 +66,7 @@ def test_they_are_those_of_the_definition(
     most, told = int(rng.integers(0, width + 2)), int(rng.integers(0, width + 2))
     distinct, found = search(rows, most, told, rng)
     expected = minimal(rows, min(most, width))
-    assert found.found == Counter(columns for _, columns in expected)
+    assert found.counts == Counter(columns for _, columns in expected)
     assert found.total == len(expected)
     assert found.least == min((len(columns) for _, columns in expected), default=None)
     assert {row for row, has in zip(distinct, found.rows, strict=True) if has} == {
@@ -100,7 +100,7 @@ def test_the_search_can_be_stopped() -> None:
 
 def test_of_no_rows_nothing_is_found() -> None:
     found = find_uniques(np.zeros((0, 3), np.int64), np.zeros(0, np.int64), 3, 2)
-    assert found.found == {} and list(found.shares(3)) == [None, None, None]
+    assert found.counts == {} and list(found.shares(3)) == [None, None, None]
     assert [s.classes for s in found.subsets] == [0] * 6
 
 
