@@ -1,6 +1,6 @@
 -- name: call
 -- Any release held against its source: FROM anonymize_audit('patients', release='released').
-WITH ${sound},
+WITH ${unshadowed},
 __kanon_kept AS (SELECT __kanon.* FROM ${relation} AS __kanon${where}),
 __kanon_released AS MATERIALIZED (SELECT __kanon.* FROM ${release} AS __kanon${released_where}),
 ${trees}__kanon_columns AS (
@@ -69,6 +69,6 @@ SELECT unnest(list_concat([
         'metric': 'ncp (' || attribute.name || ')', 'value': attribute.ncp,
         'text': NULL::VARCHAR, 'unit': ${attribute_unit}, 'in_words': NULL::VARCHAR, 'description': ${attribute_text}}
 )), max_depth := 2)
-FROM __kanon_facts, __kanon_sound
-WHERE __kanon_sound.sound AND CASE
+FROM __kanon_facts, __kanon_unshadowed
+WHERE __kanon_unshadowed.passed AND CASE
 ${refusals}        ELSE true END

@@ -1,11 +1,11 @@
 -- name: call
 -- The audit of any table, as a whole, by part, by person, or one row for each sensitive column:
 -- FROM k_anonymity('release', quasi_identifiers=['age', 'zip'], k=5).
-WITH ${sound},
+WITH ${unshadowed},
 ${stages}
 SELECT ${first}${figures}${others}
 FROM ${source}
-WHERE __kanon_sound.sound AND CASE
+WHERE __kanon_unshadowed.passed AND CASE
 ${refusals}        ELSE true END${last}
 
 -- name: figures

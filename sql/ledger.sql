@@ -1,6 +1,6 @@
 -- name: check
 -- Whether a ledger keeps what it promises: FROM ledger_check('releases', k=5).
-WITH ${sound},
+WITH ${unshadowed},
 __kanon_ledger AS MATERIALIZED (
     SELECT TRY_CAST(release::VARCHAR AS BIGINT) AS release, __kanon_key(entity) AS person,
            TRY_CAST(class::VARCHAR AS BIGINT) AS class
@@ -38,8 +38,8 @@ SELECT releases, persons, exposures,
        CASE WHEN ${k} IS NULL THEN NULL
             ELSE absence >= ${k} AND exposures = single AND first_release >= 1
                  AND last_release = releases END AS keeps_absence
-FROM __kanon_told, __kanon_sound
-WHERE __kanon_sound.sound
+FROM __kanon_told, __kanon_unshadowed
+WHERE __kanon_unshadowed.passed
 
 -- name: crowds
 -- How many persons share what an attacker can link of somebody in all releases: a part of

@@ -24,8 +24,8 @@ SELECT sha256(array_to_string([*COLUMNS(*)], '')) AS digest
 
 -- name: digest_call
 -- The digest of the rows of a relation, whatever their order, for Python: one value.
-WITH ${sound}
-SELECT (${digest}) AS digest FROM __kanon_sound WHERE __kanon_sound.sound
+WITH ${unshadowed}
+SELECT (${digest}) AS digest FROM __kanon_unshadowed WHERE __kanon_unshadowed.passed
 
 -- name: fingerprint
 -- What tells for Python whether a relation is still what it was: its rows, in any order.

@@ -43,7 +43,7 @@ __kanon_source AS NOT MATERIALIZED (SELECT ${row_helpers}, ${columns} FROM __kan
 -- name: stages
 -- From a relation to its verified release; SELECT sql FROM anonymize_sql('patients', k=5) shows it
 -- with the names filled in.
-${sound},
+${unshadowed},
 ${source} AS MATERIALIZED (  -- each row, its number, and what breaks ties
     SELECT row_number() OVER () AS __kanon_row,
            ${hash} AS __kanon_hash,
@@ -145,7 +145,7 @@ __kanon_sizes AS MATERIALIZED (  -- rows per combination of released values
 ),
 ${models}__kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
     SELECT CASE
-        WHEN NOT (SELECT sound FROM __kanon_sound) THEN false
+        WHEN NOT (SELECT passed FROM __kanon_unshadowed) THEN false
         WHEN NOT (SELECT passed FROM __kanon_accounted) THEN false
 ${constraints}        WHEN [coalesce(sum(__kanon_size), 0) + any_value(__kanon_out),
               any_value(__kanon_label_count), any_value(__kanon_once)]

@@ -1,6 +1,6 @@
 -- name: call
 -- What a file shows of its release, as one row of facts, for kanon_sql.verify('out.parquet').
-WITH ${sound},
+WITH ${unshadowed},
 __kanon_kept AS (SELECT __kanon.* FROM ${relation} AS __kanon),
 __kanon_sizes AS (
     SELECT count(*) AS __kanon_size, ${seen} FROM __kanon_kept GROUP BY ALL
@@ -23,12 +23,12 @@ FROM (SELECT coalesce(sum(__kanon_size), 0)::BIGINT AS rows_released,
              max(__kanon_size) AS largest,
              sum(__kanon_size::HUGEINT * __kanon_size)::DOUBLE AS squares
       FROM __kanon_sizes)
-CROSS JOIN __kanon_diversity CROSS JOIN __kanon_passing, __kanon_sound
-WHERE __kanon_sound.sound
+CROSS JOIN __kanon_diversity CROSS JOIN __kanon_passing, __kanon_unshadowed
+WHERE __kanon_unshadowed.passed
 
 -- name: class_id
 -- Whether the column class_id of a file numbers its classes from 1 on, for kanon_sql.verify.
-WITH ${sound},
+WITH ${unshadowed},
 __kanon_kept AS (SELECT __kanon.* FROM ${relation} AS __kanon),
 __kanon_numbers AS (
     SELECT class_id, count(*) AS classes
@@ -36,4 +36,4 @@ __kanon_numbers AS (
 )
 SELECT coalesce(bool_and(classes = 1 AND class_id IS NOT NULL), true)
        AND coalesce(min(class_id) = 1 AND max(class_id) = count(*), true) AS numbers
-FROM __kanon_numbers, __kanon_sound WHERE __kanon_sound.sound
+FROM __kanon_numbers, __kanon_unshadowed WHERE __kanon_unshadowed.passed

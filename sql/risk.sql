@@ -34,7 +34,7 @@ __kanon_met AS (
 -- name: call
 -- The risk that persons are found in any table:
 -- FROM anonymize_risk('patients', quasi_identifiers=['age', 'zip']).
-WITH ${sound},
+WITH ${unshadowed},
 __kanon_kept AS (SELECT __kanon.* FROM ${relation} AS __kanon${where}),
 __kanon_columns AS (
     SELECT [*COLUMNS(*)] AS columns
@@ -105,8 +105,8 @@ SELECT unnest(list_concat([
         'metric': ${separation_name} || ' (' || entry.name || ')', 'value': entry.separation,
         'text': NULL::VARCHAR, 'unit': ${separation_unit}, 'in_words': NULL::VARCHAR, 'description': ${separation_text}}
 )), max_depth := 2)
-FROM __kanon_facts, __kanon_sound
-WHERE __kanon_sound.sound AND CASE
+FROM __kanon_facts, __kanon_unshadowed
+WHERE __kanon_unshadowed.passed AND CASE
 ${refusals}        ELSE true END
 
 -- name: measured_columns

@@ -6,7 +6,7 @@
 
 -- name: call
 -- One row per column, what it is and what will be released of it: FROM anonymize_roles('patients').
-WITH ${sound},
+WITH ${unshadowed},
 __kanon_source AS MATERIALIZED (
     SELECT __kanon.* FROM ${relation} AS __kanon${where}
 ),
@@ -45,6 +45,6 @@ SELECT unnest(from_json(columns, '[{
     "suggested_role": "VARCHAR", "suggested_hierarchy": "VARCHAR", "distinct_values": "BIGINT", "nulls": "BIGINT",
     "unique_share": "DOUBLE", "separation": "DOUBLE", "released_as": "VARCHAR",
     "released_type": "VARCHAR", "remarks": ["VARCHAR"]}]'), max_depth := 2)
-FROM __kanon_found, __kanon_sound
-WHERE __kanon_sound.sound AND CASE
+FROM __kanon_found, __kanon_unshadowed
+WHERE __kanon_unshadowed.passed AND CASE
 ${refusals}        ELSE true END

@@ -25,7 +25,7 @@ def resolved_sql(
     """
     missing = [
         "    " + expression(
-            "found.missing",
+            "bound_relations.missing",
             probe=literal(f"SELECT 1 FROM {sought.relation.sql}"),
             name=literal(sought.name),
             sentence=literal(sought.sentence),
@@ -36,18 +36,18 @@ def resolved_sql(
         missing.append("    " + _without_columns(columns))
     if not missing:
         return text
-    return statement("found.call", missing="\n".join(missing), text=literal(text))
+    return statement("bound_relations.call", missing="\n".join(missing), text=literal(text))
 
 
 def _without_columns(columns: ReferencedColumns) -> str:
     """SQL of what is said of columns that the relation doesn't have."""
     names = ", ".join(map(quoted, columns.sentences))
     probe = literal(f"SELECT {names} FROM {columns.relation.sql}")
-    hint = expression("found.nearest", probe=probe)
+    hint = expression("bound_relations.nearest", probe=probe)
     cases = "".join(
         f"\n            WHEN {literal(name)} THEN "
         + (literal(said) if name in columns.listed
            else f"system.main.concat({literal(said)}, {hint})")
         for name, said in columns.sentences.items()
     )
-    return expression("found.no_column", told=cases, probe=probe)
+    return expression("bound_relations.no_column", told=cases, probe=probe)

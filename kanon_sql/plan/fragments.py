@@ -98,7 +98,7 @@ def rows_of(relation: Relation, names: Iterable[str]) -> str:
     columns, they are looked up before all else, and a missing one is refused by its name."""
     if relation.lacking:
         nothing = ", ".join(f"NULL AS {quoted(name)}" for name in relation.lacking)
-        return expression("found.with_nothing", relation=relation.sql, columns=nothing)
+        return expression("bound_relations.with_nothing", relation=relation.sql, columns=nothing)
     known = {caseless(name) for name in relation.columns or ()}
     unsure = [name for name in dict.fromkeys(names) if caseless(name) not in known]
     if not unsure:

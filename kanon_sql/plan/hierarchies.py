@@ -176,7 +176,7 @@ def hierarchy_sql(source: Relation, spec: HierarchySpec) -> str:
     )
     return statement(
         "hierarchies.hierarchy_call",
-        sound=unshadowed_sql(),
+        unshadowed=unshadowed_sql(),
         column=quoted(spec.column),
         relation=rows_of(source, [spec.column]),
         tree=stages.stages().rstrip().rstrip(","),

@@ -53,8 +53,8 @@ class _Query:
     def source(self) -> str:
         """SQL of what the columns are aggregates of."""
         if not self.beside:
-            return "__kanon_sizes, __kanon_sound"
-        beside = " CROSS JOIN ".join([*self.beside, "__kanon_sound"])
+            return "__kanon_sizes, __kanon_unshadowed"
+        beside = " CROSS JOIN ".join([*self.beside, "__kanon_unshadowed"])
         return f"{beside} LEFT JOIN __kanon_sizes ON true"
 
 
@@ -62,7 +62,7 @@ def k_anonymity_sql(call: Call) -> str:
     """The SQL of k_anonymity()."""
     query = _query(call)
     return statement(
-        "k_anonymity.call", sound=unshadowed_sql(), stages=",\n".join(query.stages),
+        "k_anonymity.call", unshadowed=unshadowed_sql(), stages=",\n".join(query.stages),
         first=query.first,
         figures=statement("k_anonymity.figures", k=_k(call)), source=query.source, last=query.last,
         others="".join(f",\n       {columns}" for columns in query.others),

@@ -42,7 +42,7 @@ def ledger_check_sql(ledger: Relation, options: Mapping[str, Any]) -> str:
     k = options.get("k")
     return statement(
         "ledger.check",
-        sound=unshadowed_sql(),
+        unshadowed=unshadowed_sql(),
         relation=ledger.sql,
         crowds=statement("ledger.crowds", s="", exposed="__kanon_exposed"),
         k="NULL" if k is None else known["k"].read(k),

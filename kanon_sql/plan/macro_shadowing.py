@@ -146,10 +146,10 @@ def bound_sql() -> str:
 
 
 def unshadowed_sql() -> str:
-    """The stage __kanon_sound, first of every query: it refuses what would change the meaning of
-    the others, also what no other connection sees, such as temporary macros."""
+    """The stage __kanon_unshadowed, first of every query: it refuses what would change the meaning
+    of the others, also what no other connection sees, such as temporary macros."""
     return statement(
-        "macro_shadowing.sound",
+        "macro_shadowing.unshadowed",
         shadow=shadows_sql(*HERE),
         shadowed=literal(SHADOWED),
         collated=literal(COLLATED),

@@ -109,7 +109,9 @@ def row_digests(stage: str) -> str:
 
 def digest_sql(relation: Relation) -> str:
     """A query of one value: the digest of the rows of a relation."""
-    return statement("manifest.digest_call", sound=unshadowed_sql(), digest=digest_of(relation.sql))
+    return statement(
+        "manifest.digest_call", unshadowed=unshadowed_sql(), digest=digest_of(relation.sql)
+    )
 
 
 def fingerprint_sql(relation: Relation) -> str:

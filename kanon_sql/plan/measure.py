@@ -268,7 +268,7 @@ def audit_sql(call: Call) -> str:
     published = replace(roles, identifiers=())
     return statement(
         "audit.call",
-        sound=unshadowed_sql(),
+        unshadowed=unshadowed_sql(),
         relation=source_rows(call),
         release=rows_of(call.audited, published.named),
         where=where(call.source, roles, call.checked),

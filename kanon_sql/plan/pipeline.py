@@ -300,7 +300,7 @@ def pipeline_sql(call: GroupingCall, clock: str = "") -> str:
     without_nulls = f" WHERE __kanon_value({columns}) IS NOT NULL"
     return statement(
         "pipeline.stages",
-        sound=unshadowed_sql(),
+        unshadowed=unshadowed_sql(),
         relation=source_rows(call),
         clock=clock,
         where=where(call.source, roles, call.checked),

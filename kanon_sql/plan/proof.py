@@ -37,7 +37,7 @@ def facts_sql(call: Call, passing: Sequence[str], counts: Mapping[str, int | Non
     _, aggregates, alike = diversity(call)
     return statement(
         "proof.call",
-        sound=unshadowed_sql(),
+        unshadowed=unshadowed_sql(),
         relation=call.source.sql,
         seen=seen(quasi(call.roles, ())),
         aggregates=aggregates,
@@ -53,7 +53,7 @@ def numbers_sql(relation: Relation, columns: Sequence[str]) -> str:
     """A query of one value: whether class_id numbers the classes from 1 on, each of them being one
     combination of these columns."""
     return statement(
-        "proof.class_id", sound=unshadowed_sql(), relation=relation.sql,
+        "proof.class_id", unshadowed=unshadowed_sql(), relation=relation.sql,
         seen=seen(chosen(columns)) if columns else "NULL",
     )
 

@@ -1,7 +1,7 @@
 """A call in, SQL text out. Nothing here touches data or a connection.
 
 The whole of kanon_sql is one SQL query; this folder writes it. The stages are in
-sql/pipeline.sql, in the order in which they run: sound, source, cells, begun, waited,
+sql/pipeline.sql, in the order in which they run: unshadowed, source, cells, begun, waited,
 grouped, labels, classes, sizes, check. What stands around them depends on the call.
 """
 

@@ -67,7 +67,7 @@ def risk_sql(call: Call) -> str:
     distinctness, separation = BY_SUBSET
     return statement(
         "risk.call",
-        sound=unshadowed_sql(),
+        unshadowed=unshadowed_sql(),
         relation=source_rows(call),
         where=where(source, roles, call.checked),
         quasi=columns,

@@ -73,7 +73,7 @@ def roles_sql(call: GroupingCall) -> str:
     }
     return statement(
         "roles.call",
-        sound=unshadowed_sql(),
+        unshadowed=unshadowed_sql(),
         relation=source_rows(call),
         where=where(call.source, roles, call.checked),
         one_source=one_empty_row("__kanon_source"),

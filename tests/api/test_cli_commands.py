@@ -208,7 +208,7 @@ def test_a_report_has_what_was_asked_for(patients: Path, shell: Shell) -> None:
 def test_a_dry_run_shows_and_writes_nothing(patients: Path, shell: Shell) -> None:
     assert shell("anonymize", "patients.parquet", *CALL, "--dry-run") == 0
     assert "  name         VARCHAR      identifier        dropped" in shell.out
-    assert "WITH __kanon_sound" in shell.out
+    assert "WITH __kanon_unshadowed" in shell.out
     assert shell("anonymize", "patients.parquet", *CALL, "--dry-run", "--json") == 0
     told = json.loads(shell.out)
     assert set(told) == {"roles", "memory", "sql"}

@@ -101,7 +101,7 @@ def test_a_dry_run_shows_roles_and_sql_and_writes_nothing(config: Path, shell: S
     assert shell("run", "--dry-run", "kanon.toml", "patients") == 0
     assert shell.out.startswith("-- patients: patients.parquet to out.csv\n")
     assert "quasi_identifier" in shell.out
-    assert "WITH __kanon_sound" in shell.out
+    assert "WITH __kanon_unshadowed" in shell.out
     assert sorted(Path.cwd().iterdir()) == before
 
 

@@ -218,7 +218,7 @@ def test_a_function_that_is_not_in_the_list_is_found(con: duckdb.DuckDBPyConnect
 
 
 def test_what_runs_before_the_check_and_in_it_is_qualified(con: duckdb.DuckDBPyConnection) -> None:
-    assert called(con, f"WITH {unshadowed_sql()} FROM __kanon_sound") == set()
+    assert called(con, f"WITH {unshadowed_sql()} FROM __kanon_unshadowed") == set()
     for call in ("anonymize", "k_anonymity", "anonymize_audit", "anonymize_risk", "hierarchy",
                  "anonymize_methods"):
         (body,) = bodies(con)[call]

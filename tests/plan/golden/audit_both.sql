@@ -1,10 +1,10 @@
 -- k_anonymity('patients', quasi_identifiers := ['age'], sensitive := ['disease'], entity := 'name', l := 2)
-WITH __kanon_sound AS MATERIALIZED (  -- refuses macros and settings that would change what follows
+WITH __kanon_unshadowed AS MATERIALIZED (  -- refuses macros and settings that would change what follows
     SELECT CASE
         WHEN coalesce(system.main.current_setting('default_collation'), '') <> ''
             THEN system.main.error('The setting default_collation is on, which would change what the query means. RESET it, and give a collation to the columns that need one.')
         WHEN name IS NOT NULL THEN system.main.error(system.main.format('The database has a macro named ''{}'', which would change what the query means. Drop or rename it, or attach the database to another one and name the table with its database, for example ''file.main.patients''.', name))
-        ELSE true END AS sound
+        ELSE true END AS passed
     FROM (SELECT system.main.min(function_name) AS name
 FROM (SELECT function_name, schema_name,
              system.main.lower(function_name) AS called,
@@ -306,8 +306,8 @@ SELECT min(__kanon_size) AS k,
        CASE WHEN NULL IS NOT NULL
            THEN count(*) FILTER (WHERE crowd < NULL) END AS classes_below_k_persons,
        1.0::DOUBLE / min(crowd) AS prosecutor_risk_max_persons
-FROM __kanon_persons CROSS JOIN __kanon_found CROSS JOIN __kanon_sound LEFT JOIN __kanon_sizes ON true
-WHERE __kanon_sound.sound AND CASE
+FROM __kanon_persons CROSS JOIN __kanon_found CROSS JOIN __kanon_unshadowed LEFT JOIN __kanon_sizes ON true
+WHERE __kanon_unshadowed.passed AND CASE
         WHEN EXISTS (SELECT 1 FROM duckdb_columns() WHERE list_contains(from_json('["patients"]', '["VARCHAR"]'), __kanon_caseless(table_name)) AND __kanon_declares(comment) AND NOT list_contains(from_json('[]', '["VARCHAR"]'), concat( database_name, '.', schema_name, '.', table_name, '.', column_name, ' ', comment)) AND NOT list_contains(from_json('["age", "disease", "name"]', '["VARCHAR"]'), __kanon_caseless(column_name)))
             THEN __kanon_refuse('OptionError', 'The column comments of "patients" declare roles that are not committed yet. Commit first, or give these columns their roles in the call.')
         WHEN nobody > 0

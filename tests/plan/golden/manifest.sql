@@ -1,11 +1,11 @@
 -- anonymize_manifest('patients', k := 4, identifiers := ['name'], sensitive := ['disease'], alpha := {'Flu': 0.9}, hierarchies := {'zip': 'levels', 'age': {'kind': 'bins', 'width': 10}}, seed := 7)
 WITH __kanon_started AS MATERIALIZED (SELECT __kanon_clock(0) AS __kanon_moment),
-__kanon_sound AS MATERIALIZED (  -- refuses macros and settings that would change what follows
+__kanon_unshadowed AS MATERIALIZED (  -- refuses macros and settings that would change what follows
     SELECT CASE
         WHEN coalesce(system.main.current_setting('default_collation'), '') <> ''
             THEN system.main.error('The setting default_collation is on, which would change what the query means. RESET it, and give a collation to the columns that need one.')
         WHEN name IS NOT NULL THEN system.main.error(system.main.format('The database has a macro named ''{}'', which would change what the query means. Drop or rename it, or attach the database to another one and name the table with its database, for example ''file.main.patients''.', name))
-        ELSE true END AS sound
+        ELSE true END AS passed
     FROM (SELECT system.main.min(function_name) AS name
 FROM (SELECT function_name, schema_name,
              system.main.lower(function_name) AS called,
@@ -274,7 +274,7 @@ __kanon_models AS MATERIALIZED (
 ),
 __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
     SELECT CASE
-        WHEN NOT (SELECT sound FROM __kanon_sound) THEN false
+        WHEN NOT (SELECT passed FROM __kanon_unshadowed) THEN false
         WHEN NOT (SELECT passed FROM __kanon_accounted) THEN false
         WHEN min(__kanon_size) < 4
             THEN __kanon_refuse('ReleaseError', format('The release was stopped: a class of released values has {} rows, fewer than k = 4. Nothing was released; please report this as a bug of the method mdav_star.', min(__kanon_size)))
@@ -537,7 +537,7 @@ SELECT unnest(list_concat(
       'description': 'which release of its ledger this is; null without a ledger'},
      {'section': 'release', 'entry': 'rows_sha256', 'value': to_json(digest)::VARCHAR,
       'description': 'SHA-256 of the released rows, regardless of their order, and of their columns'},
-     {'section': 'release', 'entry': 'sql_sha256', 'value': to_json('acbb7f88614be485a586a5906245a3e0aa32d59ab6854cacd3d0b4654291d26a')::VARCHAR,
+     {'section': 'release', 'entry': 'sql_sha256', 'value': to_json('76a6f00802e785959ce56cd87b2d5b7fae4ec2b0314973a2b613b7331f634670')::VARCHAR,
       'description': 'SHA-256 of the text that anonymize_sql gives for the same call, with seed 0 where the seed is secret'}]
 ), max_depth := 2)
 FROM __kanon_stated CROSS JOIN __kanon_digest CROSS JOIN __kanon_types CROSS JOIN __kanon_names

@@ -1,10 +1,10 @@
 -- anonymize('patients', k := 4, quasi_identifiers := ['age', 'zip'], sensitive := ['disease'], others := 'drop', within := ['job'], l := 2, t := 0.5, suppress := 0.1, seed := 7)
-WITH __kanon_sound AS MATERIALIZED (  -- refuses macros and settings that would change what follows
+WITH __kanon_unshadowed AS MATERIALIZED (  -- refuses macros and settings that would change what follows
     SELECT CASE
         WHEN coalesce(system.main.current_setting('default_collation'), '') <> ''
             THEN system.main.error('The setting default_collation is on, which would change what the query means. RESET it, and give a collation to the columns that need one.')
         WHEN name IS NOT NULL THEN system.main.error(system.main.format('The database has a macro named ''{}'', which would change what the query means. Drop or rename it, or attach the database to another one and name the table with its database, for example ''file.main.patients''.', name))
-        ELSE true END AS sound
+        ELSE true END AS passed
     FROM (SELECT system.main.min(function_name) AS name
 FROM (SELECT function_name, schema_name,
              system.main.lower(function_name) AS called,
@@ -316,7 +316,7 @@ __kanon_models AS MATERIALIZED (
 ),
 __kanon_check AS MATERIALIZED (  -- nothing comes out unless this passes
     SELECT CASE
-        WHEN NOT (SELECT sound FROM __kanon_sound) THEN false
+        WHEN NOT (SELECT passed FROM __kanon_unshadowed) THEN false
         WHEN NOT (SELECT passed FROM __kanon_accounted) THEN false
         WHEN (SELECT strayed > 0 FROM __kanon_strayed)
             THEN __kanon_refuse('ReleaseError', format('The release was stopped: {} rows are in a class of another part. Nothing was released; please report this as a bug of the method mdav_star.', (SELECT strayed FROM __kanon_strayed)))
