@@ -106,7 +106,7 @@ def installed(wheel: Path) -> Iterator[Installed]:
     root = Path(tempfile.mkdtemp(prefix="kanon-installed-"))
     root.chmod(0o755)
     python = new_environment(root / "environment")
-    pip(python, "install", "--no-deps", wheel)
+    pip(python, "install", "--no-deps", "--ignore-installed", wheel)
     yield Installed(python, root)
     shutil.rmtree(root, ignore_errors=True)
 
