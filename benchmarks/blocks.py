@@ -61,14 +61,13 @@ def called(kind: str, method: str, n: int, block_rows: int) -> Outcome:
 
     import kanon_sql
     from benchmarks.data import make_four
-    from benchmarks.sql import call
+    from benchmarks.sql import metrics_call
 
     con = kanon_sql.register(duckdb.connect())
     con.execute("SET enable_progress_bar = false")
     make_four(con, kind, "t", n)
     options = {"k": K, "method": method, "block_rows": block_rows}
-    text = call("t", options).replace("anonymize(", "anonymize_metrics(", 1)
-    rows = con.execute(f"SELECT metric, value FROM {text}").fetchall()
+    rows = con.execute(f"SELECT metric, value FROM {metrics_call('t', options)}").fetchall()
     told = {metric: value for metric, value in rows if value is not None}
     return {
         "loss": told[LOSS.get(method, "information_loss")], "seconds": told["seconds_group"],

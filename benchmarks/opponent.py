@@ -79,7 +79,7 @@ def one(options: dict[str, Any], copies: int = 1, steps: int | None = None) -> O
 
     import kanon_sql
     from benchmarks.meter import measured
-    from benchmarks.sql import call
+    from benchmarks.sql import call, metrics_call
     from kanon_sql.data import adult
     from kanon_sql.stages.remembered import forget
 
@@ -95,8 +95,8 @@ def one(options: dict[str, Any], copies: int = 1, steps: int | None = None) -> O
         options["refine_steps"] = steps
     few = {**options, "refine_steps": 1000} if searches else options
     con.execute(f"CREATE TABLE warm AS FROM {call('few', few)}")
-    metrics = call("adult", options).replace("anonymize", "anonymize_metrics", 1)
-    found = dict(con.execute(f"SELECT metric, value FROM {metrics}").fetchall())
+    metrics = f"SELECT metric, value FROM {metrics_call('adult', options)}"
+    found = dict(con.execute(metrics).fetchall())
 
     def again() -> None:
         forget()  # else the labels would be remembered

@@ -25,6 +25,11 @@ def call(relation: str, options: dict[str, Any]) -> str:
     return f"anonymize('{relation}'{given})"
 
 
+def metrics_call(relation: str, options: dict[str, Any]) -> str:
+    """The text of anonymize_metrics(...), all rows of it, with these options."""
+    return call(relation, {**options, "detail": True}).replace("anonymize", "anonymize_metrics", 1)
+
+
 def grouping_seconds() -> list[float]:
     """A list to which each grouping from now on adds its CPU seconds, those of all threads."""
     from kanon_sql.stages import group
@@ -83,8 +88,7 @@ def one(kind: str, row: str, n: int) -> Outcome:
     scanned = measured(lambda: con.execute(f"SELECT {scan} FROM t").fetchall())
     ordered = measured(create("s", "FROM t ORDER BY ALL"), drop)
     drop()
-    metrics = call("t", options).replace("anonymize", "anonymize_metrics", 1)
-    stages = con.execute(f"SELECT metric, value FROM {metrics}").fetchall()
+    stages = con.execute(f"SELECT metric, value FROM {metrics_call('t', options)}").fetchall()
     around = min(whole - part for whole, part in zip(spent, grouped, strict=False))
     return {
         **released.numbers(n * len(names) * 8), "scan": scanned.seconds, "sort": ordered.seconds,
