@@ -155,7 +155,7 @@ def options(against: str | None, ledger: str | None) -> str:
         f"effort='balanced', seed={SEED}"
     )
     if against is not None:
-        given += f", attacker='{against}', headroom={HEADROOM[against]}"
+        given += f", attacker='knows_{against}', headroom={HEADROOM[against]}"
     return given + (f", ledger='{ledger}'" if ledger else "")
 
 
@@ -199,7 +199,7 @@ def line(
     ).fetchall()
     by = "presence" if against == "nobody" else against
     ((crowd, alone, alone_in_history),) = con.execute(
-        f"SELECT {by}_crowd_min, presence_persons_below_k, absence_persons_below_k "
+        f"SELECT {by}_anonymity_set_min, presence_persons_below_k, absence_persons_below_k "
         "FROM ledger_check('releases', k := 2)"
     ).fetchall()
     return Line(

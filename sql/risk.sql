@@ -69,23 +69,7 @@ __kanon_measured AS MATERIALIZED (
           FROM __kanon_begun CROSS JOIN __kanon_waited)
 ),
 __kanon_facts AS (
-    SELECT *
-    FROM (SELECT coalesce(sum(__kanon_size), 0)::BIGINT AS "rows",
-                 count(*) AS classes,
-                 min(__kanon_size) AS smallest,
-                 count(*) FILTER (WHERE __kanon_size = 1) AS uniques,
-                 coalesce(sum(__kanon_size) FILTER (WHERE __kanon_size < ${k}), 0)::BIGINT AS below,
-                 sum(__kanon_size::HUGEINT * __kanon_size)::DOUBLE AS squares,
-                 (SELECT facts FROM __kanon_measured) AS measured
-          FROM __kanon_sizes)
-    CROSS JOIN (
-        SELECT min(people) AS least,
-               __kanon_added(classes * here / people) AS found,
-               coalesce(sum(here * classes) FILTER (WHERE people < ${k}), 0)::BIGINT AS people_below,
-               sum(short)::BIGINT AS short,
-               coalesce(sum(classes) FILTER (WHERE people = 1), 0)::BIGINT AS alone
-        FROM __kanon_pairs)
-    CROSS JOIN (SELECT ${population_size} AS people, ${population_uniques} AS people_unique)
+    ${facts}
 )
 SELECT unnest(list_concat([
     ${rows}
@@ -108,6 +92,26 @@ SELECT unnest(list_concat([
 FROM __kanon_facts, __kanon_unshadowed
 WHERE __kanon_unshadowed.passed AND CASE
 ${refusals}        ELSE true END
+
+-- name: facts
+-- What is counted of classes and their people: a part of anonymize_risk('patients').
+SELECT *
+    FROM (SELECT coalesce(sum(__kanon_size), 0)::BIGINT AS "rows",
+                 count(*) AS classes,
+                 min(__kanon_size) AS smallest,
+                 count(*) FILTER (WHERE __kanon_size = 1) AS uniques,
+                 coalesce(sum(__kanon_size) FILTER (WHERE __kanon_size < ${k}), 0)::BIGINT AS below,
+                 sum(__kanon_size::HUGEINT * __kanon_size)::DOUBLE AS squares,
+                 ${measured} AS measured
+          FROM __kanon_sizes)
+    CROSS JOIN (
+        SELECT min(people) AS least,
+               __kanon_added(classes * here / people) AS found,
+               coalesce(sum(here * classes) FILTER (WHERE people < ${k}), 0)::BIGINT AS people_below,
+               sum(short)::BIGINT AS short,
+               coalesce(sum(classes) FILTER (WHERE people = 1), 0)::BIGINT AS alone
+        FROM __kanon_pairs)
+    CROSS JOIN (SELECT ${population_size} AS people, ${population_uniques} AS people_unique)
 
 -- name: measured_columns
 -- The combinations, as text by which they are equal: a part of anonymize_risk('patients').

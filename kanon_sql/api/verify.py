@@ -25,12 +25,9 @@ from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.names import caseless
 from kanon_sql.plan.contradictions import UNREAD, contradictions
 from kanon_sql.plan.entries import is_number
-from kanon_sql.plan.manifest import FORMAT, KEY, SEAL, digest_sql, file_relation, sealed
+from kanon_sql.plan.manifest import FORMAT, KEY, SEAL, SECTIONS, digest_sql, file_relation, sealed
 from kanon_sql.plan.proof import facts_sql, model_options, reached, shown_metrics
 from kanon_sql.plan.query import plan
-
-SECTIONS = ("made", "options", "roles", "columns", "metrics", "release")
-"""What every manifest has."""
 
 BESIDES = ("hierarchies", SEAL)
 """What some have, and what stands beside the sections."""

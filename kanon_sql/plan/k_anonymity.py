@@ -150,7 +150,7 @@ def _of_columns(call: Call, entity: str | None) -> _Query:
             violating=_violating(
                 [places[model] for model in call.models if places[model].i == i], counted
             ),
-            measured=_measured([places[model] for model in models.values()]),
+            measured=measured_sql([places[model] for model in models.values()]),
         )
         for i, (column, models) in enumerate(zip(columns, measured, strict=True))
     )
@@ -160,7 +160,7 @@ def _of_columns(call: Call, entity: str | None) -> _Query:
         f"any_value({name}_violating) AS {name}_violating" for name in ("classes", counted)
     ]
     query = _Query(
-        [_sets(call, entity), _stages_of_models([*places.values()], columns, entity, in_parts)],
+        [_sets(call, entity), stages_of_models([*places.values()], columns, entity, in_parts)],
         others=selected, beside=["__kanon_found"], refused="".join(_unordered([*places.values()])),
         last="\nGROUP BY place\nORDER BY place ASC",
     )
@@ -195,7 +195,7 @@ def _sets(call: Call, entity: str | None) -> str:
     )
 
 
-def _stages_of_models(
+def stages_of_models(
     places: Sequence[Checked], columns: Sequence[str], entity: str | None, in_parts: bool
 ) -> str:
     """The stages that look at classes as the models do."""
@@ -215,7 +215,7 @@ INDENT, UNBROKEN = " " * 11, "\xa0"
 """Before a line, and in place of a blank where no line ends."""
 
 
-def _measured(models: Sequence[Checked]) -> str:
+def measured_sql(models: Sequence[Checked]) -> str:
     """SQL of what the worst class has on the scale of each model, as many in a line as people
     write there."""
     holes = {each.model.audited_as: f"{each.worst} FROM {each.stage}" for each in models}

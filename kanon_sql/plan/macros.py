@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 
 from kanon_sql import renamed
@@ -88,6 +89,20 @@ def macros(home: str = "") -> list[str]:
         *(_renamed_macro(old, new) for old, new in renamed.CALLS.items()),
     ]
     return [_made_at(text, home) for text in texts] if home else texts
+
+
+def helper_macros(texts: Iterable[str], others: Iterable[str] = ()) -> list[str]:
+    """The macros that SQL texts name, and those that they name, each after those that it names;
+    ``others`` stand in place of those of their names."""
+    every = [*(text for file in MACRO_FILES for text in statements(f"macros/{file}")), *others]
+    ours = {match[1]: text for text in every if (match := _MADE.search(text))}
+    needed, left = set[str](), [*texts]
+    while left:
+        for match in _NAME.finditer(left.pop()):
+            if match[1] in ours and match[1] not in needed:
+                needed.add(match[1])
+                left.append(ours[match[1]])
+    return [text for name, text in ours.items() if name in needed]
 
 
 def _made_at(text: str, home: str) -> str:

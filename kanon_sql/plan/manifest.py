@@ -47,6 +47,9 @@ FORMAT = 2
 """Of the manifest: what reads it knows which entries there are, and how digests are made. Since 2 a
 metric that doesn't apply stands there as null, so that none can be left out unseen."""
 
+SECTIONS = ("made", "options", "roles", "columns", "metrics", "release")
+"""What every manifest has."""
+
 ZONED = (
     "The column '{}' holds times with a time zone inside of others, whose text depends on the "
     "setting TimeZone, so that no digest tells them. Release it as TIMESTAMPTZ, or cast it to "

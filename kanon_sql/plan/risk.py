@@ -81,9 +81,11 @@ def risk_sql(call: Call) -> str:
         ),
         people=people + "\n",
         population_size=size,
-        population_uniques=uniques,
+        facts=statement(
+            "risk.facts", k=k, population_size=size, population_uniques=uniques,
+            measured="(SELECT facts FROM __kanon_measured)",
+        ),
         options=literal(json.dumps(options, sort_keys=True)),
-        k=k,
         rows=metric_rows(RISK, {"k": k}),
         column_name=literal(DRIVES.name),
         column_unit=literal(DRIVES.unit),

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kanon_sql.errors import DataError, OptionError
-from kanon_sql.names import caseless
+from kanon_sql.names import caseless, literal
 from kanon_sql.option import option
 from kanon_sql.points.points import Codes
 from kanon_sql.points.sensitive import Counts
@@ -149,6 +149,12 @@ class Diversity(PrivacyModel):
     def is_meant(cls, said: Mapping[str, Any]) -> bool:
         """Whether diversity_kind has its word."""
         return bool(said["diversity_kind"] == cls.kind)
+
+    @classmethod
+    def by_manifest(cls, column: str) -> Mapping[str, PrivacyModel]:
+        """Where it is meant."""
+        measuring = super().by_manifest(column)
+        return {f"${{diversity_kind}} = {literal(cls.kind)}": each for each in measuring.values()}
 
     @property
     def rank(self) -> float:
@@ -334,6 +340,11 @@ class RecursiveDiversity(Diversity):
         # of a whole l at least
         rank = next((math.floor(model.rank) for model in own), 2)
         return cls(column, nulls, l=rank, c=1.0)
+
+    @classmethod
+    def by_manifest(cls, column: str) -> Mapping[str, PrivacyModel]:
+        """Nothing, since the SQL holds l."""
+        return {}
 
     def passes(self, counts: list[int]) -> bool:
         """Whether a histogram does, the most frequent value first."""

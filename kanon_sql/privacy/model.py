@@ -225,6 +225,13 @@ class PrivacyModel(Constraint):
         """
         return cls(column, nulls, **{cls.option: cls.nothing})
 
+    @classmethod
+    def by_manifest(cls, column: str) -> Mapping[str, PrivacyModel]:
+        """What measures a class of a released file, by SQL of when: it may name the options that a
+        manifest states, as ${closeness}, texts that are empty where nothing was said, and
+        ``ordered``: whether the values have an order. A sensitive NULL is as bad as it can be."""
+        return {"true": cls.measuring(None, (), column=column, nulls=NULLS[0])}
+
     @property
     def measures_all(self) -> bool:
         """Whether it measures what the model with a threshold that says nothing does."""

@@ -131,6 +131,15 @@ class Closeness(PrivacyModel):
             said = by_column.get(caseless(column))
         return cls(column, nulls, t=cls.nothing, distance=said)
 
+    @classmethod
+    def by_manifest(cls, column: str) -> Mapping[str, PrivacyModel]:
+        """By the ground distance; where none was said, by that of the values."""
+        unsaid = {"ordered": "ordered", "equal": "NOT ordered", "numeric": "false"}
+        return {
+            f"CASE ${{closeness}} WHEN '' THEN {by_values} ELSE ${{closeness}} = '{word}' END":
+                cls(column, t=cls.nothing, distance=word) for word, by_values in unsaid.items()
+        }
+
     @property
     def goes_by_hierarchy(self) -> bool:
         """Not where another ground distance was said."""

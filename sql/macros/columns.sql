@@ -33,12 +33,15 @@ CREATE OR REPLACE TEMP MACRO __kanon_has_name(text, name) AS
 
 CREATE OR REPLACE TEMP MACRO __kanon_describe(x) AS [alias(x), typeof(x)];
 
--- NaN is a missing value, as NULL is, and -0.0 is 0.0 (by JSON, which DuckDB casts to any type, and
--- in a list, since that has a type where an untyped NULL has none)
+-- 0.0 in the type of x, by JSON, which DuckDB casts to any type, and in a list, since that has a type
+-- where an untyped NULL has none
+CREATE OR REPLACE TEMP MACRO __kanon_zero(x) AS cast_to_type(to_json([0.0]), [x])[1];
+
+-- NaN is a missing value, as NULL is, and -0.0 is 0.0
 CREATE OR REPLACE TEMP MACRO __kanon_value(x) AS
     CASE WHEN typeof(x) IN ('FLOAT', 'DOUBLE') THEN
         CASE WHEN x::VARCHAR LIKE '%nan' THEN NULL
-             WHEN x::VARCHAR = '-0.0' THEN cast_to_type(to_json([0.0]), [x])[1]
+             WHEN x::VARCHAR = '-0.0' THEN __kanon_zero(x)
              ELSE x END
     ELSE x END;
 

@@ -3,6 +3,7 @@ a name the message says what can."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -115,7 +116,7 @@ def test_the_name_of_a_table_is_no_statement(tmp_path: Path) -> None:
     stolen = tmp_path / "stolen.csv"
     for name in (f"t; COPY (FROM t) TO '{stolen}'", "(SELECT 1)", "read_csv('b.csv')", "nope"):
         status, said = kanon(tmp_path, "audit", f"a.duckdb::{name}", "-k", "1")
-        assert status == 2 and ("no table" in said or "view or a CTE" in said), said
+        assert status == 2 and re.search("not a table|no table|as a query", said), said
     assert not stolen.exists()
     for name in ("t", "T", "main.t", 's."my view"', "s.my view", '"t"'):
         assert kanon(tmp_path, "audit", f"a.duckdb::{name}", "-k", "1") == (0, "")

@@ -38,11 +38,11 @@ PROGRAMS = """
 """
 COVER = """
     import numpy as np
-    from kanon_sql.methods.local_search.highs import Cover, Solver
+    from kanon_sql.methods.local_search.highs import CoverProblem, Solver
 
     rng = np.random.default_rng(0)
     members = np.concatenate([rng.choice(600, 5, replace=False) for _ in range(20_000)])
-    cover = Cover(600, 10**6, rng.random(20_000), np.arange(0, 100_001, 5), members)
+    cover = CoverProblem(600, 10**6, rng.random(20_000), np.arange(0, 100_001, 5), members)
     print("begun", flush=True)
     Solver().solve(cover, lambda: None)
 """

@@ -52,7 +52,7 @@ def test_both_crowds_are_those_of_the_reference(con: duckdb.DuckDBPyConnection) 
             ("presence", crowds_of_presence(ledger)), ("absence", crowds_of_absence(ledger))
         ):
             least = min(crowds.values())
-            assert found[f"{name}_crowd_min"] == least
+            assert found[f"{name}_anonymity_set_min"] == least
             below = sum(crowd < k for crowd in crowds.values())
             assert found[f"{name}_persons_below_k"] == below
             whole = found["releases"] == max(release for release, _, _ in ledger)

@@ -68,7 +68,7 @@ def test_every_crowd_keeps_the_model(
     for seed in range(examples(3)):
         for number, there in enumerate(lives(seed, 160, 4, seed % 2 == 1), start=1):
             ill = fill(con, there, seed)
-            enter(con, number, f"{QUASI}, attacker='{against}', {model}")
+            enter(con, number, f"{QUASI}, attacker='knows_{against}', {model}")
             rows = con.execute("SELECT release, entity, class FROM releases").fetchall()
             known = histories(rows)
             now = {person: place for release, person, place in rows if release == number}

@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from kanon_sql.duckdb.refused import HARMLESS, KINDS
 from kanon_sql.duckdb.register import register
 from kanon_sql.errors import DataError, KanonError, OptionError
 
+AUDIT = "kanon_audit.sql"
 PROMPT, MORE = "kanon> ", "  ...> "
 ROWS = 40
 """Lines of a result that are printed for people."""
@@ -57,11 +59,13 @@ LEAVING = (".quit", ".exit", "exit", "quit")
 @click.command(cls=Grouped, epilog=inputs.EPILOG)
 @inputs.source
 @click.option("-c", "--command", "text", metavar="SQL", help="Runs this SQL.")
+@click.option("--audit-macros", is_flag=True,
+              help="Prints the audit as SQL macros, for DuckDB clients without Python.")
 @inputs.as_json
 @options("anonymize")
 def sql(
     source: tuple[str, ...], table: str | None, database: str | None, text: str | None,
-    as_json: bool, **arguments: Any,
+    audit_macros: bool, as_json: bool, **arguments: Any,
 ) -> None:
     """Prints the query of a call, runs SQL, or reads it at a prompt.
 
@@ -70,6 +74,12 @@ def sql(
     a prompt. These use --database or an empty database.
     """
     chosen = checked(arguments)
+    if audit_macros:
+        if source or table is not None or database is not None or text is not None or chosen:
+            raise OptionError("--audit-macros takes nothing beside it. Leave the rest out.")
+        print(files("kanon_sql.sql").joinpath(AUDIT).read_text(encoding="utf-8"),
+              end="")
+        return
     script = len(source) == 1 and (
         source[0].lower().endswith(".sql") or (source[0] == "-" and not chosen)
     )
