@@ -30,7 +30,7 @@ HEAD = f"""\
 --     FROM k_map('release.parquet', 'census', ['age', 'zip']);
 --     FROM verify_release('release.parquet');
 --
--- A relation is the name of a table or view, or the path of a file, as text. The macros are
+-- A relation is the name of a table or view, or the path of a file, as a string. The macros are
 -- temporary: they write nothing to the database. Don't read this file on a connection where
 -- kanon_sql is registered, which has its own k_anonymity, with more options.
 --

@@ -35,7 +35,7 @@ class SparkRelease(Release):
     path: None = field(default=None, init=False)
 
     def unpersist(self) -> None:
-        """Frees what Spark keeps, when the release is written: the rows can't be read any more."""
+        """Frees what Spark keeps, when the release is written: the rows can no longer be read."""
         free(self.kept)
 
     def __repr__(self) -> str:

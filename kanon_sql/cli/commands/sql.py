@@ -76,7 +76,7 @@ def sql(
     chosen = checked(arguments)
     if audit_macros:
         if source or table is not None or database is not None or text is not None or chosen:
-            raise OptionError("--audit-macros takes nothing beside it. Leave the rest out.")
+            raise OptionError("--audit-macros takes no other argument. Leave the others out.")
         print(files("kanon_sql.sql").joinpath(AUDIT).read_text(encoding="utf-8"),
               end="")
         return
