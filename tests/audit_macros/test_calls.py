@@ -14,6 +14,7 @@ import pytest
 from kanon_sql.plan.audit_macros import audit_macros
 from tests.support.connections import registered
 from tests.support.random_tables import SIMPLE, VALUES, table
+from tests.support.shell import Shell
 
 con = registered()
 
@@ -112,3 +113,11 @@ def test_what_is_not_understood_is_refused(plain: Any, query: str, said: str) ->
     with pytest.raises(duckdb.Error) as error:
         plain.execute(f"FROM {query}").fetchall()
     assert said in str(error.value)
+
+
+def test_the_shell_prints_the_file(shell: Shell) -> None:
+    assert shell("sql", "--audit-macros") == 0
+    assert shell.out == audit_macros()
+    for more in (["-k", "5"], ["t.parquet"], ["-c", "SELECT 1"], ["--database", "a.duckdb"]):
+        assert shell("sql", "--audit-macros", *more) == 2
+        assert shell.err.startswith("kanon: --audit-macros takes no other argument.")
