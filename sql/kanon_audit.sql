@@ -1,4 +1,4 @@
--- kanon_sql's audit in plain SQL. It runs in DuckDB 1.4 and later, in any client, without Python.
+-- kanon_sql's audit in plain SQL. It runs in DuckDB 1.4 and later, without Python.
 --
 --     .read kanon_audit.sql
 --     FROM k_anonymity('release.parquet', ['age', 'zip'], k := 5);
@@ -6,12 +6,11 @@
 --     FROM k_map('release.parquet', 'census', ['age', 'zip']);
 --     FROM verify_release('release.parquet');
 --
--- A relation is the name of a table or view, or the path of a file, as a string. The macros are
--- temporary: they write nothing to the database. Don't read this file on a connection where
--- kanon_sql is registered, which has its own k_anonymity, with more options.
+-- A relation is a string: the name of a table or view, or the path of a file.
+-- The macros are temporary: they write nothing to the database.
+-- Don't read this file where kanon_sql is registered, which has its own k_anonymity.
 --
 -- Generated from the SQL of kanon_sql 0.1.0. Don't edit it.
-
 
 -- a name as it is compared (see kanon_sql/names.py): lower() would fold letters that DuckDB doesn't
 CREATE OR REPLACE TEMP MACRO __kanon_caseless(name) AS

@@ -21,21 +21,22 @@ from kanon_sql.privacy import MODELS, OF_MODEL, ModelOptions
 from kanon_sql.sql import expression, statement
 from kanon_sql.version import __version__
 
-HEAD = f"""\
--- kanon_sql's audit in plain SQL. It runs in DuckDB 1.4 and later, in any client, without Python.
---
---     .read kanon_audit.sql
---     FROM k_anonymity('release.parquet', ['age', 'zip'], k := 5);
---     FROM privacy_models('release.parquet', ['age', 'zip'], 'disease');
---     FROM k_map('release.parquet', 'census', ['age', 'zip']);
---     FROM verify_release('release.parquet');
---
--- A relation is the name of a table or view, or the path of a file, as a string. The macros are
--- temporary: they write nothing to the database. Don't read this file on a connection where
--- kanon_sql is registered, which has its own k_anonymity, with more options.
---
--- Generated from the SQL of kanon_sql {__version__}. Don't edit it.
-"""
+HEAD = (
+    "-- kanon_sql's audit in plain SQL. It runs in DuckDB 1.4 and later, without Python.",
+    "--",
+    "--     .read kanon_audit.sql",
+    "--     FROM k_anonymity('release.parquet', ['age', 'zip'], k := 5);",
+    "--     FROM privacy_models('release.parquet', ['age', 'zip'], 'disease');",
+    "--     FROM k_map('release.parquet', 'census', ['age', 'zip']);",
+    "--     FROM verify_release('release.parquet');",
+    "--",
+    "-- A relation is a string: the name of a table or view, or the path of a file.",
+    "-- The macros are temporary: they write nothing to the database.",
+    "-- Don't read this file where kanon_sql is registered, which has its own k_anonymity.",
+    "--",
+    f"-- Generated from the SQL of kanon_sql {__version__}. Don't edit it.",
+)
+"""The comment at the top of the file."""
 
 SENSITIVE = "__kanon_sensitive"
 """The name of the sensitive column in the SQL."""
@@ -61,7 +62,7 @@ def audit_macros() -> str:
     """The text of the file."""
     macros = [_k_anonymity(), _privacy_models(), _k_map(), _verify_release()]
     helpers = [f"{text};" for text in helper_macros(macros, [_macro("zero")])]
-    return "\n\n".join([HEAD, *helpers, *macros]) + "\n"
+    return "\n\n".join(["\n".join(HEAD), *helpers, *macros]) + "\n"
 
 
 def _macro(name: str, **values: object) -> str:
