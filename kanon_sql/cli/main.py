@@ -42,6 +42,8 @@ COMMANDS = {
     "release": "Anonymize into a Parquet file with a manifest, and add it to a ledger.",
     "verify": "Verify a released file against its manifest.",
     "run": "Make the releases that a file kanon.toml describes.",
+    "serve": "Serve releases to any client of DuckDB, by token.",
+    "token": "Make a token for a reader or an analyst of kanon serve.",
     "sql": "Print the query of a call, run SQL from a file, or type it at a prompt.",
     "compile": "Compile methods before their first use, for images and CI.",
     "demo": "Anonymize UCI Adult and show what happened.",

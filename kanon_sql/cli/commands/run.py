@@ -61,16 +61,17 @@ def run(
     with inside(Path(config).resolve().parent):
         for job in [known[name] for name in names] or read.jobs:
             try:
-                results.append(_run(read, job, dry_run, overwrite, as_json))
+                results.append(make_release(read, job, dry_run, overwrite, as_json))
             except KanonError as refusal:
                 raise read.located(job, refusal) from None
     if as_json:
         print(json_text(results))
 
 
-def _run(
+def make_release(
     config: Config, job: ReleaseJob, dry_run: bool, overwrite: bool, as_json: bool
 ) -> dict[str, Any]:
+    """Makes one release of a file, and tells of it."""
     writes = writes_to(job.input, job.database, job.output) or "ledger" in job.options
     with opened(job.input, job.database, writes=writes) as read:
         chosen = {**job.options, **_roles(config, job, read)}

@@ -1,0 +1,145 @@
+"""``kanon serve``: releases for readers and calls for analysts, in any client of DuckDB."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import click
+
+from kanon_sql.cli.commands.run import make_release
+from kanon_sql.cli.config import Config, ReleaseJob, inside
+from kanon_sql.cli.help import Grouped
+from kanon_sql.cli.show import note
+from kanon_sql.cli.sources import is_database, split_inside
+from kanon_sql.errors import KanonError, OptionError
+from kanon_sql.names import literal, quoted
+from kanon_sql.serve.rights import ServedTable
+from kanon_sql.serve.server import StoredRelease, analysts, readers
+from kanon_sql.serve.tokens import holders
+
+TURN = 0.2
+"""Seconds between two looks whether the server is to end."""
+
+ELSEWHERE = (
+    "{!r} is not in {}, and kanon serve opens one database. Move the table there, or name a Parquet "
+    "file."
+)
+READ = "{!r} can't be served. Use a table of the database, or Parquet files."
+
+
+@click.command(cls=Grouped, epilog="Paths are those from the folder of the file. "
+               "Exit status: 0 ended by Ctrl-C or SIGTERM, 2 usage, 3 refused, 4 data.")
+@click.argument("database", metavar="DATABASE", type=click.Path())
+@click.option("--config", metavar="FILE", default="kanon.toml", type=click.Path(),
+              help="The file that declares the tables. Default: kanon.toml.")
+@click.option("--tokens", metavar="FILE", type=click.Path(),
+              help="The file of tokens. Default: DATABASE with the ending .tokens.")
+@click.option("--host", metavar="NAME", default="localhost",
+              help="The address of this machine. Default: localhost.")
+@click.option("--port", metavar="N", default=9494, type=click.IntRange(1024, 65534),
+              help="The port of readers. Analysts get the next one. Default: 9494.")
+@click.option("--log", metavar="FILE", type=click.Path(),
+              help="Adds a line of JSON for each statement. Default: standard error.")
+@click.option("--as-it-is", is_flag=True, help="Serves the releases that are there, makes none.")
+def serve(
+    database: str, config: str, tokens: str | None, host: str, port: int, log: str | None,
+    as_it_is: bool,
+) -> None:
+    """Makes the releases that kanon.toml describes, and serves them by DuckDB's remote protocol.
+
+    A reader reads the stored releases. An analyst calls anonymize, anonymize_metrics,
+    anonymize_manifest, k_anonymity and anonymize_risk on the declared tables. kanon token makes
+    their tokens.
+    """
+    if not is_database(database):
+        raise OptionError(f"{database!r} is not a DuckDB file. Check the path.")
+    path, read = Path(database).resolve(), Config(Path(config))
+    given = Path(tokens) if tokens is not None else path.with_suffix(".tokens")
+    by_right = {right for _, right, _ in holders(given)}
+    with inside(Path(config).resolve().parent), ExitStack() as stack:
+        if not as_it_is:
+            for job in read.jobs:
+                try:
+                    make_release(read, job, dry_run=False, overwrite=True, as_json=False)
+                except KanonError as refusal:
+                    raise read.located(job, refusal) from None
+        released = [StoredRelease(job.name, _output(job, path)) for job in read.jobs]
+        tables = [table for job in read.jobs if (table := _table(job, path)) is not None]
+        over = _ending()
+        say = stack.enter_context(_logging(log))
+        stack.enter_context(readers(released, path, given, f"{host}:{port}", say))
+        note(f"readers: quack:{host}:{port}, {len(released)} releases")
+        if tables and "analyst" in by_right:
+            files = [str(Path(word).resolve()) for job in read.jobs for word in job.input]
+            stack.enter_context(analysts(tables, path, files, given, f"{host}:{port + 1}", say))
+            note(f"analysts: quack:{host}:{port + 1}, {len(tables)} tables")
+        while not over.wait(TURN):
+            pass
+    note("ended")
+    sys.stderr.flush()
+    # a thread of the server may still answer somebody, and would abort the end of Python
+    os._exit(0)
+
+
+def _ending() -> threading.Event:
+    """What Ctrl-C and SIGTERM set from now on."""
+    over = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: over.set())
+    return over
+
+
+@contextmanager
+def _logging(place: str | None) -> Iterator[Callable[[str], None]]:
+    """What takes the lines of the log."""
+    if place is None:
+        yield lambda line: print(line, file=sys.stderr, flush=True)
+        return
+    with Path(place).open("a", encoding="utf-8") as file:
+        yield lambda line: print(line, file=file, flush=True)
+
+
+def _inside(word: str, job: ReleaseJob, database: Path) -> str | None:
+    """SQL of a table of the database; None for a file."""
+    path, table = split_inside(word)
+    if table is None and job.database is not None and word in job.input:
+        path, table = job.database, word
+    if table is None:
+        return None
+    if Path(path).resolve() != database:
+        raise OptionError(ELSEWHERE.format(word, database.name))
+    parts = table.replace('"', "").split(".")
+    return ".".join(map(quoted, ("source", *(parts if len(parts) > 1 else ("main", *parts)))))
+
+
+def _files(words: tuple[str, ...]) -> str:
+    """SQL of Parquet files."""
+    for word in words:
+        if not word.lower().endswith(".parquet"):
+            raise OptionError(READ.format(word))
+    listed = ", ".join(literal(str(Path(word).resolve())) for word in words)
+    return f"read_parquet([{listed}], hive_partitioning = false)"
+
+
+def _output(job: ReleaseJob, database: Path) -> str:
+    """SQL of a stored release."""
+    if Path(job.output).is_dir():
+        pattern = str(Path(job.output).resolve() / "**" / "*.parquet")
+        return f"read_parquet({literal(pattern)}, hive_partitioning = true)"
+    return _inside(job.output, job, database) or _files((job.output,))
+
+
+def _table(job: ReleaseJob, database: Path) -> ServedTable | None:
+    """What analysts call; None where the release has a ledger, which their calls would pass by, or
+    no roles by column."""
+    if "ledger" in job.options or "headroom" in job.options or not job.roles:
+        return None
+    (first, *rest) = job.input
+    source = None if rest else _inside(first, job, database)
+    return ServedTable(job.name, source or _files(job.input), job.roles, job.options)

@@ -1,0 +1,230 @@
+"""Two servers of DuckDB's remote protocol: of stored releases for readers, of calls for analysts."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from kanon_sql.duckdb.register import register
+from kanon_sql.errors import KanonError, OptionError
+from kanon_sql.names import caseless, literal, quoted
+from kanon_sql.serve.extension import served_connection
+from kanon_sql.serve.rights import ServedTable, refuse_call
+from kanon_sql.serve.statements import Calling, NotAllowedError, is_catalog, read_statement
+from kanon_sql.serve.tokens import Holder, holder_of
+
+SESSIONS = 10_000
+"""How many sessions are remembered; who comes after so many others signs in again."""
+
+STILL_SET = ("enable_progress_bar", "python_enable_replacements", "search_path")
+"""What planning a call sets for its own cursor."""
+
+LOCAL = ("localhost", "127.0.0.1")
+Log = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class StoredRelease:
+    """A release that readers read.
+
+    Attributes:
+        name: under which it is served.
+        source: SQL of the relation behind it.
+    """
+
+    name: str
+    source: str
+
+
+@dataclass
+class Gate:
+    """Who is there, and what is answered to whom.
+
+    Attributes:
+        right: that of this server.
+        tokens: the file of tokens.
+        log: gets a line for each statement.
+        tables: what analysts call, by name in lower case.
+        releases: the digest of the rows of each release, by name in lower case.
+    """
+
+    right: str
+    tokens: Path
+    log: Log
+    tables: Mapping[str, ServedTable] = field(default_factory=dict)
+    releases: Mapping[str, str] = field(default_factory=dict)
+    _sessions: OrderedDict[str, Holder] = field(default_factory=OrderedDict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def authenticate(self, session: str, token: str, _: str) -> bool:
+        """Whether the token has the right of this server."""
+        with suppress(KanonError, duckdb.Error):
+            holder = holder_of(self.tokens, token)
+            if holder is not None and holder.right == self.right:
+                with self._lock:
+                    self._sessions[session] = holder
+                    while len(self._sessions) > SESSIONS:
+                        self._sessions.popitem(last=False)
+                return True
+        self._tell({"granted": False, "what": "a token without this right"})
+        return False
+
+    def authorize(self, session: str, text: str) -> bool:
+        """Whether a statement is answered."""
+        with self._lock:
+            holder = self._sessions.get(session)
+        if holder is None:
+            return False
+        told: dict[str, Any] = {"who": holder.name, "right": self.right}
+        try:
+            told |= self._asked(text)
+        except NotAllowedError:
+            self._tell({**told, "granted": False, "what": "another statement"})
+            return False
+        self._tell({**told, "granted": True, "statement_sha256": sha256(text.encode()).hexdigest()})
+        return True
+
+    def _asked(self, text: str) -> dict[str, Any]:
+        """What a statement asks for, without values."""
+        if self.right == "reader" and is_catalog(text):
+            return {"what": "the list of releases"}
+        asked = read_statement(text)
+        if isinstance(asked, Calling):
+            if self.right != "analyst":
+                raise NotAllowedError
+            refuse_call(asked, self.tables)
+            return {"what": asked.call, "table": asked.table, "options": sorted(asked.options)}
+        digest = self.releases.get(caseless(asked.table))
+        if digest is None:
+            raise NotAllowedError
+        return {"what": "release", "table": asked.table, "rows_sha256": digest}
+
+    def _tell(self, told: Mapping[str, Any]) -> None:
+        now = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        self.log(json.dumps({"time": now, **told}, ensure_ascii=False))
+
+
+@contextmanager
+def readers(
+    releases: Sequence[StoredRelease], database: Path | None, tokens: Path, address: str, log: Log
+) -> Iterator[None]:
+    """Serves copies of stored releases, meanwhile.
+
+    Args:
+        releases: what is copied.
+        database: in which some of them are tables; it is closed before anybody is served.
+        tokens: the file of tokens.
+        address: host and port.
+        log: gets a line for each statement.
+
+    Raises:
+        OptionError: an extension is missing, or the address can't be used.
+    """
+    con = served_connection()
+    with con:
+        if database is not None:
+            con.execute(f"ATTACH {literal(str(database))} AS source (READ_ONLY)")
+        digests = {}
+        for release in releases:
+            con.execute(f"CREATE TABLE {quoted(release.name)} AS FROM {release.source}")
+            digests[caseless(release.name)] = _digest(con, release.name)
+        if database is not None:
+            con.execute("DETACH source")
+        gate = Gate("reader", tokens, log, releases=digests)
+        with _serving(con, gate, address, ()):
+            yield
+
+
+def _digest(con: duckdb.DuckDBPyConnection, name: str) -> str:
+    """The digest of the rows of a table, as a manifest has it."""
+    from kanon_sql.call.relation import Relation
+    from kanon_sql.plan.manifest import digest_sql
+
+    with con.cursor() as own:
+        register(own)
+        ((digest,),) = own.execute(digest_sql(Relation(quoted(name), (name,)))).fetchall()
+    return str(digest)
+
+
+@contextmanager
+def analysts(
+    tables: Sequence[ServedTable], database: Path | None, files: Sequence[str], tokens: Path,
+    address: str, log: Log,
+) -> Iterator[None]:
+    """Serves calls on declared tables, meanwhile.
+
+    Args:
+        tables: what is declared; only columns with a role other than identifier are there.
+        database: in which some of them are tables; it is open for reading only.
+        files: those that the tables read.
+        tokens, address, log: as of ``readers``.
+
+    Raises:
+        OptionError: as of ``readers``.
+    """
+    con = served_connection()
+    with con:
+        if database is not None:
+            con.execute(f"ATTACH {literal(str(database))} AS source (READ_ONLY)")
+        for table in tables:
+            kept = {name: role for name, role in table.roles.items() if role != "identifier"}
+            columns = ", ".join(map(quoted, kept))
+            con.execute(f"CREATE VIEW {quoted(table.name)} AS SELECT {columns} FROM {table.source}")
+            for name, role in kept.items():
+                con.execute(
+                    f"COMMENT ON COLUMN {quoted(table.name)}.{quoted(name)} IS "
+                    f"{literal(f'kanon: {role}')}"
+                )
+        register(con, shared=True)
+        gate = Gate(
+            "analyst", tokens, log, tables={caseless(table.name): table for table in tables}
+        )
+        with _serving(con, gate, address, files):
+            yield
+
+
+@contextmanager
+def _serving(
+    con: duckdb.DuckDBPyConnection, gate: Gate, address: str, files: Sequence[str]
+) -> Iterator[None]:
+    """Serves a database behind a gate, meanwhile."""
+    texts = ["VARCHAR", "VARCHAR"]
+    con.create_function(
+        "kanon_authenticate", gate.authenticate, [*texts, "VARCHAR"], "BOOLEAN", side_effects=True
+    )
+    con.create_function("kanon_authorize", gate.authorize, texts, "BOOLEAN", side_effects=True)
+    con.execute("SET GLOBAL quack_authentication_function = 'kanon_authenticate'")
+    con.execute("SET GLOBAL quack_authorization_function = 'kanon_authorize'")
+    if files:
+        con.execute(f"SET GLOBAL allowed_paths = [{', '.join(map(literal, files))}]")
+    con.execute("SET GLOBAL enable_external_access = false")
+    with suppress(duckdb.CatalogException):  # of DuckDB 1.4, which then isn't locked
+        con.execute(f"SET GLOBAL allowed_configs = [{', '.join(map(literal, STILL_SET))}]")
+        con.execute("SET GLOBAL lock_configuration = true")
+    other = str(address.rpartition(":")[0] not in LOCAL).lower()
+    place = literal(f"quack:{address}")
+    try:
+        con.execute(
+            f"CALL quack_serve({place}, token := {literal(secrets.token_urlsafe(32))}, "
+            f"allow_other_hostname := {other})"
+        )
+    except duckdb.Error:
+        raise OptionError(
+            f"The address {address} can't be served. Choose another port, or end what uses it."
+        ) from None
+    try:
+        yield
+    finally:
+        with suppress(duckdb.Error):
+            con.execute(f"CALL quack_stop({place})")

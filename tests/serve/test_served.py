@@ -1,0 +1,187 @@
+"""A served database, asked by DuckDB's shell: what is answered, and that nothing else is."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import kanon_sql
+from tests.serve.conftest import CLI, Server, ended, files_in, in_cli, loading, started
+from tests.serve.hostile import ANALYST, READER
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_reader_reads_the_stored_release(server: Server) -> None:
+    query = server.query("reader", "FROM patients")
+    out, err = in_cli([
+        f"SELECT count(*) AS n, count(DISTINCT job) AS jobs FROM {query}",
+        f"ATTACH '{server.uri('reader')}' AS remote (TOKEN '{server.tokens['reader']}')",
+        "SELECT count(*) AS n FROM remote.main.on_disk",
+        "SELECT table_name FROM duckdb_tables() WHERE database_name = 'remote' ORDER BY ALL",
+    ], server.folder)
+    assert err == ""
+    assert out.splitlines()[:4] == ["n,jobs", "600,3", "n", "600"]
+
+
+def test_an_analyst_calls(server: Server) -> None:
+    call = "FROM kanon.anonymize('patients', k=6, method='mdav_plus')"
+    risk = "FROM kanon.k_anonymity('patients', k=5)"
+    out, err = in_cli([
+        f"CREATE TABLE r AS FROM {server.query('analyst', call)}",
+        "SELECT string_agg(column_name, ' ') AS columns FROM (DESCRIBE r)",
+        "SELECT min(n) >= 6 AS safe FROM (SELECT count(*) AS n FROM r GROUP BY age, sex)",
+        f"SELECT rows FROM {server.query('analyst', risk)}",
+    ], server.folder)
+    assert err == ""
+    assert out.split() == ["columns", "age", "sex", "job", "safe", "true", "rows", "600"]
+
+
+@pytest.mark.parametrize(("right", "statements"), [("analyst", ANALYST), ("reader", READER)])
+def test_nothing_else_is_answered(server: Server, right: str, statements: tuple[str, ...]) -> None:
+    sent = [text for text in statements if "\x00" not in text]
+    assert len(sent) > 150
+    out, err = in_cli([f"FROM {server.query(right, text)}" for text in sent], server.folder)
+    # what a reader asks of columns that the release has or lacks
+    allowed = 3 * (right == "reader")
+    assert err.count("Authorization failed") >= len(sent) - allowed
+    assert "CANARY" not in out + err and "undeclared_canary" not in out + err.replace(
+        "undeclared_canary FROM", ""
+    )
+    assert (out == "") == (right == "analyst")
+
+
+@pytest.mark.parametrize("right", ["analyst", "reader"])
+def test_without_a_token_of_the_right_nothing_is(server: Server, right: str) -> None:
+    other = {"analyst": "reader", "reader": "analyst"}[right]
+    sent = [
+        server.query(right, text, token)
+        for token in (server.tokens[other], "", "x", server.tokens[right][:-1], "' OR true --")
+        for text in ("FROM patients", "FROM kanon.anonymize('patients', k=5)", "SELECT 1")
+    ]
+    out, err = in_cli([f"FROM {each}" for each in sent], server.folder)
+    assert out == "" and err.count("Error") == len(sent)
+    assert "CANARY" not in err
+
+
+def test_attach_shows_an_analyst_nothing(server: Server) -> None:
+    out, err = in_cli([
+        f"ATTACH '{server.uri('analyst')}' AS remote (TOKEN '{server.tokens['analyst']}')",
+        "FROM remote.main.patients", "FROM remote.query('FROM source.people')",
+    ], server.folder)
+    assert out == "" and "CANARY" not in err
+
+
+def test_writing_through_attach_is_refused(server: Server) -> None:
+    out, err = in_cli([
+        f"ATTACH '{server.uri('reader')}' AS remote (TOKEN '{server.tokens['reader']}')",
+        "CREATE TABLE remote.main.x (a INTEGER)", "DROP TABLE remote.main.patients",
+        "INSERT INTO remote.main.patients SELECT 1, 'f', 'cook'",
+        "DELETE FROM remote.main.patients", "FROM remote.query('FROM duckdb_tables()')",
+    ], server.folder)
+    assert out == "" and err.count("Error") >= 4
+    out, _ = in_cli([f"SELECT count(*) AS n FROM {server.query('reader', 'FROM patients')}"],
+                    server.folder)
+    assert out.split() == ["n", "600"]
+
+
+def test_the_same_bytes_as_in_python(server: Server) -> None:
+    calls = [
+        f"'patients', k={k}, method='{method}', representation='{shown}'"
+        for k in (5, 9) for method in ("mdav_plus", "mondrian", "k_member")
+        for shown in ("centroid", "interval")
+    ][:10]
+    statements = []
+    for number, call in enumerate(calls):
+        sent = server.query("analyst", f"FROM kanon.anonymize({call})")
+        statements.append(f"COPY (FROM {sent} ORDER BY ALL) TO 'of_cli_{number}.parquet'")
+    _, err = in_cli(statements, server.folder)
+    assert err == ""
+    with duckdb.connect() as con:
+        kanon_sql.register(con)
+        con.execute(f"ATTACH '{server.folder / 'our.duckdb'}' AS our (READ_ONLY)")
+        con.execute("CREATE VIEW patients AS SELECT age, sex, job FROM our.people")
+        for number, call in enumerate(calls):
+            here = con.execute(
+                f"FROM anonymize({call}, sensitive := ['job'], "
+                "quasi_identifiers := ['age', 'sex']) ORDER BY ALL"
+            ).fetchall()
+            there = con.execute(
+                f"FROM '{server.folder / f'of_cli_{number}.parquet'}'"
+            ).fetchall()
+            assert there == here
+
+
+def test_each_statement_is_in_the_log_without_values(server: Server) -> None:
+    call = "FROM kanon.anonymize('patients', k=5, representation={'age': 'interval'})"
+    in_cli([f"FROM {server.query('analyst', call)}", f"FROM {server.query('reader', 'SELECT 7')}"],
+           server.folder)
+    lines = (server.folder / "log.jsonl").read_text(encoding="utf-8").splitlines()
+    told = [json.loads(line) for line in lines[-2:]]
+    assert told[0]["who"] == told[0]["right"] == "analyst" and told[0]["granted"] is True
+    assert (told[0]["what"], told[0]["table"]) == ("anonymize", "patients")
+    assert told[0]["options"] == ["k", "representation"] and "interval" not in lines[-2]
+    assert told[1]["who"] == "reader" and told[1]["granted"] is False and "7" not in told[1]["what"]
+    assert not any(token in "".join(lines) for token in server.tokens.values())
+
+
+def test_eight_at_once_and_fifty_connections(server: Server) -> None:
+    call = "FROM kanon.anonymize('patients', k=5)"
+    text = f"SELECT count(*) AS n FROM {server.query('analyst', call)}"
+    read = f"SELECT count(*) AS n FROM {server.query('reader', 'FROM patients')}"
+    with ThreadPoolExecutor(8) as pool:
+        told = list(pool.map(lambda i: in_cli([text if i % 2 else read], server.folder), range(50)))
+    assert {out.split()[-1] for out, _ in told} == {"600"} and {err for _, err in told} == {""}
+
+
+def test_a_slow_a_silent_and_a_broken_client_hurt_nobody(server: Server) -> None:
+    idle = []
+    for port in (server.port, server.port + 1):
+        for content in (b"", b"GET / HTTP/1.1\r\n", b"POST /x HTTP/1.1\r\nContent-Length: 9\r\n\r\nab",
+                        b"\x00" * 5000, b"A" * 100_000):
+            client = socket.create_connection(("localhost", port), timeout=10)
+            client.sendall(content)
+            idle.append(client)
+    crashed = subprocess.Popen([CLI, "-unsigned"], stdin=subprocess.PIPE, cwd=server.folder,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    assert crashed.stdin is not None
+    call = server.query("analyst", "FROM kanon.anonymize('patients', k=5, method='best')")
+    crashed.stdin.write("".join(f"{each};\n" for each in (*loading(), f"FROM {call}")).encode())
+    crashed.stdin.flush()
+    time.sleep(1.0)
+    crashed.kill()
+    risk = "FROM kanon.k_anonymity('patients')"
+    out, err = in_cli([
+        f"SELECT count(*) AS n FROM {server.query('reader', 'FROM patients')}",
+        f"SELECT rows FROM {server.query('analyst', risk)}",
+    ], server.folder)
+    for client in idle:
+        client.close()
+    assert err == "" and out.split() == ["n", "600", "rows", "600"]
+
+
+def test_a_statement_of_megabytes_is_refused(server: Server) -> None:
+    out, err = in_cli(
+        [f"FROM {server.query('reader', 'FROM patients' + ' ' * 5_000_000)}"], server.folder
+    )
+    assert out == "" and "Authorization failed" in err
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+def test_it_ends_cleanly(needed: None, tmp_path: Path, by: signal.Signals) -> None:
+    files_in(tmp_path)
+    server = started(tmp_path)
+    assert ended(server, by) == 0
+    out, err = in_cli([f"FROM {server.query('reader', 'FROM patients')}"], tmp_path)
+    assert out == "" and "Error" in err
+    # the database is free again
+    with duckdb.connect(str(tmp_path / "our.duckdb")) as con:
+        assert con.execute("SELECT count(*) FROM patients_released").fetchall() == [(600,)]
