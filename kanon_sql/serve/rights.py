@@ -9,7 +9,7 @@ from typing import Any
 from kanon_sql.names import caseless
 from kanon_sql.option import options_of
 from kanon_sql.privacy import MODEL_KINDS, MODELS, ModelOptions
-from kanon_sql.serve.statements import Calling, NotAllowedError
+from kanon_sql.serve.statements import CallRequest, NotAllowedError
 
 MAKING = ("anonymize", "anonymize_metrics", "anonymize_manifest")
 """The calls that release, or measure a release, of a declared table."""
@@ -55,7 +55,7 @@ class ServedTable:
         return max(LEAST_K, int(self.options.get("k", LEAST_K)))
 
 
-def refuse_call(calling: Calling, tables: Mapping[str, ServedTable]) -> None:
+def refuse_call(calling: CallRequest, tables: Mapping[str, ServedTable]) -> None:
     """Raises NotAllowedError for a call that isn't an analyst's.
 
     Args:

@@ -1,4 +1,4 @@
-"""Two servers of DuckDB's remote protocol: of stored releases for readers, of calls for analysts."""
+"""Two servers of DuckDB's remote protocol: of releases for readers, of calls for analysts."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ import duckdb
 from kanon_sql.duckdb.register import register
 from kanon_sql.errors import KanonError, OptionError
 from kanon_sql.names import caseless, literal, quoted
+from kanon_sql.plan.macros import helper_macros
+from kanon_sql.plan.manifest import digest_of
 from kanon_sql.serve.extension import served_connection
 from kanon_sql.serve.rights import ServedTable, refuse_call
-from kanon_sql.serve.statements import Calling, NotAllowedError, is_catalog, read_statement
+from kanon_sql.serve.statements import CallRequest, NotAllowedError, is_catalog, read_statement
 from kanon_sql.serve.tokens import Holder, holder_of
 
 SESSIONS = 10_000
@@ -100,7 +102,7 @@ class Gate:
         if self.right == "reader" and is_catalog(text):
             return {"what": "the list of releases"}
         asked = read_statement(text)
-        if isinstance(asked, Calling):
+        if isinstance(asked, CallRequest):
             if self.right != "analyst":
                 raise NotAllowedError
             refuse_call(asked, self.tables)
@@ -148,12 +150,11 @@ def readers(
 
 def _digest(con: duckdb.DuckDBPyConnection, name: str) -> str:
     """The digest of the rows of a table, as a manifest has it."""
-    from kanon_sql.call.relation import Relation
-    from kanon_sql.plan.manifest import digest_sql
-
-    with con.cursor() as own:
-        register(own)
-        ((digest,),) = own.execute(digest_sql(Relation(quoted(name), (name,)))).fetchall()
+    query = f"SELECT ({digest_of(quoted(name))})"
+    with con.cursor() as own:  # whose macros are temporary, and gone with it
+        for text in helper_macros([query]):
+            own.execute(text)
+        ((digest,),) = own.execute(query).fetchall()
     return str(digest)
 
 

@@ -50,7 +50,7 @@ CATALOG = (
     "SELECT schema_name, sql, 'table' FROM duckdb_tables() UNION ALL "
     "SELECT schema_name, view_name, 'view' FROM duckdb_views()",
 )
-"""What ATTACH asks for. It is answered where the database has nothing but what the client may read."""
+"""What ATTACH asks for. It is answered where there is nothing but what the client may read."""
 
 
 HOW_MANY = "SELECT NULL::BOOLEAN FROM "
@@ -62,7 +62,7 @@ class NotAllowedError(Exception):
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadRequest:
     """Columns of a stored table.
 
     Attributes:
@@ -73,7 +73,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Calling:
+class CallRequest:
     """A call of kanon_sql.
 
     Attributes:
@@ -90,7 +90,7 @@ class Calling:
 _parser = threading.local()
 
 
-def read_statement(text: str) -> Reading | Calling:
+def read_statement(text: str) -> ReadRequest | CallRequest:
     """What a statement asks for.
 
     Raises:
@@ -98,7 +98,14 @@ def read_statement(text: str) -> Reading | Calling:
     """
     if text.startswith(HOW_MANY):
         text = f"FROM {text.removeprefix(HOW_MANY)}"
-    node = _node(text)
+    try:
+        return _asked(_node(text))
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        raise NotAllowedError from None  # a tree of another shape
+
+
+def _asked(node: Any) -> ReadRequest | CallRequest:
+    """What a plain SELECT asks for."""
     _exactly(node, SELECT, {"modifiers", "select_list", "from_table"})
     for modifier in node["modifiers"]:
         _limit(modifier)
@@ -108,7 +115,7 @@ def read_statement(text: str) -> Reading | Calling:
         _column(each)
     source = node["from_table"]
     if source.get("type") == "BASE_TABLE":
-        return Reading(_table(source))
+        return ReadRequest(_table(source))
     return _call(source)
 
 
@@ -126,7 +133,7 @@ def _node(text: str) -> dict[str, Any]:
     try:
         ((said,),) = _parser.con.execute("SELECT json_serialize_sql(?)", [text]).fetchall()
         tree = json.loads(said, parse_float=Decimal)
-    except (duckdb.Error, ValueError, RecursionError):
+    except duckdb.Error:
         raise NotAllowedError from None
     if tree.get("error") is not False or len(tree.get("statements", ())) != 1:
         raise NotAllowedError
@@ -233,7 +240,7 @@ def _table(node: Any) -> str:
     return str(node["table_name"])
 
 
-def _call(node: Any) -> Calling:
+def _call(node: Any) -> CallRequest:
     """A call whose arguments are constants."""
     _exactly(node, TABLE_FUNCTION, {"function"})
     function = node["function"]
@@ -250,7 +257,7 @@ def _call(node: Any) -> Calling:
         if caseless(name) in options:
             raise NotAllowedError
         options[caseless(name)] = value
-    return Calling(caseless(function["function_name"]), table, options)
+    return CallRequest(caseless(function["function_name"]), table, options)
 
 
 def _option(node: Any) -> tuple[str, Any]:

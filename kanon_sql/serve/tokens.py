@@ -79,7 +79,7 @@ def revoke_token(path: Path, name: str) -> None:
     with _opened(path, read_only=False) as con:
         con.execute(TABLE)
         if not con.execute("DELETE FROM tokens WHERE name = ? RETURNING name", [name]).fetchall():
-            raise OptionError(f"Nobody of the name {name!r} has a token. Check the name.")
+            raise OptionError(f"There is no token of {name!r}. Check the name.")
 
 
 def holders(path: Path) -> list[tuple[str, str, str]]:

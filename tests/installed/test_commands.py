@@ -60,6 +60,11 @@ COMMANDS: dict[str, tuple[str, Holds]] = {
         lambda out, here: b": ok." in out,
     ),
     "run": ("run kanon.toml", lambda out, here: (here / "people.csv").is_file()),
+    "serve": ("serve adult.parquet", lambda out, here: out == b""),  # which is no database
+    "token": (
+        "token our.duckdb ana --right reader",
+        lambda out, here: len(out) > 40 and (here / "our.tokens").is_file(),
+    ),
     "sql": (
         "sql -c \"SELECT k FROM k_anonymity('adult.parquet', quasi_identifiers=['sex'])\"",
         lambda out, here: b"k\n" in out,
@@ -73,7 +78,7 @@ COMMANDS: dict[str, tuple[str, Holds]] = {
 FIRST = {"verify": ("release",)}
 """What is typed before."""
 
-WRONG = {"audit": 1}
+WRONG = {"audit": 1, "serve": 2}
 """Statuses other than 0, of commands that look for what is wrong and find it."""
 
 

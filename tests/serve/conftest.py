@@ -29,7 +29,8 @@ SOURCE = """
     CREATE TABLE people AS
     SELECT 'CANARY-' || i AS name, 20 + i * 7 % 50 AS age, ['f', 'm'][1 + i % 2] AS sex,
            ['nurse', 'cook', 'clerk'][1 + i * 5 % 3] AS job, 'CANARY-' || i AS undeclared_canary
-    FROM range(600) AS r(i)
+    FROM range(600) AS r(i);
+    CREATE TABLE others AS FROM people;
 """
 CONFIG = """
 database = "our.duckdb"
@@ -41,7 +42,7 @@ roles = { name = "identifier", age = "quasi_identifier", sex = "quasi_identifier
 job = "sensitive", undeclared_canary = "identifier" }
 
 [tables.on_disk]
-input = "people"
+input = "others"
 output = "on_disk.parquet"
 options = { k = 7, method = "mondrian" }
 roles = { name = "identifier", age = "quasi_identifier", sex = "quasi_identifier", \
@@ -104,24 +105,27 @@ def in_cli(statements: Sequence[str], folder: Path, mode: str = "csv") -> tuple[
     return done.stdout.decode(), done.stderr.decode()
 
 
-def started(folder: Path, *more: str) -> Server:
-    """A new server over the files of a folder."""
-    port, tokens = free_port(), {
-        right: add_token(folder / "our.tokens", right, right) for right in ("analyst", "reader")
-    }
+def running(folder: Path, port: int) -> subprocess.Popen[bytes]:
+    """A process of ``kanon serve`` that listens."""
     process = subprocess.Popen(
-        [KANON, "serve", "our.duckdb", "--port", str(port), "--log", "log.jsonl", *more],
-        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        env=os.environ | {"PYTHONUNBUFFERED": "1"},
+        [KANON, "serve", "our.duckdb", "--port", str(port), "--log", "log.jsonl"], cwd=folder,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ | {"PYTHONUNBUFFERED": "1"},
     )
-    server = Server(folder, port, tokens, process)
     assert process.stderr is not None
     told = b""
     while b"analysts: " not in told:
         line = process.stderr.readline()
         assert line, told
         told += line
-    return server
+    return process
+
+
+def started(folder: Path) -> Server:
+    """A new server over the files of a folder."""
+    port, tokens = free_port(), {
+        right: add_token(folder / "our.tokens", right, right) for right in ("analyst", "reader")
+    }
+    return Server(folder, port, tokens, running(folder, port))
 
 
 def ended(server: Server, by: signal.Signals = signal.SIGTERM) -> int:

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Statements that nobody may run on a served database: what an attacker who has a token would type."""
 
 from __future__ import annotations

@@ -14,7 +14,8 @@ import duckdb
 import pytest
 
 import kanon_sql
-from tests.serve.conftest import CLI, Server, ended, files_in, in_cli, loading, started
+from kanon_sql.serve.tokens import add_token
+from tests.serve.conftest import CLI, KANON, Server, ended, files_in, in_cli, loading, started
 from tests.serve.hostile import ANALYST, READER
 
 pytestmark = pytest.mark.slow
@@ -145,8 +146,10 @@ def test_eight_at_once_and_fifty_connections(server: Server) -> None:
 def test_a_slow_a_silent_and_a_broken_client_hurt_nobody(server: Server) -> None:
     idle = []
     for port in (server.port, server.port + 1):
-        for content in (b"", b"GET / HTTP/1.1\r\n", b"POST /x HTTP/1.1\r\nContent-Length: 9\r\n\r\nab",
-                        b"\x00" * 5000, b"A" * 100_000):
+        for content in (
+            b"", b"GET / HTTP/1.1\r\n", b"POST /x HTTP/1.1\r\nContent-Length: 9\r\n\r\nab",
+            b"\x00" * 5000, b"A" * 100_000,
+        ):
             client = socket.create_connection(("localhost", port), timeout=10)
             client.sendall(content)
             idle.append(client)
@@ -173,6 +176,17 @@ def test_a_statement_of_megabytes_is_refused(server: Server) -> None:
         [f"FROM {server.query('reader', 'FROM patients' + ' ' * 5_000_000)}"], server.folder
     )
     assert out == "" and "Authorization failed" in err
+
+
+def test_two_releases_of_one_table_are_not_served(needed: None, tmp_path: Path) -> None:
+    files_in(tmp_path)
+    text = (tmp_path / "kanon.toml").read_text(encoding="utf-8").replace('"others"', '"people"')
+    (tmp_path / "kanon.toml").write_text(text, encoding="utf-8")
+    add_token(tmp_path / "our.tokens", "rea", "reader")
+    done = subprocess.run([KANON, "serve", "our.duckdb"], cwd=tmp_path, capture_output=True,
+                          check=False, timeout=100)
+    assert done.returncode == 2 and b"can intersect them" in done.stderr
+    assert done.stderr.count(b"\n") == 1
 
 
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])

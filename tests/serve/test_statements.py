@@ -9,9 +9,9 @@ import pytest
 from kanon_sql.serve.rights import ServedTable, refuse_call
 from kanon_sql.serve.statements import (
     MOST_BYTES,
-    Calling,
+    CallRequest,
     NotAllowedError,
-    Reading,
+    ReadRequest,
     is_catalog,
     read_statement,
 )
@@ -30,10 +30,10 @@ def answered(right: str, text: str) -> bool:
     """Whether a server with the table and the release patients answers."""
     try:
         asked = read_statement(text)
-        if isinstance(asked, Calling) and right == "analyst":
+        if isinstance(asked, CallRequest) and right == "analyst":
             refuse_call(asked, TABLES)
             return True
-        return isinstance(asked, Reading) and right == "reader" and asked.table == "patients"
+        return isinstance(asked, ReadRequest) and right == "reader" and asked.table == "patients"
     except NotAllowedError:
         return False
 
@@ -55,15 +55,17 @@ def test_a_reader_gets_no_other_statement(text: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "asked"), [
-    ("FROM patients", Reading("patients")),
-    ("select a, b from main.patients limit 3 offset 2;", Reading("patients")),
-    ("SELECT #1, #2 FROM patients", Reading("patients")),
-    ("SELECT NULL::BOOLEAN FROM patients", Reading("patients")),
-    ("FROM kanon.anonymize('t', k=5)", Calling("anonymize", "t", {"k": 5})),
+    ("FROM patients", ReadRequest("patients")),
+    ("select a, b from main.patients limit 3 offset 2;", ReadRequest("patients")),
+    ("SELECT #1, #2 FROM patients", ReadRequest("patients")),
+    ("SELECT NULL::BOOLEAN FROM patients", ReadRequest("patients")),
+    ("FROM kanon.anonymize('t', k=5)", CallRequest("anonymize", "t", {"k": 5})),
     ("SELECT a FROM kanon.Anonymize('T', K := 5, method = 'mdav') LIMIT 9",
-     Calling("anonymize", "T", {"k": 5, "method": "mdav"})),
+     CallRequest("anonymize", "T", {"k": 5, "method": "mdav"})),
     ("FROM kanon.anonymize('t', l := {'a': 2}, r := ['x', 'y'], s := 0.25, c := true, d := 1e-1)",
-     Calling("anonymize", "t", {"l": {"a": 2}, "r": ["x", "y"], "s": 0.25, "c": True, "d": 0.1})),
+     CallRequest("anonymize", "t", {
+         "l": {"a": 2}, "r": ["x", "y"], "s": 0.25, "c": True, "d": 0.1,
+     })),
 ])
 def test_what_is_answered(text: str, asked: Any) -> None:
     assert read_statement(text) == asked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -27,8 +28,12 @@ TURN = 0.2
 """Seconds between two looks whether the server is to end."""
 
 ELSEWHERE = (
-    "{!r} is not in {}, and kanon serve opens one database. Move the table there, or name a Parquet "
-    "file."
+    "{!r} is not in {}, and kanon serve opens one database. Move the table there, or name a "
+    "Parquet file."
+)
+TWO_OF_ONE = (
+    "The tables {!r} and {!r} release the same input, and a reader of both can intersect them. "
+    "Leave one out of the file."
 )
 READ = "{!r} can't be served. Use a table of the database, or Parquet files."
 
@@ -46,7 +51,7 @@ READ = "{!r} can't be served. Use a table of the database, or Parquet files."
               help="The port of readers. Analysts get the next one. Default: 9494.")
 @click.option("--log", metavar="FILE", type=click.Path(),
               help="Adds a line of JSON for each statement. Default: standard error.")
-@click.option("--as-it-is", is_flag=True, help="Serves the releases that are there, makes none.")
+@click.option("--as-it-is", is_flag=True, help="Makes no release, and serves the existing ones.")
 def serve(
     database: str, config: str, tokens: str | None, host: str, port: int, log: str | None,
     as_it_is: bool,
@@ -60,9 +65,11 @@ def serve(
     if not is_database(database):
         raise OptionError(f"{database!r} is not a DuckDB file. Check the path.")
     path, read = Path(database).resolve(), Config(Path(config))
-    given = Path(tokens) if tokens is not None else path.with_suffix(".tokens")
+    given = path.with_suffix(".tokens") if tokens is None else Path(tokens).resolve()
+    lines = None if log is None else Path(log).resolve()
     by_right = {right for _, right, _ in holders(given)}
     with inside(Path(config).resolve().parent), ExitStack() as stack:
+        _refuse_two_of_one(read, path)
         if not as_it_is:
             for job in read.jobs:
                 try:
@@ -72,7 +79,7 @@ def serve(
         released = [StoredRelease(job.name, _output(job, path)) for job in read.jobs]
         tables = [table for job in read.jobs if (table := _table(job, path)) is not None]
         over = _ending()
-        say = stack.enter_context(_logging(log))
+        say = stack.enter_context(_logging(lines))
         stack.enter_context(readers(released, path, given, f"{host}:{port}", say))
         note(f"readers: quack:{host}:{port}, {len(released)} releases")
         if tables and "analyst" in by_right:
@@ -87,6 +94,18 @@ def serve(
     os._exit(0)
 
 
+def _refuse_two_of_one(config: Config, database: Path) -> None:
+    """Raises OptionError where two releases have one input: who reads both may intersect them."""
+    names: dict[tuple[str, ...], str] = {}
+    for job in config.jobs:
+        read = tuple(
+            _inside(word, job, database) or str(Path(word).resolve()) for word in job.input
+        )
+        if read in names:
+            raise OptionError(TWO_OF_ONE.format(names[read], job.name))
+        names[read] = job.name
+
+
 def _ending() -> threading.Event:
     """What Ctrl-C and SIGTERM set from now on."""
     over = threading.Event()
@@ -96,12 +115,12 @@ def _ending() -> threading.Event:
 
 
 @contextmanager
-def _logging(place: str | None) -> Iterator[Callable[[str], None]]:
+def _logging(place: Path | None) -> Iterator[Callable[[str], None]]:
     """What takes the lines of the log."""
     if place is None:
         yield lambda line: print(line, file=sys.stderr, flush=True)
         return
-    with Path(place).open("a", encoding="utf-8") as file:
+    with place.open("a", encoding="utf-8") as file:
         yield lambda line: print(line, file=file, flush=True)
 
 
@@ -121,7 +140,7 @@ def _inside(word: str, job: ReleaseJob, database: Path) -> str | None:
 def _files(words: tuple[str, ...]) -> str:
     """SQL of Parquet files."""
     for word in words:
-        if not word.lower().endswith(".parquet"):
+        if not word.lower().endswith(".parquet") or re.search(r"[*?\[]", word):
             raise OptionError(READ.format(word))
     listed = ", ".join(literal(str(Path(word).resolve())) for word in words)
     return f"read_parquet([{listed}], hive_partitioning = false)"

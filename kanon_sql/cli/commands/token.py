@@ -22,7 +22,7 @@ from kanon_sql.serve.tokens import RIGHTS, add_token, holders, revoke_token
 def token(
     database: str, name: str | None, right: str | None, revoke: bool, tokens: str | None
 ) -> None:
-    """Makes a token for NAME and prints it once, or lists who has one.
+    """Makes a token for NAME and prints it once, or lists the holders.
 
     The file keeps only a salted hash of the token.
     """
