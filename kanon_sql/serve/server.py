@@ -200,7 +200,7 @@ def _serving(
     con: duckdb.DuckDBPyConnection, gate: Gate, address: str, files: Sequence[str]
 ) -> Iterator[None]:
     """Serves a database behind a gate, meanwhile."""
-    texts = ["VARCHAR", "VARCHAR"]
+    texts: list[Any] = ["VARCHAR", "VARCHAR"]
     con.create_function(
         "kanon_authenticate", gate.authenticate, [*texts, "VARCHAR"], "BOOLEAN", side_effects=True
     )
