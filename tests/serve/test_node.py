@@ -77,6 +77,6 @@ def test_nothing_else_is_answered(
     told = in_node([f"FROM {server.query(right, text)}" for text in statements])
     answered = [rows for rows in told if not isinstance(rows, str)]
     assert "CANARY" not in json.dumps(told)
-    # a reader may ask for the rows of the release as structs, and for columns; a client sends no NUL
+    # a reader may ask for the release as structs, and for columns; a client sends no NUL
     assert len(answered) == (right == "reader")
     assert sum("Authorization failed" in rows for rows in told) >= len(statements) - 4
