@@ -24,7 +24,7 @@ from kanon_sql.plan.manifest import digest_of
 from kanon_sql.serve.extension import served_connection
 from kanon_sql.serve.rights import ServedTable, refuse_call
 from kanon_sql.serve.statements import CallRequest, NotAllowedError, is_catalog, read_statement
-from kanon_sql.serve.tokens import Holder, holder_of
+from kanon_sql.serve.tokens import Holder, TokenFile
 
 SESSIONS = 10_000
 """How many sessions are remembered; who comes after so many others signs in again."""
@@ -62,7 +62,7 @@ class Gate:
     """
 
     right: str
-    tokens: Path
+    tokens: TokenFile
     log: Log
     tables: Mapping[str, ServedTable] = field(default_factory=dict)
     releases: Mapping[str, str] = field(default_factory=dict)
@@ -72,7 +72,7 @@ class Gate:
     def authenticate(self, session: str, token: str, _: str) -> bool:
         """Whether the token has the right of this server."""
         with suppress(KanonError, duckdb.Error):
-            holder = holder_of(self.tokens, token)
+            holder = self.tokens.holder_of(token)
             if holder is not None and holder.right == self.right:
                 with self._lock:
                     self._sessions[session] = holder
@@ -143,7 +143,7 @@ def readers(
             digests[caseless(release.name)] = _digest(con, release.name)
         if database is not None:
             con.execute("DETACH source")
-        gate = Gate("reader", tokens, log, releases=digests)
+        gate = Gate("reader", TokenFile(tokens), log, releases=digests)
         with _serving(con, gate, address, ()):
             yield
 
@@ -188,9 +188,8 @@ def analysts(
                     f"{literal(f'kanon: {role}')}"
                 )
         register(con, shared=True)
-        gate = Gate(
-            "analyst", tokens, log, tables={caseless(table.name): table for table in tables}
-        )
+        named = {caseless(table.name): table for table in tables}
+        gate = Gate("analyst", TokenFile(tokens), log, tables=named)
         with _serving(con, gate, address, files):
             yield
 

@@ -8,7 +8,7 @@ import os
 import secrets
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -90,15 +90,42 @@ def holders(path: Path) -> list[tuple[str, str, str]]:
         ).fetchall()
 
 
-def holder_of(path: Path, token: str) -> Holder | None:
-    """Who has this token; None where nobody does. All hashes are compared, whichever fits."""
-    with _opened(path, read_only=True) as con:
-        rows = con.execute('SELECT name, "right", salt, sha256 FROM tokens').fetchall()
-    fitting = None
-    for name, right, salt, digest in rows:
-        if hmac.compare_digest(_hash(salt, token), digest):
-            fitting = Holder(name, right)
-    return fitting
+class TokenFile:
+    """A file of tokens that is read again when it has changed."""
+
+    def __init__(self, path: Path) -> None:
+        """Reads nothing yet."""
+        self.path = path
+        self._mark: tuple[int, ...] = ()
+        self._rows: list[tuple[str, str, str, str]] = []
+
+    def holder_of(self, token: str) -> Holder | None:
+        """Who has this token; None where nobody does. All hashes are compared, whichever fits.
+
+        Raises:
+            OptionError: the file is gone, or can't be opened.
+        """
+        mark = self._marked()
+        if mark != self._mark or not mark:
+            with _opened(self.path, read_only=True) as con:
+                self._rows = con.execute(
+                    'SELECT name, "right", salt, sha256 FROM tokens'
+                ).fetchall()
+            self._mark = mark
+        fitting = None
+        for name, right, salt, digest in self._rows:
+            if hmac.compare_digest(_hash(salt, token), digest):
+                fitting = Holder(name, right)
+        return fitting
+
+    def _marked(self) -> tuple[int, ...]:
+        """What differs once the file, or what DuckDB keeps beside it, has other contents."""
+        mark: tuple[int, ...] = ()
+        for path in (self.path, self.path.with_name(f"{self.path.name}.wal")):
+            with suppress(FileNotFoundError):
+                told = path.stat()
+                mark += (told.st_ino, told.st_mtime_ns, told.st_size)
+        return mark
 
 
 def _hash(salt: str, token: str) -> str:

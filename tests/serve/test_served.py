@@ -178,6 +178,17 @@ def test_a_statement_of_megabytes_is_refused(server: Server) -> None:
     assert out == "" and "Authorization failed" in err
 
 
+def test_a_port_that_is_taken_is_one_sentence(server: Server, tmp_path: Path) -> None:
+    files_in(tmp_path)
+    add_token(tmp_path / "our.tokens", "rea", "reader")
+    done = subprocess.run(
+        [KANON, "serve", "our.duckdb", "--port", str(server.port)], cwd=tmp_path,
+        capture_output=True, check=False, timeout=100,
+    )
+    assert done.returncode == 2 and b"can't be served. Choose another port" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
 def test_two_releases_of_one_table_are_not_served(needed: None, tmp_path: Path) -> None:
     files_in(tmp_path)
     text = (tmp_path / "kanon.toml").read_text(encoding="utf-8").replace('"others"', '"people"')

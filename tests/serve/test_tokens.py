@@ -9,8 +9,12 @@ import duckdb
 import pytest
 
 from kanon_sql import OptionError
-from kanon_sql.serve.tokens import Holder, add_token, holder_of, holders, revoke_token
+from kanon_sql.serve.tokens import Holder, TokenFile, add_token, holders, revoke_token
 from tests.support.shell import Shell
+
+
+def holder_of(path: Path, token: str) -> Holder | None:
+    return TokenFile(path).holder_of(token)
 
 
 @pytest.fixture
@@ -38,8 +42,15 @@ def test_the_file_has_no_token_and_one_reader(path: Path) -> None:
 
 def test_a_token_that_is_taken_away_is_none(path: Path) -> None:
     token = add_token(path, "ana", "analyst")
+    read = TokenFile(path)
+    assert read.holder_of(token) == read.holder_of(token) == Holder("ana", "analyst")
     revoke_token(path, "ana")
-    assert holder_of(path, token) is None and holders(path) == []
+    assert read.holder_of(token) is None and holders(path) == []
+    token = add_token(path, "eve", "reader")
+    assert read.holder_of(token) == Holder("eve", "reader")
+    path.unlink()
+    with pytest.raises(OptionError, match="There is no file"):
+        read.holder_of(token)
     assert holder_of(path, add_token(path, "ana", "reader")) == Holder("ana", "reader")
 
 
