@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import socket
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,6 +33,7 @@ SESSIONS = 10_000
 STILL_SET = ("enable_progress_bar", "python_enable_replacements", "search_path")
 """What planning a call sets for its own cursor."""
 
+TAKEN = "The address {} can't be served. Choose another port, or end what uses it."
 LOCAL = ("localhost", "127.0.0.1")
 Log = Callable[[str], None]
 
@@ -212,6 +214,7 @@ def _serving(
     with suppress(duckdb.CatalogException):  # of DuckDB 1.4, which then isn't locked
         con.execute(f"SET GLOBAL allowed_configs = [{', '.join(map(literal, STILL_SET))}]")
         con.execute("SET GLOBAL lock_configuration = true")
+    _refuse_taken(address)
     other = str(address.rpartition(":")[0] not in LOCAL).lower()
     place = literal(f"quack:{address}")
     try:
@@ -220,11 +223,16 @@ def _serving(
             f"allow_other_hostname := {other})"
         )
     except duckdb.Error:
-        raise OptionError(
-            f"The address {address} can't be served. Choose another port, or end what uses it."
-        ) from None
+        raise OptionError(TAKEN.format(address)) from None
     try:
         yield
     finally:
         with suppress(duckdb.Error):
             con.execute(f"CALL quack_stop({place})")
+
+
+def _refuse_taken(address: str) -> None:
+    """Raises OptionError where somebody listens: DuckDB would listen beside."""
+    host, _, port = address.rpartition(":")
+    with suppress(OSError), socket.create_connection((host, int(port)), timeout=2.0):
+        raise OptionError(TAKEN.format(address))
