@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from textwrap import fill
 
 from kanon_sql.call.options import GROUPS, OPTIONS
 from kanon_sql.hierarchies.kinds import KINDS
@@ -24,6 +25,7 @@ from kanon_sql.measure.person_metrics import PERSONS
 from kanon_sql.measure.risk_metrics import BY_SUBSET, DRIVES, RISK, WEIGHTED
 from kanon_sql.methods import METHODS
 from kanon_sql.option import Option, options_of
+from kanon_sql.udfs import FUNCTIONS
 from tests.project.test_layers import EXCEPTIONS, MAY_IMPORT
 from tests.support import docs_calls, engines, looked_at, one_call, recipes
 
@@ -172,6 +174,16 @@ def exceptions() -> str:
     )
 
 
+def functions() -> str:
+    """The functions that DuckDB calls, with their types."""
+    lines = (
+        fill(f"{each.name}({', '.join(each.parameters)}) -> {each.returns}", 100,
+             subsequent_indent="    ", break_long_words=False)
+        for each in FUNCTIONS
+    )
+    return "```text\n" + "\n".join(lines) + "\n```"
+
+
 def file(name: str) -> str:
     """A file of the repository, as code under its name."""
     language = {".sql": "sql+jinja", ".yml": "yaml"}[Path(name).suffix]
@@ -202,6 +214,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "metrics: releases": partial(metrics, LEDGER),
     "metrics: persons": partial(metrics, PERSONS),
     "metrics: parts": partial(metrics, PARTS),
+    "called functions": functions,
     "folders": folders,
     "layers": layers,
     "exceptions": exceptions,
