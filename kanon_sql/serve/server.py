@@ -33,6 +33,9 @@ SESSIONS = 10_000
 STILL_SET = ("enable_progress_bar", "python_enable_replacements", "search_path")
 """What planning a call sets for its own cursor."""
 
+NO_RELEASE = (
+    "The release {!r} can't be read. Make it by kanon run, or leave --as-it-is out."
+)
 TAKEN = "The address {} can't be served. Choose another port, or end what uses it."
 LOCAL = ("localhost", "127.0.0.1")
 Log = Callable[[str], None]
@@ -141,7 +144,10 @@ def readers(
             con.execute(f"ATTACH {literal(str(database))} AS source (READ_ONLY)")
         digests = {}
         for release in releases:
-            con.execute(f"CREATE TABLE {quoted(release.name)} AS FROM {release.source}")
+            try:
+                con.execute(f"CREATE TABLE {quoted(release.name)} AS FROM {release.source}")
+            except duckdb.Error:
+                raise OptionError(NO_RELEASE.format(release.name)) from None
             digests[caseless(release.name)] = _digest(con, release.name)
         if database is not None:
             con.execute("DETACH source")

@@ -189,6 +189,15 @@ def test_a_port_that_is_taken_is_one_sentence(server: Server, tmp_path: Path) ->
     assert b"Traceback" not in done.stderr
 
 
+def test_a_release_that_is_not_there_is_one_sentence(needed: None, tmp_path: Path) -> None:
+    files_in(tmp_path)
+    add_token(tmp_path / "our.tokens", "rea", "reader")
+    done = subprocess.run([KANON, "serve", "our.duckdb", "--as-it-is"], cwd=tmp_path,
+                          capture_output=True, check=False, timeout=100)
+    assert done.returncode == 2 and b"'patients' can't be read. Make it by kanon run" in done.stderr
+    assert done.stderr.count(b"\n") == 1
+
+
 def test_two_releases_of_one_table_are_not_served(needed: None, tmp_path: Path) -> None:
     files_in(tmp_path)
     text = (tmp_path / "kanon.toml").read_text(encoding="utf-8").replace('"others"', '"people"')
