@@ -71,26 +71,32 @@ class Gate:
     log: Log
     tables: Mapping[str, ServedTable] = field(default_factory=dict)
     releases: Mapping[str, str] = field(default_factory=dict)
-    _sessions: OrderedDict[str, Holder] = field(default_factory=OrderedDict)
+    _sessions: OrderedDict[str, str] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def authenticate(self, session: str, token: str, _: str) -> bool:
         """Whether the token has the right of this server."""
+        if self._holder(token) is None:
+            self._tell({"granted": False, "what": "a token without this right"})
+            return False
+        with self._lock:
+            self._sessions[session] = token
+            while len(self._sessions) > SESSIONS:
+                self._sessions.popitem(last=False)
+        return True
+
+    def _holder(self, token: str | None) -> Holder | None:
+        """Who has a token of this right, now."""
         with suppress(KanonError, duckdb.Error):
-            holder = self.tokens.holder_of(token)
-            if holder is not None and holder.right == self.right:
-                with self._lock:
-                    self._sessions[session] = holder
-                    while len(self._sessions) > SESSIONS:
-                        self._sessions.popitem(last=False)
-                return True
-        self._tell({"granted": False, "what": "a token without this right"})
-        return False
+            holder = None if token is None else self.tokens.holder_of(token)
+            return holder if holder is not None and holder.right == self.right else None
+        return None
 
     def authorize(self, session: str, text: str) -> bool:
-        """Whether a statement is answered."""
+        """Whether a statement is answered: also of a session, only while its token is one."""
         with self._lock:
-            holder = self._sessions.get(session)
+            token = self._sessions.get(session)
+        holder = self._holder(token)
         if holder is None:
             return False
         told: dict[str, Any] = {"who": holder.name, "right": self.right}

@@ -80,3 +80,13 @@ def test_nothing_else_is_answered(
     # a reader may ask for the release as structs, and for columns; a client sends no NUL
     assert len(answered) == (right == "reader")
     assert sum("Authorization failed" in rows for rows in told) >= len(statements) - 4
+
+
+def test_without_a_token_nothing_is(server: Server, in_node: Any) -> None:
+    told = in_node([
+        f"FROM {server.query(right, text, token)}"
+        for right in ("analyst", "reader") for token in ("", "x", "' OR true --")
+        for text in (*ANALYST[:20], "FROM patients", "FROM kanon.anonymize('patients', k=5)")
+    ])
+    assert len(told) == 132 and all(isinstance(rows, str) for rows in told)
+    assert "CANARY" not in json.dumps(told)

@@ -8,13 +8,16 @@ import socket
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 
 import duckdb
 import pytest
 
 import kanon_sql
-from kanon_sql.serve.tokens import add_token
+from kanon_sql.serve.extension import served_connection
+from kanon_sql.serve.tokens import add_token, revoke_token
 from tests.serve.conftest import CLI, KANON, Server, ended, files_in, in_cli, loading, started
 from tests.serve.hostile import ANALYST, READER
 
@@ -141,6 +144,58 @@ def test_eight_at_once_and_fifty_connections(server: Server) -> None:
     with ThreadPoolExecutor(8) as pool:
         told = list(pool.map(lambda i: in_cli([text if i % 2 else read], server.folder), range(50)))
     assert {out.split()[-1] for out, _ in told} == {"600"} and {err for _, err in told} == {""}
+
+
+def test_fifty_at_the_same_moment(server: Server) -> None:
+    clients = [served_connection() for _ in range(50)]
+    query = f"SELECT count(*) FROM {server.query('reader', 'FROM patients')}"
+    with ThreadPoolExecutor(50) as pool:
+        told = list(pool.map(lambda con: con.execute(query).fetchall(), clients))
+    for con in clients:
+        con.close()
+    assert told == [[(600,)]] * 50
+
+
+def recorded(port: int, kept: list[bytes]) -> int:
+    """The port of a proxy that keeps what a client sends."""
+    listening = socket.create_server(("localhost", 0))
+
+    def forward(source: socket.socket, sink: socket.socket, keep: bool) -> None:
+        with suppress(OSError):
+            while part := source.recv(65536):
+                if keep:
+                    kept.append(part)
+                sink.sendall(part)
+
+    def serve() -> None:
+        while True:
+            client, _ = listening.accept()
+            far = socket.create_connection(("localhost", port))
+            Thread(target=forward, args=[client, far, True], daemon=True).start()
+            Thread(target=forward, args=[far, client, False], daemon=True).start()
+
+    Thread(target=serve, daemon=True).start()
+    return int(listening.getsockname()[1])
+
+
+def test_who_lost_the_token_has_no_session_and_replays_nothing(server: Server) -> None:
+    token = add_token(server.folder / "our.tokens", "eve", "reader")
+    kept: list[bytes] = []
+    port = recorded(server.port, kept)
+    with served_connection() as con:
+        con.execute(f"ATTACH 'quack:localhost:{port}' AS remote (TOKEN '{token}')")
+        jobs = con.execute("SELECT DISTINCT job FROM remote.main.patients ORDER BY ALL").fetchall()
+        assert jobs == [("clerk",), ("cook",), ("nurse",)]
+        revoke_token(server.folder / "our.tokens", "eve")
+        with pytest.raises(duckdb.Error, match="Authorization failed"):
+            con.execute("SELECT DISTINCT job FROM remote.main.patients").fetchall()
+    answer = b""
+    place = ("localhost", server.port)
+    with suppress(OSError), socket.create_connection(place, timeout=3.0) as client:
+        client.sendall(b"".join(kept))
+        while part := client.recv(65536):
+            answer += part
+    assert answer and b"nurse" not in answer and b"CANARY" not in answer
 
 
 def test_a_slow_a_silent_and_a_broken_client_hurt_nobody(server: Server) -> None:
