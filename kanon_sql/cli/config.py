@@ -34,6 +34,7 @@ OF_TABLE = {
     "manifest": "Whether the output is a Parquet file with a manifest, as kanon release writes it.",
     "private": "Where the private part of a release with a manifest goes; a file that ends in "
     ".json.",
+    "ledger_to": "The Parquet file that receives what a folder of files adds to its ledger.",
     "roles": "The role of each column, or a relation that has them.",
     "hierarchies": "The hierarchy of each of some columns: a kind, a kind with options, or a "
     "relation.",
@@ -57,7 +58,7 @@ class ReleaseJob:
         name: what the file calls it.
         input: the words that name the table to read.
         output: where to.
-        database, format, partition_by, manifest, private: as OF_TABLE says.
+        database, format, partition_by, manifest, private, ledger_to: as OF_TABLE says.
         roles: the role of each column that the file names.
         options: all else that the call is given.
     """
@@ -70,6 +71,7 @@ class ReleaseJob:
     partition_by: tuple[str, ...] = ()
     manifest: bool = False
     private: str | None = None
+    ledger_to: str | None = None
     roles: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -166,7 +168,8 @@ class Config:
             self._text((*place, "output"), table["output"]) or "",
             self._text((*place, "database"), table.get("database", database)), form,
             self._texts((*place, "partition_by"), table.get("partition_by", [])), manifest,
-            self._text((*place, "private"), table.get("private")), roles, options,
+            self._text((*place, "private"), table.get("private")),
+            self._text((*place, "ledger_to"), table.get("ledger_to")), roles, options,
         )
 
     def _roles(

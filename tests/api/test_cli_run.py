@@ -119,6 +119,26 @@ def test_a_folder_and_a_relation_of_roles(config: Path, shell: Shell) -> None:
 
 
 @pytest.mark.slow
+def test_a_folder_beside_a_ledger_of_files(config: Path, shell: Shell) -> None:
+    text = (
+        '[tables.t]\ninput = "patients.parquet"\noutput = "{0}"\nledger_to = "ledger/{0}.parquet"\n'
+        'options = {{ k = 4, others = "drop", {1} }}\n'
+        'roles = {{ name = "entity", age = "qi", zip = "qi" }}\n'
+    )
+    Path("ledger").mkdir()
+    for name, more in (("one", "headroom = 1"), ("two", 'ledger = "ledger/*.parquet"')):
+        Path("kanon.toml").write_text(text.format(name, more))
+        assert shell("run") == 0, shell.err
+    with duckdb.connect() as con:
+        entries = con.execute("SELECT count(DISTINCT release) FROM 'ledger/*.parquet'").fetchall()
+    assert entries == [(2,)]
+    config.write_text(CONFIG.replace("private =", "ledger_to ="))
+    assert shell("run", "kanon.toml", "proven") == 2
+    assert "line 20: ledger_to belongs to a folder of files" in shell.err
+    assert not Path("proven.parquet").exists()
+
+
+@pytest.mark.slow
 def test_a_column_may_divide_the_release(config: Path, shell: Shell) -> None:
     config.write_text(CONFIG.replace('job = "other"', 'job = "within"'))
     assert shell("run", "kanon.toml", "patients") == 0

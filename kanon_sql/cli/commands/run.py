@@ -29,6 +29,11 @@ from kanon_sql.cli.work import (
 from kanon_sql.errors import KanonError, OptionError, did_you_mean
 from kanon_sql.names import caseless
 
+NO_FOLDER = (
+    "ledger_to belongs to a folder of files that is written in blocks, and the output {!r} is not "
+    "one. Leave it out."
+)
+
 
 @click.command(cls=Grouped, epilog="Paths are those from the folder of the file. "
                "Exit status: 0 done, 2 usage, 3 refused, 4 data, 130 interrupted.")
@@ -93,12 +98,19 @@ def _release(
     job: ReleaseJob, read: InputSource, chosen: dict[str, Any], overwrite: bool
 ) -> dict[str, Any]:
     """Makes one, and tells of it."""
+    entries = job.ledger_to
+    place = read_target(
+        job.output, job.format, job.partition_by, in_blocks=entries is not None,
+        overwrite=overwrite,
+    )
+    in_blocks = place.kind == "folder" and not place.by and not job.manifest
+    if entries is not None and not in_blocks:
+        raise OptionError(NO_FOLDER.format(job.output))
     if job.manifest:
         done = write_release(read.con, read.data, to=job.output, private=job.private, **chosen)
         return dict(done.manifest["metrics"])
-    place = read_target(job.output, job.format, job.partition_by, overwrite=overwrite)
-    if place.kind == "folder" and not place.by:
-        files = into_folder(read, chosen, place, overwrite=overwrite)
+    if in_blocks:
+        files = into_folder(read, chosen, place, overwrite=overwrite, ledger_to=entries)
         return {**files.metrics, "said": files_sentence(files)}
     release(read, chosen, place)
     return summary(read, chosen)
