@@ -23,6 +23,9 @@ FREE = (
 )
 """The options that an analyst chooses: none of them says what a column is, nor weakens a demand."""
 
+HARMLESS = {*FREE, "column_weights", "keep_order", "k", "others", "seed"}
+"""The declared options that an analyst may leave out: none of them makes a class safer."""
+
 LEAST_K = 2
 """What k is at least, where nothing else was declared."""
 
@@ -48,6 +51,18 @@ class ServedTable:
     source: str
     roles: Mapping[str, str]
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def beyond(self) -> str | None:
+        """A declared option that a call of an analyst could pass by; None where there is none."""
+        for name, value in self.options.items():
+            if name == "hierarchies" and isinstance(value, Mapping):
+                secret = {caseless(n) for n, role in self.roles.items() if role == "sensitive"}
+                if secret.isdisjoint(map(caseless, value)):
+                    continue  # a quasi-identifier is as safe without one
+            if name not in HARMLESS and name not in SAID:
+                return name
+        return None
 
     @property
     def least_k(self) -> int:
@@ -88,9 +103,22 @@ def _as_safe(name: str, declared: Any, chosen: Any) -> bool:
     if declared is None:
         # a model more is no harm, and a word of a model says how it counts
         return chosen is None or name in MODEL_KINDS
-    if name in MODEL_KINDS and _is_number(declared) and _is_number(chosen):
-        return bool(chosen >= declared if RISING[name] else chosen <= declared)
-    return bool(declared == chosen)
+    if name not in MODEL_KINDS:
+        return bool(declared == chosen)
+    if isinstance(chosen, Mapping):
+        asked = {caseless(column): limit for column, limit in chosen.items()}
+        if not isinstance(declared, Mapping):  # which is that of the only sensitive column
+            return len(asked) == 1 and all(_stricter(name, declared, one) for one in asked.values())
+        return all(_stricter(name, limit, asked.get(caseless(column)))
+                   for column, limit in declared.items())
+    return not isinstance(declared, Mapping) and _stricter(name, declared, chosen)
+
+
+def _stricter(name: str, declared: Any, chosen: Any) -> bool:
+    """Whether a threshold is as strict as declared; one by value must be the same."""
+    if not _is_number(declared) or not _is_number(chosen):
+        return bool(declared == chosen)
+    return bool(chosen >= declared if RISING[name] else chosen <= declared)
 
 
 def _is_number(value: Any) -> bool:

@@ -36,6 +36,9 @@ STILL_SET = ("enable_progress_bar", "python_enable_replacements", "search_path")
 NO_RELEASE = (
     "The release {!r} can't be read. Make it by kanon run, or leave --as-it-is out."
 )
+NO_TABLE = (
+    "The table {!r} can't be read with the columns that have a role. Check its input and its roles."
+)
 TAKEN = "The address {} can't be served. Choose another port, or end what uses it."
 LOCAL = ("localhost", "127.0.0.1")
 Log = Callable[[str], None]
@@ -158,7 +161,7 @@ def readers(
         if database is not None:
             con.execute("DETACH source")
         gate = Gate("reader", TokenFile(tokens), log, releases=digests)
-        with _serving(con, gate, address, ()):
+        with _serving(con, gate, address):
             yield
 
 
@@ -174,44 +177,61 @@ def _digest(con: duckdb.DuckDBPyConnection, name: str) -> str:
 
 @contextmanager
 def analysts(
-    tables: Sequence[ServedTable], database: Path | None, files: Sequence[str], tokens: Path,
-    address: str, log: Log,
+    tables: Sequence[ServedTable], database: Path | None, tokens: Path, address: str, log: Log
 ) -> Iterator[None]:
     """Serves calls on declared tables, meanwhile.
 
+    Copies, so that no cast of a view, no file and no other table is left to tell of when a call
+    runs: what DuckDB says of those may be a value.
+
     Args:
-        tables: what is declared; only columns with a role other than identifier are there.
-        database: in which some of them are tables; it is open for reading only.
-        files: those that the tables read.
+        tables: what is declared; only columns with a role other than identifier are copied.
+        database: in which some of them are tables; it is closed before anybody is served.
         tokens, address, log: as of ``readers``.
 
     Raises:
-        OptionError: as of ``readers``.
+        OptionError: as of ``readers``, or a table can't be read.
     """
     con = served_connection()
     with con:
         if database is not None:
             con.execute(f"ATTACH {literal(str(database))} AS source (READ_ONLY)")
         for table in tables:
-            kept = {name: role for name, role in table.roles.items() if role != "identifier"}
-            columns = ", ".join(map(quoted, kept))
-            con.execute(f"CREATE VIEW {quoted(table.name)} AS SELECT {columns} FROM {table.source}")
-            for name, role in kept.items():
-                con.execute(
-                    f"COMMENT ON COLUMN {quoted(table.name)}.{quoted(name)} IS "
-                    f"{literal(f'kanon: {role}')}"
-                )
+            try:
+                _copy(con, table)
+            except duckdb.Error:
+                raise OptionError(NO_TABLE.format(table.name)) from None
+        if database is not None:
+            con.execute("DETACH source")
         register(con, shared=True)
         named = {caseless(table.name): table for table in tables}
         gate = Gate("analyst", TokenFile(tokens), log, tables=named)
-        with _serving(con, gate, address, files):
+        with _serving(con, gate, address):
             yield
 
 
+def _copy(con: duckdb.DuckDBPyConnection, table: ServedTable) -> None:
+    """Copies the columns of a table that have a role, and says it in comments."""
+    kept = {caseless(n): role for n, role in table.roles.items() if role != "identifier"}
+    columns = [
+        row[0] for row in con.execute(f"DESCRIBE FROM {table.source}").fetchall()
+        if caseless(row[0]) in kept
+    ]
+    if len(columns) != len(kept):
+        raise OptionError(NO_TABLE.format(table.name))
+    name = quoted(table.name)
+    con.execute(
+        f"CREATE TABLE {name} AS SELECT {', '.join(map(quoted, columns))} FROM {table.source}"
+    )
+    for column in columns:
+        con.execute(
+            f"COMMENT ON COLUMN {name}.{quoted(column)} IS "
+            f"{literal(f'kanon: {kept[caseless(column)]}')}"
+        )
+
+
 @contextmanager
-def _serving(
-    con: duckdb.DuckDBPyConnection, gate: Gate, address: str, files: Sequence[str]
-) -> Iterator[None]:
+def _serving(con: duckdb.DuckDBPyConnection, gate: Gate, address: str) -> Iterator[None]:
     """Serves a database behind a gate, meanwhile."""
     texts: list[Any] = ["VARCHAR", "VARCHAR"]
     con.create_function(
@@ -220,8 +240,6 @@ def _serving(
     con.create_function("kanon_authorize", gate.authorize, texts, "BOOLEAN", side_effects=True)
     con.execute("SET GLOBAL quack_authentication_function = 'kanon_authenticate'")
     con.execute("SET GLOBAL quack_authorization_function = 'kanon_authorize'")
-    if files:
-        con.execute(f"SET GLOBAL allowed_paths = [{', '.join(map(literal, files))}]")
     con.execute("SET GLOBAL enable_external_access = false")
     with suppress(duckdb.CatalogException):  # of DuckDB 1.4, which then isn't locked
         con.execute(f"SET GLOBAL allowed_configs = [{', '.join(map(literal, STILL_SET))}]")

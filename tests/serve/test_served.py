@@ -244,6 +244,49 @@ def test_a_port_that_is_taken_is_one_sentence(server: Server, tmp_path: Path) ->
     assert b"Traceback" not in done.stderr
 
 
+def serving(folder: Path, old: str, new: str) -> tuple[int, str]:
+    """What a server says that is not to start, over a file with a change."""
+    files_in(folder)
+    with duckdb.connect(str(folder / "our.duckdb")) as con:
+        con.execute("CREATE VIEW seen AS FROM people; CREATE SCHEMA s")
+        con.execute("CREATE TABLE s.t AS FROM people")
+        con.execute("CREATE TABLE \"s.t\" AS FROM people LIMIT 60")
+    text = (folder / "kanon.toml").read_text(encoding="utf-8")
+    assert old in text
+    (folder / "kanon.toml").write_text(text.replace(old, new), encoding="utf-8")
+    add_token(folder / "our.tokens", "ana", "analyst")
+    done = subprocess.run([KANON, "serve", "our.duckdb"], cwd=folder, capture_output=True,
+                          check=False, timeout=100, text=True)
+    return done.returncode, done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize(("old", "new", "said"), [
+    ('"others"', '"PEOPLE"', "can intersect them"), ('"others"', '"seen"', "is a view"),
+    ("[tables.patients]", '[tables."source.people"]', "letters, digits and _"),
+    ("[tables.patients]", '[tables."main.on_disk"]', "letters, digits and _"),
+    ('"others"', "'\"s.t\"'", "can't be served"), ('"others"', '"none.parquet"', "no file"),
+])
+def test_what_could_be_read_otherwise_is_not_served(
+    needed: None, tmp_path: Path, old: str, new: str, said: str
+) -> None:
+    status, sentence = serving(tmp_path, old, new)
+    assert status in (2, 3, 4) and said in sentence, sentence
+
+
+def test_a_value_is_in_no_error(needed: None, tmp_path: Path) -> None:
+    files_in(tmp_path)
+    with duckdb.connect(str(tmp_path / "our.duckdb")) as con:
+        con.execute("ALTER TABLE people RENAME TO p; CREATE VIEW people AS "
+                    "SELECT * REPLACE (age::VARCHAR AS age) FROM p WHERE name::INT >= 0")
+    text = (tmp_path / "kanon.toml").read_text(encoding="utf-8")
+    (tmp_path / "kanon.toml").write_text(text.partition("[tables.on_disk]")[0], encoding="utf-8")
+    add_token(tmp_path / "our.tokens", "ana", "analyst")
+    for more in ([], ["--as-it-is"]):
+        done = subprocess.run([KANON, "serve", "our.duckdb", *more], cwd=tmp_path,
+                              capture_output=True, check=False, timeout=100)
+        assert done.returncode != 0 and b"CANARY" not in done.stderr + done.stdout
+
+
 def test_a_release_that_is_not_there_is_one_sentence(needed: None, tmp_path: Path) -> None:
     files_in(tmp_path)
     add_token(tmp_path / "our.tokens", "rea", "reader")

@@ -105,8 +105,27 @@ STRICT = "l := 3, t := 0.3, alpha := {'job': 0.5}, diversity_kind := 'entropy'"
     (f"anonymize('strict', k=5, {STRICT.replace('0.3', '0.4')})", False),
     (f"anonymize('strict', k=5, {STRICT.replace('0.5', '0.6')})", False),
     (f"anonymize('strict', k=5, {STRICT.replace('entropy', 'distinct')})", False),
+    (f"anonymize('strict', k=5, {STRICT.replace('l := 3', 'l := {{JOB: 3}}'.format())})", True),
+    (f"anonymize('strict', k=5, {STRICT.replace('l := 3', 'l := {{job: 2}}'.format())})", False),
+    (f"anonymize('strict', k=5, {STRICT.replace('l := 3', 'l := {{job: 3, a: 9}}'.format())})",
+     False),
+    (f"anonymize('strict', k=5, {STRICT.replace(chr(39) + 'job' + chr(39) + ': 0.5', 'job: 0.4')})",
+     True),
+    (f"anonymize('strict', k=5, {STRICT.replace('0.5}', '0.5, x: 1}')})", True),
     ("anonymize('patients', k=5, diversity_kind := 'recursive')", False),
     ("anonymize('patients', k=5, sensitive_nulls := 'value')", False),
 ])
 def test_a_call_is_no_weaker_than_declared(call: str, fits: bool) -> None:
     assert answered("analyst", f"FROM kanon.{call}") == fits
+
+
+@pytest.mark.parametrize(("options", "beyond"), [
+    ({"k": 5, "l": 2, "method": "mdav", "others": "drop", "seed": 1}, None),
+    ({"hierarchies": {"age": "bins"}}, None), ({"hierarchies": {"JOB": "h"}}, "hierarchies"),
+    ({"hierarchies": "h"}, "hierarchies"), ({"max_risk": 0.05}, "max_risk"),
+    ({"within": ["day"]}, "within"), ({"nulls": "suppress"}, "nulls"), ({"ledger": "l"}, "ledger"),
+    ({"headroom": 1}, "headroom"), ({"sensitive_values": ["x"]}, "sensitive_values"),
+    ({"small_parts": "join"}, "small_parts"), ({"roles": "r"}, "roles"),
+])
+def test_what_a_call_could_pass_by_is_for_readers(options: Any, beyond: str | None) -> None:
+    assert ServedTable("t", "t", ROLES, options).beyond == beyond

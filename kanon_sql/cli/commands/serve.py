@@ -12,14 +12,16 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import click
+import duckdb
 
+from kanon_sql.call.relation import is_file
 from kanon_sql.cli.commands.run import make_release
 from kanon_sql.cli.config import Config, ReleaseJob, inside
 from kanon_sql.cli.help import Grouped
 from kanon_sql.cli.show import note
 from kanon_sql.cli.sources import is_database, split_inside
 from kanon_sql.errors import KanonError, OptionError
-from kanon_sql.names import literal, quoted
+from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.serve.rights import ServedTable
 from kanon_sql.serve.server import StoredRelease, analysts, readers
 from kanon_sql.serve.tokens import holders
@@ -35,6 +37,11 @@ TWO_OF_ONE = (
     "The tables {!r} and {!r} release the same input, and a reader of both can intersect them. "
     "Leave one out of the file."
 )
+A_VIEW = (
+    "{!r} is a view, and another table of the file may release the same rows. Serve it from a file "
+    "of its own."
+)
+NO_NAME = "The table {!r} can't be served. Give it a name of letters, digits and _."
 READ = "{!r} can't be served. Use a table of the database, or Parquet files."
 
 
@@ -83,8 +90,7 @@ def serve(
         stack.enter_context(readers(released, path, given, f"{host}:{port}", say))
         note(f"readers: quack:{host}:{port}, {len(released)} releases")
         if tables and "analyst" in by_right:
-            files = [str(Path(word).resolve()) for job in read.jobs for word in job.input]
-            stack.enter_context(analysts(tables, path, files, given, f"{host}:{port + 1}", say))
+            stack.enter_context(analysts(tables, path, given, f"{host}:{port + 1}", say))
             note(f"analysts: quack:{host}:{port + 1}, {len(tables)} tables")
         while not over.wait(TURN):
             pass
@@ -96,14 +102,24 @@ def serve(
 
 def _refuse_two_of_one(config: Config, database: Path) -> None:
     """Raises OptionError where two releases have one input: who reads both may intersect them."""
-    names: dict[tuple[str, ...], str] = {}
+    names: dict[str, str] = {}
+    with duckdb.connect(str(database), read_only=True) as con:
+        views = {
+            caseless(".".join(("source", *row))) for row in con.execute(
+                "SELECT schema_name, view_name FROM duckdb_views() WHERE NOT internal"
+            ).fetchall()
+        }
     for job in config.jobs:
-        read = tuple(
-            _inside(word, job, database) or str(Path(word).resolve()) for word in job.input
-        )
-        if read in names:
-            raise OptionError(TWO_OF_ONE.format(names[read], job.name))
-        names[read] = job.name
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", job.name):
+            raise OptionError(NO_NAME.format(job.name))
+        for word in job.input:
+            inside = _inside(word, job, database)
+            read = str(Path(word).resolve()) if inside is None else caseless(inside)
+            if read in names and names[read] != job.name:
+                raise OptionError(TWO_OF_ONE.format(names[read], job.name))
+            if read.replace('"', "") in views and len(config.jobs) > 1:
+                raise OptionError(A_VIEW.format(word))
+            names[read] = job.name
 
 
 def _ending() -> threading.Event:
@@ -127,13 +143,15 @@ def _logging(place: Path | None) -> Iterator[Callable[[str], None]]:
 def _inside(word: str, job: ReleaseJob, database: Path) -> str | None:
     """SQL of a table of the database; None for a file."""
     path, table = split_inside(word)
-    if table is None and job.database is not None and word in job.input:
+    if table is None and job.database is not None and word in job.input and not is_file(word):
         path, table = job.database, word
     if table is None:
         return None
     if Path(path).resolve() != database:
         raise OptionError(ELSEWHERE.format(word, database.name))
-    parts = table.replace('"', "").split(".")
+    if not re.fullmatch(r"[^\".]+([.][^\".]+)?", table):  # which kanon run may read otherwise
+        raise OptionError(READ.format(word))
+    parts = table.split(".")
     return ".".join(map(quoted, ("source", *(parts if len(parts) > 1 else ("main", *parts)))))
 
 
@@ -155,10 +173,15 @@ def _output(job: ReleaseJob, database: Path) -> str:
 
 
 def _table(job: ReleaseJob, database: Path) -> ServedTable | None:
-    """What analysts call; None where the release has a ledger, which their calls would pass by, or
-    no roles by column."""
-    if "ledger" in job.options or "headroom" in job.options or not job.roles:
-        return None
+    """What analysts call; None where they could pass by what is declared, or no column has a
+    role."""
     (first, *rest) = job.input
     source = None if rest else _inside(first, job, database)
-    return ServedTable(job.name, source or _files(job.input), job.roles, job.options)
+    table = ServedTable(job.name, source or _files(job.input), job.roles, job.options)
+    if not job.roles:
+        note(f"{job.name} is for readers only: it declares no roles by column")
+        return None
+    if table.beyond is not None:
+        note(f"{job.name} is for readers only: it declares {table.beyond}")
+        return None
+    return table
