@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 RUNNER = Path(__file__).with_name("page.py")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
-ELSEWHERE = {"spark"}
+ELSEWHERE = {"serving", "spark"}
 """Pages whose examples need a program of their own, and are run in the tests of that."""
 
 AT_ONCE = {"README"}
