@@ -19,14 +19,6 @@ from tests.support.shell import Shell
 con = registered()
 
 
-@pytest.fixture(scope="module")
-def plain() -> Any:
-    """A connection on which nothing is registered, with the macros."""
-    with duckdb.connect() as connection:
-        connection.execute(audit_macros())
-        yield connection
-
-
 def test_the_file_is_made_of_the_sql_of_the_calls() -> None:
     """GOLDEN=write renews it."""
     file = Path(str(files("kanon_sql.sql"))) / "kanon_audit.sql"

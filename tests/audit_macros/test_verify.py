@@ -9,7 +9,6 @@ import duckdb
 import pytest
 
 import kanon_sql
-from kanon_sql.plan.audit_macros import audit_macros
 from tests.api.test_verify import CALL, CHANGED_ROWS, EDITS, MODELS, VISITS, rewrite
 
 Connection = duckdb.DuckDBPyConnection
@@ -33,14 +32,6 @@ RELEASES: dict[str, dict[str, Any]] = {
               "small_parts": "join"},
     "nothing sensitive": {"others": "drop", "quasi_identifiers": ["age", "zip"]},
 }
-
-
-@pytest.fixture(scope="module")
-def plain() -> Any:
-    """A connection on which nothing is registered, with the macros."""
-    with duckdb.connect() as connection:
-        connection.execute(audit_macros())
-        yield connection
 
 
 def verdicts(plain: Any, path: str | Path) -> dict[str, str]:
