@@ -62,7 +62,7 @@ COMMANDS: dict[str, tuple[str, Holds]] = {
     "run": ("run kanon.toml", lambda out, here: (here / "people.csv").is_file()),
     "serve": ("serve adult.parquet", lambda out, here: out == b""),  # which is no database
     "token": (
-        "token our.duckdb ana --right reader",
+        "token our.duckdb ana --right reader --tokens our.tokens",
         lambda out, here: len(out) > 40 and (here / "our.tokens").is_file(),
     ),
     "sql": (

@@ -72,6 +72,9 @@ def test_what_does_not_go_is_one_sentence(path: Path) -> None:
 
 def test_the_command_prints_a_token_once(path: Path, shell: Shell) -> None:
     database = str(path.with_name("our.duckdb"))
+    assert shell("token", database, "ana", "--right", "analyst") == 2
+    assert "is not a DuckDB file" in shell.err and not path.exists()
+    duckdb.connect(database).close()
     assert shell("token", database, "ana", "--right", "analyst") == 0
     assert holder_of(path, shell.out.strip()) == Holder("ana", "analyst")
     token = shell.out.strip()

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from kanon_sql.cli.help import Grouped
+from kanon_sql.cli.sources import is_database
 from kanon_sql.errors import OptionError
 from kanon_sql.serve.tokens import RIGHTS, add_token, holders, revoke_token
 
@@ -26,6 +27,8 @@ def token(
 
     The file keeps only a salted hash of the token.
     """
+    if tokens is None and not is_database(database):
+        raise OptionError(f"{database!r} is not a DuckDB file. Check the path.")
     path = Path(tokens) if tokens is not None else Path(database).with_suffix(".tokens")
     if name is None:
         if right is not None or revoke:
