@@ -4,7 +4,8 @@ In SQL, after ``kanon_sql.register(con)``: anonymize, anonymize_clusters, anonym
 suppressed_rows, anonymize_sql, anonymize_roles, anonymize_manifest, anonymize_methods,
 hierarchy, k_anonymity, anonymize_audit, anonymize_risk, anonymize_ledger and ledger_check.
 In Python, the same calls take a frame or a file. release() writes a release to a file, verify()
-checks it, report() writes a report for its approval, and compare() compares methods.
+checks it, report() writes a report for its approval, evidence() attacks it, and compare() compares
+methods.
 
 Names are loaded on first use, so that the import takes no time: DuckDB, Arrow and NumPy are loaded
 by the first call, the compiler and Polars by the first call that needs them.
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
         anonymize_roles,
         anonymize_sql,
         compare,
+        evidence,
         hierarchy,
         k_anonymity,
         ledger_check,
@@ -48,11 +50,13 @@ if TYPE_CHECKING:
     from kanon_sql.api.report import Report
     from kanon_sql.api.verification import Finding, Verification
     from kanon_sql.api.verify import verify
+    from kanon_sql.attacks.facts import Evidence
     from kanon_sql.duckdb.register import register
     from kanon_sql.released import Release
 
 __all__ = [
     "DataError",
+    "Evidence",
     "Finding",
     "KanonError",
     "OptionError",
@@ -73,6 +77,7 @@ __all__ = [
     "anonymize_roles",
     "anonymize_sql",
     "compare",
+    "evidence",
     "hierarchy",
     "k_anonymity",
     "ledger_check",
@@ -85,6 +90,7 @@ __all__ = [
 
 
 _PLACES = {
+    "Evidence": "attacks.facts",
     "Finding": "api.verification",
     "Release": "released",
     "Report": "api.report",

@@ -14,8 +14,10 @@ import pyarrow as pa
 
 from kanon_sql.api.comparison import FIRST, compared
 from kanon_sql.api.documented import documented
+from kanon_sql.api.evidence import ATTACKS, EvidenceRequest, evidence_of
 from kanon_sql.api.report import Report, report_file
 from kanon_sql.api.result import TableRelease, release_of
+from kanon_sql.attacks.facts import Evidence
 from kanon_sql.duckdb.session import Connection, every_method, run
 
 if TYPE_CHECKING:
@@ -168,10 +170,25 @@ def release(
 def report(
     data: Any, /, to: str | PathLike[str] = "report.html", *, con: Connection | None = None,
     title: str | None = None, queries: Mapping[str, str] | Sequence[str] | None = None,
-    compare: Sequence[str | Mapping[str, Any]] | None = None, **options: Unpack[ReleaseKeywords],
+    compare: Sequence[str | Mapping[str, Any]] | None = None, evidence: bool | Evidence = False,
+    **options: Unpack[ReleaseKeywords],
 ) -> Report:
     """Writes a report of a release for its approval, as one HTML file that needs no network."""
-    return report_file(data, con, (to, title, queries, compare), options)
+    return report_file(data, con, (to, title, queries, compare, evidence), options)
+
+
+@documented
+def evidence(
+    data: Frame | Named, /, *, con: Connection | None = None, control: Frame | Named | None = None,
+    released: Frame | Named | None = None, population: Frame | Named | None = None,
+    attacks: int = ATTACKS, **options: Unpack[ReleaseKeywords],
+) -> Evidence:
+    """Attacks a release: how much more an attacker learns of people in it than of people outside.
+
+    Half of the rows, drawn by their contents, are released with these options, and the other half
+    are the people outside. With ``control``, all rows are released.
+    """
+    return evidence_of(data, con, EvidenceRequest(released, control, population, attacks), options)
 
 
 def anonymize_methods() -> pa.Table:

@@ -32,8 +32,20 @@ OF_REPORT = (
     "queries: SQL queries by name or as a list, which are run on source and release; {table} "
     "stands for either.",
     "compare: other releases to compare with: methods, or dicts of the options that differ.",
+    "evidence: True to attack the release, or the result of kanon_sql.evidence.",
 )
 """The arguments of report."""
+
+OF_EVIDENCE = (
+    "control: rows of people who are not in data, with the same columns.",
+    "released: a release of data by any tool, to attack in place of one with these options. It "
+    "requires control.",
+    "population: rows of all people who may be in data, with its quasi-identifiers, for "
+    "delta-presence.",
+    "attacks: how many people, or predicates, each form of an attack tries at most. Default: "
+    "5000.",
+)
+"""The arguments of evidence."""
 OF_COMPARE = (
     "k: one k, or a list of k.",
     "methods: the methods to compare; by default one or two of each way to group that take any "
@@ -88,6 +100,9 @@ def documented(face: Face) -> Face:
     elif call == "report":
         call, more = "anonymize", OF_REPORT
         returns = "The path of the report, and its contents as typed objects."
+    elif call == "evidence":
+        call, more = "anonymize", OF_EVIDENCE
+        returns = "The attacks with their rates of success, as typed objects."
     elif call == "compare":
         call, more = "anonymize_metrics", OF_COMPARE
     taken = _signature(face)

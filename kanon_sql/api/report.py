@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
+from kanon_sql.api.evidence import EvidenceRequest, gather
 from kanon_sql.api.notices import notices_once
 from kanon_sql.api.release import read_manifest
 from kanon_sql.api.report_wish import ReportRequest, read_wish
+from kanon_sql.attacks.facts import Evidence
 from kanon_sql.call.call import GroupingCall, read_call
 from kanon_sql.call.hierarchies import HierarchySpec
 from kanon_sql.call.options import SPECIAL
@@ -148,9 +151,10 @@ def _told(session: Session, source: Relation, held: Mapping[str, Any],
     return ReportFacts(
         title=wish.title, k=k, unit=parts.pop("unit"), metrics=metrics, risk=risk,
         manifest=manifest, show_values=exact, notices=_notices(measured),
-        columns=tuple(_columns(manifest, metrics, drives)),
+        columns=tuple(_columns(manifest, metrics, drives, call.roles.origins)),
         queries=tuple(_queries(session, source, name, wish.queries, exact)),
         alternatives=tuple(_alternatives(session, source, held, wish.compared, exact)),
+        evidence=_evidence(session, source, held, wish.evidence), made_on=str(date.today()),
         **parts,
     )
 
@@ -218,7 +222,8 @@ def _risk(
 
 
 def _columns(
-    manifest: Mapping[str, Any], metrics: Mapping[str, Number], drives: Mapping[str, float]
+    manifest: Mapping[str, Any], metrics: Mapping[str, Number], drives: Mapping[str, float],
+    origins: Mapping[str, str],
 ) -> Iterator[SourceColumn]:
     for name, role in manifest["roles"].items():
         loss, metric = None, ""
@@ -227,7 +232,7 @@ def _columns(
             if role == "quasi_identifier" and number is not None and loss is None:
                 loss, metric = number.value, number.name
         yield SourceColumn(name, role, manifest["columns"].get(name), loss, metric,
-                           drives.get(name))
+                           drives.get(name), origins.get(caseless(name), ""))
 
 
 def _parts(
@@ -305,6 +310,15 @@ def _queries(
 
     for name, text in queries.items():
         yield answered(name, text, ask, source.sql, quoted(released), exact)
+
+
+def _evidence(
+    session: Session, source: Relation, held: Mapping[str, Any], wished: bool | Evidence
+) -> Evidence | None:
+    """The attacks that were made, or are wished for."""
+    if isinstance(wished, Evidence):
+        return wished
+    return gather(session, source, held, EvidenceRequest()) if wished else None
 
 
 def _alternatives(

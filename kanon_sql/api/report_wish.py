@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from kanon_sql.attacks.facts import Evidence
 from kanon_sql.errors import OptionError
 
 NEEDED = ("jinja2", "vl_convert")
@@ -24,15 +25,19 @@ class ReportRequest:
         title: what the release is called.
         queries: SQL texts by their names.
         compared: other releases: a name for each, and the options in which it differs.
+        evidence: whether the release is attacked, or attacks that were made.
     """
 
     path: Path
     title: str
     queries: Mapping[str, str]
     compared: tuple[tuple[str, Mapping[str, Any]], ...]
+    evidence: bool | Evidence = False
 
 
-def read_wish(to: Any, title: Any, queries: Any, compare: Any) -> ReportRequest:
+def read_wish(
+    to: Any, title: Any, queries: Any, compare: Any, evidence: Any = False
+) -> ReportRequest:
     """What is wanted, read and checked.
 
     Raises:
@@ -45,7 +50,14 @@ def read_wish(to: Any, title: Any, queries: Any, compare: Any) -> ReportRequest:
 
     if title is not None and not isinstance(title, str):
         raise OptionError(f"title is a {type(title).__name__}. Give a string.")
-    return ReportRequest(_target(to), title or "", read_queries(queries), _read_compare(compare))
+    if not isinstance(evidence, (bool, Evidence)):
+        raise OptionError(
+            f"evidence is a {type(evidence).__name__}. Give True, or what kanon_sql.evidence "
+            "returns."
+        )
+    return ReportRequest(
+        _target(to), title or "", read_queries(queries), _read_compare(compare), evidence
+    )
 
 
 def _refuse_missing() -> None:

@@ -26,6 +26,7 @@ from kanon_sql.api.release import (
 from kanon_sql.api.report import Report, write_report
 from kanon_sql.api.report_wish import read_wish
 from kanon_sql.api.rerun import as_it_was
+from kanon_sql.attacks.facts import Evidence
 from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.frames import Kept, count_of, files_of, lasting, way_back
 from kanon_sql.duckdb.session import Connection, Session, bound, given_options, relation_and_options
@@ -220,10 +221,11 @@ class TableRelease(Release, Generic[Kept]):
         self, to: str | PathLike[str] = "report.html", *, title: str | None = None,
         queries: Mapping[str, str] | Sequence[str] | None = None,
         compare: Sequence[str | Mapping[str, Any]] | None = None, show_values: bool = False,
+        evidence: bool | Evidence = False,
     ) -> Report:
         """Writes a report of the release for its approval, as one HTML file: see
         ``kanon_sql.report``, which has the same options."""
-        wish = read_wish(to, title, queries, compare)
+        wish = read_wish(to, title, queries, compare, evidence)
         with self._again() as (session, source, held):
             return write_report(session, source, {**held, "show_values": show_values}, wish)
 

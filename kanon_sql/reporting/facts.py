@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from kanon_sql.attacks.facts import Evidence, Variant
+
 KEPT = ("quasi_identifier", "within")
 """The roles of columns whose released values say which rows look alike."""
 
@@ -49,6 +51,8 @@ class SourceColumn:
         type: as what it is released; None where it isn't.
         loss: the share of its information that is lost, 0 .. 1; of a quasi-identifier.
         loss_metric: the metric that says so.
+        origin: who decided the role: 'call', 'relation', 'comment' or 'view'; empty where that is
+            the rule for columns that nobody named.
         drives: the share of the ways to single somebody out of the source that it is part of.
     """
 
@@ -58,6 +62,7 @@ class SourceColumn:
     loss: float | None = None
     loss_metric: str = ""
     drives: float | None = None
+    origin: str = ""
 
     @property
     def passes(self) -> bool:
@@ -240,6 +245,8 @@ class ReportFacts:
         show_values: whether values of the source may be shown.
         notices: what a user should know of the release, each once.
         refused: parts that couldn't be made, by their name: why.
+        evidence: attacks on the release; None where none was made.
+        made_on: the day on which the report was made, such as 2026-11-25.
     """
 
     title: str
@@ -259,6 +266,8 @@ class ReportFacts:
     show_values: bool
     notices: tuple[str, ...] = ()
     refused: Mapping[str, str] = field(default_factory=dict)
+    evidence: Evidence | None = None
+    made_on: str = ""
 
     def value(self, metric: str) -> float | None:
         """A metric's number; None where there is none."""
@@ -274,6 +283,12 @@ class ReportFacts:
     def passing(self) -> tuple[SourceColumn, ...]:
         """The columns that pass unchanged."""
         return tuple(each for each in self.columns if each.passes)
+
+    @property
+    def guessed(self) -> tuple[Variant, ...]:
+        """What an attacker guessed of the sensitive columns; empty where nobody tried."""
+        attacks = () if self.evidence is None else self.evidence.attacks
+        return next((each.variants for each in attacks if each.name == "inference"), ())
 
     @property
     def gone(self) -> tuple[SourceColumn, ...]:

@@ -12,18 +12,25 @@ from importlib.resources import files
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
 
+from kanon_sql.attacks.facts import LIMIT
 from kanon_sql.reporting import charts
 from kanon_sql.reporting.facts import ReportFacts, SourceColumn
 from kanon_sql.reporting.verdict import cards, concerns
 
 HERE = files(__package__)
 
+ORIGINS = {
+    "call": "the call", "relation": "the relation of roles", "comment": "a comment on the column",
+    "view": "a comment on a table of the view", "": "the rule for other columns",
+}
+"""Who decided the role of a column, in words."""
+
 
 def page_of(facts: ReportFacts) -> str:
     """The HTML of a report."""
     template = _environment().from_string(_text("page.html.jinja"))
     return str(template.render(
-        facts=facts, cards=cards(facts), concerns=concerns(facts), charts=charts,
+        facts=facts, limit=LIMIT, cards=cards(facts), concerns=concerns(facts), charts=charts,
         style=Markup(_text("page.css")),
     ))
 
@@ -43,7 +50,9 @@ def _environment() -> Environment:
         "number": number, "share": share, "rows": rows, "signed": signed, "svg": Markup,
         "json": lambda value: json.dumps(value, ensure_ascii=False), "error": error,
         "cell": cell, "named": named,
-        "role": lambda role: str(role).replace("_", "-"),
+        "role": lambda role: str(role).replace("_", "-"), "points": points,
+        "words": lambda name: str(name).replace("_", " ").capitalize(),
+        "origin": ORIGINS.__getitem__,
     }
     return environment
 
@@ -95,6 +104,11 @@ def _percent(value: float | None) -> str:
         return f"{int(percent)} %"
     # of what isn't a whole number three digits, but never so few that it looks like all
     return f"{f'{percent:.3g}' if percent < 99.95 else _short(percent)} %"
+
+
+def points(value: float) -> Markup:
+    """A difference of two shares, in percentage points."""
+    return _data(value, f"{100 * value + 0.0:.1f}".replace("-0.0", "0.0"))
 
 
 def rows(value: float | None, metric: str = "") -> Markup:

@@ -119,7 +119,7 @@ def _demands(facts: ReportFacts) -> Iterator[ShownDemand]:
 def _loss(facts: ReportFacts) -> tuple[str, float | None, str]:
     """The loss that the first screen tells: of what is released, where that is defined."""
     if facts.value("ncp") is not None:
-        return "ncp", facts.value("ncp"), "of the information of a cell, on average"
+        return "ncp", facts.value("ncp"), "of the information of the average cell"
     loss = facts.value("information_loss")
     return (
         "information_loss", None if loss is None else loss / 100,
@@ -132,6 +132,38 @@ def concerns(facts: ReportFacts) -> tuple[Concern, ...]:
     return tuple(sorted(
         _concerns(facts), key=lambda concern: (not concern.severe, not concern.open)
     ))
+
+
+WARNINGS = {
+    "singling_out": "An attacker singles out {} percentage points more people in the release than "
+    "outside.",
+    "linkability": "An attacker links the rows of {} percentage points more people in the release "
+    "than outside.",
+    "inference": "An attacker guesses a value of {} percentage points more people in the release "
+    "than outside.",
+    "membership": "An attacker guesses which people are in the release, and is right {} percentage "
+    "points more often than by chance.",
+}
+"""What is said of an attack whose advantage is above the limit."""
+
+ADVICE = {
+    "inference": "Choose a larger k, or request t-closeness.",
+    "singling_out": "Choose a larger k, or leave out columns.",
+}
+
+
+def _of_attacks(facts: ReportFacts) -> Iterator[Concern]:
+    """The attacks that are above the limit, or that so many guesses leave undecided."""
+    for attack in () if facts.evidence is None else facts.evidence.attacks:
+        if attack.verdict == "green":
+            continue
+        advantage = round(100.0 * attack.worst.advantage.value, 1)
+        advice = ADVICE.get(attack.name, "Choose a larger k.")
+        if attack.verdict == "amber":
+            advice = f"That is close to the limit, and may be above it. {advice}"
+        yield Concern(
+            WARNINGS[attack.name], "", advantage, advice, severe=attack.verdict == "red", open=True
+        )
 
 
 def _concerns(facts: ReportFacts) -> Iterator[Concern]:
@@ -156,6 +188,7 @@ def _concerns(facts: ReportFacts) -> Iterator[Concern]:
                 float(shared.one_value),
                 f"If {shared.column} is confidential, request l-diversity, such as l=2.", open=True,
             )
+    yield from _of_attacks(facts)
     left_out = facts.value("rows_suppressed") or 0.0
     if left_out:
         yield Concern(

@@ -40,15 +40,19 @@ def test_dir_tells_what_there_is_to_use() -> None:
     assert done.stdout.strip() == "True"
 
 
-@pytest.mark.parametrize("call", [*CALLS, "release", "report", "compare"])
+@pytest.mark.parametrize("call", [*CALLS, "release", "report", "evidence", "compare"])
 def test_every_option_is_a_keyword_that_need_not_be_given(call: str) -> None:
     parameters = inspect.signature(getattr(kanon_sql, call)).parameters
     named = [p for p in parameters.values() if p.kind is p.KEYWORD_ONLY]
     own = {
-        "release": {"to", "private"}, "report": {"title", "queries", "compare"},
+        "release": {"to", "private"}, "report": {"title", "queries", "compare", "evidence"},
+        "evidence": {"control", "released", "population", "attacks"},
         "compare": {"methods"},
     }.get(call, set())
-    like = {"release": "anonymize", "report": "anonymize", "compare": "anonymize_metrics"}
+    like = {
+        "release": "anonymize", "report": "anonymize", "evidence": "anonymize",
+        "compare": "anonymize_metrics",
+    }
     expected = {
         option.name for option in OPTIONS.values() if like.get(call, call) in option.calls
     }

@@ -26,11 +26,14 @@ from kanon_sql.errors import OptionError
               "and its name. May be given several times.")
 @click.option("--compare", "compared", metavar="METHODS",
               help="Methods to compare the release with, separated by commas.")
+@click.option("--evidence", is_flag=True,
+              help="Attack a release of half of the rows, with the other half as the control.")
 @inputs.as_json
 @options("anonymize")
 def report(
     source: tuple[str, ...], table: str | None, database: str | None, to: str | None,
-    title: str | None, queries: tuple[tuple[str, str], ...], compared: str | None, as_json: bool,
+    title: str | None, queries: tuple[tuple[str, str], ...], compared: str | None, evidence: bool,
+    as_json: bool,
     **arguments: Any,
 ) -> None:
     """Writes one HTML file about a release, for the person who signs it off."""
@@ -40,6 +43,7 @@ def report(
     more: dict[str, Any] = {
         "title": title, "queries": dict(queries) or None,
         "compare": compared.split(",") if compared else None,
+        "evidence": evidence or None,
     }
     with opened(source, database, table) as read:
         done = write_report(
