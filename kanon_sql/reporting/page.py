@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 
 from kanon_sql.attacks.facts import LIMIT
 from kanon_sql.reporting import charts
+from kanon_sql.reporting.clauses import CLAUSES, YOURS, answers
 from kanon_sql.reporting.facts import ReportFacts, SourceColumn
 from kanon_sql.reporting.verdict import cards, concerns
 
@@ -31,6 +32,7 @@ def page_of(facts: ReportFacts) -> str:
     template = _environment().from_string(_text("page.html.jinja"))
     return str(template.render(
         facts=facts, limit=LIMIT, cards=cards(facts), concerns=concerns(facts), charts=charts,
+        clauses=[(each, answers(each, facts)) for each in CLAUSES], yours=YOURS,
         style=Markup(_text("page.css")),
     ))
 

@@ -25,6 +25,7 @@ from kanon_sql.measure.person_metrics import PERSONS
 from kanon_sql.measure.risk_metrics import BY_SUBSET, DRIVES, RISK, WEIGHTED
 from kanon_sql.methods import METHODS
 from kanon_sql.option import Option, options_of
+from kanon_sql.reporting.clauses import CLAUSES, YOURS
 from kanon_sql.udfs import FUNCTIONS
 from tests.project.test_layers import EXCEPTIONS, MAY_IMPORT
 from tests.support import docs_calls, engines, looked_at, one_call, recipes
@@ -191,6 +192,15 @@ def file(name: str) -> str:
     return f"```{language} {name}\n{text}\n```"
 
 
+def clauses() -> str:
+    """Clauses of texts, and the figures of a report that answer them."""
+    return table(("clause", "requirement", "figures"), (
+        (f"{each.text}, {each.place}", each.asks,
+         ", ".join(f"`{name}`" for name in each.figures) or YOURS)
+        for each in CLAUSES
+    ))
+
+
 FILES = ("examples/dbt/models/monthly.sql", "examples/dbt/tests/ledger_keeps_k.sql")
 """Files that a page shows as they are."""
 
@@ -220,6 +230,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "exceptions": exceptions,
     "looked at": looked_at.shown,
     "engines": engines.shown,
+    "clauses": clauses,
     **docs_calls.BLOCKS,
     **one_call.BLOCKS,
     **{f"file: {name}": partial(file, name) for name in FILES},
