@@ -38,11 +38,13 @@ class Verification:
         findings: one for each entry of its manifest; wrong entries come first, the most important
             one before the others.
         with_source: whether the release was also run again.
+        explained: the findings in sentences, for a reader who doesn't know the entries.
     """
 
     file: str
     findings: tuple[Finding, ...]
     with_source: bool = False
+    explained: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:

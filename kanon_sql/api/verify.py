@@ -14,6 +14,7 @@ from typing import Any
 
 import duckdb
 
+from kanon_sql.api.explained import sentences_of
 from kanon_sql.api.file_columns import footer, of_class_id, of_columns, of_footer, of_roles
 from kanon_sql.api.rerun import run_again
 from kanon_sql.api.verification import Finding, Verdict, Verification
@@ -76,7 +77,8 @@ def verify(
         with Session(con) as session:
             findings = [*run_again(session, source, secret, options, path, manifest, findings)]
     findings.sort(key=lambda each: each.verdict != "wrong")
-    return Verification(path, tuple(findings), secret is not None)
+    done = Verification(path, tuple(findings), secret is not None)
+    return replace(done, explained=tuple(sentences_of(done, manifest)))
 
 
 def _readable(file: Any) -> str:

@@ -82,7 +82,7 @@ def _holds(cells: Any, c: int, a: int, code: int) -> bool:
 
 
 @inner
-def _apart(cells: Any, c: int, a: int, value: float) -> float:
+def _apart(cells: Any, c: int, a: int, value: float) -> Any:
     """How far a value is from what a cell may stand for, on average: 0 .. 1."""
     if not cells.numeric[a]:
         if not _holds(cells, c, a, np.int64(value)):
@@ -147,7 +147,7 @@ def nearest(profiles: Profiles, known: Floats, columns: Places) -> NearestClasse
 
 
 @inner
-def _meets(cells: Any, c: int, a: int, side: int, value: float) -> bool:
+def _meets(cells: Any, c: int, a: int, side: int, value: float) -> Any:
     """Whether a value meets the condition that a predicate takes from a cell."""
     if not cells.numeric[a]:
         return _holds(cells, c, a, np.int64(value))

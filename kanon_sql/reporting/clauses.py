@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from kanon_sql.privacy import THRESHOLDS
 from kanon_sql.reporting.facts import ReportFacts
 
-YOURS = "yours to state"
+YOURS = "you decide"
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import duckdb
@@ -61,3 +62,31 @@ def test_a_table_of_a_database_file_in_the_shell(
     assert main(["verify", "out.parquet", "--source", "people", "--private", private, *given]) == 0
     assert main(["release", "people", "--to", "out.parquet", "--k", "4", "--database", "."]) == 2
     assert "DuckDB can't open '.'" in capsys.readouterr().err
+
+
+def test_a_verification_is_explained_in_sentences(
+    con: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    con.sql("FROM patients").write_parquet("patients.parquet")
+    assert main([
+        "release", "patients.parquet", "--to", "out.parquet", "--private", "mine.json", "--k", "4",
+        "--identifiers", "name", "--sensitive", "disease", "--l", "2",
+        "--quasi-identifiers", "age,zip,job",
+    ]) == 0
+    assert main(["verify", "out.parquet", "--explain"]) == 0
+    alone = capsys.readouterr().out
+    assert "- Each combination of quasi-identifiers is in 4 rows or more, counted" in alone
+    assert re.search(r"- The worst class has l \(disease\) = [23]; 2 was requested\.", alone)
+    assert "- The file alone doesn't prove" in alone
+    assert main(["verify", "out.parquet", "--explain", "--source", "patients.parquet",
+                 "--private", "mine.json"]) == 0
+    whole = capsys.readouterr().out
+    assert "- The source was released again" in whole and "doesn't prove" not in whole
+    table = pq.read_table("out.parquet")
+    with pq.ParquetWriter("forged.parquet", table.schema, store_schema=False) as forged:
+        forged.write_table(table.slice(1))
+        forged.add_key_value_metadata(pq.read_metadata("out.parquet").metadata)
+    assert main(["verify", "forged.parquet", "--explain"]) == 1
+    assert "- Wrong: " in capsys.readouterr().out

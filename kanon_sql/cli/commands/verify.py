@@ -21,9 +21,11 @@ from kanon_sql.errors import OptionError
 @click.option("--private", metavar="FILE", help="The private part of the release.")
 @click.option("--database", metavar="FILE", type=click.Path(),
               help="A DuckDB file in which --source is a table.")
+@click.option("--explain", is_flag=True, help="Show the result in sentences.")
 @inputs.as_json
 def verify(
-    file: str, source: str | None, private: str | None, database: str | None, as_json: bool
+    file: str, source: str | None, private: str | None, database: str | None, explain: bool,
+    as_json: bool,
 ) -> int:
     """Verifies a released Parquet file against its manifest."""
     if source is None:
@@ -37,7 +39,12 @@ def verify(
         print(json_text({
             "file": verification.file, "ok": verification.ok, "sentence": verification.sentence,
             "findings": [asdict(each) for each in verification.findings],
+            "explained": verification.explained,
         }))
+    elif explain:
+        print(f"{verification.file}: {'ok' if verification.ok else 'wrong'}.")
+        print(*(f"- {each}" for each in verification.explained or (verification.sentence,)),
+              sep="\n")
     else:
         print(verification)
     return 0 if verification.ok else 1
