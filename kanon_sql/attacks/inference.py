@@ -6,7 +6,7 @@ classes, which is right at least as often as the value of one row there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -22,10 +22,18 @@ TIME_TOLERANCE = 0.01
 its column."""
 
 def inference(
-    release: AttackedRelease, profiles: Profiles, likeliest: bool = True
+    release: AttackedRelease, profiles: Profiles, near: Mapping[str, NearestClasses] | None = None,
+    likeliest: bool = True,
 ) -> Iterator[Outcome]:
     """Guesses of the sensitive columns from all quasi-identifiers; without a sensitive column, of
-    each quasi-identifier from the others; ``likeliest`` as in SecretValues.guessed."""
+    each quasi-identifier from the others.
+
+    Args:
+        release: what is attacked.
+        profiles: of its quasi-identifiers.
+        near: the classes nearest to the people by all of these, by table, if they are known.
+        likeliest: as in SecretValues.guessed.
+    """
     places = np.arange(len(profiles.columns))
     if release.secrets:
         targets = [(secret, places) for secret in release.secrets]
@@ -36,7 +44,10 @@ def inference(
         totals = []
         for table in BOTH:
             drawn = release.people[table].drawn
-            found = nearest(profiles, profiles.known(table)[drawn], columns)
+            found = (
+                near[table] if near is not None and len(columns) == len(places)
+                else nearest(profiles, profiles.known(table)[drawn], columns)
+            )
             truth = secret.known[table][drawn]
             totals.append(float(held.guessed(found, truth, likeliest).sum()))
         yield outcome_of(release, secret.name, totals)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from kanon_sql.attacks.cells import Floats, Profiles, profiles_of
+from kanon_sql.attacks.cells import Floats, profiles_of
 from kanon_sql.attacks.facts import Presence, Variant
-from kanon_sql.attacks.kernels import nearest
+from kanon_sql.attacks.kernels import NearestClasses, nearest
 from kanon_sql.attacks.people import BOTH, AttackedRelease
 from kanon_sql.attacks.rates import Rate, advantage_of, nearer
 
 
-def membership(release: AttackedRelease, profiles: Profiles) -> Variant:
-    """Of two people, one inside and one outside: how often the one inside is nearer to a class."""
-    every = np.arange(len(profiles.columns))
-    inside, outside = (
-        nearest(profiles, profiles.known(table)[release.people[table].drawn], every).distance
-        for table in BOTH
-    )
+def membership(near: Mapping[str, NearestClasses]) -> Variant:
+    """Of two people, one inside and one outside: how often the one inside is nearer to a class.
+
+    Args:
+        near: the classes nearest to the people by all quasi-identifiers, by table.
+    """
+    inside, outside = (near[table].distance for table in BOTH)
     rate = nearer(inside, outside)
     # who guesses is right in half of the pairs: that isn't measured, so it has no interval
     half = Rate(0.5, 0.5, 0.5)

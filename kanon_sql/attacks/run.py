@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from kanon_sql.attacks.cells import profiles_of
 from kanon_sql.attacks.facts import Attack, Refused, Variant
 from kanon_sql.attacks.inference import inference
+from kanon_sql.attacks.kernels import nearest
 from kanon_sql.attacks.linkability import linkability
 from kanon_sql.attacks.membership import membership
-from kanon_sql.attacks.people import AttackedRelease, Outcome
+from kanon_sql.attacks.people import BOTH, AttackedRelease, Outcome
 from kanon_sql.attacks.rates import advantage_of, rate_of
 from kanon_sql.attacks.singling_out import singling_out
 
@@ -43,6 +46,11 @@ def attacked(
         guesses: how many predicates each form of singling out has.
     """
     profiles = profiles_of(release.known)
+    every = np.arange(len(release.known))
+    near = {
+        table: nearest(profiles, profiles.known(table)[release.people[table].drawn], every)
+        for table in BOTH
+    }
     attacks, refused = [], []
     singled = list(singling_out(release, guesses))
     if singled:
@@ -54,11 +62,11 @@ def attacked(
     else:
         refused.append(Refused("linkability", "there is only one quasi-identifier"))
     if release.secrets or len(release.known) > 1:
-        attacks.append(_attack("inference", list(inference(release, profiles))))
+        attacks.append(_attack("inference", list(inference(release, profiles, near))))
     else:
         refused.append(Refused("inference", "there is no sensitive column"))
     attacks.append(Attack(
-        "membership", ATTACKERS["membership"], (membership(release, profiles),)
+        "membership", ATTACKERS["membership"], (membership(near),)
     ))
     return tuple(attacks), tuple(refused)
 

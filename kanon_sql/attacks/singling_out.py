@@ -56,12 +56,13 @@ def _predicates(
     _, first = np.unique(cells, axis=0, return_index=True)
     first.sort()
     at = np.repeat(chosen[:, None], shape[1], axis=1)[first]
-    own = np.flatnonzero(once(profiles, at, sides[first]))[:guesses]
+    sides = sides[first]
+    own = _describing(profiles, at, sides, guesses)
     if not len(own):
         return None
     found = [
         alone(
-            profiles, at[own], sides[first][own],
+            profiles, at[own], sides[own],
             profiles.known(table)[release.people[table].whole],
             release.people[table].persons[release.people[table].whole],
         )
@@ -70,6 +71,18 @@ def _predicates(
     return Outcome(
         label, float(found[0].sum()), len(own), float(found[1].sum()), len(own)
     )
+
+
+def _describing(profiles: Profiles, at: Places, sides: Places, guesses: int) -> Places:
+    """The first predicates that each describe exactly one profile, as many as are wanted."""
+    parts, count = [np.zeros(0, np.int64)], 0
+    for i in range(0, len(at), guesses):
+        part = i + np.flatnonzero(once(profiles, at[i:i + guesses], sides[i:i + guesses]))
+        parts.append(part)
+        count += len(part)
+        if count >= guesses:
+            break
+    return np.concatenate(parts)[:guesses]
 
 
 def _sides(profiles: Profiles, known: int) -> Places:

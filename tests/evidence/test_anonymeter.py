@@ -100,7 +100,9 @@ def test_inference(tables: Any, ours: Any, secret: str) -> None:
             session, source, held, EvidenceRequest("released", "outside", None, MANY)
         )
     outcomes = {
-        each.label: each for each in inference(release, profiles_of(release.known), False)
+        each.label: each for each in inference(
+            release, profiles_of(release.known), likeliest=False
+        )
     }
     drawn = outcomes[secret]
     np.random.seed(1)
