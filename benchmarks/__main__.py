@@ -30,7 +30,7 @@ from benchmarks.tables import Table, markdown, table_of
 PARTS = (
     "kernels", "sql", "reference", "peers", "loss", "opponent", "categories", "guarantees",
     "items", "models", "blocks", "mixed", "wide", "first_use", "large",
-    "files", "spark", "serve",
+    "files", "spark", "serve", "calls",
 )
 FOLDER = Path(__file__).resolve().parent / "results"
 STARTED = time.perf_counter()

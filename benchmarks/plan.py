@@ -47,6 +47,7 @@ class Plan:
         everyday, everyday_methods: rows and methods of the part of mixed tables.
         first_use: methods of the part of that name; none for all.
         large: rows of the large part; 0 leaves it out.
+        calls: rows of the part of that name.
         files, spark: rows of the parts of tables larger than memory, and of Spark.
         block_methods, block_sizes: of the table of what blocks add, by method; of a table of
             ``block_rows`` rows.
@@ -92,6 +93,7 @@ class Plan:
     )
     first_use: tuple[str, ...] = ()
     large: int = 0
+    calls: tuple[int, ...] = (100_000, 1_000_000)
     files: tuple[int, ...] = (1_000_000, 10_000_000)
     block_methods: tuple[str, ...] = ("mdav_star", "mdav_plus", "k_member", "forest", "r_gather")
     block_sizes: tuple[int, ...] = (10_000, 50_000, 100_000, 250_000, 500_000)
@@ -113,7 +115,8 @@ class Plan:
 PLANS = {
     "default": Plan("default", limit=600.0),
     "full": Plan(
-        "full", limit=3600.0, large=10_000_000, files=(1_000_000, 10_000_000, 100_000_000)
+        "full", limit=3600.0, large=10_000_000, calls=(100_000, 1_000_000, 10_000_000),
+        files=(1_000_000, 10_000_000, 100_000_000),
     ),
     "quick": Plan(
         "quick", limit=30.0, sizes=(30_000, 100_000), columns=(4, 8), ks=(5, 10),
@@ -125,7 +128,7 @@ PLANS = {
         blocks=((50_000, 4),), block_parts=(4,), wide=(100,),
         first_use=("optimal_1d",), steps=500_000,
         files=(100_000,), block_methods=("mdav_star",), block_sizes=(5_000,), block_rows=20_000,
-        spark=(20_000,),
+        spark=(20_000,), calls=(5_000,),
         models=(3_000,), everyday=(10_000, 30_000), everyday_methods=("mdav_star", "k_member"),
     ),
 }
