@@ -51,7 +51,9 @@ UNHELD = (
     "released is given without control. Give as control rows of people who are not in the release, "
     "with the same columns."
 )
-LACKING = "{} has no column {!r}, which the release has. Give a table with the same columns."
+LACKING = "The relation {} has no column {!r}. Give one with the columns of the table."
+SAID = {"inside": "that is attacked", "outside": "control", "population": "population"}
+"""What a relation is called in messages, by its place in an attack."""
 
 
 @dataclass(frozen=True)
@@ -224,9 +226,11 @@ def _read(
     ]
     lacking = [name for name in known if caseless(name) not in shown]
     if lacking:
-        raise OptionError(LACKING.format("The release", lacking[0]))
+        raise OptionError(LACKING.format("released", lacking[0]))
     rows = {
-        table: _rows(session, relation, call, [*known, *(secrets if table in BOTH else ())])
+        table: _rows(
+            session, relation, call, [*known, *(secrets if table in BOTH else ())], SAID[table]
+        )
         for table, relation in tables.people.items()
     }
     cells = session.query(statement(
@@ -282,13 +286,13 @@ def _cells(names: Sequence[str]) -> str:
 
 
 def _rows(
-    session: Session, relation: Relation, call: GroupingCall, names: Sequence[str]
+    session: Session, relation: Relation, call: GroupingCall, names: Sequence[str], said: str
 ) -> pa.Table:
     """The rows of people as texts."""
     there = _columns(session, relation)
     for name in names:
         if caseless(name) not in there:
-            raise OptionError(LACKING.format("A table of people", name))
+            raise OptionError(LACKING.format(said, name))
     entity = call.roles.entity
     if entity is not None and caseless(entity) not in there:
         call = replace(call, roles=replace(call.roles, entity=None))
