@@ -36,6 +36,7 @@ class PublishedForm:
         types: the SQL types of the quasi-identifiers; where they have a hierarchy or are taken as
             categories, the columns that are measured hold texts.
         outside: the cells of the rows that took no part, row by row, as those of Rows.
+        bounded: whether to tell what no grouping loses less than.
     """
 
     form: str
@@ -45,6 +46,7 @@ class PublishedForm:
     boxes: pa.StructArray | None
     types: Sequence[str]
     outside: pa.StructArray
+    bounded: bool = False
 
 
 def measure_rows(
@@ -60,7 +62,8 @@ def measure_rows(
     labels = labels.reshape(-1) - int(np.sum(classes < 0))
     classes = classes[classes >= 0]
     facts, radii = measure(
-        encoded, labels[encoded.order], rows.fields["cells"], rows.fields["center"], task
+        encoded, labels[encoded.order], rows.fields["cells"], rows.fields["center"], task,
+        published.bounded,
     )
     everything, labels = _with_outside(rows, columns, task, published, trees or {}, encoded, labels)
     shown = _shown(columns, published, classes, trees or {})

@@ -57,7 +57,7 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
               "measure.ledger_metrics", "measure.metrics", "measure.model_metrics",
               "measure.part_metrics", "measure.person_metrics", "measure.risk_metrics", "methods",
               "privacy", "sql"}, set()),
-    "measure": ({"encode", "kernel", "methods", "points", "privacy"},
+    "measure": ({"encode", "kernel", "methods", "points", "privacy", "search"},
                 {"numpy", "pyarrow", "scipy"}),
     "audit": ({"hierarchies"}, {"numpy", "pyarrow"}),
     "hierarchies": ({"encode", "points"}, {"numpy", "polars", "pyarrow"}),
