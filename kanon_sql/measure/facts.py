@@ -48,9 +48,9 @@ def measure(
 
     Returns:
         sse, sse_released, sst (squared standard deviations), information_loss and its bound
-        (percent), max_radius, cellular_cost (in the metric), cost (None without one), what byun2006 measures,
-        and of each attribute its ncp and its verbatim values; and the radii, float64, shape
-        (groups,).
+        (percent), max_radius, cellular_cost (in the metric), cost (None without one), what byun2006
+        measures, and of each attribute its ncp and its verbatim values; and the radii, float64,
+        shape (groups,).
     """
     rows, groups, released = len(labels), int(labels.max()) + 1, np.flatnonzero(labels >= 0)
     all_labels, labels = labels, labels[released]

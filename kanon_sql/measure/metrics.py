@@ -193,8 +193,9 @@ METRICS = (
     Metric("information_loss_bound", _measured("loss_bound"), "percent",
            "an information_loss that no grouping of the rows into classes of k or more can be "
            "below, from the k - 1 nearest of each row; of one numeric column without NULLs it is "
-           "the optimum. NULL without detail, with an entity, a ledger, rows that the grouping left "
-           "out, or within without by_part, and where rows * (k - 1) exceeds 20 million", words=WORDS_OF_BOUND),
+           "the optimum. NULL without detail, with an entity, a ledger, rows that the grouping "
+           "left out, or within without by_part, and where rows * (k - 1) exceeds 20 million",
+           words=WORDS_OF_BOUND),
     Metric("cells_generalized", _measured("cells_generalized"), "share",
            "released quasi-identifier cells that do not show exactly their row's own value; lower "
            "is better",
