@@ -15,7 +15,12 @@ from kanon_sql.encode.encoded import Encoded
 from kanon_sql.encode.encoding import encode
 from kanon_sql.hierarchies.tree import Tree
 from kanon_sql.measure.facts import measure
-from kanon_sql.measure.in_words import words_of
+from kanon_sql.measure.in_words import (
+    errors_in_unit,
+    words_of,
+    words_of_changes,
+    words_of_errors,
+)
 from kanon_sql.measure.released import ReleasedForm, box_array, released_losses
 from kanon_sql.methods import GroupTask
 from kanon_sql.names import caseless
@@ -75,11 +80,17 @@ def measure_rows(
     for entry, grouped, sql_type in zip(
         losses["attributes"], facts["attributes"], published.types, strict=True
     ):
+        is_point = shown.form_of(entry["name"]) == "point"
         coarse = entry.pop("coarse") or grouped["apart"]
+        errors = grouped["apart"].errors if is_point else None
         generalized += coarse.generalized
         entry |= {
             "grouping": grouped["ncp"], "verbatim": grouped["verbatim"],
             "words": words_of(entry["name"], sql_type, coarse, kept),
+            "error": None if errors is None else errors_in_unit(sql_type, errors),
+            "error_words": None if errors is None else words_of_errors(sql_type, errors, kept),
+            "changed": coarse.generalized / kept,
+            "changed_words": words_of_changes(sql_type, coarse, kept, is_point),
         }
     losses["cells_generalized"] = generalized / (kept * len(columns))
     return {**facts, **losses}, classes, radii

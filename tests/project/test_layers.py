@@ -53,7 +53,7 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
                 "kernel.watch", "ledger", "measure", "methods", "points",
                 "privacy"}, {"numpy", "pyarrow"}),
     "plan": ({"call", "encode.coordinates", "hierarchies.kinds",
-              "measure.audit_metrics", "measure.brief",
+              "measure.audit_metrics", "measure.brief", "measure.column_metrics",
               "measure.ledger_metrics", "measure.metrics", "measure.model_metrics",
               "measure.part_metrics", "measure.person_metrics", "measure.risk_metrics", "methods",
               "privacy", "sql"}, set()),
