@@ -144,7 +144,8 @@ def _told(session: Session, source: Relation, held: Mapping[str, Any],
         caseless(spec.column): _paths(session, source, spec) for spec in call.hierarchies
         if call.release.of(caseless(spec.column), has_hierarchy=True) == "hierarchy"
     }
-    parts = _parts(session, source, released, columns, known, manifest, k, exact, trees)
+    parts = _parts(session, source, released, columns, known, manifest, k, exact, trees,
+                   {name: (value, words) for name, value, _, _, words, _ in measured})
     return ReportFacts(
         title=wish.title, k=k, unit=parts.pop("unit"), metrics=metrics, risk=risk,
         manifest=manifest, show_values=exact, notices=_notices(measured),
@@ -233,12 +234,13 @@ def _columns(
 def _parts(
     session: Session, source: Relation, released: Any, columns: Sequence[str],
     known: Sequence[str], manifest: Mapping[str, Any], k: int, exact: bool,
-    trees: Mapping[str, Sequence[Sequence[str]]],
+    trees: Mapping[str, Sequence[Sequence[str]]], measured: Mapping[str, Any],
 ) -> dict[str, Any]:
     """What is read from the rows of source and release, on a connection of nobody else."""
     from kanon_sql.reporting.classes import shared, sizes
     from kanon_sql.reporting.distributions import associations, read_column
     from kanon_sql.reporting.readings import RELEASE, SOURCE, TablePair
+    from kanon_sql.reporting.utility.assemble import utility_of
 
     roles = manifest["roles"]
     sensitive = [name for name in manifest["columns"] if roles.get(name) == "sensitive"]
@@ -279,6 +281,10 @@ def _parts(
                 for name in sensitive
             ),
             "pairs": tuple(Pair(*row) for row in near),
+            "utility": utility_of(
+                columns, sensitive, [each for _, each in readings],
+                [each for each, _ in readings[:len(columns)]], measured, unit, exact,
+            ),
         }
 
 

@@ -11,8 +11,9 @@ ERROR = Metric(
 )
 CHANGED = Metric(
     "changed_cells", "", "share",
-    "cells_generalized of this quasi-identifier alone: released rows that do not show exactly their "
-    "own value; lower is better",
+    "cells_generalized of this quasi-identifier alone: released rows that do not show exactly "
+    "their own value; lower is better",
 )
 OF_COLUMN = {"error": ERROR, "changed": CHANGED}
-"""By the fact that tells them of each attribute: measured once for each quasi-identifier, of a release as it is made."""
+"""By the fact that tells them: measured once for each quasi-identifier, of a release as it is
+made."""

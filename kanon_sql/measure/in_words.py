@@ -125,16 +125,26 @@ def words_of_errors(sql_type: str, errors: CellErrors, rows: int) -> str:
     )
 
 
-def words_of_changes(sql_type: str, coarse: Coarse, rows: int, is_point: bool) -> str:
-    """What follows 'sex:', how many of ``rows`` released cells don't show their row's own value."""
+SHOWN_AS = {
+    "point": "carry another value than their own", "number": "show the number of their class",
+    "agreed": "show nothing", "node": "show a label of the hierarchy",
+    "level": "show a label of the hierarchy",
+    **dict.fromkeys(("range", "set", "box", "closed_box"), "show a set of values"),
+    "untold": "do not show exactly their own value",
+}
+"""What rows show that don't show their own value, by the forms of measure/released.py."""
+
+
+def words_of_changes(sql_type: str, coarse: Coarse, rows: int, form: str) -> str:
+    """What follows 'sex:', how many of ``rows`` released cells don't show their row's own value,
+    and what they show in their class's ``form``."""
     if coarse.generalized == 0:
         return "every row shows its own value"
     count = "all" if coarse.generalized == rows else of_100(coarse.generalized, rows)
-    if is_point:
-        return f"{count} rows carry another value than their own"
-    if coarse.step is not None and coarse.step > 0.0:
+    ranges = SHOWN_AS[form] == SHOWN_AS["range"] and coarse.step is not None
+    if ranges and coarse.step:
         return f"{count} rows show a range, {_amount(sql_type, coarse.step)} wide on average"
-    return f"{count} rows show a set, a label or nothing for their own value"
+    return f"{count} rows {SHOWN_AS[form]}"
 
 
 def of_100(part: int, whole: int) -> str:

@@ -160,11 +160,11 @@ WORDS_OF_K = "format('{:,} rows or more share each combination of values', small
 
 WORDS_OF_BOUND = filled(
     "CASE WHEN ${bound} > 0 AND ${loss} <= ${bound} * (1 + 1e-9) "
-    "THEN 'no grouping with this k loses less' "
+    "THEN 'the least loss with this k' "
     "WHEN ${bound} > 0 AND ${exact} = 1 "
-    "THEN format('information_loss is {:.2f} times the least with this k', ${loss} / ${bound}) "
+    "THEN format('{:.2f} times the least loss with this k', ${loss} / ${bound}) "
     "WHEN ${bound} > 0 "
-    "THEN format('information_loss is at most {:.2f} times the least with this k', "
+    "THEN format('at most {:.2f} times the least loss with this k', "
     "floor(100 * ${loss} / ${bound}) / 100 + 0.01) END",
     bound=_measured("loss_bound"), loss=_measured("information_loss"),
     exact=_measured("loss_bound_exact"),

@@ -200,8 +200,9 @@ def facts_and_metrics(call: GroupingCall) -> tuple[str, str]:
         verbatim_text=literal(VERBATIM.description),
         of_column="".join(
             expression(
-                "measure.of_column", number=fact, words=f"{fact}_words", metric=literal(metric.name),
-                unit=literal(metric.unit), description=literal(metric.description),
+                "measure.of_column", number=fact, words=f"{fact}_words",
+                metric=literal(metric.name), unit=literal(metric.unit),
+                description=literal(metric.description),
             )
             for fact, metric in OF_COLUMN.items()
         ),

@@ -80,9 +80,9 @@ def measure_rows(
     for entry, grouped, sql_type in zip(
         losses["attributes"], facts["attributes"], published.types, strict=True
     ):
-        is_point = shown.form_of(entry["name"]) == "point"
+        form = shown.form_of(entry["name"])
         coarse = entry.pop("coarse") or grouped["apart"]
-        errors = grouped["apart"].errors if is_point else None
+        errors = grouped["apart"].errors if form == "point" else None
         generalized += coarse.generalized
         entry |= {
             "grouping": grouped["ncp"], "verbatim": grouped["verbatim"],
@@ -90,7 +90,7 @@ def measure_rows(
             "error": None if errors is None else errors_in_unit(sql_type, errors),
             "error_words": None if errors is None else words_of_errors(sql_type, errors, kept),
             "changed": coarse.generalized / kept,
-            "changed_words": words_of_changes(sql_type, coarse, kept, is_point),
+            "changed_words": words_of_changes(sql_type, coarse, kept, form),
         }
     losses["cells_generalized"] = generalized / (kept * len(columns))
     return {**facts, **losses}, classes, radii

@@ -118,7 +118,7 @@ def test_errors_are_those_of_the_rows(con: duckdb.DuckDBPyConnection, more: str)
                                        "their own"
             continue
         apart = [
-            abs((_moment(b) - _moment(a))) for a, b in both if a is not None and b is not None
+            abs(_moment(b) - _moment(a)) for a, b in both if a is not None and b is not None
         ]
         assert errors[name][0] == pytest.approx(sum(apart) / len(apart))
         assert ("missing" in errors[name][1]) == (len(apart) < 300 and name == "age")
@@ -138,7 +138,10 @@ def test_ranges_and_labels_have_no_error(con: duckdb.DuckDBPyConnection) -> None
     assert {each for each, _ in told(con, "mean_error", more).values()} == {None}
     words = {name: text for name, (_, text) in told(con, "changed_cells", more).items()}
     assert "show a range, " in words["income"] and "wide on average" in words["income"]
-    assert "show a set, a label or nothing" in words["zip"]
+    assert words["zip"].endswith("rows show a label of the hierarchy")
+    assert words["job"].endswith("rows show a set of values")
+    nothing = told(con, "changed_cells", ", representation := 'suppress'")
+    assert {text for _, text in nothing.values()} == {"all rows show nothing"}
 
 
 def test_no_error_of_a_row_is_told_but_rounded_up() -> None:
@@ -159,7 +162,8 @@ def test_no_error_of_a_row_is_told_but_rounded_up() -> None:
         "most 1 minute"
     )
     assert words_of_errors("INTEGER", CellErrors(0.0, 0.0, 0.0), 9) == "exact"
-    assert words_of_changes("VARCHAR", Coarse(0, None), 9, True) == "every row shows its own value"
+    own = words_of_changes("VARCHAR", Coarse(0, None), 9, "point")
+    assert own == "every row shows its own value"
 
 
 @pytest.mark.parametrize(("part", "wanted"), [

@@ -16,8 +16,8 @@ from kanon_sql.call.options import ALL_CALLS, OPTIONS
 from kanon_sql.cli.main import STATUSES
 from kanon_sql.hierarchies.kinds import KINDS
 from kanon_sql.measure.audit_metrics import AUDIT
-from kanon_sql.measure.ledger_metrics import LEDGER
 from kanon_sql.measure.column_metrics import OF_COLUMN
+from kanon_sql.measure.ledger_metrics import LEDGER
 from kanon_sql.measure.metrics import ATTRIBUTE, DIVERSITY, METRICS, VERBATIM
 from kanon_sql.measure.model_metrics import LOSS, OF_MODELS
 from kanon_sql.measure.part_metrics import PARTS

@@ -17,8 +17,8 @@ from textwrap import fill
 from kanon_sql.call.options import GROUPS, OPTIONS
 from kanon_sql.hierarchies.kinds import KINDS
 from kanon_sql.measure.audit_metrics import AUDIT
-from kanon_sql.measure.ledger_metrics import LEDGER
 from kanon_sql.measure.column_metrics import OF_COLUMN
+from kanon_sql.measure.ledger_metrics import LEDGER
 from kanon_sql.measure.metrics import ATTRIBUTE, DIVERSITY, METRICS, VERBATIM, Metric
 from kanon_sql.measure.model_metrics import LOSS, OF_MODELS
 from kanon_sql.measure.part_metrics import PARTS
