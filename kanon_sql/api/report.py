@@ -289,8 +289,12 @@ def _parts(
 
 
 def _paths(session: Session, source: Relation, spec: HierarchySpec) -> Rows:
-    """The labels of a hierarchy, of each leaf from itself up to the root."""
-    return session.rows(hierarchy_sql(source, spec))
+    """The labels of a hierarchy, of each leaf from itself up to the root, which is the last of all:
+    a kind that could have more levels repeats it."""
+    paths = session.rows(hierarchy_sql(source, spec))
+    while paths and len(paths[0]) > 1 and all(path[-1] == path[-2] for path in paths):
+        paths = [path[:-1] for path in paths]
+    return paths
 
 
 def _queries(
