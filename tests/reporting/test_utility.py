@@ -106,7 +106,7 @@ def test_few_rows_are_refused() -> None:
     found = propensity_error(*both(one, one))  # type: ignore[arg-type]
     assert found.error is None and "per coefficient, and there are 12." in found.refused
     nothing = tables_of([])
-    assert "no column or no row" in propensity_error(*nothing).refused
+    assert "no rows or no columns" in propensity_error(*nothing).refused
 
 
 def test_the_expectation_is_that_of_the_paper() -> None:
@@ -233,7 +233,7 @@ def test_a_release_without_relations_has_other_coefficients() -> None:
 @pytest.mark.parametrize(("before", "after", "said"), [
     (lambda n: n[0] * 0, lambda n: n[0], "is the same in all rows"),
     (lambda n: n[0], lambda n: n[0], ""),
-    (lambda n: n[2] * 1.0, lambda n: n[2] * 1.0, "tell it for certain"),
+    (lambda n: n[2] * 1.0, lambda n: n[2] * 1.0, "determine it"),
 ])
 def test_what_cannot_be_fitted_is_said(before: Any, after: Any, said: str) -> None:
     one = people(300, 1)

@@ -120,7 +120,7 @@ def _linear(source: Table, release: Table, name: str, told: _Told) -> ModelCompa
     was, is_ = (_of_name(table, name).values for table in (source, release))
     if not len(was) or not np.ptp(was) > 0.0:
         return ModelComparison(LINEAR, name, refused=(
-            f"{name} is the same in all rows of the source that tell every column."
+            f"{name} is the same in all rows of the source that show every column."
         ))
     mean, spread = float(np.mean(was)), float(np.std(was))
     targets = (was - mean) / spread, (is_ - mean) / spread
@@ -140,8 +140,7 @@ def _linear(source: Table, release: Table, name: str, told: _Told) -> ModelCompa
         rest = target - side @ fit.coefficients
         if float(rest @ rest) <= CERTAIN * float(target @ target):
             return ModelComparison(LINEAR, name, refused=(
-                "The other columns tell it for certain, so that coefficients have no confidence "
-                "intervals."
+                "The other columns determine it, so the coefficients have no confidence intervals."
             ))
     return ModelComparison(
         LINEAR, name, _coefficients(design, was_fit, is_fit, told.digits),
@@ -162,8 +161,8 @@ def _logistic(source: Table, release: Table, name: str, told: _Told) -> ModelCom
     ]
     if any(min(each.sum(), len(each) - each.sum()) < told.least for each in sides):
         return ModelComparison(LOGISTIC, name, refused=(
-            f"It needs {told.least} rows of the most frequent label of {name} and as many of all "
-            "others that tell every column, in source and release."
+            f"It needs {told.least} rows with the most frequent label of {name} and as many with "
+            "all others, in source and release, that show every column."
         ))
     design = _design(source, release, name, (sides[0], sides[1]), told.least, both=True)
     reason = _too_few(design, told.least)
@@ -173,7 +172,7 @@ def _logistic(source: Table, release: Table, name: str, told: _Told) -> ModelCom
     for fit, table in ((was_fit, "source"), (is_fit, "release")):
         if fit.separates:
             return ModelComparison(LOGISTIC, target, refused=(
-                f"The columns tell it for certain in some rows of the {table}, so that no finite "
+                f"The other columns determine it in some rows of the {table}, so no finite "
                 "coefficients are best."
             ))
 
@@ -184,7 +183,7 @@ def _logistic(source: Table, release: Table, name: str, told: _Told) -> ModelCom
     share = float(np.mean(sides[0]))
     return ModelComparison(
         LOGISTIC, target, _coefficients(design, was_fit, is_fit, told.digits),
-        "share of rows told correctly", round(score(was_fit), 3), round(score(is_fit), 3),
+        "share of correct predictions", round(score(was_fit), 3), round(score(is_fit), 3),
         round(max(share, 1.0 - share), 3),
         told.count(len(design.source)), len(design.release),
     )
@@ -197,11 +196,11 @@ def _of_name(table: Table, name: str) -> Variable:
 def _too_few(design: _Design, least: int) -> str:
     """Why a model can't be fitted, if so."""
     if not design.names:
-        return "No other column varies enough, in source and release, to say anything of it."
+        return "No other column varies enough in source and release."
     rows, columns = min(len(design.source), len(design.release)), design.source.shape[1]
     if rows < least * columns:
         return (
-            f"Too few rows tell every column: {columns} coefficients need {least * columns}, "
+            f"Too few rows show every column: {columns} coefficients need {least * columns}, "
             f"{least} for each."
         )
     return ""

@@ -38,7 +38,7 @@ PER_COEFFICIENT = 10
 def propensity_error(source: Table, release: Table) -> PropensityError:
     """The pMSE of two tables of the same columns."""
     if not source or min(len(table[0].values) for table in (source, release)) == 0:
-        return PropensityError(refused="There is no column or no row to tell them apart by.")
+        return PropensityError(refused="There are no rows or no columns to compare.")
     released = len(release[0].values)
     total = len(source[0].values) + released
     columns = [
