@@ -160,11 +160,11 @@ WORDS_OF_K = "format('{:,} rows or more share each combination of values', small
 
 WORDS_OF_BOUND = filled(
     "CASE WHEN ${bound} > 0 AND ${loss} <= ${bound} * (1 + 1e-9) "
-    "THEN 'the least loss with this k' "
+    "THEN 'the loss is the minimum with this k' "
     "WHEN ${bound} > 0 AND ${exact} = 1 "
-    "THEN format('{:.2f} times the least loss with this k', ${loss} / ${bound}) "
+    "THEN format('the loss is {:.2f} times the minimum with this k', ${loss} / ${bound}) "
     "WHEN ${bound} > 0 "
-    "THEN format('at most {:.2f} times the least loss with this k', "
+    "THEN format('the loss is at most {:.2f} times the minimum with this k', "
     "floor(100 * ${loss} / ${bound}) / 100 + 0.01) END",
     bound=_measured("loss_bound"), loss=_measured("information_loss"),
     exact=_measured("loss_bound_exact"),
@@ -192,8 +192,8 @@ METRICS = (
                  f"{_measured('information_loss')})"),
     Metric("information_loss_bound", _measured("loss_bound"), "percent",
            "an information_loss that no grouping of the rows into classes of k or more can be "
-           "below, from the k - 1 nearest of each row; of one numeric column without NULLs it is "
-           "the optimum. NULL without detail, with an entity, a ledger, rows that the grouping "
+           "below, from the k - 1 nearest of each row; for one numeric column without NULLs, the "
+           "optimum. NULL without detail, with an entity, a ledger, rows that the grouping "
            "left out, or within without by_part, and where rows * (k - 1) exceeds 20 million",
            words=WORDS_OF_BOUND),
     Metric("cells_generalized", _measured("cells_generalized"), "share",

@@ -167,10 +167,10 @@ def test_no_release_loses_less(con: duckdb.DuckDBPyConnection, options: str) -> 
 def test_the_optimum_of_one_column(con: duckdb.DuckDBPyConnection) -> None:
     loss, _ = metric(con, "k=3, method='optimal_1d'", "information_loss", quasi="'a'")
     best, words = metric(con, "k=3, method='optimal_1d'", quasi="'a'")
-    assert best == loss and words == "the least loss with this k"
+    assert best == loss and words == "the loss is the minimum with this k"
     bound, words = metric(con, "k=3, method='mondrian'", quasi="'a'")
     assert bound == pytest.approx(best)
-    assert words is not None and words.endswith("times the least loss with this k")
+    assert words is not None and words.endswith("times the minimum with this k")
     holes, words = metric(con, "k=12", quasi="'holes'")  # two coordinates: NULL and where it lies
     assert holes is not None and words is not None and "at most" in words
 
