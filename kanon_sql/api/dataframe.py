@@ -168,10 +168,11 @@ def release(
 def report(
     data: Any, /, to: str | PathLike[str] = "report.html", *, con: Connection | None = None,
     title: str | None = None, queries: Mapping[str, str] | Sequence[str] | None = None,
-    compare: Sequence[str | Mapping[str, Any]] | None = None, **options: Unpack[ReleaseKeywords],
+    compare: Sequence[str | Mapping[str, Any]] | None = None,
+    predict: Sequence[str] | None = None, **options: Unpack[ReleaseKeywords],
 ) -> Report:
     """Writes a report of a release for its approval, as one HTML file that needs no network."""
-    return report_file(data, con, (to, title, queries, compare), options)
+    return report_file(data, con, (to, title, queries, compare, predict), options)
 
 
 def anonymize_methods() -> pa.Table:

@@ -24,15 +24,19 @@ class ReportRequest:
         title: what the release is called.
         queries: SQL texts by their names.
         compared: other releases: a name for each, and the options in which it differs.
+        predicted: the columns that models predict; none are chosen by the report.
     """
 
     path: Path
     title: str
     queries: Mapping[str, str]
     compared: tuple[tuple[str, Mapping[str, Any]], ...]
+    predicted: tuple[str, ...] = ()
 
 
-def read_wish(to: Any, title: Any, queries: Any, compare: Any) -> ReportRequest:
+def read_wish(
+    to: Any, title: Any, queries: Any, compare: Any, predict: Any = None
+) -> ReportRequest:
     """What is wanted, read and checked.
 
     Raises:
@@ -45,7 +49,10 @@ def read_wish(to: Any, title: Any, queries: Any, compare: Any) -> ReportRequest:
 
     if title is not None and not isinstance(title, str):
         raise OptionError(f"title is a {type(title).__name__}. Give a string.")
-    return ReportRequest(_target(to), title or "", read_queries(queries), _read_compare(compare))
+    return ReportRequest(
+        _target(to), title or "", read_queries(queries), _read_compare(compare),
+        _read_predict(predict),
+    )
 
 
 def _refuse_missing() -> None:
@@ -71,6 +78,17 @@ def _target(to: Any) -> Path:
             f"to names {str(to)!r}, where no file can be written. Name one in a folder that exists."
         )
     return path
+
+
+def _read_predict(names: Any) -> tuple[str, ...]:
+    """The columns that models predict, as they were named."""
+    if names is None:
+        return ()
+    if not isinstance(names, (list, tuple)) or not all(isinstance(each, str) for each in names):
+        raise OptionError(
+            "predict is not a list of columns. Give one, for example ['age', 'disease']."
+        )
+    return tuple(names)
 
 
 def _read_compare(requested: Any) -> tuple[tuple[str, Mapping[str, Any]], ...]:

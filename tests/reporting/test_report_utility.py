@@ -102,6 +102,18 @@ def test_models_and_classifier_stand_in_the_page(con: Con, tmp_path: Path) -> No
     assert {told.propensity.share, told.propensity.error} <= {value for _, value in found.numbers}
 
 
+def test_the_user_says_what_models_predict(con: Con, tmp_path: Path) -> None:
+    told = facts(con, tmp_path, **CALL, predict=["JOB", "age"]).utility
+    assert [model.kind for model in told.models] == ["logistic regression", "linear regression"]
+    assert told.models[0].target.startswith("job = ") and told.models[1].target == "age"
+    with pytest.raises(kanon_sql.OptionError, match=r"predict names 'il', .* Did you mean 'ill'"):
+        facts(con, tmp_path, **CALL, predict=["il"])
+    with pytest.raises(kanon_sql.OptionError, match="predict is not a list of columns"):
+        facts(con, tmp_path, **CALL, predict="ill")
+    hidden = facts(con, tmp_path, **CALL, predict=["age"], representation="suppress").utility
+    assert hidden.models[0].refused.startswith("Fewer than half of the rows")
+
+
 def test_rows_that_are_released_as_they_are_lose_nothing(con: Con, tmp_path: Path) -> None:
     con.execute("CREATE OR REPLACE TABLE fives AS SELECT people.* FROM people, range(5)")
     told = facts(con, tmp_path, "fives", **CALL).utility

@@ -26,12 +26,14 @@ from kanon_sql.errors import OptionError
               "and its name. May be given several times.")
 @click.option("--compare", "compared", metavar="METHODS",
               help="Methods to compare the release with, separated by commas.")
+@click.option("--predict", metavar="COLUMNS",
+              help="Columns that models on source and release predict, separated by commas.")
 @inputs.as_json
 @options("anonymize")
 def report(
     source: tuple[str, ...], table: str | None, database: str | None, to: str | None,
-    title: str | None, queries: tuple[tuple[str, str], ...], compared: str | None, as_json: bool,
-    **arguments: Any,
+    title: str | None, queries: tuple[tuple[str, str], ...], compared: str | None,
+    predict: str | None, as_json: bool, **arguments: Any,
 ) -> None:
     """Writes one HTML file about a release, for the person who signs it off."""
     chosen = checked(arguments)
@@ -40,6 +42,7 @@ def report(
     more: dict[str, Any] = {
         "title": title, "queries": dict(queries) or None,
         "compare": compared.split(",") if compared else None,
+        "predict": predict.split(",") if predict else None,
     }
     with opened(source, database, table) as read:
         done = write_report(

@@ -29,6 +29,7 @@ def three(value: float | None) -> float | None:
 def utility_of(
     names: Sequence[str], sensitive: Sequence[str], measured: Sequence[Measured],
     distributions: Sequence[Distribution], metrics: Mapping[str, Told], unit: int, exact: bool,
+    predicted: Sequence[str] = (),
 ) -> Utility:
     """What is still true.
 
@@ -40,6 +41,7 @@ def utility_of(
         metrics: those of the release, by name.
         unit: of what counts of the source are told in multiples.
         exact: whether values of the source may be shown.
+        predicted: the columns that models predict; none are chosen here.
     """
     bars = {each.column: each for each in distributions}
     loss, bound = metrics.get("information_loss"), metrics.get("information_loss_bound")
@@ -55,7 +57,7 @@ def utility_of(
     source, release = tables_of(measured)
     return replace(
         told, propensity=_rounded(propensity_error(source, release)),
-        models=tuple(compare_models(source, release, sensitive, unit, exact)),
+        models=tuple(compare_models(source, release, sensitive, unit, exact, predicted)),
     )
 
 

@@ -82,15 +82,17 @@ class _Design:
 
 
 def compare_models(
-    source: Table, release: Table, sensitive: Sequence[str], unit: int, exact: bool
+    source: Table, release: Table, sensitive: Sequence[str], unit: int, exact: bool,
+    predicted: Sequence[str] = (),
 ) -> Iterator[ModelComparison]:
-    """The two models, as far as there is something that they can say.
+    """The two models, as far as there are such columns; or one for each column that is named.
 
     Args:
         source, release: the same columns of both.
         sensitive: the names of those that are sensitive: they are what is said, if possible.
         unit: of what counts of the source are told in multiples, and the least that may be told.
         exact: whether they may be told as they are, and coefficients with four decimals.
+        predicted: the columns to predict.
     """
     told = _Told(max(unit, LABEL_ROWS), unit, exact)
     most = [
@@ -102,18 +104,26 @@ def compare_models(
         complete(tuple(each for each, keep in zip(table, most, strict=True) if keep))
         for table in (source, release)
     )
+    for name in predicted or _chosen(source, sensitive):
+        if name in left_out:
+            yield ModelComparison("regression", name, refused=(
+                f"Fewer than half of the rows of source or release show {name}."
+            ))
+            continue
+        fitted = _linear if _of_name(source, name).labels is None else _logistic
+        yield replace(fitted(source, release, name, told), left_out=left_out)
+
+
+def _chosen(source: Table, sensitive: Sequence[str]) -> list[str]:
+    """The first number, rather one that varies and is sensitive, and the first sensitive column
+    with labels."""
     numbers = sorted(
         (each for each in source if each.labels is None),
         key=lambda each: (not len(each.values) or not np.ptp(each.values) > 0.0,
                           each.name not in sensitive),
     )
-    labelled = next(
-        (each.name for each in source if each.labels is not None and each.name in sensitive), None
-    )
-    if numbers:
-        yield replace(_linear(source, release, numbers[0].name, told), left_out=left_out)
-    if labelled is not None:
-        yield replace(_logistic(source, release, labelled, told), left_out=left_out)
+    labels = [each for each in source if each.labels is not None and each.name in sensitive]
+    return [each.name for each in (*numbers[:1], *labels[:1])]
 
 
 def _linear(source: Table, release: Table, name: str, told: _Told) -> ModelComparison:
