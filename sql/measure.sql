@@ -170,7 +170,18 @@ list_concat([
         'metric': ${verbatim_name} || ' (' || attribute.name || ')', 'value': ${verbatim},
         'text': NULL::VARCHAR, 'unit': ${verbatim_unit}, 'in_words': NULL::VARCHAR,
         'description': ${verbatim_text}}
-))
+)${of_column})
+
+-- name: of_column
+-- A metric of each quasi-identifier, after the others: a part of anonymize_metrics('t', k=5).
+, list_transform(
+    from_json(measured -> 'attributes',
+              '[{"name": "VARCHAR", "${number}": "DOUBLE", "${words}": "VARCHAR"}]'),
+    lambda attribute: {
+        'metric': ${metric} || ' (' || attribute.name || ')', 'value': attribute.${number},
+        'text': NULL::VARCHAR, 'unit': ${unit}, 'in_words': attribute.${words},
+        'description': ${description}}
+)
 
 -- name: unchanged_columns
 -- How many columns pass unchanged where others='release': a part of

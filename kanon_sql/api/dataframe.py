@@ -171,10 +171,10 @@ def report(
     data: Any, /, to: str | PathLike[str] = "report.html", *, con: Connection | None = None,
     title: str | None = None, queries: Mapping[str, str] | Sequence[str] | None = None,
     compare: Sequence[str | Mapping[str, Any]] | None = None, evidence: bool | Evidence = False,
-    **options: Unpack[ReleaseKeywords],
+    predict: Sequence[str] | None = None, **options: Unpack[ReleaseKeywords],
 ) -> Report:
     """Writes a report of a release for its approval, as one HTML file that needs no network."""
-    return report_file(data, con, (to, title, queries, compare, evidence), options)
+    return report_file(data, con, (to, title, queries, compare, evidence, predict), options)
 
 
 @documented

@@ -27,7 +27,7 @@ from kanon_sql.duckdb.session import (
     reads_of,
     relation_and_options,
 )
-from kanon_sql.errors import DataError, KanonError, OptionError
+from kanon_sql.errors import DataError, KanonError, OptionError, did_you_mean
 from kanon_sql.jobs.forks import refuse_forked
 from kanon_sql.names import caseless, quoted
 from kanon_sql.output.whole import beside
@@ -79,8 +79,8 @@ def report_file(
     Args:
         data: the relation.
         con: the caller's connection or None.
-        wished: the file, the title, the queries and what to compare with, as ``read_wish`` takes
-            them.
+        wished: the file, the title, the queries, what to compare with and what to predict, as
+            ``read_wish`` takes them.
         options: those of anonymize, where None stands for "not given".
 
     Raises:
@@ -138,6 +138,7 @@ def _told(session: Session, source: Relation, held: Mapping[str, Any],
     name = session.hold("released", released)
     k = int(manifest["metrics"]["k_requested"])
     columns = [each for each, role in manifest["roles"].items() if role == "quasi_identifier"]
+    predicted = _predicted(wish.predicted, manifest["roles"])
     rows = int(manifest["metrics"]["rows"])
     known = [each for each, role in manifest["roles"].items() if role in KEPT]
     risk, drives = _risk(session, source, name, known, k, rows, held, exact)
@@ -147,7 +148,8 @@ def _told(session: Session, source: Relation, held: Mapping[str, Any],
         caseless(spec.column): _paths(session, source, spec) for spec in call.hierarchies
         if call.release.of(caseless(spec.column), has_hierarchy=True) == "hierarchy"
     }
-    parts = _parts(session, source, released, columns, known, manifest, k, exact, trees)
+    parts = _parts(session, source, released, columns, known, manifest, k, exact, trees,
+                   {name: (value, words) for name, value, _, _, words, _ in measured}, predicted)
     return ReportFacts(
         title=wish.title, k=k, unit=parts.pop("unit"), metrics=metrics, risk=risk,
         manifest=manifest, show_values=exact, notices=_notices(measured),
@@ -157,6 +159,21 @@ def _told(session: Session, source: Relation, held: Mapping[str, Any],
         evidence=_evidence(session, source, held, wish.evidence), made_on=str(date.today()),
         **parts,
     )
+
+
+def _predicted(names: Sequence[str], roles: Mapping[str, str]) -> tuple[str, ...]:
+    """The columns that models predict, as the source spells them."""
+    shown = {
+        caseless(name): name for name, role in roles.items()
+        if role in ("quasi_identifier", "sensitive")
+    }
+    for name in names:
+        if caseless(name) not in shown:
+            raise OptionError(
+                f"predict names {name!r}, which is no quasi-identifier and no sensitive column. "
+                f"{did_you_mean(name, shown.values())}"
+            )
+    return tuple(shown[caseless(name)] for name in names)
 
 
 def _three(value: float) -> float:
@@ -238,12 +255,14 @@ def _columns(
 def _parts(
     session: Session, source: Relation, released: Any, columns: Sequence[str],
     known: Sequence[str], manifest: Mapping[str, Any], k: int, exact: bool,
-    trees: Mapping[str, Sequence[Sequence[str]]],
+    trees: Mapping[str, Sequence[Sequence[str]]], measured: Mapping[str, Any],
+    predicted: Sequence[str],
 ) -> dict[str, Any]:
     """What is read from the rows of source and release, on a connection of nobody else."""
     from kanon_sql.reporting.classes import shared, sizes
     from kanon_sql.reporting.distributions import associations, read_column
     from kanon_sql.reporting.readings import RELEASE, SOURCE, TablePair
+    from kanon_sql.reporting.utility.assemble import utility_of
 
     roles = manifest["roles"]
     sensitive = [name for name in manifest["columns"] if roles.get(name) == "sensitive"]
@@ -284,12 +303,21 @@ def _parts(
                 for name in sensitive
             ),
             "pairs": tuple(Pair(*row) for row in near),
+            "utility": utility_of(
+                columns, sensitive, [each for _, each in readings],
+                [each for each, _ in readings[:len(columns)]], measured, unit, exact,
+                predicted,
+            ),
         }
 
 
 def _paths(session: Session, source: Relation, spec: HierarchySpec) -> Rows:
-    """The labels of a hierarchy, of each leaf from itself up to the root."""
-    return session.rows(hierarchy_sql(source, spec))
+    """The labels of a hierarchy, of each leaf from itself up to the root, which is the last of all:
+    a kind that could have more levels repeats it."""
+    paths = session.rows(hierarchy_sql(source, spec))
+    while paths and len(paths[0]) > 1 and all(path[-1] == path[-2] for path in paths):
+        paths = [path[:-1] for path in paths]
+    return paths
 
 
 def _queries(

@@ -26,6 +26,7 @@ class ReportRequest:
         queries: SQL texts by their names.
         compared: other releases: a name for each, and the options in which it differs.
         evidence: whether the release is attacked, or attacks that were made.
+        predicted: the columns that models predict; none are chosen by the report.
     """
 
     path: Path
@@ -33,10 +34,11 @@ class ReportRequest:
     queries: Mapping[str, str]
     compared: tuple[tuple[str, Mapping[str, Any]], ...]
     evidence: bool | Evidence = False
+    predicted: tuple[str, ...] = ()
 
 
 def read_wish(
-    to: Any, title: Any, queries: Any, compare: Any, evidence: Any = False
+    to: Any, title: Any, queries: Any, compare: Any, evidence: Any = False, predict: Any = None
 ) -> ReportRequest:
     """What is wanted, read and checked.
 
@@ -56,7 +58,8 @@ def read_wish(
             "returns."
         )
     return ReportRequest(
-        _target(to), title or "", read_queries(queries), _read_compare(compare), evidence
+        _target(to), title or "", read_queries(queries), _read_compare(compare), evidence,
+        _read_predict(predict),
     )
 
 
@@ -83,6 +86,17 @@ def _target(to: Any) -> Path:
             f"to names {str(to)!r}, where no file can be written. Name one in a folder that exists."
         )
     return path
+
+
+def _read_predict(names: Any) -> tuple[str, ...]:
+    """The columns that models predict, as they were named."""
+    if names is None:
+        return ()
+    if not isinstance(names, (list, tuple)) or not all(isinstance(each, str) for each in names):
+        raise OptionError(
+            "predict is not a list of columns. Give one, for example ['age', 'disease']."
+        )
+    return tuple(names)
 
 
 def _read_compare(requested: Any) -> tuple[tuple[str, Mapping[str, Any]], ...]:

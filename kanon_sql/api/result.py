@@ -221,11 +221,11 @@ class TableRelease(Release, Generic[Kept]):
         self, to: str | PathLike[str] = "report.html", *, title: str | None = None,
         queries: Mapping[str, str] | Sequence[str] | None = None,
         compare: Sequence[str | Mapping[str, Any]] | None = None, show_values: bool = False,
-        evidence: bool | Evidence = False,
+        evidence: bool | Evidence = False, predict: Sequence[str] | None = None,
     ) -> Report:
         """Writes a report of the release for its approval, as one HTML file: see
         ``kanon_sql.report``, which has the same options."""
-        wish = read_wish(to, title, queries, compare, evidence)
+        wish = read_wish(to, title, queries, compare, evidence, predict)
         with self._again() as (session, source, held):
             return write_report(session, source, {**held, "show_values": show_values}, wish)
 

@@ -268,3 +268,7 @@ def kind_by_type(sql_type: str, numeric: bool) -> str:
     if sql_type.startswith(DATED):
         return "date"
     return "bins" if numeric and sql_type != "TIME" else NOMINAL
+
+
+KINDS_BY_TYPE = ("date", "bins", NOMINAL)
+"""All that ``kind_by_type`` gives."""

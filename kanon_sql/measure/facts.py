@@ -14,13 +14,14 @@ from kanon_sql.encode.metric_space import center_distances, squared_error
 from kanon_sql.measure.diameter import intra_cluster_distance
 from kanon_sql.measure.entropy import entropy_loss
 from kanon_sql.measure.in_words import points_apart
+from kanon_sql.measure.loss_bound import loss_bound
 from kanon_sql.measure.metrics import MeasuredFact
 from kanon_sql.measure.ncp import attribute_ncp
 from kanon_sql.measure.verbatim import original_values
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.geometry import Classes
 from kanon_sql.points.losses import information_loss, sse, sst, total_il
-from kanon_sql.points.points import Floats, Labels
+from kanon_sql.points.points import Floats, Labels, Points
 
 
 def _mixes(missing: Mask, labels: Labels, groups: int) -> Mask:
@@ -33,7 +34,7 @@ def _mixes(missing: Mask, labels: Labels, groups: int) -> Mask:
 
 def measure(
     encoded: Encoded, labels: Labels, source: pa.StructArray, centers: pa.StructArray,
-    task: GroupTask,
+    task: GroupTask, bounded: bool = False,
 ) -> tuple[dict[str, Any], Floats]:
     """The losses of a grouping and the radius of each class.
 
@@ -43,14 +44,15 @@ def measure(
         source, centers: the cells of each row and of its class's released point, input order.
         task: how the rows were grouped; its geometry says what ``cost`` is, and its metric what
             radii are measured in.
+        bounded: whether to tell what no grouping loses less than.
 
     Returns:
-        sse, sse_released, sst (squared standard deviations), information_loss (percent),
-        max_radius, cellular_cost (in the metric), cost (None without one), what byun2006 measures,
-        and of each attribute its ncp and its verbatim values; and the radii, float64, shape
-        (groups,).
+        sse, sse_released, sst (squared standard deviations), information_loss and its bound
+        (percent), max_radius, cellular_cost (in the metric), cost (None without one), what byun2006
+        measures, and of each attribute its ncp and its verbatim values; and the radii, float64,
+        shape (groups,).
     """
-    groups, released = int(labels.max()) + 1, np.flatnonzero(labels >= 0)
+    rows, groups, released = len(labels), int(labels.max()) + 1, np.flatnonzero(labels >= 0)
     all_labels, labels = labels, labels[released]
     charged = 0.0
     for j, attribute in enumerate(encoded.attributes):
@@ -72,6 +74,7 @@ def measure(
         "cellular_cost": classes.cellular,
         "cost": task.geometry.cost(classes, task),
         **_information(encoded, released, labels),
+        **_bound(points, labels, lost, total, task.k if bounded and len(released) == rows else 0),
     }
     in_order = np.empty(len(all_labels), np.int64)
     in_order[encoded.order] = all_labels
@@ -80,6 +83,22 @@ def measure(
         entry["verbatim"] = count
         entry["apart"] = points_apart(encoded, source, centers, released, j)
     return dict(facts.items()), radii  # as text: to mypy no dict of literals is one of str
+
+
+def _bound(
+    points: Points, labels: Labels, lost: float, total: float, k: int
+) -> dict[MeasuredFact, Any]:
+    """What no grouping of these records into classes of k loses less than, in percent; None where
+    that isn't told, such as with k = 0, or where a class has fewer."""
+    sound = k > 0 and int(np.bincount(labels).min()) >= k
+    bound = loss_bound(points, k) if sound else None
+    if bound is None:
+        return {"loss_bound": None, "loss_bound_exact": None}
+    # this grouping is one of them, so above its loss there is only rounding
+    least = lost if lost < bound.sse <= lost * (1.0 + 1e-9) else bound.sse
+    return {
+        "loss_bound": information_loss(least, total), "loss_bound_exact": float(bound.exact),
+    }
 
 
 def _information(

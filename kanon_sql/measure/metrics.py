@@ -21,6 +21,7 @@ MeasuredFact = Literal[
     "cellular_cost", "cost", "total_il", "total_distinct", "intra_cluster_distance",
     "entropy_loss", "attributes",
     "released_il", "released_distinct", "released_entropy", "cells_generalized",
+    "loss_bound", "loss_bound_exact",
 ]
 """What measure/facts.py measures of a grouping, and measure/released.py of what it releases."""
 
@@ -157,6 +158,18 @@ BOUND = filled(
 
 WORDS_OF_K = "format('{:,} rows or more share each combination of values', smallest)"
 
+WORDS_OF_BOUND = filled(
+    "CASE WHEN ${bound} > 0 AND ${loss} <= ${bound} * (1 + 1e-9) "
+    "THEN 'the loss is the minimum with this k' "
+    "WHEN ${bound} > 0 AND ${exact} = 1 "
+    "THEN format('the loss is {:.2f} times the minimum with this k', ${loss} / ${bound}) "
+    "WHEN ${bound} > 0 "
+    "THEN format('the loss is at most {:.2f} times the minimum with this k', "
+    "floor(100 * ${loss} / ${bound}) / 100 + 0.01) END",
+    bound=_measured("loss_bound"), loss=_measured("information_loss"),
+    exact=_measured("loss_bound_exact"),
+)
+
 METRICS = (
     Metric("rows", "rows_in", "rows", "rows of the relation", public="yes"),
     Metric("rows_released", "rows_released", "rows", "released rows", public="yes",
@@ -177,6 +190,12 @@ METRICS = (
            public="yes",
            words=f"format('{{:.2g}} % of the variance lies within classes, where it is lost', "
                  f"{_measured('information_loss')})"),
+    Metric("information_loss_bound", _measured("loss_bound"), "percent",
+           "an information_loss that no grouping of the rows into classes of k or more can be "
+           "below, from the k - 1 nearest of each row; for one numeric column without NULLs, the "
+           "optimum. NULL without detail, with an entity, a ledger, rows that the grouping "
+           "left out, or within without by_part, and where rows * (k - 1) exceeds 20 million",
+           words=WORDS_OF_BOUND),
     Metric("cells_generalized", _measured("cells_generalized"), "share",
            "released quasi-identifier cells that do not show exactly their row's own value; lower "
            "is better",

@@ -64,6 +64,11 @@ class ReleasedForm:
     boxes: Boxes = field(default_factory=lambda: np.zeros((0, 0, 3)))
     by_column: Mapping[str, str] = field(default_factory=dict)
 
+    def form_of(self, column: str) -> str:
+        """What classes publish of a column: one of FORMS."""
+        plain = self.of_trees if caseless(column) in self.trees else self.form
+        return self.by_column.get(caseless(column), plain)
+
 
 @dataclass(frozen=True)
 class ColumnLoss:
@@ -131,9 +136,7 @@ def _column(
     encoded: Encoded, j: int, kept: Labels, view: ByClass, shown: ReleasedForm, same: Alike
 ) -> ColumnLoss:
     attribute = encoded.attributes[j]
-    in_tree = isinstance(attribute, Categorical) and attribute.in_tree
-    plain = shown.of_trees if in_tree else shown.form
-    form = shown.by_column.get(caseless(attribute.name), plain)
+    form = shown.form_of(attribute.name)
     nulls = encoded.missing[:, j]
     column = (
         _Numbers(attribute, encoded.columns[j], nulls, kept, view, same)

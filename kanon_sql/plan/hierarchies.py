@@ -11,7 +11,7 @@ from kanon_sql.call.catalog import Catalog
 from kanon_sql.call.hierarchies import HierarchySpec, read_hierarchy
 from kanon_sql.call.relation import Relation
 from kanon_sql.errors import OptionError
-from kanon_sql.hierarchies.kinds import KINDS, level_count
+from kanon_sql.hierarchies.kinds import BY_TYPE, KINDS, KINDS_BY_TYPE, level_count
 from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.plan.fragments import contents, rows_of
 from kanon_sql.plan.macro_shadowing import unshadowed_sql
@@ -170,9 +170,10 @@ def hierarchy_spec(options: Mapping[str, Any], catalog: Catalog) -> HierarchySpe
 def hierarchy_sql(source: Relation, spec: HierarchySpec) -> str:
     """The level table of a column, with as many levels as the kind makes at most."""
     stages = Hierarchies([spec], False, "__kanon_values")
+    kinds = KINDS_BY_TYPE if spec.kind == BY_TYPE else (spec.kind,)
     levels = ", ".join(
         f"coalesce(path[{level + 1}], path[len(path)]) AS level{level}"
-        for level in range(level_count(spec.kind, spec.options))
+        for level in range(max(level_count(kind, spec.options) for kind in kinds))
     )
     return statement(
         "hierarchies.hierarchy_call",

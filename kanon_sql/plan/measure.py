@@ -10,6 +10,7 @@ from kanon_sql.call.choices import POINTS
 from kanon_sql.call.roles import Roles
 from kanon_sql.measure.audit_metrics import AUDIT
 from kanon_sql.measure.brief import BRIEF, BRIEF_NOTICES, BRIEF_ROWS, FIRST
+from kanon_sql.measure.column_metrics import OF_COLUMN
 from kanon_sql.measure.ledger_metrics import LEDGER
 from kanon_sql.measure.metrics import (
     AS_CHOSEN,
@@ -197,6 +198,14 @@ def facts_and_metrics(call: GroupingCall) -> tuple[str, str]:
         verbatim="attribute.verbatim" if is_point else "NULL::DOUBLE",
         verbatim_unit=literal(VERBATIM.unit),
         verbatim_text=literal(VERBATIM.description),
+        of_column="".join(
+            expression(
+                "measure.of_column", number=fact, words=f"{fact}_words",
+                metric=literal(metric.name), unit=literal(metric.unit),
+                description=literal(metric.description),
+            )
+            for fact, metric in OF_COLUMN.items()
+        ),
     )
     return facts, metrics
 

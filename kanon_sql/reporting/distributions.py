@@ -8,7 +8,7 @@ count less that of the release isn't that of the rows left out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -35,28 +35,50 @@ TOLD = 0.5
 """The share of the released rows that must tell both columns, for what they have to do with each
 other to be told: what a few rows do is by chance."""
 
+ROWS_OF_VALUE = 20
+"""Rows per value, on average, that columns must have for their own values to be compared."""
+
+NO_CODES: Codes = np.zeros(0, np.int64)
+
 RANGED = "A range is spread evenly over the bins that it covers."
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A column as it was read, for associations.
+    """A column as it was read, for associations and models.
 
     Attributes:
         name: its name.
         before, after: the code of each row, int64; -1 without a value.
         numbers: the values before and after, if they are numbers.
+        groups: else the place of each row's label before and after, int64; -1 without a value.
+        labels: what the places are: the labels that are shown, and all others last.
+        own: of a column that has a hierarchy, the codes of the source's own values.
     """
 
     name: str
     before: Codes
     after: Codes
     numbers: tuple[Ranges, Ranges] | None = None
+    groups: tuple[Codes, Codes] = (NO_CODES, NO_CODES)
+    labels: tuple[str, ...] = ()
+    own: Codes | None = None
 
 
 def to_multiple(rows: float, k: int, exact: bool) -> float:
     """A count of the source as it is told."""
     return rows if exact else float(np.floor(rows / k + 0.5) * k)
+
+
+def variation(
+    before: Sequence[float], after: Sequence[float], k: int, exact: bool
+) -> float | None:
+    """The total variation distance of two lists of counts, as Distribution tells it."""
+    rows, others = sum(before), sum(after)
+    if not rows or not others:
+        return None
+    moved = sum(abs(b / rows - a / others) for b, a in zip(before, after, strict=True)) / 2.0
+    return round(to_multiple(moved * rows, k, exact) / rows, 9)
 
 
 def read_column(
@@ -66,11 +88,11 @@ def read_column(
     """A column before and after; ``exact``: whether values and counts of the source are shown;
     ``paths``: its hierarchy, through which both are read."""
     if paths:
-        return _of_labels(
-            name, *at_one_level(
-                paths, reader.labels(SOURCE, name), reader.labels(RELEASE, name)
-            ), k, exact,
+        source = reader.labels(SOURCE, name)
+        distribution, measured = _of_labels(
+            name, *at_one_level(paths, source, reader.labels(RELEASE, name)), k, exact
         )
+        return distribution, replace(measured, own=source.codes)
     like = reader.type_of(SOURCE, name)
     before = None if categorical else reader.ranges(SOURCE, name, like)
     after = None if categorical else reader.ranges(RELEASE, name, like)
@@ -86,7 +108,8 @@ def _of_numbers(
 ) -> tuple[Distribution, Measured]:
     edges = joined(edges_of(after), counts_of(before, edges_of(after)), k)
     was, is_ = counts_of(before, edges), counts_of(after, edges)
-    missing = float(np.isnan(before.low).sum())
+    missing, untold = (float(np.isnan(each.low).sum()) for each in (before, after))
+    moved = variation([*was, missing], [*is_, untold], k, exact)
     bars = tuple(
         Bar(label, to_multiple(float(old), k, exact), float(new))
         for label, old, new in zip(labels_of(edges, before), was, is_, strict=True)
@@ -96,8 +119,7 @@ def _of_numbers(
     wide = bool((after.high > after.low).any())
     distribution = Distribution(
         name, bars,
-        Bar("no value", to_multiple(missing, k, exact), float(np.isnan(after.low).sum())),
-        RANGED if wide else "",
+        Bar("no value", to_multiple(missing, k, exact), untold), RANGED if wide else "", moved,
     )
     codes = [
         np.where(np.isfinite(each.middle), np.searchsorted(edges, each.middle, side="right"), -1)
@@ -131,14 +153,25 @@ def _of_labels(
     )
     if others.before or others.after:
         bars.append(others)
-    missing = float((before.codes < 0).sum())
+    missing, untold = (float((each.codes < 0).sum()) for each in (before, after))
+    moved = variation(
+        [*(float(was.get(text, 0)) for text in shown), rest, missing],
+        [*(float(is_.get(text, 0)) for text in shown), others.after, untold], k, exact,
+    )
     if not exact and missing < k:
         missing = 0.0
     distribution = Distribution(
-        name, tuple(bars),
-        Bar("no value", to_multiple(missing, k, exact), float((after.codes < 0).sum())),
+        name, tuple(bars), Bar("no value", to_multiple(missing, k, exact), untold), "", moved,
     )
-    return distribution, Measured(name, before.codes, values_alone(before, after))
+    told = values_alone(before, after)
+    shown_at = {text: place for place, text in enumerate(shown)}
+    groups = tuple(
+        np.array([*(shown_at.get(text, len(shown)) for text in each.texts), -1])[codes]
+        for each, codes in ((before, before.codes), (after, told))
+    )
+    return distribution, Measured(
+        name, before.codes, told, groups=(groups[0], groups[1]), labels=(*shown, others.label)
+    )
 
 
 def _tells(rows: int, k: int) -> bool:
@@ -166,8 +199,19 @@ def associations(columns: Sequence[Measured], exact: bool) -> Iterable[Associati
         ]
         if _told_share(*seen) < TOLD:
             values[1] = None
+        values.append(_of_own_values(one, other))
         rounded = [None if each is None else round(each, digits) + 0.0 for each in values]
-        yield Association(one.name, other.name, rounded[0], rounded[1], kind)
+        yield Association(one.name, other.name, rounded[0], rounded[1], kind, rounded[2])
+
+
+def _of_own_values(one: Measured, other: Measured) -> float | None:
+    """Cramér's V of the source's own values, where a hierarchy stands between them and what was
+    compared; None where most values are of few rows, which says nothing."""
+    if one.own is None and other.own is None:
+        return None
+    codes = [each.before if each.own is None else each.own for each in (one, other)]
+    values = [len(np.unique(_known(each))) for each in codes]
+    return _cramer(*codes) if ROWS_OF_VALUE * max(values) <= len(codes[0]) else None
 
 
 def _told_share(*columns: Codes | Floats) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kanon_sql.attacks.facts import Evidence, Variant
+from kanon_sql.reporting.utility.told import Utility
 
 KEPT = ("quasi_identifier", "within")
 """The roles of columns whose released values say which rows look alike."""
@@ -94,12 +95,17 @@ class Distribution:
         bars: the bins, in order.
         missing: rows without a value before, and rows of which nothing is told after.
         note: what a reader has to know, if anything.
+        variation: the total variation distance of source and release over the bars, 0 .. 1: half
+            the sum of the differences of their shares, so the share of the rows that would have to
+            be in another bar; without show_values to a multiple of ReportFacts.unit rows. None
+            without rows.
     """
 
     column: str
     bars: tuple[Bar, ...]
     missing: Bar
     note: str = ""
+    variation: float | None = None
 
 
 @dataclass(frozen=True)
@@ -110,6 +116,8 @@ class Association:
         first, second: the columns.
         before, after: -1 .. 1 of two numbers (Pearson's correlation), else 0 .. 1 (Cramér's V).
         kind: which of them it is.
+        own: Cramér's V of the source's own values, where a hierarchy made them coarser before they
+            were compared: the rest of the change is that of the grouping.
     """
 
     first: str
@@ -117,6 +125,7 @@ class Association:
     before: float | None
     after: float | None
     kind: str
+    own: float | None = None
 
     @property
     def moved(self) -> float:
@@ -243,6 +252,7 @@ class ReportFacts:
         distributions, associations, shared, queries, pairs, alternatives: see their types.
         manifest: by section and entry.
         show_values: whether values of the source may be shown.
+        utility: what is still true of the release.
         notices: what a user should know of the release, each once.
         refused: parts that couldn't be made, by their name: why.
         evidence: attacks on the release; None where none was made.
@@ -264,6 +274,7 @@ class ReportFacts:
     alternatives: tuple[Alternative, ...]
     manifest: Mapping[str, Mapping[str, Any]]
     show_values: bool
+    utility: Utility = field(default_factory=Utility)
     notices: tuple[str, ...] = ()
     refused: Mapping[str, str] = field(default_factory=dict)
     evidence: Evidence | None = None

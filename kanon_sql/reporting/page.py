@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from kanon_sql.attacks.facts import LIMIT
@@ -29,7 +29,7 @@ ORIGINS = {
 
 def page_of(facts: ReportFacts) -> str:
     """The HTML of a report."""
-    template = _environment().from_string(_text("page.html.jinja"))
+    template = _environment().get_template("page.html.jinja")
     return str(template.render(
         facts=facts, limit=LIMIT, cards=cards(facts), concerns=concerns(facts), charts=charts,
         clauses=[(each, answers(each, facts)) for each in CLAUSES], yours=YOURS,
@@ -46,7 +46,8 @@ def _text(name: str) -> str:
 def _environment() -> Environment:
     """Templates in which everything is escaped, but for what is said to be HTML."""
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FunctionLoader(_text), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
     )
     environment.filters |= {
         "number": number, "share": share, "rows": rows, "signed": signed, "svg": Markup,

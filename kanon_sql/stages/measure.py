@@ -15,7 +15,12 @@ from kanon_sql.encode.encoded import Encoded
 from kanon_sql.encode.encoding import encode
 from kanon_sql.hierarchies.tree import Tree
 from kanon_sql.measure.facts import measure
-from kanon_sql.measure.in_words import words_of
+from kanon_sql.measure.in_words import (
+    errors_in_unit,
+    words_of,
+    words_of_changes,
+    words_of_errors,
+)
 from kanon_sql.measure.released import ReleasedForm, box_array, released_losses
 from kanon_sql.methods import GroupTask
 from kanon_sql.names import caseless
@@ -36,6 +41,7 @@ class PublishedForm:
         types: the SQL types of the quasi-identifiers; where they have a hierarchy or are taken as
             categories, the columns that are measured hold texts.
         outside: the cells of the rows that took no part, row by row, as those of Rows.
+        bounded: whether to tell what no grouping loses less than.
     """
 
     form: str
@@ -45,6 +51,7 @@ class PublishedForm:
     boxes: pa.StructArray | None
     types: Sequence[str]
     outside: pa.StructArray
+    bounded: bool = False
 
 
 def measure_rows(
@@ -60,7 +67,8 @@ def measure_rows(
     labels = labels.reshape(-1) - int(np.sum(classes < 0))
     classes = classes[classes >= 0]
     facts, radii = measure(
-        encoded, labels[encoded.order], rows.fields["cells"], rows.fields["center"], task
+        encoded, labels[encoded.order], rows.fields["cells"], rows.fields["center"], task,
+        published.bounded,
     )
     everything, labels = _with_outside(rows, columns, task, published, trees or {}, encoded, labels)
     shown = _shown(columns, published, classes, trees or {})
@@ -72,11 +80,17 @@ def measure_rows(
     for entry, grouped, sql_type in zip(
         losses["attributes"], facts["attributes"], published.types, strict=True
     ):
+        form = shown.form_of(entry["name"])
         coarse = entry.pop("coarse") or grouped["apart"]
+        errors = grouped["apart"].errors if form == "point" else None
         generalized += coarse.generalized
         entry |= {
             "grouping": grouped["ncp"], "verbatim": grouped["verbatim"],
             "words": words_of(entry["name"], sql_type, coarse, kept),
+            "error": None if errors is None else errors_in_unit(sql_type, errors),
+            "error_words": None if errors is None else words_of_errors(sql_type, errors, kept),
+            "changed": coarse.generalized / kept,
+            "changed_words": words_of_changes(sql_type, coarse, kept, form),
         }
     losses["cells_generalized"] = generalized / (kept * len(columns))
     return {**facts, **losses}, classes, radii

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import duckdb
 import pytest
 
 from kanon_sql.measure.brief import BRIEF_ROWS, FIRST
-from kanon_sql.measure.in_words import Coarse, of_100, words_of
+from kanon_sql.measure.in_words import (
+    CellErrors,
+    Coarse,
+    of_100,
+    words_of,
+    words_of_changes,
+    words_of_errors,
+)
 from tests.support.connections import registered
 
 QUASI = ("age", "income", "born", "job", "zip")
@@ -88,6 +97,76 @@ def test_a_number_is_like_rounding_to_four_times_its_error(con: duckdb.DuckDBPyC
 ])
 def test_the_unit_is_that_of_the_column(sql_type: str, step: float | None, wanted: str) -> None:
     assert words_of("x", sql_type, Coarse(6, step), 100) == wanted
+
+
+def told(con: duckdb.DuckDBPyConnection, metric: str, more: str) -> dict[str, tuple[object, str]]:
+    found = said(con, more)
+    return {name: found[f"{metric} ({name})"] for name in QUASI}
+
+
+@pytest.mark.parametrize("more", ["", ", representation := 'median'"])
+def test_errors_are_those_of_the_rows(con: duckdb.DuckDBPyConnection, more: str) -> None:
+    errors, changes = (told(con, name, more) for name in ("mean_error", "changed_cells"))
+    together = pairs(con, more)
+    for j, name in enumerate(QUASI):
+        both = [(a[j], _date(b[j])) for a, b in together]
+        changed = sum(a != b for a, b in both)
+        assert changes[name][0] == pytest.approx(changed / 300)
+        if name in ("job", "zip"):
+            assert errors[name] == (None, None)
+            assert changes[name][1] == f"{of_100(changed, 300)} rows carry another value than " \
+                                       "their own"
+            continue
+        apart = [
+            abs(_moment(b) - _moment(a)) for a, b in both if a is not None and b is not None
+        ]
+        assert errors[name][0] == pytest.approx(sum(apart) / len(apart))
+        assert ("missing" in errors[name][1]) == (len(apart) < 300 and name == "age")
+
+
+def _moment(value: object) -> float:
+    """A number, or a date or timestamp in days."""
+    if hasattr(value, "hour"):
+        return (value - dt.datetime(2000, 1, 1)) / dt.timedelta(days=1)  # type: ignore[operator]
+    if hasattr(value, "day"):
+        return float((value - dt.date(2000, 1, 1)).days)  # type: ignore[operator]
+    return float(value)  # type: ignore[arg-type]
+
+
+def test_ranges_and_labels_have_no_error(con: duckdb.DuckDBPyConnection) -> None:
+    more = ", representation := 'interval', hierarchies := {'zip': 'prefix'}"
+    assert {each for each, _ in told(con, "mean_error", more).values()} == {None}
+    words = {name: text for name, (_, text) in told(con, "changed_cells", more).items()}
+    assert "show a range, " in words["income"] and "wide on average" in words["income"]
+    assert words["zip"].endswith("rows show a set of values")
+    labels = told(con, "changed_cells", ", hierarchies := {'zip': 'prefix'}, "
+                  "representation := {'zip': 'hierarchy'}")
+    assert labels["zip"][1].endswith("rows show a label of the hierarchy")
+    assert words["job"].endswith("rows show a set of values")
+    nothing = told(con, "changed_cells", ", representation := 'suppress'")
+    assert all(text.endswith("rows show nothing") for _, text in nothing.values())
+
+
+def test_no_error_of_a_row_is_told_but_rounded_up() -> None:
+    errors = CellErrors(3.14159, 2.71828, 31.4159, 3)
+    assert words_of_errors("DOUBLE", errors, 100) == (
+        "off by 3.1 on average, half of the rows by at most 5, nine of ten by at most 50; in 3 of "
+        "100 rows one of the two is missing"
+    )
+    assert words_of_errors("DATE", CellErrors(0.5, 0.0, 1.0), 9) == (
+        "off by 0.5 days on average, half of the rows not at all, nine of ten by at most 1 day"
+    )
+    assert words_of_errors("DATE", CellErrors(800.0, 366.0, 1500.0), 9) == (
+        "off by 2.2 years on average, half of the rows by at most 500 days, nine of ten by at most "
+        "5 years"
+    )
+    assert words_of_errors("TIMESTAMP", CellErrors(5.4e9, 2e6, 6e7), 9) == (
+        "off by 1.5 hours on average, half of the rows by at most 2 seconds, nine of ten by at "
+        "most 1 minute"
+    )
+    assert words_of_errors("INTEGER", CellErrors(0.0, 0.0, 0.0), 9) == "exact"
+    own = words_of_changes("VARCHAR", Coarse(0, None), 9, "point")
+    assert own == "every row shows its own value"
 
 
 @pytest.mark.parametrize(("part", "wanted"), [

@@ -26,7 +26,7 @@ def test_equal_rows_in_different_classes_are_measured_alike_in_any_order() -> No
     centers = np.stack([values[classes == c].mean(axis=0) for c in range(40)])[classes]
     method = METHODS["mdav"]
     task = GroupTask(method, 2, method.own())
-    published = PublishedForm("interval", "interval", {}, {}, None, ["DOUBLE"] * 2, pa.array(
+    published = PublishedForm("range", "range", {}, {}, None, ["DOUBLE"] * 2, pa.array(
         [], pa.struct([("number", pa.float64()), ("category", pa.string())])
     ))
     found = set()

@@ -16,6 +16,7 @@ from kanon_sql.call.options import ALL_CALLS, OPTIONS
 from kanon_sql.cli.main import STATUSES
 from kanon_sql.hierarchies.kinds import KINDS
 from kanon_sql.measure.audit_metrics import AUDIT
+from kanon_sql.measure.column_metrics import OF_COLUMN
 from kanon_sql.measure.ledger_metrics import LEDGER
 from kanon_sql.measure.metrics import ATTRIBUTE, DIVERSITY, METRICS, VERBATIM
 from kanon_sql.measure.model_metrics import LOSS, OF_MODELS
@@ -105,7 +106,8 @@ NAMES = {
     "options": set(OPTIONS),
     "methods": set(METHODS),
     "metrics": {metric.name for metric in (
-        *METRICS, *DIVERSITY, *OF_MODELS, LOSS, ATTRIBUTE, VERBATIM, *AUDIT, *RISK, DRIVES,
+        *METRICS, *DIVERSITY, *OF_MODELS, LOSS, ATTRIBUTE, VERBATIM, *OF_COLUMN.values(), *AUDIT,
+        *RISK, DRIVES,
         *BY_SUBSET, *WEIGHTED, *PERSONS, *PARTS, *LEDGER
     )},
     "kinds": set(KINDS),

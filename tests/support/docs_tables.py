@@ -17,6 +17,7 @@ from textwrap import fill
 from kanon_sql.call.options import GROUPS, OPTIONS
 from kanon_sql.hierarchies.kinds import KINDS
 from kanon_sql.measure.audit_metrics import AUDIT
+from kanon_sql.measure.column_metrics import OF_COLUMN
 from kanon_sql.measure.ledger_metrics import LEDGER
 from kanon_sql.measure.metrics import ATTRIBUTE, DIVERSITY, METRICS, VERBATIM, Metric
 from kanon_sql.measure.model_metrics import LOSS, OF_MODELS
@@ -216,7 +217,9 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "metrics: each privacy model": lambda: metrics((
         *OF_MODELS, replace(LOSS, unit="percent, or cells")
     )),
-    "metrics: each quasi-identifier": partial(metrics, (ATTRIBUTE, VERBATIM)),
+    "metrics: each quasi-identifier": partial(
+        metrics, (ATTRIBUTE, VERBATIM, *OF_COLUMN.values())
+    ),
     "metrics: audit": partial(metrics_besides, AUDIT, METRICS),
     "metrics: risk": partial(metrics, RISK),
     "metrics: risk by columns": partial(metrics, (DRIVES, *BY_SUBSET)),

@@ -28,13 +28,14 @@ from kanon_sql.errors import OptionError
               help="Methods to compare the release with, separated by commas.")
 @click.option("--evidence", is_flag=True,
               help="Attack a release of half of the rows, with the other half as the control.")
+@click.option("--predict", metavar="COLUMNS",
+              help="Columns that models on source and release predict, separated by commas.")
 @inputs.as_json
 @options("anonymize")
 def report(
     source: tuple[str, ...], table: str | None, database: str | None, to: str | None,
     title: str | None, queries: tuple[tuple[str, str], ...], compared: str | None, evidence: bool,
-    as_json: bool,
-    **arguments: Any,
+    predict: str | None, as_json: bool, **arguments: Any,
 ) -> None:
     """Writes one HTML file about a release, for the person who signs it off."""
     chosen = checked(arguments)
@@ -44,6 +45,7 @@ def report(
         "title": title, "queries": dict(queries) or None,
         "compare": compared.split(",") if compared else None,
         "evidence": evidence or None,
+        "predict": predict.split(",") if predict else None,
     }
     with opened(source, database, table) as read:
         done = write_report(

@@ -206,15 +206,15 @@ def _sql() -> Iterator[Source]:
 
 
 def _report() -> Iterator[Source]:
-    path = PACKAGE / "reporting" / "page.html.jinja"
-    text = re.sub(r"\{%.*?%\}|\{#.*?#\}|<(style|script).*?</\1>", _lines, path.read_text("utf-8"),
-                  flags=re.DOTALL)
-    text = re.sub(r"</?(a|b|i|em|strong|code|span)\b[^>]*>", "", text)
-    text = re.sub(r"\{\{.*?\}\}", CODE, text, flags=re.DOTALL)
-    text = re.sub(r"<[^>]*>", lambda match: "\n\n" + _lines(match), text)
-    for part in re.split(r"\n\s*\n", text):
-        if words(part) >= LEAST_WORDS:
-            yield text_source(path.relative_to(ROOT).as_posix(), part)
+    for path in sorted((PACKAGE / "reporting").glob("*.jinja")):
+        text = re.sub(r"\{%.*?%\}|\{#.*?#\}|<(style|script).*?</\1>", _lines,
+                      path.read_text("utf-8"), flags=re.DOTALL)
+        text = re.sub(r"</?(a|b|i|em|strong|code|span)\b[^>]*>", "", text)
+        text = re.sub(r"\{\{.*?\}\}", CODE, text, flags=re.DOTALL)
+        text = re.sub(r"<[^>]*>", lambda match: "\n\n" + _lines(match), text)
+        for part in re.split(r"\n\s*\n", text):
+            if words(part) >= LEAST_WORDS:
+                yield text_source(path.relative_to(ROOT).as_posix(), part)
 
 
 def _lines(match: re.Match[str]) -> str:
