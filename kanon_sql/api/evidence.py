@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -19,18 +19,15 @@ from kanon_sql.duckdb.session import (
 )
 from kanon_sql.errors import DataError, OptionError
 from kanon_sql.jobs.forks import refuse_forked
-from kanon_sql.names import caseless, literal, quoted
+from kanon_sql.names import caseless
+from kanon_sql.plan.evidence import cells_sql, halves, people_sql
 from kanon_sql.plan.hierarchies import hierarchy_sql
-from kanon_sql.sql import expression, statement
 
 ATTACKS = 5_000
 """Guesses of each form of an attack, at most."""
 
 LEAST = 100
 """The fewest people outside with whom anything can be said."""
-
-PLACE, HALF = "__kanon_place", "'8'"
-"""The column of the places of rows, and the place before which half of them are."""
 
 PASSING = ("ledger", "headroom", "attacker", "class_id", "keep_order")
 """Options that change nothing of what is released of a row, or of which a trial knows nothing."""
@@ -172,38 +169,14 @@ def _tables(
         return _Tables(session.source(request.released), people, False)
     options = {name: value for name, value in held.items() if name not in PASSING}
     if request.control is None:
-        people[INSIDE], people[OUTSIDE] = _split(source, call)
+        people[INSIDE], people[OUTSIDE] = halves(
+            source, list(source.columns or ()), call.roles.entity, call.task.seed
+        )
     released = session.run(
         "anonymize", people[INSIDE], options, lambda relation: relation.to_arrow_table()
     )
     return _Tables(
         session.source(session.hold("released", released)), people, request.control is None
-    )
-
-
-def _split(source: Relation, call: GroupingCall) -> tuple[Relation, Relation]:
-    """The rows that are released, and those that are held out."""
-    placed = _placed(source, call, list(source.columns or ()), "split")
-    inside, outside = (
-        replace(source, sql=expression(
-            "evidence.half", placed=placed, place=PLACE, side=side, cut=HALF
-        ))
-        for side in (">=", "<")
-    )
-    return inside, outside
-
-
-def _placed(
-    relation: Relation, call: GroupingCall, columns: Sequence[str], salt: str
-) -> str:
-    """SQL of the rows with their places."""
-    entity = call.roles.entity
-    by = [entity] if entity is not None else columns
-    number = "0" if entity is not None else "row_number() OVER (PARTITION BY __kanon_text)"
-    return expression(
-        "evidence.placed", relation=relation.sql, place=PLACE, number=number,
-        columns=", ".join(f"__kanon_key({quoted(name)})" for name in by),
-        seed=literal(f"{salt} {call.task.seed}"),
     )
 
 
@@ -233,10 +206,10 @@ def _read(
         )
         for table, relation in tables.people.items()
     }
-    cells = session.query(statement(
-        "evidence.cells", relation=tables.released.sql,
-        cells=_cells([shown[caseless(name)][0] for name in (*known, *secrets)]),
-    ), lambda relation: relation.to_arrow_table())
+    cells = session.query(
+        cells_sql(tables.released, [shown[caseless(name)][0] for name in (*known, *secrets)]),
+        lambda relation: relation.to_arrow_table(),
+    )
     trees = _trees(session, source, call)
     columns = [
         read_column(
@@ -281,10 +254,6 @@ def _named(kinds: Mapping[str, tuple[str, str]], names: Sequence[str]) -> list[s
     return list(dict.fromkeys(kinds[caseless(name)][0] for name in names))
 
 
-def _cells(names: Sequence[str]) -> str:
-    return ", ".join(f"__kanon_key({quoted(name)}) AS {quoted(name)}" for name in names)
-
-
 def _rows(
     session: Session, relation: Relation, call: GroupingCall, names: Sequence[str], said: str
 ) -> pa.Table:
@@ -295,12 +264,10 @@ def _rows(
             raise OptionError(LACKING.format(said, name))
     entity = call.roles.entity
     if entity is not None and caseless(entity) not in there:
-        call = replace(call, roles=replace(call.roles, entity=None))
         entity = None
-    return session.query(statement(
-        "evidence.rows", place=PLACE, placed=_placed(relation, call, names, "people"),
-        cells=_cells(names), person=PLACE if entity is None else f"__kanon_key({quoted(entity)})",
-    ), lambda found: found.to_arrow_table())
+    return session.query(
+        people_sql(relation, names, entity, call.task.seed), lambda found: found.to_arrow_table()
+    )
 
 
 def _trees(session: Session, source: Relation, call: GroupingCall) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import duckdb
 from kanon_sql.call.referenced_relations import ReferencedRelation
 from kanon_sql.errors import DataError, KanonError, OptionError, ReleaseError, lacks_memory
 from kanon_sql.output.faults import read_fault
+from kanon_sql.plan.macro_shadowing import COLLATED, FUNCTIONS, SHADOWED
 
 TOKEN = re.compile(r"--[^\n]*|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\w+|.", re.DOTALL)
 
@@ -45,6 +46,8 @@ def refused(error: duckdb.Error) -> Exception:
     kind, _, sentence = text.partition(": ")
     if kind in KINDS:
         return KINDS[kind](sentence)
+    if text == COLLATED or text in (SHADOWED.format(name) for name in FUNCTIONS):
+        return OptionError(text)
     failed = INSIDE.search(text)
     if failed and not lacks_memory(error):
         return KanonError(FAILED.format(failed[1]))

@@ -45,7 +45,8 @@ def test_every_option_is_a_keyword_that_need_not_be_given(call: str) -> None:
     parameters = inspect.signature(getattr(kanon_sql, call)).parameters
     named = [p for p in parameters.values() if p.kind is p.KEYWORD_ONLY]
     own = {
-        "release": {"to", "private"}, "report": {"title", "queries", "compare", "evidence"},
+        "release": {"to", "private"},
+        "report": {"title", "queries", "compare", "evidence", "predict"},
         "evidence": {"control", "released", "population", "attacks"},
         "compare": {"methods"},
     }.get(call, set())

@@ -206,3 +206,13 @@ def test_a_ledger_is_refused(tmp_path: Path) -> None:
     call = {**CALL, "identifiers": [], "sensitive": [], "others": "drop"}
     with pytest.raises(kanon_sql.OptionError, match="ledger"):
         kanon_sql.evidence("visits", con=con, k=3, entity="person", ledger="ledger", **call)
+
+
+def test_a_macro_that_hides_a_function_is_refused() -> None:
+    con = kanon_sql.register(duckdb.connect())
+    rows, others = people(300), people(300, seed=1)
+    con.execute("CREATE MACRO md5(x) AS 'a'")
+    with pytest.raises(kanon_sql.KanonError, match="macro named 'md5'"):
+        kanon_sql.evidence(rows, con=con, k=3, **CALL)
+    with pytest.raises(kanon_sql.KanonError, match="macro named 'md5'"):
+        kanon_sql.evidence(rows, con=con, released=rows, control=others, **CALL)

@@ -13,7 +13,9 @@ import pytest
 
 from kanon_sql import sql
 from kanon_sql.call.call import read_call
+from kanon_sql.call.relation import Relation
 from kanon_sql.plan.bound_relations import resolved_sql
+from kanon_sql.plan.evidence import cells_sql, halves, people_sql
 from kanon_sql.plan.macro_shadowing import (
     BOUND,
     FUNCTIONS,
@@ -177,6 +179,11 @@ def everything(con: duckdb.DuckDBPyConnection) -> Iterator[str]:
         "rows": 60, "rows_suppressed": 0
     })
     yield numbers_sql(file, ["age"])
+    patients = Relation('"patients"', ("patients",))
+    for entity in (None, "name"):
+        yield from (f"FROM {half.sql}" for half in halves(patients, ["age", "job"], entity, 1))
+        yield people_sql(patients, ["age", "job"], entity, 1)
+    yield cells_sql(patients, ["age", "job"])
 
 
 def test_every_template_is_among_what_is_parsed_here(
