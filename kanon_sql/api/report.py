@@ -166,7 +166,7 @@ def _predicted(names: Sequence[str], roles: Mapping[str, str]) -> tuple[str, ...
     for name in names:
         if caseless(name) not in shown:
             raise OptionError(
-                f"predict names {name!r}, which is no quasi-identifier and no sensitive column. "
+                f"predict names {name!r}, which is not a quasi-identifier or sensitive column. "
                 f"{did_you_mean(name, shown.values())}"
             )
     return tuple(shown[caseless(name)] for name in names)

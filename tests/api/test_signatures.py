@@ -45,7 +45,7 @@ def test_every_option_is_a_keyword_that_need_not_be_given(call: str) -> None:
     parameters = inspect.signature(getattr(kanon_sql, call)).parameters
     named = [p for p in parameters.values() if p.kind is p.KEYWORD_ONLY]
     own = {
-        "release": {"to", "private"}, "report": {"title", "queries", "compare"},
+        "release": {"to", "private"}, "report": {"title", "queries", "compare", "predict"},
         "compare": {"methods"},
     }.get(call, set())
     like = {"release": "anonymize", "report": "anonymize", "compare": "anonymize_metrics"}
