@@ -116,7 +116,7 @@ SELECT part, ${j} AS model, ${worst} AS has
 -- The persons of each part: a part of
 -- anonymize_metrics('t', k=5, entity='patient_id', within=['day'], by_part=true).
 __kanon_persons_of AS MATERIALIZED (
-    SELECT part, came, left_out, fewest, most_rows, mean_rows
+    SELECT part, came, came AS coming, left_out, fewest, most_rows, mean_rows
     FROM (SELECT part, count(DISTINCT entity) FILTER (WHERE __kanon_class >= 0) AS came,
                  count(DISTINCT entity) FILTER (WHERE __kanon_class < 0) AS left_out
           FROM __kanon_whose GROUP BY part)

@@ -71,7 +71,7 @@ any_value(persons) AS persons,
 
 -- name: stages
 -- Whose rows are in which class, -1 standing for rows that are left out; and how many persons the
--- combinations of released values have: a part of anonymize('t', k=5, entity='patient_id').
+-- combinations of released values have, who count once in each part as ``coming``: a part of anonymize('t', k=5, entity='patient_id').
 __kanon_whose AS MATERIALIZED (
     SELECT ${part}__kanon_class, entity, count(*) AS size
     FROM (SELECT ${of_part}__kanon_class_of(__kanon_grouped.ticket, __kanon_kept.__kanon_row)
@@ -87,9 +87,10 @@ __kanon_crowds AS MATERIALIZED (  -- persons of each combination
     GROUP BY __kanon_combination
 ),
 __kanon_persons AS MATERIALIZED (
-    SELECT everybody, came, left_out, places, fewest, most_rows, mean_rows, strangers${due}
+    SELECT everybody, came, coming, left_out, places, fewest, most_rows, mean_rows, strangers${due}
     FROM (SELECT count(DISTINCT entity) AS everybody,
                  count(DISTINCT entity) FILTER (WHERE __kanon_class >= 0) AS came,
+                 count(DISTINCT ${coming}) FILTER (WHERE __kanon_class >= 0) AS coming,
                  count(DISTINCT entity) FILTER (WHERE __kanon_class < 0) AS left_out,
                  count(*) AS places, count(*) FILTER (WHERE entity IS NULL) AS strangers${counted}
           FROM __kanon_whose)

@@ -76,6 +76,7 @@ class SharedKeywords(TypedDict, total=False):
     beta: float | Mapping[str, float] | None
     beta_kind: BetaKindName | Mapping[str, BetaKindName] | None
     sensitive_nulls: SensitiveNullsName | None
+    max_average_risk: float | None
     hierarchies: Mapping[str, Any] | None
     representation: RepresentationName | Mapping[str, RepresentationName] | None
     class_id: bool | None

@@ -29,6 +29,7 @@ from kanon_sql.plan.entries import is_number
 from kanon_sql.plan.manifest import FORMAT, KEY, SEAL, SECTIONS, digest_sql, file_relation, sealed
 from kanon_sql.plan.proof import facts_sql, model_options, reached, shown_metrics
 from kanon_sql.plan.query import plan
+from kanon_sql.plan.whole import OF_ALL_CLASSES, broken_of_all_classes
 
 BESIDES = ("hierarchies", SEAL)
 """What some have, and what stands beside the sections."""
@@ -213,7 +214,7 @@ def _of_file(own: Session, path: str, manifest: Json) -> Iterator[Finding]:
     yield from _of_metrics(own, path, manifest)
     for section in ("made", "options", "hierarchies"):
         for entry in manifest.get(section, {}):
-            if (section, entry) not in (("options", "k"), ("options", "class_id")):
+            if section != "options" or entry not in ("k", "class_id", *OF_ALL_CLASSES):
                 yield Finding(f"{section}.{entry}", "not provable")
     seal = sealed(manifest)[SEAL] == manifest.get(SEAL)
     yield Finding(
@@ -249,9 +250,10 @@ def _of_metrics(own: Session, path: str, manifest: Json) -> Iterator[Finding]:
     stated, options = manifest["metrics"], manifest["options"]
     measured = _counted(own, path, manifest)
     k, reached_k = options.get("k"), measured.get("k")
+    # of persons, the file shows only that there are no more than rows
+    shown: Verdict = "proven" if options.get("entity") is None else "not provable"
     if k is not None and reached_k is not None:
         fits = reached_k >= k == stated.get("k_requested")
-        shown: Verdict = "proven" if options.get("entity") is None else "not provable"
         yield Finding(
             "options.k", shown if fits else "wrong",
             "" if fits else f"The manifest asks for k = {k}, and the smallest class of the file "
@@ -259,6 +261,8 @@ def _of_metrics(own: Session, path: str, manifest: Json) -> Iterator[Finding]:
         )
     elif k is not None:
         yield Finding("options.k", "not provable")
+    for option, broken in broken_of_all_classes(options, measured):
+        yield Finding(f"options.{option}", "wrong" if broken else shown, broken)
     for name, value in stated.items():
         if name in ("rows", "rows_suppressed"):
             parts = stated.get("rows_released", 0) + stated.get("rows_suppressed", 0)

@@ -58,6 +58,10 @@ def release_metrics(
         raise ReleaseError(LOST.format(taking, taking - released, output.rows))
     if output.least is not None and output.least < task.k:
         raise ReleaseError(SMALL.format(output.least, task.k, task.method.name))
+    for each in task.whole:  # of persons the query of each block has made sure
+        if request.entity is None and output.classes > each.most_classes(released):
+            said = each.sentence("rows", task.method.name)
+            raise ReleaseError(said.format(output.classes, released))
     metrics: dict[str, Any] = {
         "k_requested": task.k, "k": output.least, "method": task.method.name,
         "rows": common.rows_in, "rows_released": released,
@@ -68,6 +72,7 @@ def release_metrics(
     chosen = dict.fromkeys(each.chosen for each in parts if each.chosen is not None)
     if chosen:
         metrics["notices"] = list(chosen)
+    metrics |= {each.requested.name: each.limit for each in task.whole}
     for name in ("sse", "total_il"):
         losses = [getattr(block, name) for block in facts]
         if None not in losses and not request.within:  # each part has scales of its own

@@ -19,13 +19,14 @@ from kanon_sql.call.relation import Relation, find_relation
 from kanon_sql.call.risk_options import RiskOptions
 from kanon_sql.call.role_table import RoleTable, read_role_table, with_table
 from kanon_sql.call.roles import Roles, resolve_roles
-from kanon_sql.call.rules import ReleaseForm, refuse_models, resolve
+from kanon_sql.call.rules import ReleaseForm, refuse_beside_k, resolve
 from kanon_sql.errors import OptionError, did_you_mean
 from kanon_sql.methods import GroupTask
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.names import caseless
 from kanon_sql.option import options_of
-from kanon_sql.privacy import MODEL_KINDS, ModelOptions, PrivacyModel
+from kanon_sql.privacy import MODEL_KINDS, WHOLE, ModelOptions, PrivacyModel
+from kanon_sql.privacy.whole import read_whole
 
 TAKEN = (
     "The relation has a column '{}', a name that the query needs for itself. Rename it first."
@@ -296,7 +297,8 @@ def _grouping_call(
     if shared["models"]:
         seed = task.seed if "seed" in options.explicit else secret_seed()
         task = replace(task, beside_k=shared["models"], seed=seed)
-        refuse_models(task)
+    task = replace(task, beside_k=(*task.beside_k, *read_whole(WHOLE, options.whole)))
+    refuse_beside_k(task)
     ledger = read_ledger(options, roles, task, release, catalog, bool(trees))
     refuse_parts(options, task, roles, ledger is not None)
     task = of_persons(task, roles, options)
@@ -371,6 +373,7 @@ def _used(
     if task.secret:
         # who knows the seed could try what sensitive values give these classes
         used |= {**asdict(options.models), "seed": None}
+    used |= {each.option: each.limit for each in task.whole}
     return used | asdict(task.own) | {
         "quasi_identifiers": (
             "all other columns" if roles.open else list(roles.quasi_identifiers)

@@ -113,7 +113,10 @@ def _hindrances(
         task.geometry.has_centers or isinstance(task.geometry, AttributeGeometry)
         or release.same_level or not task.method.promises_k or task.method is AUTO
     )
+    whole = next((each.option for each in task.whole), "")
     return {
+        f"{whole} is about all classes of a release, and with {{}} some aren't shown again. Leave "
+        f"{whole} out.": bool(whole),
         "{} needs to know the quasi-identifiers before the query runs. Name them in "
         "quasi_identifiers=[...].": roles.open,
         f"The method {name} can't continue from the classes of an earlier release. Use mdav_star "

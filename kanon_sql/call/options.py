@@ -35,7 +35,7 @@ from kanon_sql.option import (
     option,
     options_of,
 )
-from kanon_sql.privacy import ModelOptions
+from kanon_sql.privacy import ModelOptions, WholeOptions
 from kanon_sql.validators import (
     flag,
     hierarchies,
@@ -273,6 +273,7 @@ class MeasureOptions:
 
 GROUPS = {
     "roles": RoleOptions, "grouping": GroupOptions, "models": ModelOptions,
+    "all classes": WholeOptions,
     "release": ReleaseOptions, "measuring": MeasureOptions, "risk": RiskOptions,
     "running": RunOptions, "releases": LedgerOptions, "parts": PartOptions,
 }
@@ -316,8 +317,8 @@ class Options:
     Attributes:
         call: the SQL call.
         explicit: the names of those that were given.
-        roles, group, models, release, measure, risk, run, ledger, parts: as their classes say;
-            max_risk has become k.
+        roles, group, models, whole, release, measure, risk, run, ledger, parts: as their classes
+            say; max_risk has become k.
         own: those of the method.
     """
 
@@ -326,6 +327,7 @@ class Options:
     roles: RoleOptions
     group: GroupOptions
     models: ModelOptions
+    whole: WholeOptions
     release: ReleaseOptions
     measure: MeasureOptions
     risk: RiskOptions
@@ -382,6 +384,6 @@ def read_options(call: str, arguments: Mapping[str, Any]) -> Options:
         frozenset(name for name, value in arguments.items() if value is not None),
         part(RoleOptions),
         replace(part(GroupOptions), method=group.method, k=k),
-        part(ModelOptions), part(ReleaseOptions), part(MeasureOptions), risk,
+        part(ModelOptions), part(WholeOptions), part(ReleaseOptions), part(MeasureOptions), risk,
         part(RunOptions), part(LedgerOptions), part(PartOptions), part(method.own),
     )

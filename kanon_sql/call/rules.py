@@ -318,11 +318,12 @@ def _check_by_column(options: Options, task: GroupTask) -> None:
             )
 
 
-def refuse_models(task: GroupTask) -> None:
-    """Raises OptionError for a task with privacy models that its method can't keep."""
-    if not task.models:
+def refuse_beside_k(task: GroupTask) -> None:
+    """Raises OptionError for a task with demands beside k that its method can't keep."""
+    options = [each.option for each in (*task.models, *task.whole)]
+    if not options:
         return
-    asked = task.models[0].option
+    asked = options[0]
     if not task.method.promises_k:
         raise OptionError(
             f"The method {task.method.name!r} promises no class size, and nothing that {asked} "

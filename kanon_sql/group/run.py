@@ -8,6 +8,7 @@ from time import perf_counter
 import numpy as np
 
 from kanon_sql.group.enforce import enforce, facts_before, least_class, merged_if_few
+from kanon_sql.group.whole import keep_whole
 from kanon_sql.kernel.watch import Watch
 from kanon_sql.methods import GroupTask
 from kanon_sql.points.points import Grouping, LossPoints, Points
@@ -16,8 +17,8 @@ from kanon_sql.privacy.feasible import refuse_infeasible
 
 def group_points(points: Points, task: GroupTask, watch: Watch | None = None) -> Grouping:
     """Groups points as the task says: by its method, then refined, then without the rows that pay,
-    and last so that every class keeps the privacy models: their shares are those of the rows that
-    are released.
+    then so that every class keeps the privacy models: their shares are those of the rows that are
+    released; and last so that all classes keep together what is asked of them.
 
     Args:
         points: n records in canonical order, of the task's geometry.
@@ -34,6 +35,8 @@ def group_points(points: Points, task: GroupTask, watch: Watch | None = None) ->
         grouping = _beside(points, grouping, task, watch)
     elif task.models:
         grouping = _kept(points, grouping, task, watch)
+    if not task.method.keeps_models:
+        grouping = keep_whole(points, grouping, task, watch)
     return task.geometry.finished(points, grouping, task, watch)
 
 

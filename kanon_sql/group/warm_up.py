@@ -31,6 +31,7 @@ def _parts(task: GroupTask, in_blocks: bool) -> list[str]:
     needed = {
         task.method.name: True, refining: task.refine == "local", "blocks": in_blocks,
         "suppression": task.suppress > 0.0, "privacy models": bool(task.models),
+        "mergers": bool(task.whole),
     }
     return [name for name, needs in needed.items() if needs]
 
@@ -43,7 +44,10 @@ def _trial(task: GroupTask, in_blocks: bool) -> GroupTask:
         own=task.own.for_trial(in_blocks),
         refine_steps=1,
         block_rows=TRIAL_BLOCK if in_blocks else None,
-        beside_k=(for_trial(TRIAL_COLUMN.name),) if task.models else (),
+        beside_k=(
+            *((for_trial(TRIAL_COLUMN.name),) if task.models else ()),
+            *(each.for_trial() for each in task.whole),
+        ),
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from kanon_sql.measure.metrics import Metric, filled
-from kanon_sql.privacy import MODEL_KINDS, THRESHOLDS, PrivacyModel
+from kanon_sql.privacy import MODEL_KINDS, THRESHOLDS, WHOLE, PrivacyModel, WholeConstraint
 
 REQUESTED = {
     each.name: Metric(
@@ -47,6 +47,13 @@ OF_MODELS = (*REQUESTED.values(), *REACHED.values(), *LEAST.values(), *BEFORE.va
 """Measured once for each model, with the name of its column."""
 
 
+OF_ALL_CLASSES = {
+    kind.option: Metric(kind.requested.name, "", *kind.requested[1:], public="yes")
+    for kind in WHOLE
+}
+"""What was asked of all classes together, by the option; other metrics tell what was reached."""
+
+
 def _fact(name: str) -> str:
     """SQL of a fact that the enforcement reports; NULL where it didn't."""
     return filled("(grouped ->> '${name}')::DOUBLE", name=name)
@@ -79,3 +86,9 @@ def model_metrics(models: Sequence[PrivacyModel]) -> Iterator[Metric]:
         yield replace(
             LOSS, expression=f"{_fact('loss_with')} - {_fact('loss_without')}"
         )
+
+
+def whole_metrics(asked: Sequence[WholeConstraint]) -> Iterator[Metric]:
+    """The metrics of what a call asks of all classes together."""
+    for each in asked:
+        yield replace(OF_ALL_CLASSES[each.option], expression=str(each.limit))

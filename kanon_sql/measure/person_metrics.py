@@ -25,5 +25,8 @@ PERSONS = (
     _of("prosecutor_risk_max_persons", "1.0::DOUBLE / fewest", "probability",
         "largest chance to pick the right person among the persons of a class: 1 / k_persons; "
         "lower is better", public="yes"),
+    _of("prosecutor_risk_mean_persons", "classes::DOUBLE / nullif(coming, 0)", "probability",
+        "mean over the persons of that chance, summed over the classes with rows of a person: "
+        "classes / persons, who count once in each part; lower is better", public="yes"),
 )
 """Measured where there is an entity."""

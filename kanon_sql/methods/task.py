@@ -13,7 +13,13 @@ from kanon_sql.methods.method import Method
 from kanon_sql.methods.option import MethodOptions
 from kanon_sql.names import caseless
 from kanon_sql.points.points import Grouping, Points
-from kanon_sql.privacy import Constraint, KAnonymity, PrivacyModel, read_constraint
+from kanon_sql.privacy import (
+    Constraint,
+    KAnonymity,
+    PrivacyModel,
+    WholeConstraint,
+    read_constraint,
+)
 
 
 @dataclass(frozen=True)
@@ -38,8 +44,8 @@ class GroupTask:
         suppress: the share of the rows that may be left out.
         class_label: the column that holds the class label, if there is one.
         sensitive_values: the values of sensitive columns that are truly sensitive.
-        beside_k: what every class must keep beside k; the method doesn't know of it, and classes
-            that break it are merged afterwards.
+        beside_k: what every class, or all of them together, must keep beside k; the method doesn't
+            know of it, and classes that break it are merged afterwards.
         persons: whether the records are persons, each of all rows of one.
         scales: the scale of each column, by its name in lower case, as it was learned from all rows
             where these are a block of them; None where it is learned from these.
@@ -101,6 +107,11 @@ class GroupTask:
     def models(self) -> tuple[PrivacyModel, ...]:
         """The privacy models among what stands beside k."""
         return tuple(each for each in self.beside_k if isinstance(each, PrivacyModel))
+
+    @property
+    def whole(self) -> tuple[WholeConstraint, ...]:
+        """What all classes together must keep, among what stands beside k."""
+        return tuple(each for each in self.beside_k if isinstance(each, WholeConstraint))
 
     @property
     def sensitive(self) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from kanon_sql.plan.k_anonymity import measured_sql, stages_of_models
 from kanon_sql.plan.macros import helper_macros
 from kanon_sql.plan.manifest import FORMAT, KEY, SECTIONS, digest_of
 from kanon_sql.plan.models import Checked, checked, model_stages, stages_of
-from kanon_sql.privacy import MODELS, OF_MODEL, ModelOptions
+from kanon_sql.privacy import MODELS, OF_MODEL, WHOLE, ModelOptions
 from kanon_sql.sql import expression, statement
 from kanon_sql.version import __version__
 
@@ -136,6 +136,12 @@ def _verify_release() -> str:
             for name, metric in shown.items()
         ),
         models="\n    UNION ALL\n    ".join(_shown(each, when) for each, when in places.items()),
+        whole="".join(
+            _macro(
+                "whole", option=literal(kind.option),
+                reached=shown[kind.reached[0]].expression,
+            ) + "\n    UNION ALL\n    " for kind in WHOLE
+        ),
     )
 
 

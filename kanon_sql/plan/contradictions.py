@@ -35,7 +35,7 @@ from kanon_sql.plan.entries import (
     of_column,
     option_names,
 )
-from kanon_sql.privacy import MODEL_KINDS
+from kanon_sql.privacy import MODEL_KINDS, WHOLE
 
 ROLES = {
     "quasi_identifier": "quasi_identifiers", "sensitive": "sensitive", "identifier": "identifiers",
@@ -74,7 +74,8 @@ def contradictions(manifest: Json) -> dict[str, str]:
         manifest: by section and entry; each section is an object.
     """
     faults: dict[str, str] = {}
-    for part in (_names, _made, _options, _roles, _trees, _release, _numbers, _models):
+    parts = (_names, _made, _options, _roles, _trees, _release, _numbers, _models, _whole)
+    for part in parts:
         try:
             for entry, said in part(manifest):
                 faults.setdefault(entry, said)
@@ -323,6 +324,27 @@ def _models(manifest: Json) -> Said:
                 f"The manifest asks for {measured} = {threshold:g} of {column!r}, and says that "
                 f"{has} was reached.",
             )
+
+
+def _whole(manifest: Json) -> Said:
+    """What all classes together have, against what was asked of them."""
+    options, metrics = manifest["options"], manifest["metrics"]
+    for kind in WHOLE:
+        limit = options.get(kind.option)
+        if limit is None:
+            continue
+        asked = kind.requested.name
+        if not is_number(limit) or metrics.get(asked) != limit:
+            yield f"metrics.{asked}", f"The manifest says another {asked} than the option."
+            continue
+        whole = kind(**{kind.option: limit})
+        for name in kind.reached:
+            has = metrics.get(name)
+            if is_number(has) and not whole.keeps(has):
+                yield (
+                    f"metrics.{name}",
+                    f"The manifest asks for {whole.in_words}, and says that {name} is {has:g}.",
+                )
 
 
 def _keeps(bound: str, has: Any, threshold: float) -> bool:

@@ -28,7 +28,7 @@ from kanon_sql.measure.metrics import (
     OF_GROUPING,
     VERBATIM,
 )
-from kanon_sql.measure.model_metrics import LOSS, OF_MODELS
+from kanon_sql.measure.model_metrics import LOSS, OF_ALL_CLASSES, OF_MODELS
 from kanon_sql.measure.part_metrics import PARTS
 from kanon_sql.measure.person_metrics import PERSONS
 from kanon_sql.measure.risk_metrics import WEIGHTED
@@ -66,8 +66,8 @@ RULED = {"quasi_identifier": "quasi_identifier", "release": "other"}
 with 'drop' no query reads them."""
 
 _TOLD = (
-    *METRICS, *DIVERSITY, ATTRIBUTE, OF_GROUPING, VERBATIM, NOTICE, *OF_MODELS, LOSS, *WEIGHTED,
-    *PERSONS, *PARTS, *LEDGER,
+    *METRICS, *DIVERSITY, ATTRIBUTE, OF_GROUPING, VERBATIM, NOTICE, *OF_MODELS, LOSS,
+    *OF_ALL_CLASSES.values(), *WEIGHTED, *PERSONS, *PARTS, *LEDGER,
 )
 """All that anonymize_metrics tells."""
 
@@ -78,7 +78,9 @@ OF_WHOLE = tuple(metric.name for metric in _TOLD if metric.public == "whole")
 """Those of them that are told where no row was left out."""
 
 EXACT = tuple(
-    metric.name for metric in (*METRICS, *DIVERSITY, *OF_MODELS, *WEIGHTED) if not metric.by_source
+    metric.name
+    for metric in (*METRICS, *DIVERSITY, *OF_MODELS, *OF_ALL_CLASSES.values(), *WEIGHTED)
+    if not metric.by_source
 )
 """Those that are counted on what comes out. Of the others, three digits are told where they are no
 whole number: that says enough, and little of one row."""

@@ -93,12 +93,13 @@ def persons_stages(call: GroupingCall) -> str:
     """The stages up to __kanon_persons; nothing where each row is a person."""
     if call.roles.entity is None:
         return ""
-    holes = dict.fromkeys(("part", "of_part", "due", "counted"), "")
+    holes = dict.fromkeys(("part", "of_part", "due", "counted"), "") | {"coming": "entity"}
     if call.roles.within:
         # whoever is in several parts is to be in one class of each, and may be left out of some
         holes = {
             "part": "part, ", "of_part": f"__kanon_kept.{PART} AS part, ", "due": ", due",
             "counted": ", count(DISTINCT concat(part, ' ', entity)) AS due",
+            "coming": "concat(part, ' ', entity)",
         }
     return statement("persons.stages", entity=quoted(call.roles.entity), **holes) + "\n"
 

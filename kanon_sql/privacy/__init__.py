@@ -1,4 +1,5 @@
-"""What every class of a release must keep: k-anonymity, and the privacy models beside it.
+"""What every class of a release must keep: k-anonymity, and the privacy models beside it; and what
+all classes must keep together.
 
 Each of these is kept by the union of two classes that keep it, so that merging always repairs and
 never breaks. A model is one class of one module, and stands here in MODELS, its options in
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kanon_sql.option import options_of
+from kanon_sql.privacy.average_risk import AverageRisk, AverageRiskOptions
 from kanon_sql.privacy.beta import BetaLikeness, BetaOptions
 from kanon_sql.privacy.delta import DeltaDisclosure, DeltaOptions
 from kanon_sql.privacy.entity import EntityShare
@@ -32,6 +34,7 @@ from kanon_sql.privacy.model import (
     Threshold,
 )
 from kanon_sql.privacy.t_closeness import Closeness, ClosenessOptions
+from kanon_sql.privacy.whole import WholeConstraint
 
 __all__ = [
     "CONSTRAINTS",
@@ -40,7 +43,9 @@ __all__ = [
     "NULLS",
     "OF_MODEL",
     "THRESHOLDS",
+    "WHOLE",
     "AlphaFrequency",
+    "AverageRisk",
     "BetaLikeness",
     "Closeness",
     "Constraint",
@@ -53,6 +58,8 @@ __all__ = [
     "PrivacyModel",
     "RecursiveDiversity",
     "Threshold",
+    "WholeConstraint",
+    "WholeOptions",
     "for_trial",
     "model_of",
     "read_constraint",
@@ -88,7 +95,16 @@ THRESHOLDS = tuple({
 }.values())
 """What can be asked of the models, each once."""
 
-_KINDS: tuple[type[Constraint], ...] = (KAnonymity, EntityShare, *MODELS)
+WHOLE: tuple[type[WholeConstraint], ...] = (AverageRisk,)
+"""What options ask of all classes together."""
+
+
+@dataclass(frozen=True)
+class WholeOptions(AverageRiskOptions):
+    """What all classes must keep together; it is checked on the released values."""
+
+
+_KINDS: tuple[type[Constraint], ...] = (KAnonymity, EntityShare, *MODELS, *WHOLE)
 CONSTRAINTS: dict[str, type[Constraint]] = {kind.name: kind for kind in _KINDS}
 """By its word, all that classes can be asked to keep."""
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 from kanon_sql.errors import DataError
 from kanon_sql.points.points import Labels, Points
 from kanon_sql.points.sensitive import Counts
@@ -33,6 +35,20 @@ def counts_of(
         table = model.counts(column, codes if kept is None else codes[kept])
         pairs.append((model, table))
     return pairs
+
+
+def persons_among(points: Points, apart: str | None, kept: Labels) -> int:
+    """How many persons these rows are of.
+
+    Args:
+        points: n records, with codes of the column that says whose each is.
+        apart: that column, where the rows of a person are several; None: each record is a person.
+        kept: int64, shape (m,); the rows that count.
+    """
+    if apart is None:
+        return len(kept)
+    spot = spot_of(apart, [column.name for column in points.sensitive_columns])
+    return len(np.unique(points.sensitive[kept, spot]))
 
 
 def refuse_infeasible(

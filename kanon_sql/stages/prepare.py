@@ -24,7 +24,7 @@ from kanon_sql.methods.auto import settle
 from kanon_sql.methods.single_attribute.geometry import AttributeGeometry
 from kanon_sql.names import caseless
 from kanon_sql.points.points import Grouping, Labels, Points
-from kanon_sql.privacy.feasible import refuse_infeasible
+from kanon_sql.privacy.feasible import persons_among, refuse_infeasible
 from kanon_sql.stages.block import GoingOn
 from kanon_sql.stages.ledger import Past, past_of_newcomers, read_past
 
@@ -126,6 +126,7 @@ def prepare(
         if task.apart is not None:
             points = numbered_anew(points, task.apart)
         refuse_infeasible(points, task.models)
+        _refuse_whole(points, task)
     numbers = records.in_order(rows.numbers("row"))
     past = None
     if ledger is not None:
@@ -139,6 +140,15 @@ def prepare(
     return Prepared(
         points, records.bare(), numbers, task, perf_counter() - started, persons, past, chosen
     )
+
+
+def _refuse_whole(points: Points, task: GroupTask) -> None:
+    """Raises DataError for a demand on all classes that not even one class keeps."""
+    if not task.whole:
+        return
+    persons = persons_among(points, task.apart, np.arange(len(points)))
+    for each in task.whole:
+        each.refuse(persons, "rows" if task.apart is None and not task.persons else "persons")
 
 
 def _looked(rows: Rows, columns: Sequence[Column], trees: Mapping[str, Tree]) -> Looked:

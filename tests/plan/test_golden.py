@@ -85,6 +85,11 @@ CASES: dict[str, tuple[str, dict[str, object]]] = {
         {"k": 4, "identifiers": ["name"], "sensitive": ["disease", "job"], "seed": 7,
          "l": {"disease": 2}, "t": {"job": 0.5}, "beta": {"job": 2}},
     ),
+    "all_classes": (
+        "anonymize",
+        {"k": 5, "quasi_identifiers": ["age", "zip"], "identifiers": ["name"],
+         "sensitive": ["job", "disease"], "max_average_risk": 0.1},
+    ),
     "persons": (
         "anonymize_metrics",
         {"k": 4, "entity": "name", "sensitive": ["disease"], "l": 2, "suppress": 0.1, "seed": 7},
@@ -92,7 +97,7 @@ CASES: dict[str, tuple[str, dict[str, object]]] = {
     "persons_apart": (
         "anonymize",
         {"k": 4, "quasi_identifiers": ["age", "zip"], "others": "drop", "entity": "name",
-         "entity_rows": "apart"},
+         "entity_rows": "apart", "max_average_risk": 0.1},
     ),
     "ledger_begun": (
         "anonymize_ledger",
@@ -148,7 +153,8 @@ CASES: dict[str, tuple[str, dict[str, object]]] = {
 
 
 AS_IN = {
-    **dict.fromkeys(["every_column", "others_released", "others_dropped"], "roles_by_name"),
+    **dict.fromkeys(["every_column", "others_released", "others_dropped", "all_classes"],
+                    "roles_by_name"),
     **dict.fromkeys(["all_but_sensitive", "centers", "same_levels", "suppressed"], "hierarchies"),
     **dict.fromkeys(["ledger", "ledger_begun", "models", "persons_apart"], "ledger_models"),
     **dict.fromkeys(["clusters", "metrics", "metrics_by_part", "parts_of_persons"], "persons"),

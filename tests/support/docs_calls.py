@@ -34,6 +34,7 @@ WHERE = {
     "roles": "options.md#roles",
     "grouping": "options.md#the-grouping",
     "models": "options.md#privacy-models",
+    "all classes": "options.md#all-classes-together",
     "release": "options.md#the-release",
     "measuring": "options.md#measuring",
     "risk": "risk.md#how-much-is-allowed",

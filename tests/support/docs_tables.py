@@ -20,7 +20,7 @@ from kanon_sql.measure.audit_metrics import AUDIT
 from kanon_sql.measure.column_metrics import OF_COLUMN
 from kanon_sql.measure.ledger_metrics import LEDGER
 from kanon_sql.measure.metrics import ATTRIBUTE, DIVERSITY, METRICS, VERBATIM, Metric
-from kanon_sql.measure.model_metrics import LOSS, OF_MODELS
+from kanon_sql.measure.model_metrics import LOSS, OF_ALL_CLASSES, OF_MODELS
 from kanon_sql.measure.part_metrics import PARTS
 from kanon_sql.measure.person_metrics import PERSONS
 from kanon_sql.measure.risk_metrics import BY_SUBSET, DRIVES, RISK, WEIGHTED
@@ -217,6 +217,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "metrics: each privacy model": lambda: metrics((
         *OF_MODELS, replace(LOSS, unit="percent, or cells")
     )),
+    "metrics: all classes": partial(metrics, tuple(OF_ALL_CLASSES.values())),
     "metrics: each quasi-identifier": partial(
         metrics, (ATTRIBUTE, VERBATIM, *OF_COLUMN.values())
     ),

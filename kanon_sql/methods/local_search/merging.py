@@ -52,7 +52,7 @@ def _unions(
         violation[o] = violation_of(demands, kept, both, size + many, NOBODY, NOBODY)
 
 
-def _together(sizes: Floats) -> float:
+def together(sizes: Floats) -> float:
     """What classes of one attribute lose more as one: that is known by their sizes alone."""
     return float(sizes.sum() ** 2 - (sizes * sizes).sum())
 
@@ -86,7 +86,7 @@ class Merging:
         held = np.array([float(self.held[some].sum()) for some in choices])
         removed = self.held[group] + held - violation
         growth = np.array([
-            _together(self.sizes[np.append(some, group)]) for some in choices
+            together(self.sizes[np.append(some, group)]) for some in choices
         ])
         if (removed > 0.0).any():
             rate = np.full(len(choices), np.inf)

@@ -23,7 +23,8 @@ sweep itself is in lattice.py.
 
 Privacy models that all classes must keep are asked of the node, too, where no record may be
 suppressed: classes only merge on the way up, and the union of two classes that keep a model keeps
-it. So a node that breaks one shuts all nodes below it.
+it. So a node that breaks one shuts all nodes below it. The same is true of a demand on all classes
+together, which allows only so many of them.
 
 Losses are compared as whole numbers, in units of 2**-30 of the power of two above a record's whole
 loss. So sums that differ by rounding alone are ties.
@@ -54,6 +55,7 @@ from kanon_sql.methods.recoding.lattice import (
 from kanon_sql.methods.task import GroupTask
 from kanon_sql.points.points import Codes, Floats, Grouping, Labels, LossPoints
 from kanon_sql.privacy.demands import Demands, demands_of
+from kanon_sql.privacy.feasible import persons_among
 from kanon_sql.privacy.kernels import violations
 
 MOST_NODES = 50_000_000
@@ -153,10 +155,10 @@ class _LatticeSearch:
 
     def __init__(
         self, points: LossPoints, k: int, out: int, trees: list[_AttributeTree],
-        demands: Demands | None
+        demands: Demands | None, most: int
     ) -> None:
         n, count = len(points), len(trees)
-        self.k, self.checked, self.demands = k, 0, demands
+        self.k, self.checked, self.demands, self.most = k, 0, demands, most
         self.trees = sorted(trees, key=lambda tree: -tree.width(tree.low))
         order = np.argsort([tree.number for tree in self.trees])
         low = np.array([tree.low for tree in self.trees], np.int64)
@@ -242,11 +244,13 @@ class _LatticeSearch:
         return True
 
     def breaks(self, levels: Node) -> bool:
-        """Whether a class of a node breaks a model."""
-        if self.demands is None:
+        """Whether a class of a node breaks a model, or there are too many classes."""
+        if self.demands is None and self.most >= self.lattice.records:
             return False
         keys, width = self.keys(self.base, levels)
-        owner, _, _ = self.listed(keys, self.base, width)
+        owner, first, _ = self.listed(keys, self.base, width)
+        if len(first) > self.most or self.demands is None:
+            return len(first) > self.most
         return bool((violations(self.demands, owner[self.row].astype(np.int64)) > 0.0).any())
 
     def check_few(self, watch: Watch) -> None:
@@ -329,6 +333,12 @@ class _LatticeSearch:
         return np.asarray(number[labels], np.int64)
 
 
+def _most_classes(points: LossPoints, task: GroupTask) -> int:
+    """How many classes there may be; as many as records, where nobody asks."""
+    persons = persons_among(points, task.apart, np.arange(len(points)))
+    return min([len(points), *(each.most_classes(persons) for each in task.whole)])
+
+
 def full_domain(points: LossPoints, task: GroupTask, watch: Watch) -> Grouping:
     """The levels of least loss at which all but a share of the records are k-anonymous.
 
@@ -336,8 +346,8 @@ def full_domain(points: LossPoints, task: GroupTask, watch: Watch) -> Grouping:
     costs the scale (times limit) of the columns of the levels below L; a suppressed record costs
     that of all columns. Ties go to fewer suppressed records, then to the lowest levels, the first
     attribute first. Options: ``suppress``, the share of records that may be suppressed, 0 if not
-    given. Needs len(points) >= k >= 1, and where the task has privacy models, no records to be
-    suppressed and that one class of all records keeps the models.
+    given. Needs len(points) >= k >= 1, and where the task has demands beside k, no records to be
+    suppressed and that one class of all records keeps them.
 
     Returns classes numbered by their first record, -1 for a suppressed one, and as facts
     ``level 0``, ``level 1`` ... by attribute, ``lattice_nodes`` and ``lattice_checked``, the nodes
@@ -357,7 +367,7 @@ def full_domain(points: LossPoints, task: GroupTask, watch: Watch) -> Grouping:
     out = floor(task.suppress * len(points))
     trees = [_tree(points, a, int(first), k, out) for a, first in enumerate(firsts)]
     demands = demands_of(points, task.models, np.arange(len(points))) if task.models else None
-    search = _LatticeSearch(points, k, out, trees, demands)
+    search = _LatticeSearch(points, k, out, trees, demands, _most_classes(points, task))
     search.run(watch)
     levels = search.best[LEVELS + search.lattice.order].tolist()
     facts = {f"level {number}": float(level) for number, level in enumerate(levels)}

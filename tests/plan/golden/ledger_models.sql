@@ -316,9 +316,10 @@ __kanon_crowds AS MATERIALIZED (  -- persons of each combination
     GROUP BY __kanon_combination
 ),
 __kanon_persons AS MATERIALIZED (
-    SELECT everybody, came, left_out, places, fewest, most_rows, mean_rows, strangers
+    SELECT everybody, came, coming, left_out, places, fewest, most_rows, mean_rows, strangers
     FROM (SELECT count(DISTINCT entity) AS everybody,
                  count(DISTINCT entity) FILTER (WHERE __kanon_class >= 0) AS came,
+                 count(DISTINCT entity) FILTER (WHERE __kanon_class >= 0) AS coming,
                  count(DISTINCT entity) FILTER (WHERE __kanon_class < 0) AS left_out,
                  count(*) AS places, count(*) FILTER (WHERE entity IS NULL) AS strangers
           FROM __kanon_whose)

@@ -179,9 +179,10 @@ __kanon_crowds AS MATERIALIZED (  -- persons of each combination
     GROUP BY __kanon_combination
 ),
 __kanon_persons AS MATERIALIZED (
-    SELECT everybody, came, left_out, places, fewest, most_rows, mean_rows, strangers
+    SELECT everybody, came, coming, left_out, places, fewest, most_rows, mean_rows, strangers
     FROM (SELECT count(DISTINCT entity) AS everybody,
                  count(DISTINCT entity) FILTER (WHERE __kanon_class >= 0) AS came,
+                 count(DISTINCT entity) FILTER (WHERE __kanon_class >= 0) AS coming,
                  count(DISTINCT entity) FILTER (WHERE __kanon_class < 0) AS left_out,
                  count(*) AS places, count(*) FILTER (WHERE entity IS NULL) AS strangers
           FROM __kanon_whose)
@@ -402,6 +403,7 @@ SELECT unnest(list_transform([list_concat([
     {'metric': 'rows_per_person_max', 'value': ((SELECT most_rows FROM __kanon_persons))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'in_words': NULL::VARCHAR, 'description': 'released rows of the person with the most'},
     {'metric': 'k_persons', 'value': ((SELECT fewest FROM __kanon_persons))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'persons', 'in_words': NULL::VARCHAR, 'description': 'smallest number of persons that share a combination of released values, counted on the released values; at least k_requested'},
     {'metric': 'prosecutor_risk_max_persons', 'value': ((SELECT 1.0::DOUBLE / fewest FROM __kanon_persons))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'probability', 'in_words': NULL::VARCHAR, 'description': 'largest chance to pick the right person among the persons of a class: 1 / k_persons; lower is better'},
+    {'metric': 'prosecutor_risk_mean_persons', 'value': ((SELECT classes::DOUBLE / nullif(coming, 0) FROM __kanon_persons))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'probability', 'in_words': NULL::VARCHAR, 'description': 'mean over the persons of that chance, summed over the classes with rows of a person: classes / persons, who count once in each part; lower is better'},
     {'metric': 'l_requested (disease)', 'value': (2)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'values', 'in_words': NULL::VARCHAR, 'description': 'the requested l'},
     {'metric': 'l (disease)', 'value': ((SELECT has FROM __kanon_models WHERE model = 0))::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'values', 'in_words': NULL::VARCHAR, 'description': 'the smallest number of values of a class, as diversity_kind counts them (for ''recursive'', see c); at least l_requested; counted on the released values'},
     {'metric': 'l_least_class_size (disease)', 'value': ((grouped ->> 'least_size 0')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'in_words': NULL::VARCHAR, 'description': 'no class of fewer rows can keep l, given the values of all rows'},
