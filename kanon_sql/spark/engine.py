@@ -9,6 +9,7 @@ from functools import reduce
 from time import perf_counter
 from typing import Any
 
+import pyarrow as pa
 from pyspark import StorageLevel
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
@@ -40,12 +41,18 @@ from kanon_sql.spark.columns import (
     own_cell,
     own_hash,
 )
+from kanon_sql.spark.packets import (
+    FACTS,
+    OF_VALUES,
+    PLACED,
+    RELEASED,
+    dealer,
+    packer,
+    reader,
+)
 from kanon_sql.spark.parts import divide, in_packs
 from kanon_sql.spark.released import SparkRelease, free
 from kanon_sql.spark.request import (
-    FACTS,
-    OF_ALL,
-    OF_VALUES,
     ZONE,
     FrameRequest,
     beside,
@@ -59,6 +66,8 @@ from kanon_sql.sql import expression
 
 PART_ROWS = 250_000
 """Rows of a partition of the release, about."""
+
+CLASS_ID = StructField("class_id", LongType())
 
 KINDS = {
     kind.__name__: kind
@@ -168,6 +177,7 @@ class FrameEngine:
         self._places: dict[int, int] = {}
         self._numbers: dict[Block, int] = {}
         self._released: tuple[Any, Any] = (None, None)
+        self._partitions = 0  # of the release
 
     @property
     def request(self) -> Request:
@@ -240,14 +250,15 @@ class FrameEngine:
             for j, (part, block) in enumerate(blocks)
         }
         self._numbers.update(numbers)
-        released = self._checkpoint(self._ordered(
-            self._by_workers(blocks, numbers), sum(block.rows for _, block in blocks)
-        ))
+        self._partitions = self._partitions or _partitions(sum(block.rows for _, block in blocks))
+        released = self._checkpoint(
+            self._by_workers(blocks, numbers).repartition(self._partitions, OF_VALUES)
+        )
         facts = {
             row[BLOCK]: json.loads(row[FACTS])
             for row in released.filter(F.col(FACTS).isNotNull()).select(BLOCK, FACTS).collect()
         }
-        results = {block: _read(facts.get(number), block) for block, number in numbers.items()}
+        results = {block: _facts_of(facts.get(number), block) for block, number in numbers.items()}
         if not may_join:
             for each in results.values():
                 if isinstance(each, DataError):
@@ -282,11 +293,8 @@ class FrameEngine:
     def _by_workers(
         self, blocks: Sequence[tuple[Part, Block]], numbers: Mapping[Block, int]
     ) -> Any:
-        """The released rows and the facts of blocks."""
-        schema = beside(self.frame.released)
-        group = grouper(
-            self._work, self._told, self.rows.tables, to_arrow_schema(schema, timezone=ZONE)
-        )
+        """The released rows of blocks in packets, and the facts of blocks."""
+        group = grouper(self._work, self._told, self.rows.tables, self._target, self._partitions)
         names = [column(field.name) for field in self.frame.fields]
         if self.frame.in_parts is not None and self.request.call.small_parts == "join":
             names.append(F.col(JOINED))
@@ -294,43 +302,56 @@ class FrameEngine:
             part.select(*names, F.col(BLOCK).cast("long")) for part in self._rows(blocks, numbers)
         ))
         # so many partitions that Spark doesn't join them by their size in bytes
-        rows = rows.repartition(len(blocks), BLOCK)
-        return rows.groupBy(BLOCK).applyInArrow(group, schema)
+        packets = rows.mapInArrow(packer, PLACED).repartition(len(blocks), BLOCK)
+        return packets.groupBy(BLOCK).applyInArrow(group, RELEASED)
 
-    def _ordered(self, frame: Any, rows: int) -> Any:
-        """Which partition a row is in, and where it stands there, follows from hashes of what is
-        released of it."""
-        parts = max(1, -(-rows // PART_ROWS))
-        return frame.repartition(parts, OF_VALUES).sortWithinPartitions(OF_VALUES, OF_ALL)
+    @property
+    def _target(self) -> pa.Schema:
+        """The columns of the rows in packets."""
+        return to_arrow_schema(beside(self.frame.released), timezone=ZONE)
+
+    def _read(self, packets: Any, names: Sequence[str], in_order: bool) -> Any:
+        """These columns of the rows in packets. Which partition a row is in, and where it stands
+        there, follows from hashes of what is released of it."""
+        known = {field.name: field for field in (*beside(self.frame.released), CLASS_ID)}
+        return packets.mapInArrow(
+            reader(names, in_order), StructType([known[name] for name in names])
+        )
 
     def written(self, parts: Sequence[Part], facts: Sequence[BlockFacts], common: Common) -> Output:
         """The release as Spark keeps it, verified there."""
         blocks = {self._numbers[block] for part in parts for block in part.blocks}
-        kept, released = self._whole({*self._numbers.values()} - blocks, common.rows)
-        counted = self.frame.counted
-        output = count_output(released, counted)
+        kept = self._whole({*self._numbers.values()} - blocks, common.rows)
+        counted, names = self.frame.counted, [field.name for field in self.frame.released]
+        output = count_output(self._read(kept, counted, in_order=False), counted)
         if self.request.entity is None:  # whose a row is isn't released: blocks have verified it
+            released = self._read(kept, [*names, BLOCK], in_order=False)
             verify_models(self._work, released, self._told, self.rows.tables, output.rows, counted)
-        names = [column(field.name) for field in self.frame.released]
         if self.request.call.release.class_id:
-            kept = released = self._checkpoint(with_class_ids(self._work, released, counted))
-            names.append(F.col("class_id"))
-        self._released = released.select(*names), kept
+            kept = self._checkpoint(with_class_ids(self._work, kept, counted, self._target))
+            names.append(CLASS_ID.name)
+        self._released = self._read(kept, names, in_order=True), kept
         return output
 
-    def _whole(self, dropped: Collection[int], rows: int) -> tuple[Any, Any]:
-        """What Spark keeps of the release, and its rows, without those of blocks that are no more.
-        """
+    def _whole(self, dropped: Collection[int], rows: int) -> Any:
+        """What Spark keeps of the release, without blocks that are no more."""
         first, *others = self._checkpoints
         if not others:
-            return first, first.filter(F.col(FACTS).isNull())
+            return first
         union = reduce(DataFrame.unionByName, self._checkpoints)
         left = union.filter(F.col(FACTS).isNull() & ~F.col(BLOCK).isin(list(dropped)))
-        released = self._checkpoint(self._ordered(left, rows))
-        return released, released
+        partitions = _partitions(rows)
+        if partitions != self._partitions:
+            left = left.mapInArrow(dealer(partitions), RELEASED)
+        return self._checkpoint(left.repartition(partitions, OF_VALUES))
 
 
-def _read(facts: Mapping[str, Any] | None, block: Block) -> BlockFacts | DataError:
+def _partitions(rows: int) -> int:
+    """How many partitions a release of so many rows has."""
+    return max(1, -(-rows // PART_ROWS))
+
+
+def _facts_of(facts: Mapping[str, Any] | None, block: Block) -> BlockFacts | DataError:
     """The facts of a block as a worker told them, or why it was refused.
 
     Raises:

@@ -23,6 +23,7 @@ from kanon_sql.output.faults import SPILLED
 from kanon_sql.plan.fragments import listed
 from kanon_sql.plan.parts import starred
 from kanon_sql.spark.columns import BLOCK, JOINED, part_of_block
+from kanon_sql.spark.packets import PACKET, released_packets, unpacked
 from kanon_sql.sql import expression, statement
 from kanon_sql.stages.block import hand_over, take_facts
 
@@ -153,21 +154,25 @@ def known_to(session: Session, tables: Mapping[str, pa.Table]) -> None:
 
 
 def grouper(
-    work: WorkerSetup, parts: Sequence[CutRows], tables: Mapping[str, pa.Table], target: pa.Schema
+    work: WorkerSetup, parts: Sequence[CutRows], tables: Mapping[str, pa.Table], target: pa.Schema,
+    partitions: int,
 ) -> Callable[[pa.Table], pa.Table]:
-    """A function for applyInArrow: the released rows of a block, and last a row with its facts, or
-    with why there is no release.
+    """A function for applyInArrow: the released rows of a block in packets, and last a row with its
+    facts, or with why there is no release.
 
     Args:
         work: what workers need to know.
         parts: whose blocks they are, by their numbers.
         tables: that the query of a block reads, by name.
-        target: the columns that come out; after the released ones two hashes, the number of the
-            block, and the facts.
+        target: the columns that come out; after the released ones two hashes and the number of the
+            block.
+        partitions: of the release.
     """
 
-    def group(rows: pa.Table) -> pa.Table:
-        number = rows[BLOCK][0].as_py()
+    def group(packets: pa.Table) -> pa.Table:
+        number = packets[BLOCK][0].as_py()
+        rows = unpacked(packets[PACKET])
+        assert rows is not None
         part = parts[part_of_block(number)]
         try:
             session = opened(work.zone, work.threads)
@@ -176,23 +181,16 @@ def grouper(
             outcome: dict[str, Any] = asdict(facts)
         except KanonError as error:
             released, outcome = None, {"error": [_kind(error), str(error)]}
-        facts_name, block_name = target.names[-1], target.names[-2]
-        last = pa.Table.from_pylist(
-            [{facts_name: json.dumps(outcome), block_name: number}], schema=target
-        )
         if released is None:
-            return last
+            released = target.empty_table().drop_columns([BLOCK])
         # the hashes are of 64 bits without a sign, which Spark has no type for
         columns = [
             column.combine_chunks().view(pa.int64()) if column.type == pa.uint64() and
             name.startswith("__kanon_") else column
             for name, column in zip(released.column_names, released.columns, strict=True)
         ]
-        many = released.num_rows
-        whole = pa.table(
-            [*columns, pa.repeat(number, many), pa.nulls(many, pa.string())], names=target.names
-        )
-        return pa.concat_tables([whole.cast(target), last])
+        whole = pa.table([*columns, pa.repeat(number, released.num_rows)], names=target.names)
+        return released_packets(whole.cast(target), number, json.dumps(outcome), partitions)
 
     return group
 
