@@ -12,6 +12,7 @@ from pyspark import TaskContext
 
 from kanon_sql.plan.fragments import listed
 from kanon_sql.spark.packets import (
+    NO_BLOCK,
     OF_ALL,
     OF_VALUES,
     RELEASED,
@@ -59,9 +60,10 @@ def _counter(work: WorkerSetup, columns: tuple[str, ...]) -> Callable[[Batches],
     """A function for mapInArrow: how many classes a partition has."""
 
     def count(batches: Batches) -> Batches:
-        rows = unpacked(packets_of(batches))
-        if rows is None:
+        packets = list(packets_of(batches))
+        if not packets:
             return
+        rows = unpacked(packets)
         text = statement("spark.places", columns=listed(columns), rows=ROWS)
         counts = asked_of(opened(work.zone, 1), text, rows)
         whole = pa.table([pa.array([_place()], pa.int64()), counts["classes"]], schema=CLASSES)
@@ -77,9 +79,10 @@ def _numberer(
     classes the partitions before each have."""
 
     def number(batches: Batches) -> Batches:
-        rows = unpacked(packets_of(batches))
-        if rows is None:
+        packets = list(packets_of(batches))
+        if not packets:
             return
+        rows = unpacked(packets)
         class_id = statement(
             "blocks.class_id", before=before[_place()],
             quasi=", ".join(f"{listed((name,))} ASC" for name in columns[1:]),
@@ -88,6 +91,6 @@ def _numberer(
             "spark.class_ids", class_id=class_id, rows=ROWS, order=listed((OF_VALUES, OF_ALL))
         )
         numbered = asked_of(opened(work.zone, 1), text, rows)
-        yield from in_packets(numbered.cast(target))
+        yield from in_packets(numbered.cast(target), NO_BLOCK)
 
     return number

@@ -31,6 +31,9 @@ RELEASED = StructType([
 """Released rows of a block that go to one partition, with the hash of one of them, by which Spark
 sends them there; or the facts of a block."""
 
+NO_BLOCK = -1
+"""Stands for the block of rows of which nobody asks for it any more."""
+
 SLICE = 65_536
 """Rows that are handed to Spark at a time, at most."""
 
@@ -46,10 +49,9 @@ def packed(rows: pa.Table) -> bytes:
     return bytes(sink.getvalue())
 
 
-def unpacked(packets: Iterable[Any]) -> pa.Table | None:
-    """The rows of packets, which are scalars of Arrow; None without a packet."""
-    tables = [pa.ipc.open_stream(packet.as_buffer()).read_all() for packet in packets]
-    return pa.concat_tables(tables) if tables else None
+def unpacked(packets: Sequence[Any]) -> pa.Table:
+    """The rows of packets, of which there is at least one, as scalars of Arrow."""
+    return pa.concat_tables([pa.ipc.open_stream(each.as_buffer()).read_all() for each in packets])
 
 
 def packets_of(batches: Iterable[pa.RecordBatch]) -> Iterator[Any]:
@@ -79,45 +81,48 @@ def dealt(rows: pa.Table, places: np.ndarray[Any, Any]) -> Iterator[tuple[int, i
             )
 
 
+def placed_packet(block: int, packet: bytes) -> pa.RecordBatch:
+    """A row as PLACED has it."""
+    schema = pa.schema([(BLOCK, pa.int64()), (PACKET, pa.binary())])
+    return pa.record_batch([[block], [packet]], schema=schema)
+
+
 def packer(batches: Batches) -> Batches:
     """For mapInArrow: rows in packets, each of one block."""
-    schema = pa.schema([(BLOCK, pa.int64()), (PACKET, pa.binary())])
-    for rows in _together(batches):
-        own = rows.drop_columns([BLOCK])
-        for block, _, packet in dealt(own, rows[BLOCK].to_numpy()):
-            yield pa.record_batch([[block], [packet]], schema=schema)
+    for rows in together(pa.Table.from_batches([batch]) for batch in batches):
+        for block, _, packet in dealt(rows.drop_columns([BLOCK]), rows[BLOCK].to_numpy()):
+            yield placed_packet(block, packet)
 
 
-def _together(batches: Batches) -> Iterator[pa.Table]:
-    """Batches as larger ones."""
-    waiting: list[pa.RecordBatch] = []
-    size = 0
-    for batch in batches:
-        waiting.append(batch)
-        size += batch.nbytes
-        if size >= PACKET_BYTES:
-            yield pa.Table.from_batches(waiting)
-            waiting, size = [], 0
+def together(tables: Iterable[pa.Table], size: int = PACKET_BYTES) -> Iterator[pa.Table]:
+    """Tables as larger ones, of so many bytes, about."""
+    waiting: list[pa.Table] = []
+    have = 0
+    for table in tables:
+        waiting.append(table)
+        have += table.nbytes
+        if have >= size:
+            yield pa.concat_tables(waiting)
+            waiting, have = [], 0
     if sum(map(len, waiting)):
-        yield pa.Table.from_batches(waiting)
+        yield pa.concat_tables(waiting)
 
 
-def in_packets(rows: pa.Table, partitions: int = 1) -> Batches:
-    """Released rows in packets, each of one partition and in a batch of its own, so that few of
-    them are in memory at a time."""
-    keys, blocks = rows[OF_VALUES].to_numpy(), rows[BLOCK].to_numpy()
+def in_packets(rows: pa.Table, block: int, partitions: int = 1) -> Batches:
+    """Released rows of a block in packets, each of one partition and in a batch of its own, so that
+    few of them are in memory at a time."""
+    keys = rows[OF_VALUES].to_numpy()
     for _, i, packet in dealt(rows, partitions_of(keys, partitions)):
-        yield _row(int(keys[i]), int(blocks[i]), None, packet)
+        yield _row(int(keys[i]), block, None, packet)
 
 
 def dealer(partitions: int) -> Callable[[Batches], Batches]:
     """A function for mapInArrow: packets of released rows dealt to other partitions."""
 
     def deal(batches: Batches) -> Batches:
-        for packet in packets_of(batches):
-            rows = unpacked([packet])
-            assert rows is not None
-            yield from in_packets(rows, partitions)
+        for rows in _as_they_lie(batches):
+            block = rows[BLOCK][0].as_py()
+            yield from in_packets(rows.drop_columns([BLOCK]), block, partitions)
 
     return deal
 
@@ -133,7 +138,7 @@ def released_packets(rows: pa.Table, block: int, facts: str, partitions: int) ->
         partitions: of the release.
     """
     return pa.Table.from_batches([
-        *in_packets(rows, partitions), _row(None, block, facts, None)
+        *in_packets(rows, block, partitions), _row(None, block, facts, None)
     ])
 
 
@@ -147,27 +152,33 @@ def _row(key: int | None, block: int, facts: str | None, packet: bytes | None) -
 
 def ordered(batches: Batches) -> pa.Table | None:
     """All rows of a partition of the release in their order; None without any."""
-    rows = unpacked(packets_of(batches))
-    if rows is None or rows.num_rows == 0:
+    packets = list(packets_of(batches))
+    if not packets:
         return None
+    rows = unpacked(packets)
     order = np.lexsort((rows[OF_ALL].to_numpy(), rows[OF_VALUES].to_numpy()))
     return rows.combine_chunks().take(pa.array(order))
 
 
 def reader(names: Sequence[str], in_order: bool) -> Callable[[Batches], Batches]:
-    """A function for mapInArrow: columns of the rows of packets; in their order only where asked.
-    """
+    """A function for mapInArrow: columns of the rows of packets; in their order only where asked,
+    and then without BLOCK."""
 
     def read(batches: Batches) -> Batches:
-        tables = (
-            [ordered(batches)] if in_order
-            else (unpacked([packet]) for packet in packets_of(batches))
-        )
-        for rows in tables:
+        for rows in [ordered(batches)] if in_order else _as_they_lie(batches):
             if rows is not None:
                 yield from rows.select(list(names)).to_batches(max_chunksize=SLICE)
 
     return read
+
+
+def _as_they_lie(batches: Batches) -> Iterator[pa.Table]:
+    """The rows of packets, with the column BLOCK."""
+    for batch in batches:
+        for block, packet in zip(batch.column(BLOCK), batch.column(PACKET), strict=True):
+            if packet.is_valid:
+                rows = unpacked([packet])
+                yield rows.append_column(BLOCK, pa.repeat(block, len(rows)))
 
 
 def partitions_of(keys: np.ndarray[Any, Any], partitions: int) -> np.ndarray[Any, Any]:
@@ -191,8 +202,10 @@ def partitions_of(keys: np.ndarray[Any, Any], partitions: int) -> np.ndarray[Any
     for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
         hashed = (hashed ^ hashed >> np.uint32(shift)) * np.uint32(factor)
     hashed ^= hashed >> np.uint32(16)
-    return hashed.view(np.int32).astype(np.int64) % partitions
+    places: np.ndarray[Any, Any] = hashed.view(np.int32).astype(np.int64) % partitions
+    return places
 
 
 def _turned(values: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, Any]:
-    return values << np.uint32(bits) | values >> np.uint32(32 - bits)
+    turned: np.ndarray[Any, Any] = values << np.uint32(bits) | values >> np.uint32(32 - bits)
+    return turned

@@ -24,7 +24,7 @@ from kanon_sql.blocks.request import Request, read_request
 from kanon_sql.duckdb.session import Session, bound
 from kanon_sql.errors import OptionError
 from kanon_sql.names import caseless, quoted
-from kanon_sql.spark.columns import BLOCK, JOINED
+from kanon_sql.spark.columns import JOINED
 from kanon_sql.spark.packets import OF_ALL, OF_VALUES
 from kanon_sql.spark.worker import block_rows
 from kanon_sql.sql import expression, statement
@@ -238,5 +238,4 @@ def beside(released: StructType) -> StructType:
     """The released columns, and those beside them."""
     return StructType([
         *released, StructField(OF_VALUES, LongType()), StructField(OF_ALL, LongType()),
-        StructField(BLOCK, LongType()),
     ])

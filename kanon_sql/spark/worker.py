@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -18,17 +18,14 @@ from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.refused import telling
 from kanon_sql.duckdb.session import Session, bound
 from kanon_sql.errors import LITTLE, KanonError
-from kanon_sql.names import literal, quoted
+from kanon_sql.names import literal
 from kanon_sql.output.faults import SPILLED
 from kanon_sql.plan.fragments import listed
 from kanon_sql.plan.parts import starred
 from kanon_sql.spark.columns import BLOCK, JOINED, part_of_block
 from kanon_sql.spark.packets import PACKET, released_packets, unpacked
-from kanon_sql.sql import expression, statement
+from kanon_sql.sql import expression
 from kanon_sql.stages.block import hand_over, take_facts
-
-BATCH = 65_536
-"""Rows that are encoded at a time, about."""
 
 ROWS = "kanon_rows"
 MIX, OF_ROW = "__kanon_mix", "__kanon_all"
@@ -91,40 +88,6 @@ def asked_whole(session: Session, relation: duckdb.DuckDBPyRelation, rows: int) 
         raise BlockError(UNREAD.format(type(error).__name__)) from None
 
 
-def encoder(
-    work: WorkerSetup, cells: Sequence[str], target: pa.Schema
-) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """A function for mapInArrow: the rows with their cells beside them.
-
-    Args:
-        work: what workers need to know.
-        cells: SQL of what comes beside the rows, each with its name.
-        target: the columns that come out.
-    """
-
-    def encode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        session = opened(work.zone, 1)
-        text = statement("spark.cells", cells=", ".join(cells), rows=quoted(ROWS))
-        for rows in _together(batches):
-            values = asked_of(session, text, rows)
-            columns = [*rows.columns, *values.columns]
-            yield from pa.table(columns, names=target.names).cast(target).to_batches()
-
-    return encode
-
-
-def _together(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Batches as larger ones."""
-    waiting: list[pa.RecordBatch] = []
-    for batch in batches:
-        waiting.append(batch)
-        if sum(map(len, waiting)) >= BATCH:
-            yield pa.Table.from_batches(waiting)
-            waiting = []
-    if sum(map(len, waiting)):
-        yield pa.Table.from_batches(waiting)
-
-
 @dataclass(frozen=True)
 class CutRows:
     """Rows that are cut into blocks by themselves: all rows, one large part, or all small parts.
@@ -164,15 +127,13 @@ def grouper(
         work: what workers need to know.
         parts: whose blocks they are, by their numbers.
         tables: that the query of a block reads, by name.
-        target: the columns that come out; after the released ones two hashes and the number of the
-            block.
+        target: the columns that come out; after the released ones two hashes.
         partitions: of the release.
     """
 
     def group(packets: pa.Table) -> pa.Table:
         number = packets[BLOCK][0].as_py()
         rows = unpacked(packets[PACKET])
-        assert rows is not None
         part = parts[part_of_block(number)]
         try:
             session = opened(work.zone, work.threads)
@@ -182,14 +143,14 @@ def grouper(
         except KanonError as error:
             released, outcome = None, {"error": [_kind(error), str(error)]}
         if released is None:
-            released = target.empty_table().drop_columns([BLOCK])
+            released = target.empty_table()
         # the hashes are of 64 bits without a sign, which Spark has no type for
         columns = [
             column.combine_chunks().view(pa.int64()) if column.type == pa.uint64() and
             name.startswith("__kanon_") else column
             for name, column in zip(released.column_names, released.columns, strict=True)
         ]
-        whole = pa.table([*columns, pa.repeat(number, released.num_rows)], names=target.names)
+        whole = pa.table(columns, names=target.names)
         return released_packets(whole.cast(target), number, json.dumps(outcome), partitions)
 
     return group
