@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
@@ -32,7 +32,7 @@ from kanon_sql.names import quoted
 from kanon_sql.spark.columns import BLOCK, SIZE, cell, column
 from kanon_sql.spark.encoded import PacketRows, crowds, read
 from kanon_sql.spark.packets import PLACED, packer
-from kanon_sql.spark.places import NOWHERE, Places, leaf_counter, placer
+from kanon_sql.spark.places import NOWHERE, RowPlaces, leaf_counter, placer
 from kanon_sql.spark.worker import MIX, OF_ROW
 from kanon_sql.sql import statement
 
@@ -50,6 +50,7 @@ class _Cutting:
     size: int
     k: int
     entity: str | None
+    kept: Callable[[Any], Any]
 
     def spread_ties(self, many: int) -> _Cutting:
         """The same with other hashes for rows of which many are alike in all that isn't sensitive:
@@ -72,7 +73,7 @@ class _Cutting:
         others = rows.filter(~bucket.isin(crowded)).select(*names, F.col(MIX))
         packets = others.union(alike).withColumn(BLOCK, F.lit(0)).mapInArrow(packer, PLACED)
         fields.append(StructField(MIX, LongType()))
-        return replace(self, rows=self.rows.of(packets, StructType(fields)))
+        return replace(self, rows=self.rows.of(self.kept(packets), StructType(fields)))
 
     def grown(self, many: int) -> tuple[CutTree, dict[int, int]]:
         """The cuts of all rows; how many rows each leaf has."""
@@ -162,13 +163,13 @@ class _Cutting:
             Leaf(str(leaf), counts[leaf], *totals[leaf]) for leaf in tree.leaves if leaf in totals
         ]
 
-    def _places(self, tree: CutTree) -> Places:
+    def _places(self, tree: CutTree) -> RowPlaces:
         used = {
             a.name: name for a, name in zip(self.attributes, self.rows.cells, strict=True)
             if a.name in tree.columns
         }
         ranks = {name: self.ranks[name] for name in used if name in self.ranks}
-        return Places(tree, used, ranks, self.rows.without_nulls)
+        return RowPlaces(tree, used, ranks, self.rows.without_nulls)
 
     def placed(self, tree: CutTree, names: Sequence[str]) -> Any:
         """These columns of the rows with their leaf in the column BLOCK."""
@@ -218,7 +219,10 @@ class Cuts:
         ), names)
 
 
-def cut(session: Session, request: Request, learned: Learned, rows: PacketRows) -> Cuts:
+def cut(
+    session: Session, request: Request, learned: Learned, rows: PacketRows,
+    kept: Callable[[Any], Any],
+) -> Cuts:
     """Cuts rows into leaves of blocks.
 
     Args:
@@ -226,12 +230,13 @@ def cut(session: Session, request: Request, learned: Learned, rows: PacketRows) 
         request: what is asked.
         learned: of these rows.
         rows: those that take part, with their cells.
+        kept: keeps packets.
     """
     task = learned.call.task
     size = task.block_size()
     ranks = ranks_of(learned.attributes, learned.counts)
     cutting = _Cutting(
-        session, learned.attributes, ranks, rows, size, task.least_size, request.entity
+        session, learned.attributes, ranks, rows, size, task.least_size, request.entity, kept
     )
     if learned.rows > size:
         cutting = cutting.spread_ties(learned.rows)

@@ -184,7 +184,7 @@ class FrameEngine:
     def cut(self, source: FrameRows, learned: Learned, number: int) -> Sequence[Leaf]:
         """Some jobs."""
         cuts = self._cuts[number] = cut(
-            self.session, source.request, learned, source.encoded
+            self.session, source.request, learned, source.encoded, self._kept
         )
         return cuts.leaves
 

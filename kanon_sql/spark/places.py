@@ -22,7 +22,7 @@ NOWHERE = -1
 
 
 @dataclass(frozen=True)
-class Places:
+class RowPlaces:
     """What a worker needs to know to place rows.
 
     Attributes:
@@ -77,7 +77,7 @@ def _tables(batches: Batches) -> Iterator[pa.Table]:
     return together(unpacked([packet]) for packet in packets_of(batches))
 
 
-def placer(places: Places, names: Sequence[str]) -> Callable[[Batches], Batches]:
+def placer(places: RowPlaces, names: Sequence[str]) -> Callable[[Batches], Batches]:
     """A function for mapInArrow: packets of rows, with these columns, dealt to leaves."""
 
     def place(batches: Batches) -> Batches:
@@ -89,7 +89,7 @@ def placer(places: Places, names: Sequence[str]) -> Callable[[Batches], Batches]
     return place
 
 
-def leaf_counter(places: Places) -> Callable[[Batches], Batches]:
+def leaf_counter(places: RowPlaces) -> Callable[[Batches], Batches]:
     """A function for mapInArrow: how many rows each leaf has."""
 
     def count(batches: Batches) -> Batches:

@@ -12,7 +12,7 @@ pytest.importorskip("pyspark.sql", reason="PySpark isn't installed")
 
 from kanon_sql.blocks.cuts import BY_HASH, CutTree
 from kanon_sql.spark import packets
-from kanon_sql.spark.places import Places
+from kanon_sql.spark.places import RowPlaces
 from kanon_sql.spark.worker import MIX
 
 TABLE = pa.table({
@@ -68,7 +68,7 @@ def test_rows_are_placed_by_their_cuts() -> None:
         MIX: pa.array([1, 1, 1, 10, 11, 1], pa.int64()),
     })
     ranks = {"word": {None: -1, "low": 0, "high": 1}}
-    places = Places(tree, {"number": "c0", "word": "w"}, ranks, ())
+    places = RowPlaces(tree, {"number": "c0", "word": "w"}, ranks, ())
     assert places.leaves(rows).tolist() == [0, 1, 0, 2, 3, 0]
-    places = Places(tree, {"number": "c0", "word": "w"}, ranks, ("c0", "w"))
+    places = RowPlaces(tree, {"number": "c0", "word": "w"}, ranks, ("c0", "w"))
     assert places.leaves(rows).tolist() == [0, 1, -1, 2, 3, 0]
