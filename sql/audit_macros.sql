@@ -183,7 +183,7 @@ __kanon_findings AS (
     SELECT 'options.k', coalesce(smallest >= asked_k, true), asked_k::VARCHAR, smallest::VARCHAR
     FROM __kanon_facts WHERE asked_k IS NOT NULL AND (SELECT coalesce(options['entity'], 'null') = 'null' FROM __kanon_entries)
     UNION ALL
-    ${whole}SELECT 'metrics.' || metric,
+    ${all_classes}SELECT 'metrics.' || metric,
            CASE WHEN stated IS NULL OR value IS NULL THEN stated IS NULL AND value IS NULL
                 WHEN isfinite(stated) AND isfinite(value)
                     THEN abs(stated - value) <= greatest(1e-9 * greatest(abs(stated), abs(value)), 1e-12)
@@ -213,7 +213,7 @@ WHERE CASE WHEN (SELECT readable FROM __kanon_asked) THEN true
            ELSE error('The manifest has another format than ${format}. Verify it by the version of kanon_sql that made it.') END
 ORDER BY verdict = 'wrong' DESC, verdict = 'proven' DESC, entry ASC;
 
--- name: whole
+-- name: all_classes
 -- What all classes together have, against what was asked of them: a part of
 -- verify_release('release.parquet').
 SELECT 'options.' || ${option}, coalesce(reached <= asked * (1 + 1e-9), true), asked::VARCHAR, reached::VARCHAR

@@ -874,6 +874,12 @@ __kanon_findings AS (
     SELECT 'options.k', coalesce(smallest >= asked_k, true), asked_k::VARCHAR, smallest::VARCHAR
     FROM __kanon_facts WHERE asked_k IS NOT NULL AND (SELECT coalesce(options['entity'], 'null') = 'null' FROM __kanon_entries)
     UNION ALL
+    SELECT 'options.' || 'max_average_risk', coalesce(reached <= asked * (1 + 1e-9), true), asked::VARCHAR, reached::VARCHAR
+    FROM (SELECT (classes::DOUBLE / nullif(rows_released, 0))::DOUBLE AS reached FROM __kanon_told)
+    CROSS JOIN (SELECT TRY_CAST(options['max_average_risk'] AS DOUBLE) AS asked,
+                       coalesce(options['entity'], 'null') = 'null' AS by_rows FROM __kanon_entries)
+    WHERE asked IS NOT NULL AND by_rows
+    UNION ALL
     SELECT 'metrics.' || metric,
            CASE WHEN stated IS NULL OR value IS NULL THEN stated IS NULL AND value IS NULL
                 WHEN isfinite(stated) AND isfinite(value)

@@ -98,13 +98,14 @@ def read_items(
         OptionError: an extent for other columns.
     """
     items = _items_of(rows, columns, task, tables)
-    if not sensitive:
-        return items
-    if not items.placed.all():
+    if (sensitive or task.whole) and not items.placed.all():
+        asked = "no model of privacy" if sensitive else "only k"
         raise DataError(
             f"{int((~items.placed).sum())} rows have no place and would be a class of their own, "
-            "which no model of privacy is enforced on. Leave them out by nulls='suppress'."
+            f"which {asked} is enforced on. Leave them out by nulls='suppress'."
         )
+    if not sensitive:
+        return items
     codes = sensitive_codes(rows, sensitive)
     return replace(
         items, points=replace(items.points, sensitive=codes, sensitive_columns=sensitive)

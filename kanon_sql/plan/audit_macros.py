@@ -136,9 +136,9 @@ def _verify_release() -> str:
             for name, metric in shown.items()
         ),
         models="\n    UNION ALL\n    ".join(_shown(each, when) for each, when in places.items()),
-        whole="".join(
+        all_classes="".join(
             _macro(
-                "whole", option=literal(kind.option),
+                "all_classes", option=literal(kind.option),
                 reached=shown[kind.reached[0]].expression,
             ) + "\n    UNION ALL\n    " for kind in WHOLE
         ),

@@ -30,6 +30,7 @@ RELEASES: dict[str, dict[str, Any]] = {
     "suppressed": {"representation": "suppress", "suppress": 0.1},
     "parts": {"within": ["job"], "sensitive": "disease", "t": 0.5, "k": 2,
               "small_parts": "join"},
+    "a mean risk": {"sensitive": "disease", "max_average_risk": 0.15},
     "nothing sensitive": {"others": "drop", "quasi_identifiers": ["age", "zip"]},
 }
 
@@ -143,3 +144,28 @@ def test_a_lower_demand_than_that_reached_is_no_harm_and_a_higher_is_wrong(plain
 
     rewrite(edit=ask, seal=True)
     assert verdicts(plain, "forged.parquet")["options.l (disease)"] == "wrong"
+
+
+def test_a_lower_mean_risk_than_that_reached_is_wrong(
+    con: Connection, plain: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    kanon_sql.release(con, "patients", to="out.parquet", k=3, max_average_risk=0.2)
+    assert same(plain, "out.parquet")["options.max_average_risk"] == "proven"
+
+    def ask(manifest: dict[str, Any]) -> None:
+        manifest["options"]["max_average_risk"] = 0.01
+        manifest["metrics"]["average_risk_requested"] = 0.01
+
+    found = rewrite(edit=ask, seal=True)
+    assert not found.ok
+    assert {each.entry: each.verdict for each in found.findings}["options.max_average_risk"] == (
+        "wrong"
+    )
+    assert verdicts(plain, "forged.parquet")["options.max_average_risk"] == "wrong"
+
+    def deny(manifest: dict[str, Any]) -> None:
+        del manifest["options"]["max_average_risk"]
+
+    found = rewrite(edit=deny, seal=True)
+    assert "metrics.average_risk_requested" in {each.entry for each in found.of("wrong")}

@@ -14,7 +14,7 @@ import pytest
 import kanon_sql
 from kanon_sql import OptionError
 from kanon_sql.option import options_of
-from kanon_sql.privacy import MODELS
+from kanon_sql.privacy import MODELS, WHOLE
 from tests.support.engine_cases import BASE, CASES, TABLE, refusal_of_release
 from tests.support.engines import NOT_IN_FILES, NOT_IN_SPARK
 
@@ -38,6 +38,7 @@ def lake(con: Connection, tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_every_model_is_among_the_cases() -> None:
     asked = {name for options in CASES.values() for name in options}
     assert asked >= {name for model in MODELS for name in options_of(model.options)}
+    assert asked >= {kind.option for kind in WHOLE}
 
 
 def test_plain_sql_misses_a_release_that_keeps_nothing(con: Connection) -> None:
@@ -48,6 +49,11 @@ def test_plain_sql_misses_a_release_that_keeps_nothing(con: Connection) -> None:
         "SELECT * REPLACE (hash(disease) % 2 AS age, 'z' AS zip, 'j' AS job, flag AS seen) "
         "FROM visits"
     ).to_arrow_table().drop_columns(["patient"])
+    quarters = con.sql(
+        "SELECT * REPLACE (score AS age, 'z' AS zip, 'j' AS job, (score * 7 + age) % 4 AS seen) "
+        "FROM visits"
+    ).to_arrow_table().drop_columns(["patient"])
+    assert "the release has" in str(refusal_of_release("mean risk", quarters, 0))
     for case in ("l", "alpha", "t with equal distances", "delta", "beta", "l by entropy"):
         assert "classes don't keep" in str(refusal_of_release(case, halves, 0)), case
 

@@ -133,6 +133,9 @@ def _cases() -> dict[str, tuple[str, str]]:
         "suppress": ("people", MIXED + "k := 5, method := 'k_member', suppress := 0.05"),
         "suppress by sse": ("people", MIXED + "k := 5, method := 'mdav_star', suppress := 0.05"),
         "suppress cells": ("people", MIXED + "k := 5, method := 'forest', suppress := 0.05"),
+        "mean risk": ("people", MIXED + "k := 3, max_average_risk := 0.06"),
+        "mean risk by loss": ("people", MIXED + "k := 3, method := 'k_member', "
+                              "max_average_risk := 0.06"),
         "full_domain": ("people", MIXED + "k := 5, method := 'full_domain', suppress := 0.1, "
                    "hierarchies := {'zip': 'prefix'}"),
         "column_weights": ("people", MIXED + "k := 5, column_weights := {'age': 4, 'job': 0}"),

@@ -49,7 +49,13 @@ CASES: dict[str, dict[str, Any]] = {
     "entity, together": {"entity": "patient"},
     "entity, apart": {"entity": "patient", "entity_rows": "apart"},
     "entity and l": {"entity": "patient", "l": 2, "sensitive": ["site"]},
+    "mean risk": {"max_average_risk": 0.06},
+    "mean risk of persons": {"entity": "patient", "max_average_risk": 0.06},
+    "mean risk, apart": {
+        "entity": "patient", "entity_rows": "apart", "max_average_risk": 0.06
+    },
     "within": {"within": ["site"]},
+    "within and mean risk": {"within": ["site"], "max_average_risk": 0.06},
     "within and t": {**FLAG, "within": ["site"], "t": 0.4},
     "within, small parts joined": {"within": ["site", "flag"], "k": 140, "small_parts": "join"},
     "within, small parts left out": {
@@ -98,6 +104,10 @@ def refusal_of_release(case: str, released: pa.Table, suppressed: int) -> str | 
     sizes = rows_of(f"SELECT count(*) FROM released GROUP BY {names}", released)
     if min(sizes)[0] < asked["k"]:
         return f"a class has {min(sizes)[0]} rows"
+    if len(sizes) > asked.get("max_average_risk", 1.0) * (
+        released.num_rows if asked.get("entity") is None else 230
+    ):
+        return f"the release has {len(sizes)} classes"
     if "patient" in released.column_names:
         return "the entity came out"
     column = asked["sensitive"][0]

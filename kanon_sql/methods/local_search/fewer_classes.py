@@ -20,8 +20,8 @@ from kanon_sql.methods.local_search.merging import together
 from kanon_sql.points.points import ItemPoints, Labels, Points
 
 APART = (
-    "There are {} regions left of which none may be merged with another, and {} allows {}. Add "
-    "links, choose islands='nearest', which needs places, or ask for less."
+    "No two regions are connected any more, but there are {}, and {} allows {}. Add links, choose "
+    "islands='nearest', which needs places, or ask for less."
 )
 
 

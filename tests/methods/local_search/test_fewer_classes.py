@@ -105,7 +105,7 @@ def test_regions_without_neighbours_are_passed_over_and_refused_last() -> None:
         points, points.item, 2, Linked(points, points.item, links), "it", Watch()
     )
     assert as_sets(found) == {frozenset({0}), frozenset(range(1, 10))}
-    with pytest.raises(DataError, match="2 regions left of which none may be merged"):
+    with pytest.raises(DataError, match="there are 2, and it allows 1"):
         merge_smallest_allowed(
             points, points.item, 1, Linked(points, points.item, links), "it", Watch()
         )

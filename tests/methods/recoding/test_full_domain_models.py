@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from kanon_sql.group.run import group_points
 from kanon_sql.methods import task_for
 from kanon_sql.points.points import LossPoints
+from kanon_sql.privacy import AverageRisk
 from tests.methods.recoding.reference_full_domain import (
     Attribute,
     Node,
@@ -86,3 +88,30 @@ def test_the_cheapest_of_all_nodes_that_keep_the_models(
     same = np.array_equal(plain.labels, result.labels)
     broken = sum(result.facts[f"violating {j}"] for j in range(len(MODELS[name])))
     assert (broken == 0.0) == same
+
+
+@settings(max_examples=examples(80), deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    k=st.integers(1, 4), n=st.integers(6, 60), seed=st.integers(0, 10**6),
+    heights=st.lists(st.integers(1, 3), min_size=1, max_size=4),
+    bound=st.sampled_from([0.17, 0.2, 0.4, 0.7, 1.0]), name=st.sampled_from([None, *MODELS]),
+)
+def test_the_cheapest_of_all_nodes_with_few_enough_classes(
+    k: int, n: int, seed: int, heights: list[int], bound: float, name: str | None
+) -> None:
+    rng = np.random.default_rng(seed)
+    attributes = [attribute(rng, n, height) for height in heights]
+    points = with_sensitive(points_of(attributes, n), seed)
+    if name is not None and not keeps(points, name, [()] * n):
+        return
+    root = [range(len(each.levels) + 1) for each in attributes]
+    found = [
+        (cost_of(attributes, node), node) for node in product(*root)
+        if suppressed_at(attributes, node, n, k) == 0
+        and len(set(classes_of(attributes, node, n))) <= n * Fraction(repr(bound))
+        and (name is None or keeps(points, name, classes_of(attributes, node, n)))
+    ]
+    models = () if name is None else MODELS[name]
+    task = replace(task_for("full_domain", k), beside_k=(*models, AverageRisk(bound)))
+    facts = group_points(points, task).facts
+    assert tuple(int(facts[f"level {a}"]) for a in range(len(heights))) == min(found)[1]
