@@ -1,0 +1,1 @@
+"""``kanon explore``: roles, hierarchies and k chosen on a page of this machine."""
