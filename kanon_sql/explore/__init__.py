@@ -1,1 +1,1 @@
-"""``kanon explore``: roles, hierarchies and k chosen on a page of this machine."""
+"""A page on your own machine to choose roles, hierarchies and k, and its server."""

@@ -1,5 +1,5 @@
-"""What the page is told of a release: typed objects, which hold no value of the source unless values
-are shown."""
+"""What the page is told of a release: typed objects. Unless values are shown, they hold none
+of the source."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ColumnsFound:
 
 
 @dataclass(frozen=True)
-class Measured:
+class ReleaseNumbers:
     """The numbers of a release.
 
     Attributes:
@@ -55,7 +55,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownRows:
     """The rows of a release.
 
     Attributes:
@@ -121,5 +121,5 @@ class Refused:
     sentence: str
 
 
-Stage = ColumnsFound | Measured | Shown | FrontierPoint | Preview | Refused
+Stage = ColumnsFound | ReleaseNumbers | ShownRows | FrontierPoint | Preview | Refused
 """One part of what the page is told."""

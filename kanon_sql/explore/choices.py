@@ -94,8 +94,8 @@ class Choices:
 
 
 def first_choices(columns: Sequence[Mapping[str, Any]]) -> Choices:
-    """What to begin with: declared roles, else those that the values suggest, else a quasi-identifier
-    as in a call that names none.
+    """What to begin with: declared roles, else those that the values suggest, else a
+    quasi-identifier, as in a call that names none.
 
     Args:
         columns: what anonymize_roles reports of each.

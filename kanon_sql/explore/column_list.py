@@ -28,6 +28,7 @@ class _Line:
     levels: Any
     options: dict[str, str]
     kind: str = ""
+    lane: Lane | None = None
     shown: bool = False
 
 
@@ -35,19 +36,18 @@ class ColumnList:
     """The section of the columns."""
 
     def __init__(
-        self, explorer: Explorer, choose: Callable[[Choices], None], lane: Lane,
+        self, explorer: Explorer, choose: Callable[[Choices], None],
         tells: Callable[[int, Tell], Tell], now: Callable[[], tuple[Choices, bool]],
     ) -> None:
         """
         Args:
             explorer: what is explored.
             choose: takes other choices.
-            lane: where previews are computed.
             tells: makes what takes an answer of a lane to the page.
             now: the choices, and whether values are shown.
         """
         self._explorer, self._choose, self._now = explorer, choose, now
-        self._lane, self._tells = lane, tells
+        self._tells = tells
         self._lines: dict[str, _Line] = {}
         with tag("section", classes="columns", aria_labelledby="columns"):
             tag("h2", "Columns", id="columns")
@@ -59,7 +59,7 @@ class ColumnList:
     def _line(self, column: ColumnFacts) -> None:
         name = column.name
         choices, _ = self._now()
-        with tag("li", classes="column"):
+        with tag("li", classes="one"):
             with tag("div", classes="about"):
                 tag("h3", name)
                 tag("span", views.facts_of(column), "small")
@@ -107,8 +107,10 @@ class ColumnList:
         line = self._lines[name]
         line.kind, line.options = kind, {}
         line.fields.clear()
-        if kind in KINDS:
-            with line.fields:
+        if kind in KINDS and KINDS[kind].options:
+            needed = any(told.required for told in KINDS[kind].options.values())
+            with line.fields, tag("details", **({"open": True} if needed else {})):
+                tag("summary", f"Options of {kind}")
                 for option, told in KINDS[kind].options.items():
                     field(
                         f"{option} of {name}", "", self._typed(name, option),
@@ -155,9 +157,16 @@ class ColumnList:
                 said(line.alert, stage.sentence)
 
         bench = self._explorer.bench
-        self._lane.start(
+        if line.lane is None:
+            line.lane = self._explorer.lane()
+        line.lane.start(
             lambda con: bench.preview(con, choices, name, show_values), self._tells(0, take)
         )
+
+    @property
+    def lanes(self) -> list[Lane]:
+        """Where previews are computed."""
+        return [line.lane for line in self._lines.values() if line.lane is not None]
 
 
 def _kinds(column: ColumnFacts) -> list[tuple[str, str]]:

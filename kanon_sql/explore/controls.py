@@ -1,4 +1,4 @@
-"""Native controls of a page, each with a name of its own: what a keyboard and a screen reader know."""
+"""Native controls of a page, each with a name: what a keyboard and a screen reader know."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nicegui.elements.mixins.text_element import TextElement
 
 Handler = Callable[[str], Any]
 
-VALUE = "(e) => emit(e.target.value)"
+VALUE, CHECKED = "(e) => emit(e.target.value)", "(e) => emit(e.target.checked)"
 
 
 def tag(name: str, text: str | None = None, classes: str = "", **props: Any) -> Any:
@@ -107,5 +107,5 @@ def switch(label: str, turned: Callable[[bool], Any], described: str = "") -> An
         tag("span", label)
     if described:
         box.props["aria-describedby"] = described
-    box.on("change", lambda event: turned(bool(event.args)), js_handler="(e) => emit(e.target.checked)")
+    box.on("change", lambda event: turned(bool(event.args)), js_handler=CHECKED)
     return box

@@ -15,7 +15,8 @@ from kanon_sql.explore.written import toml_of
 from kanon_sql.output.whole import beside
 
 NO_NAME = (
-    "{!r} is no name for the file. Give one that ends in .toml, without a folder, such as kanon.toml."
+    "The file can't be named {!r}. Give a name that ends in .toml, without a folder, such as "
+    "kanon.toml."
 )
 NO_OUTPUT = "The output of the release has no name. Give one, such as released.parquet."
 

@@ -1,8 +1,8 @@
 """Who may ask the server: a browser on this machine that was given the token.
 
-A page of another origin can reach a server on this machine, also under a name of its own that leads
-here (DNS rebinding). So each request and each websocket is held against its Host, its Origin and the
-token, before anything else sees it.
+A page of another origin can reach a server on this machine, also under a name of its own that
+leads here (DNS rebinding). So Host, Origin and token of each request and each websocket are checked
+before anything else sees it.
 """
 
 from __future__ import annotations

@@ -9,12 +9,28 @@ from contextlib import suppress
 import duckdb
 
 from kanon_sql.duckdb.session import Connection
-from kanon_sql.explore.answers import Stage
+from kanon_sql.errors import KanonError, lacks_memory
+from kanon_sql.explore.answers import Refused, Stage
 
 TURN = 0.05
-"""Seconds between two interrupts of a query that is to end: one may come before the query begins."""
+"""Seconds between two interrupts of work that is to end: one may come before a query begins."""
+
+FAILED = "{} was raised, which should not be. Please report this as a bug."
+NO_MEMORY = "The memory is too small for this release. Choose another method."
+OF_DUCKDB = "DuckDB can't do this ({}). Choose something else."
 
 Work = Callable[[Connection], Iterator[Stage]]
+
+
+def sentence_of(error: Exception) -> str:
+    """What is said of an error: ours as it is, of others only the kind, since their text may hold a
+    value."""
+    if isinstance(error, KanonError):
+        return str(error)
+    if lacks_memory(error):
+        return NO_MEMORY
+    said = OF_DUCKDB if isinstance(error, duckdb.Error) else FAILED
+    return said.format(type(error).__name__)
 
 
 class LaneRun:
@@ -53,6 +69,10 @@ class LaneRun:
                     return
                 self._tell(stage)
             self._tell(None)
+        except Exception as error:
+            # of work that was stopped there is nothing to tell
+            if not self.stopped:
+                self._tell(Refused(sentence_of(error)))
         finally:
             self._con.close()
             self.ended.set()

@@ -17,9 +17,9 @@ from kanon_sql.explore import views
 from kanon_sql.explore.answers import (
     ColumnsFound,
     FrontierPoint,
-    Measured,
     Refused,
-    Shown,
+    ReleaseNumbers,
+    ShownRows,
     Stage,
 )
 from kanon_sql.explore.choices import CONTROLS, Choices, control_of
@@ -37,6 +37,12 @@ T_STEPS = (None, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.05)
 FIRST_METHODS = ("mdav_star", "mdav_plus", "k_member", "mondrian", "full_domain", "best", "auto")
 """The methods that stand first in the menu."""
 
+PARTS = {
+    "columns": "Columns", "protection": "Protection", "worth": "Worth",
+    "columns-after": "Before and after", "rows": "Rows", "take": "Take this",
+}
+"""The parts of the page, by the place of each."""
+
 ICON = (
     '<svg viewBox="0 0 16 16" xmlns="http://www.w3.org/2000/svg"><circle cx="5" cy="5" r="3" '
     'fill="#1f5fbf"/><circle cx="11" cy="5" r="3" fill="#1f5fbf"/><circle cx="8" cy="11" r="3" '
@@ -45,7 +51,6 @@ ICON = (
 WORKING, DONE, STOPPED = "Computing\N{HORIZONTAL ELLIPSIS}", "Up to date, {:.1f} s.", "Stopped."
 FRONTIER = "Numbers in {:.1f} s. The frontier fills in\N{HORIZONTAL ELLIPSIS}"
 KEPT = "Refused. The last release that worked is shown."
-NO_SENSITIVE = "needs a sensitive column"
 
 
 def app_of(explorer: Explorer) -> FastAPI:
@@ -79,8 +84,8 @@ class ExplorePage:
         self.ready = False
         self.refused = ""
         self._client = ui.context.client
-        self._lane, self._previews = explorer.lane(), explorer.lane()
-        self._client.on_delete(lambda: explorer.forget(self._lane, self._previews))
+        self._lane = explorer.lane()
+        self._client.on_delete(lambda: explorer.forget(self._lane, *self.columns.lanes))
         self._loop = asyncio.get_running_loop()
         self._asked = 0
         self._since = perf_counter()
@@ -91,12 +96,11 @@ class ExplorePage:
     def build(self) -> None:
         """Makes the page."""
         ui.add_head_html(_style())
-        tag_of_page = tag("div", classes="explore")
-        with tag_of_page:
+        with tag("div", classes="explore"):
             self._header()
             with tag("main", classes="bench"):
                 self.columns = ColumnList(
-                    self.explorer, self.choose, self._previews, self._tells,
+                    self.explorer, self.choose, self._tells,
                     lambda: (self.choices, self.show_values),
                 )
                 with tag("div", classes="answers"):
@@ -118,6 +122,10 @@ class ExplorePage:
                     switch("Show values", self._turn, "values-hint")
                     tag("p", "Of the source. Identifiers stay hidden.", "small", id="values-hint")
             tag("p", views.lead(table), "lead")
+            with tag("nav", aria_label="Parts of the page"), tag("ul"):
+                for place, text in PARTS.items():
+                    with tag("li"):
+                        tag("a", text, href=f"#{place}")
 
     def _protection(self) -> None:
         with tag("section", classes="protection", aria_labelledby="protection"):
@@ -130,7 +138,7 @@ class ExplorePage:
                     self._alerts["k"] = alert()
                 with tag("div"):
                     self._l = slider(
-                        "l, different sensitive values", _texts(L_STEPS), 0,
+                        "l, sensitive values per class", _texts(L_STEPS), 0,
                         lambda at: self.choose(replace(self.choices, l=L_STEPS[at])))
                     self._alerts["l"] = alert()
                 with tag("div"):
@@ -177,6 +185,7 @@ class ExplorePage:
             self._after = raw("", classes="grid")
         with tag("section", aria_labelledby="rows"):
             tag("h2", "Five rows of the release", id="rows")
+            tag("p", "Each is of another class.", "small")
             self._rows = raw(views.rows_of(None))
 
     def choose(self, choices: Choices) -> None:
@@ -241,7 +250,7 @@ class ExplorePage:
             self._refuse(stage.sentence)
             said(self._status, KEPT)
             self._stop.set_visibility(False)
-        elif isinstance(stage, Measured):
+        elif isinstance(stage, ReleaseNumbers):
             self._refuse("")
             self.ready = True
             self._cards.set_content(views.cards(stage, self.choices.k))
@@ -250,7 +259,7 @@ class ExplorePage:
                 self._base, self._points = base, {}
             self._frontier.set_content(views.frontier(self._points, self.choices.k))
             said(self._status, FRONTIER.format(passed))
-        elif isinstance(stage, Shown):
+        elif isinstance(stage, ShownRows):
             for place, html in zip((self._sizes, self._after, self._rows), parts, strict=True):
                 place.set_content(html)
         elif isinstance(stage, FrontierPoint):
@@ -283,7 +292,7 @@ LEGEND = (
 
 def _rendered(stage: Stage | None) -> tuple[str, ...]:
     """What takes long to draw."""
-    if not isinstance(stage, Shown):
+    if not isinstance(stage, ShownRows):
         return ()
     return (
         views.class_sizes(stage), views.before_and_after(stage.distributions),

@@ -8,13 +8,10 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
 from kanon_sql.errors import OptionError
+from kanon_sql.explore.explorer import Explorer
 from kanon_sql.explore.guard import PARAMETER, Guard
-
-if TYPE_CHECKING:  # the extra may not be installed
-    from kanon_sql.explore.page import Explorer
 
 HERE = "127.0.0.1"
 NEEDED = ("nicegui", "vl_convert")

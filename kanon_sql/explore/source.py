@@ -47,8 +47,8 @@ class ExploredTable:
 def explored(con: Connection, named: NamedSource) -> ExploredTable:
     """Copies the rows into memory, or a sample of them.
 
-    The sample is chosen by a hash of the content of each row, and of the number of equal rows before
-    it. So it is the same for any order of the rows, and equal rows are drawn one by one.
+    The sample is chosen by a hash of the content of each row, and of how many equal rows come
+    before it. So it is the same for any order of the rows, and equal rows are drawn one by one.
 
     Args:
         con: a connection of our own that can read it.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from kanon_sql.errors import KanonError, OptionError
+from kanon_sql.explore.choices import Choices
 from kanon_sql.explore.controls import alert, button, field, said, tag
+from kanon_sql.explore.explorer import Explorer
 from kanon_sql.explore.written import sql_of
-
-if TYPE_CHECKING:
-    from kanon_sql.explore.page import ExplorePage
 
 NOT_YET = "The release is still computed. Wait until its numbers are shown."
 REFUSED = "These choices are refused. {}"
@@ -22,10 +21,26 @@ COPY = (
 )
 
 
+class Visit(Protocol):
+    """What is asked of a page.
+
+    Attributes:
+        explorer: what is explored.
+        choices: what was chosen.
+        ready: whether there is a release of the choices.
+        refused: why there is none, or nothing.
+    """
+
+    explorer: Explorer
+    choices: Choices
+    ready: bool
+    refused: str
+
+
 class Taking:
     """The section that writes the file."""
 
-    def __init__(self, page: ExplorePage) -> None:
+    def __init__(self, page: Visit) -> None:
         """``page``: the visit."""
         self._page = page
         name = page.explorer.bench.table.named.name

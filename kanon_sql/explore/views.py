@@ -8,10 +8,10 @@ from html import escape
 from kanon_sql.explore.answers import (
     ColumnFacts,
     FrontierPoint,
-    Measured,
     Preview,
     PreviewedLevel,
-    Shown,
+    ReleaseNumbers,
+    ShownRows,
 )
 from kanon_sql.explore.frontier import frontier_svg
 from kanon_sql.explore.source import ExploredTable
@@ -39,9 +39,9 @@ def lead(table: ExploredTable) -> str:
     if not table.is_sample:
         return whole
     return (
-        f"{whole} The page computes on a sample of {table.taken:,} rows, chosen by a hash, so every "
-        "visit draws the same rows. kanon.toml and the SQL release the whole table. With all "
-        "rows, the loss is usually lower, and a class has k rows of the whole table."
+        f"{whole} The page computes on a sample of {table.taken:,} rows. A hash chooses them, so "
+        "each visit draws the same rows. Take this is for the whole table, where the loss is "
+        "usually lower."
     )
 
 
@@ -63,7 +63,7 @@ def warnings_of(column: ColumnFacts, role: str) -> list[str]:
     return list(dict.fromkeys(said))
 
 
-def cards(measured: Measured | None, k: int) -> str:
+def cards(measured: ReleaseNumbers | None, k: int) -> str:
     """The numbers by which a release is judged."""
     if measured is None:
         return '<p class="none">No release yet.</p>'
@@ -98,7 +98,7 @@ def frontier(points: Mapping[int, FrontierPoint], chosen: int) -> str:
     return (
         f"<figure>{frontier_svg(ordered, chosen)}</figure>"
         '<div class="scroll" tabindex="0" role="region" aria-label="Numbers of the frontier">'
-        '<table><caption class="hidden">Risk and loss by k</caption><thead><tr>'
+        '<table><caption class="unseen">Risk and loss by k</caption><thead><tr>'
         '<th scope="col">k</th><th scope="col" class="n">largest risk</th>'
         '<th scope="col" class="n">loss</th><th scope="col" class="n">classes</th></tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
@@ -116,7 +116,7 @@ def _point(point: FrontierPoint, now: bool) -> str:
     )
 
 
-def class_sizes(shown: Shown | None) -> str:
+def class_sizes(shown: ShownRows | None) -> str:
     """Rows by the size of their class."""
     if shown is None:
         return '<p class="none">No release yet.</p>'
@@ -134,7 +134,7 @@ def before_and_after(distributions: Sequence[Distribution]) -> str:
     )
 
 
-def rows_of(shown: Shown | None) -> str:
+def rows_of(shown: ShownRows | None) -> str:
     """The first rows of a release."""
     if shown is None:
         return '<p class="none">No release yet.</p>'
@@ -144,7 +144,7 @@ def rows_of(shown: Shown | None) -> str:
     )
     return (
         '<div class="scroll" tabindex="0" role="region" aria-label="Rows of the release"><table>'
-        f'<caption class="hidden">Rows of the release</caption><thead><tr>{head}</tr></thead>'
+        f'<caption class="unseen">Rows of the release</caption><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
 
@@ -171,7 +171,7 @@ def levels(preview: Preview, show_values: bool) -> str:
     return (
         f'<div class="scroll" tabindex="0" role="region" '
         f'aria-label="Levels of {escape(preview.column)}"><table>'
-        f'<caption class="hidden">Levels of {escape(preview.column)}</caption><thead><tr>'
+        f'<caption class="unseen">Levels of {escape(preview.column)}</caption><thead><tr>'
         f'<th scope="col">level</th><th scope="col" class="n">labels</th>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>{note}"
     )

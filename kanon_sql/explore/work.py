@@ -8,20 +8,17 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-import duckdb
-
 from kanon_sql.api.dataframe import anonymize, anonymize_metrics, anonymize_roles
 from kanon_sql.api.dataframe import hierarchy as levels
-from kanon_sql.duckdb.session import Connection, Session
-from kanon_sql.errors import KanonError, OptionError, lacks_memory
+from kanon_sql.duckdb.session import Connection, Session, bound
+from kanon_sql.errors import KanonError, OptionError
 from kanon_sql.explore.answers import (
     ColumnFacts,
     ColumnsFound,
     FrontierPoint,
-    Measured,
     Preview,
-    Refused,
-    Shown,
+    ReleaseNumbers,
+    ShownRows,
     Stage,
 )
 from kanon_sql.explore.choices import (
@@ -42,18 +39,15 @@ KS = (2, 3, 5, 10, 20, 50)
 """The k of the frontier, beside the one that was chosen."""
 
 EXAMPLES = 5
-"""Released rows that are shown."""
+"""Released rows that are shown, each of another class."""
 
 KEPT = 400
 """Answers that are remembered."""
 
 PASSED = (
-    "The column {!r} looks like an identifier, so it does not pass unchanged. Give it the role "
-    "identifier or quasi_identifier."
+    "The column {!r} looks like an identifier, so it can't be kept unchanged. Drop it, or "
+    "generalize it."
 )
-FAILED = "{} was raised, which should not be. Please report this as a bug."
-NO_MEMORY = "The memory is too small for this release. Choose another method."
-OF_DUCKDB = "DuckDB can't do this ({}). Choose something else."
 
 Answer = TypeVar("Answer", bound=Stage)
 
@@ -72,32 +66,42 @@ class Workbench:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def stages(self, con: Connection, choices: Choices, show_values: bool) -> Iterator[Stage]:
-        """All that there is to tell of the choices: the columns, the numbers, the rows, and then the
-        frontier. A refusal ends it.
+        """All that there is to tell of the choices: the columns, the numbers, the rows, and then
+        the frontier.
 
         Args:
             con: a connection that has the table.
             choices: what was chosen.
             show_values: whether values of the source may be shown.
+
+        Raises:
+            OptionError, DataError, ReleaseError: no release can be made with the choices.
         """
-        try:
-            columns = self.columns(con, choices)
-            yield columns
-            refuse_withheld(columns, choices)
-            options = options_of(choices) | ({"show_values": True} if show_values else {})
-            key = (choices.key(), show_values)
-            yield self._once(("numbers", *key), lambda: _measured(con, options))
-            yield self._once(
-                ("rows", *key), lambda: _shown(con, self.table, choices, options, show_values)
-            )
-        except Exception as error:
-            yield Refused(sentence_of(error))
-            return
-        for k in sorted({*KS, choices.k}):
-            yield self._once(
-                ("numbers of k", replace(choices, k=k).key()),
-                lambda k=k: _point(con, {**options, "k": k}, k),  # type: ignore[misc]
-            )
+        columns = self.columns(con, choices)
+        yield columns
+        refuse_withheld(columns, choices)
+        options = options_of(choices) | ({"show_values": True} if show_values else {})
+        yield self._numbers(con, choices, options, show_values)
+        yield self._once(
+            ("rows", choices.key(), show_values),
+            lambda: _shown(con, self.table, choices, options, show_values),
+        )
+        for k in sorted({*KS, choices.k}, key=lambda k: (k != choices.k, k)):
+            try:
+                measured = self._numbers(
+                    con, replace(choices, k=k), {**options, "k": k}, show_values
+                )
+            except KanonError as refusal:
+                yield FrontierPoint(k, refused=str(refusal))
+            else:
+                yield _point(k, measured)
+
+    def _numbers(
+        self, con: Connection, choices: Choices, options: Mapping[str, Any], show_values: bool
+    ) -> ReleaseNumbers:
+        return self._once(
+            ("numbers", choices.key(), show_values), lambda: _measured(con, options)
+        )
 
     def columns(self, con: Connection, choices: Choices | None) -> ColumnsFound:
         """The columns, with the roles that were chosen; with those that are suggested for None."""
@@ -107,17 +111,14 @@ class Workbench:
     def preview(
         self, con: Connection, choices: Choices, column: str, show_values: bool
     ) -> Iterator[Stage]:
-        """The levels of the hierarchy of a column, or a refusal."""
+        """The levels of the hierarchy of a column. Raises OptionError, DataError."""
         def made() -> Preview:
             chosen = read_hierarchy(column, choices.hierarchies[column])
             return preview_of(con, column, chosen, choices.k, show_values)
 
         hierarchy = choices.hierarchies[column]
         key = (column, hierarchy.kind, *hierarchy.options.items(), choices.k, show_values)
-        try:
-            yield self._once(("levels", *key), made)
-        except Exception as error:
-            yield Refused(sentence_of(error))
+        yield self._once(("levels", *key), made)
 
     def _once(self, key: tuple[Any, ...], make: Callable[[], Answer]) -> Answer:
         """An answer, made where it is not remembered."""
@@ -131,17 +132,6 @@ class Workbench:
             while len(self.kept) > KEPT:
                 self.kept.popitem(last=False)
         return answer
-
-
-def sentence_of(error: Exception) -> str:
-    """What is said of an error: ours as it is, of others only the kind, since their text may hold a
-    value."""
-    if isinstance(error, KanonError):
-        return str(error)
-    if lacks_memory(error):
-        return NO_MEMORY
-    said = OF_DUCKDB if isinstance(error, duckdb.Error) else FAILED
-    return said.format(type(error).__name__)
 
 
 def suggestions(con: Connection) -> list[dict[str, Any]]:
@@ -181,20 +171,17 @@ def _metrics(con: Connection, options: Mapping[str, Any]) -> list[dict[str, Any]
     return rows
 
 
-def _measured(con: Connection, options: Mapping[str, Any]) -> Measured:
+def _measured(con: Connection, options: Mapping[str, Any]) -> ReleaseNumbers:
     rows = _metrics(con, options)
-    return Measured(
+    return ReleaseNumbers(
         {row["metric"]: row["value"] for row in rows if row["value"] is not None},
         {row["metric"]: row["in_words"] for row in rows if row["in_words"]},
         tuple(dict.fromkeys(row["text"] for row in rows if row["metric"] == "notice")),
     )
 
 
-def _point(con: Connection, options: Mapping[str, Any], k: int) -> FrontierPoint:
-    try:
-        values = _measured(con, options).values
-    except KanonError as refusal:
-        return FrontierPoint(k, refused=str(refusal))
+def _point(k: int, measured: ReleaseNumbers) -> FrontierPoint:
+    values = measured.values
     return FrontierPoint(
         k, values.get("information_loss", 0.0) / 100, values.get("prosecutor_risk_max", 0.0),
         int(values.get("classes", 0)),
@@ -204,7 +191,7 @@ def _point(con: Connection, options: Mapping[str, Any], k: int) -> FrontierPoint
 def _shown(
     con: Connection, table: ExploredTable, choices: Choices, options: Mapping[str, Any],
     show_values: bool,
-) -> Shown:
+) -> ShownRows:
     """The rows of the release, and what they are beside those of the source."""
     released = anonymize(RELATION, con=con, progress=False, **options)
     quasi, entities = choices.of_role("quasi_identifier"), choices.of_role("entity")
@@ -214,7 +201,7 @@ def _shown(
         for column, chosen in hierarchies_of(choices).items()
     }
     needed = ", ".join(map(quoted, [*known, *entities]))
-    rows = con.execute(f"SELECT {needed} FROM {RELATION}").to_arrow_table()
+    rows = bound(con, f"SELECT {needed} FROM {RELATION}").to_arrow_table()
     with Session(None) as own:
         own.con.register(SOURCE, rows)
         own.con.register(RELEASE, released)
@@ -227,8 +214,13 @@ def _shown(
         )
         counts = sizes(read, known, choices.k, unit, show_values)
         texts = ", ".join(f"{quoted(name)}::VARCHAR" for name in released.column_names)
-        first = own.con.execute(f"SELECT {texts} FROM {RELEASE} LIMIT {EXAMPLES}").fetchall()
-    return Shown(counts, distributions, tuple(released.column_names), tuple(map(tuple, first)))
+        alike = ", ".join(map(quoted, known))
+        first = own.con.execute(f"""
+            SELECT {texts} FROM (SELECT *, row_number() OVER () AS __kanon_row FROM {RELEASE})
+            QUALIFY row_number() OVER (PARTITION BY {alike} ORDER BY __kanon_row) = 1
+            ORDER BY __kanon_row LIMIT {EXAMPLES}
+        """).fetchall()
+    return ShownRows(counts, distributions, tuple(released.column_names), tuple(map(tuple, first)))
 
 
 def _paths(con: Connection, column: str, chosen: str | dict[str, Any]) -> list[tuple[str, ...]]:

@@ -46,9 +46,16 @@ def explore(
         raise OptionError(NO_STDIN)
     with listening(port) as place, opened(source, database, table) as read:
         explorer = Explorer.of(explored(read.con, _named(source, read, database)), Path.cwd())
-        over, pressed = threading.Event(), threading.Event()
-        signal.signal(signal.SIGTERM, lambda *_: over.set())
-        signal.signal(signal.SIGINT, lambda *_: (pressed.set(), over.set()))
+        over = threading.Event()
+        pressed: list[int] = []
+
+        def end(number: int, _: object) -> None:
+            if number == signal.SIGINT:
+                pressed.append(number)
+            over.set()
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, end)
         with serving(explorer, place) as (address, runs):
             note(f"the page is at {address}")
             note("Ctrl-C ends it")
@@ -57,7 +64,7 @@ def explore(
             while not over.wait(TURN):
                 if not runs():
                     raise OptionError(ENDED)
-    if pressed.is_set():
+    if pressed:
         raise KeyboardInterrupt
 
 
