@@ -41,6 +41,9 @@ KS = (2, 3, 5, 10, 20, 50)
 EXAMPLES = 5
 """Released rows that are shown, each of another class."""
 
+PASSING = 5
+"""From this k on it has no effect on which columns that pass unchanged look like identifiers."""
+
 KEPT = 400
 """Answers that are remembered."""
 
@@ -105,8 +108,8 @@ class Workbench:
 
     def columns(self, con: Connection, choices: Choices | None) -> ColumnsFound:
         """The columns, with the roles that were chosen; with those that are suggested for None."""
-        roles = None if choices is None else tuple(choices.roles.items())
-        return self._once(("columns", roles), lambda: _columns(con, choices))
+        asked = None if choices is None else (*choices.roles.items(), min(choices.k, PASSING))
+        return self._once(("columns", asked), lambda: _columns(con, choices))
 
     def preview(
         self, con: Connection, choices: Choices, column: str, show_values: bool
@@ -154,6 +157,7 @@ def _columns(con: Connection, choices: Choices | None) -> ColumnsFound:
             options = {}
         elif choices.of_role("other"):
             options["others"] = "release"
+        options["k"] = min(choices.k, PASSING)
     rows = anonymize_roles(RELATION, con=con, progress=False, **options).to_pylist()
     return ColumnsFound(tuple(
         ColumnFacts(
