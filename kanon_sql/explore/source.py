@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import duckdb
 
@@ -12,7 +13,7 @@ from kanon_sql.errors import DataError
 from kanon_sql.explore.written import NamedSource
 from kanon_sql.names import literal, quoted
 
-DATABASE, TABLE = "kanon_explored", "explored"
+FILE, DATABASE, TABLE = "kanon_file", "kanon_explored", "explored"
 RELATION = f"{DATABASE}.main.{TABLE}"
 """Where the rows are: a database in memory next to what is read."""
 
@@ -25,7 +26,7 @@ class ExploredTable:
     """A table as it is explored.
 
     Attributes:
-        con: the connection that has it as RELATION.
+        con: the connection that has it as RELATION; whoever asked for it closes it.
         named: what it was called.
         columns: the type of each column.
         rows: the rows of the whole table.
@@ -51,7 +52,8 @@ def explored(con: Connection, named: NamedSource) -> ExploredTable:
     before it. So it is the same for any order of the rows, and equal rows are drawn one by one.
 
     Args:
-        con: a connection of our own that can read it.
+        con: a connection of our own that can read it. The table has one more for a DuckDB file,
+            which is open to read only.
         named: what to read.
 
     Raises:
@@ -64,8 +66,12 @@ def explored(con: Connection, named: NamedSource) -> ExploredTable:
             ((rows,),) = con.execute(f"SELECT count(*) FROM {found.sql}").fetchall()
             if rows == 0:
                 raise DataError("The table has no rows. Name one that has some.")
+            con = con if named.database is None else _beside(named.database)
             con.execute(f"ATTACH ':memory:' AS {DATABASE}")
             con.execute(f"CREATE TABLE {RELATION} AS {_chosen(found.sql, rows, list(comments))}")
+            if named.database is not None:
+                con.execute(f"USE {DATABASE}")
+                con.execute(f"DETACH {FILE}")
         except duckdb.Error as error:  # its text may hold a value
             raise DataError(
                 f"DuckDB can't read the table ({type(error).__name__}). Check the files."
@@ -78,6 +84,16 @@ def explored(con: Connection, named: NamedSource) -> ExploredTable:
     types = con.execute(f"DESCRIBE {RELATION}").fetchall()
     ((taken,),) = con.execute(f"SELECT count(*) FROM {RELATION}").fetchall()
     return ExploredTable(con, named, {row[0]: row[1] for row in types}, rows, taken)
+
+
+def _beside(database: str) -> Connection:
+    """A connection in memory in which names mean what they mean in a DuckDB file."""
+    con = duckdb.connect()
+    con.execute("SET enable_progress_bar = false")
+    con.execute("SET python_enable_replacements = false")
+    con.execute(f"ATTACH {literal(str(Path(database).resolve()))} AS {FILE} (READ_ONLY)")
+    con.execute(f"USE {FILE}")
+    return con
 
 
 def _chosen(relation: str, rows: int, columns: Sequence[str]) -> str:

@@ -22,7 +22,8 @@ from tests.support.thoroughness import often
 PEOPLE = """
     CREATE TABLE people AS
     SELECT 'person ' || i AS name, 20 + (i * 7) % 50 AS age, (10000 + i * 37 % 12)::VARCHAR AS zip,
-           ['f', 'm'][1 + (i * i) % 3 % 2] AS sex, ['Flu', 'Cold', 'HIV'][1 + (i // 4) % 3] AS disease,
+           ['f', 'm'][1 + (i * i) % 3 % 2] AS sex,
+           ['Flu', 'Cold', 'HIV'][1 + (i // 4) % 3] AS disease,
            (i % 2)::VARCHAR AS "it's ""one"" [x]"
     FROM range(120) AS r(i)
 """

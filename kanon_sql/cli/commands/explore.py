@@ -45,7 +45,8 @@ def explore(
     if STDIN in source:
         raise OptionError(NO_STDIN)
     with listening(port) as place, opened(source, database, table) as read:
-        explorer = Explorer.of(explored(read.con, _named(source, read, database)), Path.cwd())
+        known = explored(read.con, _named(source, read, database))
+        explorer = Explorer.of(known, Path.cwd())
         over = threading.Event()
         pressed: list[int] = []
 
