@@ -208,6 +208,7 @@ def control_of(sentence: str, choices: Choices) -> str:
     """Where a refusal is shown: 'k', 'l', 't', 'method', 'effort', 'column:' with a name, or '' for
     a place of its own."""
     named = re.match(rf"(?:The )?({'|'.join(CONTROLS)})\b", sentence)
+    named = named or re.search(r"\b([klt]) = [\d.]", sentence)
     if named:
         return named[1]
     places = {

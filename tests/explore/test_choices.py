@@ -121,6 +121,8 @@ def test_what_can_not_be_is_refused_in_one_sentence(kind: str, typed: dict[str, 
 @pytest.mark.parametrize(("sentence", "place"), [
     ("k is not given. Say how many.", "k"),
     ("l is 9, and the column 'disease' has 3 values.", "l"),
+    ("'disease' has 3 different values, so l = 10 can't be kept. Ask for l of 3 or less.", "l"),
+    ("There are 3 rows to anonymize, fewer than k = 5. Lower k, or release nothing.", "k"),
     ("The method 'x' needs one column.", "method"),
     ("The column 'zip' has no values. See 'age'.", "column:zip"),
     ("The table has 3 rows. Give more.", ""),

@@ -23,6 +23,7 @@ TURN = 0.1
 """Seconds between two looks whether the server is to end."""
 
 NO_STDIN = "kanon explore names its input in kanon.toml, and - has no name. Name a file."
+NOTHING = "IN is not given. Name a file, such as patients.parquet."
 ENDED = "The server of the page has ended by itself. Start kanon explore again."
 
 
@@ -42,6 +43,8 @@ def explore(
     the machine, and the page opens only with the token in its address.
     """
     refuse_missing()
+    if not source and database is None:
+        raise OptionError(NOTHING)
     if STDIN in source:
         raise OptionError(NO_STDIN)
     with listening(port) as place, opened(source, database, table) as read:
