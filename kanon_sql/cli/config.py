@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +16,8 @@ from kanon_sql.call.options import OPTIONS
 from kanon_sql.cli.lines import NoToml, line_of, parse
 from kanon_sql.cli.targets import FORMATS
 from kanon_sql.errors import KanonError, OptionError, did_you_mean
+from kanon_sql.explore.choices import first_choices
+from kanon_sql.output.toml import toml_key, toml_value
 
 OF_FILE = {
     "database": "A DuckDB file in which the inputs are tables.",
@@ -282,26 +283,14 @@ def first_config(
     lines = [
         "# Each column's role is your decision. These roles are suggested by the values, which",
         "# don't say what is sensitive. " + ", ".join(ROLES) + ".",
-        "", f"[tables.{_key(name)}]",
-        f"input = {_quoted(list(source) if len(source) > 1 else whole)}",
-        f"output = {_quoted(f'{name}_released.parquet')}",
-        "", f"[tables.{_key(name)}.options]", "k = 5",
-        "", f"[tables.{_key(name)}.roles]",
+        "", f"[tables.{toml_key(name)}]",
+        f"input = {toml_value(list(source) if len(source) > 1 else whole)}",
+        f"output = {toml_value(f'{name}_released.parquet')}",
+        "", f"[tables.{toml_key(name)}.options]", "k = 5",
+        "", f"[tables.{toml_key(name)}.roles]",
     ]
-    entities = [each for each in columns if each["suggested_role"] == "entity"]
-    for each in columns:
-        declared = each["role"] if each["role_from"] not in ("default", None) else None
-        role = declared or {
-            "identifier": "identifier", "entity": "entity" if len(entities) == 1 else "identifier",
-        }.get(each["suggested_role"], "quasi_identifier")
-        lines.append(f"{_key(each['column_name'])} = {_quoted(role)}")
+    lines += [
+        f"{toml_key(column)} = {toml_value(role)}"
+        for column, role in first_choices(columns).roles.items()
+    ]
     return "\n".join(lines) + "\n"
-
-
-def _key(text: str) -> str:
-    return text if re.fullmatch(r"[A-Za-z0-9_-]+", text) else _quoted(text)
-
-
-def _quoted(value: Any) -> str:
-    """A text or a list of texts as TOML, whose escapes are those of JSON."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -38,6 +38,7 @@ COMMANDS = {
     "roles": "Inspect each column and suggest a role for it.",
     "compare": "Compare methods by loss, risk and time, for one or several k.",
     "hierarchy": "The levels to which a column may be generalized, as a table to edit.",
+    "explore": "Choose roles, hierarchies and k on a page of this machine.",
     "report": "One HTML file about a release, for the person who signs it off.",
     "release": "Anonymize into a Parquet file with a manifest, and add it to a ledger.",
     "verify": "Verify a released file against its manifest.",

@@ -46,6 +46,7 @@ COMMANDS: dict[str, tuple[str, Holds]] = {
         "hierarchy adult.parquet age bins -o ages.csv",
         lambda out, here: "level1" in (here / "ages.csv").read_text().splitlines()[0],
     ),
+    "explore": ("explore -", lambda out, here: out == b""),  # which has no name for kanon.toml
     "report": (
         f"report adult.parquet -o report.html -k 9 {ROLES} --title 'What leaves the house'"
         " --query all 'SELECT count(*) FROM {table}'",
@@ -78,7 +79,7 @@ COMMANDS: dict[str, tuple[str, Holds]] = {
 FIRST = {"verify": ("release",)}
 """What is typed before."""
 
-WRONG = {"audit": 1, "serve": 2}
+WRONG = {"audit": 1, "explore": 2, "serve": 2}
 """Statuses other than 0, of commands that look for what is wrong and find it."""
 
 

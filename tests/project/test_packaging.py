@@ -137,7 +137,7 @@ def test_there_is_one_version() -> None:
     assert newest.split(",")[0] == f"## {kanon_sql.__version__}"
 
 
-EXTRAS = {"dbt", "docs", "english", "plots", "report", "serve", "spark"}
+EXTRAS = {"dbt", "docs", "english", "explore", "plots", "report", "serve", "spark"}
 
 
 def test_extras_are_small_named_and_told() -> None:

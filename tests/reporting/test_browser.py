@@ -13,41 +13,13 @@ import pytest
 import kanon_sql
 from kanon_sql.api.report import Report
 from kanon_sql.data import adult
-from tests.support.browser import chromium, opened
+from tests.support.browser import CONTRAST, chromium, opened
 
 pytest.importorskip("jinja2", reason="the extra 'report' isn't installed")
 pytest.importorskip("vl_convert", reason="the extra 'report' isn't installed")
 pytestmark = pytest.mark.slow
 
 WIDTHS = {"phone": 390, "tablet": 820, "desk": 1440}
-
-CONTRAST = """() => {
-    const channels = text => text.match(/[\\d.]+/g).map(Number);
-    const light = ([r, g, b]) => {
-        const [x, y, z] = [r, g, b].map(c => c / 255).map(
-            c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
-        return 0.2126 * x + 0.7152 * y + 0.0722 * z;
-    };
-    const behind = element => {
-        for (let each = element; each; each = each.parentElement) {
-            const found = getComputedStyle(each).backgroundColor;
-            if (found.startsWith('rgb(')) return channels(found);
-        }
-        return [255, 255, 255];
-    };
-    const least = {};
-    for (const element of document.querySelectorAll('body *')) {
-        const own = [...element.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
-        if (!own || !element.checkVisibility()) continue;
-        const style = getComputedStyle(element);
-        const ink = element.closest('svg') ? style.fill : style.color;
-        const [one, other] = [light(channels(ink)), light(behind(element))].sort((a, b) => b - a);
-        const ratio = (one + 0.05) / (other + 0.05);
-        const name = element.tagName + '.' + (element.className.baseVal ?? element.className);
-        least[name] = Math.min(least[name] ?? 99, ratio);
-    }
-    return least;
-}"""
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,35 @@ FLAGS = [
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]
 
+CONTRAST = """() => {
+    const channels = text => text.match(/[\\d.]+/g).map(Number);
+    const light = ([r, g, b]) => {
+        const [x, y, z] = [r, g, b].map(c => c / 255).map(
+            c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+    };
+    const behind = element => {
+        for (let each = element; each; each = each.parentElement) {
+            const found = getComputedStyle(each).backgroundColor;
+            if (found.startsWith('rgb(')) return channels(found);
+        }
+        return [255, 255, 255];
+    };
+    const least = {};
+    for (const element of document.querySelectorAll('body *')) {
+        const own = [...element.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
+        if (!own || !element.checkVisibility()) continue;
+        const style = getComputedStyle(element);
+        const ink = element.closest('svg') ? style.fill : style.color;
+        const [one, other] = [light(channels(ink)), light(behind(element))].sort((a, b) => b - a);
+        const ratio = (one + 0.05) / (other + 0.05);
+        const name = element.tagName + '.' + (element.className.baseVal ?? element.className);
+        least[name] = Math.min(least[name] ?? 99, ratio);
+    }
+    return least;
+}"""
+"""The least contrast of texts by tag and class, as WCAG 2.2 (1.4.3) has it."""
+
 
 @contextmanager
 def chromium() -> Iterator[Any]:
