@@ -74,17 +74,3 @@ SELECT ${columns}
 -- name: expanded
 -- The values of a column, each as often as rows have it, for kanon_sql.spark.anonymize.
 (SELECT ${column} FROM (SELECT ${column}, unnest(range(__kanon_size)) FROM ${rows}))
-
--- name: asked
--- What a packet of rows tells, of those that take part, for kanon_sql.spark.anonymize.
-SELECT ${values} FROM ${rows} AS __kanon WHERE ${taken} ${more}
-
--- name: part
--- A value as a part of the range of its column, for kanon_sql.spark.anonymize.
-floor((${number} * ${unit} - ${low}) / ${span} * ${parts} + 0.5)::HUGEINT
-
--- name: counted
--- How many released rows a partition has, in how many combinations of values, and how many the
--- smallest of them has, for kanon_sql.spark.anonymize.
-SELECT coalesce(sum(many), 0)::BIGINT AS rows, count(*) AS classes, min(many) AS least
-FROM (SELECT count(*) AS many FROM ${rows} GROUP BY ${counted})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
@@ -11,11 +11,11 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import LongType, StructField, StructType
 
 from kanon_sql.blocks.cuts import (
     AGAIN,
     BUCKETS,
+    BY_HASH,
     CROWD,
     MOST,
     SAMPLED,
@@ -27,14 +27,13 @@ from kanon_sql.blocks.group import Leaf
 from kanon_sql.blocks.learn import Learned
 from kanon_sql.blocks.request import Request
 from kanon_sql.duckdb.session import Session, bound
-from kanon_sql.encode.attributes import Attribute
-from kanon_sql.names import quoted
+from kanon_sql.encode.attributes import Attribute, Categorical
 from kanon_sql.spark.columns import BLOCK, SIZE, cell, column
-from kanon_sql.spark.encoded import PacketRows, crowds, read
-from kanon_sql.spark.packets import PLACED, packer
-from kanon_sql.spark.places import NOWHERE, RowPlaces, leaf_counter, placer
 from kanon_sql.spark.worker import MIX, OF_ROW
 from kanon_sql.sql import statement
+
+NOWHERE = -1
+"""Stands for the block of rows that nobody asks for."""
 
 SAMPLE = "kanon_sample"
 BUCKET = 47
@@ -44,43 +43,37 @@ BUCKET = 47
 @dataclass(frozen=True)
 class _Cutting:
     session: Session
+    spark: Any
     attributes: Sequence[Attribute]
     ranks: Mapping[str, Mapping[str | None, int]]
-    rows: PacketRows
+    rows: Any
     size: int
     k: int
     entity: str | None
-    kept: Callable[[Any], Any]
 
     def spread_ties(self, many: int) -> _Cutting:
         """The same with other hashes for rows of which many are alike in all that isn't sensitive:
         each has one by its place among them. By what is sensitive they are only ordered, so that
         every side of a cut has about its share of each value."""
+        bucket = F.shiftright(F.col(MIX), BUCKET)
         crowd = many // BUCKETS + CROWD * self._every(many)
-        counted = crowds(self.rows, BUCKET).filter(F.col("many") > crowd)
-        crowded = [row["bucket"] for row in counted.select("bucket").collect()]
+        counted = self.rows.groupBy(bucket.alias(BLOCK)).count().filter(F.col("count") > crowd)
+        crowded = [row[BLOCK] for row in counted.select(BLOCK).collect()]
         if not crowded:
             return self
-        bucket = F.shiftright(F.col(MIX), BUCKET)
-        rows = self.rows.rows(self.rows.fields.names)
-        if self.rows.row_hash is not None:
-            rows = rows.withColumn(OF_ROW, self.rows.row_hash)
         place = F.row_number().over(Window.partitionBy(MIX).orderBy(OF_ROW))
         own = F.shiftrightunsigned(F.xxhash64(F.col(MIX), place), 1)
-        fields = [field for field in self.rows.fields if field.name not in (MIX, OF_ROW)]
-        names = [column(field.name) for field in fields]
-        alike = rows.filter(bucket.isin(crowded)).select(*names, own.alias(MIX))
-        others = rows.filter(~bucket.isin(crowded)).select(*names, F.col(MIX))
-        packets = others.union(alike).withColumn(BLOCK, F.lit(0)).mapInArrow(packer, PLACED)
-        fields.append(StructField(MIX, LongType()))
-        return replace(self, rows=self.rows.of(self.kept(packets), StructType(fields)))
+        names = [column(name) for name in self.rows.columns if name != MIX]
+        alike = self.rows.filter(bucket.isin(crowded)).select(*names, own.alias(MIX))
+        others = self.rows.filter(~bucket.isin(crowded)).select(*names, F.col(MIX))
+        return replace(self, rows=others.union(alike))
 
     def grown(self, many: int) -> tuple[CutTree, dict[int, int]]:
         """The cuts of all rows; how many rows each leaf has."""
         blocks = -(-many // self.size)
         if blocks < 2:
             return CutTree(0), {0: many}
-        sample = self._sample(self._sampled(self._every(many)))
+        sample = self._sample(self.rows.filter(F.col(MIX) % self._every(many) == 0))
         tree = self._tree(sample, many, blocks)
         counts = self.counted(tree)
         for _ in range(AGAIN):
@@ -97,17 +90,11 @@ class _Cutting:
         """One of so many rows is in a sample."""
         return max(1, many // (SAMPLED * -(-many // self.size)))
 
-    def _sampled(self, every: int) -> Any:
-        """Cells of one of so many rows."""
-        kinds = {field.name: field.dataType for field in self.rows.fields}
-        cells = {cell(i): name for i, name in enumerate(self.rows.cells)}
-        schema = ", ".join(f"{c} {kinds[name].simpleString()}" for c, name in cells.items())
-        values = {c: quoted(name) for c, name in cells.items()}
-        return self.rows.asked(schema, self.rows.telling(values, f"{MIX} % {every} = 0"))
-
     def _sample(self, rows: Any) -> pa.Table:
-        """A sample, in an order of its own."""
-        self.session.con.register(SAMPLE, rows.toArrow())
+        """Cells of a sample, in an order of their own."""
+        names = [cell(i) for i in range(len(self.attributes))]
+        more = [BLOCK] if BLOCK in rows.columns else []
+        self.session.con.register(SAMPLE, rows.select(*names, *more).toArrow())
         try:
             text = statement("spark.ordered", rows=SAMPLE)
             return bound(self.session.con, text).to_arrow_table()
@@ -119,13 +106,12 @@ class _Cutting:
 
     def _again(self, tree: CutTree, large: Mapping[int, int]) -> CutTree:
         """The tree with these leaves cut."""
-        rows = self.placed(tree, list(dict.fromkeys((*self.rows.cells, MIX))))
-        cells = [column(name).alias(cell(i)) for i, name in enumerate(self.rows.cells)]
+        rows = self.placed(tree)
         taken = reduce(or_, (
             (F.col(BLOCK) == leaf) & (F.col(MIX) % self._every(many) == 0)
             for leaf, many in large.items()
         ))
-        sample = self._sample(rows.filter(taken).select(*cells, BLOCK))
+        sample = self._sample(rows.filter(taken))
         own = sample[BLOCK].to_numpy()
         parts = {
             leaf: self._tree(sample.filter(pa.array(own == leaf)), many, -(-many // self.size))
@@ -135,15 +121,8 @@ class _Cutting:
 
     def counted(self, tree: CutTree) -> dict[int, int]:
         """How many rows each leaf has."""
-        if self.entity is None:
-            counts = self.rows.packets.mapInArrow(
-                leaf_counter(self._places(tree)), "leaf long, many long"
-            ).groupBy("leaf").agg(F.sum("many").alias("many"))
-        else:
-            counts = self.placed(tree, [self.entity]).groupBy(F.col(BLOCK).alias("leaf")).agg(
-                F.count(F.lit(1)).alias("many")
-            )
-        return {row["leaf"]: row["many"] for row in counts.collect()}
+        rows = self.placed(tree).groupBy(BLOCK).count().collect()
+        return {row[BLOCK]: row["count"] for row in rows}
 
     def leaves(self, tree: CutTree, counts: Mapping[int, int]) -> list[Leaf]:
         """The leaves that have rows, and how many persons."""
@@ -152,7 +131,7 @@ class _Cutting:
                 Leaf(str(leaf), counts[leaf], counts[leaf])
                 for leaf in tree.leaves if counts.get(leaf)
             ]
-        persons = self.placed(tree, [self.entity]).groupBy(BLOCK, column(self.entity)).agg(
+        persons = self.placed(tree).groupBy(BLOCK, column(self.entity)).agg(
             F.count(F.lit(1)).alias(SIZE)
         )
         rows = persons.groupBy(BLOCK).agg(
@@ -163,33 +142,26 @@ class _Cutting:
             Leaf(str(leaf), counts[leaf], *totals[leaf]) for leaf in tree.leaves if leaf in totals
         ]
 
-    def _places(self, tree: CutTree) -> RowPlaces:
-        used = {
-            a.name: name for a, name in zip(self.attributes, self.rows.cells, strict=True)
-            if a.name in tree.columns
-        }
-        ranks = {name: self.ranks[name] for name in used if name in self.ranks}
-        return RowPlaces(tree, used, ranks, self.rows.without_nulls)
-
-    def placed(self, tree: CutTree, names: Sequence[str]) -> Any:
-        """These columns of the rows with their leaf in the column BLOCK."""
-        entity = self.entity
-        if entity is None:
-            packets = self.rows.packets.mapInArrow(placer(self._places(tree), names), PLACED)
-            return read(packets, self._with_block(), [*names, BLOCK], in_order=False)
-        wanted = list(dict.fromkeys((*names, entity, MIX)))
-        packets = self.rows.packets.mapInArrow(placer(self._places(tree), wanted), PLACED)
-        rows = read(packets, self._with_block(), [*wanted, BLOCK], in_order=False)
-        return self._of_persons(rows, entity).select(*map(column, names), BLOCK)
-
-    def _with_block(self) -> StructType:
-        return StructType([*self.rows.fields, StructField(BLOCK, LongType())])
-
-    def packets(self, tree: CutTree, names: Sequence[str]) -> Any:
-        """The same in packets."""
-        if self.entity is None:
-            return self.rows.packets.mapInArrow(placer(self._places(tree), names), PLACED)
-        return self.placed(tree, names).mapInArrow(packer, PLACED)
+    def placed(self, tree: CutTree) -> Any:
+        """The rows with their leaf in the column BLOCK."""
+        rows, used, names = self.rows, tree.columns, self.rows.columns
+        places = {BY_HASH: F.col(MIX)}
+        for i, attribute in enumerate(self.attributes):
+            if attribute.name not in used:
+                continue
+            if isinstance(attribute, Categorical):
+                word, rank = f"__kanon_word{i}", f"__kanon_rank{i}"
+                known = {w: r for w, r in self.ranks[attribute.name].items() if w is not None}
+                table = pa.table({
+                    word: pa.array(known, pa.string()), rank: pa.array(known.values(), pa.int64()),
+                })
+                ranks = F.broadcast(self.spark.createDataFrame(table))
+                rows = rows.join(ranks, F.col(cell(i)) == F.col(word), "left")
+                places[attribute.name] = F.coalesce(F.col(rank), F.lit(-1)).cast("double")
+            else:
+                places[attribute.name] = F.coalesce(F.col(cell(i)), F.lit(float("-inf")))
+        placed = rows.select(*map(column, names), _leaf(tree, places).alias(BLOCK))
+        return placed if self.entity is None else self._of_persons(placed, self.entity)
 
     def _of_persons(self, placed: Any, entity: str) -> Any:
         """The rows, all of a person in the leaf of one of them."""
@@ -211,37 +183,45 @@ class Cuts:
     _cutting: _Cutting
     _tree: CutTree
 
-    def packets(self, numbers: Mapping[str, int], names: Sequence[str]) -> Any:
-        """Packets of these columns of the rows of these leaves, with a number for each in the
-        column BLOCK."""
-        return self._cutting.packets(_renamed(
+    def rows(self, numbers: Mapping[str, int]) -> Any:
+        """The rows of these leaves, with a number for each in the column BLOCK."""
+        placed = self._cutting.placed(_renamed(
             self._tree, {leaf: numbers.get(str(leaf), NOWHERE) for leaf in self._tree.leaves}
-        ), names)
+        ))
+        every = all(leaf.name in numbers for leaf in self.leaves)
+        return placed if every else placed.filter(F.col(BLOCK) != NOWHERE)
 
 
-def cut(
-    session: Session, request: Request, learned: Learned, rows: PacketRows,
-    kept: Callable[[Any], Any],
-) -> Cuts:
+def cut(session: Session, spark: Any, request: Request, learned: Learned, rows: Any) -> Cuts:
     """Cuts rows into leaves of blocks.
 
     Args:
         session: over a connection of our own.
+        spark: the Spark session.
         request: what is asked.
         learned: of these rows.
         rows: those that take part, with their cells.
-        kept: keeps packets.
     """
     task = learned.call.task
     size = task.block_size()
     ranks = ranks_of(learned.attributes, learned.counts)
     cutting = _Cutting(
-        session, learned.attributes, ranks, rows, size, task.least_size, request.entity, kept
+        session, spark, learned.attributes, ranks, rows, size, task.least_size, request.entity
     )
     if learned.rows > size:
         cutting = cutting.spread_ties(learned.rows)
     tree, counts = cutting.grown(learned.rows)
     return Cuts(cutting.leaves(tree, counts), cutting, tree)
+
+
+def _leaf(tree: CutTree, places: Mapping[str, Any]) -> Any:
+    """The number of the leaf of a row, as a column of Spark."""
+    if not tree.sides:
+        return F.lit(tree.leaf)
+    # the hash of a row is kept without its last bit
+    at = int(tree.place) // 2 if tree.column == BY_HASH else float(tree.place)
+    first, second = (_leaf(side, places) for side in tree.sides)
+    return F.when(places[tree.column] <= F.lit(at), first).otherwise(second)
 
 
 def _grafted(tree: CutTree, parts: Mapping[int, CutTree]) -> CutTree:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from time import perf_counter
 from typing import Any
 
-import pyarrow as pa
 from pyspark import StorageLevel
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import LongType, StructField, StructType
+from pyspark.sql.types import DoubleType, LongType, StringType, StructField, StructType
 
 from kanon_sql.blocks.driver import release_in_blocks
 from kanon_sql.blocks.engine import Part
@@ -24,26 +23,29 @@ from kanon_sql.blocks.learn import Common, Learned, survey
 from kanon_sql.blocks.metrics import Output
 from kanon_sql.blocks.parts import Divided, Pack
 from kanon_sql.blocks.request import Request
+from kanon_sql.blocks.source import cell_of, number_of
 from kanon_sql.duckdb.session import Session
 from kanon_sql.errors import DataError, KanonError, OptionError, ReleaseError
-from kanon_sql.names import literal
+from kanon_sql.names import literal, quoted
 from kanon_sql.spark.blocks import Cuts, cut
 from kanon_sql.spark.class_ids import with_class_ids
 from kanon_sql.spark.columns import (
     BLOCK,
     JOINED,
+    KEY,
+    PACK,
+    cell,
+    column,
     number_of_block,
-)
-from kanon_sql.spark.encoded import PacketRows, encoded, read
-from kanon_sql.spark.packets import (
-    FACTS,
-    OF_VALUES,
-    RELEASED,
-    dealer,
+    own_cell,
+    own_hash,
 )
 from kanon_sql.spark.parts import divide, in_packs
 from kanon_sql.spark.released import SparkRelease, free
 from kanon_sql.spark.request import (
+    FACTS,
+    OF_ALL,
+    OF_VALUES,
     ZONE,
     FrameRequest,
     beside,
@@ -52,12 +54,11 @@ from kanon_sql.spark.request import (
 )
 from kanon_sql.spark.source import FrameRows
 from kanon_sql.spark.verify import count_output, verify_models
-from kanon_sql.spark.worker import CutRows, WorkerSetup, grouper
+from kanon_sql.spark.worker import MIX, OF_ROW, CutRows, WorkerSetup, encoder, grouper
+from kanon_sql.sql import expression
 
 PART_ROWS = 250_000
 """Rows of a partition of the release, about."""
-
-CLASS_ID = StructField("class_id", LongType())
 
 KINDS = {
     kind.__name__: kind
@@ -98,6 +99,50 @@ def release_frame(df: Any, options: Mapping[str, Any]) -> SparkRelease:
             engine.free()
 
 
+def encoded(df: Any, frame: FrameRequest, kept: Callable[[Any], Any] = lambda rows: rows) -> Any:
+    """The rows of a DataFrame with the cells of their quasi-identifiers and two hashes of each: of
+    what isn't sensitive, and of all.
+
+    Args:
+        df: the DataFrame.
+        frame: what is asked of it.
+        kept: keeps the rows with what Spark doesn't work out itself.
+    """
+    request, numeric = frame.request, frame.request.numeric
+    own, cells, fields = {}, [], []
+    for i, (name, is_number) in enumerate(zip(request.quasi, numeric, strict=True)):
+        value = own_cell(frame.field(name), is_number)
+        if value is not None:
+            own[cell(i)] = value
+            continue
+        cells.append(f"{number_of(name) if is_number else cell_of(request, name)} AS {cell(i)}")
+        fields.append(StructField(cell(i), DoubleType() if is_number else StringType()))
+    if request.within:
+        keys = (expression("spark.part_key", column=quoted(name)) for name in request.within)
+        cells.append(f"concat_ws(',', {', '.join(keys)}) AS {KEY}")
+        fields.append(StructField(KEY, StringType()))
+    hashed = {
+        MIX: [field for field in frame.fields if field.name not in request.sensitive],
+        OF_ROW: list(frame.fields),
+    }
+    for name, some in hashed.items():
+        value = own_hash(some)
+        if value is not None:
+            own[name] = value
+            continue
+        columns = ", ".join(quoted(field.name) for field in some)
+        cells.append(expression("spark.hash", columns=columns, name=name))
+        fields.append(StructField(name, LongType()))
+    rows = df.select(*(column(field.name) for field in frame.fields))
+    if cells:
+        schema = StructType([
+            *(StructField(f.name, f.dataType, True, f.metadata) for f in frame.fields), *fields
+        ])
+        target = to_arrow_schema(schema, timezone=ZONE)
+        rows = rows.mapInArrow(encoder(WorkerSetup(request, frame.zone, 1), cells, target), schema)
+    return kept(rows).withColumns(own)
+
+
 class FrameEngine:
     """Blocks in Spark: it places the rows, and its Python workers group the blocks. See
     kanon_sql.blocks.engine.
@@ -115,7 +160,7 @@ class FrameEngine:
         self._cached: list[Any] = []
         self._checkpoints: list[Any] = []
         self.rows = FrameRows(session, frame.request, encoded(df, frame, self._kept))
-        self._in_packs: PacketRows
+        self._in_packs: Any = None
         self._cuts: dict[int, Cuts] = {}
         # what workers know of parts, in which place there that of each stands, and what blocks are
         # called there, also those that are no more
@@ -123,7 +168,6 @@ class FrameEngine:
         self._places: dict[int, int] = {}
         self._numbers: dict[Block, int] = {}
         self._released: tuple[Any, Any] = (None, None)
-        self._partitions = 0  # of the release
 
     @property
     def request(self) -> Request:
@@ -166,15 +210,13 @@ class FrameEngine:
 
     def divided(self) -> Divided:
         """One job."""
-        division, rows = divide(self.session, self.spark, self.request, self.rows.encoded)
-        self._in_packs = rows.of(self._kept(rows.packets))
+        division, self._in_packs = divide(self.session, self.spark, self.request, self.rows.rows)
         return division
 
     def source_of(self, number: int) -> FrameRows:
         """The rows of a pack."""
         assert self.frame.in_parts is not None
-        packs = self._in_packs
-        rows = packs.of(packs.packets.filter(F.col(BLOCK) == number))
+        rows = self._in_packs.filter(F.col(PACK) == number)
         return FrameRows(self.session, self.frame.in_parts, rows, self.rows.tables)
 
     def leaf_of(self, number: int, pack: Pack) -> Leaf:
@@ -184,7 +226,7 @@ class FrameEngine:
     def cut(self, source: FrameRows, learned: Learned, number: int) -> Sequence[Leaf]:
         """Some jobs."""
         cuts = self._cuts[number] = cut(
-            self.session, source.request, learned, source.encoded, self._kept
+            self.session, self.spark, source.request, learned, source.rows
         )
         return cuts.leaves
 
@@ -198,15 +240,14 @@ class FrameEngine:
             for j, (part, block) in enumerate(blocks)
         }
         self._numbers.update(numbers)
-        self._partitions = self._partitions or _partitions(sum(block.rows for _, block in blocks))
-        released = self._checkpoint(
-            self._by_workers(blocks, numbers).repartition(self._partitions, OF_VALUES)
-        )
+        released = self._checkpoint(self._ordered(
+            self._by_workers(blocks, numbers), sum(block.rows for _, block in blocks)
+        ))
         facts = {
             row[BLOCK]: json.loads(row[FACTS])
             for row in released.filter(F.col(FACTS).isNotNull()).select(BLOCK, FACTS).collect()
         }
-        results = {block: _facts_of(facts.get(number), block) for block, number in numbers.items()}
+        results = {block: _read(facts.get(number), block) for block, number in numbers.items()}
         if not may_join:
             for each in results.values():
                 if isinstance(each, DataError):
@@ -224,79 +265,72 @@ class FrameEngine:
             self._told.append(CutRows(part.request, learned, self.request.within, part.small))
         return self._places[part.number]
 
-    def _packets(
+    def _rows(
         self, blocks: Sequence[tuple[Part, Block]], numbers: Mapping[Block, int]
     ) -> Iterator[Any]:
         """The rows of blocks, part by part, with the numbers of their blocks as BLOCK."""
-        names = self.frame.fields.names
-        if self.frame.in_parts is not None and self.request.call.small_parts == "join":
-            names = [*names, JOINED]
         leaves: dict[int | None, dict[str, int]] = {}  # by their part; None: the small ones
         for part, block in blocks:
             own = leaves.setdefault(None if part.small else part.number, {})
             own.update(dict.fromkeys(block.leaves, numbers[block]))
         return (
-            in_packs(self.spark, self._in_packs.packets, own) if number is None
-            else self._cuts[number].packets(own, names)
+            in_packs(self.spark, self._in_packs, own) if number is None
+            else self._cuts[number].rows(own)
             for number, own in leaves.items()
         )
 
     def _by_workers(
         self, blocks: Sequence[tuple[Part, Block]], numbers: Mapping[Block, int]
     ) -> Any:
-        """The released rows of blocks in packets, and the facts of blocks."""
-        group = grouper(self._work, self._told, self.rows.tables, self._target, self._partitions)
-        # so many partitions that Spark doesn't join them by their size in bytes
-        packets = reduce(DataFrame.unionByName, self._packets(blocks, numbers)).repartition(
-            len(blocks), BLOCK
+        """The released rows and the facts of blocks."""
+        schema = beside(self.frame.released)
+        group = grouper(
+            self._work, self._told, self.rows.tables, to_arrow_schema(schema, timezone=ZONE)
         )
-        return packets.groupBy(BLOCK).applyInArrow(group, RELEASED)
+        names = [column(field.name) for field in self.frame.fields]
+        if self.frame.in_parts is not None and self.request.call.small_parts == "join":
+            names.append(F.col(JOINED))
+        rows = reduce(DataFrame.unionByName, (
+            part.select(*names, F.col(BLOCK).cast("long")) for part in self._rows(blocks, numbers)
+        ))
+        # so many partitions that Spark doesn't join them by their size in bytes
+        rows = rows.repartition(len(blocks), BLOCK)
+        return rows.groupBy(BLOCK).applyInArrow(group, schema)
 
-    @property
-    def _target(self) -> pa.Schema:
-        """The columns of the rows in packets."""
-        return to_arrow_schema(beside(self.frame.released), timezone=ZONE)
-
-    def _read(self, packets: Any, names: Sequence[str], in_order: bool) -> Any:
-        """These columns of the rows in packets. Which partition a row is in, and where it stands
-        there, follows from hashes of what is released of it."""
-        fields = [*self.frame.released, CLASS_ID, StructField(BLOCK, LongType())]
-        return read(packets, StructType(fields), names, in_order)
+    def _ordered(self, frame: Any, rows: int) -> Any:
+        """Which partition a row is in, and where it stands there, follows from hashes of what is
+        released of it."""
+        parts = max(1, -(-rows // PART_ROWS))
+        return frame.repartition(parts, OF_VALUES).sortWithinPartitions(OF_VALUES, OF_ALL)
 
     def written(self, parts: Sequence[Part], facts: Sequence[BlockFacts], common: Common) -> Output:
         """The release as Spark keeps it, verified there."""
         blocks = {self._numbers[block] for part in parts for block in part.blocks}
-        kept = self._whole({*self._numbers.values()} - blocks, common.rows)
-        counted, names = self.frame.counted, [field.name for field in self.frame.released]
-        output = count_output(kept, counted)
+        kept, released = self._whole({*self._numbers.values()} - blocks, common.rows)
+        counted = self.frame.counted
+        output = count_output(released, counted)
         if self.request.entity is None:  # whose a row is isn't released: blocks have verified it
-            released = self._read(kept, [*names, BLOCK], in_order=False)
             verify_models(self._work, released, self._told, self.rows.tables, output.rows, counted)
+        names = [column(field.name) for field in self.frame.released]
         if self.request.call.release.class_id:
-            kept = self._checkpoint(with_class_ids(self._work, kept, counted, self._target))
-            names.append(CLASS_ID.name)
-        self._released = self._read(kept, names, in_order=True), kept
+            kept = released = self._checkpoint(with_class_ids(self._work, released, counted))
+            names.append(F.col("class_id"))
+        self._released = released.select(*names), kept
         return output
 
-    def _whole(self, dropped: Collection[int], rows: int) -> Any:
-        """What Spark keeps of the release, without blocks that are no more."""
+    def _whole(self, dropped: Collection[int], rows: int) -> tuple[Any, Any]:
+        """What Spark keeps of the release, and its rows, without those of blocks that are no more.
+        """
         first, *others = self._checkpoints
         if not others:
-            return first
+            return first, first.filter(F.col(FACTS).isNull())
         union = reduce(DataFrame.unionByName, self._checkpoints)
         left = union.filter(F.col(FACTS).isNull() & ~F.col(BLOCK).isin(list(dropped)))
-        partitions = _partitions(rows)
-        if partitions != self._partitions:
-            left = left.mapInArrow(dealer(partitions), RELEASED)
-        return self._checkpoint(left.repartition(partitions, OF_VALUES))
+        released = self._checkpoint(self._ordered(left, rows))
+        return released, released
 
 
-def _partitions(rows: int) -> int:
-    """How many partitions a release of so many rows has."""
-    return max(1, -(-rows // PART_ROWS))
-
-
-def _facts_of(facts: Mapping[str, Any] | None, block: Block) -> BlockFacts | DataError:
+def _read(facts: Mapping[str, Any] | None, block: Block) -> BlockFacts | DataError:
     """The facts of a block as a worker told them, or why it was refused.
 
     Raises:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import BooleanType, StructField, StructType
 
 from kanon_sql.blocks.parts import Divided, divided
 from kanon_sql.blocks.request import Request
@@ -15,19 +14,15 @@ from kanon_sql.duckdb.refused import telling
 from kanon_sql.duckdb.session import Session
 from kanon_sql.plan.parts import parts_sql, refusals_of_parts, same_part
 from kanon_sql.spark.columns import BLOCK, JOINED, KEY, PACK, SIZE, column
-from kanon_sql.spark.encoded import PacketRows
-from kanon_sql.spark.packets import PACKET, PLACED, packer
 from kanon_sql.sql import statement
 
 COUNTED = "kanon_parts_counted"
 PERSONS = "__kanon_persons"
 
 
-def divide(
-    session: Session, spark: Any, request: Request, rows: PacketRows
-) -> tuple[Divided, PacketRows]:
-    """How rows are divided; the rows that are not left out, those of each pack in packets of their
-    own, with whether their part is put together with others.
+def divide(session: Session, spark: Any, request: Request, rows: Any) -> tuple[Divided, Any]:
+    """How rows are divided; the rows that are not left out, with their pack and whether their part
+    is put together with others.
 
     Args:
         session: over a connection of our own.
@@ -40,8 +35,7 @@ def divide(
     """
     entity, within = request.entity, request.within
     of_persons = [] if entity is None else [F.count_distinct(column(entity)).alias(PERSONS)]
-    names = dict.fromkeys((KEY, *within, *([] if entity is None else [entity])))
-    counted = rows.rows(list(names)).groupBy(KEY).agg(
+    counted = rows.groupBy(KEY).agg(
         *(F.any_value(column(name)).alias(name) for name in within),
         F.count(F.lit(1)).alias(SIZE), *of_persons,
     )
@@ -67,18 +61,12 @@ def divide(
         PACK: pa.array([packs[number] for number in parts["number"].to_pylist()], pa.int64()),
         **({JOINED: parts["joined"]} if request.call.small_parts == "join" else {}),
     })
-    fields = [field for field in rows.fields if field.name != KEY]
-    found = rows.rows(rows.fields.names).join(F.broadcast(spark.createDataFrame(lookup)), KEY)
-    if request.call.small_parts == "join":
-        fields.append(StructField(JOINED, BooleanType()))
-    found = found.select(*(column(field.name) for field in fields), F.col(PACK).alias(BLOCK))
-    return division, rows.of(found.mapInArrow(packer, PLACED), StructType(fields))
+    return division, rows.join(F.broadcast(spark.createDataFrame(lookup)), KEY).drop(KEY)
 
 
-def in_packs(spark: Any, packets: Any, numbers: dict[str, int]) -> Any:
-    """The packets of these packs, with a number for each in the column BLOCK."""
+def in_packs(spark: Any, rows: Any, numbers: dict[str, int]) -> Any:
+    """The rows of these packs, with a number for each in the column BLOCK."""
     table = pa.table({
         PACK: pa.array(map(int, numbers), pa.int64()), BLOCK: pa.array(numbers.values(), pa.int64())
     })
-    of_packs = packets.withColumnRenamed(BLOCK, PACK)
-    return of_packs.join(F.broadcast(spark.createDataFrame(table)), PACK).select(BLOCK, PACKET)
+    return rows.join(F.broadcast(spark.createDataFrame(table)), PACK)

@@ -13,6 +13,7 @@ from pyspark.sql.types import (
     DayTimeIntervalType,
     LongType,
     MapType,
+    StringType,
     StructField,
     StructType,
     YearMonthIntervalType,
@@ -24,8 +25,7 @@ from kanon_sql.blocks.request import Request, read_request
 from kanon_sql.duckdb.session import Session, bound
 from kanon_sql.errors import OptionError
 from kanon_sql.names import caseless, quoted
-from kanon_sql.spark.columns import JOINED
-from kanon_sql.spark.packets import OF_ALL, OF_VALUES
+from kanon_sql.spark.columns import BLOCK, JOINED
 from kanon_sql.spark.worker import block_rows
 from kanon_sql.sql import expression, statement
 
@@ -63,6 +63,9 @@ DOTTED = (
 )
 ZONE = "UTC"
 """How Spark labels timestamps on their way to and from Python."""
+
+OF_VALUES, OF_ALL, FACTS = "__kanon_of_values", "__kanon_of_all", "__kanon_facts"
+"""The columns beside the released ones: hashes that give the order, and the facts of a block."""
 
 
 @dataclass(frozen=True)
@@ -238,4 +241,5 @@ def beside(released: StructType) -> StructType:
     """The released columns, and those beside them."""
     return StructType([
         *released, StructField(OF_VALUES, LongType()), StructField(OF_ALL, LongType()),
+        StructField(BLOCK, LongType()), StructField(FACTS, StringType()),
     ])

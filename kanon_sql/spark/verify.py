@@ -16,7 +16,6 @@ from kanon_sql.plan.fragments import listed
 from kanon_sql.plan.models import checked, model_stages, secret_trees
 from kanon_sql.privacy import PrivacyModel
 from kanon_sql.spark.columns import BLOCK, SHIFT, SIZE, column
-from kanon_sql.spark.packets import Batches, packets_of, unpacked
 from kanon_sql.spark.worker import ROWS, CutRows, WorkerSetup, asked_of, known_to, opened
 from kanon_sql.sql import statement
 
@@ -27,8 +26,6 @@ FOUND = pa.schema([
     ("model", pa.int32()), ("has", pa.float64()), ("broken", pa.int64()), ("error", pa.string())
 ])
 FOUND_SQL = "model int, has double, broken long, error string"
-COUNTED = pa.schema([("rows", pa.int64()), ("classes", pa.int64()), ("least", pa.int64())])
-COUNTED_SQL = "rows long, classes long, least long"
 PART, PIECE = "__kanon_part", "__kanon_piece"
 
 BROKEN = (
@@ -43,32 +40,13 @@ CROSSED = (
 
 def count_output(released: Any, counted: Sequence[str]) -> Output:
     """How many rows are released, in how many combinations of the released values of these columns,
-    and how many the smallest of them has; None without rows.
-
-    Args:
-        released: the rows in packets, all of a combination in one partition; were they not, too few
-            rows of it would be counted.
-        counted: the columns.
-    """
-    rows = released.mapInArrow(_counter(tuple(counted)), COUNTED_SQL).collect()
-    least = [row["least"] for row in rows if row["least"] is not None]
-    return Output(
-        sum(row["rows"] for row in rows), sum(row["classes"] for row in rows),
-        min(least, default=None),
-    )
-
-
-def _counter(counted: tuple[str, ...]) -> Callable[[Batches], Batches]:
-    """A function for mapInArrow: of a partition, what count_output tells of all."""
-
-    def count(batches: Batches) -> Batches:
-        packets = list(packets_of(batches))
-        if packets:
-            text = statement("spark.counted", counted=listed(counted), rows=quoted(ROWS))
-            counts = asked_of(opened("UTC", 1), text, unpacked(packets).select(list(counted)))
-            yield from counts.cast(COUNTED).to_batches()
-
-    return count
+    and how many the smallest of them has; None without rows."""
+    sizes = released.groupBy(*map(column, counted)).agg(F.count(F.lit(1)).alias(SIZE))
+    (totals,) = sizes.agg(
+        F.coalesce(F.sum(SIZE), F.lit(0)).alias("rows"), F.count(F.lit(1)).alias("classes"),
+        F.min(SIZE).alias("least"),
+    ).collect()
+    return Output(totals["rows"], totals["classes"], totals["least"])
 
 
 def verify_models(

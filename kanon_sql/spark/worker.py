@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -19,14 +18,16 @@ from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.refused import telling
 from kanon_sql.duckdb.session import Session, bound
 from kanon_sql.errors import LITTLE, KanonError
-from kanon_sql.names import literal
+from kanon_sql.names import literal, quoted
 from kanon_sql.output.faults import SPILLED
 from kanon_sql.plan.fragments import listed
 from kanon_sql.plan.parts import starred
 from kanon_sql.spark.columns import BLOCK, JOINED, part_of_block
-from kanon_sql.spark.packets import PACKET, released_packets, unpacked
-from kanon_sql.sql import expression
+from kanon_sql.sql import expression, statement
 from kanon_sql.stages.block import hand_over, take_facts
+
+BATCH = 65_536
+"""Rows that are encoded at a time, about."""
 
 ROWS = "kanon_rows"
 MIX, OF_ROW = "__kanon_mix", "__kanon_all"
@@ -61,8 +62,6 @@ def opened(zone: str, threads: int) -> Session:
     """The connection of this worker, which lives as long as it does."""
     if not _open:
         _open.append(Session(None))
-        # Spark collects garbage after each task, and what is loaded is never any
-        gc.freeze()
     session = _open[0]
     session.con.execute(f"SET TimeZone = {literal(zone)}")
     session.con.execute(f"SET threads = {threads}")
@@ -89,6 +88,40 @@ def asked_whole(session: Session, relation: duckdb.DuckDBPyRelation, rows: int) 
         raise BlockError(MEMORY.format(rows)) from None
     except duckdb.Error as error:
         raise BlockError(UNREAD.format(type(error).__name__)) from None
+
+
+def encoder(
+    work: WorkerSetup, cells: Sequence[str], target: pa.Schema
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """A function for mapInArrow: the rows with their cells beside them.
+
+    Args:
+        work: what workers need to know.
+        cells: SQL of what comes beside the rows, each with its name.
+        target: the columns that come out.
+    """
+
+    def encode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        session = opened(work.zone, 1)
+        text = statement("spark.cells", cells=", ".join(cells), rows=quoted(ROWS))
+        for rows in _together(batches):
+            values = asked_of(session, text, rows)
+            columns = [*rows.columns, *values.columns]
+            yield from pa.table(columns, names=target.names).cast(target).to_batches()
+
+    return encode
+
+
+def _together(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Batches as larger ones."""
+    waiting: list[pa.RecordBatch] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(map(len, waiting)) >= BATCH:
+            yield pa.Table.from_batches(waiting)
+            waiting = []
+    if sum(map(len, waiting)):
+        yield pa.Table.from_batches(waiting)
 
 
 @dataclass(frozen=True)
@@ -120,23 +153,21 @@ def known_to(session: Session, tables: Mapping[str, pa.Table]) -> None:
 
 
 def grouper(
-    work: WorkerSetup, parts: Sequence[CutRows], tables: Mapping[str, pa.Table], target: pa.Schema,
-    partitions: int,
+    work: WorkerSetup, parts: Sequence[CutRows], tables: Mapping[str, pa.Table], target: pa.Schema
 ) -> Callable[[pa.Table], pa.Table]:
-    """A function for applyInArrow: the released rows of a block in packets, and last a row with its
-    facts, or with why there is no release.
+    """A function for applyInArrow: the released rows of a block, and last a row with its facts, or
+    with why there is no release.
 
     Args:
         work: what workers need to know.
         parts: whose blocks they are, by their numbers.
         tables: that the query of a block reads, by name.
-        target: the columns that come out; after the released ones two hashes.
-        partitions: of the release.
+        target: the columns that come out; after the released ones two hashes, the number of the
+            block, and the facts.
     """
 
-    def group(packets: pa.Table) -> pa.Table:
-        number = packets[BLOCK][0].as_py()
-        rows = unpacked(packets[PACKET])
+    def group(rows: pa.Table) -> pa.Table:
+        number = rows[BLOCK][0].as_py()
         part = parts[part_of_block(number)]
         try:
             session = opened(work.zone, work.threads)
@@ -145,16 +176,23 @@ def grouper(
             outcome: dict[str, Any] = asdict(facts)
         except KanonError as error:
             released, outcome = None, {"error": [_kind(error), str(error)]}
+        facts_name, block_name = target.names[-1], target.names[-2]
+        last = pa.Table.from_pylist(
+            [{facts_name: json.dumps(outcome), block_name: number}], schema=target
+        )
         if released is None:
-            released = target.empty_table()
+            return last
         # the hashes are of 64 bits without a sign, which Spark has no type for
         columns = [
             column.combine_chunks().view(pa.int64()) if column.type == pa.uint64() and
             name.startswith("__kanon_") else column
             for name, column in zip(released.column_names, released.columns, strict=True)
         ]
-        whole = pa.table(columns, names=target.names)
-        return released_packets(whole.cast(target), number, json.dumps(outcome), partitions)
+        many = released.num_rows
+        whole = pa.table(
+            [*columns, pa.repeat(number, many), pa.nulls(many, pa.string())], names=target.names
+        )
+        return pa.concat_tables([whole.cast(target), last])
 
     return group
 

@@ -38,7 +38,7 @@ MAY_IMPORT: dict[str, tuple[set[str], set[str]]] = {
             {"duckdb", "matplotlib", "pyarrow", "typing_extensions"}),
     "spark": ({"blocks", "call", "duckdb", "encode", "output", "plan", "privacy", "sql",
                "stages.block"},
-              {"duckdb", "numpy", "pyarrow", "pyspark"}),
+              {"duckdb", "pyarrow", "pyspark"}),
     "files": ({"blocks", "call", "duckdb", "encode", "jobs", "kernel.parallel",
                "ledger.histories", "ledger.shown", "output", "plan", "sql", "stages.block"},
               {"duckdb", "numpy", "pyarrow"}),

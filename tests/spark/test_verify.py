@@ -25,11 +25,7 @@ ROLES: dict[str, Any] = {"quasi_identifiers": ["age", "zip"], "sensitive": ["dis
 
 
 def verified(spark: Any, rows: Any, **options: Any) -> Output:
-    from pyspark.sql.functions import lit
-
-    from kanon_sql.spark.columns import BLOCK
-    from kanon_sql.spark.encoded import encoded
-    from kanon_sql.spark.packets import PLACED, packer
+    from kanon_sql.spark.engine import encoded
     from kanon_sql.spark.request import read_frame
     from kanon_sql.spark.source import FrameRows
     from kanon_sql.spark.verify import count_output, verify_models
@@ -40,8 +36,7 @@ def verified(spark: Any, rows: Any, **options: Any) -> Output:
         source = FrameRows(session, frame.request, encoded(rows, frame))
         learned = learn(source, survey(source))
     names = ["age", "zip"]
-    placed = rows.coalesce(1).withColumn(BLOCK, lit(0).cast("long"))
-    counted = count_output(placed.mapInArrow(packer, PLACED), names)
+    counted = count_output(rows, names)
     released = rows.selectExpr("*", "0L AS __kanon_block")
     parts = [CutRows(frame.request, learned)]
     verify_models(WorkerSetup(frame.request, "UTC", 1), released, parts, source.tables, 15, names)
