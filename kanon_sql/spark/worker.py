@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -62,6 +63,8 @@ def opened(zone: str, threads: int) -> Session:
     """The connection of this worker, which lives as long as it does."""
     if not _open:
         _open.append(Session(None))
+        # Spark collects garbage after each task, and what is loaded is never any
+        gc.freeze()
     session = _open[0]
     session.con.execute(f"SET TimeZone = {literal(zone)}")
     session.con.execute(f"SET threads = {threads}")
