@@ -82,7 +82,11 @@ class ColumnList:
     def follow(self, choices: Choices) -> None:
         """Shows what belongs to the roles."""
         for name, line in self._lines.items():
-            line.tree.set_visibility(choices.roles[name] == GENERALIZED)
+            generalized = choices.roles[name] == GENERALIZED
+            line.tree.set_visibility(generalized)
+            if not generalized:
+                line.shown = False
+                line.levels.set_content("")
 
     def found(self, stage: ColumnsFound) -> None:
         """Shows what to know of the columns."""
@@ -109,7 +113,8 @@ class ColumnList:
         line.fields.clear()
         if kind in KINDS and KINDS[kind].options:
             needed = any(told.required for told in KINDS[kind].options.values())
-            with line.fields, tag("details", **({"open": True} if needed else {})):
+            with line.fields, tag("details") as details:
+                details.props["open"] = needed
                 tag("summary", f"Options of {kind}")
                 for option, told in KINDS[kind].options.items():
                     field(

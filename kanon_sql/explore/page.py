@@ -143,7 +143,7 @@ class ExplorePage:
                     self._alerts["l"] = alert()
                 with tag("div"):
                     self._t = slider(
-                        "t, distance of sensitive values", _texts(T_STEPS), 0,
+                        "t, distance per class", _texts(T_STEPS), 0,
                         lambda at: self.choose(replace(self.choices, t=T_STEPS[at])))
                     self._alerts["t"] = alert()
                 with tag("div"):

@@ -57,6 +57,8 @@ def _short_type(text: str) -> str:
 
 def warnings_of(column: ColumnFacts, role: str) -> list[str]:
     """What to know of a column with that role, as sentences."""
+    if column.withheld:
+        return ["Looks like an identifier."]
     said = [each[:1].upper() + each[1:].rstrip(".") + "." for each in column.warnings]
     if role == "":
         said.insert(0, "No role yet. A release needs one for each column.")

@@ -23,6 +23,7 @@ from kanon_sql.explore.answers import (
 )
 from kanon_sql.explore.choices import (
     BY_ROLE,
+    GENERALIZED,
     Choices,
     hierarchies_of,
     options_of,
@@ -47,6 +48,10 @@ PASSING = 5
 KEPT = 400
 """Answers that are remembered."""
 
+NO_LEVELS = (
+    "The column {!r} is not generalized by a hierarchy. Give it the role quasi_identifier, and "
+    "choose one."
+)
 PASSED = (
     "The column {!r} looks like an identifier, so it can't be kept unchanged. Drop it, or "
     "generalize it."
@@ -119,6 +124,8 @@ class Workbench:
             chosen = read_hierarchy(column, choices.hierarchies[column])
             return preview_of(con, column, chosen, choices.k, show_values)
 
+        if choices.roles.get(column) != GENERALIZED or column not in choices.hierarchies:
+            raise OptionError(NO_LEVELS.format(column))
         hierarchy = choices.hierarchies[column]
         key = (column, hierarchy.kind, *hierarchy.options.items(), choices.k, show_values)
         yield self._once(("levels", *key), made)

@@ -17,6 +17,7 @@ from kanon_sql.errors import OptionError
 from kanon_sql.explore.answers import (
     ColumnsFound,
     FrontierPoint,
+    Preview,
     Refused,
     ReleaseNumbers,
     ShownRows,
@@ -112,6 +113,16 @@ def test_refused_choices_still_have_columns(table: ExploredTable, wrong: dict[st
     assert isinstance(next(stages), ColumnsFound)
     with pytest.raises(OptionError):
         next(stages)
+
+
+def test_only_a_column_that_is_generalized_has_levels(table: ExploredTable) -> None:
+    choices = Choices(ROLES).with_hierarchy("zip", "flat").with_hierarchy("name", "flat")
+    bench = Workbench(table)
+    (levels,) = bench.preview(table.con, choices, "zip", False)
+    assert isinstance(levels, Preview) and [each.labels for each in levels.levels] == [12, 1]
+    for column in ("name", "age", "none"):
+        with pytest.raises(OptionError, match="is not generalized"):
+            list(bench.preview(table.con, choices, column, True))
 
 
 def test_an_answer_is_remembered(table: ExploredTable) -> None:
