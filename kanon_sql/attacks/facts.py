@@ -90,7 +90,7 @@ class Presence:
 
 
 @dataclass(frozen=True)
-class Refused:
+class Untried:
     """An attack that can't be made, and why."""
 
     name: str
@@ -114,7 +114,7 @@ class Evidence:
     control_rows: int
     of_trial: bool
     attacks: tuple[Attack, ...]
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[Untried, ...] = ()
     presence: Presence | None = None
 
     @property

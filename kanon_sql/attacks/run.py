@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kanon_sql.attacks.cells import profiles_of
-from kanon_sql.attacks.facts import Attack, Refused, Variant
+from kanon_sql.attacks.facts import Attack, Untried, Variant
 from kanon_sql.attacks.inference import inference
 from kanon_sql.attacks.kernels import nearest
 from kanon_sql.attacks.linkability import linkability
@@ -38,7 +38,7 @@ ATTACKERS = {
 
 def attacked(
     release: AttackedRelease, guesses: int
-) -> tuple[tuple[Attack, ...], tuple[Refused, ...]]:
+) -> tuple[tuple[Attack, ...], tuple[Untried, ...]]:
     """All attacks on a release, and why some can't be made.
 
     Args:
@@ -56,15 +56,15 @@ def attacked(
     if singled:
         attacks.append(_attack("singling_out", singled))
     else:
-        refused.append(Refused("singling_out", "no condition describes exactly one class"))
+        refused.append(Untried("singling_out", "no condition describes exactly one class"))
     if len(release.known) > 1:
         attacks.append(_attack("linkability", list(linkability(release, profiles))))
     else:
-        refused.append(Refused("linkability", "there is only one quasi-identifier"))
+        refused.append(Untried("linkability", "there is only one quasi-identifier"))
     if release.secrets or len(release.known) > 1:
         attacks.append(_attack("inference", list(inference(release, profiles, near))))
     else:
-        refused.append(Refused("inference", "there is no sensitive column"))
+        refused.append(Untried("inference", "there is no sensitive column"))
     attacks.append(Attack(
         "membership", ATTACKERS["membership"], (membership(near),)
     ))
