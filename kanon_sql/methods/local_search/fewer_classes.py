@@ -20,7 +20,7 @@ from kanon_sql.methods.local_search.merging import together
 from kanon_sql.points.points import Floats, ItemPoints, Labels, Points
 
 APART = (
-    "The regions that are left are not connected, but there are {}, and {} allows {}. Add links, choose "
+    "No two regions are connected at the end. There are {}, and {} allows {}. Add links, choose "
     "islands='nearest', which needs places, or ask for less."
 )
 
