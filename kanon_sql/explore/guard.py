@@ -21,12 +21,12 @@ App = Callable[[Message, Receive, Send], Awaitable[None]]
 PARAMETER = "token"
 
 POLICY = (
-    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; "
-    "style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; "
-    "connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; "
+    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; "
+    "style-src 'self' 'unsafe-inline' blob:; img-src 'self' data:; font-src 'self' data:; "
+    "connect-src 'self' blob:; object-src 'none'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
-"""What the browser may ask for: this server only."""
+"""What the browser may ask for: this server only. A blob is made by the page itself."""
 
 HEADERS = [
     (b"content-security-policy", POLICY.encode()),

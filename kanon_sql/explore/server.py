@@ -61,7 +61,7 @@ def serving(explorer: Explorer, place: socket.socket) -> Iterator[tuple[str, Cal
     token, port = secrets.token_urlsafe(32), int(place.getsockname()[1])
     config = uvicorn.Config(
         Guard(app_of(explorer), token, port), log_config=None, access_log=False, lifespan="on",
-        timeout_graceful_shutdown=1, server_header=False, ws_max_size=2**20,
+        timeout_graceful_shutdown=1, server_header=False, proxy_headers=False, ws_max_size=2**20,
     )
     server = uvicorn.Server(config)
     # a thread, so that Ctrl-C is heard by this one, and not by the loop
