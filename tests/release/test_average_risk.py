@@ -139,7 +139,7 @@ def test_an_island_is_not_merged_with_another(con: Connection) -> None:
     classes, _, least = counted(con, f"anonymize('people', {options} 0.02)", "zip")
     assert least >= 3 and classes <= 5
     said = refusal_of(con, f"FROM anonymize('people', {options} 0.01)")
-    assert "No two regions are connected at the end. There are 4" in said
+    assert "No two regions are connected at the end, but there are 4" in said
 
 
 WITH = {

@@ -20,8 +20,8 @@ from kanon_sql.methods.local_search.merging import together
 from kanon_sql.points.points import Floats, ItemPoints, Labels, Points
 
 APART = (
-    "No two regions are connected at the end. There are {}, and {} allows {}. Add links, choose "
-    "islands='nearest', which needs places, or ask for less."
+    "No two regions are connected at the end, but there are {}, and {} allows {}. Add links, "
+    "choose islands='nearest', which needs places, or ask for less."
 )
 
 
