@@ -58,10 +58,12 @@ class Explorer:
             if lane in self.lanes:
                 self.lanes.remove(lane)
 
-    def stop(self) -> None:
-        """Ends all work."""
+    def stop(self, longest: float) -> None:
+        """Ends all work; ``longest``: the most seconds that each page is waited for."""
         for lane in list(self.lanes):
-            lane.stop()
+            lane.leave()
+        for lane in list(self.lanes):
+            lane.stop(longest)
 
     def is_there(self, name: str) -> bool:
         """Whether a file would be overwritten. Raises OptionError for what is no name of one."""

@@ -9,7 +9,7 @@ from kanon_sql.explore.answers import FrontierPoint
 from kanon_sql.reporting.bins import round_step
 
 WIDTH, HEIGHT = 380, 230
-LEFT, RIGHT, TOP, BOTTOM = 46, 16, 14, 40
+LEFT, RIGHT, TOP, BOTTOM = 46, 58, 20, 40
 TICKS = 4
 
 
@@ -49,12 +49,10 @@ def frontier_svg(points: Sequence[FrontierPoint], chosen: int) -> str:
     for each in made:
         now = each.k == chosen
         x, y = x_of(each.loss), y_of(each.risk)
-        turned = x > WIDTH - RIGHT - 50
         parts.append(
             f'<circle class="{"now" if now else "point"}" cx="{x:.1f}" cy="{y:.1f}" '
             f'r="{6 if now else 4}"/><text class="{"now" if now else "name"}" '
-            f'x="{x - 9 if turned else x + 9:.1f}" y="{y - 7:.1f}" '
-            f'text-anchor="{"end" if turned else "start"}">k = {each.k}</text>'
+            f'x="{x + 9:.1f}" y="{y - 7:.1f}">k = {each.k}</text>'
         )
     label = "Largest risk against information loss" + "".join(
         f"; k = {each.k}: {_percent(each.risk)} and {_percent(each.loss)}" for each in made

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from time import monotonic
 
 import duckdb
 
@@ -77,10 +78,10 @@ class LaneRun:
             self._con.close()
             self.ended.set()
 
-    def stop(self) -> None:
-        """Ends it, and waits until it has ended."""
-        self.stopped = True
-        while not self.ended.wait(TURN):
+    def stop(self, longest: float = float("inf")) -> None:
+        """Ends it, and waits until it has ended; ``longest``: the most seconds of that."""
+        self.stopped, begun = True, monotonic()
+        while not self.ended.wait(TURN) and monotonic() - begun < longest:
             with suppress(duckdb.Error):
                 self._con.interrupt()
 
@@ -100,10 +101,10 @@ class Lane:
             before.stopped = True
         self._run = LaneRun(self._con.cursor(), work, tell, before)
 
-    def stop(self) -> None:
-        """Ends what runs, and waits for it."""
+    def stop(self, longest: float = float("inf")) -> None:
+        """Ends what runs, and waits for it so many seconds at most."""
         if self._run is not None:
-            self._run.stop()
+            self._run.stop(longest)
 
     def leave(self) -> None:
         """Ends what runs, without waiting for it."""

@@ -43,6 +43,9 @@ PARTS = {
 }
 """The parts of the page, by the place of each."""
 
+WAITS = 60.0
+"""Seconds for which choices are kept of a page that has no connection."""
+
 ICON = (
     '<svg viewBox="0 0 16 16" xmlns="http://www.w3.org/2000/svg"><circle cx="5" cy="5" r="3" '
     'fill="#1f5fbf"/><circle cx="11" cy="5" r="3" fill="#1f5fbf"/><circle cx="8" cy="11" r="3" '
@@ -64,7 +67,7 @@ def app_of(explorer: Explorer) -> FastAPI:
     ui.page("/", title=title)(page)
     ui.run_with(
         app, title=title, favicon=ICON, dark=None, language="en-US", tailwind=False,
-        show_welcome_message=False,
+        show_welcome_message=False, reconnect_timeout=WAITS,
     )
     return app
 
@@ -146,7 +149,7 @@ class ExplorePage:
                         "t, distance per class", _texts(T_STEPS), 0,
                         lambda at: self.choose(replace(self.choices, t=T_STEPS[at])))
                     self._alerts["t"] = alert()
-                with tag("div"):
+                with tag("div", classes="wide"):
                     with tag("label", classes="field"):
                         tag("span", "Method")
                         select("Method", _methods(), self.choices.method, self._method)

@@ -17,7 +17,7 @@ COARSE = ("bins", "date", "prefix")
 """The kinds whose labels aren't made of whole values. Those of the others are never shown unless
 values are."""
 
-EXAMPLES = 3
+EXAMPLES = 2
 LEAST = 5
 """The least rows of a label that is shown, and at least k."""
 

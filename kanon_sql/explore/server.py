@@ -20,7 +20,7 @@ MISSING = (
 )
 TAKEN = "The port {} can't be used. Choose another one by --port, or leave it out."
 LONGEST = 5.0
-"""Seconds that the server has for its end."""
+"""Seconds that the server has for its end, and the work of a page for its own."""
 
 
 def refuse_missing() -> None:
@@ -75,5 +75,5 @@ def serving(explorer: Explorer, place: socket.socket) -> Iterator[tuple[str, Cal
         yield f"http://{HERE}:{port}/?{PARAMETER}={token}", thread.is_alive
     finally:
         server.should_exit = True
-        explorer.stop()
+        explorer.stop(LONGEST)
         thread.join(LONGEST)

@@ -29,6 +29,9 @@ ROLE_NAMES = {
 }
 """What the page calls the roles."""
 
+UNIQUE = (
+    "{} unique in the unchanged columns. An attacker who knows these values finds the row."
+)
 HIDDEN = "hidden"
 """What stands in place of a label that isn't shown."""
 
@@ -79,14 +82,14 @@ def cards(measured: ReleaseNumbers | None, k: int) -> str:
         (f"{values.get('classes', 0):,.0f}", "classes"),
         (f"{released:,.0f}", f"rows released, {suppressed:,.0f} left out"),
     ]
-    unique = values.get("unique_in_unchanged")
-    if unique:
-        figures.append((f"{unique:,.0f}", "rows are unique in the unchanged columns"))
     inner = "".join(
         f'<div class="figure"><strong>{value}</strong>{escape(text)}</div>'
         for value, text in figures
     )
-    notes = "".join(f"<li>{escape(each)}</li>" for each in measured.notices)
+    said = list(measured.notices)
+    if unique := values.get("unique_in_unchanged"):
+        said.insert(0, UNIQUE.format("1 row is" if unique == 1 else f"{unique:,.0f} rows are"))
+    notes = "".join(f"<li>{escape(each)}</li>" for each in said)
     noted = f'<ul class="notes" aria-label="Notices">{notes}</ul>' if notes else ""
     return f'<div class="figures">{inner}</div>{noted}'
 

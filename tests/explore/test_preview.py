@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_sql.duckdb.register import register
-from kanon_sql.explore.preview import COARSE, LEAST, levels_of, preview_of
+from kanon_sql.explore.preview import COARSE, EXAMPLES, LEAST, levels_of, preview_of
 from kanon_sql.explore.source import explored
 from kanon_sql.explore.written import NamedSource
 
@@ -42,7 +42,7 @@ def test_examples_are_paths_if_values_are_shown(
 ) -> None:
     levels = levels_of(paths, rows, 1, True, False)
     shown = list(zip(*(level.examples for level in levels), strict=True)) if levels else []
-    assert set(shown) <= set(paths) and len(shown) == min(len(paths), 3)
+    assert set(shown) <= set(paths) and len(shown) == min(len(paths), EXAMPLES)
     most = sorted((rows.get(path[0], 0) for path in paths), reverse=True)
     assert [rows.get(path[0], 0) for path in shown] == most[:len(shown)]
 

@@ -145,11 +145,15 @@ def test_what_can_not_be_explored_is_refused_in_a_sentence(
     assert said in done.stderr and done.stderr.count("\n") == 1, done.stderr
 
 
-def test_a_table_of_a_database_is_explored(needed: None, tmp_path: Path) -> None:
+def test_a_table_of_a_database_is_explored_at_a_port(needed: None, tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "our.duckdb")) as con:
         con.execute("CREATE TABLE people AS SELECT i AS a, i % 3 AS b FROM range(30) AS r(i)")
         con.execute("CREATE TABLE others AS FROM people")
-    with running(tmp_path, "our.duckdb::people") as server:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with running(tmp_path, "our.duckdb::people", "--port", str(port)) as server:
+        assert server.port == port
         assert "our.duckdb, people" in ask(server, "/", Cookie=cookie(server))[2]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from kanon_sql.api.notices import notices_once
 from kanon_sql.cli import inputs
 from kanon_sql.cli.help import Grouped
 from kanon_sql.cli.show import note
@@ -60,7 +61,7 @@ def explore(
 
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, end)
-        with serving(explorer, place) as (address, runs):
+        with notices_once(), serving(explorer, place) as (address, runs):
             note(f"the page is at {address}")
             note("Ctrl-C ends it")
             if browser:
