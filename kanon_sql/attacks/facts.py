@@ -10,6 +10,10 @@ LIMIT = 0.1
 """The advantage above which an attack speaks against a release: one person in ten. No law states
 one; it is our choice."""
 
+FEW = 30
+"""Guesses from which on a variant must be known precisely: a release may have only a few values by
+which its classes are singled out, and an attacker then has no more guesses than these."""
+
 
 @dataclass(frozen=True)
 class Variant:
@@ -33,6 +37,12 @@ class Variant:
     control: Rate
     advantage: Rate
     at_worst: Rate
+
+    def __str__(self) -> str:
+        return (
+            f"{self.label:<42.42}{self.attacks:>8,}{self.rate.value:>9.3f}{self.control.value:>9.3f}"
+            f"  {self.advantage.value:+.3f} [{self.advantage.low:+.3f}, {self.advantage.high:+.3f}]"
+        )
 
 
 @dataclass(frozen=True)
@@ -63,12 +73,14 @@ class Attack:
     def verdict(self) -> str:
         """'red' where an advantage is above LIMIT even at the low end of the interval that holds
         for all variants at once; 'green' where each is LIMIT or less and known as precisely as
-        that; else 'amber'."""
+        that, but for variants of fewer than FEW guesses beside others; else 'amber'."""
         if any(each.at_worst.low > LIMIT for each in self.variants):
             return "red"
-        known = (each.advantage for each in self.variants)
+        if any(each.advantage.value > LIMIT for each in self.variants):
+            return "amber"
+        many = [each for each in self.variants if each.attacks >= FEW] or self.variants
         return "green" if all(
-            each.value <= LIMIT and each.high - each.value <= LIMIT for each in known
+            each.advantage.high - each.advantage.value <= LIMIT for each in many
         ) else "amber"
 
 
@@ -122,6 +134,21 @@ class Evidence:
         """That of the worst attack: 'red', 'amber' or 'green'."""
         found = {each.verdict for each in self.attacks}
         return next((word for word in ("red", "amber") if word in found), "green")
+
+    def __repr__(self) -> str:
+        lines = [
+            f"Evidence: {self.verdict}; {self.rows:,} rows attacked, {self.control_rows:,} rows of "
+            "people outside",
+            f"  {'':<44}{'guesses':>8}{'inside':>9}{'outside':>9}  advantage",
+        ]
+        for attack in self.attacks:
+            lines.append(f"  {attack.name.replace('_', ' ')}: {attack.verdict}")
+            lines += [f"    {each}" for each in attack.variants]
+        lines += [f"  {each.name.replace('_', ' ')}: {each.reason}" for each in self.refused]
+        if self.presence is not None:
+            lines.append(f"  presence: {self.presence.average:.3f} on average, "
+                         f"{self.presence.most:.3f} at most")
+        return "\n".join(lines)
 
     def attack(self, name: str) -> Attack:
         """The attack with this name."""

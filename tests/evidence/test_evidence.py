@@ -11,6 +11,8 @@ import pyarrow as pa
 import pytest
 
 import kanon_sql
+from kanon_sql.attacks.facts import Attack, Variant
+from kanon_sql.attacks.rates import Rate
 from kanon_sql.data import adult
 
 Con = duckdb.DuckDBPyConnection
@@ -216,3 +218,28 @@ def test_a_macro_that_hides_a_function_is_refused() -> None:
         kanon_sql.evidence(rows, con=con, k=3, **CALL)
     with pytest.raises(kanon_sql.KanonError, match="macro named 'md5'"):
         kanon_sql.evidence(rows, con=con, released=rows, control=others, **CALL)
+
+
+def test_the_result_prints_as_a_table() -> None:
+    found = kanon_sql.evidence(people(900), k=4, attacks=300, **CALL)
+    lines = repr(found).splitlines()
+    assert lines[0].startswith(f"Evidence: {found.verdict}; ")
+    assert len(lines) == 2 + sum(1 + len(each.variants) for each in found.attacks)
+    worst = found.attack("inference").worst
+    assert any(f"{worst.rate.value:.3f}" in line and worst.label in line for line in lines)
+
+
+def variant(value: float, half: float, attacks: int) -> Variant:
+    """A variant with this advantage, give or take a half width."""
+    zero, rate = Rate(0.0, 0.0, 0.0), Rate(value, value - half, value + half)
+    return Variant("x", attacks, rate, attacks, zero, rate, rate)
+
+
+@pytest.mark.parametrize(("variants", "verdict"), [
+    ([(0.05, 0.02, 500)], "green"), ([(0.05, 0.2, 500)], "amber"), ([(0.12, 0.05, 500)], "amber"),
+    ([(0.3, 0.1, 500)], "red"), ([(0.0, 0.5, 5), (0.05, 0.02, 500)], "green"),
+    ([(0.0, 0.5, 5)], "amber"), ([(1.0, 0.8, 5), (0.05, 0.02, 500)], "red"),
+    ([(0.2, 0.5, 5), (0.05, 0.02, 500)], "amber"),
+])
+def test_the_verdict_follows_the_worst_variant(variants: list[Any], verdict: str) -> None:
+    assert Attack("inference", "", tuple(variant(*each) for each in variants)).verdict == verdict

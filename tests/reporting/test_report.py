@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import pyarrow as pa
 import pytest
 
 import kanon_sql
@@ -384,48 +383,3 @@ def test_each_notice_is_said_once(tmp_path: Path) -> None:
     assert done.stdout == "True\n"
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert text.count("looks like an identifier") == 1
-
-
-def test_the_first_screen_says_who_decided_each_role(con: Con, tmp_path: Path) -> None:
-    for column in ("age", "job", "zip"):
-        con.execute(f"COMMENT ON COLUMN patients.{column} IS 'kanon: quasi_identifier'")
-    try:
-        found = page(con, tmp_path, **CALL)
-        assert ["disease", "sensitive", "unchanged", "the call"] in found.cells
-        assert ["zip", "quasi-identifier", "generalized", "a comment on the column"] in found.cells
-        assert ["name", "identifier", "left out", "the call"] in found.cells
-    finally:
-        for column in ("age", "job", "zip"):
-            con.execute(f"COMMENT ON COLUMN patients.{column} IS NULL")
-
-
-def test_attacks_are_told_with_their_control(con: Con, tmp_path: Path) -> None:
-    con.execute("CREATE TABLE many AS SELECT * REPLACE ((age + n) % 90 AS age) "
-                "FROM patients, range(5) AS five(n)")
-    made = kanon_sql.report("many", to=tmp_path / "r.html", con=con, evidence=True, **CALL)
-    found, evidence = read(made.path), made.facts.evidence
-    assert evidence is not None and evidence.of_trial
-    for attack in evidence.attacks:
-        for each in attack.variants:
-            assert any(
-                cells[0] == each.label and cells[1] == f"{each.attacks:,}" for cells in found.cells
-            ), each.label
-        if attack.verdict == "red":
-            assert "percentage points" in found.text[:found.text.index("Before you sign")]
-    again = kanon_sql.report("many", to=tmp_path / "r.html", con=con, evidence=evidence, **CALL)
-    assert again.facts.evidence == evidence
-    with pytest.raises(kanon_sql.OptionError, match="evidence is a str"):
-        kanon_sql.report("many", to=tmp_path / "r.html", con=con, evidence="yes", **CALL)
-
-
-def test_an_attack_above_the_limit_is_the_headline(tmp_path: Path) -> None:
-    rows = pa.table({"age": [i % 60 for i in range(900)], "score": range(900)})
-    made = kanon_sql.report(
-        rows, to=tmp_path / "r.html", k=2, quasi_identifiers=["age"], sensitive=["score"],
-        evidence=True,
-    )
-    assert made.facts.evidence is not None and made.facts.evidence.verdict == "red"
-    found = read(made.path).text
-    assert "people in the release than outside" in found[:found.index("rows are released")] or (
-        "unique in the unchanged columns" in found[:found.index("rows are released")]
-    )
