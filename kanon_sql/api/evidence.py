@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from kanon_sql.api.misspelt import refuse_misspelt
 from kanon_sql.attacks.facts import Evidence
 from kanon_sql.call.call import GroupingCall, read_call
 from kanon_sql.call.relation import Relation
@@ -84,6 +85,7 @@ def evidence_of(
 ) -> Evidence:
     """Attacks a release; see ``kanon_sql.evidence``."""
     refuse_forked()
+    refuse_misspelt("evidence", options, ("control", "released", "population", "attacks"))
     with Session(con) as session:
         source, held = relation_and_options(session, data, given_options(options))
         return gather(session, source, held, request)

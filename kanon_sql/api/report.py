@@ -11,6 +11,7 @@ from typing import Any
 import duckdb
 
 from kanon_sql.api.evidence import EvidenceRequest, gather
+from kanon_sql.api.misspelt import refuse_misspelt
 from kanon_sql.api.notices import notices_once
 from kanon_sql.api.release import read_manifest
 from kanon_sql.api.report_wish import ReportRequest, read_wish
@@ -87,6 +88,9 @@ def report_file(
         OptionError, DataError, ReleaseError: as anonymize, or where the file can't be written.
     """
     refuse_forked()
+    refuse_misspelt(
+        "report", options, ("to", "title", "queries", "compare", "evidence", "predict")
+    )
     wish = read_wish(*wished)
     with Session(con) as session:
         return write_report(session, *relation_and_options(session, data, given_options(options)),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kanon_sql.attacks.rates import Rate
-
 LIMIT = 0.1
 """The advantage above which an attack speaks against a release: one person in ten. No law states
 one; it is our choice."""
@@ -13,6 +11,20 @@ one; it is our choice."""
 FEW = 30
 """Guesses from which on a variant must be known precisely: a release may have only a few values by
 which its classes are singled out, and an attacker then has no more guesses than these."""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A share with an interval.
+
+    Attributes:
+        value: the share; of an advantage it may be below 0.
+        low, high: the ends of the interval.
+    """
+
+    value: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from kanon_sql.attacks.cells import Floats, profiles_of
-from kanon_sql.attacks.facts import Presence, Variant
+from kanon_sql.attacks.facts import Presence, Rate, Variant
 from kanon_sql.attacks.kernels import NearestClasses, nearest
 from kanon_sql.attacks.people import BOTH, AttackedRelease
-from kanon_sql.attacks.rates import Rate, advantage_of, nearer
+from kanon_sql.attacks.rates import advantage_of, nearer
 
 
 def membership(near: Mapping[str, NearestClasses]) -> Variant:

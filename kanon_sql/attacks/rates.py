@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
+from kanon_sql.attacks.facts import Rate
+
 Floats = npt.NDArray[np.float64]
 
 CONFIDENCE = 0.95
-
-
-@dataclass(frozen=True)
-class Rate:
-    """A share with an interval.
-
-    Attributes:
-        value: the share; of an advantage it may be below 0.
-        low, high: the ends of the interval.
-    """
-
-    value: float
-    low: float
-    high: float
 
 
 def z_of(comparisons: int) -> float:

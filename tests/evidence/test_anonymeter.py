@@ -13,8 +13,9 @@ import pytest
 
 import kanon_sql
 from kanon_sql.attacks.cells import profiles_of
+from kanon_sql.attacks.facts import Rate
 from kanon_sql.attacks.inference import inference
-from kanon_sql.attacks.rates import Rate, rate_of
+from kanon_sql.attacks.rates import rate_of
 from kanon_sql.data import adult
 
 evaluators = pytest.importorskip("anonymeter.evaluators", reason="Anonymeter isn't installed")

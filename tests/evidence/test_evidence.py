@@ -11,8 +11,7 @@ import pyarrow as pa
 import pytest
 
 import kanon_sql
-from kanon_sql.attacks.facts import Attack, Variant
-from kanon_sql.attacks.rates import Rate
+from kanon_sql.attacks.facts import Attack, Rate, Variant
 from kanon_sql.data import adult
 
 Con = duckdb.DuckDBPyConnection
@@ -180,7 +179,8 @@ def test_a_release_by_another_tool_is_attacked(tmp_path: Path) -> None:
     ({"attacks": True}, "attacks is not a whole number"),
     ({"representation": "number", "method": "fold", "quasi_identifiers": ["town"],
       "others": "drop"}, "shows no values"),
-    ({"sensitve": ["ill"]}, "sensitive"),
+    ({"sensitve": ["ill"]}, "sensitive"), ({"atacks": 5}, "Did you mean 'attacks'"),
+    ({"contrl": "x"}, "Did you mean 'control'"),
 ])
 def test_what_is_odd_is_refused(given: dict[str, Any], says: str) -> None:
     rows = people(500)

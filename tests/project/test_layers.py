@@ -372,3 +372,12 @@ def test_a_class_name_has_one_meaning() -> None:
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
     assert {name: at for name, at in places.items() if len(at) > 1} == {}
+
+
+def test_the_python_calls_load_neither_scipy_nor_polars_nor_a_compiler() -> None:
+    code = (
+        "import sys, kanon_sql; kanon_sql.report, kanon_sql.evidence; "
+        "print(sorted({'numba', 'polars', 'scipy', 'jinja2'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -62,3 +62,9 @@ def test_an_attack_above_the_limit_is_the_headline(tmp_path: Path) -> None:
     assert "people in the release than outside" in found[:found.index("rows are released")] or (
         "unique in the unchanged columns" in found[:found.index("rows are released")]
     )
+
+
+def test_a_misspelt_argument_has_the_nearest_one(con: Con, tmp_path: Path) -> None:
+    with pytest.raises(kanon_sql.OptionError, match=r"no argument 'titel'.*'title'"):
+        kanon_sql.report("patients", to=tmp_path / "r.html", con=con, titel="x", **CALL)
+    assert not list(tmp_path.iterdir())
