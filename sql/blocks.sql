@@ -103,7 +103,12 @@ SELECT count(*), max(rows) FROM (SELECT count(*) AS rows FROM ${rows} GROUP BY $
 -- name: ends
 -- What the scale of a column of numbers begins with, for kanon_sql.anonymize_files.
 {'known': count(${number}), 'infinite': count(*) FILTER (isinf(${number})),
- 'low': min(${number}), 'high': max(${number})}
+ 'low': min(${number}), 'high': max(${number}), 'steps': ${steps}}
+
+-- name: steps
+-- The place of the coarsest steps on which all numbers of a column lie, for
+-- kanon_sql.anonymize_files.
+max(CASE ${cases} ELSE ${many} END) FILTER (${number} IS NOT NULL)
 
 -- name: sample
 -- A sample of rows by a hash of their quasi-identifiers, for kanon_sql.anonymize_files. Rows that are

@@ -6,6 +6,21 @@ SELECT __kanon_class, __kanon_shown(COLUMNS(* EXCLUDE (__kanon_class, __kanon_hi
     CROSS JOIN (SELECT list_transform(grouped.hidden, lambda name: __kanon_caseless(name)) AS __kanon_hidden
                 FROM __kanon_grouped)
 
+-- name: precise
+-- What classes release, with the means of columns no finer than their values: a part of
+-- anonymize('t', k=5).
+SELECT __kanon_class, ${others}__kanon_precise(
+        ${columns}, ${columns}, __kanon_precisions[__kanon_caseless(__kanon_name(${columns}))])
+    FROM (${classes}) CROSS JOIN (${precisions})
+
+-- name: precisions
+-- How fine the values of columns are, as the grouping tells it: a part of anonymize('t', k=5).
+SELECT grouped.precisions AS __kanon_precisions FROM __kanon_grouped
+
+-- name: given_precisions
+-- The same, as it was learned of all rows, for kanon_sql.anonymize_files.
+SELECT MAP([${names}]::VARCHAR[], [${steps}]::BIGINT[]) AS __kanon_precisions
+
 -- name: class_id
 -- What each class releases, with a number that tells nothing of its rows: a part of
 -- anonymize('t', k=5, class_id=true).

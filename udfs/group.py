@@ -127,14 +127,16 @@ def _cells(found: Any) -> Any:
 
 
 def finish(tickets: Any, turns: Any) -> Any:
-    """Struct of the number of labels, centers (row, class), cells, the hidden columns, facts (JSON)
-    and error (NULL where all went well). The labels are left to ``class_of``."""
+    """Struct of the number of labels, centers (row, class), cells, the hidden columns, the
+    precisions of columns, facts (JSON) and error (NULL where all went well). The labels are left to
+    ``class_of``."""
     count, centers, text = None, pa.nulls(1, CENTERS), None
     cells, error = pa.nulls(1, CELLS_OF), not_refused()
     hidden: tuple[str, ...] = ()
+    precisions: dict[str, int] = {}
     ticket = tickets[0].as_py()
     try:
-        found, hidden, facts = finish_job(ticket)
+        found, hidden, precisions, facts = finish_job(ticket)
         hold(ticket, by_row(found.rows, found.labels))
         count = len(found.labels)
         centers = _pairs(found.centers, pa.array(range(len(found.centers)), pa.int64()))
@@ -148,9 +150,11 @@ def finish(tickets: Any, turns: Any) -> Any:
     return pa.StructArray.from_arrays(
         [
             pa.array([count], pa.int64()), centers, cells,
-            pa.array([list(hidden)], pa.list_(pa.string())), pa.array([text], pa.string()), error,
+            pa.array([list(hidden)], pa.list_(pa.string())),
+            pa.array([list(precisions.items())], pa.map_(pa.string(), pa.int64())),
+            pa.array([text], pa.string()), error,
         ],
-        ["rows", "centers", "cells", "hidden", "facts", "error"]
+        ["rows", "centers", "cells", "hidden", "precisions", "facts", "error"]
     )
 
 
@@ -181,7 +185,7 @@ FINISH = Signature(
     finish,
     ("BIGINT", "BIGINT"),
     f'STRUCT("rows" BIGINT, centers {CENTERS_SQL}, cells {BOXES}, hidden VARCHAR[], '
-    f"facts VARCHAR, error {REFUSAL})",
+    f"precisions MAP(VARCHAR, BIGINT), facts VARCHAR, error {REFUSAL})",
     side_effects=True,
 )
 CLASS_OF = Signature("__kanon_class_of", class_of, ("BIGINT", "BIGINT"), "BIGINT")

@@ -17,6 +17,7 @@ from kanon_sql.call.call import GroupingCall
 from kanon_sql.call.hierarchies import HierarchySpec
 from kanon_sql.encode.attributes import Attribute, Categorical, NumberTotals, Numeric
 from kanon_sql.encode.cells import refuse_counts
+from kanon_sql.encode.precision import steps_of_type
 from kanon_sql.encode.scales import scale_json
 from kanon_sql.errors import DataError
 from kanon_sql.methods import METHODS, GroupTask
@@ -100,7 +101,20 @@ def survey(source: BlockSource) -> Common:
     if entity is not None and source.lacks_persons():
         raise DataError(OF_NOBODY.format(entity=entity))
     refuse_identifiers(source)
-    return Common(source.request, count, rows_in, ends, *_hierarchies(source))
+    call, trees = _hierarchies(source)
+    release = replace(call.release, precisions=_precisions(source.request, ends))
+    return Common(source.request, count, rows_in, ends, replace(call, release=release), trees)
+
+
+def _precisions(request: Request, ends: Mapping[int, ColumnRange]) -> dict[str, int]:
+    """How fine the values of columns are, by their names in lower case."""
+    found = {}
+    for i, end in ends.items():
+        name = request.quasi[i]
+        steps = steps_of_type(request.type_of(name))
+        if end.steps is not None and end.steps < len(steps):
+            found[caseless(name)] = steps[end.steps]
+    return found
 
 
 def learn(source: BlockSource, common: Common, part: int = 0) -> Learned:

@@ -62,6 +62,10 @@ class Request:
         """The quasi-identifiers."""
         return self.call.roles.quasi_identifiers
 
+    def type_of(self, name: str) -> str:
+        """The SQL type of one of the columns."""
+        return next(kind for each, kind in self.types.items() if caseless(each) == caseless(name))
+
     @cached_property
     def numeric(self) -> tuple[bool, ...]:
         """Whether each quasi-identifier lies on an axis.

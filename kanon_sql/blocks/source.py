@@ -25,12 +25,15 @@ class ColumnRange(NamedTuple):
         known: how many rows have a number.
         infinite: how many of these are infinite.
         low, high: the least and the largest; None without one.
+        steps: the place of the coarsest steps on which all lie among those of the type, as
+            kanon_sql.encode.precision.steps_of_type has them; their number where none are.
     """
 
     known: int
     infinite: int
     low: float | None
     high: float | None
+    steps: int | None
 
 
 class ColumnCounts(NamedTuple):

@@ -30,6 +30,8 @@ class ReleaseForm:
         of_method: the columns that the method adds.
         tight: whether classes of places release the smallest box around them.
         weighted: whether centroids count rows by their weights.
+        precisions: how fine the values of columns are, by their names in lower case, where that was
+            learned of all rows; None where the rows of the query are all that there are.
     """
 
     representation: str
@@ -41,6 +43,7 @@ class ReleaseForm:
     tight: bool = False
     weighted: bool = False
     by_column: Mapping[str, str] = field(default_factory=dict)
+    precisions: Mapping[str, int] | None = None
 
     def of(self, column: str, has_hierarchy: bool = False) -> str:
         """What stands for a column: one of REPRESENTATIONS."""
@@ -48,6 +51,11 @@ class ReleaseForm:
         if chosen is None and has_hierarchy and self.by_hierarchy:
             return "hierarchy"
         return chosen or self.representation
+
+    @property
+    def rounds(self) -> bool:
+        """Whether a class may release a mean in the precision of its column."""
+        return "rounded" in {self.representation, *self.by_column.values()}
 
     @property
     def holds_sets(self) -> bool:

@@ -16,6 +16,7 @@ from kanon_sql.blocks.source import ColumnCounts, ColumnRange, category_of, numb
 from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.session import Session
 from kanon_sql.encode.attributes import NumberTotals
+from kanon_sql.encode.precision import steps_of_type
 from kanon_sql.names import caseless, literal, quoted
 from kanon_sql.sql import expression, statement
 
@@ -42,12 +43,29 @@ class FileRows:
     def ends(self, spots: Sequence[int]) -> tuple[int, list[ColumnRange]]:
         """One scan."""
         quasi = self.request.quasi
-        asked = [expression("blocks.ends", number=number_of(quasi[i])) for i in spots]
+        asked = [
+            expression("blocks.ends", number=number_of(quasi[i]), steps=self._steps(quasi[i]))
+            for i in spots
+        ]
         count, ranges = self._one(
             f"SELECT count(*), [{', '.join(asked)}] FROM {rows_sql(self.request)}"
         )
         names = ColumnRange._fields
         return count, [ColumnRange(*(each[name] for name in names)) for each in ranges or []]
+
+    def _steps(self, name: str) -> str:
+        """SQL of the place of the coarsest steps on which all numbers of a column lie."""
+        kind, number = self.request.type_of(name), number_of(name)
+        steps = steps_of_type(kind)
+        if not steps or not self.request.call.release.rounds:
+            return "NULL::INTEGER"
+        test = f"{number} % {{}} = 0"
+        if kind in ("FLOAT", "DOUBLE"):
+            test = f"(round_even({number} * {{0}}, 0) / {{0}})::{kind} = {number}::{kind}"
+        cases = [f"WHEN {test.format(f'{each}::DOUBLE')} THEN {i}" for i, each in enumerate(steps)]
+        return expression(
+            "blocks.steps", number=number, cases=" ".join(cases), many=len(steps)
+        )
 
     def rows_in(self) -> int:
         """A scan of what is left out of the rows, too: the query of anonymize reads that, so that a

@@ -33,7 +33,7 @@ AUTO = Method(
     "rows.",
     guarantee="that of the chosen method",
     cost="that of the chosen method",
-    representation="centroid",
+    representation="rounded",
     source="docs/which-method.md",
     geometries={"sse": SQUARED, "loss": LOSS},
 )

@@ -84,10 +84,40 @@ def class_rows(
             "generalize.weight", weight=quoted(weight), said=literal(WEIGHTLESS.format(weight))
         )
         classes = classes_sql(values, columns, stage, centroids, f", {checked} AS {WEIGHT}")
+    classes = _precise(call, classes, only)
     if not single:
         return classes
     columns = quasi(call.roles, helpers(call.roles))
     return statement("generalize.classes_ordered", columns=columns, classes=classes)
+
+
+def _precise(call: GroupingCall, classes: str, only: Collection[str]) -> str:
+    """What classes release, with the means of the columns that are 'rounded' in the precision of
+    these: as it was learned of all rows, where those of the query are a block of them, else as the
+    grouping tells it."""
+    release, beside = call.release, ("__kanon_class", "__kanon_precisions")
+    if not release.rounds or "rounded" not in only:
+        return classes
+    known = {caseless(name): name for name in (*release.by_column, *call.categorical)}
+    away = [name for each, name in known.items() if release.of(each) != "rounded"]
+    if release.representation == "rounded":
+        columns = f"COLUMNS(* EXCLUDE ({listed((*beside, *away))}))"
+        others = f"{chosen(away)}, " if away else ""
+    else:
+        meant = [name for each, name in known.items() if release.of(each) == "rounded"]
+        columns = chosen(meant)
+        others = f"COLUMNS(* EXCLUDE ({listed((*beside, *meant))})), "
+    precisions = statement("generalize.precisions")
+    if release.precisions is not None:
+        precisions = statement(
+            "generalize.given_precisions",
+            names=", ".join(map(literal, release.precisions)),
+            steps=", ".join(map(str, release.precisions.values())),
+        )
+    return statement(
+        "generalize.precise", others=others, columns=columns, precisions=precisions,
+        classes=classes,
+    )
 
 
 def released_values(

@@ -58,7 +58,10 @@ def run_sql(call: GroupingCall) -> str:
     """The run as the functions inside the query get it, a JSON literal."""
     named = named_columns(call)
     parts = ("by_part" if call.by_part else "whole") if call.roles.within else None
-    run = Run(call.task, call.progress, named, ledger_json(call), call.block, parts, call.least)
+    precise = call.release.rounds and call.release.precisions is None
+    run = Run(
+        call.task, call.progress, named, ledger_json(call), call.block, parts, call.least, precise
+    )
     return literal(run.to_json())
 
 

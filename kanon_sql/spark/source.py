@@ -15,6 +15,7 @@ from kanon_sql.blocks.source import ColumnCounts, ColumnRange
 from kanon_sql.call.relation import Relation
 from kanon_sql.duckdb.session import Session
 from kanon_sql.encode.attributes import NumberTotals
+from kanon_sql.encode.precision import steps_of_type
 from kanon_sql.names import quoted
 from kanon_sql.spark.columns import SIZE, cell, column
 from kanon_sql.sql import expression
@@ -57,12 +58,29 @@ class FrameRows:
             value = F.col(cell(i))
             infinite = F.abs(value) == F.lit(float("inf"))
             asked += [F.count(value), F.count_if(infinite), F.min(value), F.max(value)]
+            asked.append(self._steps(i))
         names = [f"a{i}" for i in range(len(asked))]
         ((count, *ends),) = self.rows.agg(
             *(each.alias(name) for each, name in zip(asked, names, strict=True))
         ).collect()
         width = len(ColumnRange._fields)
         return count, [ColumnRange(*ends[width * i:width * (i + 1)]) for i in range(len(spots))]
+
+    def _steps(self, spot: int) -> Any:
+        """The place of the coarsest steps on which all numbers of a column lie."""
+        kind = self.request.type_of(self.request.quasi[spot])
+        steps, value = steps_of_type(kind), F.col(cell(spot))
+        if not steps or not self.request.call.release.rounds:
+            return F.max(F.lit(None).cast("int"))
+        found = F.when(value.isNull(), None)
+        for i, each in enumerate(steps):
+            if kind in ("FLOAT", "DOUBLE"):
+                nearest = F.rint(value * F.lit(float(each))) / F.lit(float(each))
+                fits = nearest.cast(kind.lower()) == value.cast(kind.lower())
+            else:
+                fits = value % F.lit(float(each)) == F.lit(0.0)
+            found = found.when(fits, i)
+        return F.max(found.otherwise(len(steps)))
 
     def rows_in(self) -> int:
         """One job."""

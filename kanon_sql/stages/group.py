@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from kanon_sql.encode.attributes import is_numeric
 from kanon_sql.encode.encoded import Encoded
 from kanon_sql.encode.identifier_detection import Suspects
 from kanon_sql.encode.persons import of_persons
+from kanon_sql.encode.precision import precisions_of
 from kanon_sql.encode.row_buffer import RowBuffer
 from kanon_sql.encode.single_attribute import Items
 from kanon_sql.errors import DataError
@@ -104,6 +105,23 @@ def group_rows(
     return prepared.labelled(grouping), facts_of(prepared, facts, recalled)
 
 
+class Grouped(NamedTuple):
+    """What a query is told of a grouping.
+
+    Attributes:
+        labelled: the labels.
+        hidden: the columns that come out as NULL, since they look like identifiers.
+        precisions: of the columns whose means are told no finer than their values are, in lower
+            case: see kanon_sql.encode.precision.
+        facts: of the run.
+    """
+
+    labelled: Labelled
+    hidden: tuple[str, ...]
+    precisions: Mapping[str, int]
+    facts: dict[str, Any]
+
+
 class GroupingWork:
     """The whole work of a call, from the rows that DuckDB handed over to labels. Where it is begun
     anew after a stop, it goes on from the encoded rows, since it lets go of the others."""
@@ -133,6 +151,7 @@ class GroupingWork:
             self._sensitive = with_known(run.block, self._sensitive)
         self._begun = 0.0
         self._suspects = Suspects()
+        self._precisions: Mapping[str, int] = {}
         self._prepared: Prepared | InParts | None = None
 
     def _prepare(self) -> Prepared | InParts:
@@ -147,6 +166,8 @@ class GroupingWork:
         if run.progress:
             remark(run.task, looked.remarks)
         kept, columns, trees = without_hidden(rows, self._columns, self._trees, hidden)
+        if run.precise:
+            self._precisions = precisions_of(kept, columns)
         if numbers is not None:
             refuse_too_few(int(np.sum(numbers >= 0)), 1, "rows")
 
@@ -160,8 +181,8 @@ class GroupingWork:
             looked.of_row, None if run.block is None else going_on_of(run.block),
         )
 
-    def __call__(self, watch: Watch) -> tuple[Labelled, tuple[str, ...], dict[str, Any]]:
-        """Labels, the hidden columns, and the facts of the run."""
+    def __call__(self, watch: Watch) -> Grouped:
+        """Groups the rows."""
         if self._prepared is None:
             self._prepared = self._prepare()
             give_back(self._prepared.count)
@@ -177,7 +198,8 @@ class GroupingWork:
         times = {"started": self._begun, "finished": perf_counter()}
         if self._run.block is not None:
             keep_facts(self._run.block, facts)
-        return labelled, self._suspects.hidden, {**facts, **times}
+        facts.update(times)
+        return Grouped(labelled, self._suspects.hidden, self._precisions, facts)
 
 
 def _grouped(

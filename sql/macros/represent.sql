@@ -32,9 +32,17 @@ CREATE OR REPLACE TEMP MACRO __kanon_mean(x) AS list_transform(
     [list_filter(list_sort(list(x), 'ASC', 'NULLS LAST'), lambda __kanon_x: NOT isnan(__kanon_x))],
     lambda __kanon_sorted: __kanon_mean_of(__kanon_sorted))[1];
 
--- total / n, rounded to the nearest integer, halves upwards
-CREATE OR REPLACE TEMP MACRO __kanon_nearest(total, n) AS
-    ((2 * total + n) - (((2 * total + n) % (2 * n)) + 2 * n) % (2 * n)) // (2 * n);
+-- total / n, rounded to the nearest integer, halves to the even one, so that no mean of many is
+-- biased: the nearest with halves upwards, less one where that is a half and odd
+CREATE OR REPLACE TEMP MACRO __kanon_nearest(total, n) AS list_transform(list_transform(
+    list_transform([{'twice': 2 * total, 'n': n}], lambda __kanon_x: {'n': 2 * __kanon_x.n,
+        'up': __kanon_x.twice + __kanon_x.n,
+        'over': ((__kanon_x.twice + __kanon_x.n) % (2 * __kanon_x.n) + 2 * __kanon_x.n)
+            % (2 * __kanon_x.n)}),
+    lambda __kanon_x: {'over': __kanon_x.over,
+        'up': (__kanon_x.up - __kanon_x.over) // __kanon_x.n}),
+    lambda __kanon_x: CASE WHEN __kanon_x.over = 0 AND __kanon_x.up % 2 <> 0
+        THEN __kanon_x.up - 1 ELSE __kanon_x.up END)[1];
 
 CREATE OR REPLACE TEMP MACRO __kanon_whole_mean(total, n) AS list_transform(
     [{'total': total::HUGEINT, 'n': n::HUGEINT}],
@@ -98,7 +106,7 @@ CREATE OR REPLACE TEMP MACRO __kanon_weighted_mean(x, w) AS list_transform(
 CREATE OR REPLACE TEMP MACRO __kanon_weighted_whole(x, w) AS list_transform(
     [__kanon_weighed(x::BIGINT, w)],
     lambda __kanon_sum: __kanon_sum.low
-        + floor(__kanon_sum.more / __kanon_sum.weight + 0.5)::BIGINT)[1];
+        + round_even(__kanon_sum.more / __kanon_sum.weight, 0)::BIGINT)[1];
 
 CREATE OR REPLACE TEMP MACRO __kanon_weighted_date(x, w) AS
     DATE '1970-01-01' + __kanon_weighted_whole(x - DATE '1970-01-01', w)::INTEGER;
@@ -124,8 +132,8 @@ CREATE OR REPLACE TEMP MACRO __kanon_weighted_centroid
 -- The representation 'rounded':
 -- SELECT __kanon_rounded(COLUMNS(*), min(COLUMNS(*)), max(COLUMNS(*))) FROM patients.
 -- What the centroid is, in the type of the column, which a macro by types gets to see only beside the
--- values that it casts. Sums of integers are exact, and their mean is rounded to the nearest integer,
--- halves upwards. A mean of huge numbers, which a double rounds, may lie outside of the type, or of the
+-- values that it casts; in lists, since an untyped NULL has no type to cast to. Sums of integers are exact, and their mean is rounded to the nearest integer,
+-- halves to the even one; so is that of decimals, to their last digit. A mean of huge numbers, which a double rounds, may lie outside of the type, or of the
 -- values: then it is the value at that end.
 -- DuckDB 1.5.0 to 1.5.4 know no parameter of a lambda within TRY, so that it is asked beforehand
 -- whether a value is within a type, as casts to DECIMAL count. Means of all other types are.
@@ -139,12 +147,19 @@ CREATE OR REPLACE TEMP MACRO __kanon_fits(shown, name) AS CASE
         < ('1e' || split_part(name[9:], ',', 1))::DOUBLE
     ELSE true END;
 
+-- a number, rounded to the last digit of a DECIMAL type, halves to the even one
+CREATE OR REPLACE TEMP MACRO __kanon_even(shown, name) AS
+    round_even(TRY_CAST(shown AS DOUBLE), split_part(name[:-2], ',', 2)::INTEGER);
+
 CREATE OR REPLACE TEMP MACRO __kanon_own_type(shown, low, high) AS list_transform(list_transform(
     [{'shown': shown, 'low': low, 'high': high}],
     lambda __kanon_x: {'low': __kanon_x.low, 'high': __kanon_x.high,
         'own': CASE WHEN __kanon_x.shown IS NULL THEN NULL
+            WHEN starts_with(typeof(__kanon_x.low), 'DECIMAL(') AND __kanon_fits(
+                __kanon_x.shown, typeof(__kanon_x.low)) THEN cast_to_type([__kanon_even(
+                    __kanon_x.shown, typeof(__kanon_x.low))], [__kanon_x.low])[1]
             WHEN __kanon_fits(__kanon_x.shown, typeof(__kanon_x.low))
-            THEN cast_to_type(__kanon_x.shown, __kanon_x.low)
+            THEN cast_to_type([__kanon_x.shown], [__kanon_x.low])[1]
             WHEN starts_with(__kanon_x.shown::VARCHAR, '-') THEN __kanon_x.low
             ELSE __kanon_x.high END}),
     lambda __kanon_x: CASE WHEN __kanon_x.own < __kanon_x.low THEN __kanon_x.low
@@ -171,6 +186,40 @@ CREATE OR REPLACE TEMP MACRO __kanon_weighted_rounded
         __kanon_weighted_timestamptz(x, w), low, high),
     (x TIME, low, high, w DOUBLE) AS __kanon_own_type(__kanon_weighted_time(x, w), low, high),
     (x, low, high, w DOUBLE) AS __kanon_most_frequent(x);
+
+-- name: precise
+-- A mean, no finer than the values of its column are: SELECT __kanon_precise(x, x, 10) FROM released
+-- of a number with one decimal, of which steps are how many there are in 1; of a time they are how
+-- many microseconds one has (see kanon_sql/encode/precision.py). All values of the class lie on steps,
+-- so that the nearest step to their mean is within their range. The column stands a second time for
+-- its type, which the cast to that of the macro would hide.
+CREATE OR REPLACE TEMP MACRO __kanon_nearest_step(microseconds, steps) AS list_transform(
+    [{'x': microseconds::HUGEINT, 'steps': steps::HUGEINT}],
+    lambda __kanon_x: (__kanon_nearest(__kanon_x.x, __kanon_x.steps) * __kanon_x.steps)::BIGINT)[1];
+
+CREATE OR REPLACE TEMP MACRO __kanon_precise
+    (x BIGINT, own, steps) AS own,
+    (x UBIGINT, own, steps) AS own,
+    (x DATE, own, steps) AS own,
+    (x DOUBLE, own, steps) AS list_transform([{'x': x, 'own': own, 'steps': steps}],
+        lambda __kanon_x: CASE
+            WHEN __kanon_x.steps IS NULL OR typeof(__kanon_x.own) NOT IN ('FLOAT', 'DOUBLE')
+            THEN __kanon_x.own
+            ELSE cast_to_type([round_even(__kanon_x.x * __kanon_x.steps, 0) / __kanon_x.steps + 0.0],
+                              [__kanon_x.own])[1] END)[1],
+    (x TIMESTAMP, own, steps) AS list_transform([{'x': x, 'own': own, 'steps': steps}],
+        lambda __kanon_x: CASE WHEN __kanon_x.steps IS NULL THEN __kanon_x.own
+            ELSE cast_to_type([make_timestamp(__kanon_nearest_step(
+                epoch_us(__kanon_x.x), __kanon_x.steps))], [__kanon_x.own])[1] END)[1],
+    (x TIMESTAMPTZ, own, steps) AS list_transform([{'x': x, 'steps': steps}],
+        lambda __kanon_x: CASE WHEN __kanon_x.steps IS NULL THEN __kanon_x.x
+            ELSE make_timestamptz(__kanon_nearest_step(
+                epoch_us(__kanon_x.x), __kanon_x.steps)) END)[1],
+    (x TIME, own, steps) AS list_transform([{'x': x, 'steps': steps}],
+        lambda __kanon_x: CASE WHEN __kanon_x.steps IS NULL THEN __kanon_x.x
+            ELSE __kanon_time(__kanon_nearest_step(
+                epoch_us(__kanon_x.x), __kanon_x.steps)) END)[1],
+    (x, own, steps) AS own;
 
 -- name: median
 -- The representation 'median': SELECT __kanon_median(COLUMNS(*)) FROM patients.

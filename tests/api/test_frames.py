@@ -85,7 +85,7 @@ def test_a_relation_comes_back_as_a_relation_that_lives_on() -> None:
     result = kanon_sql.anonymize(con.sql("FROM people"), k=2)
     con.close()
     assert isinstance(result, duckdb.DuckDBPyRelation)
-    assert sorted(result.fetchall()) == [(1.5,), (1.5,), (3.5,), (3.5,)]
+    assert sorted(result.fetchall()) == [(2,), (2,), (4,), (4,)]
 
 
 @pytest.mark.slow

@@ -146,7 +146,8 @@ def test_representations_given_and_default(con: Connection) -> None:
 
     with_tree = "hierarchies := {'age': 'bins'}"
     assert types(with_tree)["age"] == "VARCHAR"
-    assert types(with_tree)["zip"] == "DOUBLE"
+    assert types(with_tree)["zip"] == "BIGINT"
+    assert types(f"representation='centroid', {with_tree}")["zip"] == "DOUBLE"
     assert types(f"representation='hierarchy', {with_tree}") == types(with_tree)
     assert types(f"representation='median', {with_tree}")["age"] == "BIGINT"
     assert types(f"method='k_member', {with_tree}")["zip"] == "VARCHAR"

@@ -16,7 +16,7 @@ METHODS = (
         guarantee="groups of k to 2k-1; never a higher loss than the methods it starts from, "
         "refined or not",
         cost="that of these methods, and refine_steps",
-        representation="centroid",
+        representation="rounded",
         source="simulated annealing over moves, swaps, splits and mergers of groups; set "
         "partitioning by column generation, as Aloise et al. 2014",
         geometries={"sse": SQUARED, "loss": LOSS},
