@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 REPRESENTATIONS = {
-    "centroid": "the mean of numbers, dates and times, and the most frequent value of other "
+    "centroid": "the exact mean of numbers, dates and times, and the most frequent value of other "
     "columns",
-    "rounded": "the centroid in the column's own type, with the mean of integers rounded",
+    "rounded": "the centroid in the column's own type and precision: a mean of integers is an "
+    "integer, 50.3 keeps one decimal and a timestamp its unit; halves go to the even neighbor",
     "median": "the (lower) median of ordered values, and the most frequent value of other columns",
     "interval": "VARCHAR: '[20, 29]', '{Private, State-gov}', or the value if all rows agree",
     "bounds": "STRUCT(min, max) of ordered values, and a LIST of the distinct values of other "

@@ -24,7 +24,7 @@ NAMED = (
     "list_position", "list_select", "list_sort", "list_sum", "list_transform", "list_zip",
     "make_timestamp", "make_timestamptz", "map_entries", "map_values", "max", "md5",
     "md5_number", "min", "nullif", "quantile_disc", "range", "regexp_full_match",
-    "regexp_matches", "regexp_replace", "replace", "row", "row_number", "sha256", "signbit",
+    "regexp_matches", "regexp_replace", "replace", "round_even", "row", "row_number", "sha256", "signbit",
     "split_part", "starts_with", "strlen", "sum", "to_json", "to_microseconds", "translate",
     "typeof", "unnest", "version",
 )
@@ -66,7 +66,7 @@ BOUND = {
     ),
     "1, 1": (
         "%", "*", "/", "//", ">>", "__kanon_audited", "__kanon_class_of", "__kanon_finish",
-        "__kanon_wait", "cast_to_type", "nullif", "quantile_disc", "||",
+        "__kanon_wait", "cast_to_type", "nullif", "quantile_disc", "round_even", "||",
     ),
     "'a'": ("decode", "encode", "format", "len", "md5", "md5_number", "sha256", "strlen"),
     "'a', 'a'": (

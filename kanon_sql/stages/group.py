@@ -105,7 +105,7 @@ def group_rows(
     return prepared.labelled(grouping), facts_of(prepared, facts, recalled)
 
 
-class Grouped(NamedTuple):
+class GroupedRows(NamedTuple):
     """What a query is told of a grouping.
 
     Attributes:
@@ -181,7 +181,7 @@ class GroupingWork:
             looked.of_row, None if run.block is None else going_on_of(run.block),
         )
 
-    def __call__(self, watch: Watch) -> Grouped:
+    def __call__(self, watch: Watch) -> GroupedRows:
         """Groups the rows."""
         if self._prepared is None:
             self._prepared = self._prepare()
@@ -199,7 +199,7 @@ class GroupingWork:
         if self._run.block is not None:
             keep_facts(self._run.block, facts)
         facts.update(times)
-        return Grouped(labelled, self._suspects.hidden, self._precisions, facts)
+        return GroupedRows(labelled, self._suspects.hidden, self._precisions, facts)
 
 
 def _grouped(

@@ -1,18 +1,20 @@
 """Accomplices: all but one of a class tell their values.
 
 Four people of a class of five put together what they know of themselves, and want the age of the
-fifth. A mean times five less their own ages is that age. This succeeds against every mean, ours
-too, and no more is promised. What helps is to publish bins in place of means, or a k greater than
-the number of people who might put their heads together, and one.
+fifth. An exact mean times five less their own ages is that age. This succeeds against every exact
+mean, ours too, and no more is promised. A mean that is rounded to the precision of its column, as it
+is by default, leaves five ages. What helps further is to publish bins in place of means, or a k
+greater than the number of people who might put their heads together, and one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 
 import polars as pl
 
-from tests.attacks.frame import Attack, Connection, K, classes_of
+from tests.attacks.frame import Attack, Connection, K, by_chance, classes_of
 
 ACCOMPLICES = K - 1
 AGES = range(17, 91)
@@ -33,6 +35,14 @@ def by_mean(published: object, told: Ages, size: int) -> Ages:
     left = float(published) * size - sum(told)  # type: ignore[arg-type]
     low, high = (unknown - 1) * AGES[0], (unknown - 1) * AGES[-1]
     return [age for age in AGES if low - 1e-6 <= left - age <= high + 1e-6]
+
+
+def by_rounded_mean(published: object, told: Ages, size: int) -> Ages:
+    """The ages with which the mean would be rounded to this one. Python rounds halves to even, too.
+    """
+    if size > len(told) + 1:
+        return list(AGES)
+    return [age for age in AGES if round(Fraction(sum(told) + age, size)) == published]
 
 
 def by_label(parents: Mapping[str, tuple[str, ...]]) -> Candidates:
@@ -86,9 +96,11 @@ def labels(con: Connection) -> Candidates:
 def run(con: Connection) -> list[Attack]:
     truth = dict(con.execute("SELECT person, age FROM adult").fetchall())
     call = "FROM anonymize('adult', sensitive := ['person', 'salary-class']"
-    means = con.sql(f"{call}, k := {K})").pl()
+    exactly = "representation := 'centroid'"
+    means = con.sql(f"{call}, k := {K}, {exactly})").pl()
+    rounded = con.sql(f"{call}, k := {K})").pl()
     binned = con.sql(f"{call}, k := {K}, {BINS})").pl()
-    larger = con.sql(f"{call}, k := {2 * K})").pl()
+    larger = con.sql(f"{call}, k := {2 * K}, {exactly})").pl()
     con.register("labelled", means.with_columns(classes_of(means)))
     before = con.sql(
         """
@@ -100,11 +112,16 @@ def run(con: Connection) -> list[Attack]:
     naive = attack(before, truth, by_mean)
     counts = "persons whose age they know exactly"
     agreed = float((~smallest(binned)["age"].str.contains(r"\[|\*")).mean())  # type: ignore[arg-type]
+    extreme = sum(age in (AGES[0], AGES[-1]) for age in truth.values()) / len(truth)
     ends = float((~smallest(larger)["age"].is_between(AGES[0] + 1e-6, AGES[-1] - 1e-6)).mean())  # type: ignore[arg-type]
     return [
-        Attack("k - 1 accomplices, a mean", counts, naive, attack(means, truth, by_mean), 1,
+        Attack("k - 1 accomplices, an exact mean", counts, naive, attack(means, truth, by_mean), 1,
                "a mean of five less four of them is the fifth: who must reckon with accomplices "
                "publishes something else, or takes a larger k", promised=False),
+        Attack("k - 1 accomplices, a mean", counts, naive,
+               attack(rounded, truth, by_rounded_mean), by_chance(extreme, extreme / len(truth)),
+               "a mean that is rounded to the year leaves five ages in a row: all but one of them "
+               "are impossible only for persons of the lowest age that there is, or the highest"),
         Attack("k - 1 accomplices, bins of ten", counts, naive,
                attack(binned, truth, labels(con)), agreed,
                "a bin says of the last person at most in which half of it, ten years or more: "

@@ -28,10 +28,10 @@ WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '_
         'list_sum', 'list_transform', 'list_value', 'list_zip', 'make_timestamp',
         'make_timestamptz', 'map_entries', 'map_to_pg_oid', 'map_values', 'max', 'md5',
         'md5_number', 'min', 'nullif', 'quantile_disc', 'range', 'regexp_full_match',
-        'regexp_matches', 'regexp_replace', 'replace', 'row', 'row_number', 'sha256', 'signbit',
-        'split_part', 'starts_with', 'string_split', 'strlen', 'struct_extract', 'struct_pack',
-        'sum', 'to_json', 'to_microseconds', 'translate', 'typeof', 'unnest', 'version', '||',
-        '~~')
+        'regexp_matches', 'regexp_replace', 'replace', 'round_even', 'row', 'row_number',
+        'sha256', 'signbit', 'split_part', 'starts_with', 'string_split', 'strlen',
+        'struct_extract', 'struct_pack', 'sum', 'to_json', 'to_microseconds', 'translate',
+        'typeof', 'unnest', 'version', '||', '~~')
   AND (held = 'temp'
        OR ((held = system.main.lower(system.main.current_database())
             OR system.main.contains(path, system.main.concat(',', held, '.'))
@@ -97,7 +97,7 @@ __kanon_stored AS MATERIALIZED (  -- what was asked of the last release, and the
 ),
 __kanon_asked AS MATERIALIZED (  -- what is asked of this one
     SELECT to_json({'k': 4, 'attacker': 'knows_presence', 'headroom': 1, 'method': 'mdav_star',
-                'version': '0.1.0', 'shown': '{"categorical": [], "hierarchies": {}, "nulls": "value", "representation": "centroid"}', 'models': '[{"column": "disease", "l": 2, "name": "distinct_l_diversity", "nulls": "worst"}, {"column": "disease", "distance": null, "name": "t_closeness", "nulls": "worst", "t": 0.5}]',
+                'version': '0.1.0', 'shown': '{"categorical": [], "hierarchies": {}, "nulls": "value", "representation": "rounded"}', 'models': '[{"column": "disease", "l": 2, "name": "distinct_l_diversity", "nulls": "worst"}, {"column": "disease", "distance": null, "name": "t_closeness", "nulls": "worst", "t": 0.5}]',
                 'columns': list_sort(list_transform(
                     columns, lambda pair: [__kanon_caseless(pair[1]), pair[2]]), 'ASC', 'NULLS LAST')
                })::VARCHAR AS options
@@ -233,7 +233,7 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
     SELECT __kanon_start(
         (SELECT columns FROM __kanon_columns),
         (SELECT [__kanon_describe("disease"), list_concat(__kanon_describe("name"), (SELECT list_transform( list_filter(told, lambda known: __kanon_like_entity(known, 0.9)), lambda known: known.name) FROM __kanon_told))] FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true)),
-        '{"ledger": {"attacker": "knows_presence", "headroom": 1, "joined": "points"}, "named": null, "progress": true, "task": {"beside_k": [{"column": "disease", "l": 2, "name": "distinct_l_diversity", "nulls": "worst"}, {"column": "disease", "distance": null, "name": "t_closeness", "nulls": "worst", "t": 0.5}], "block_rows": null, "class_label": null, "distance": "sse", "k": 4, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "persons": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 7, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
+        '{"ledger": {"attacker": "knows_presence", "headroom": 1, "joined": "points"}, "named": null, "precise": true, "progress": true, "task": {"beside_k": [{"column": "disease", "l": 2, "name": "distinct_l_diversity", "nulls": "worst"}, {"column": "disease", "distance": null, "name": "t_closeness", "nulls": "worst", "t": 0.5}], "block_rows": null, "class_label": null, "distance": "sse", "k": 4, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "persons": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 7, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
         NULL,
         [{'name': 'ledger', 'names': ['row', 'history', 'stale', 'lot'], 'rows': (SELECT list([persons.__kanon_row::VARCHAR, past.history, CASE WHEN persons.__kanon_row IS NULL THEN NULL ELSE (persons.source <> past.source)::VARCHAR END, ((md5_number(concat('7', ' ', release, ' ', past.person)) >> 64)::UBIGINT)::VARCHAR]) FROM __kanon_past AS past LEFT JOIN __kanon_owners AS persons USING (person) CROSS JOIN __kanon_numbered)}, {'name': 'frozen', 'names': (SELECT list_concat(['class'], *COLUMNS(*)) FROM (SELECT [__kanon_name(COLUMNS(* EXCLUDE (__kanon_class))), ''] FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_published_before WHERE false) AS __kanon_none ON true))), 'rows': (SELECT list(list_concat([__kanon_class::VARCHAR], *COLUMNS(* EXCLUDE (__kanon_class)))) FROM (SELECT __kanon_class, [ (__kanon_cell(COLUMNS(* EXCLUDE (__kanon_class)))).number::VARCHAR, __kanon_key(COLUMNS(* EXCLUDE (__kanon_class)))] FROM __kanon_published_before))}],
         [],
@@ -277,7 +277,9 @@ __kanon_labelled AS NOT MATERIALIZED (  -- the rows of classes: read anew by eac
     WHERE __kanon_class >= 0
 ),
 __kanon_classes AS MATERIALIZED (  -- what each class releases
-    SELECT * FROM (SELECT __kanon_class, __kanon_centroid(COLUMNS(* EXCLUDE ("__kanon_class"))) FROM (SELECT __kanon_class, COLUMNS(['age', 'zip']) FROM __kanon_labelled ORDER BY __kanon_class ASC) GROUP BY __kanon_class)
+    SELECT * FROM (SELECT __kanon_class, __kanon_precise(
+        COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_precisions")), COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_precisions")), __kanon_precisions[__kanon_caseless(__kanon_name(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_precisions"))))])
+    FROM (SELECT __kanon_class, __kanon_rounded(COLUMNS(* EXCLUDE ("__kanon_class")), min(COLUMNS(* EXCLUDE ("__kanon_class"))), max(COLUMNS(* EXCLUDE ("__kanon_class")))) FROM (SELECT __kanon_class, __kanon_value(COLUMNS(['age', 'zip'])) FROM __kanon_labelled ORDER BY __kanon_class ASC) GROUP BY __kanon_class) CROSS JOIN (SELECT grouped.precisions AS __kanon_precisions FROM __kanon_grouped))
     WHERE __kanon_class NOT IN (SELECT class FROM __kanon_frozen)
     UNION ALL BY NAME
     (SELECT COLUMNS(lambda name: list_contains(['__kanon_class', 'age', 'zip'], __kanon_caseless(name)))

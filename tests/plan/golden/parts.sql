@@ -28,10 +28,10 @@ WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '_
         'list_sum', 'list_transform', 'list_value', 'list_zip', 'make_timestamp',
         'make_timestamptz', 'map_entries', 'map_to_pg_oid', 'map_values', 'max', 'md5',
         'md5_number', 'min', 'nullif', 'quantile_disc', 'range', 'regexp_full_match',
-        'regexp_matches', 'regexp_replace', 'replace', 'row', 'row_number', 'sha256', 'signbit',
-        'split_part', 'starts_with', 'string_split', 'strlen', 'struct_extract', 'struct_pack',
-        'sum', 'to_json', 'to_microseconds', 'translate', 'typeof', 'unnest', 'version', '||',
-        '~~')
+        'regexp_matches', 'regexp_replace', 'replace', 'round_even', 'row', 'row_number',
+        'sha256', 'signbit', 'split_part', 'starts_with', 'string_split', 'strlen',
+        'struct_extract', 'struct_pack', 'sum', 'to_json', 'to_microseconds', 'translate',
+        'typeof', 'unnest', 'version', '||', '~~')
   AND (held = 'temp'
        OR ((held = system.main.lower(system.main.current_database())
             OR system.main.contains(path, system.main.concat(',', held, '.'))
@@ -109,7 +109,7 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
     SELECT __kanon_start(
         (SELECT columns FROM __kanon_columns),
         (SELECT [__kanon_describe("disease"), __kanon_describe(__kanon_part)] FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true)),
-        '{"named": null, "parts": "whole", "progress": true, "task": {"beside_k": [{"column": "disease", "l": 2, "name": "distinct_l_diversity", "nulls": "worst"}, {"column": "disease", "distance": null, "name": "t_closeness", "nulls": "worst", "t": 0.5}], "block_rows": null, "class_label": null, "distance": "sse", "k": 4, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 7, "sensitive_values": [], "suppress": 0.1, "weights": {}}}',
+        '{"named": null, "parts": "whole", "precise": true, "progress": true, "task": {"beside_k": [{"column": "disease", "l": 2, "name": "distinct_l_diversity", "nulls": "worst"}, {"column": "disease", "distance": null, "name": "t_closeness", "nulls": "worst", "t": 0.5}], "block_rows": null, "class_label": null, "distance": "sse", "k": 4, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 7, "sensitive_values": [], "suppress": 0.1, "weights": {}}}',
         NULL,
         NULL,
         [],
@@ -153,7 +153,9 @@ __kanon_labelled AS NOT MATERIALIZED (  -- the rows of classes: read anew by eac
     WHERE __kanon_class >= 0
 ),
 __kanon_classes AS MATERIALIZED (  -- what each class releases
-    SELECT * FROM (SELECT __kanon_class, __kanon_centroid(COLUMNS(* EXCLUDE ("__kanon_class"))) FROM (SELECT __kanon_class, COLUMNS(['age', 'zip']) FROM __kanon_labelled ORDER BY __kanon_class ASC) GROUP BY __kanon_class)
+    SELECT * FROM (SELECT __kanon_class, __kanon_precise(
+        COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_precisions")), COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_precisions")), __kanon_precisions[__kanon_caseless(__kanon_name(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_precisions"))))])
+    FROM (SELECT __kanon_class, __kanon_rounded(COLUMNS(* EXCLUDE ("__kanon_class")), min(COLUMNS(* EXCLUDE ("__kanon_class"))), max(COLUMNS(* EXCLUDE ("__kanon_class")))) FROM (SELECT __kanon_class, __kanon_value(COLUMNS(['age', 'zip'])) FROM __kanon_labelled ORDER BY __kanon_class ASC) GROUP BY __kanon_class) CROSS JOIN (SELECT grouped.precisions AS __kanon_precisions FROM __kanon_grouped))
     JOIN (SELECT __kanon_class, any_value("job") AS "job" FROM __kanon_labelled GROUP BY __kanon_class)
         USING (__kanon_class)
 ),

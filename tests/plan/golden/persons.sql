@@ -29,10 +29,10 @@ WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '_
         'list_sum', 'list_transform', 'list_value', 'list_zip', 'make_timestamp',
         'make_timestamptz', 'map_entries', 'map_to_pg_oid', 'map_values', 'max', 'md5',
         'md5_number', 'min', 'nullif', 'quantile_disc', 'range', 'regexp_full_match',
-        'regexp_matches', 'regexp_replace', 'replace', 'row', 'row_number', 'sha256', 'signbit',
-        'split_part', 'starts_with', 'string_split', 'strlen', 'struct_extract', 'struct_pack',
-        'sum', 'to_json', 'to_microseconds', 'translate', 'typeof', 'unnest', 'version', '||',
-        '~~')
+        'regexp_matches', 'regexp_replace', 'replace', 'round_even', 'row', 'row_number',
+        'sha256', 'signbit', 'split_part', 'starts_with', 'string_split', 'strlen',
+        'struct_extract', 'struct_pack', 'sum', 'to_json', 'to_microseconds', 'translate',
+        'typeof', 'unnest', 'version', '||', '~~')
   AND (held = 'temp'
        OR ((held = system.main.lower(system.main.current_database())
             OR system.main.contains(path, system.main.concat(',', held, '.'))
@@ -98,7 +98,7 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
     SELECT __kanon_start(
         (SELECT columns FROM __kanon_columns),
         (SELECT [__kanon_describe("disease"), list_concat(__kanon_describe("name"), (SELECT list_transform( list_filter(told, lambda known: __kanon_like_entity(known, 0.9)), lambda known: known.name) FROM __kanon_told))] FROM (SELECT __kanon_none.* FROM (SELECT 1) LEFT JOIN (FROM __kanon_source WHERE false) AS __kanon_none ON true)),
-        '{"least": 4, "named": [], "progress": true, "task": {"beside_k": [{"column": "disease", "l": 2, "name": "distinct_l_diversity", "nulls": "worst"}], "block_rows": null, "class_label": null, "distance": "sse", "k": 4, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "persons": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 7, "sensitive_values": [], "suppress": 0.1, "weights": {}}}',
+        '{"least": 4, "named": [], "precise": true, "progress": true, "task": {"beside_k": [{"column": "disease", "l": 2, "name": "distinct_l_diversity", "nulls": "worst"}], "block_rows": null, "class_label": null, "distance": "sse", "k": 4, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "persons": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 7, "sensitive_values": [], "suppress": 0.1, "weights": {}}}',
         NULL,
         NULL,
         [],
@@ -143,7 +143,9 @@ __kanon_labelled AS NOT MATERIALIZED (  -- the rows of classes: read anew by eac
 ),
 __kanon_classes AS MATERIALIZED (  -- what each class releases
     SELECT __kanon_class, __kanon_shown(COLUMNS(* EXCLUDE (__kanon_class, __kanon_hidden)), __kanon_hidden)
-    FROM (SELECT __kanon_class, __kanon_centroid(COLUMNS(* EXCLUDE ("__kanon_class"))) FROM (SELECT __kanon_class, COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash", "disease", "name")) FROM __kanon_labelled ORDER BY __kanon_class ASC) GROUP BY __kanon_class)
+    FROM (SELECT __kanon_class, __kanon_precise(
+        COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_precisions")), COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_precisions")), __kanon_precisions[__kanon_caseless(__kanon_name(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_precisions"))))])
+    FROM (SELECT __kanon_class, __kanon_rounded(COLUMNS(* EXCLUDE ("__kanon_class")), min(COLUMNS(* EXCLUDE ("__kanon_class"))), max(COLUMNS(* EXCLUDE ("__kanon_class")))) FROM (SELECT __kanon_class, __kanon_value(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash", "disease", "name"))) FROM __kanon_labelled ORDER BY __kanon_class ASC) GROUP BY __kanon_class) CROSS JOIN (SELECT grouped.precisions AS __kanon_precisions FROM __kanon_grouped))
     CROSS JOIN (SELECT list_transform(grouped.hidden, lambda name: __kanon_caseless(name)) AS __kanon_hidden
                 FROM __kanon_grouped)
 ),
@@ -279,7 +281,9 @@ __kanon_alike AS MATERIALIZED (  -- classes that release the same values, by the
 ),
 __kanon_centers AS (
     SELECT __kanon_class, [*COLUMNS(* EXCLUDE (__kanon_class))] AS center
-    FROM (SELECT __kanon_class, __kanon_cell(COLUMNS(* EXCLUDE (__kanon_class))) FROM (SELECT __kanon_class, __kanon_centroid(COLUMNS(* EXCLUDE ("__kanon_class"))) FROM (SELECT __kanon_class, COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash", "disease", "name")) FROM __kanon_labelled ORDER BY __kanon_class ASC) GROUP BY __kanon_class))
+    FROM (SELECT __kanon_class, __kanon_cell(COLUMNS(* EXCLUDE (__kanon_class))) FROM (SELECT __kanon_class, __kanon_precise(
+        COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_precisions")), COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_precisions")), __kanon_precisions[__kanon_caseless(__kanon_name(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_precisions"))))])
+    FROM (SELECT __kanon_class, __kanon_rounded(COLUMNS(* EXCLUDE ("__kanon_class")), min(COLUMNS(* EXCLUDE ("__kanon_class"))), max(COLUMNS(* EXCLUDE ("__kanon_class")))) FROM (SELECT __kanon_class, __kanon_value(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_row", "__kanon_hash", "disease", "name"))) FROM __kanon_labelled ORDER BY __kanon_class ASC) GROUP BY __kanon_class) CROSS JOIN (SELECT grouped.precisions AS __kanon_precisions FROM __kanon_grouped)))
 ),
 __kanon_measured AS MATERIALIZED (
     SELECT __kanon_measure(
@@ -287,7 +291,7 @@ __kanon_measured AS MATERIALIZED (
               'alike': coalesce(__kanon_first, __kanon_class),
               'cells': cells, 'center': coalesce(center, cells)}),
         (SELECT columns FROM __kanon_columns),
-        '{"least": 4, "named": [], "progress": true, "task": {"beside_k": [{"column": "disease", "l": 2, "name": "distinct_l_diversity", "nulls": "worst"}], "block_rows": null, "class_label": null, "distance": "sse", "k": 4, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "persons": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 7, "sensitive_values": [], "suppress": 0.1, "weights": {}}}',
+        '{"least": 4, "named": [], "precise": true, "progress": true, "task": {"beside_k": [{"column": "disease", "l": 2, "name": "distinct_l_diversity", "nulls": "worst"}], "block_rows": null, "class_label": null, "distance": "sse", "k": 4, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "persons": true, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 7, "sensitive_values": [], "suppress": 0.1, "weights": {}}}',
         NULL,
         '{"form": "point", "of_trees": "node", "by_column": {}}',
         (SELECT struct_pack(facts := grouped.facts, cells := grouped.cells, types := (
@@ -392,7 +396,7 @@ SELECT unnest(list_transform([list_concat([
     {'metric': 'refine_steps', 'value': ((grouped ->> 'refine_steps')::DOUBLE)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'steps', 'in_words': NULL::VARCHAR, 'description': 'rows that the search of effort or of the method best visited; the same number as refine_steps gives the same release'},
     {'metric': 'refine_end', 'value': NULL::DOUBLE, 'text': CASE grouped ->> 'refine_stopped' WHEN '0.0' THEN 'steps' WHEN '1.0' THEN 'seconds' END::VARCHAR, 'unit': '', 'in_words': NULL::VARCHAR, 'description': 'the limit that ended the search: ''steps'' or ''seconds'''},
     {'metric': 'grouping_cache', 'value': NULL::DOUBLE, 'text': grouped ->> 'grouping_cache'::VARCHAR, 'unit': '', 'in_words': NULL::VARCHAR, 'description': '''hit'' if the grouping of an earlier call on the same content was reused (also of a query that is planned or run twice), else ''miss'''},
-    {'metric': 'options', 'value': NULL::DOUBLE, 'text': '{"alpha": null, "beta": null, "beta_kind": "enhanced", "block_rows": null, "c": null, "categorical": [], "class_id": false, "class_label": null, "closeness": null, "column_weights": {}, "delta": null, "distance": "sse", "diversity_kind": "distinct", "effort": "fast", "entity": "name", "entity_rows": "together", "hierarchies": {}, "identifiers": [], "k": 4, "keep_order": false, "l": 2.0, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "others": "quasi_identifier", "progress": true, "quasi_identifiers": "all other columns", "refine_seconds": null, "refine_steps": null, "representation": "centroid", "roles": null, "seed": null, "sensitive": ["disease"], "sensitive_nulls": "worst", "sensitive_values": [], "show_values": false, "suppress": 0.1, "t": null}'::VARCHAR, 'unit': 'JSON', 'in_words': NULL::VARCHAR, 'description': 'all options as they were used'},
+    {'metric': 'options', 'value': NULL::DOUBLE, 'text': '{"alpha": null, "beta": null, "beta_kind": "enhanced", "block_rows": null, "c": null, "categorical": [], "class_id": false, "class_label": null, "closeness": null, "column_weights": {}, "delta": null, "distance": "sse", "diversity_kind": "distinct", "effort": "fast", "entity": "name", "entity_rows": "together", "hierarchies": {}, "identifiers": [], "k": 4, "keep_order": false, "l": 2.0, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "others": "quasi_identifier", "progress": true, "quasi_identifiers": "all other columns", "refine_seconds": null, "refine_steps": null, "representation": "rounded", "roles": null, "seed": null, "sensitive": ["disease"], "sensitive_nulls": "worst", "sensitive_values": [], "show_values": false, "suppress": 0.1, "t": null}'::VARCHAR, 'unit': 'JSON', 'in_words': NULL::VARCHAR, 'description': 'all options as they were used'},
     {'metric': 'seed', 'value': NULL::DOUBLE, 'text': NULL::VARCHAR, 'unit': '', 'in_words': NULL::VARCHAR, 'description': 'the seed'},
     {'metric': 'version', 'value': NULL::DOUBLE, 'text': 'kanon_sql 0.1.0, DuckDB ' || version()::VARCHAR, 'unit': '', 'in_words': NULL::VARCHAR, 'description': 'the versions of kanon_sql and DuckDB'},
     {'metric': 'homogeneous_rows', 'value': (alike_0)::DOUBLE::DOUBLE, 'text': NULL::VARCHAR, 'unit': 'rows', 'in_words': NULL::VARCHAR, 'description': 'released rows whose class has only one value of the sensitive column (byun2006, definition 10); lower is better'},

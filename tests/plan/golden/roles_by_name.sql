@@ -28,10 +28,10 @@ WHERE called IN ('%', '*', '+', '-', '->>', '/', '//', '>>', '__kanon_audit', '_
         'list_sum', 'list_transform', 'list_value', 'list_zip', 'make_timestamp',
         'make_timestamptz', 'map_entries', 'map_to_pg_oid', 'map_values', 'max', 'md5',
         'md5_number', 'min', 'nullif', 'quantile_disc', 'range', 'regexp_full_match',
-        'regexp_matches', 'regexp_replace', 'replace', 'row', 'row_number', 'sha256', 'signbit',
-        'split_part', 'starts_with', 'string_split', 'strlen', 'struct_extract', 'struct_pack',
-        'sum', 'to_json', 'to_microseconds', 'translate', 'typeof', 'unnest', 'version', '||',
-        '~~')
+        'regexp_matches', 'regexp_replace', 'replace', 'round_even', 'row', 'row_number',
+        'sha256', 'signbit', 'split_part', 'starts_with', 'string_split', 'strlen',
+        'struct_extract', 'struct_pack', 'sum', 'to_json', 'to_microseconds', 'translate',
+        'typeof', 'unnest', 'version', '||', '~~')
   AND (held = 'temp'
        OR ((held = system.main.lower(system.main.current_database())
             OR system.main.contains(path, system.main.concat(',', held, '.'))
@@ -90,7 +90,7 @@ __kanon_begun AS MATERIALIZED (  -- announces the work: a ticket out
     SELECT __kanon_start(
         (SELECT columns FROM __kanon_columns),
         NULL,
-        '{"named": null, "progress": true, "task": {"beside_k": [], "block_rows": null, "class_label": null, "distance": "sse", "k": 5, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
+        '{"named": null, "precise": true, "progress": true, "task": {"beside_k": [], "block_rows": null, "class_label": null, "distance": "sse", "k": 5, "loss": "range_flat", "method": "mdav_star", "nulls": "value", "own": {}, "refine": "none", "refine_seconds": null, "refine_steps": null, "seed": 0, "sensitive_values": [], "suppress": 0.0, "weights": {}}}',
         NULL,
         NULL,
         [],
@@ -134,7 +134,9 @@ __kanon_labelled AS NOT MATERIALIZED (  -- the rows of classes: read anew by eac
     WHERE __kanon_class >= 0
 ),
 __kanon_classes AS MATERIALIZED (  -- what each class releases
-    SELECT __kanon_class, __kanon_centroid(COLUMNS(* EXCLUDE ("__kanon_class"))) FROM (SELECT __kanon_class, COLUMNS(['age', 'zip']) FROM __kanon_labelled ORDER BY __kanon_class ASC) GROUP BY __kanon_class
+    SELECT __kanon_class, __kanon_precise(
+        COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_precisions")), COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_precisions")), __kanon_precisions[__kanon_caseless(__kanon_name(COLUMNS(* EXCLUDE ("__kanon_class", "__kanon_precisions"))))])
+    FROM (SELECT __kanon_class, __kanon_rounded(COLUMNS(* EXCLUDE ("__kanon_class")), min(COLUMNS(* EXCLUDE ("__kanon_class"))), max(COLUMNS(* EXCLUDE ("__kanon_class")))) FROM (SELECT __kanon_class, __kanon_value(COLUMNS(['age', 'zip'])) FROM __kanon_labelled ORDER BY __kanon_class ASC) GROUP BY __kanon_class) CROSS JOIN (SELECT grouped.precisions AS __kanon_precisions FROM __kanon_grouped)
 ),
 __kanon_numbers AS MATERIALIZED (  -- rows per class, and of those that are left out
     SELECT __kanon_class, count(*) AS __kanon_rows FROM __kanon_labels GROUP BY __kanon_class
